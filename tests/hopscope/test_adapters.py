@@ -18,7 +18,7 @@ def letters():
     return hs.corpus("adapter-letters", TEXTS).name
 
 
-def test_a_method_is_a_retriever_of_langchain(letters):
+def test_method_is_a_langchain_retriever(letters):
     pytest.importorskip("langchain_core", reason="langchain-core is not installed")
     found = hs.to_langchain("bm25", corpus=letters, items=1).invoke("Who built an engine of brass?")
     assert [(one.id, one.page_content) for one in found] == [("charles", TEXTS["charles"])]
@@ -30,7 +30,7 @@ def test_a_method_is_a_retriever_of_langchain(letters):
         hs.to_langchain("bm2", corpus=letters).invoke("anything")
 
 
-def test_a_retriever_of_langchain_is_a_method(letters):
+def test_langchain_retriever_is_a_method(letters):
     pytest.importorskip("langchain_core", reason="langchain-core is not installed")
     from langchain_core.documents import Document
     from langchain_core.retrievers import BaseRetriever
@@ -49,7 +49,7 @@ def test_a_retriever_of_langchain_is_a_method(letters):
     assert [hit["id"] for hit in lane.hits["chunk"]] == ["mary", "ada"]
 
 
-def test_llama_index_both_ways(letters):
+def test_llama_index_adapters_work_both_ways(letters):
     pytest.importorskip(
         "llama_index.core",
         reason="llama-index-core is not installed; get it with: pip install llama-index-core",

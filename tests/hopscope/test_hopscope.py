@@ -26,7 +26,7 @@ def found():
     return hs.compare(QUESTION, [NEAR, "lego-12"], progress=False)
 
 
-def test_a_comparison_is_what_the_command_prints(found, capsys):
+def test_comparison_equals_the_output_of_the_command(found, capsys):
     assert (
         main(["ask", QUESTION, "--no-llm", "--json", "--instance", NEAR, "--instance", "lego-12"])
         == 0
@@ -69,7 +69,7 @@ def test_operators_are_attributes_and_make_lines():
         hs.__getattr__("Nowhere")
 
 
-def test_a_function_is_a_method_and_one_defined_anew_takes_its_place():
+def test_function_is_a_method_and_can_be_redefined():
     def mine(request):
         return {
             "paths": [
@@ -94,7 +94,7 @@ def test_a_function_is_a_method_and_one_defined_anew_takes_its_place():
     assert "division by zero" in failing.error
 
 
-def test_an_operator_of_a_notebook_is_a_step_and_runs_again_when_it_is_defined_anew():
+def test_notebook_operator_runs_again_when_redefined():
     def defined(reach: int) -> type[Operator]:
         @dataclass(frozen=True, repr=False)
         class Firsts(Operator):
@@ -130,7 +130,7 @@ class Balanced(HTMLParser):
         assert self.open.pop() == tag
 
 
-def test_what_is_drawn_is_escaped_and_whole(found):
+def test_drawing_is_escaped_and_complete(found):
     evil = "<script>alert(1)</script>"
     path = {
         "text": f"{evil} -> r -> B",
@@ -156,7 +156,7 @@ def test_what_is_drawn_is_escaped_and_whole(found):
     assert reader.seen.count("svg") == 1 and reader.seen.count("circle") <= MAX_DRAWN_NODES
 
 
-def test_a_picture_of_a_path_by_hand():
+def test_path_drawing_has_the_expected_shapes():
     path = {
         "nodes": ["A", "B", "C"],
         "relations": ["r", "s"],
@@ -171,7 +171,7 @@ def test_a_picture_of_a_path_by_hand():
     assert svg({"lanes": [{"paths": []}], "answers": [], "entities": []}) == ""
 
 
-def test_no_name_of_a_picture_lies_on_another():
+def test_names_in_drawings_do_not_overlap():
     spokes = [f"neighbour number {at}" for at in range(12)]
     paths = [{"nodes": ["the node in the middle", spoke], "relations": ["r"]} for spoke in spokes]
     drawn = svg({"lanes": [{"paths": paths}], "answers": [], "entities": []})
@@ -186,7 +186,7 @@ def test_no_name_of_a_picture_lies_on_another():
         assert one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1] or other[3] <= one[1]
 
 
-def test_what_cannot_be_asked_is_said():
+def test_invalid_question_is_reported():
     with pytest.raises(hs.HopscopeError, match="name one of the two"):
         hs.compare(QUESTION, graph="metaqa", corpus="hotpotqa")
     with pytest.raises(hs.HopscopeError, match="no method “lego-1x”"):
@@ -195,7 +195,7 @@ def test_what_cannot_be_asked_is_said():
         hs.compare(QUESTION, [7])
 
 
-def test_an_evaluation_by_hand_made_questions(tmp_path):
+def test_evaluation_of_hand_made_questions(tmp_path):
     file = tmp_path / "mine.csv"
     rows = (
         "question,answers,entities",

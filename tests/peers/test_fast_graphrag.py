@@ -58,7 +58,7 @@ def related(one):
     return list(dict.fromkeys(map(tuple, one["relations"])))
 
 
-def test_the_same_entities_are_the_same():
+def test_identity_edges_are_equal():
     texts = linked().columns.edges.texts("description")
     assert sorted(
         ends([edge for edge in range(linked().n_edges) if texts[edge] == "is"])
@@ -66,14 +66,14 @@ def test_the_same_entities_are_the_same():
     assert len(theirs()["is"]) == 27
 
 
-def test_the_same_entities_with_the_same_scores():
+def test_entities_and_scores_are_equal():
     for state, one in zip(states(), theirs()["asked"], strict=True):
         scores = dict(zip(state.nodes.items, state.nodes.scores))
         assert scores == pytest.approx(dict(zip(one["entities"], one["scores"])), abs=NEAR)
         assert ordered(scores, one["entities"], NEAR)
 
 
-def test_the_same_relations_but_for_those_that_tie_where_the_room_ends():
+def test_relations_differ_only_in_ties_at_the_budget():
     for state, one in zip(states(), theirs()["asked"]):
         scores = dict(zip(one["entities"], one["scores"]))
         mine, its = (
@@ -87,7 +87,7 @@ def test_the_same_relations_but_for_those_that_tie_where_the_room_ends():
         }
 
 
-def test_in_how_many_questions_no_tie_decides():
+def test_questions_without_ties_are_counted():
     ours = [found(state) for state in states()]
     relations = agreement(
         [ends(one["relations"]) for one in ours], [related(one) for one in theirs()["asked"]]

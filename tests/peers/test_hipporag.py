@@ -82,7 +82,7 @@ def states(kept: str):
     ]
 
 
-def test_the_same_facts_and_edges_of_alike_names(theirs):
+def test_facts_and_similarity_edges_are_equal(theirs):
     told, made = given(), graph()
     heads, relations, tails = made.triples(np.arange(made.n_edges))
     alike = np.array(made.relation_names)[relations] == SIMILAR_TO
@@ -107,7 +107,7 @@ def test_the_same_facts_and_edges_of_alike_names(theirs):
 
 
 @pytest.mark.parametrize("kept", KEPT)
-def test_the_same_facts_restarts_and_passages_in_so_many_questions(theirs, kept):
+def test_facts_restarts_and_passages_agree_in_the_counted_questions(theirs, kept):
     made = graph()
     heads, _, tails = made.triples(np.arange(made.n_edges))
     number = {tuple(one[:2]): place for place, one in enumerate(given()["relations"])}
@@ -129,7 +129,7 @@ def test_the_same_facts_restarts_and_passages_in_so_many_questions(theirs, kept)
 
 
 @pytest.mark.parametrize("kept, within", [("all", 1e-7), ("first two", 1e-7), ("none", 1e-4)])
-def test_passages_change_places_only_where_they_are_as_good_as_equal(theirs, kept, within):
+def test_only_almost_equal_passages_change_order(theirs, kept, within):
     for state, one in zip(states(kept), theirs[kept]):
         scores = dict(zip(state.chunks.items, state.chunks.scores))
         # One passage may differ at the last position.

@@ -50,7 +50,7 @@ def states(mode: str, budgets: bool = False):
 
 
 @pytest.mark.parametrize("mode", ROWS)
-def test_the_same_hits_in_so_many_questions(theirs, mode):
+def test_hits_agree_in_the_counted_questions(theirs, mode):
     ours = [found(state) for state in states(mode)]
     told = {
         kind: agreement([one[kind] for one in ours], [one[kind] for one in theirs[mode]])
@@ -59,7 +59,7 @@ def test_the_same_hits_in_so_many_questions(theirs, mode):
     assert told == COUNTS[mode]
 
 
-def test_relations_of_local_search_change_places_only_where_they_tie(theirs):
+def test_local_relations_change_order_only_in_ties(theirs):
     for state, one in zip(states("local"), theirs["local"]):
         edges = found(state)["relations"]
         scores = dict(zip(edges, connected_scores(graph(), edges).tolist()))
@@ -67,13 +67,13 @@ def test_relations_of_local_search_change_places_only_where_they_tie(theirs):
 
 
 @pytest.mark.parametrize("mode, kind", [("local", "entities"), ("global", "relations")])
-def test_by_vector_only_what_half_precision_does_not_tell_apart_changes_places(theirs, mode, kind):
+def test_vector_hits_change_order_only_by_half_precision(theirs, mode, kind):
     for state, one in zip(states(mode), theirs[mode]):
         hits = state.nodes if kind == "entities" else state.relations
         assert ordered(dict(zip(hits.items, hits.scores)), one[kind], HALF)
 
 
-def test_with_its_budgets_the_passages_are_the_same_and_ours_have_room_for_a_few_relations_more(
+def test_budgets_give_equal_passages_and_more_relations(
     theirs,
 ):
     ours, told = [found(state) for state in states("mix", budgets=True)], theirs["as it is"]
@@ -90,7 +90,7 @@ def test_with_its_budgets_the_passages_are_the_same_and_ours_have_room_for_a_few
     assert all(all(hit_texts(graph(), "triple", one["relations"])) for one in ours)
 
 
-def test_gold_passages_among_the_first_ten(theirs):
+def test_gold_passages_in_the_top_ten_are_equal(theirs):
     """Passage recall on these word-count vectors, equal on both sides."""
     gold = [set(one["gold"]) for one in given()["questions"]]
     share = lambda hits: (

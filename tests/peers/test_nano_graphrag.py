@@ -41,7 +41,7 @@ def states(name: str):
     return [after(one, ROW, **values) for one in given()["questions"]]
 
 
-def test_it_builds_the_graph_that_is_given(theirs):
+def test_program_builds_the_given_graph(theirs):
     assert theirs["graph"] == {
         "entities": [len(given()["entities"])] * 2,
         "relations": [len(given()["relations"])] * 2,
@@ -49,7 +49,7 @@ def test_it_builds_the_graph_that_is_given(theirs):
 
 
 @pytest.mark.parametrize("name", ["wide", "as it is"])
-def test_local_search_finds_the_same_in_so_many_questions(theirs, name):
+def test_local_search_agrees_in_the_counted_questions(theirs, name):
     ours = [found(state) for state in states(name)]
     told = {
         kind: agreement([one[kind] for one in ours], [one[kind] for one in theirs[name]])
@@ -63,13 +63,13 @@ def test_local_search_finds_the_same_in_so_many_questions(theirs, name):
     "kind, field",
     [("relations", "relations"), ("chunks", "chunks"), ("communities", "communities")],
 )
-def test_only_what_ties_changes_places(theirs, kind, field):
+def test_only_ties_change_order(theirs, kind, field):
     for state, one in zip(states("wide"), theirs["wide"]):
         hits = getattr(state, field)
         assert ordered(dict(zip(hits.items, hits.scores)), one[kind])
 
 
-def test_relations_within_the_budget_differ_by_those_that_tie_with_the_last(theirs):
+def test_relations_in_a_budget_differ_only_in_ties(theirs):
     for state, wide, one in zip(states("as it is"), states("wide"), theirs["as it is"]):
         scores = dict(zip(wide.relations.items, wide.relations.scores))
         last = min(scores[edge] for edge in (*state.relations.items, *one["relations"]))
@@ -79,7 +79,7 @@ def test_relations_within_the_budget_differ_by_those_that_tie_with_the_last(thei
         assert sum(map(tokens, hit_texts(graph(), "triple", one["relations"]))) <= 4800
 
 
-def test_global_search_reads_the_reports_in_the_same_order(theirs):
+def test_global_search_reads_reports_in_equal_order(theirs):
     state = after(
         given()["questions"][0], "ggraphrag", {"points": [{"description": "a point", "score": 5}]}
     )

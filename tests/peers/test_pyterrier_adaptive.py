@@ -14,7 +14,7 @@ from tests.peers.compared import cases
 CASES = cases("pyterrier_adaptive")
 
 
-def test_in_many_cases_documents_have_one_score():
+def test_many_cases_have_equal_scores():
     assert (
         sum(len(set(case["scores"].values())) < len(case["scores"]) for case in CASES)
         == len(CASES) / 2
@@ -22,7 +22,7 @@ def test_in_many_cases_documents_have_one_score():
 
 
 @pytest.mark.parametrize("case", CASES, ids=[str(number) for number in range(len(CASES))])
-def test_the_same_batches_and_the_same_ranking(case):
+def test_batches_and_ranking_are_equal(case):
     names = sorted(case["near"])
     ids = {name: place for place, name in enumerate(names)}
     found = rerank_adaptively(

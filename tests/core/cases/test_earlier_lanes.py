@@ -55,7 +55,7 @@ def test_plain_data_and_boards_keep_their_keys(earlier):
         assert found.ask.question.text in report(found, Board(found))
 
 
-def test_what_was_saved_of_a_lane_is_in_its_fields(earlier):
+def test_saved_lane_data_is_in_its_fields(earlier):
     by_notes = {case.notes: comparison_of_case(case.id) for case in cases("today")}
     first, second, third = by_notes["On triples"].lanes
     assert first.repair.right == first.repair.of == 2 and first.model
@@ -69,7 +69,7 @@ def test_what_was_saved_of_a_lane_is_in_its_fields(earlier):
     assert graph.build_title and missing.error
 
 
-def test_they_are_saved_again_and_exported_as_they_were(earlier, tmp_path):
+def test_old_cases_are_saved_and_exported_unchanged(earlier, tmp_path):
     for key in earlier:
         again, saved = plain(freeze(comparison_of_case(key))), unpack(packed_case(key)[1])
         for part in ("run", "graph", "apart"):  # The digest of an excerpt of an excerpt differs.

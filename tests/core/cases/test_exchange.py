@@ -30,7 +30,7 @@ def packed(rows) -> bytes:
     )
 
 
-def test_exported_deleted_and_imported_again(saved, compared):
+def test_case_is_exported_and_imported_again(saved, compared):
     second = save(compared(text="who directed One", answers=()))
     data = export([saved.id, second.id])
     assert data == export([saved.id, second.id]) and [row.get("id") for row in lines(data)] == [
@@ -46,7 +46,7 @@ def test_exported_deleted_and_imported_again(saved, compared):
     assert load(data).added == () and len(own()) == 2
 
 
-def test_a_taken_id_is_never_overwritten(saved):
+def test_existing_id_is_never_overwritten(saved):
     data = export([saved.id])
     edit(saved.id, notes="mine, newer")
     (added,) = load(data).added
@@ -57,13 +57,13 @@ def test_a_taken_id_is_never_overwritten(saved):
     )
 
 
-def test_plain_lines_are_read_too(saved):
+def test_uncompressed_file_is_read(saved):
     data = gzip.decompress(export([saved.id]))
     delete(saved.id)
     assert load(data).added[0].id == saved.id
 
 
-def test_an_odd_id_becomes_one_of_our_own(saved):
+def test_invalid_id_is_replaced(saved):
     heading, row = lines(export([saved.id]))
     for odd in ("example-x-1", "../../etc", "<script>", 7, None, "A" * 12):
         (added,) = load(packed([heading, {**row, "id": odd}])).added
@@ -121,20 +121,20 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("kind", HOSTILE)
-def test_hostile_files_are_refused_in_a_sentence_and_change_nothing(saved, kind):
+def test_hostile_file_is_refused_and_changes_nothing(saved, kind):
     heading, row = lines(export([saved.id]))
     with pytest.raises(BadInput) as error:
         load(HOSTILE[kind](heading, row))
     assert str(error.value).endswith(".") and own() == [saved]
 
 
-def test_the_line_at_fault_is_named(saved):
+def test_bad_line_is_named(saved):
     heading, row = lines(export([saved.id]))
     with pytest.raises(BadInput, match="Line 3 of this file"):
         load(packed([heading, row, {**row, "tags": 1}]))
 
 
-def test_a_bomb_is_refused_without_unpacking_it(saved, monkeypatch):
+def test_compression_bomb_is_refused_before_unpacking(saved, monkeypatch):
     heading, _ = lines(export([saved.id]))
     # 40 kB hold 40 MB in one line.
     bomb = gzip.compress(json.dumps(heading).encode() + b"\n" + b" " * 40_000_000)
@@ -156,7 +156,7 @@ def test_too_many_cases_are_refused(saved, monkeypatch):
     assert own() == [saved]
 
 
-def test_an_example_can_be_read_and_duplicated_but_not_changed(saved, tmp_path, monkeypatch):
+def test_example_can_be_duplicated_but_not_changed(saved, tmp_path, monkeypatch):
     from core.cases import duplicate
 
     (tmp_path / "show.cases.gz").write_bytes(export([saved.id]))

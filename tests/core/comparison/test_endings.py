@@ -47,12 +47,12 @@ def stopped(kit, after: int, status: str = JOB_CANCELLED) -> MethodLane:
         (3, "Cancelled at its last step"),
     ],
 )
-def test_a_cancelled_lane_names_the_step(kit, after, words):
+def test_cancelled_lane_names_its_step(kit, after, words):
     lane = stopped(kit, after)
     assert ending_sentence(lane) == words and retrieval_ending(lane) == "was cancelled"
 
 
-def test_failed_and_whole_lanes(kit):
+def test_failed_and_complete_lanes_are_described(kit):
     assert (
         ending_sentence(stopped(kit, 1, JOB_FAILED)) == "Failed at step 2 of 3, shortest paths"
         and retrieval_ending(stopped(kit, 1, JOB_FAILED)) == "failed"

@@ -10,7 +10,7 @@ from core.sources import GraphSource
 from core.types import Question
 
 
-def test_failure_before_the_first_operator_reaches_who_waits(kit, monkeypatch):
+def test_failure_before_the_first_operator_ends_the_lane(kit, monkeypatch):
     def broken():
         raise RuntimeError("no locator available")
 

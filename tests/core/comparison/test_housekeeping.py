@@ -43,7 +43,7 @@ def garbage() -> weakref.ref:
     return weakref.ref(Cycle())
 
 
-def test_once_is_done_in_the_first_rest_alone():
+def test_one_time_work_runs_in_the_first_idle_period():
     house = House()
     house.look(20.0)
     house.busy = False
@@ -54,7 +54,7 @@ def test_once_is_done_in_the_first_rest_alone():
     assert house.loaded == [20.0 + IDLE_AFTER_SECONDS]
 
 
-def test_a_crowd_whose_questions_are_quick_is_no_rest():
+def test_crowd_with_quick_questions_is_not_idle():
     """Questions came and were answered between two looks, so the server is not idle.
 
     A model loaded then would slow the next questions.
@@ -69,7 +69,7 @@ def test_a_crowd_whose_questions_are_quick_is_no_rest():
     assert house.loaded == [58 + IDLE_AFTER_SECONDS]
 
 
-def test_garbage_waits_for_a_rest_but_not_for_ever():
+def test_garbage_collection_waits_for_idle_time_but_not_for_ever():
     gc.disable()
     try:
         house, first = House(), garbage()
@@ -87,7 +87,7 @@ def test_garbage_waits_for_a_rest_but_not_for_ever():
         gc.enable()
 
 
-def test_where_much_has_come_it_is_looked_through_at_once_but_not_again_and_again():
+def test_much_new_memory_triggers_one_collection():
     gc.disable()
     try:
         house, first = House(), garbage()
@@ -111,7 +111,7 @@ def test_where_much_has_come_it_is_looked_through_at_once_but_not_again_and_agai
         gc.enable()
 
 
-def test_what_was_let_go_of_since_the_last_collection_counts_as_free():
+def test_freed_memory_lowers_the_threshold():
     """Memory freed since the last collection lowers the base for new memory.
 
     After a large queue was emptied, the next growth triggers a collection.
@@ -132,7 +132,7 @@ def test_what_was_let_go_of_since_the_last_collection_counts_as_free():
         gc.enable()
 
 
-def test_it_ends_with_whoever_started_it_or_when_it_is_stopped(monkeypatch):
+def test_housekeeping_ends_with_its_starter(monkeypatch):
     monkeypatch.setattr("core.comparison.housekeeping.HOUSEKEEPING_SECONDS", 0.01)
     monkeypatch.setattr("core.comparison.housekeeping.allow_open_files", lambda: None)
     thresholds = gc.get_threshold()
@@ -150,7 +150,7 @@ def test_it_ends_with_whoever_started_it_or_when_it_is_stopped(monkeypatch):
         gc.set_threshold(*thresholds)
 
 
-def test_more_files_may_be_open_and_never_fewer():
+def test_limit_of_open_files_only_grows():
     resource = pytest.importorskip("resource")  # Windows has no such limit.
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
     try:

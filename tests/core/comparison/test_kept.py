@@ -44,7 +44,7 @@ def test_states_are_kept_within_a_bound_of_bytes():
     ]
 
 
-def test_states_are_kept_within_their_number():
+def test_number_of_kept_states_is_bounded():
     prefixes = PrefixCache(size=4, most=1_000_000)
     for number in range(6):
         prefixes.put((number,), state(10))
@@ -59,7 +59,7 @@ def test_states_are_kept_within_their_number():
 
 
 @pytest.mark.parametrize("repairs", [False, True])
-def test_a_comparison_goes_with_its_job_without_a_collection(kit, repairs):
+def test_comparison_is_freed_with_its_job(kit, repairs):
     engine = Engine(kit.Written(None, encoder=kit.Table({})))
     ask = engine.ask(GraphSource.of(kit.graph), Question("who was in One"), model=False)
     gc.disable()
@@ -106,7 +106,7 @@ def found(job) -> int:
     return len(job.comparison.lanes[0].states)
 
 
-def test_what_nobody_looks_at_and_nobody_would_find_again_is_let_go_of(asked):
+def test_unseen_and_uncached_results_are_freed(asked):
     there = {"one", "two"}
     visitors = {name: Waiter(name, partial(there.__contains__, name)) for name in there}
     first = asked("who was in One", visitors["one"])
@@ -123,7 +123,7 @@ def test_what_nobody_looks_at_and_nobody_would_find_again_is_let_go_of(asked):
     assert found(first) == 0 and found(last) == states
 
 
-def test_what_is_still_known_or_was_asked_for_without_a_screen_stays(asked):
+def test_cached_or_screenless_results_are_kept(asked):
     alone = asked("who was in One")
     gone = asked("who was in Two", Waiter("gone", lambda: False))
     assert found(gone) > 1  # A repeated question finds these states.
@@ -132,7 +132,7 @@ def test_what_is_still_known_or_was_asked_for_without_a_screen_stays(asked):
     assert found(gone) == 0 and found(alone) > 1
 
 
-def test_what_somebody_looks_at_is_known_however_many_ask(asked):
+def test_displayed_results_stay_cached(asked):
     """Otherwise their screen, drawn after other questions, would compute the result again."""
     there = {"one"}
     first = asked("who was in One", Waiter("one", lambda: "one" in there))
@@ -145,7 +145,7 @@ def test_what_somebody_looks_at_is_known_however_many_ask(asked):
     assert asked("who was in One", Waiter("late")) is not first
 
 
-def test_who_asks_the_next_question_looks_at_the_one_before_no_more(asked):
+def test_next_question_releases_the_previous_one(asked):
     first = asked("who was in One", Waiter("one"))
     asked("who was in Two", Waiter("one"))
     asked("genre of Two", Waiter("next"))
@@ -178,7 +178,7 @@ def goes(*gone: weakref.ref) -> bool:
 
 
 @pytest.mark.parametrize("repairs", [False, True])
-def test_a_dropped_engine_goes_with_all_that_it_holds(films, no_collection, repairs):
+def test_dropped_engine_is_freed_completely(films, no_collection, repairs):
     engine = Engine(Own())
     engine.housekeeping.start()
     graph = engine.graph(str(films.folder))
@@ -190,7 +190,7 @@ def test_a_dropped_engine_goes_with_all_that_it_holds(films, no_collection, repa
     assert goes(*gone)
 
 
-def test_a_closed_engine_holds_neither_graphs_nor_models(films, monkeypatch, no_collection):
+def test_closed_engine_holds_neither_graphs_nor_models(films, monkeypatch, no_collection):
     monkeypatch.setattr("core.engine.Registry", Own)
     engine = Engine()
     gone = [
@@ -200,13 +200,13 @@ def test_a_closed_engine_holds_neither_graphs_nor_models(films, monkeypatch, no_
     assert goes(*gone)
 
 
-def test_models_that_an_engine_was_given_outlive_it(no_collection):
+def test_given_models_outlive_their_engine(no_collection):
     models = Own()
     Engine(models).close()
     assert models._made["own"] is not None
 
 
-def test_a_command_closes_the_engine_that_it_made_and_no_other(films, monkeypatch, capsys):
+def test_command_closes_only_its_own_engine(films, monkeypatch, capsys):
     made, closed = [], []
 
     class Noting(Engine):

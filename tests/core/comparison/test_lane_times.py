@@ -46,7 +46,7 @@ def clock(monkeypatch):
     return lambda seconds: now.__setitem__(0, now[0] + seconds)
 
 
-def test_time_within_time_counts_for_the_inner_one_alone(clock):
+def test_nested_time_counts_for_the_inner_kind(clock):
     with metered() as meter, count_time("ranking"):
         clock(5)
         with count_time("preparation", "Loading"):
@@ -59,13 +59,13 @@ def test_time_within_time_counts_for_the_inner_one_alone(clock):
     }
 
 
-def test_nothing_is_counted_where_nothing_is_metered():
+def test_no_time_is_counted_without_a_meter():
     with count_time("model"):
         record_saved_time(3.0)
     assert first_requests(["a"]) == []
 
 
-def test_what_the_same_work_asks_for_again_saves_nothing():
+def test_repeated_request_of_one_run_saves_nothing():
     seen: set = set()
     with metered(seen=seen):
         assert first_requests(["a", "b"]) == ["a", "b"]
@@ -95,7 +95,7 @@ class Slow(Operator):
         return state
 
 
-def test_the_seconds_of_a_step_are_its_own(clock):
+def test_seconds_of_a_step_are_its_own(clock):
     step = Slow()(
         State(Question("q")), Context(None, Environment(clock, clock=time.perf_counter))
     ).trace[0]
@@ -116,7 +116,7 @@ RANK = Step("Rank", "refine", {}, 1.0, ranking=0.9, waiting=0.25, saved=0.5)
 ANSWER = Step("Answer", "generate", {}, 4.0, model=3.75, prepared=(("Loading qwen", 2.0),))
 
 
-def test_the_waterfall_of_a_lane():
+def test_waterfall_of_a_lane():
     told = time_spans(
         lane(
             EXTRACT,
@@ -147,7 +147,7 @@ def test_the_waterfall_of_a_lane():
     )
 
 
-def test_what_is_no_cost_of_the_method_stands_apart_by_what_it_was():
+def test_other_costs_are_separate_by_kind():
     told = uncounted_seconds(
         lane(
             EXTRACT,
@@ -167,21 +167,21 @@ def test_what_is_no_cost_of_the_method_stands_apart_by_what_it_was():
     assert uncounted_seconds(lane(RANK, reused=[0])) == {}
 
 
-def test_seconds_by_kind_are_those_of_the_waterfall():
+def test_seconds_by_kind_equal_the_waterfall():
     waited = {"running": 0.5, "answering": 7.0}
     told = seconds_by_kind(lane(EXTRACT, RANK, ANSWER, waited=waited), UNCOUNTED_KINDS)
     assert told == {"waiting": 0.5 + 0.2 + 0.25 + 7.0, "preparation": 1.5 + 2.0}
     assert seconds_by_kind(lane(RANK, reused=[0]), UNCOUNTED_KINDS) == {}
 
 
-def test_what_another_lane_had_done_is_told_with_what_it_had_cost():
+def test_reused_steps_have_their_original_cost():
     told = time_spans(lane(EXTRACT, RANK, reused=[0]))
     assert [(span.kind, span.seconds) for span in told][:2] == [("cache", 0.3), ("waiting", 0.25)]
     # The time equals that of the lane that computed it first.
     assert method_seconds((EXTRACT, RANK)) == 1.8
 
 
-def test_advance_tells_the_share_the_best_and_the_seconds_left(clock):
+def test_progress_has_fraction_best_and_remaining_seconds(clock):
     told = []
     with metered(told.append):
         advance = ProgressEstimate("Ranking 960 paths", 960)
@@ -198,7 +198,7 @@ def test_advance_tells_the_share_the_best_and_the_seconds_left(clock):
     assert told[1].text == "Ranking 960 paths, 40 %" and told[1].left == pytest.approx(6.0)
 
 
-def test_work_in_parts_tells_how_far_all_of_them_are(clock):
+def test_progress_covers_all_parts(clock):
     told = []
     with metered(told.append) as meter:
         parts = PartsProgress(4)
@@ -218,7 +218,7 @@ def test_work_in_parts_tells_how_far_all_of_them_are(clock):
     assert [far.left for far in told] == [pytest.approx(14.0), pytest.approx(10.0)]
 
 
-def test_an_encoder_tells_its_best_as_it_goes(kit):
+def test_encoder_reports_its_best_so_far(kit):
     import numpy as np
 
     class Halves:
@@ -248,7 +248,7 @@ def test_an_encoder_tells_its_best_as_it_goes(kit):
     ]
 
 
-def test_a_lane_tells_how_far_its_ranking_is_and_what_it_waited(kit):
+def test_lane_reports_ranking_progress_and_waits(kit):
     reached, go = threading.Event(), threading.Event()
 
     class Telling:

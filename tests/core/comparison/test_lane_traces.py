@@ -51,7 +51,7 @@ def compared(films, kit, *lines: str):
     return job.comparison
 
 
-def test_a_comparison_is_one_tree(films, kit, spans):
+def test_comparison_is_one_trace_tree(films, kit, spans):
     comparison = compared(
         films,
         kit,
@@ -85,7 +85,7 @@ def test_a_comparison_is_one_tree(films, kit, spans):
         )
 
 
-def test_names_and_kinds_are_those_of_openinference(films, kit, spans):
+def test_names_and_kinds_follow_openinference(films, kit, spans):
     comparison = compared(films, kit, "EgoNetwork(hops=1) >> ShortestPaths(hops=1)")
     kinds = {kind.value for kind in OpenInferenceSpanKindValues}
     assert set(lane_traces.SPAN_KINDS.values()) <= kinds and all(
@@ -105,13 +105,13 @@ def test_names_and_kinds_are_those_of_openinference(films, kit, spans):
         )
 
 
-def test_a_lane_that_fails_says_why(films, kit, spans):
+def test_failed_lane_has_its_error(films, kit, spans):
     compared(films, kit, "EgoNetwork(hops=1) >> ShortestPaths(hops=1) >> Rank()")
     failed = [span for span in spans() if span.status.description]
     assert len(failed) == 1 and "No model" in failed[0].status.description
 
 
-def test_nothing_is_made_unless_it_is_wanted(films, kit, monkeypatch):
+def test_no_trace_without_a_collector(films, kit, monkeypatch):
     for name in (*lane_traces.EXPORT_VARIABLES, "OTEL_SDK_DISABLED"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(lane_traces, "_tracer", lambda: pytest.fail("a span was made"))
@@ -122,7 +122,7 @@ def test_nothing_is_made_unless_it_is_wanted(films, kit, monkeypatch):
     assert not lane_traces.are_spans_wanted()
 
 
-def test_a_log_has_a_line_of_json_a_lane(films, kit, monkeypatch, capsys):
+def test_log_has_a_json_line_per_lane(films, kit, monkeypatch, capsys):
     monkeypatch.setenv(lane_traces.LOG_VARIABLE, "json")
     compared(
         films,

@@ -109,7 +109,7 @@ def outcome(comparison):
     return without(comparison_dict(comparison))
 
 
-def test_they_come_seldom_and_the_less_often_the_more_they_take(clock):
+def test_expensive_previews_come_less_often(clock):
     shown = []
     preview = previews(clock, shown)
     assert preview("1 of 9", lambda: ()) and not preview("2 of 9", lambda: ())
@@ -133,7 +133,7 @@ def test_they_come_seldom_and_the_less_often_the_more_they_take(clock):
     ]
 
 
-def test_they_come_more_seldom_while_others_wait(clock):
+def test_previews_come_less_often_in_a_crowd(clock):
     shown, others = [], ["somebody"]
     preview = Previews(
         shown.append, lambda: True, lambda: clock.now, lambda: clock.spent, lambda: bool(others)
@@ -148,7 +148,7 @@ def test_they_come_more_seldom_while_others_wait(clock):
     assert preview("4 of 9", lambda: ()) and len(shown) == 3
 
 
-def test_none_is_made_where_nobody_looks_on(clock):
+def test_no_preview_without_a_viewer(clock):
     shown, here = [], []
     preview = previews(clock, shown, lambda: bool(here))
     assert not preview("1 of 9", lambda: 1 / 0) and not shown  # The states are not even computed.
@@ -157,7 +157,7 @@ def test_none_is_made_where_nobody_looks_on(clock):
     assert preview("2 of 9", lambda: ()) and len(shown) == 1
 
 
-def test_one_that_fails_is_logged_and_the_last(clock, caplog):
+def test_failed_preview_is_logged_and_the_last(clock, caplog):
     shown = []
     preview = previews(clock, shown)
     assert not preview("1 of 9", lambda: 1 / 0)
@@ -165,7 +165,7 @@ def test_one_that_fails_is_logged_and_the_last(clock, caplog):
     assert not preview("2 of 9", lambda: ()) and not shown and "A preview failed" in caplog.text
 
 
-def test_a_ranking_shows_the_best_so_far_and_what_the_graph_reader_reads_in_them(kit):
+def test_ranking_preview_has_best_paths_and_answers(kit):
     seen = []
     lane = run(kit, Slowly(SCORES, 4), preview=lambda text, states: seen.append((text, states())))
     assert [text for text, _ in seen] == [f"{count} of 4 paths read" for count in (1, 2, 3, 4)]
@@ -194,7 +194,7 @@ def test_a_ranking_shows_the_best_so_far_and_what_the_graph_reader_reads_in_them
     assert named(kit, lane.state) == ([DRAMA, DIRECTED], ["Drama"]) and len(lane.states) == 4
 
 
-def test_a_preview_goes_on_only_as_far_as_no_model_is_needed(kit):
+def test_preview_stops_before_a_model_step(kit):
     line = RANKED.replace(" >> Answer()", " >> Rank(keep=1, model='other') >> Answer()")
     seen, other = [], kit.Table(SCORES)
     run(
@@ -212,7 +212,7 @@ def test_a_preview_goes_on_only_as_far_as_no_model_is_needed(kit):
     ]
 
 
-def test_a_beam_shows_the_hops_before_with_the_best_of_the_one_at_work(kit):
+def test_beam_preview_has_earlier_hops_and_best_steps(kit):
     """A beam of width one goes from One to Drama, and from there only back to One.
 
     The first hop scores Ann 0.1 and Drama 0.9, the second scores One 0.2.
@@ -239,7 +239,7 @@ def test_a_beam_shows_the_hops_before_with_the_best_of_the_one_at_work(kit):
     ]
 
 
-def test_a_second_reading_of_a_part_shows_nothing_less(kit):
+def test_second_scorer_does_not_shrink_the_preview(kit):
     """A cheap scorer has read all texts, then an expensive one reads the best of them.
 
     The first order stays until more texts are read.
@@ -279,7 +279,7 @@ def compare(engine, kit, *lines, waiter=None, text="genre of One", answers=("Dra
     )
 
 
-def test_a_comparison_that_was_shown_in_between_ends_in_the_same_bytes(engine, kit, slow):
+def test_previews_do_not_change_the_result(engine, kit, slow):
     job = compare(engine, kit, RANKED, waiter=Waiter("me"))
     preview = lambda: job.comparison.lanes[0].preview
     for count in (1, 2):
@@ -300,13 +300,13 @@ def test_a_comparison_that_was_shown_in_between_ends_in_the_same_bytes(engine, k
     other.stop()
 
 
-def test_nothing_is_shown_in_between_to_nobody(engine, kit, slow):
+def test_no_preview_for_a_comparison_without_viewers(engine, kit, slow):
     slow.steps.release(9)
     job = compare(engine, kit, RANKED)
     assert job.wait(120) and job.comparison.lanes[0].preview is None
 
 
-def test_a_cancelled_lane_keeps_what_it_had_and_says_how_much_that_is(engine, kit, slow):
+def test_cancelled_lane_keeps_its_preview(engine, kit, slow):
     job = compare(engine, kit, RANKED, waiter=Waiter("me"))
     slow.steps.release(2)
     preview = lambda: job.comparison.lanes[0].preview
@@ -327,7 +327,7 @@ def test_a_cancelled_lane_keeps_what_it_had_and_says_how_much_that_is(engine, ki
     assert freeze(job.comparison)["lanes"][0]["states"] == 2
 
 
-def test_asked_again_after_it_was_cancelled_it_ends_as_ever(engine, kit, slow):
+def test_cancelled_comparison_can_run_again(engine, kit, slow):
     job = compare(engine, kit, RANKED, waiter=Waiter("me"))
     slow.steps.release()
     assert soon(lambda: job.comparison.lanes[0].preview)
@@ -340,7 +340,7 @@ def test_asked_again_after_it_was_cancelled_it_ends_as_ever(engine, kit, slow):
     assert again.comparison.lanes[0].reused == (0, 1)
 
 
-def test_a_preview_that_fails_harms_nothing(engine, kit, slow, monkeypatch, caplog):
+def test_failed_preview_does_not_affect_the_lane(engine, kit, slow, monkeypatch, caplog):
     monkeypatch.setattr("core.operators.refine.rank_positions", lambda *_: 1 / 0)
     job = compare(engine, kit, RANKED, waiter=Waiter("me"))
     slow.steps.release(9)
@@ -351,7 +351,7 @@ def test_a_preview_that_fails_harms_nothing(engine, kit, slow, monkeypatch, capl
     )
 
 
-def test_each_lane_shows_something_before_one_is_done_then_they_end_in_turn(engine, kit, slow):
+def test_each_lane_has_a_preview_before_one_ends(engine, kit, slow):
     """Two lanes share all steps before the ranking.
 
     The second begins once the first has a preview, and then the first continues.
@@ -371,7 +371,7 @@ def test_each_lane_shows_something_before_one_is_done_then_they_end_in_turn(engi
     assert second.reused == (0, 1) and len(first.state.paths) == 2 and len(second.state.paths) == 1
 
 
-def test_a_second_question_while_the_first_is_shown(engine, kit, slow):
+def test_second_question_cancels_the_first(engine, kit, slow):
     first = compare(engine, kit, RANKED, waiter=Waiter("me"))
     slow.steps.release()
     assert soon(lambda: first.comparison.lanes[0].preview)
@@ -383,7 +383,7 @@ def test_a_second_question_while_the_first_is_shown(engine, kit, slow):
     assert second.comparison.lanes[0].state.question.text == "another genre of One"
 
 
-def test_lanes_give_way_until_each_has_shown_something(monkeypatch):
+def test_lanes_pause_until_each_has_a_preview(monkeypatch):
     """The first of three lanes continues once the others have a preview.
 
     The second continues once the first has retrieved.
@@ -408,7 +408,7 @@ def test_lanes_give_way_until_each_has_shown_something(monkeypatch):
     assert order == [0, 1, 2]
 
 
-def test_the_first_lane_does_not_wait_for_ever_and_not_in_a_crowd(monkeypatch):
+def test_pauses_of_lanes_are_bounded(monkeypatch):
     monkeypatch.setattr("core.comparison.lane_pauses.MAX_SHOWING_SECONDS", 0.1)
     crowd = []
     look = LanePauses(lambda: [0, 1], lambda: bool(crowd))
@@ -417,7 +417,7 @@ def test_the_first_lane_does_not_wait_for_ever_and_not_in_a_crowd(monkeypatch):
     look.let_others_show(1)  # This returns, though lane 0 has not retrieved.
 
 
-def test_who_cancels_is_heard_while_a_lane_gives_way():
+def test_cancel_works_while_a_lane_pauses():
     def check():
         raise RunCancelled()
 

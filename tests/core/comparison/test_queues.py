@@ -97,7 +97,7 @@ def test_owners_take_turns():
     assert done == ["many 0", "one 0", "many 1", "many 2"]
 
 
-def test_the_pieces_of_one_owner_are_done_one_after_the_other():
+def test_items_of_one_owner_run_in_turn():
     queue, begun, go = FairQueue("test", workers=4), [], threading.Event()
     for _ in range(4):
         queue.put("me", lambda: begun.append(1) or go.wait(120))
@@ -109,7 +109,7 @@ def test_the_pieces_of_one_owner_are_done_one_after_the_other():
     assert soon(lambda: len(begun) == 4)
 
 
-def test_what_was_dropped_is_not_done_and_a_failing_piece_stops_nobody(caplog):
+def test_dropped_items_do_not_run_and_failures_stop_nobody(caplog):
     queue, done, go = FairQueue("test", workers=1), [], threading.Event()
     queue.put("a", go.wait)
     queue.put("b", lambda: done.append("b"))
@@ -131,7 +131,7 @@ def preparing(begun, go, waits=False):
     return piece
 
 
-def test_while_a_piece_prepares_something_the_next_one_of_its_owner_is_done():
+def test_next_item_runs_while_one_prepares():
     queue, begun, go, over = FairQueue("test", workers=1), [], threading.Event(), threading.Event()
     queue.put("me", preparing(begun, go))
     queue.put("me", over.set)
@@ -140,7 +140,7 @@ def test_while_a_piece_prepares_something_the_next_one_of_its_owner_is_done():
     assert soon(lambda: queue.ahead("other") == 0)
 
 
-def test_what_takes_no_time_passes_no_turn_on(monkeypatch):
+def test_short_preparation_keeps_its_turn(monkeypatch):
     monkeypatch.setattr("core.runtime.turn.PASS_ON_AFTER_SECONDS", 60.0)
     queue, begun, go, order = FairQueue("test", workers=2), [], threading.Event(), []
     queue.put("me", lambda: (preparing(begun, go)(), order.append("first")))
@@ -150,7 +150,7 @@ def test_what_takes_no_time_passes_no_turn_on(monkeypatch):
     assert soon(lambda: len(order) == 2) and order == ["first", "second"]
 
 
-def test_few_pieces_prepare_at_a_time_and_any_number_waits_for_them():
+def test_number_of_preparing_items_is_bounded():
     queue, begun, go, over = FairQueue("test", workers=1), [], threading.Event(), threading.Event()
     for place in range(MAX_PREPARING_PIECES + 2):
         queue.put(place, preparing(begun, go))
@@ -169,7 +169,7 @@ def test_few_pieces_prepare_at_a_time_and_any_number_waits_for_them():
     go.set()
 
 
-def test_a_turn_is_taken_back_for_what_comes_after():
+def test_turn_is_taken_back_after_preparation():
     queue, begun, go, order = FairQueue("test", workers=1), [], threading.Event(), []
     blocked = threading.Event()
     queue.put("me", lambda: (preparing(begun, go)(), order.append("prepared"), blocked.wait(120)))
@@ -190,7 +190,7 @@ def soon_within(seconds, condition) -> bool:
     return condition()
 
 
-def test_a_lane_that_prepares_an_index_holds_back_only_the_lanes_that_need_it(engine, kit):
+def test_index_build_delays_only_lanes_that_need_it(engine, kit):
     """Two of four lanes need an index that takes long to build.
 
     The lane that requests it first lets both other lanes continue.
@@ -218,7 +218,7 @@ def test_a_lane_that_prepares_an_index_holds_back_only_the_lanes_that_need_it(en
     assert job.wait(120) and {lane.status for lane in job.comparison.lanes} == {"done"}
 
 
-def test_an_answer_begins_as_soon_as_its_lane_has_retrieved(engine, kit):
+def test_answer_begins_when_its_lane_has_retrieved(engine, kit):
     job = compare(engine, kit, "genre of One", QUICK, RANKED)
     assert soon(lambda: job.comparison.lanes[0].answer == "Dra")
     assert not job.comparison.lanes[1].retrieved
@@ -244,7 +244,7 @@ class Reading(SlowChat):
         return ChatReply("Drama", 10, 1)
 
 
-def test_the_other_lanes_pause_while_the_first_answers_prompt_is_read(engine, kit, monkeypatch):
+def test_lanes_pause_while_the_first_prompt_is_read(engine, kit, monkeypatch):
     looks, running = [], LanePauses._is_reading
     monkeypatch.setattr("core.comparison.lane_pauses.MAX_READING_SECONDS", 60.0)
     monkeypatch.setattr(LanePauses, "_is_reading", lambda self: looks.append(1) or running(self))
@@ -260,7 +260,7 @@ def test_the_other_lanes_pause_while_the_first_answers_prompt_is_read(engine, ki
 
 
 @pytest.mark.parametrize("why", ["another waits", "too long", "a long prompt", "a server"])
-def test_nobody_pauses(engine, kit, why, monkeypatch):
+def test_lanes_do_not_pause_in_these_cases(engine, kit, why, monkeypatch):
     engine.models._chat = chat = Reading()
     chat.side_by_side = why == "a server"
     monkeypatch.setattr(
@@ -278,7 +278,7 @@ def test_nobody_pauses(engine, kit, why, monkeypatch):
     assert job.wait(120)
 
 
-def test_cancel_while_the_others_pause(engine, kit):
+def test_cancel_works_while_lanes_pause(engine, kit):
     engine.models._chat = chat = Reading()
     job = compare(engine, kit, "genre of One", QUICK, RANKED)
     assert chat.asked.wait(120)
@@ -286,7 +286,7 @@ def test_cancel_while_the_others_pause(engine, kit):
     assert job.wait(120) and not chat.go.is_set()  # The job ends before the model may answer.
 
 
-def test_a_question_without_a_model_never_waits_behind_those_with_one(engine, kit):
+def test_question_without_a_model_does_not_wait_for_models(engine, kit):
     with_model = [compare(engine, kit, f"question {i}", QUICK) for i in range(12)]
     assert engine.models.chat().asked.wait(120)
     assert compare(engine, kit, "no model", QUICK, model=False).wait(120)
@@ -295,7 +295,7 @@ def test_a_question_without_a_model_never_waits_behind_those_with_one(engine, ki
     assert all(job.wait(120) for job in with_model)
 
 
-def test_cancelling_stops_the_answer_at_work_and_those_that_wait(engine, kit):
+def test_cancel_stops_running_and_waiting_answers(engine, kit):
     job = compare(
         engine, kit, "genre of One", QUICK, "EgoNetwork(hops=1) >> ShortestPaths() >> Answer()"
     )
@@ -307,7 +307,7 @@ def test_cancelling_stops_the_answer_at_work_and_those_that_wait(engine, kit):
     assert [lane.status for lane in job.comparison.lanes] == ["cancelled", "cancelled"]
 
 
-def test_an_answer_known_from_before_does_not_wait(engine, kit):
+def test_cached_answer_does_not_wait(engine, kit):
     engine.models.chat().go.set()
     assert compare(engine, kit, "genre of One", QUICK).wait(120)
     engine.models.chat().go.clear()
@@ -325,7 +325,7 @@ def test_an_answer_known_from_before_does_not_wait(engine, kit):
     engine.models.chat().go.set()
 
 
-def test_a_model_that_goes_away_half_way_gives_a_sentence_on_its_lane_alone(engine, kit):
+def test_failing_model_affects_only_its_lane(engine, kit):
     class Dying(SlowChat):
         def reply(self, messages, *, on_text=None, watch=NO_WATCH, **_):
             if "One" in messages[-1]["content"] and not self.asked.is_set():
@@ -345,7 +345,7 @@ def test_a_model_that_goes_away_half_way_gives_a_sentence_on_its_lane_alone(engi
     assert compare(engine, kit, "the next question", QUICK).wait(120)
 
 
-def test_lanes_that_were_quick_before_go_first(engine, kit):
+def test_quick_lanes_run_first(engine, kit):
     first = compare(engine, kit, "genre of One", RANKED, QUICK, model=False)
     # Without known times the shorter line goes first.
     assert soon(lambda: first.comparison.lanes[1].retrieved)
@@ -369,7 +369,7 @@ def test_lanes_that_were_quick_before_go_first(engine, kit):
     assert again.wait(120)
 
 
-def test_how_long_an_owner_waits_is_its_place_times_the_pace_of_the_queue():
+def test_expected_wait_is_position_times_pace():
     """The expected wait with one worker: queue position times the seconds per item.
 
     Items take two seconds by a simulated clock. The third owner waits for two others, and so for

@@ -27,7 +27,7 @@ from core.watch import NO_WATCH, Watch
 FAST = EncoderSettings(batch=16, epochs=4, rate=5e-3, negatives=2, measure=8, patience=99)
 
 
-def test_the_loss_by_hand():
+def test_loss_matches_a_hand_computed_value():
     questions = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
     texts = torch.tensor([[0.8, 0.6], [0.6, 0.8], [0.7, 0.0]])
     every = torch.tensor([[False, True, True], [True, False, True]])
@@ -45,7 +45,7 @@ def test_the_loss_by_hand():
     )
 
 
-def test_the_margin_loss_by_hand():
+def test_margin_loss_matches_a_hand_computed_value():
     questions = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
     texts = torch.tensor([[0.8, 0.6], [0.6, 0.8], [0.7, 0.0]])
     wrong = torch.tensor([[False, True, False], [True, False, True]])
@@ -55,13 +55,13 @@ def test_the_margin_loss_by_hand():
     assert float(margin_loss(questions, texts, torch.zeros((2, 3), dtype=torch.bool), 0.5)) == 0
 
 
-def test_training_by_the_margin_helps(bert, lesson, tmp_path):
+def test_margin_training_helps(bert, lesson, tmp_path):
     before = reciprocal_rank(TrainableEncoder(bert), lesson[1])
     model, _ = train_encoder(bert, *lesson, replace(FAST, margin=0.3), tmp_path, "m", NO_WATCH)
     assert reciprocal_rank(model, lesson[1]) > before
 
 
-def test_an_epoch_shows_every_question_at_every_unit(lesson):
+def test_epoch_has_every_question_at_every_unit(lesson):
     found = batches(lesson[0], FAST, 0)
     assert sum(map(len, found)) == 3 * 32 and len(found) == 3 * 2
     for rows in found:
@@ -82,7 +82,7 @@ def test_an_epoch_shows_every_question_at_every_unit(lesson):
     )
 
 
-def test_a_batch_passed_in_parts_has_the_gradients_of_the_whole(bert, monkeypatch):
+def test_split_batch_has_equal_gradients(bert, monkeypatch):
     texts = [f"ant -> maker -> bee {i}" for i in range(6)]
     loss = lambda vectors: ranking_loss(
         vectors[:2], vectors[2:], torch.ones((2, 4), dtype=torch.bool)
@@ -139,6 +139,6 @@ def _served(folder, backend):
     return MiniLMEncoder(folder, backend, "f32")
 
 
-def test_nothing_to_train_on_is_said(bert, tmp_path):
+def test_missing_examples_are_reported(bert, tmp_path):
     with pytest.raises(BadInput, match="has a path to a known answer"):
         train_encoder(bert, [], [], FAST, tmp_path, "k", NO_WATCH)

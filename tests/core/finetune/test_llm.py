@@ -29,7 +29,7 @@ def talks(lesson):
     return told[0][:16], told[1][:4]
 
 
-def test_only_the_reply_is_learnt_and_the_template_is_the_models_own(qwen, talks):
+def test_loss_covers_only_the_reply(qwen, talks):
     model = TrainableLLM(qwen, FAST)
     prompt, reply = model.codes(talks[0][0])
     assert model.tokenizer.decode(prompt).endswith("<|im_end|>\n<|im_start|>assistant\n")
@@ -99,7 +99,7 @@ def test_it_learns_is_resumed_exactly_and_its_merged_folder_is_read_again(qwen, 
     assert (tmp_path / "merged" / "adapter" / "adapter_config.json").is_file()
 
 
-def test_a_reply_is_read_as_the_chooser_reads_it(qwen, talks, monkeypatch):
+def test_reply_is_parsed_as_by_the_chooser(qwen, talks, monkeypatch):
     model = TrainableLLM(qwen, FAST)
     choice, other = talks[1][0], next(n for n in range(1, 5) if n not in talks[1][0].right)
     draft = f'<think>{{"choices": [{other}]}}?</think>'
@@ -122,7 +122,7 @@ def test_a_reply_is_read_as_the_chooser_reads_it(qwen, talks, monkeypatch):
         ("nobody/nothing", ModelUnavailable),
     ],
 )
-def test_without_a_base_model_it_says_what_it_needs(tmp_path, monkeypatch, base, kind):
+def test_missing_base_model_is_reported(tmp_path, monkeypatch, base, kind):
     import huggingface_hub
 
     def unreachable(*_, **__):

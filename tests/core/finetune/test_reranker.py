@@ -82,7 +82,7 @@ def test_questions_without_documents_teach_nothing(house):
         question_groups(corpus, 0, 0, 0)
 
 
-def test_a_title_asks_for_its_text_which_does_not_hold_it(house):
+def test_title_is_removed_from_its_text(house):
     documents = [
         Document("a", "barks all night", "The dog"),
         Document("b", "the dog is asleep", "The cat"),
@@ -98,14 +98,14 @@ def test_a_title_asks_for_its_text_which_does_not_hold_it(house):
     assert len(title_groups(corpus, 1, 0)) == 1
 
 
-def test_paths_of_a_graph_teach_as_texts_do():
+def test_paths_of_a_graph_give_examples():
     part = CandidateTexts("path", ("A -> made -> B",), ("A -> near -> C",))
     assert path_groups([TrainingExample("1", "who made it", ("A",), ("made",), (part,))]) == [
         Group("who made it", part.positives, part.negatives)
     ]
 
 
-def test_the_figure_is_ndcg_and_ties_do_not_help():
+def test_metric_is_ndcg_with_pessimistic_ties():
     group = Group("?", ("right",), ("wrong", "also wrong"))
     by = lambda **scores: (
         lambda task, texts: np.array([scores.get(text.split()[0], 0.0) for text in texts])
@@ -132,7 +132,7 @@ class Rival:
         return np.array([self.sign * float(f"the {kind} of the {name} " in text) for text in texts])
 
 
-def test_one_that_beats_late_interaction_is_served(house, monkeypatch):
+def test_better_reranker_is_served(house, monkeypatch):
     monkeypatch.setattr(reranker_run, "LateInteractionScorer", lambda encoder: Rival(-1.0))
     told = reranker_run.run_reranker_training(house.engine, LESSONS, FAST, NO_WATCH)
     assert (
@@ -156,7 +156,7 @@ def test_one_that_beats_late_interaction_is_served(house, monkeypatch):
     )
 
 
-def test_one_that_does_not_is_not_kept(house, monkeypatch):
+def test_worse_reranker_is_not_kept(house, monkeypatch):
     monkeypatch.setattr(reranker_run, "LateInteractionScorer", lambda encoder: Rival(1.0))
     told = reranker_run.run_reranker_training(house.engine, LESSONS, FAST, NO_WATCH)
     assert not told["kept"] and not house.folder.exists()
@@ -166,16 +166,14 @@ def test_one_that_does_not_is_not_kept(house, monkeypatch):
     )
 
 
-def test_the_command_tells_both_figures(house, capsys):
+def test_command_prints_both_metrics(house, capsys):
     given = "finetune reranker --corpora lessons --titles 0 --paths 0 --test-sample 3 --epochs 1 --tokens 32"
     assert main(given.split()) == EXIT_OK
     told = capsys.readouterr().out
     assert "lessons: nDCG@10 on 3 unseen questions" in told and "reranker-finetuned: it is" in told
 
 
-def test_one_ships_as_a_change_of_its_encoder_and_serves_alike(
-    house, monkeypatch, tmp_path, capsys
-):
+def test_shipped_weight_difference_gives_equal_scores(house, monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(reranker_run, "LateInteractionScorer", lambda encoder: Rival(-1.0))
     reranker_run.run_reranker_training(house.engine, LESSONS, FAST, NO_WATCH)
     told = reranker_run.ship_reranker(
@@ -207,9 +205,7 @@ def test_one_ships_as_a_change_of_its_encoder_and_serves_alike(
     assert size(tmp_path / "ships" / "small") < size(house.folder)
 
 
-def test_what_ships_is_refused_where_nothing_was_trained_or_little_is_left(
-    house, monkeypatch, tmp_path
-):
+def test_poor_weight_difference_is_not_shipped(house, monkeypatch, tmp_path):
     with pytest.raises(BadInput, match="No re-ranker was trained"):
         reranker_run.ship_reranker(house.engine, LESSONS, tmp_path / "small", 8, 32, NO_WATCH)
     monkeypatch.setattr(reranker_run, "LateInteractionScorer", lambda encoder: Rival(-1.0))

@@ -26,7 +26,7 @@ def asked(films, start: str, *answers: str) -> TrainingExample | None:  # noqa: 
     )
 
 
-def test_what_reaches_the_answer_is_positive_and_what_passes_none_negative(films):  # noqa: F811
+def test_paths_to_answers_are_positive(films):  # noqa: F811
     made = asked(films, "One", "Ann")
     assert made.part("path").positives == ("One -> directed_by -> Ann",)
     assert made.part("path").negatives == (
@@ -40,7 +40,7 @@ def test_what_reaches_the_answer_is_positive_and_what_passes_none_negative(films
     assert from_plain(TrainingExample, to_plain(made)) == made
 
 
-def test_a_step_back_is_told_in_paths_and_triples_stay_as_they_are(films):  # noqa: F811
+def test_reverse_steps_are_marked_in_paths_only(films):  # noqa: F811
     made = asked(films, "Drama", "Ann")
     assert made.part("path").positives == (
         "Drama -> has_genre_reverse -> One -> directed_by -> Ann",
@@ -52,11 +52,11 @@ def test_a_step_back_is_told_in_paths_and_triples_stay_as_they_are(films):  # no
     assert made.plan == ("has_genre", "directed_by")
 
 
-def test_a_question_to_whose_answer_nothing_leads_gives_no_example(films):  # noqa: F811
+def test_unreachable_answer_gives_no_example(films):  # noqa: F811
     assert asked(films, "One", "Nobody") is None and asked(films, "One", "One") is None
 
 
-def test_of_the_chains_the_one_that_agrees_best_with_the_answers_is_right():
+def test_chain_with_the_best_f1_is_right():
     ends = lambda *nodes: [Path((0, node), (node,), (True,)) for node in nodes]
     # F1: chain 4 finds three of three with one too many, 2 * 3 / (4 + 3); chain 2 finds one of
     # three, 2 / 4; chain 6 finds none.
@@ -67,7 +67,7 @@ def test_of_the_chains_the_one_that_agrees_best_with_the_answers_is_right():
     assert best_chain({(6,): ends(8)}, {1}) is None
 
 
-def test_kinds_take_turns():
+def test_kinds_of_examples_alternate():
     assert take_turns(["a1", "a2", "a3", "b1", "b2", "c1"], lambda item: item[0]) == [
         "a1",
         "b1",
@@ -78,7 +78,7 @@ def test_kinds_take_turns():
     ]
 
 
-def test_dialogues_show_the_choosers_own_prompt_and_name_the_right_numbers(films):  # noqa: F811
+def test_dialogues_use_the_choosers_prompt(films):  # noqa: F811
     from core.models.base import Task
     from core.models.llm_chooser import choosing_messages, parse_numbers
 
@@ -99,7 +99,7 @@ def test_dialogues_show_the_choosers_own_prompt_and_name_the_right_numbers(films
     )
 
 
-def test_plans_are_asked_for_as_the_operator_asks(kit, films):  # noqa: F811
+def test_plan_prompts_equal_the_operators(kit, films):  # noqa: F811
     from core.operators.retrieve.plans import RelationPlans
 
     parrot = kit.Parrot('{"plans": [["directed_by"]]}')
@@ -129,7 +129,7 @@ def test_test_sets_are_never_trained_on():
         QuestionSplit(questions=20, held=20)
 
 
-def test_the_parts_share_no_question(movies):
+def test_training_and_test_parts_are_disjoint(movies):
     split = QuestionSplit("metaqa-1hop-dev,pathquestion-2hop", questions=60, held=10)
     assert split.test_names == (
         "metaqa-1hop-test",

@@ -92,7 +92,7 @@ def test_a_trained_encoder_is_served_at_once_and_no_result_of_the_old_one_is_tak
     assert not list((house.folder / "encoder-finetuned.training").iterdir())
 
 
-def test_a_trained_language_model_lies_where_vllm_takes_it_from(house, qwen):
+def test_trained_language_model_is_saved_for_vllm(house, qwen):
     from core.finetune.llm import LLMSettings
     from core.models.chat.vllm import rank_needed
 
@@ -124,7 +124,7 @@ def outcome(*relevant: int, first: tuple[int | None, ...]) -> Outcome:
     return Outcome(len(first), paths=GoldRanks(40, relevant, first))
 
 
-def test_the_table_by_hand():
+def test_report_table_matches_hand_computed_values():
     runs = []
     for name, places in (("a", (2, 1, 40)), ("b", (1, 1, 33))):
         found = [outcome(place, first=(place, None)) for place in places]
@@ -171,7 +171,7 @@ def test_the_table_by_hand():
         (["llm", "--base", "/nowhere/at/all"], EXIT_FAILED, "There is no folder /nowhere/at/all"),
     ],
 )
-def test_what_cannot_be_done_is_said(
+def test_invalid_training_is_refused(
     movies, tmp_path, monkeypatch, capsys, arguments, code, sentence
 ):
     monkeypatch.setenv("HOPSCOPE_MODELS", str(tmp_path))
@@ -179,7 +179,7 @@ def test_what_cannot_be_done_is_said(
     assert sentence in capsys.readouterr().err
 
 
-def test_the_command_prints_what_was_trained(house, monkeypatch, capsys):
+def test_command_prints_the_trained_model(house, monkeypatch, capsys):
     from core.finetune.encoder import ENCODER_PRESETS
 
     monkeypatch.setattr("core.cli._engine", lambda: house.engine)

@@ -92,7 +92,7 @@ def at(server, tmp_path, monkeypatch):
     return SimpleNamespace(ask=asked, told=Server.told, ended=Server.ended, home=tmp_path)
 
 
-def test_the_request_and_the_reply(at, monkeypatch):
+def test_request_and_reply_have_their_format(at, monkeypatch):
     monkeypatch.setenv("MY_TOKEN", "Bearer abc")
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")  # No proxy is used.
     assert at.ask("/good?x=1", 'headers = { Authorization = "MY_TOKEN" }') == {"answers": ["Drama"]}
@@ -117,7 +117,7 @@ def test_the_request_and_the_reply(at, monkeypatch):
         ("/large", "replied with more than 1 MB"),
     ],
 )
-def test_every_failure_is_a_sentence(at, monkeypatch, path, told):
+def test_every_failure_is_a_readable_error(at, monkeypatch, path, told):
     monkeypatch.setattr(calls, "MAX_REPLY_BYTES", 1 << 20)
     with pytest.raises(RetrieverFailed, match=told):
         at.ask(path)
@@ -125,13 +125,13 @@ def test_every_failure_is_a_sentence(at, monkeypatch, path, told):
 
 
 @pytest.mark.parametrize("path", ["/slow", "/drip"])
-def test_who_does_not_answer_in_time_is_left(at, path):
+def test_slow_retriever_is_given_up(at, path):
     with pytest.raises(RetrieverFailed, match="did not answer within 0.3 seconds"):
         at.ask(path, "timeout = 0.3")
     assert not at.ended.is_set()
 
 
-def test_a_person_may_cancel_while_it_works(at):
+def test_call_can_be_cancelled(at):
     end = time.monotonic() + 0.2
 
     def check():
@@ -143,7 +143,7 @@ def test_a_person_may_cancel_while_it_works(at):
     assert not at.ended.is_set()
 
 
-def test_nobody_there_and_a_key_that_is_not_set(at, monkeypatch, tmp_path):
+def test_missing_server_and_key_are_reported(at, monkeypatch, tmp_path):
     own_file().write_text('[gone]\nurl = "http://127.0.0.1:9/"\n', "utf-8")
     with pytest.raises(
         RetrieverFailed, match="“gone” cannot be reached .*; is it running"
@@ -195,7 +195,7 @@ number = 3
         ("number", "“number” failed: TypeError"),
     ],
 )
-def test_a_function_of_ones_own(at, monkeypatch, name, told):
+def test_own_function_is_called(at, monkeypatch, name, told):
     monkeypatch.setattr(calls, "MAX_REPLY_BYTES", 1 << 20)
     (at.home / "mine.py").write_text(CALLED, "utf-8")
     own_file().write_text(
@@ -206,7 +206,7 @@ def test_a_function_of_ones_own(at, monkeypatch, name, told):
         calls.call_retriever(find_retriever(name), REQUEST)
 
 
-def test_a_changed_module_is_loaded_anew_and_an_installed_one_is_found(at):
+def test_changed_module_is_reloaded(at):
     own_file().write_text(
         '[mine]\npython = "mine:retrieve"\n[json]\npython = "json:dumps"\n[none]\npython = "no_such:f"\n',
         "utf-8",

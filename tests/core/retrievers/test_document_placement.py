@@ -38,7 +38,7 @@ def place(graph, *given, question="who"):
     return graph.columns.chunks.texts("id", list(found.rows)), list(found.rows.values()), found
 
 
-def test_by_id_by_title_and_by_quotation(graph):
+def test_documents_match_by_id_title_and_quotation(graph):
     given = (ReplyDocument("fred", score=3.0), ReplyDocument(title="a christmas  CAROL", score=2.0))
     ids, scores, found = place(graph, *given)
     assert (ids, scores, found.unplaced, found.notes) == (["fred", "carol"], [3.0, 2.0], 0, [])
@@ -50,7 +50,7 @@ def test_by_id_by_title_and_by_quotation(graph):
     assert place(graph, ReplyDocument("book#1"))[0] == ["book#1"]
 
 
-def test_an_id_takes_one_place_that_of_the_passage_nearest_to_the_question(graph):
+def test_id_matches_the_nearest_passage(graph):
     """thing55 is in the last of the book's chunks, thing1 in its first."""
     last, _, found = place(graph, ReplyDocument("book"), question="what of thing55")
     first, _, _ = place(graph, ReplyDocument("book"), question="what of thing1")
@@ -60,7 +60,7 @@ def test_an_id_takes_one_place_that_of_the_passage_nearest_to_the_question(graph
     assert found.notes == [NoteWith("1 document", "several passages", "nearest")]
 
 
-def test_a_long_text_takes_a_place_for_each_passage_that_it_covers(graph):
+def test_long_text_matches_each_passage_it_covers(graph):
     chunks = [
         id
         for id, of in zip(graph.columns.chunks.texts("id"), graph.columns.chunks.texts("document"))
@@ -79,7 +79,7 @@ def test_a_long_text_takes_a_place_for_each_passage_that_it_covers(graph):
     )
 
 
-def test_what_is_not_there_is_counted_and_what_comes_twice_takes_its_first_place(graph):
+def test_unknown_and_repeated_documents_are_counted(graph):
     given = (
         ReplyDocument("fred", score=1.0),
         ReplyDocument("<script>"),
@@ -95,7 +95,7 @@ def test_what_is_not_there_is_counted_and_what_comes_twice_takes_its_first_place
     assert place(graph)[2].rows == {} and place(graph)[2].notes == []
 
 
-def test_a_title_of_two_documents_says_nothing_without_a_text(graph):
+def test_ambiguous_title_needs_a_text(graph):
     ids, _, found = place(
         graph, ReplyDocument(title="Twins"), ReplyDocument(title="Twins", text="Another one.")
     )
@@ -103,14 +103,14 @@ def test_a_title_of_two_documents_says_nothing_without_a_text(graph):
     assert any("title is that of several" in note for note in found.notes)
 
 
-def test_an_id_counts_where_the_text_is_another(graph):
+def test_id_precedes_a_different_text(graph):
     ids, _, found = place(graph, ReplyDocument("fred", text="Marley was dead"))
     assert ids == ["fred"] and found.notes == [
         NoteWith("1 document", "id", "text", "the id counts")
     ]
 
 
-def test_a_reply_of_documents():
+def test_reply_of_documents_is_parsed():
     reply = check_documents_reply(
         {
             "documents": [{"id": "a", "score": 1}, {"title": "B", "score": 2, "rank": 1}],
@@ -153,12 +153,12 @@ def test_a_reply_of_documents():
         ({"nodes": ["a"]}, "ask it of a graph of triples"),
     ],
 )
-def test_what_is_no_reply_of_documents(data, why):
+def test_invalid_reply_of_documents_is_refused(data, why):
     with pytest.raises(UnfitReply, match=why):
         check_documents_reply(data)
 
 
-def test_documents_are_no_reply_about_a_graph():
+def test_documents_are_refused_for_a_graph():
     with pytest.raises(UnfitReply, match="ask it of a corpus"):
         check_reply({"documents": [{"id": "a"}]})
     assert check_reply({"documents": [{"id": "a"}], "answers": ["Ann"]}).answers == ("Ann",)

@@ -33,7 +33,7 @@ def names(row) -> list[str]:
     return written
 
 
-def test_the_paths_that_a_prompt_shows():
+def test_paths_of_a_prompt_are_found():
     assert names({"input": ROG}) == ["Ann [owns] Marie [sails_to] Varna", "Ann [built] Harbour"]
     assert paths_in({"input": "What did Ann build -> or own?"}) == ((), 0)
     # A name with a comma looks like a row of four fields.
@@ -44,7 +44,7 @@ def test_the_paths_that_a_prompt_shows():
     )
 
 
-def test_think_on_graphs_chains_go_on_from_the_ends_that_were_reached():
+def test_think_on_graph_chains_continue_from_earlier_ends():
     """`reasoning_chains` of save_2_jsonl holds a list of triple lists per depth.
 
     Later triples begin where earlier ones end.
@@ -73,7 +73,7 @@ def test_think_on_graphs_chains_go_on_from_the_ends_that_were_reached():
         ("[['A', 'r', 'B']]", ["A [r] B"]),
     ],
 )
-def test_forms_of_paths(value, found):
+def test_path_formats_are_parsed(value, found):
     assert names({"paths": value}) == found and paths_in({"triples": value})[1] == 0
 
 
@@ -81,12 +81,12 @@ def test_forms_of_paths(value, found):
     "value",
     [["A", "r"], 7, None, {}, [[]], [["A", "", "B"]], [["A", 3, "B"]], ["A -> r"], [{"head": "A"}]],
 )
-def test_what_is_no_path_is_counted(value):
+def test_invalid_paths_are_counted(value):
     paths, odd = paths_in({"paths": [value]})
     assert (paths, odd) == ((), 1)
 
 
-def test_scores_come_along():
+def test_scores_are_kept():
     assert paths_in({"scored_triples": [["A", "r", "B", 0.25]]})[0] == (
         TextPath(("A", "B"), ("r",), (None,), 0.25),
     )
@@ -98,7 +98,7 @@ def written(tmp_path, *rows) -> str:
     return str(file)
 
 
-def test_rogs_and_togs_files_are_known_by_their_keys(tmp_path):
+def test_rog_and_tog_files_are_recognised_by_keys(tmp_path):
     rog = {
         "id": "W-1",
         "question": "What did Ann build?",
@@ -126,7 +126,7 @@ def test_rogs_and_togs_files_are_known_by_their_keys(tmp_path):
     assert read.notes == (NoteWith("neither triples nor paths", 1),)
 
 
-def test_a_row_with_paths_alone_is_a_row(tmp_path):
+def test_row_with_only_paths_is_accepted(tmp_path):
     read = read_run_file(
         written(tmp_path, {"id": "1", "triples": [["A", "r", "B"]]}, {"id": "2", "triples": []})
     )
@@ -144,7 +144,7 @@ VALUE = st.recursive(
 
 
 @given(VALUE)
-def test_whatever_a_row_holds_is_read_or_counted(value):
+def test_any_row_is_read_or_counted(value):
     paths, odd = paths_in({"paths": value, "reasoning_chains": value})
     assert odd >= 0 and all(
         len(path.nodes) == len(path.relations) + 1 == len(path.forward) + 1 for path in paths

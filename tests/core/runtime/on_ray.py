@@ -48,7 +48,7 @@ def ray():
         yield ray
 
 
-def test_results_come_in_order_and_dead_workers_pieces_are_tried_again(tmp_path, monkeypatch):
+def test_results_are_ordered_and_dead_workers_items_retried(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_OF_THE_TEST", "seen")
     flag = str(tmp_path / "flag")
     pieces = [
@@ -71,7 +71,7 @@ def test_results_come_in_order_and_dead_workers_pieces_are_tried_again(tmp_path,
     assert (tmp_path / "flag").exists()
 
 
-def test_an_error_and_a_cancel_end_the_work():
+def test_error_and_cancel_end_the_work():
     drawn = []
 
     def items():
@@ -132,7 +132,7 @@ def models_folder():
     return folder()
 
 
-def test_an_evaluation_is_that_of_one_process(films_file, capsys):
+def test_evaluation_equals_that_of_one_process(films_file, capsys):
     graph, file = films_file
     lines = "EgoNetwork(hops=2) >> ShortestPaths() >> Rank(model='bm25', keep=2),RandomWalks() >> ShortestPaths()"
     command = [
@@ -163,7 +163,7 @@ def test_an_evaluation_is_that_of_one_process(films_file, capsys):
         assert without_seconds(states[0]) == without_seconds(states[1])
 
 
-def test_vectors_are_those_of_one_process(films_file, monkeypatch):
+def test_vectors_equal_those_of_one_process(films_file, monkeypatch):
     info = models().info("encoder")
     if not info.present:
         pytest.skip(info.how_to_get)
@@ -185,7 +185,7 @@ def test_vectors_are_those_of_one_process(films_file, monkeypatch):
     assert found[0] == found[1] and len(found[0]) == 3  # The files are keys, index and lock.
 
 
-def test_a_graph_of_documents_is_that_of_one_process(films_file, monkeypatch, tmp_path):
+def test_document_graph_equals_that_of_one_process(films_file, monkeypatch, tmp_path):
     info = models().info("encoder")
     if not info.present:
         pytest.skip(info.how_to_get)
@@ -218,7 +218,7 @@ def test_a_graph_of_documents_is_that_of_one_process(films_file, monkeypatch, tm
 
 
 @pytest.mark.parametrize("line", ["kg-noun-phrases", "passage-noun-phrases"])
-def test_what_is_merged_over_workers_is_that_of_one_process(line, monkeypatch, tmp_path):
+def test_merged_facts_equal_those_of_one_process(line, monkeypatch, tmp_path):
     documents = [
         Document(f"d{number}", f"Ann Smith met Bob Jones in Paris in {1900 + number}. They left.")
         for number in range(5)
@@ -241,7 +241,7 @@ def test_what_is_merged_over_workers_is_that_of_one_process(line, monkeypatch, t
     assert found[0] == found[1] and found[0][1] > 0
 
 
-def test_the_benchmark_of_documents_builds_the_same_over_workers(monkeypatch, tmp_path):
+def test_document_benchmark_builds_equal_graphs_on_workers(monkeypatch, tmp_path):
     monkeypatch.setattr(extractor, "HELD_CHUNKS", 8)
     monkeypatch.setattr(fact_collections, "MAX_RUN_CHUNKS", 8)
     monkeypatch.setattr(vector_blocks, "BLOCK_TEXTS", 16)
@@ -267,7 +267,7 @@ def test_the_benchmark_of_documents_builds_the_same_over_workers(monkeypatch, tm
     assert found[0] == found[1] and "digest" in found[0][0] and len(found[0][1]) > 1
 
 
-def test_chunks_are_read_by_language_models_of_the_workers(tmp_path, monkeypatch):
+def test_workers_read_chunks_by_their_language_models(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     report, ctx = BuildReport(), BuildContext(models())
     with_workers = replace(ctx, report=report, workers=TWO)
@@ -279,21 +279,21 @@ def test_chunks_are_read_by_language_models_of_the_workers(tmp_path, monkeypatch
     ] == len(texts)
 
 
-def test_a_cap_needs_one_process(tmp_path, monkeypatch):
+def test_spending_cap_needs_one_process(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     corpus = write_corpus(new_folder("texts"), [Document("d", "Ann met Bob.")])
     with pytest.raises(BadParameter, match="one process"):
         build_of_texts(corpus, "kg-llm", models(), cap=Cap(10.0), workers=TWO)
 
 
-def test_what_cannot_be():
+def test_invalid_worker_options_are_refused():
     with pytest.raises(BadParameter, match="at least 0, not -1"):
         Workers(-1)
     assert list(TWO.each(work.square, [])) == []
     assert (TWO.words(), Workers(0, "far:6379").words()) == ("2 workers", "the workers of far:6379")
 
 
-def test_seconds_of_each_alone_need_one_process(films_file, capsys):
+def test_timed_evaluation_needs_one_process(films_file, capsys):
     graph, file = films_file
     command = [
         "evaluate",

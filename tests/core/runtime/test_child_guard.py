@@ -41,7 +41,7 @@ def gone(pid):
     ["", "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); "],
     ids=["", "stubborn"],
 )
-def test_a_command_and_what_it_started_end_once_nobody_asks_any_more(groups, stubborn):
+def test_command_and_its_children_end_with_the_parent(groups, stubborn):
     with begun(
         groups, STARTS + stubborn + "print('ready', flush=True); time.sleep(600)", grace=1.0
     ) as asked:
@@ -53,12 +53,12 @@ def test_a_command_and_what_it_started_end_once_nobody_asks_any_more(groups, stu
 
 
 @GROUPS
-def test_its_exit_code_comes_back(groups):
+def test_exit_code_is_passed_on(groups):
     with begun(groups, "raise SystemExit(7)") as asked:
         assert asked.wait(60) == 7
 
 
-def test_what_a_command_left_behind_ends_with_its_group():
+def test_remaining_children_end_with_the_group():
     with begun(True, STARTS) as asked:
         started = int(asked.stdout.readline())
         assert asked.wait(60) == 0

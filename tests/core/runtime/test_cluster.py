@@ -25,7 +25,7 @@ NO_NICENESS = {"RAY_worker_niceness": "0"}
 
 
 @pytest.mark.timeout(1300)
-def test_work_is_spread_by_ray():
+def test_ray_distributes_work():
     for _ in range(2):  # The run is repeated once if the process was ended from outside.
         command = [
             sys.executable,

@@ -21,7 +21,7 @@ def soon(true):
     return true()
 
 
-def test_so_many_are_at_work_as_may_be_and_none_is_begun_before_its_turn():
+def test_number_of_running_items_is_bounded():
     may, begun, go = [2], [], threading.Event()
 
     def work(item):
@@ -47,7 +47,7 @@ def soon_more(begun, than):
     return len(begun) > than
 
 
-def test_items_are_taken_as_they_are_begun():
+def test_items_are_drawn_when_they_start():
     taken = []
 
     def items():
@@ -61,7 +61,7 @@ def test_items_are_taken_as_they_are_begun():
     each.close()
 
 
-def test_a_failure_stops_the_others_and_what_came_is_handed_out_first():
+def test_failure_stops_others_after_finished_results():
     together = threading.Barrier(3)
     flight = ConcurrentWork(lambda: 3)
 
@@ -89,7 +89,7 @@ def stopped(flight):
     return False
 
 
-def test_what_is_cancelled_begins_nothing_more():
+def test_cancelled_work_starts_nothing_more():
     cancelled, begun = threading.Event(), []
 
     def check():
@@ -108,7 +108,7 @@ def test_what_is_cancelled_begins_nothing_more():
     assert len(begun) <= 2
 
 
-def test_one_computes_at_a_time_and_all_wait_for_servers_side_by_side():
+def test_one_item_computes_while_all_wait_for_servers():
     processor, computing, most, waiting, together = (
         ProcessorLock(),
         [0],
@@ -137,7 +137,7 @@ def test_one_computes_at_a_time_and_all_wait_for_servers_side_by_side():
     assert most == [1]
 
 
-def test_waiting_to_compute_is_no_time_of_the_piece():
+def test_wait_for_the_processor_is_not_charged():
     processor, has, go, meters, seconds = (
         ProcessorLock(),
         threading.Event(),
@@ -175,7 +175,7 @@ def test_waiting_to_compute_is_no_time_of_the_piece():
     assert seconds["waiting"] >= 0.1 and seconds["model"] + seconds["waiting"] <= elapsed
 
 
-def test_a_piece_that_holds_what_another_waits_for_goes_on_after_a_while(monkeypatch):
+def test_holder_of_a_needed_lock_continues_after_a_while(monkeypatch):
     """One item holds a lock and waits for a server, while the other computes and wants the lock."""
     monkeypatch.setattr("core.runtime.concurrent_work.MAX_PROCESSOR_WAIT_SECONDS", 0.1)
     processor, lock, has, order = ProcessorLock(), threading.Lock(), threading.Event(), []
@@ -202,7 +202,7 @@ def test_a_piece_that_holds_what_another_waits_for_goes_on_after_a_while(monkeyp
         pass
 
 
-def test_pieces_together_come_in_their_order_and_are_charged_to_who_asked_for_them():
+def test_parallel_items_are_ordered_and_charged_to_the_caller():
     barrier, account = threading.Barrier(4), Account()
 
     def work(item, watch):
@@ -221,7 +221,7 @@ def test_pieces_together_come_in_their_order_and_are_charged_to_who_asked_for_th
     assert 0.08 <= meter.seconds["model"] <= elapsed
 
 
-def test_where_one_may_be_asked_at_a_time_pieces_are_done_here_one_after_the_other():
+def test_single_request_limit_runs_items_in_turn():
     here = threading.get_ident()
     assert map_concurrently(
         lambda item, watch: (item, threading.get_ident() == here), "ab", lambda: 1
@@ -232,7 +232,7 @@ def test_where_one_may_be_asked_at_a_time_pieces_are_done_here_one_after_the_oth
 
 
 @pytest.mark.parametrize("number", [1, 3])
-def test_pieces_together_end_with_what_one_of_them_raises(number):
+def test_error_of_one_item_ends_parallel_items(number):
     def work(item, watch):
         if item == 5:
             raise ValueError("five")

@@ -20,7 +20,7 @@ def known(jobs: Jobs, *keys: str) -> list[str]:
     return [key for key in keys if key in jobs._jobs]
 
 
-def test_the_one_that_was_not_asked_for_the_longest_is_forgotten():
+def test_least_recently_requested_job_is_dropped():
     jobs, ran = Jobs(keep=2), []
     for key in ("warm", "a", "warm", "b", "warm", "c"):
         jobs.start(key, partial(Job, key, lambda job: ran.append(job.key))).wait(30)
@@ -28,7 +28,7 @@ def test_the_one_that_was_not_asked_for_the_longest_is_forgotten():
     assert known(jobs, "warm", "a", "b", "c") == ["warm", "c"]
 
 
-def test_asking_for_one_keeps_it():
+def test_requested_job_is_kept():
     jobs = Jobs(keep=2)
     done(jobs, "a"), done(jobs, "b")
     assert jobs.get("a") is not None
@@ -44,7 +44,7 @@ def test_results_are_kept_within_a_bound_of_bytes():
     assert known(jobs, *map(str, range(20))) == ["17", "18", "19"]
 
 
-def test_one_at_work_is_kept_however_much_there_is():
+def test_running_job_is_always_kept():
     jobs, go = Jobs(keep=1, most=1, weigh=lambda job: 2), threading.Event()
     running = jobs.start("running", lambda: Job("running", lambda job: go.wait(30)))
     for number in range(5):
@@ -53,7 +53,7 @@ def test_one_at_work_is_kept_however_much_there_is():
     go.set()
 
 
-def test_what_is_forgotten_is_gone():
+def test_dropped_job_is_freed():
     class Result:
         pass
 

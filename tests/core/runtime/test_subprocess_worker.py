@@ -92,23 +92,23 @@ def gone(pid: int) -> bool:
     return False
 
 
-def test_what_it_tells_and_gives():
+def test_subprocess_reports_and_returns():
     told = []
     number, pid = in_subprocess(doubled, 21, watch=Watch(report=lambda *said: told.append(said)))
     assert (number, told) == (42, [("Doubling", 0.5)]) and pid != os.getpid() and gone(pid)
 
 
-def test_what_it_raises_is_a_sentence():
+def test_error_in_the_subprocess_is_readable():
     with pytest.raises(HopscopeError, match="That is no number."):
         in_subprocess(refused, watch=NO_WATCH)
 
 
-def test_its_death_is_a_sentence():
+def test_death_of_the_subprocess_is_a_readable_error():
     with pytest.raises(HopscopeError, match=PROCESS_DIED_MESSAGE):
         in_subprocess(killed, watch=NO_WATCH)
 
 
-def test_a_cancel_ends_it_in_the_middle():
+def test_cancel_ends_the_subprocess():
     pids, cancelled = [], threading.Event()
 
     def told(text, share):
@@ -124,7 +124,7 @@ def test_a_cancel_ends_it_in_the_middle():
     assert gone(pids[0])
 
 
-def test_it_does_not_outlive_the_process_that_asked(kernel):
+def test_subprocess_ends_with_its_parent(kernel):
     code = (
         "from core.runtime import subprocess_worker; from core.runtime.subprocess_worker import in_subprocess\n"
         "from core.watch import Watch\n"
@@ -141,7 +141,7 @@ def test_it_does_not_outlive_the_process_that_asked(kernel):
     assert gone(pid)
 
 
-def test_one_process_does_one_piece_of_work_after_another():
+def test_subprocess_is_reused():
     with Worker() as worker:
         pids = [worker.do(doubled, number, watch=NO_WATCH)[1] for number in range(3)]
         with pytest.raises(HopscopeError, match="no number"):
@@ -155,7 +155,7 @@ def test_one_process_does_one_piece_of_work_after_another():
     [(greedy, LIMIT_MEMORY), (busy, LIMIT_TIME), (killed, "")],
     ids=["memory", "time", "killed"],
 )
-def test_work_beyond_its_limit_ends_and_the_next_begins_anew(work, limit):
+def test_work_beyond_its_limit_ends(work, limit):
     with Worker(memory=1 << 29) as worker:
         with pytest.raises(WorkerEndedError) as ended:
             worker.do(work, watch=NO_WATCH, seconds=1)
@@ -163,17 +163,17 @@ def test_work_beyond_its_limit_ends_and_the_next_begins_anew(work, limit):
         assert worker.do(doubled, 21, watch=NO_WATCH, seconds=1)[0] == 42
 
 
-def test_what_it_prints_is_no_report(capfd):
+def test_printed_text_is_no_report(capfd):
     assert in_subprocess(printing, watch=NO_WATCH) != os.getpid()
     assert capfd.readouterr() == ("", "This is no report.\n")
 
 
-def test_more_than_a_pipe_holds_travels_both_ways():
+def test_large_data_passes_in_both_directions():
     data = os.urandom(1 << 23)
     assert in_subprocess(returned, data, watch=NO_WATCH) == data
 
 
-def test_processor_time_counts_for_each_piece_of_work():
+def test_processor_time_is_limited_per_item():
     with Worker() as worker:
         pids = {worker.do(busy_for, 0.6, watch=NO_WATCH, seconds=1) for _ in range(3)}
     assert len(pids) == 1
@@ -190,7 +190,7 @@ def test_processor_time_counts_for_each_piece_of_work():
         ("AS", 1 << 30, "greedy", LIMIT_MEMORY),
     ],
 )
-def test_the_limits_of_the_one_who_began_it_hold(limit, most, work, told):
+def test_limits_of_the_first_caller_hold(limit, most, work, told):
     ended = WorkerEndedError.__name__
     code = (
         "import resource\n"

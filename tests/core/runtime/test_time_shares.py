@@ -7,7 +7,7 @@ import pytest
 from core.runtime.time_shares import TimeShares
 
 
-def test_a_moment_is_split_among_those_at_work():
+def test_time_is_split_among_running_work():
     clock = [0.0]
     shares = TimeShares(lambda: clock[0])
     with shares.work() as first:
@@ -20,7 +20,7 @@ def test_a_moment_is_split_among_those_at_work():
     assert 6 / 8 * 8 + 2 / 4 * 4 == 8  # The shares add up to the wall-clock time.
 
 
-def test_work_after_a_pause_has_the_whole_clock():
+def test_single_work_after_a_pause_has_all_time():
     clock = [0.0]
     shares = TimeShares(lambda: clock[0])
     for begin in (0.0, 100.0):
@@ -30,7 +30,7 @@ def test_work_after_a_pause_has_the_whole_clock():
             assert share() == 1.0
 
 
-def test_what_fails_no_longer_counts():
+def test_failed_work_no_longer_counts():
     clock = [0.0]
     shares = TimeShares(lambda: clock[0])
     with pytest.raises(ValueError), shares.work():
