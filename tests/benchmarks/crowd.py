@@ -32,7 +32,15 @@ import psutil
 
 from core.evaluation.runs.store import evaluations_file
 from tests.benchmarks.evaluating_app import advanced, app, environment
-from tests.benchmarks.visitors import CORPUS_LANES, LANES, SETS, Broken, follow, look, questions_of
+from tests.benchmarks.visitors import (
+    CORPUS_LANES,
+    LANES,
+    SETS,
+    PageFailed,
+    follow,
+    look,
+    questions_of,
+)
 from tests.server import server
 
 STARVED = 3.0  # Times the overall median.
@@ -46,7 +54,7 @@ STAYS = 3.0  # Seconds at most that a visitor views another page, or waits befor
 
 
 @dataclass(frozen=True)
-class Mix:
+class VisitorMix:
     """Behaviour of visitors: the probability of each action.
 
     `lanes` are the methods asked on a graph. `cold` means a freshly started server.
@@ -60,8 +68,8 @@ class Mix:
 # The lanes of the page, as in a permalink.
 DEFAULT_LANES = ("lego-14", "lego-12", "chain-ranking")
 MIXES = {
-    "light": Mix({"graph": 1.0}, LANES),
-    "default": Mix(
+    "light": VisitorMix({"graph": 1.0}, LANES),
+    "default": VisitorMix(
         {"graph": 0.6, "documents": 0.15, "page": 0.15, "leaves": 0.1}, DEFAULT_LANES, cold=True
     ),
 }
@@ -165,13 +173,13 @@ class Told:
         )
 
 
-class Visitor:
+class CrowdVisitor:
     """Actions of one visitor in sequence, the same for the same number."""
 
     def __init__(
         self,
         number: int,
-        mix: Mix,
+        mix: VisitorMix,
         model: bool,
         corpus: str,
         fresh: Iterator[str],
@@ -232,13 +240,15 @@ def run(
     visitor leaves after `each` answers, unless it is 0.
     """
     chosen = MIXES[mix]
-    chosen = Mix(chosen.often, lanes or (CORPUS_LANES if corpus else chosen.lanes), chosen.cold)
+    chosen = VisitorMix(
+        chosen.often, lanes or (CORPUS_LANES if corpus else chosen.lanes), chosen.cold
+    )
     fresh, told = questions_of(corpus), Told()
     shipped = [next(fresh) for _ in range(SHIPPED)]
     pool = questions_of(corpus or CORPUS) if corpus or "documents" in chosen.often else iter(())
     texts = [text for _, text in zip(range(SHIPPED), pool)]
     crowd = [
-        Visitor(number, chosen, number < model, corpus, fresh, shipped, texts)
+        CrowdVisitor(number, chosen, number < model, corpus, fresh, shipped, texts)
         for number in range(visitors)
     ]
     begun = time.perf_counter()
@@ -269,7 +279,7 @@ def run(
 async def _all(
     address: str,
     pid: int,
-    crowd: list[Visitor],
+    crowd: list[CrowdVisitor],
     told: Told,
     seconds: float,
     each: int,
@@ -277,7 +287,7 @@ async def _all(
 ) -> None:
     end = time.perf_counter() + seconds
 
-    async def visit(number: int, visitor: Visitor) -> None:
+    async def visit(number: int, visitor: CrowdVisitor) -> None:
         while (left := end - time.perf_counter()) > 0 and not (
             each and len(told.waits.get(number, ())) >= each
         ):
@@ -287,7 +297,7 @@ async def _all(
                     continue
             except TimeoutError:
                 return
-            except (Broken, OSError) as error:
+            except (PageFailed, OSError) as error:
                 told.errors.append(str(error)[:120])
                 continue
             if begun is not None and told.first is None:
@@ -306,7 +316,7 @@ async def _all(
 
 
 async def _done(
-    address: str, kind: str, asked: dict[str, Any], visitor: Visitor, told: Told
+    address: str, kind: str, asked: dict[str, Any], visitor: CrowdVisitor, told: Told
 ) -> bool:
     """Do one action, and return whether it was an answered question."""
     if kind == "page":

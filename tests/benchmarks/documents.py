@@ -28,7 +28,7 @@ CHUNKS, NODES, EDGES, COMMUNITIES, WORDS = 6_000, 40_000, 130_000, 4_000, 8_000
 LIMIT, QUESTIONS, SIZE = 0.1, 20, 384
 
 
-class Drawn:
+class RandomVectors:
     """An encoder that draws a random vector for each text, at almost no cost."""
 
     def encode(self, texts, watch=NO_WATCH):
@@ -43,11 +43,11 @@ class Drawn:
         return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
-class Models(Written):
+class RandomVectorModels(Written):
     """Models with that encoder, and a language model that is never asked."""
 
     def encoder(self, name="encoder"):
-        return Drawn()
+        return RandomVectors()
 
 
 def made(rng: np.random.Generator) -> Graph:
@@ -97,7 +97,7 @@ def run() -> list[dict]:
 
 
 def _row(graph: Graph, name: str) -> dict:
-    environment, seconds = Environment(Models(), built=lambda *_: graph), []
+    environment, seconds = Environment(RandomVectorModels(), built=lambda *_: graph), []
     instance = catalogue()[name]
     for number in range(QUESTIONS + 1):
         ask = SourceQuestion(

@@ -108,14 +108,14 @@ def models(made: Sequence[str]):
 
     encoder = MadeEncoder()
 
-    class Made(Registry):
+    class SyntheticVectorRegistry(Registry):
         def encoder(self, name="encoder"):
             return encoder
 
         def signature(self, name=None):
             return "made vectors" if name in (None, "encoder") else super().signature(name)
 
-    return Made() if "vectors" in made else Registry()
+    return SyntheticVectorRegistry() if "vectors" in made else Registry()
 
 
 def spread(options):
@@ -166,7 +166,7 @@ def made_facts(text: str):
     return Facts(tuple(entities.values()), tuple(relations.values()))
 
 
-class Stages:
+class StageMeter:
     """Measures consecutive stages of this process."""
 
     def __init__(self, documents: int, step: str):
@@ -241,7 +241,7 @@ def corpus(options) -> list[Cost]:
     """Write the corpus."""
     from tests.benchmarks.made_documents import made_corpus
 
-    stages = Stages(options.documents, "corpus")
+    stages = StageMeter(options.documents, "corpus")
     with stages.stage("made and written") as told:
         made = made_corpus(options.documents)
         told["note"] = f"{len(made):,} documents"
@@ -275,7 +275,10 @@ def built(options) -> list[Cost]:
     from core.builds import find_build, run_build
     from tests.benchmarks.made_documents import made_corpus
 
-    one, stages = find_build(options.step[1]), Stages(options.documents, f"build {options.step[1]}")
+    one, stages = (
+        find_build(options.step[1]),
+        StageMeter(options.documents, f"build {options.step[1]}"),
+    )
     made, workers = made_corpus(options.documents), spread(options)
     with workers.started() if workers else nullcontext():
         with stages.stage("in all") as told, stages.operators(one.line) as watch:
@@ -304,7 +307,7 @@ def asked(options) -> list[Cost]:
     from tests.benchmarks.made_documents import SET, made_corpus
 
     stages, registry, made = (
-        Stages(options.documents, f"ask {options.step[1]}"),
+        StageMeter(options.documents, f"ask {options.step[1]}"),
         models(options.made),
         made_corpus(options.documents),
     )
@@ -378,7 +381,7 @@ def changed(options) -> list[Cost]:
 
     one, stages, registry = (
         find_build(options.step[1]),
-        Stages(options.documents, f"change {options.step[1]}"),
+        StageMeter(options.documents, f"change {options.step[1]}"),
         models(options.made),
     )
     made = made_corpus(options.documents)

@@ -19,30 +19,30 @@ from core.instances.catalogue import catalogue
 from core.models.heads import Head
 from core.operators.base import Context
 from core.types import Question, State
-from tests.benchmarks.documents import Drawn
+from tests.benchmarks.documents import RandomVectors
 from tests.films import Written
 
 NODES, LINKS = 100_000, 800_000
 LIMIT, QUESTIONS = 0.005, 40
 
 
-class Timed(Head):
+class TimedHead(Head):
     """A head that counts its processor seconds as the reranker's."""
 
     def enter(self, hidden: np.ndarray) -> tuple[np.ndarray, Head]:
         start = time.process_time()
         found = super().enter(hidden)
-        Reranker.spent += time.process_time() - start
+        RandomStateReranker.spent += time.process_time() - start
         return found
 
     def __call__(self, hidden: np.ndarray) -> np.ndarray:
         start = time.process_time()
         scores = super().__call__(hidden)
-        Reranker.spent += time.process_time() - start
+        RandomStateReranker.spent += time.process_time() - start
         return scores
 
 
-class Reranker:
+class RandomStateReranker:
     """A reranker with random hidden states and the dimensions of bge-reranker-v2-m3.
 
     It has 1,024 hidden numbers per text and a head of the same shape.
@@ -52,7 +52,7 @@ class Reranker:
 
     def __init__(self) -> None:
         rng = np.random.default_rng(1)
-        self.head = Timed(
+        self.head = TimedHead(
             (
                 (rng.normal(0, 0.03, (1024, 1024)), np.zeros(1024)),
                 (rng.normal(0, 0.03, (1, 1024)), np.zeros(1)),
@@ -65,14 +65,14 @@ class Reranker:
         found = np.stack(
             [np.random.default_rng(seed).standard_normal(1024) for seed in seeds]
         ).astype(np.float32)
-        Reranker.spent += time.process_time() - start
+        RandomStateReranker.spent += time.process_time() - start
         return found
 
 
-class Models(Written):
+class RandomStateModels(Written):
     """Models with that reranker, and an encoder that draws random vectors."""
 
-    _drawn, reranker = Drawn(), Reranker()
+    _drawn, reranker = RandomVectors(), RandomStateReranker()
 
     def encoder(self, name="encoder"):
         return self._drawn
@@ -119,7 +119,7 @@ def run() -> list[dict]:
 
 def _row(graph: Graph) -> dict:
     context, seconds, searching, found = (
-        Context(graph, Environment(Models())),
+        Context(graph, Environment(RandomStateModels())),
         list[float](),
         list[float](),
         0,
@@ -134,10 +134,10 @@ def _row(graph: Graph) -> dict:
         start = time.process_time()
         state = search(state, context)
         searching.append(time.process_time() - start)
-        start, read = time.process_time(), Reranker.spent
+        start, read = time.process_time(), RandomStateReranker.spent
         for operator in line:
             state = operator(state, context)
-        seconds.append(time.process_time() - start - (Reranker.spent - read))
+        seconds.append(time.process_time() - start - (RandomStateReranker.spent - read))
         found = len(state.nodes or ())
     seconds = sorted(seconds[3:])
     note = f"processor seconds, median of {QUESTIONS} questions, {found} read of {NODES:,} documents with {LINKS:,} links"

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.benchmarks import fault_work
-from tests.benchmarks.fault_kills import Met, Work, look
+from tests.benchmarks.fault_kills import Met, WorkProcess, look
 
 SPACE = {
     "build": 250_000,
@@ -66,7 +66,7 @@ def full(kind: str, folder: Path) -> Met:
     with disk(folder / "disk", f"size={need}") as again:
         place = folder / "disk" / "home"
         shutil.copytree(folder / "begin", place)
-        work = _limited(kind, place) if again is None else Work(kind, place, 1000)
+        work = _limited(kind, place) if again is None else WorkProcess(kind, place, 1000)
         _told(work, kind, met)
         look(kind, place, work.said("ok"), met, f"done {_undisturbed(kind, folder)}")
         if again is not None:
@@ -88,10 +88,10 @@ def read_only(kind: str, folder: Path) -> Met:
     with disk(folder / "disk", "size=1g") as again:
         shutil.copytree(folder / "begin", place)
         if kind in ("cases", "instances"):  # Some files must exist already.
-            first = Work(kind, place, 2)
+            first = WorkProcess(kind, place, 2)
             first.end()
         _writable(place, again, False)
-        _told(Work(kind, place), kind, met)
+        _told(WorkProcess(kind, place), kind, met)
         look(
             kind,
             place,
@@ -104,7 +104,7 @@ def read_only(kind: str, folder: Path) -> Met:
     return met
 
 
-def _told(work: Work, kind: str, met: Met) -> None:
+def _told(work: WorkProcess, kind: str, met: Met) -> None:
     """Check that the work ends by itself with a readable error."""
     met.times += 1
     code, complaint = work.end()
@@ -115,7 +115,7 @@ def _told(work: Work, kind: str, met: Met) -> None:
 
 def _goes_on(kind: str, place: Path, met: Met, undisturbed: str) -> None:
     start = time.perf_counter()
-    work = Work(kind, place, 1)
+    work = WorkProcess(kind, place, 1)
     code, complaint = work.end()
     met.back.append(time.perf_counter() - start)
     if code or f"done {undisturbed}".strip() not in work.words:
@@ -127,18 +127,18 @@ def _undisturbed(kind: str, folder: Path) -> str:
     known = folder / "undisturbed.txt"
     if not known.exists():
         shutil.copytree(folder / "begin", folder / "undisturbed")
-        work = Work(kind, folder / "undisturbed", 1)
+        work = WorkProcess(kind, folder / "undisturbed", 1)
         work.end()
         known.write_text("".join(work.said("done")))
     return known.read_text()
 
 
-def _limited(kind: str, place: Path) -> Work:
+def _limited(kind: str, place: Path) -> WorkProcess:
     """Work in a process whose files are limited to `MOST` bytes."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (MOST, before[1]))
     try:
-        return Work(kind, place, 1000)
+        return WorkProcess(kind, place, 1000)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
 

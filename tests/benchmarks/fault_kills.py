@@ -43,7 +43,7 @@ class Met:
         return f"| {self.kind} | {self.times} | {len(self.corrupt)} | {len(self.lost)} | {back} | {self.note} |"
 
 
-class Work:
+class WorkProcess:
     """A process that works in a folder, and its output so far."""
 
     def __init__(self, kind: str, folder: Path, times: int = fault_work.SAVES):
@@ -113,7 +113,7 @@ def kills(kind: str, folder: Path, count: int, seed: int = 0) -> Met:
     for number in range(count):
         place = folder / f"kill-{number}"
         shutil.copytree(begin, place)
-        work = Work(kind, place)
+        work = WorkProcess(kind, place)
         assert work.until("ready"), work.end()
         work.kill(lot.uniform(0, span * LATE))
         met.times += 1
@@ -127,7 +127,7 @@ def kills(kind: str, folder: Path, count: int, seed: int = 0) -> Met:
 def _undisturbed(kind: str, begin: Path, place: Path) -> tuple[str, float]:
     """Last line of undisturbed work, and its seconds."""
     shutil.copytree(begin, place)
-    work = Work(kind, place)
+    work = WorkProcess(kind, place)
     assert work.until("ready"), work.end()
     start = time.perf_counter()
     assert work.until("done"), work.end()
@@ -140,7 +140,7 @@ def _back(kind: str, place: Path, met: Met, undisturbed: str) -> None:
     Of saved things it is enough that one more can be saved.
     """
     start = time.perf_counter()
-    work = Work(kind, place, 1)
+    work = WorkProcess(kind, place, 1)
     code, complaint = work.end()
     met.back.append(time.perf_counter() - start)
     if code or undisturbed not in work.words:

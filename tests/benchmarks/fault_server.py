@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from tests.benchmarks.fault_kills import Met, Work, home, look
-from tests.benchmarks.visitors import Broken, follow
+from tests.benchmarks.fault_kills import Met, WorkProcess, home, look
+from tests.benchmarks.visitors import PageFailed, follow
 from tests.server import server
 
 SAVE, SAVED = "Save as case", "Saved. It opens"
@@ -25,7 +25,7 @@ QUESTION = {
 }
 
 
-class Visitor:
+class SavingVisitor:
     """A simulated browser that speaks the app's protocol and presses buttons by their labels."""
 
     def __init__(self, address: str, query: str):
@@ -33,7 +33,7 @@ class Visitor:
         self.buttons: dict[str, str] = {}
         self.texts: set[str] = set()
 
-    async def __aenter__(self) -> Visitor:
+    async def __aenter__(self) -> SavingVisitor:
         import websockets
 
         url = self.address.replace("http", "ws", 1) + "/_stcore/stream"
@@ -53,7 +53,7 @@ class Visitor:
     async def until(self, seen) -> None:
         """Read messages until `seen()`.
 
-        Raises Broken if the page shows an error or the server ends.
+        Raises PageFailed if the page shows an error or the server ends.
         """
         from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
@@ -63,14 +63,14 @@ class Visitor:
                 element = message.delta.new_element
                 kind = element.WhichOneof("type")
                 if kind == "exception":
-                    raise Broken(element.exception.message)
+                    raise PageFailed(element.exception.message)
                 if kind == "button":
                     self.buttons[element.button.label] = element.button.id
                 if kind == "markdown":
                     self.texts.add(element.markdown.body)
             if seen():
                 return
-        raise Broken("the connection was closed")
+        raise PageFailed("the connection was closed")
 
     async def _send(self, pressed: str = "") -> None:
         from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -84,7 +84,7 @@ class Visitor:
 
 async def save_one(address: str, query: str, pressed=lambda: None) -> bool:
     """Ask, save the case, and return whether the app confirmed it."""
-    async with Visitor(address, query) as visitor:
+    async with SavingVisitor(address, query) as visitor:
         await visitor.until(lambda: SAVE in visitor.buttons)
         await visitor.press(SAVE)
         pressed()
@@ -152,11 +152,15 @@ def together(folder: Path, rounds: int = 3) -> Met:
     folder.mkdir(parents=True, exist_ok=True)
     before = _prepare(folder)
     with server(**_environment(folder)) as (one, _), server(**_environment(folder)) as (other, _):
-        works = [Work("cases", folder), Work("instances", folder), Work("instances", folder)]
+        works = [
+            WorkProcess("cases", folder),
+            WorkProcess("instances", folder),
+            WorkProcess("instances", folder),
+        ]
         start = time.perf_counter()
         try:
             count = sum(asyncio.run(_all([one, other], rounds)))
-        except (Broken, OSError) as error:
+        except (PageFailed, OSError) as error:
             met.corrupt.append(f"a page: {error}")
             count = 0
         met.back.append(time.perf_counter() - start)

@@ -45,7 +45,7 @@ LONG = ("lego-13-rounds", "lego-13-llm-embeddings", "lego-v1-19")
 
 
 @dataclass(frozen=True)
-class Sample:
+class QuestionSample:
     """A sample: questions per hop count, use of a language model, and use of caches."""
 
     size: int
@@ -53,8 +53,12 @@ class Sample:
     cold: bool
 
 
-QUALITY, SLOWER = Sample(200, False, False), Sample(20, False, False)
-ANSWERS, CHOICES, ONE = Sample(10, True, True), Sample(3, True, True), Sample(1, True, True)
+QUALITY, SLOWER = QuestionSample(200, False, False), QuestionSample(20, False, False)
+ANSWERS, CHOICES, ONE = (
+    QuestionSample(10, True, True),
+    QuestionSample(3, True, True),
+    QuestionSample(1, True, True),
+)
 
 
 def main() -> None:
@@ -71,7 +75,7 @@ def main() -> None:
         help="of each hop count, for the stages (%(default)s)",
     )
     options = parser.parse_args()
-    engine, stages = Engine(), Sample(options.questions, False, False)
+    engine, stages = Engine(), QuestionSample(options.questions, False, False)
     known = catalogue()
     chosen = [known[name] for name in options.instances] or list(known.values())
     ready = [i for i in chosen if not missing_models(i.line, engine.models)]
@@ -96,7 +100,7 @@ def asks(instance: Instance, models) -> bool:
     )
 
 
-def summary(engine, instance: Instance, sample: Sample) -> RunSummary:
+def summary(engine, instance: Instance, sample: QuestionSample) -> RunSummary:
     """The run of a method over a sample, completed first if necessary."""
     plan = make_plan(
         [instance], SETS, sample.size, engine.graph, model=sample.model, cold=sample.cold

@@ -30,7 +30,7 @@ NAME = re.compile(r"(?<=[a-z,;] )[A-Z][a-z]{2,20}(?: [A-Z][a-z]{2,20}){1,2}")
 
 
 @dataclass(frozen=True)
-class Sentence:
+class SentenceTemplate:
     """A sentence in pieces, with a name between any two of them.
 
     Where `about`, the first name is that of the document.
@@ -41,9 +41,9 @@ class Sentence:
 
 
 @cache
-def shipped() -> tuple[tuple[Sentence, ...], tuple[str, ...], tuple[str, ...]]:
+def shipped() -> tuple[tuple[SentenceTemplate, ...], tuple[str, ...], tuple[str, ...]]:
     """Sentences of the shipped corpora without names, and first and last words of these names."""
-    found, first, last = dict[Sentence, None](), dict[str, None](), dict[str, None]()
+    found, first, last = dict[SentenceTemplate, None](), dict[str, None](), dict[str, None]()
     for corpus in OF:
         for document in open_corpus(corpus):
             for start, end in sentence_spans(document.text):
@@ -55,7 +55,7 @@ def shipped() -> tuple[tuple[Sentence, ...], tuple[str, ...], tuple[str, ...]]:
                 for name in NAME.findall(rest):
                     words = name.split()
                     first[words[0]], last[words[-1]] = None, None
-                found[Sentence(tuple(NAME.split(rest)), about)] = None
+                found[SentenceTemplate(tuple(NAME.split(rest)), about)] = None
     return tuple(found), tuple(first), tuple(last)
 
 

@@ -67,7 +67,7 @@ TESTED = ("passage_recall@4", "context_recall", "accuracy", "token_recall", "tok
 
 
 @dataclass(eq=False)
-class Counting(BuildReport):
+class ReplyTimeReport(BuildReport):
     """A build report that also sums the original seconds of saved replies."""
 
     replied: float = field(default=0.0)
@@ -281,7 +281,7 @@ def _built(models, corpus: Corpus, one) -> dict:
     """
     kept, report = (
         SavedReplies(home_folder() / "replies.sqlite", shipped=shipped_replies(corpus)),
-        Counting(),
+        ReplyTimeReport(),
     )
     before = {name: os.environ.get(name) for name in ("HOPSCOPE_HOME", "HOPSCOPE_MODELS")}
     os.environ["HOPSCOPE_MODELS"] = str(models_folder())
@@ -294,7 +294,7 @@ def _built(models, corpus: Corpus, one) -> dict:
                 again = dataclasses.replace(corpus, folder=Path(folder) / "own")
             models.encoder().encode(["loaded before the clock starts"])
             start = time.perf_counter()
-            graph = run_build(again, one, _Silent(models), report=report, saved=kept)
+            graph = run_build(again, one, _NoNewReplies(models), report=report, saved=kept)
             seconds = time.perf_counter() - start
         except HopscopeError as error:
             return {"error": str(error)}
@@ -310,7 +310,7 @@ def _built(models, corpus: Corpus, one) -> dict:
     return {"seconds": seconds, "model": report.replied, **told}
 
 
-class _Silent:
+class _NoNewReplies:
     """Models that raise an error instead of requesting new replies."""
 
     def __init__(self, models):

@@ -32,7 +32,7 @@ from tests.benchmarks.documents_scale import SIZE, WORDS, _forget_peak, _peak
 LETTERS, SEARCHES, LEFT_OUT = (9, 20, 50)
 
 
-class Made(VectorBlocks):
+class SyntheticBlocks(VectorBlocks):
     """Blocks of synthetic vectors, as many as `graph` says."""
 
     def total(self) -> int:
@@ -66,13 +66,13 @@ def main(argv: list[str]) -> None:
     options = parser.parse_args(argv)
     for items in map(int, options.vectors.split(",")):
         with tempfile.TemporaryDirectory() as folder:
-            blocks = Made(items, "relations", options.folder or Path(folder))  # type: ignore[arg-type]
+            blocks = SyntheticBlocks(items, "relations", options.folder or Path(folder))  # type: ignore[arg-type]
             blocks.folder.mkdir(parents=True, exist_ok=True)
             blocks.write()
             print(row(blocks, items if options.whole else options.part), flush=True)
 
 
-def row(blocks: Made, part: int) -> str:
+def row(blocks: SyntheticBlocks, part: int) -> str:
     """Measurements of vectors in parts of this size."""
     vectors.MAX_WHOLE_INDEX_VECTORS = vectors.PART_VECTORS = part
     vectors.MAX_EXACT_VECTORS = 0

@@ -65,13 +65,13 @@ def main(argv: list[str]) -> None:
         "--plot", metavar="FILE", help="an HTML file: cost against size at this recall"
     )
     options = parser.parse_args(argv)
-    rows = [row for nodes in options.nodes for row in Bench(nodes, options).rows()]
+    rows = [row for nodes in options.nodes for row in GraphBenchmark(nodes, options).rows()]
     print(json.dumps(rows, indent=2) if options.json else table(rows))
     if options.plot:
         plot(rows, options.recall, options.plot)
 
 
-class Bench:
+class GraphBenchmark:
     """One graph, its questions by stratum, and their exact results."""
 
     def __init__(self, nodes: int, options: argparse.Namespace):

@@ -48,7 +48,7 @@ from core.types import Question
 from core.watch import NO_WATCH, Watch
 from tests.peers.encoder import Encoder
 from tests.peers.instant import Instant
-from tests.peers.speed import Measured, asked
+from tests.peers.speed import StepMeasurements, asked
 
 PEERS = ROOT / ".venv-peers" / "bin" / "python"
 # Documents that are added, changed, removed, and built beforehand; and questions.
@@ -131,7 +131,7 @@ def given(passages: int, corpus: str = "hotpotqa", questions: int = QUESTIONS) -
     }
 
 
-class Models(Registry):
+class PeerComparisonModels(Registry):
     """The declared models, with the comparison's encoder and maybe a local language model."""
 
     def __init__(self, encoder: Any, chat: Any = None):
@@ -145,7 +145,7 @@ class Models(Registry):
         return self._chat or super().chat(role)
 
 
-class Watched:
+class NotingEncoder:
     """The encoder of the comparison, which records its texts."""
 
     size = Encoder.size
@@ -159,7 +159,7 @@ class Watched:
         return self._encoder.encode(texts)
 
 
-class InProcess:
+class InstantChat:
     """A language model in this process that replies at once."""
 
     context, streams = 32768, False
@@ -182,13 +182,13 @@ def ours(name: str, known: dict[str, Any], url: str, out: str) -> None:
         MODEL.format(url=url or "http://127.0.0.1:9/v1"), "utf-8"
     )
     spec, row = OURS[name]
-    measured = Measured()
+    measured = StepMeasurements()
     replies = None if url else Instant(known["facts"])
     if replies is not None:
         measured.calls = lambda: replies.calls
-    models = Models(
-        Watched([text for _, text in known["base"]], measured.encoded),
-        replies and InProcess(replies),
+    models = PeerComparisonModels(
+        NotingEncoder([text for _, text in known["base"]], measured.encoded),
+        replies and InstantChat(replies),
     )
     documents = lambda some: [Document(id, text) for id, text in known[some]]
     measured.step(

@@ -45,7 +45,7 @@ BEST = 32
 
 
 @dataclass(frozen=True)
-class Pair:
+class QuickComparison:
     """Results of one question for an exact line and its quick variant.
 
     They are the fraction of the exact line's best 32 paths that the quick one has, correctness of
@@ -88,7 +88,7 @@ def main(arguments: list[str]) -> None:
 
 def measured(
     engine: Engine, name: str, exact: str, quick: str, each: int, timed: int
-) -> list[Pair]:
+) -> list[QuickComparison]:
     """A set's questions on both lines.
 
     For later questions the quick line reuses vectors of the exact one.
@@ -116,7 +116,11 @@ def measured(
             else None
         )  # type: ignore[index]
         texts = tuple(sum(step.usage.texts for step in state.trace) for state, _ in (first, second))
-        found.append(Pair(overlap, right, (first[1], second[1]) if number < timed else None, texts))  # type: ignore[arg-type]
+        found.append(
+            QuickComparison(
+                overlap, right, (first[1], second[1]) if number < timed else None, texts
+            )
+        )  # type: ignore[arg-type]
     return found
 
 
@@ -144,7 +148,7 @@ def asked(engine: Engine, graph, question: Question, line: str, anew: bool) -> t
     return lane.state, time.process_time() - start
 
 
-def row(line: str, name: str, pairs: list[Pair]) -> str:
+def row(line: str, name: str, pairs: list[QuickComparison]) -> str:
     """A row of the table: means, and medians of texts and seconds."""
     known = [pair.right for pair in pairs if pair.right is not None]
     right = [f"{np.mean([one[place] for one in known]):.2f}" if known else "–" for place in (0, 1)]

@@ -98,7 +98,7 @@ BY_CHAT = ("HyDE", "IRCoT")
 READING = ("EmbedQuery", "ExtractKeywords", "Hypothesise")  # Operators that read the question.
 
 
-class Kept:
+class CachedTokenEncoder:
     """The encoder with cached token vectors of texts in half precision."""
 
     def __init__(self, encoder: Any):
@@ -112,7 +112,7 @@ class Kept:
             yield [place], self.known[text].astype(np.float32)
 
 
-class Once:
+class OncePerQuestionScorer:
     """A scorer that scores each text once per question."""
 
     def __init__(self, scorer: Any):
@@ -126,7 +126,7 @@ class Once:
         return np.array([self.known[text] for text in texts])
 
 
-class Models:
+class RankedDocumentModels:
     """The declared models, with one reranker for all methods.
 
     It is late interaction over cached vectors, or a cross-encoder.
@@ -136,7 +136,9 @@ class Models:
         self.registry = Registry()
         late = self.registry.resolve(reranker).backend == "late-interaction"
         if late:
-            self.reranker = Once(LateInteractionScorer(Kept(self.registry.encoder())))
+            self.reranker = OncePerQuestionScorer(
+                LateInteractionScorer(CachedTokenEncoder(self.registry.encoder()))
+            )
         else:
             self.reranker = self.registry.scorer(reranker)
 
@@ -160,7 +162,7 @@ def asked(line: str, question: Question, context: Context) -> tuple[State, float
     return state, beside
 
 
-class Answered:
+class SavedAnswers:
     """Saved results, as one line of JSON for each question and method.
 
     The first line names the data and the models.
@@ -185,7 +187,7 @@ class Answered:
 
 
 @dataclass(frozen=True)
-class Figures:
+class RankingFigures:
     """Metrics and median milliseconds per method and budget, a description, and missing methods.
 
     Values are float64 [questions, metrics].
@@ -199,7 +201,7 @@ class Figures:
 
 def figures(
     corpus_name: str, most: int, reranker: str, unseen: bool, few: int = FEW, timed: int = 0
-) -> Figures:
+) -> RankingFigures:
     """Metrics of a corpus's questions.
 
     With `unseen` only questions count on which no reranker was trained here. Milliseconds were
@@ -209,7 +211,7 @@ def figures(
     The questions have a fixed random order, so that the first ones are a random sample wherever a
     run ends. Questions that the same lines have answered on the same graph are not asked again.
     """
-    models, corpus = Models(reranker), open_corpus(corpus_name)
+    models, corpus = RankedDocumentModels(reranker), open_corpus(corpus_name)
     one = build_for(corpus, "links")
     graph = run_build(corpus, one, models)
     questions = [one for one in corpus.questions(corpus_name) if not unseen or question_half(one)]
@@ -223,7 +225,7 @@ def figures(
     asked_of = (
         f"{graph.n_nodes:,} documents, {graph.n_edges:,} links ({one.id}), {models.title(reranker)}"
     )
-    known = Answered(
+    known = SavedAnswers(
         home_folder() / "ranked-documents" / f"{corpus_name}-{models.resolve(reranker).name}.jsonl",
         f"{asked_of}; {BUDGETS}; {METRICS}",
     )
@@ -271,7 +273,7 @@ def figures(
     for name, why in absent.items():
         print(f"{name} is not measured. {' '.join(why)}", file=sys.stderr)
     about = f"{len(drawn)} questions, {asked_of}"
-    return Figures(values, milliseconds, about, tuple(absent))
+    return RankingFigures(values, milliseconds, about, tuple(absent))
 
 
 def measured(
@@ -287,7 +289,7 @@ def measured(
     return rows
 
 
-def tables(of: Figures) -> str:
+def tables(of: RankingFigures) -> str:
     """The metrics as Markdown: a row per method, its budgets in turn, the last one's interval."""
     budgets = ", ".join(map(str, BUDGETS))
     lines = [

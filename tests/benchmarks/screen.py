@@ -81,7 +81,7 @@ def run(each: int = 1, busy: int = 0, plain: int = 4, isa: str = "") -> list[dic
     beside = f", {busy} busy processes beside" if busy else ""
     limited = {"ONEDNN_MAX_CPU_ISA": isa.upper()} if isa else {}
     with server(**limited) as (url, process), working(busy):
-        watch = Watch(process.pid)
+        watch = PageWatch(process.pid)
         with open_page(url + "/?llm=0") as page:
             _ready(page)
             watch.ask(page, WARM)  # This warms up the server.
@@ -198,7 +198,7 @@ def _ready(page) -> None:
     page.locator(".lane").first.wait_for(timeout=120_000)
 
 
-class Watch:
+class PageWatch:
     """Asks questions on a page and measures the server's processor time."""
 
     def __init__(self, pid: int):

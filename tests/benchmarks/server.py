@@ -38,7 +38,7 @@ judge = "far"
 
 
 @dataclass(frozen=True)
-class Case:
+class ServerCase:
     """An evaluation of `answers` questions on a server with `slots` parallel requests.
 
     It must take at most `seconds`, or reach `rate` replies per second.
@@ -53,12 +53,12 @@ class Case:
 
 
 CASES = {
-    "64": Case("lego-1", 64, seconds=12),
-    "2000": Case("lego-1", 2000, seconds=120),
-    "waits": Case("lego-1", 400, 8, rate=0.9 * 8),
-    "refuses": Case("lego-1", 400, 8, "refuse", rate=0.9 * 8),
-    "beam": Case("lego-15", 60, 8, rate=0.9 * 8),
-    "tog": Case("tog", 160, 8, rate=0.9 * 8),
+    "64": ServerCase("lego-1", 64, seconds=12),
+    "2000": ServerCase("lego-1", 2000, seconds=120),
+    "waits": ServerCase("lego-1", 400, 8, rate=0.9 * 8),
+    "refuses": ServerCase("lego-1", 400, 8, "refuse", rate=0.9 * 8),
+    "beam": ServerCase("lego-15", 60, 8, rate=0.9 * 8),
+    "tog": ServerCase("tog", 160, 8, rate=0.9 * 8),
 }
 
 
@@ -79,7 +79,7 @@ def main(arguments: list[str]) -> None:
         print(measured(name, CASES[name], options.set, options.at_once), flush=True)
 
 
-def measured(name: str, case: Case, question_set: str, at_once: int) -> str:
+def measured(name: str, case: ServerCase, question_set: str, at_once: int) -> str:
     """Result of a case: seconds from the first request, replies per second, and a verdict."""
     with (
         tempfile.TemporaryDirectory() as folder,

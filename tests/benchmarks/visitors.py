@@ -25,7 +25,7 @@ DONE = re.compile(rb'"status": ?"(done|failed)"')
 SETS = ("metaqa-1hop-dev", "metaqa-2hop-dev", "metaqa-3hop-dev")
 
 
-class Broken(Exception):
+class PageFailed(Exception):
     """The page ended in an error, or the connection was lost."""
 
 
@@ -126,8 +126,8 @@ async def _visit(address: str, asked: dict[str, Any], patience: float) -> float 
 async def follow(address: str, query: str, lanes: int) -> bytes:
     """Run the page and its fragments as a browser does until `lanes` lanes are done.
 
-    Returns the data that the server then sent. Raises Broken if the page ended in an error, or the
-    server ended.
+    Returns the data that the server then sent. Raises PageFailed if the page ended in an error, or
+    the server ended.
     """
     import websockets
     from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
@@ -159,12 +159,12 @@ async def follow(address: str, query: str, lanes: int) -> bytes:
                 if kind == "stop_auto_rerun":
                     _stop(polls)
                 if kind == "delta" and message.delta.new_element.WhichOneof("type") == "exception":
-                    raise Broken(message.delta.new_element.exception.message)
+                    raise PageFailed(message.delta.new_element.exception.message)
                 if kind == "delta" and len(DONE.findall(data)) >= lanes:
                     return data
         finally:
             _stop(polls)
-    raise Broken("the connection was closed")
+    raise PageFailed("the connection was closed")
 
 
 async def look(
@@ -176,8 +176,8 @@ async def look(
 ) -> None:
     """Open a page by its path, as from the sidebar, and run it `times` times.
 
-    After each run `between` is called with the number of bytes sent. Raises Broken as `follow`
-    does.
+    After each run `between` is called with the number of bytes sent. Raises PageFailed as
+    `follow` does.
     """
     import websockets
     from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
@@ -194,7 +194,7 @@ async def look(
             if message.hash and message.metadata.cacheable:
                 known.add(message.hash)
             if kind == "delta" and message.delta.new_element.WhichOneof("type") == "exception":
-                raise Broken(message.delta.new_element.exception.message)
+                raise PageFailed(message.delta.new_element.exception.message)
             if (
                 kind == "script_finished"
                 and message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY
@@ -205,7 +205,7 @@ async def look(
                 if not times:
                     return
                 await socket.send(_rerun(query, known, page=page))
-    raise Broken("the connection was closed")
+    raise PageFailed("the connection was closed")
 
 
 def _stop(polls: dict[str, asyncio.Task]) -> None:

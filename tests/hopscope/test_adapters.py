@@ -35,7 +35,7 @@ def test_langchain_retriever_is_a_method(letters):
     from langchain_core.documents import Document
     from langchain_core.retrievers import BaseRetriever
 
-    class Theirs(BaseRetriever):
+    class LangchainLetters(BaseRetriever):
         def _get_relevant_documents(self, query, *, run_manager):
             return [
                 Document(TEXTS["mary"], metadata={"score": 2}),
@@ -44,7 +44,10 @@ def test_langchain_retriever_is_a_method(letters):
             ]
 
     lane = hs.compare(
-        "Who wrote novels?", hs.from_langchain(Theirs(), "theirs"), corpus=letters, progress=False
+        "Who wrote novels?",
+        hs.from_langchain(LangchainLetters(), "theirs"),
+        corpus=letters,
+        progress=False,
     )["theirs"]
     assert [hit["id"] for hit in lane.hits["chunk"]] == ["mary", "ada"]
 
@@ -64,11 +67,14 @@ def test_llama_index_adapters_work_both_ways(letters):
         ("charles", TEXTS["charles"])
     ]
 
-    class Theirs(BaseRetriever):
+    class LlamaIndexLetters(BaseRetriever):
         def _retrieve(self, query_bundle):
             return [NodeWithScore(node=TextNode(text=TEXTS["ada"]), score=0.5)]
 
     lane = hs.compare(
-        "Who wrote notes?", hs.from_llama_index(Theirs(), "nodes"), corpus=letters, progress=False
+        "Who wrote notes?",
+        hs.from_llama_index(LlamaIndexLetters(), "nodes"),
+        corpus=letters,
+        progress=False,
     )[0]
     assert [hit["id"] for hit in lane.hits["chunk"]] == ["ada"]

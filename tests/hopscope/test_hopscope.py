@@ -115,7 +115,7 @@ def test_notebook_operator_runs_again_when_redefined():
     assert [len(hs.compare(QUESTION, line, progress=False)[0].paths) for line in lines] == [2, 3]
 
 
-class Balanced(HTMLParser):
+class BalancedMarkupParser(HTMLParser):
     """A parser that fails on unbalanced elements and records all element names."""
 
     def __init__(self):
@@ -148,10 +148,10 @@ def test_drawing_is_escaped_and_complete(found):
             "lanes": [lane, {**lane, "error": evil}],
         }
     )
-    reader = Balanced()
+    reader = BalancedMarkupParser()
     reader.feed(page)
     assert reader.open == [] and not {"script", "img"} & set(reader.seen)
-    reader = Balanced()
+    reader = BalancedMarkupParser()
     reader.feed(found._repr_html_())
     assert reader.seen.count("svg") == 1 and reader.seen.count("circle") <= MAX_DRAWN_NODES
 

@@ -28,7 +28,7 @@ RECORDED = Path(__file__).parent / "recorded"
 HITS = ("entities", "relations", "chunks", "communities")
 
 
-class Models(Written):
+class ComparisonModels(Written):
     """Models with the encoder of the comparisons, and a language model with one recorded reply."""
 
     def encoder(self, name="encoder"):
@@ -107,7 +107,7 @@ def after(
     texts. `values` change parameters of the line's operators by name.
     """
     operators = (catalogue()[line].line if line in catalogue() else parse_line(line)).operators
-    models = Models(
+    models = ComparisonModels(
         Parrot(json.dumps(reply or {"low": asked["low"], "high": asked["high"]})), choose=choose
     )
     state, context = State(Question(asked["text"])), Context(on or graph(), Environment(models))

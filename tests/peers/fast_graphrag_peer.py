@@ -31,15 +31,15 @@ from fast_graphrag._llm import BaseEmbeddingService, BaseLLMService  # noqa: E40
 from fast_graphrag._models import TEditRelationList, TEntityDescription, TQueryEntities  # noqa: E402
 from fast_graphrag._storage import DefaultVectorStorage, DefaultVectorStorageConfig  # noqa: E402
 from fast_graphrag._types import TEntity, TGraph, TRelation  # noqa: E402
-from programs import Given, record  # noqa: E402
+from programs import ProgramInputs, record  # noqa: E402
 
 WIDE = {"entities_max_tokens": 10**7, "relations_max_tokens": 10**7, "chunks_max_tokens": 10**7}
 
 
-class Model(BaseLLMService):
+class FactsModel(BaseLLMService):
     """A language model that returns the given facts and merges nothing."""
 
-    def __init__(self, given: Given):
+    def __init__(self, given: ProgramInputs):
         super().__init__(model="written")
         self.given, self.named = given, list[str]()
         self.places = sorted(given.passage.items(), key=lambda one: -len(one[0]))
@@ -78,13 +78,13 @@ class Model(BaseLLMService):
         return TGraph(entities, [TRelation(one, other, text) for one, other, text, *_ in told])
 
 
-class Encoder(BaseEmbeddingService):
+class EntityTextEncoder(BaseEmbeddingService):
     """The encoder of the comparisons, which reads an entity as name and description.
 
     The marks before both are removed.
     """
 
-    def __init__(self, given: Given):
+    def __init__(self, given: ProgramInputs):
         super().__init__(embedding_dim=SIZE)
         self.encoder = given.encoder
 
@@ -94,7 +94,7 @@ class Encoder(BaseEmbeddingService):
         )
 
 
-class Exact(DefaultVectorStorage):
+class ExhaustiveStorage(DefaultVectorStorage):
     """Its vector store with an exhaustive search.
 
     By default it visits some twenty vectors, and misses a few of the nearest.
@@ -105,7 +105,7 @@ class Exact(DefaultVectorStorage):
         return await super().score_all(embeddings, top_k, threshold)
 
 
-def asked(rag: GraphRAG, given: Given, question: dict) -> dict:
+def asked(rag: GraphRAG, given: ProgramInputs, question: dict) -> dict:
     """Hits for a question in its order; each mention of a relation as the numbers of its ends."""
     rag.llm_service.named = [name.upper() for name in question["low"]]
     found = rag.query(question["text"], QueryParam(only_context=True, **WIDE)).context
@@ -118,12 +118,14 @@ def asked(rag: GraphRAG, given: Given, question: dict) -> dict:
     }
 
 
-def outcome(given: Given) -> dict:
+def outcome(given: ProgramInputs) -> dict:
     """All recorded results."""
     with tempfile.TemporaryDirectory() as folder:
-        nearest = Exact(DefaultVectorStorageConfig())
+        nearest = ExhaustiveStorage(DefaultVectorStorageConfig())
         config = GraphRAG.Config(
-            llm_service=Model(given), embedding_service=Encoder(given), entity_storage=nearest
+            llm_service=FactsModel(given),
+            embedding_service=EntityTextEncoder(given),
+            entity_storage=nearest,
         )
         rag = GraphRAG(
             folder,

@@ -12,7 +12,7 @@ import tempfile
 from unittest.mock import MagicMock
 
 import numpy as np
-from programs import Given, record
+from programs import ProgramInputs, record
 
 ABSENT = (
     "torch",
@@ -35,10 +35,10 @@ TOGETHER = "appears with"
 KEPT = {"all": lambda facts: facts, "first two": lambda facts: facts[:2], "none": lambda facts: []}
 
 
-class Vectors:
+class HipporagEncoder:
     """The encoder of the comparisons with HippoRAG's interface."""
 
-    given: Given
+    given: ProgramInputs
 
     def __init__(self, **_):
         pass
@@ -47,10 +47,10 @@ class Vectors:
         return self.given.encoder.encode([texts] if isinstance(texts, str) else texts)
 
 
-class Replies:
+class FactReplies:
     """A language model that returns the given triples of a passage, and selects facts."""
 
-    def __init__(self, given: Given):
+    def __init__(self, given: ProgramInputs):
         self.given, self.kept = given, KEPT["all"]
 
     def infer(self, messages, **_):
@@ -82,7 +82,7 @@ def nearest(query_ids, key_ids, query_vecs, key_vecs, k, **_):
     }
 
 
-def graph_of(rag, given: Given) -> dict:
+def graph_of(rag, given: ProgramInputs) -> dict:
     """Numbers of its nodes and edges, and its edges of similar names with weights."""
     entity = [given.entity.get(text.upper(), -1) for text in rag.graph.vs["content"]]
     alike = {}
@@ -98,7 +98,7 @@ def graph_of(rag, given: Given) -> dict:
     }
 
 
-def asked(rag, given: Given, question: dict) -> dict:
+def asked(rag, given: ProgramInputs, question: dict) -> dict:
     """Facts of a question, restart nodes of its PageRank, and its first passages in order."""
     found: dict = {"facts": [], "starts": []}
     ranked, filtering = rag.run_ppr, rag.rerank_filter
@@ -122,11 +122,11 @@ def asked(rag, given: Given, question: dict) -> dict:
     return {**found, "chunks": [given.passage[text] for text in told.docs]}
 
 
-def outcome(given: Given) -> dict:
+def outcome(given: ProgramInputs) -> dict:
     """All recorded results."""
-    replies, Vectors.given = Replies(given), given
+    replies, HipporagEncoder.given = FactReplies(given), given
     program._get_llm_class = lambda config: replies
-    program._get_embedding_model_class = lambda embedding_model_name: Vectors
+    program._get_embedding_model_class = lambda embedding_model_name: HipporagEncoder
     program.retrieve_knn = nearest
     with tempfile.TemporaryDirectory() as folder:
         rag = module(

@@ -88,7 +88,7 @@ def delimited(prompt: str, between: str, after: str, end: str, quote: str, keywo
     return after.join(f"({row})" if quote else row for row in quoted) + end
 
 
-class Letters:
+class IndexTokenizer:
     """A tokenizer without downloads that splits texts into letters.
 
     It counts tokens by the rule of the comparisons.
@@ -128,7 +128,7 @@ def lightrag(folder: str) -> None:
             folder,
             llm_model_func=model,
             embedding_func=EmbeddingFunc(embedding_dim=SIZE, func=encode, max_token_size=8192),
-            tokenizer=Tokenizer("letters", Letters()),
+            tokenizer=Tokenizer("letters", IndexTokenizer()),
             chunk_token_size=60,
             chunk_overlap_token_size=10,
             enable_llm_cache=False,
@@ -149,9 +149,9 @@ def nano_graphrag(folder: str) -> None:
     from nano_graphrag._utils import wrap_embedding_func_with_attrs
     from nano_graphrag.prompt import PROMPTS
 
-    utils.ENCODER, op.tiktoken.encoding_for_model = Letters(), lambda name: Letters()
+    utils.ENCODER, op.tiktoken.encoding_for_model = IndexTokenizer(), lambda name: IndexTokenizer()
 
-    class Grouped(NetworkXStorage):
+    class FixedCommunities(NetworkXStorage):
         async def clustering(self, algorithm):
             groups = {
                 "0": [*ENTITIES],
@@ -205,9 +205,9 @@ def nano_graphrag(folder: str) -> None:
 
     asks = {"best_model_func": model, "cheap_model_func": model, "enable_llm_cache": False}
     sizes = {"chunk_token_size": 60, "chunk_overlap_token_size": 10}
-    GraphRAG(folder, embedding_func=embed, graph_storage_cls=Grouped, **asks, **sizes).insert(
-        list(TEXTS.values())
-    )
+    GraphRAG(
+        folder, embedding_func=embed, graph_storage_cls=FixedCommunities, **asks, **sizes
+    ).insert(list(TEXTS.values()))
 
 
 def fast_graphrag(folder: str) -> None:
@@ -226,7 +226,7 @@ def fast_graphrag(folder: str) -> None:
     from fast_graphrag._models import TEditRelationList
     from fast_graphrag._types import TEntity, TGraph, TRelation
 
-    class Model(BaseLLMService):
+    class FastGraphModel(BaseLLMService):
         async def send_message(
             self, prompt, system_prompt=None, history_messages=None, response_model=None, **_
         ):
@@ -242,12 +242,13 @@ def fast_graphrag(folder: str) -> None:
             told = [TRelation(one[0].upper(), one[1].upper(), one[3]) for one in relations]
             return TGraph(entities, told), [{"role": "user", "content": prompt}]
 
-    class Vectors(BaseEmbeddingService):
+    class FastGraphVectors(BaseEmbeddingService):
         async def encode(self, texts, model=None):
             return ENCODER.encode(texts)
 
     config = GraphRAG.Config(
-        llm_service=Model(model="written"), embedding_service=Vectors(embedding_dim=SIZE)
+        llm_service=FastGraphModel(model="written"),
+        embedding_service=FastGraphVectors(embedding_dim=SIZE),
     )
     rag = GraphRAG(
         folder,
@@ -279,14 +280,14 @@ def hipporag(folder: str) -> None:
 
     program = sys.modules["hipporag.HippoRAG"]
 
-    class Vectors:
+    class HippoVectors:
         def __init__(self, **_):
             pass
 
         def batch_encode(self, texts, **_):
             return ENCODER.encode([texts] if isinstance(texts, str) else texts)
 
-    class Replies:
+    class HippoReplies:
         def infer(self, messages, **_):
             shown = messages[-1]["content"]
             names, relations = found_in(shown)
@@ -300,8 +301,8 @@ def hipporag(folder: str) -> None:
                 False,
             )
 
-    program._get_llm_class = lambda config: Replies()
-    program._get_embedding_model_class = lambda embedding_model_name: Vectors
+    program._get_llm_class = lambda config: HippoReplies()
+    program._get_embedding_model_class = lambda embedding_model_name: HippoVectors
     program.retrieve_knn = lambda query_ids, *_, **__: {name: ([], []) for name in query_ids}
     module(
         global_config=program.BaseConfig(

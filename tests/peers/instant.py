@@ -110,7 +110,7 @@ def keywords(text: str) -> tuple[list[str], list[str]]:
     ]
 
 
-class Handler(http.server.BaseHTTPRequestHandler):
+class CompletionHandler(http.server.BaseHTTPRequestHandler):
     """Handler of the OpenAI protocol, streaming if requested."""
 
     protocol_version = "HTTP/1.1"
@@ -164,7 +164,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         """Log nothing."""
 
 
-class Server(http.server.ThreadingHTTPServer):
+class CompletionServer(http.server.ThreadingHTTPServer):
     """A server on a free local port that sends without delay."""
 
     daemon_threads = True
@@ -179,8 +179,8 @@ class Server(http.server.ThreadingHTTPServer):
 
 def main(given: str) -> None:
     """Serve until standard input ends."""
-    Handler.replies = Instant(json.loads(Path(given).read_text("utf-8"))["facts"])
-    server = Server(("127.0.0.1", 0), Handler)
+    CompletionHandler.replies = Instant(json.loads(Path(given).read_text("utf-8"))["facts"])
+    server = CompletionServer(("127.0.0.1", 0), CompletionHandler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     print(f"http://127.0.0.1:{server.server_port}/v1", flush=True)
     sys.stdin.read()

@@ -8,14 +8,14 @@ import tempfile
 from encoder import SIZE, tokens
 from lightrag import LightRAG, QueryParam
 from lightrag.utils import EmbeddingFunc, Tokenizer, compute_mdhash_id
-from programs import Given, record
+from programs import ProgramInputs, record
 
 MODES = ("local", "global", "hybrid", "mix")
 WIDE = {"max_entity_tokens": 10**7, "max_relation_tokens": 10**7, "max_total_tokens": 10**8}
 SEPARATOR = "<SEP>"
 
 
-class Letters:
+class LightragTokenizer:
     """A tokenizer without downloads that counts tokens by the rule of the comparisons."""
 
     def encode(self, content):
@@ -30,7 +30,7 @@ async def unasked(*_, **__):
     raise AssertionError("nothing is asked")
 
 
-async def filled(folder: str, given: Given) -> LightRAG:
+async def filled(folder: str, given: ProgramInputs) -> LightRAG:
     """A program with the given graph."""
 
     async def encode(texts):
@@ -40,7 +40,7 @@ async def filled(folder: str, given: Given) -> LightRAG:
         folder,
         llm_model_func=unasked,
         embedding_func=EmbeddingFunc(embedding_dim=SIZE, func=encode, max_token_size=8192),
-        tokenizer=Tokenizer("letters", Letters()),
+        tokenizer=Tokenizer("letters", LightragTokenizer()),
         enable_llm_cache=False,
     )
     await rag.initialize_storages()
@@ -70,7 +70,7 @@ async def filled(folder: str, given: Given) -> LightRAG:
     return rag
 
 
-async def whole(rag: LightRAG, given: Given) -> None:
+async def whole(rag: LightRAG, given: ProgramInputs) -> None:
     """Link every fact to all of its passages; manual insertion allows only one."""
     ids = [compute_mdhash_id(text, prefix="chunk-") for text in given.passages]
     graph = rag.chunk_entity_relation_graph
@@ -85,7 +85,7 @@ async def whole(rag: LightRAG, given: Given) -> None:
         )
 
 
-async def asked(rag: LightRAG, given: Given, question: dict, mode: str, **values) -> dict:
+async def asked(rag: LightRAG, given: ProgramInputs, question: dict, mode: str, **values) -> dict:
     """Hits for a question in its order."""
     words = {"ll_keywords": question["low"], "hl_keywords": question["high"]}
     told = await rag.aquery_data(
@@ -100,7 +100,7 @@ async def asked(rag: LightRAG, given: Given, question: dict, mode: str, **values
     }
 
 
-async def told(given: Given) -> dict:
+async def told(given: ProgramInputs) -> dict:
     with tempfile.TemporaryDirectory() as folder:
         rag = await filled(folder, given)
         found = {

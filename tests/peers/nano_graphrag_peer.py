@@ -17,7 +17,7 @@ from nano_graphrag import GraphRAG, QueryParam
 from nano_graphrag._storage import NetworkXStorage
 from nano_graphrag._utils import wrap_embedding_func_with_attrs
 from nano_graphrag.prompt import PROMPTS
-from programs import Given, record
+from programs import ProgramInputs, record
 
 WIDE = {
     "local_max_token_for_text_unit": 10**8,
@@ -26,7 +26,7 @@ WIDE = {
 }
 
 
-class Letters:
+class NanoTokenizer:
     """A tokenizer without downloads that splits texts into letters.
 
     It counts tokens by the rule of the comparisons.
@@ -39,7 +39,7 @@ class Letters:
         return [list(map(ord, text)) for text in texts]
 
 
-def grouped(given: Given) -> type[NetworkXStorage]:
+def grouped(given: ProgramInputs) -> type[NetworkXStorage]:
     """A graph storage with the given communities."""
     of: dict[str, list[dict]] = {name: [] for name in given.entities}
     names = list(given.entities)
@@ -47,14 +47,14 @@ def grouped(given: Given) -> type[NetworkXStorage]:
         for member in members:
             of[names[member]].append({"level": level, "cluster": key})
 
-    class Grouped(NetworkXStorage):
+    class GivenCommunities(NetworkXStorage):
         async def clustering(self, algorithm):
             self._cluster_data_to_subgraphs(of)
 
-    return Grouped
+    return GivenCommunities
 
 
-def reporting(given: Given):
+def reporting(given: ProgramInputs):
     """A function that writes the given reports."""
 
     async def write(reports, graph, config):
@@ -79,13 +79,13 @@ def whole(tokens_list, doc_keys, **_):
     ]
 
 
-class Model:
+class FactsAndPointsModel:
     """A language model that returns the given facts and notes a point on each report.
 
     It records which reports each group contained.
     """
 
-    def __init__(self, given: Given):
+    def __init__(self, given: ProgramInputs):
         self.given, self.groups = given, []
         self.places = sorted(given.passage.items(), key=lambda one: -len(one[0]))
         self.titles = {one[0]: key for key, one in enumerate(given.communities)}
@@ -127,7 +127,7 @@ class Model:
         )
 
 
-def watched(given: Given) -> dict:
+def watched(given: ProgramInputs) -> dict:
     """Results of its local search, recorded during the search.
 
     Its context cannot be parsed, since it does not escape quotes.
@@ -163,7 +163,7 @@ def watched(given: Given) -> dict:
     return found
 
 
-def graph_of(rag: GraphRAG, given: Given) -> dict:
+def graph_of(rag: GraphRAG, given: ProgramInputs) -> dict:
     """Number of entities and relations of its graph that equal the given ones."""
     numbers = {key: given.passage[told["content"]] for key, told in rag.text_chunks._data.items()}
     source = lambda told: sorted(numbers[key] for key in told["source_id"].split("<SEP>"))
@@ -179,11 +179,11 @@ def graph_of(rag: GraphRAG, given: Given) -> dict:
     }
 
 
-def outcome(given: Given) -> dict:
+def outcome(given: ProgramInputs) -> dict:
     """All recorded results."""
-    utils.ENCODER, op.tiktoken.encoding_for_model = Letters(), lambda name: Letters()
+    utils.ENCODER, op.tiktoken.encoding_for_model = NanoTokenizer(), lambda name: NanoTokenizer()
     graphrag.generate_community_report = reporting(given)
-    model = Model(given)
+    model = FactsAndPointsModel(given)
     for name, (text, _) in given.entities.items():
         given.encoder.reads(name + text, f"{name} {text}")
 

@@ -14,7 +14,7 @@ from typing import Any
 from encoder import Encoder
 
 
-class Given:
+class ProgramInputs:
     """Passages, entities, relations and questions; their numbers are their positions."""
 
     def __init__(self, told: dict[str, Any]):
@@ -47,9 +47,9 @@ class Given:
         return self.relation[tuple(sorted((one, other)))]
 
 
-def record(package: str, outcome: Callable[[Given], dict[str, Any]]) -> None:
+def record(package: str, outcome: Callable[[ProgramInputs], dict[str, Any]]) -> None:
     """Read inputs from the first file of the command line, and write results to the second."""
-    given = Given(json.loads(gzip.decompress(Path(sys.argv[1]).read_bytes())))
+    given = ProgramInputs(json.loads(gzip.decompress(Path(sys.argv[1]).read_bytes())))
     told = {"program": f"{package} {version(package)}", "given": given.digest, **outcome(given)}
     Path(sys.argv[2]).write_bytes(
         gzip.compress(json.dumps(told, sort_keys=True, separators=(",", ":")).encode(), mtime=0)

@@ -24,7 +24,7 @@ CASES = 60
 DOCUMENTS = "abcdefghijkl"
 
 
-class Written(pt.Transformer):
+class FixedScores(pt.Transformer):
     """A reranker with fixed scores that records its requests."""
 
     def __init__(self, scores: dict[str, float]):
@@ -35,7 +35,7 @@ class Written(pt.Transformer):
         return asked.assign(score=[self.scores[name] for name in asked.docno])
 
 
-class Near:
+class GivenNeighbours:
     """A corpus graph with given neighbours."""
 
     def __init__(self, near: dict[str, list[str]]):
@@ -74,9 +74,9 @@ def case(number: int) -> dict:
             "rank": range(len(first)),
         }
     )
-    scorer = Written(scores)
+    scorer = FixedScores(scores)
     if first:
-        found = GAR(scorer, Near(near), num_results=budget, batch_size=batch)(asked)
+        found = GAR(scorer, GivenNeighbours(near), num_results=budget, batch_size=batch)(asked)
     else:
         found = pd.DataFrame({"docno": []})
     how = {"first": first, "near": near, "scores": scores, "budget": budget, "batch": batch}

@@ -16,7 +16,7 @@ from typing import Any
 Step = Callable[[], Any]
 
 
-class Measured:
+class StepMeasurements:
     """Wall-clock and processor seconds by step, including child processes.
 
     `encoded` are the texts encoded in the current step.

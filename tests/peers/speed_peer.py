@@ -18,10 +18,10 @@ from typing import Any
 
 from encoder import SIZE, Encoder, tokens
 from instant import Instant
-from speed import Measured, asked
+from speed import StepMeasurements, asked
 
 
-class Letters:
+class SpeedTokenizer:
     """A tokenizer without downloads that splits texts into letters.
 
     It counts tokens by the rule of the comparisons.
@@ -37,7 +37,7 @@ class Letters:
         return [list(map(ord, text)) for text in texts]
 
 
-def encoding(given: dict[str, Any], measured: Measured) -> Callable:
+def encoding(given: dict[str, Any], measured: StepMeasurements) -> Callable:
     """The encoder as both programs call it."""
     encoder = Encoder(text for _, text in given["base"])
 
@@ -58,14 +58,16 @@ def answering(replies: Instant) -> Callable:
     return reply
 
 
-def nano_graphrag(given: dict[str, Any], replies: Instant | None, measured: Measured) -> None:
+def nano_graphrag(
+    given: dict[str, Any], replies: Instant | None, measured: StepMeasurements
+) -> None:
     """Run nano-graphrag's steps; it cannot change or delete documents."""
     import nano_graphrag._op as op
     import nano_graphrag._utils as utils
     from nano_graphrag import GraphRAG, QueryParam
     from nano_graphrag._utils import wrap_embedding_func_with_attrs
 
-    utils.ENCODER, op.tiktoken.encoding_for_model = Letters(), lambda name: Letters()
+    utils.ENCODER, op.tiktoken.encoding_for_model = SpeedTokenizer(), lambda name: SpeedTokenizer()
 
     def whole(tokens_list, doc_keys, **_):
         texts = ["".join(map(chr, one)) for one in tokens_list]
@@ -108,7 +110,7 @@ def _asked(rag: Any, question: str, context: Any) -> Any:
     return rag
 
 
-def lightrag(given: dict[str, Any], replies: Instant | None, measured: Measured) -> None:
+def lightrag(given: dict[str, Any], replies: Instant | None, measured: StepMeasurements) -> None:
     """Run LightRAG's steps.
 
     A change is a deletion and an insertion, and documents are deleted one by one, as in its server.
@@ -128,7 +130,7 @@ def lightrag(given: dict[str, Any], replies: Instant | None, measured: Measured)
             embedding_func=EmbeddingFunc(
                 embedding_dim=SIZE, func=encoding(given, measured), max_token_size=8192
             ),
-            tokenizer=Tokenizer("letters", Letters()),
+            tokenizer=Tokenizer("letters", SpeedTokenizer()),
             chunking_func=whole,
             entity_extract_max_gleaning=0,
         )
@@ -189,7 +191,7 @@ def main() -> None:
     """Measure the requested program."""
     logging.disable(logging.ERROR)
     name, given, url, out = asked()
-    measured, replies = Measured(), None if url else Instant(given["facts"])
+    measured, replies = StepMeasurements(), None if url else Instant(given["facts"])
     if url:
         os.environ |= {"OPENAI_BASE_URL": url, "OPENAI_API_BASE": url, "OPENAI_API_KEY": "none"}
     else:

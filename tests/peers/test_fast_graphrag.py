@@ -18,7 +18,7 @@ import pytest
 from core.builds.base import BuildContext, BuildState
 from core.builds.merge.synonyms import AddIdentityEdges
 from tests.films import Parrot
-from tests.peers.compared import Models, after, agreement, found, graph, ordered, recorded
+from tests.peers.compared import ComparisonModels, after, agreement, found, graph, ordered, recorded
 from tests.peers.given import given
 
 pytestmark = pytest.mark.usefixtures("home")
@@ -39,7 +39,7 @@ def linked():
     )
     mentions = replace(graph(), columns=graph().columns.replace(edges=edges))
     made = BuildState(SimpleNamespace(name="given"), None, None, mentions)  # type: ignore[arg-type]
-    return AddIdentityEdges().apply(made, BuildContext(Models(Parrot("")))).graph
+    return AddIdentityEdges().apply(made, BuildContext(ComparisonModels(Parrot("")))).graph
 
 
 @cache

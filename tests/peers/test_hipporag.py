@@ -23,7 +23,7 @@ from core.builds.merge.synonyms import SIMILAR_TO, AddSynonymEdges
 from core.graph.columns import Table
 from core.models.base import Choice
 from tests.films import Parrot
-from tests.peers.compared import Models, after, agreement, found, ordered, recorded
+from tests.peers.compared import ComparisonModels, after, agreement, found, ordered, recorded
 from tests.peers.given import given
 
 KEPT = {"all": 5, "first two": 2, "none": 0}
@@ -35,7 +35,7 @@ COUNTS = {
 }
 
 
-class First:
+class FirstFactsChooser:
     """A language model that keeps the first of the facts that it is shown."""
 
     def __init__(self, keep: int):
@@ -63,7 +63,7 @@ def graph():
     ]
     ids, ctx = (
         [f"c{place}" for place in range(len(told["passages"]))],
-        BuildContext(Models(Parrot(""))),
+        BuildContext(ComparisonModels(Parrot(""))),
     )
     chunks = Table.of(
         id=ids, document=ids, title=[""] * len(ids), text=told["passages"], tokens=[0] * len(ids)
@@ -77,7 +77,7 @@ def graph():
 def states(kept: str):
     keep = {"PassagesOfFacts": {"keep": 20}}
     return [
-        after(one, "hipporag-2", on=graph(), choose=First(KEPT[kept]), **keep)
+        after(one, "hipporag-2", on=graph(), choose=FirstFactsChooser(KEPT[kept]), **keep)
         for one in given()["questions"]
     ]
 

@@ -32,7 +32,7 @@ BETWEEN, END = PROMPTS["DEFAULT_TUPLE_DELIMITER"], PROMPTS["DEFAULT_COMPLETION_D
 EACH = 3.5  # Letters of a token, as elsewhere in these comparisons.
 
 
-class Letters:
+class UpdateTokenizer:
     """A tokenizer without downloads, in which LightRAG's token limits are limits in letters."""
 
     def encode(self, content):
@@ -42,7 +42,7 @@ class Letters:
         return "".join(map(chr, tokens))
 
 
-class Counts:
+class ModelCallCounts:
     """Counts since the last reset."""
 
     def __init__(self):
@@ -71,7 +71,7 @@ class Counts:
 
 def main(given: dict) -> list[dict]:
     """A row for the first index and each change."""
-    counts = Counts()
+    counts = ModelCallCounts()
     parse = operate._rebuild_from_extraction_result
 
     async def counted(*arguments, **how):
@@ -113,7 +113,7 @@ def main(given: dict) -> list[dict]:
             folder,
             llm_model_func=model,
             embedding_func=EmbeddingFunc(embedding_dim=SIZE, func=encode, max_token_size=8192),
-            tokenizer=Tokenizer("letters", Letters()),
+            tokenizer=Tokenizer("letters", UpdateTokenizer()),
             chunk_token_size=100_000,
             chunk_overlap_token_size=0,
             summary_max_tokens=round(1200 * EACH),

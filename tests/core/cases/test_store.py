@@ -205,7 +205,7 @@ def test_processes_create_and_write_one_file(home):
 def test_tables_created_by_another_process_are_used(home):
     home.mkdir()
 
-    class Slow(sqlite3.Connection):
+    class RacingConnection(sqlite3.Connection):
         """A connection during whose first query another process creates the tables."""
 
         looks = 0
@@ -217,7 +217,9 @@ def test_tables_created_by_another_process_are_used(home):
                 assert ratings("d") == []
             return type("Rows", (), {"fetchone": lambda rows: found[0]})()
 
-    connection = sqlite3.connect(home / "cases.sqlite", isolation_level=None, factory=Slow)
+    connection = sqlite3.connect(
+        home / "cases.sqlite", isolation_level=None, factory=RacingConnection
+    )
     assert saved_cases()._known(connection)
 
 

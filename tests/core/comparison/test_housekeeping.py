@@ -19,12 +19,12 @@ from core.comparison.housekeeping import (
 )
 
 
-class Cycle:
+class GarbageCycle:
     def __init__(self):
         self.own = self
 
 
-class House:
+class SteppedHousekeeping:
     """Housekeeping with a clock and visitors that the test sets."""
 
     def __init__(self):
@@ -40,11 +40,11 @@ class House:
 
 
 def garbage() -> weakref.ref:
-    return weakref.ref(Cycle())
+    return weakref.ref(GarbageCycle())
 
 
 def test_one_time_work_runs_in_the_first_idle_period():
-    house = House()
+    house = SteppedHousekeeping()
     house.look(20.0)
     house.busy = False
     house.look(20.0 + IDLE_AFTER_SECONDS - 1)
@@ -59,7 +59,7 @@ def test_crowd_with_quick_questions_is_not_idle():
 
     A model loaded then would slow the next questions.
     """
-    house = House()
+    house = SteppedHousekeeping()
     house.busy = False
     for now in range(2, 60, 2):
         house.begun += 1
@@ -72,7 +72,7 @@ def test_crowd_with_quick_questions_is_not_idle():
 def test_garbage_collection_waits_for_idle_time_but_not_for_ever():
     gc.disable()
     try:
-        house, first = House(), garbage()
+        house, first = SteppedHousekeeping(), garbage()
         house.look(IDLE_COLLECT_SECONDS)
         assert first() is not None  # A user is waiting.
         house.busy = False
@@ -90,7 +90,7 @@ def test_garbage_collection_waits_for_idle_time_but_not_for_ever():
 def test_much_new_memory_triggers_one_collection():
     gc.disable()
     try:
-        house, first = House(), garbage()
+        house, first = SteppedHousekeeping(), garbage()
         house.held += MIN_NEW_BLOCKS - 1
         house.look(MIN_COLLECT_SECONDS)
         assert first() is not None
@@ -118,7 +118,7 @@ def test_freed_memory_lowers_the_threshold():
     """
     gc.disable()
     try:
-        house, first = House(), garbage()
+        house, first = SteppedHousekeeping(), garbage()
         house.held += 5 * MIN_NEW_BLOCKS
         house.look(MIN_COLLECT_SECONDS)
         assert first() is None

@@ -152,7 +152,7 @@ def test_next_question_releases_the_previous_one(asked):
     assert found(first) == 0
 
 
-class Own(Registry):
+class OwnModelRegistry(Registry):
     """A registry whose only model has no other reference."""
 
     def __init__(self):
@@ -179,7 +179,7 @@ def goes(*gone: weakref.ref) -> bool:
 
 @pytest.mark.parametrize("repairs", [False, True])
 def test_dropped_engine_is_freed_completely(films, no_collection, repairs):
-    engine = Engine(Own())
+    engine = Engine(OwnModelRegistry())
     engine.housekeeping.start()
     graph = engine.graph(str(films.folder))
     ask = engine.ask(GraphSource.of(graph), Question("who was in One"), model=False)
@@ -191,7 +191,7 @@ def test_dropped_engine_is_freed_completely(films, no_collection, repairs):
 
 
 def test_closed_engine_holds_neither_graphs_nor_models(films, monkeypatch, no_collection):
-    monkeypatch.setattr("core.engine.Registry", Own)
+    monkeypatch.setattr("core.engine.Registry", OwnModelRegistry)
     engine = Engine()
     gone = [
         weakref.ref(one) for one in (engine.graph(str(films.folder)), engine.models._made["own"])
@@ -201,7 +201,7 @@ def test_closed_engine_holds_neither_graphs_nor_models(films, monkeypatch, no_co
 
 
 def test_given_models_outlive_their_engine(no_collection):
-    models = Own()
+    models = OwnModelRegistry()
     Engine(models).close()
     assert models._made["own"] is not None
 
@@ -209,7 +209,7 @@ def test_given_models_outlive_their_engine(no_collection):
 def test_command_closes_only_its_own_engine(films, monkeypatch, capsys):
     made, closed = [], []
 
-    class Noting(Engine):
+    class ClosingEngine(Engine):
         def __init__(self):
             super().__init__()
             made.append(self)
@@ -218,11 +218,11 @@ def test_command_closes_only_its_own_engine(films, monkeypatch, capsys):
             super().close()
             closed.append(self)
 
-    monkeypatch.setattr("core.engine.Engine", Noting)
+    monkeypatch.setattr("core.engine.Engine", ClosingEngine)
     command = ["graph", "language", str(films.folder)]
     assert main(command) == EXIT_OK and len(made) == 1 and closed == made
     # This holds for a failing command too.
     assert main([*command, "no-language"]) != EXIT_OK and closed == made
-    given = Noting()
+    given = ClosingEngine()
     before = len(closed)
     assert main(command, lambda: given) == EXIT_OK and len(closed) == before

@@ -74,7 +74,7 @@ def test_repeated_request_of_one_run_saves_nothing():
 
 
 @dataclass(frozen=True, repr=False)
-class Slow(Operator):
+class SlowRankingOperator(Operator):
     """An operator that prepares, waits, ranks and works for fixed times.
 
     It prepares for 10 s, waits for 5 s, ranks for 4 s, works for 2 s, and reports 3 s saved.
@@ -96,7 +96,7 @@ class Slow(Operator):
 
 
 def test_seconds_of_a_step_are_its_own(clock):
-    step = Slow()(
+    step = SlowRankingOperator()(
         State(Question("q")), Context(None, Environment(clock, clock=time.perf_counter))
     ).trace[0]
     assert (step.seconds, step.ranking, step.waiting, step.saved) == (6, 4, 5, 3)
@@ -221,7 +221,7 @@ def test_progress_covers_all_parts(clock):
 def test_encoder_reports_its_best_so_far(kit):
     import numpy as np
 
-    class Halves:
+    class HalvesEncoder:
         """An encoder that returns the texts in two halves.
 
         One text equals the question; all others have another vector.
@@ -240,7 +240,7 @@ def test_encoder_reports_its_best_so_far(kit):
 
     told = []
     with metered(told.append):
-        scores = EncoderScorer(Halves()).score(Task("right"), ["a", "b", "right", "c"])
+        scores = EncoderScorer(HalvesEncoder()).score(Task("right"), ["a", "b", "right", "c"])
     assert scores.tolist() == pytest.approx([0.6, 0.6, 1.0, 0.6])
     assert [(far.text, far.best) for far in told] == [
         ("Ranking 4 paths, 50 %", "a"),
@@ -251,14 +251,14 @@ def test_encoder_reports_its_best_so_far(kit):
 def test_lane_reports_ranking_progress_and_waits(kit):
     reached, go = threading.Event(), threading.Event()
 
-    class Telling:
+    class ProgressChooser:
         def choose(self, task, texts, k):
             ProgressEstimate("Ranking 2 paths", 2)(1, texts[0])
             reached.set()
             go.wait(120)
             return kit.Table({}).choose(task, texts, k)
 
-    engine = Engine(kit.Written(telling=Telling()))
+    engine = Engine(kit.Written(telling=ProgressChooser()))
     ask = engine.ask(
         GraphSource.of(kit.graph), Question("genre of One", entities=("One",)), model=False
     )

@@ -143,7 +143,7 @@ def test_a_collector_gets_them(tmp_path):
 
     got: list[bytes] = []
 
-    class Collector(BaseHTTPRequestHandler):
+    class TraceCollectorHandler(BaseHTTPRequestHandler):
         def do_POST(self):
             body = self.rfile.read(int(self.headers["Content-Length"]))
             import gzip
@@ -157,7 +157,7 @@ def test_a_collector_gets_them(tmp_path):
         def log_message(self, *_):
             pass
 
-    server = HTTPServer(("127.0.0.1", 0), Collector)
+    server = HTTPServer(("127.0.0.1", 0), TraceCollectorHandler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
         told = {

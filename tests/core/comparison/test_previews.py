@@ -45,7 +45,7 @@ DIRECTED, WRITTEN = f"{ANN} -> directed_by_reverse -> Two", f"{ANN} -> written_b
 SCORES = {ANN: 0.1, DRAMA: 0.9, DIRECTED: 0.5, WRITTEN: 0.3}
 
 
-class Slowly(BaseScorer):
+class StepwiseScorer(BaseScorer):
     """A scorer that reads one text at a time, each once `steps` is released."""
 
     def __init__(self, scores, steps=0):
@@ -61,7 +61,7 @@ class Slowly(BaseScorer):
         return reading.scores
 
 
-class Clock:
+class SettableClock:
     """Wall-clock and processor seconds that a test sets."""
 
     now = spent = 0.0
@@ -69,7 +69,7 @@ class Clock:
 
 @pytest.fixture
 def clock():
-    return Clock()
+    return SettableClock()
 
 
 def previews(clock, shown, wanted=lambda: True):
@@ -167,7 +167,9 @@ def test_failed_preview_is_logged_and_the_last(clock, caplog):
 
 def test_ranking_preview_has_best_paths_and_answers(kit):
     seen = []
-    lane = run(kit, Slowly(SCORES, 4), preview=lambda text, states: seen.append((text, states())))
+    lane = run(
+        kit, StepwiseScorer(SCORES, 4), preview=lambda text, states: seen.append((text, states()))
+    )
     assert [text for text, _ in seen] == [f"{count} of 4 paths read" for count in (1, 2, 3, 4)]
     assert [named(kit, states[2])[0] for _, states in seen] == [
         [ANN],
@@ -199,7 +201,7 @@ def test_preview_stops_before_a_model_step(kit):
     seen, other = [], kit.Table(SCORES)
     run(
         kit,
-        Slowly(SCORES, 4),
+        StepwiseScorer(SCORES, 4),
         line,
         lambda text, states: seen.append((text, len(states()), len(other.seen))),
         other=other,
@@ -223,7 +225,7 @@ def test_beam_preview_has_earlier_hops_and_best_steps(kit):
     )
     run(
         kit,
-        Slowly(scores, 9),
+        StepwiseScorer(scores, 9),
         line,
         lambda text, states: seen.append((text, named(kit, states()[1])[0])),
     )
@@ -244,7 +246,7 @@ def test_second_scorer_does_not_shrink_the_preview(kit):
 
     The first order stays until more texts are read.
     """
-    slow, seen = Slowly(SCORES, 9), []
+    slow, seen = StepwiseScorer(SCORES, 9), []
     run(
         kit,
         build_chooser("prefilter(slow, slow, 2)", lambda name: slow, lambda name: slow),
@@ -255,7 +257,7 @@ def test_second_scorer_does_not_shrink_the_preview(kit):
 
 @pytest.fixture
 def slow():
-    return Slowly(SCORES)
+    return StepwiseScorer(SCORES)
 
 
 @pytest.fixture

@@ -229,7 +229,7 @@ def test_answer_begins_when_its_lane_has_retrieved(engine, kit):
     assert job.wait(120) and [lane.status for lane in job.comparison.lanes] == ["done", "done"]
 
 
-class Reading(SlowChat):
+class PromptReadingChat(SlowChat):
     """A chat model that reads its prompt until `go` is set, before the first token."""
 
     read = 0  # Hundredths of the prompt.
@@ -248,7 +248,7 @@ def test_lanes_pause_while_the_first_prompt_is_read(engine, kit, monkeypatch):
     looks, running = [], LanePauses._is_reading
     monkeypatch.setattr("core.comparison.lane_pauses.MAX_READING_SECONDS", 60.0)
     monkeypatch.setattr(LanePauses, "_is_reading", lambda self: looks.append(1) or running(self))
-    engine.models._chat = chat = Reading()
+    engine.models._chat = chat = PromptReadingChat()
     job = compare(engine, kit, "genre of One", QUICK, RANKED)
     assert chat.asked.wait(120)
     engine.models.choosers["slow"].go.set()
@@ -261,7 +261,7 @@ def test_lanes_pause_while_the_first_prompt_is_read(engine, kit, monkeypatch):
 
 @pytest.mark.parametrize("why", ["another waits", "too long", "a long prompt", "a server"])
 def test_lanes_do_not_pause_in_these_cases(engine, kit, why, monkeypatch):
-    engine.models._chat = chat = Reading()
+    engine.models._chat = chat = PromptReadingChat()
     chat.side_by_side = why == "a server"
     monkeypatch.setattr(
         "core.comparison.lane_pauses.MAX_READING_SECONDS", 0.1 if why == "too long" else 50.0
@@ -279,7 +279,7 @@ def test_lanes_do_not_pause_in_these_cases(engine, kit, why, monkeypatch):
 
 
 def test_cancel_works_while_lanes_pause(engine, kit):
-    engine.models._chat = chat = Reading()
+    engine.models._chat = chat = PromptReadingChat()
     job = compare(engine, kit, "genre of One", QUICK, RANKED)
     assert chat.asked.wait(120)
     job.cancel()
@@ -326,7 +326,7 @@ def test_cached_answer_does_not_wait(engine, kit):
 
 
 def test_failing_model_affects_only_its_lane(engine, kit):
-    class Dying(SlowChat):
+    class DisappearingChat(SlowChat):
         def reply(self, messages, *, on_text=None, watch=NO_WATCH, **_):
             if "One" in messages[-1]["content"] and not self.asked.is_set():
                 self.asked.set()
@@ -334,7 +334,7 @@ def test_failing_model_affects_only_its_lane(engine, kit):
                 raise ModelFailed("The model went away.")
             return ChatReply("Drama", 10, 1)
 
-    engine.models._chat = Dying()
+    engine.models._chat = DisappearingChat()
     job = compare(
         engine, kit, "genre of One", QUICK, "EgoNetwork(hops=1) >> ShortestPaths() >> Answer()"
     )

@@ -17,7 +17,7 @@ from core.types import Question
 SLOW = "EgoNetwork() >> ShortestPaths() >> Rank(model='slow')"
 
 
-class Slow:
+class BlockingChooser:
     """A chooser that never returns before it is cancelled."""
 
     def __init__(self):
@@ -32,7 +32,7 @@ class Slow:
 
 @pytest.fixture
 def engine(kit):
-    made = Engine(kit.Written(slow=Slow(), encoder=kit.Table({})))
+    made = Engine(kit.Written(slow=BlockingChooser(), encoder=kit.Table({})))
     made._waiters = Waiters(every=0.05, grace=0.2)
     yield made
     made.jobs.stop()

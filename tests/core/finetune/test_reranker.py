@@ -118,7 +118,7 @@ def test_metric_is_ndcg_with_pessimistic_ties():
     ) == pytest.approx((1 + 1 / np.log2(3)) / 2)
 
 
-class Rival:
+class RivalScorer:
     """A late-interaction scorer that is always wrong or always right."""
 
     def __init__(self, sign):
@@ -133,7 +133,7 @@ class Rival:
 
 
 def test_better_reranker_is_served(house, monkeypatch):
-    monkeypatch.setattr(reranker_run, "LateInteractionScorer", lambda encoder: Rival(-1.0))
+    monkeypatch.setattr(reranker_run, "LateInteractionScorer", lambda encoder: RivalScorer(-1.0))
     told = reranker_run.run_reranker_training(house.engine, LESSONS, FAST, NO_WATCH)
     assert (
         told["kept"]
@@ -157,7 +157,7 @@ def test_better_reranker_is_served(house, monkeypatch):
 
 
 def test_worse_reranker_is_not_kept(house, monkeypatch):
-    monkeypatch.setattr(reranker_run, "LateInteractionScorer", lambda encoder: Rival(1.0))
+    monkeypatch.setattr(reranker_run, "LateInteractionScorer", lambda encoder: RivalScorer(1.0))
     told = reranker_run.run_reranker_training(house.engine, LESSONS, FAST, NO_WATCH)
     assert not told["kept"] and not house.folder.exists()
     assert (
@@ -174,7 +174,7 @@ def test_command_prints_both_metrics(house, capsys):
 
 
 def test_shipped_weight_difference_gives_equal_scores(house, monkeypatch, tmp_path, capsys):
-    monkeypatch.setattr(reranker_run, "LateInteractionScorer", lambda encoder: Rival(-1.0))
+    monkeypatch.setattr(reranker_run, "LateInteractionScorer", lambda encoder: RivalScorer(-1.0))
     reranker_run.run_reranker_training(house.engine, LESSONS, FAST, NO_WATCH)
     told = reranker_run.ship_reranker(
         house.engine, LESSONS, tmp_path / "ships" / "small", 8, 32, NO_WATCH
@@ -208,9 +208,9 @@ def test_shipped_weight_difference_gives_equal_scores(house, monkeypatch, tmp_pa
 def test_poor_weight_difference_is_not_shipped(house, monkeypatch, tmp_path):
     with pytest.raises(BadInput, match="No re-ranker was trained"):
         reranker_run.ship_reranker(house.engine, LESSONS, tmp_path / "small", 8, 32, NO_WATCH)
-    monkeypatch.setattr(reranker_run, "LateInteractionScorer", lambda encoder: Rival(-1.0))
+    monkeypatch.setattr(reranker_run, "LateInteractionScorer", lambda encoder: RivalScorer(-1.0))
     reranker_run.run_reranker_training(house.engine, LESSONS, FAST, NO_WATCH)
-    monkeypatch.setattr(reranker_run, "LateInteractionScorer", lambda encoder: Rival(1.0))
+    monkeypatch.setattr(reranker_run, "LateInteractionScorer", lambda encoder: RivalScorer(1.0))
     with pytest.raises(BadInput, match="name a higher rank"):
         reranker_run.ship_reranker(house.engine, LESSONS, tmp_path / "small", 1, 32, NO_WATCH)
     assert not (tmp_path / "small").exists()

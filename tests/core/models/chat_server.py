@@ -16,7 +16,7 @@ def serving(answer):
     """
     bodies: list[dict] = []
 
-    class Handler(http.server.BaseHTTPRequestHandler):
+    class AnswerHandler(http.server.BaseHTTPRequestHandler):
         def do_POST(self):
             bodies.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
             answer(self, bodies[-1])
@@ -24,7 +24,7 @@ def serving(answer):
         def log_message(self, *_):
             pass
 
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), AnswerHandler)
     thread = threading.Thread(target=server.serve_forever, args=(0.05,))
     thread.start()
     try:

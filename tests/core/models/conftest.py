@@ -74,7 +74,7 @@ def path_texts() -> list[str]:
     return texts
 
 
-class Recorded:
+class RecordedChat:
     """A chat model that returns recorded replies in turn and records its requests."""
 
     def __init__(self, *replies: str, context: int = 4096):
@@ -100,4 +100,4 @@ class Recorded:
 
 @pytest.fixture
 def recorded():
-    return Recorded
+    return RecordedChat

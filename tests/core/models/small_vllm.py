@@ -33,14 +33,14 @@ def options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-class Handler(BaseHTTPRequestHandler):
+class VllmHandler(BaseHTTPRequestHandler):
     """Request handler that answers as the command line options say."""
 
     given: argparse.Namespace
     dead = False
 
     def do_GET(self):
-        self._send(503 if Handler.dead else 200, {})
+        self._send(503 if VllmHandler.dead else 200, {})
 
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -62,7 +62,7 @@ class Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Type", "text/event-stream")
         self.end_headers()
         if said == "engine":
-            Handler.dead = True
+            VllmHandler.dead = True
             return None
         for word in self._words(said, body):
             self._event(
@@ -113,7 +113,7 @@ class Handler(BaseHTTPRequestHandler):
         )
 
 
-class Server(ThreadingHTTPServer):
+class VllmStandInServer(ThreadingHTTPServer):
     """A server that accepts any number of parallel requests."""
 
     request_queue_size = 128
@@ -121,23 +121,23 @@ class Server(ThreadingHTTPServer):
 
 
 def main() -> None:
-    Handler.given = options()
+    VllmHandler.given = options()
     print(
         "(APIServer pid=7) WARNING 11-26 The limit of files is low, which may end in `OSError: Too many open files`.",
         flush=True,
     )
     print(f"cards {os.environ.get('CUDA_VISIBLE_DEVICES') or 'all'}", flush=True)
     print("Capturing CUDA graphs (FULL): 100%|######| 102/102 [00:06<00:00, 15.91it/s]", flush=True)
-    if Handler.given.model.endswith("broken"):
+    if VllmHandler.given.model.endswith("broken"):
         print(
             "(EngineCore pid=7) ERROR 11-26 ValueError: No available memory for the cache blocks.",
             flush=True,
         )
         raise SystemExit("RuntimeError: Engine core initialization failed. See root cause above.")
     time.sleep(0.2)  # This stands for the time of loading.
-    if Handler.given.model.endswith("stubborn"):
+    if VllmHandler.given.model.endswith("stubborn"):
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    server = Server((Handler.given.host, Handler.given.port), Handler)
+    server = VllmStandInServer((VllmHandler.given.host, VllmHandler.given.port), VllmHandler)
     # The main thread serves: from Python 3.12 on no thread starts once the main thread has ended.
     server.serve_forever()
 

@@ -23,7 +23,7 @@ def answering(status: int, answer, kind: str = "application/json"):
     """
     keys: list[str] = []
 
-    class Handler(http.server.BaseHTTPRequestHandler):
+    class ModelListHandler(http.server.BaseHTTPRequestHandler):
         def do_GET(self):
             keys.append(self.headers.get("Authorization", ""))
             data = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
@@ -36,7 +36,7 @@ def answering(status: int, answer, kind: str = "application/json"):
         def log_message(self, *_):
             pass
 
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), ModelListHandler)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:

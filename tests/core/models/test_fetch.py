@@ -187,7 +187,7 @@ def hub(monkeypatch):
     """A local model hub with one file of 10 MB, and the list of requested ranges."""
     content, asked = bytes(range(256)) * 40_000, []
 
-    class Handler(http.server.BaseHTTPRequestHandler):
+    class HubFileHandler(http.server.BaseHTTPRequestHandler):
         def do_GET(self):
             asked.append(self.headers.get("Range"))
             start = int(asked[-1].removeprefix("bytes=").rstrip("-")) if asked[-1] else 0
@@ -200,7 +200,7 @@ def hub(monkeypatch):
         def log_message(self, *_):
             pass
 
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), HubFileHandler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     address = f"http://127.0.0.1:{server.server_port}/{{repo_id}}/resolve/{{revision}}/{{filename}}"
     # The URL was built from HF_ENDPOINT at the first import.
@@ -331,7 +331,7 @@ def test_package_without_encoder_is_refused(source, tmp_path, monkeypatch):
 
 
 def test_encoder_is_fetched_from_the_hub_by_file(encoder_package, tmp_path, monkeypatch):
-    class Hub(http.server.BaseHTTPRequestHandler):
+    class EncoderHubHandler(http.server.BaseHTTPRequestHandler):
         def do_GET(self):
             content = ENCODER[self.path.partition("/resolve/main/")[2]]
             self.send_response(200)
@@ -342,7 +342,7 @@ def test_encoder_is_fetched_from_the_hub_by_file(encoder_package, tmp_path, monk
         def log_message(self, *_):
             pass
 
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Hub)
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), EncoderHubHandler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     address = f"http://127.0.0.1:{server.server_port}/{{repo_id}}/resolve/{{revision}}/{{filename}}"
     monkeypatch.setattr("huggingface_hub.constants.HUGGINGFACE_CO_URL_TEMPLATE", address)

@@ -25,7 +25,7 @@ QUESTION, TEXTS = "far", ["near", "far", "near", "mid"]
 ANGLES = {"far": 0.0, "mid": 0.5, "near": 1.5}
 
 
-class Circle:
+class CircleEncoder:
     """An encoder with vectors on a circle.
 
     Where `received` is true, it hands out one text at a time, the last text first.
@@ -64,26 +64,26 @@ def previews_of(scorer, texts=TEXTS, **settings):
 
 
 def test_preview_gets_all_scores_so_far():
-    calls, scores = previews_of(EncoderScorer(Circle(True)))
+    calls, scores = previews_of(EncoderScorer(CircleEncoder(True)))
     assert [at for at, _ in calls] == [[3], [1, 3], [0, 1, 2, 3]]
     assert scores == pytest.approx([np.cos(1.5), 1, np.cos(1.5), np.cos(0.5)])
     assert all(some == [scores[i] for i in at] for at, some in calls)
 
 
 def test_encoder_without_partial_results_gives_one_preview():
-    assert previews_of(EncoderScorer(Circle(False)))[0] == [
-        ([0, 1, 2, 3], previews_of(EncoderScorer(Circle(True)))[1])
+    assert previews_of(EncoderScorer(CircleEncoder(False)))[0] == [
+        ([0, 1, 2, 3], previews_of(EncoderScorer(CircleEncoder(True)))[1])
     ]
 
 
 def test_late_interaction_gives_previews():
-    calls, scores = previews_of(LateInteractionScorer(Circle(False)))
+    calls, scores = previews_of(LateInteractionScorer(CircleEncoder(False)))
     assert [at for at, _ in calls] == [[0, 2], [0, 1, 2], [0, 1, 2, 3]]
     assert calls[-1][1] == scores
 
 
 def test_no_texts_give_no_preview():
-    assert previews_of(EncoderScorer(Circle(True)), []) == ([], [])
+    assert previews_of(EncoderScorer(CircleEncoder(True)), []) == ([], [])
 
 
 def test_cancelled_reading_gives_no_more_previews():
@@ -94,7 +94,7 @@ def test_cancelled_reading_gives_no_more_previews():
             raise RunCancelled
 
     with pytest.raises(RunCancelled):
-        EncoderScorer(Circle(True)).score(
+        EncoderScorer(CircleEncoder(True)).score(
             Task(QUESTION, watch=Watch(check), preview=lambda *call: calls.append(call)), TEXTS
         )
     assert len(calls) == 2
@@ -120,12 +120,12 @@ def test_combinator_previews_use_positions_of_the_whole():
     # two texts reach the encoder.
     seen = []
     task = Task(QUESTION, preview=lambda at, scores: seen.append(at.tolist()))
-    PrefilterChooser(NGramScorer(), EncoderScorer(Circle(False)), 2).choose(
+    PrefilterChooser(NGramScorer(), EncoderScorer(CircleEncoder(False)), 2).choose(
         task, ["near", "mid", "far"], 1
     )
     assert seen == [[0, 2]]
     seen.clear()
-    RoundsChooser(EncoderScorer(Circle(False)), 2).choose(task, ["near", "mid", "far"], 1)
+    RoundsChooser(EncoderScorer(CircleEncoder(False)), 2).choose(task, ["near", "mid", "far"], 1)
     assert seen == [[0, 1], [2], [1, 2]]  # Both windows, then the best of each.
 
 
@@ -133,7 +133,7 @@ CHAINS, EACH = 12, 30  # 360 texts, six to a group of names.
 NAMES = ["ann", "bob", "cid", "dot", "eve"]
 
 
-class Lines:
+class ChainNameEncoder:
     """An encoder whose scores depend on a text's chain and name, and that records its texts.
 
     Chain 7 and the name cid score highest.
@@ -169,7 +169,7 @@ def many():
 
 def test_most_promising_texts_are_read_first():
     texts, groups = many()
-    encoder = Lines()
+    encoder = ChainNameEncoder()
     choice = EncoderScorer(encoder).choose(Task(QUESTION, read=120, groups=groups), texts, 6)
     assert sum(map(len, encoder.read)) == 120 == len(set(sum(encoder.read, [])))
     # The first round has one text of each chain.
@@ -177,7 +177,7 @@ def test_most_promising_texts_are_read_first():
         f"r{chain}" for chain in range(CHAINS)
     }
     assert len(encoder.read[0]) == CHAINS
-    whole = EncoderScorer(Lines()).choose(Task(QUESTION), texts, 6)
+    whole = EncoderScorer(ChainNameEncoder()).choose(Task(QUESTION), texts, 6)
     assert choice.positions == whole.positions and choice.scores == whole.scores
     assert len(choice.order) == 120 and choice.usage.texts == 120
     assert choice.notes == (NoteWith(120, "360 paths", "likeliest first"),) and whole.notes == ()
@@ -225,9 +225,12 @@ def test_expected_scores_follow_the_conditional_normal_distribution():
 
 def test_reading_ends_once_the_best_are_read():
     texts, groups = many()
-    whole, read = EncoderScorer(Lines()).choose(Task(QUESTION, groups=groups), texts, 6), {}
+    whole, read = (
+        EncoderScorer(ChainNameEncoder()).choose(Task(QUESTION, groups=groups), texts, 6),
+        {},
+    )
     for recall in (0.5, 0.99, 1.0):
-        encoder = Lines()
+        encoder = ChainNameEncoder()
         choice = EncoderScorer(encoder).choose(
             Task(QUESTION, groups=groups, recall=recall, best=6), texts, 6
         )
@@ -235,7 +238,7 @@ def test_reading_ends_once_the_best_are_read():
         assert read[recall] == sum(map(len, encoder.read)) and choice.positions == whole.positions
     assert read[0.5] <= read[0.99] < 150 and read[1.0] == 360
     assert (
-        EncoderScorer(Lines())
+        EncoderScorer(ChainNameEncoder())
         .choose(Task(QUESTION, groups=groups, recall=0.5, read=20, best=6), texts, 6)
         .usage.texts
         == 20
@@ -244,18 +247,18 @@ def test_reading_ends_once_the_best_are_read():
 
 def test_few_texts_are_all_read():
     texts = [f"t{i}" for i in range(64)]
-    choice = EncoderScorer(Lines()).choose(Task(QUESTION, recall=0.5, best=1), texts, 1)
+    choice = EncoderScorer(ChainNameEncoder()).choose(Task(QUESTION, recall=0.5, best=1), texts, 1)
     assert len(choice.order) == 64 and choice.notes == ()
 
 
 @pytest.mark.parametrize("best", [1, 32, 5000])
 def test_indistinguishable_texts_are_all_read(best):
-    class Flat(Lines):
+    class EqualVectorEncoder(ChainNameEncoder):
         def vector(self, text):
             return (1.0, 0.0)
 
     texts, groups = many()
-    choice = EncoderScorer(Flat()).choose(
+    choice = EncoderScorer(EqualVectorEncoder()).choose(
         Task(QUESTION, recall=0.99, best=best, groups=groups), texts, best
     )
     assert choice.order == tuple(range(360))
@@ -263,7 +266,7 @@ def test_indistinguishable_texts_are_all_read(best):
 
 def test_earlier_hops_decide_the_first_texts():
     texts, groups = many()
-    encoder, earlier = Lines(), {}
+    encoder, earlier = ChainNameEncoder(), {}
     task = Task(QUESTION, recall=0.9, best=6, earlier=earlier)
     EncoderScorer(encoder).score(
         task,
@@ -283,8 +286,8 @@ def test_reading_order_does_not_change_the_scores(monkeypatch):
     monkeypatch.setattr(reading_order, "CACHED_READ_SECONDS", 0)  # All readings count as slow.
     texts, groups = many()
     texts, groups = texts * 2, np.tile(groups, 2)  # Each text occurs twice.
-    whole, seen = EncoderScorer(Lines()).choose(Task(QUESTION), texts, 0), []
-    encoder = Lines()
+    whole, seen = EncoderScorer(ChainNameEncoder()).choose(Task(QUESTION), texts, 0), []
+    encoder = ChainNameEncoder()
     again = EncoderScorer(encoder).choose(
         Task(QUESTION, groups=groups, preview=lambda at, scores: seen.append((at, scores))),
         texts,
@@ -304,7 +307,11 @@ def test_reading_order_does_not_change_the_scores(monkeypatch):
 def test_known_texts_are_read_at_once(monkeypatch):
     monkeypatch.setattr(reading_order, "CACHED_READ_SECONDS", 60)
     texts, groups = many()
-    whole, encoder, seen = EncoderScorer(Lines()).choose(Task(QUESTION), texts, 0), Lines(), []
+    whole, encoder, seen = (
+        EncoderScorer(ChainNameEncoder()).choose(Task(QUESTION), texts, 0),
+        ChainNameEncoder(),
+        [],
+    )
     again = EncoderScorer(encoder).choose(
         Task(QUESTION, groups=groups, preview=lambda at, scores: seen.append(len(at))), texts, 0
     )
@@ -317,26 +324,28 @@ def test_known_texts_are_read_at_once(monkeypatch):
 def test_every_text_is_read_once(number, grouped):
     texts = [f"t{i}" for i in range(number)]
     groups = np.arange(number) % 3 if grouped else None
-    encoder = Lines()
+    encoder = ChainNameEncoder()
     scores = EncoderScorer(encoder).score(
         Task(QUESTION, groups=groups, preview=lambda *call: None), texts
     )
     assert not np.isnan(scores).any() and sorted(sum(encoder.read, [])) == sorted(texts)
-    few = EncoderScorer(Lines()).choose(Task(QUESTION, groups=groups, read=40), texts, 0)
+    few = EncoderScorer(ChainNameEncoder()).choose(Task(QUESTION, groups=groups, read=40), texts, 0)
     assert len(few.positions) == min(40, number)
 
 
 def test_equal_scores_keep_the_order_of_the_texts():
-    class Flat(Lines):
+    class EqualVectorEncoder(ChainNameEncoder):
         def vector(self, text):
             return (1.0, 0.0)
 
     texts, groups = many()
-    choice = EncoderScorer(Flat()).choose(
+    choice = EncoderScorer(EqualVectorEncoder()).choose(
         Task(QUESTION, groups=groups, preview=lambda *call: None), texts, 0
     )
     assert choice.order == tuple(range(360))
-    few = EncoderScorer(Flat()).choose(Task(QUESTION, groups=groups, read=100), texts, 0)
+    few = EncoderScorer(EqualVectorEncoder()).choose(
+        Task(QUESTION, groups=groups, read=100), texts, 0
+    )
     assert list(few.order) == sorted(few.order) and len(few.order) == 100
 
 
@@ -344,7 +353,7 @@ def test_reading_order_depends_on_the_texts_alone():
     texts, groups = many()
     rounds = []
     for named in (groups, groups * 7 + 3):  # The same groups under other numbers.
-        encoder = Lines()
+        encoder = ChainNameEncoder()
         EncoderScorer(encoder).score(Task(QUESTION, read=200, groups=named), texts)
         rounds.append(encoder.read)
     assert rounds[0] == rounds[1]
@@ -352,7 +361,9 @@ def test_reading_order_depends_on_the_texts_alone():
 
 def test_batch_dependent_encoder_reads_all_at_once():
     calls = previews_of(
-        EncoderScorer(Circle(False)), ["far"] + ["near", "mid"] * 100, groups=np.zeros(201, int)
+        EncoderScorer(CircleEncoder(False)),
+        ["far"] + ["near", "mid"] * 100,
+        groups=np.zeros(201, int),
     )[0]
     assert len(calls) == 1
 

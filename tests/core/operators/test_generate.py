@@ -151,11 +151,11 @@ def test_beam_can_return_to_the_question_entity(tmp_path, kit):
 def test_repeating_answer_is_reported(kit):
     from core.models.base import ChatReply
 
-    class Endless(kit.Parrot):
+    class EndlessChat(kit.Parrot):
         def reply(self, messages, **_):
             return ChatReply("Adventure", 10, 20, "repeat", words=8)
 
-    after = Answer(prompt="question-only")(kit.state("One"), kit.context(Endless("")))
+    after = Answer(prompt="question-only")(kit.state("One"), kit.context(EndlessChat("")))
     assert after.answer == "Adventure"
     assert after.trace[-1].notes == (NoteWith("repeated itself", "8 words"),)
 

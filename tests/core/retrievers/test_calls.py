@@ -27,7 +27,7 @@ BODIES = {
 }
 
 
-class Server(BaseHTTPRequestHandler):
+class RetrieverHandler(BaseHTTPRequestHandler):
     """A server whose answer depends on the requested path, and that records its requests."""
 
     told: list = []
@@ -65,11 +65,11 @@ class Server(BaseHTTPRequestHandler):
 
 @pytest.fixture(scope="module")
 def server():
-    made = ThreadingHTTPServer(("127.0.0.1", 0), Server)
+    made = ThreadingHTTPServer(("127.0.0.1", 0), RetrieverHandler)
     made.handle_error = lambda *told: None  # Clients that disconnect are part of the tests.
     threading.Thread(target=made.serve_forever, daemon=True).start()
     yield made
-    Server.over.set()
+    RetrieverHandler.over.set()
     made.shutdown()
     made.server_close()
 
@@ -81,7 +81,7 @@ def at(server, tmp_path, monkeypatch):
     `at.told` lists the requests that the server received.
     """
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
-    Server.told.clear()
+    RetrieverHandler.told.clear()
 
     def asked(path, more="", watch=NO_WATCH):
         own_file().write_text(
@@ -89,7 +89,9 @@ def at(server, tmp_path, monkeypatch):
         )
         return calls.call_retriever(find_retriever("mine"), REQUEST, watch)
 
-    return SimpleNamespace(ask=asked, told=Server.told, ended=Server.ended, home=tmp_path)
+    return SimpleNamespace(
+        ask=asked, told=RetrieverHandler.told, ended=RetrieverHandler.ended, home=tmp_path
+    )
 
 
 def test_request_and_reply_have_their_format(at, monkeypatch):

@@ -54,10 +54,10 @@ def test_running_job_is_always_kept():
 
 
 def test_dropped_job_is_freed():
-    class Result:
+    class FreedResult:
         pass
 
-    jobs, result = Jobs(keep=1), Result()
+    jobs, result = Jobs(keep=1), FreedResult()
     gone = weakref.ref(result)
     done(jobs, "a", result)
     del result

@@ -12,14 +12,14 @@ from core.runtime.memory import free_memory, memory_bytes, release_unused_memory
 
 
 @dataclass(frozen=True)
-class Held:
+class SlottedValue:
     what: Any
     again: Any = None
 
 
 def test_nested_arrays_count_their_bytes():
     array = np.zeros(100_000, np.int64)
-    for value in (array, Held(array), (array, [array]), {"a": Held(array, array)}):
+    for value in (array, SlottedValue(array), (array, [array]), {"a": SlottedValue(array, array)}):
         assert 800_000 <= memory_bytes(value) < 801_000
 
 

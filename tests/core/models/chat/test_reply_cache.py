@@ -17,7 +17,7 @@ from core.types import Question, State, Step
 ASK = [{"role": "user", "content": "Who?"}]
 
 
-class Scripted(ChatClient):
+class CountingClient(ChatClient):
     """A client that counts its requests and repeats itself where a seed is given."""
 
     def __init__(self, kept=None, weights="weights"):
@@ -38,9 +38,9 @@ def kept(tmp_path):
 
 
 def test_reply_of_a_lane_is_saved(kept):
-    first, heard = Scripted(kept), []
+    first, heard = CountingClient(kept), []
     told = first.reply(ASK)
-    later = Scripted(SavedReplies(kept.file))
+    later = CountingClient(SavedReplies(kept.file))
     again = later.reply(ASK, on_text=heard.append)
     assert (again.text, again.tokens_in, again.cached, later.asked) == (
         "Reply 1.",
@@ -49,18 +49,18 @@ def test_reply_of_a_lane_is_saved(kept):
         0,
     ) and not told.cached
     assert heard == ["Reply 1."]
-    assert Scripted(kept, "other weights").reply(ASK).cached is False
+    assert CountingClient(kept, "other weights").reply(ASK).cached is False
 
 
 def test_repeating_reply_is_saved_with_its_text(kept):
-    told = Scripted(kept).reply(ASK, seed=1)
-    again = Scripted(kept).reply(ASK, seed=1)
+    told = CountingClient(kept).reply(ASK, seed=1)
+    again = CountingClient(kept).reply(ASK, seed=1)
     assert told.finish == "repeat" and told.words > 0 and again == replace(told, cached=True)
 
 
 def test_saved_seconds_are_reported_and_counted_by_cold_runs(kept):
     kept.keep(key_of(ASK), "", ChatReply("Ann", 5, 1, seconds=2.5))
-    chat = Scripted(kept)
+    chat = CountingClient(kept)
     chat.forget()  # This clears the memory alone, not the disk.
     with metered() as meter:
         assert chat.reply(ASK).text == "Ann" and chat.reply(ASK).text == "Ann"
@@ -70,7 +70,7 @@ def test_saved_seconds_are_reported_and_counted_by_cold_runs(kept):
 
 
 def test_replies_of_lanes_do_not_measure_builds(kept):
-    Scripted(kept).reply(ASK)
+    CountingClient(kept).reply(ASK)
     assert kept.measured("weights") is None
 
 
@@ -83,13 +83,13 @@ def test_older_file_format_is_still_used(kept):
         base.execute(
             "insert into replies values (?, 'm', 'Ann', 5, 1, 'stop', 1.0)", (key_of(ASK),)
         )
-    assert Scripted(kept).reply(ASK).text == "Ann"
-    assert Scripted(kept).reply(ASK, seed=1).words > 0
+    assert CountingClient(kept).reply(ASK).text == "Ann"
+    assert CountingClient(kept).reply(ASK, seed=1).words > 0
 
 
 def test_unusable_file_costs_no_answer(kept, caplog):
     kept.file.write_bytes(b"no database at all, " * 100)
-    assert Scripted(kept).reply(ASK).text == "Reply 1."
+    assert CountingClient(kept).reply(ASK).text == "Reply 1."
     assert "Kept replies were not read" in caplog.text and "was not kept" in caplog.text
 
 

@@ -19,7 +19,7 @@ from core.models.chat.saved_replies import CachedChat, SavedReplies, write_shipp
 ASK = [{"role": "user", "content": "Who?"}]
 
 
-class Parrot:
+class CountingParrot:
     context = 100
 
     def __init__(self):
@@ -39,7 +39,7 @@ def kept(tmp_path):
 
 
 def test_reply_is_saved_by_weights(kept):
-    parrot, heard = Parrot(), []
+    parrot, heard = CountingParrot(), []
     chat = CachedChat(lambda: parrot, "weights", kept)
     assert chat.reply(ASK).text == "Reply 1." and not chat.reply(ASK, seed=1).cached
     again = CachedChat(lambda: parrot, "weights", SavedReplies(kept.file)).reply(
@@ -54,7 +54,7 @@ def test_parallel_replies_are_saved_with_shared_time(kept):
     """Two concurrent replies of 1.5 seconds each take 1.5 seconds of wall-clock time, not 3."""
     both = threading.Barrier(2)
 
-    class Together(Parrot):
+    class SimultaneousParrot(CountingParrot):
         def reply(self, messages, **how):
             both.wait()
             time.sleep(0.2)
@@ -65,7 +65,7 @@ def test_parallel_replies_are_saved_with_shared_time(kept):
     def both_ready():
         # The lookup of saved replies takes long on a busy disk, so both requests meet here first.
         both.wait()
-        return Together()
+        return SimultaneousParrot()
 
     chat = CachedChat(both_ready, "weights", kept)
     with ThreadPoolExecutor(2) as pool:
@@ -77,7 +77,7 @@ def test_model_is_loaded_only_for_missing_replies(kept):
     def absent():
         raise ModelUnavailable("It is not here.")
 
-    CachedChat(Parrot, "weights", kept).reply(ASK)
+    CachedChat(CountingParrot, "weights", kept).reply(ASK)
     chat = CachedChat(absent, "weights", kept)
     assert chat.reply(ASK).text == "Reply 1." and chat.count_tokens(ASK) > 0
     with pytest.raises(ModelUnavailable):
@@ -85,7 +85,7 @@ def test_model_is_loaded_only_for_missing_replies(kept):
 
 
 def test_own_replies_precede_shipped_ones(kept, tmp_path):
-    parrot = Parrot()
+    parrot = CountingParrot()
     chat = CachedChat(lambda: parrot, "weights", kept)
     chat.reply(ASK)
     (key,) = chat.used
@@ -138,7 +138,7 @@ def test_different_objects_are_not_stopped():
 
 
 def test_only_the_embedded_model_has_parallel_lanes(tmp_path):
-    parrot = Parrot()
+    parrot = CountingParrot()
     assert several_at_once(parrot, 4) is parrot
     lanes = several_at_once(LlamaChat(tmp_path / "no.gguf", "m", 512), 3)
     assert (lanes.at_once, lanes.context, lanes.loaded) == (3, 512, False)

@@ -14,7 +14,7 @@ from core.models.chat.window import (
 from core.watch import Watch
 
 
-class Played:
+class SimulatedServer:
     """A simulated server with `slots` parallel requests of `seconds` each.
 
     The window decides how many requests it gets.
@@ -57,14 +57,14 @@ class Played:
 
 
 def test_window_grows_to_its_maximum():
-    server = Played()
+    server = SimulatedServer()
     assert server.replies(64) <= 6  # One request, then 8, 16 and 32 at a time: 57 in four seconds.
     server.replies(2_000)
     assert server.window.limit == MAX_WINDOW_REQUESTS and server.most == MAX_WINDOW_REQUESTS
 
 
 def test_window_finds_the_slots_of_a_queueing_server():
-    server = Played(slots=8)
+    server = SimulatedServer(slots=8)
     assert server.replies(400) <= 400 / 8 / 0.9
     assert 8 <= server.window.limit <= 9 and server.most <= 18
     assert sum(8 <= limit <= 9 for limit in server.limits) > 0.7 * len(server.limits)
@@ -72,27 +72,27 @@ def test_window_finds_the_slots_of_a_queueing_server():
 
 @pytest.mark.parametrize("slots", [1, 2, 3, 5, 20])
 def test_window_is_close_to_the_number_of_slots(slots):
-    server = Played(slots=slots)
+    server = SimulatedServer(slots=slots)
     server.replies(40 * slots + 80)
     usual = sorted(server.limits[20:])[len(server.limits[20:]) // 2]
     assert slots <= usual <= slots + 1
 
 
 def test_slow_server_gets_no_request_that_would_time_out():
-    server = Played(slots=1, seconds=20.0)
+    server = SimulatedServer(slots=1, seconds=20.0)
     server.replies(60)
     # Half of the timeout of 120 seconds is the bound; each later trial adds two requests.
     assert server.most == 3 and server.longest <= 60
 
 
 def test_window_finds_the_slots_of_a_refusing_server():
-    server = Played(slots=8, refuses=True)
+    server = SimulatedServer(slots=8, refuses=True)
     assert server.replies(400) <= 400 / 8 / 0.9
     assert 7 <= server.window.limit <= 9 and server.refused < 40
 
 
 def test_overdue_reply_halves_the_window():
-    server = Played()
+    server = SimulatedServer()
     server.replies(1 + MAX_SECOND_WINDOW_REQUESTS + 1)
     with ExitStack() as stack:
         for _ in range(server.window.limit - len(server.open)):
@@ -103,12 +103,12 @@ def test_overdue_reply_halves_the_window():
         assert server.window.limit == before // 2
 
 
-class Stop(Exception):
+class StopRequested(Exception):
     pass
 
 
 def stop():
-    raise Stop
+    raise StopRequested
 
 
 def test_busy_server_gets_no_request_during_the_pause():
@@ -116,7 +116,7 @@ def test_busy_server_gets_no_request_during_the_pause():
     window = Window(clock=lambda: now[0])
     with window.place():
         window.refused(30.0)
-    with pytest.raises(Stop), window.place(Watch(stop)):
+    with pytest.raises(StopRequested), window.place(Watch(stop)):
         pass
     now[0] = 30.0
     with window.place(Watch(stop)):  # The server is free at this time.
@@ -145,7 +145,7 @@ def test_refused_request_goes_before_waiting_ones():
 
 
 def test_chosen_limit_is_kept():
-    server = Played(fixed=3)
+    server = SimulatedServer(fixed=3)
     server.replies(100)
     assert server.most == server.window.limit == 3
     with server.window.fixed_at(5):
@@ -158,7 +158,7 @@ def test_chosen_limit_is_kept():
 
 def test_unfilled_window_does_not_grow():
     """Replies arrive as fast as the caller sends requests, so the window is not the limit."""
-    server = Played()
+    server = SimulatedServer()
     server.replies(1 + MAX_SECOND_WINDOW_REQUESTS)
     limit = server.window.limit
     for _ in range(10 * FIRST_HOLD_WINDOWS * limit):  # one at a time
@@ -188,7 +188,7 @@ def test_long_first_reply_does_not_block_others():
 
 @pytest.mark.parametrize("slots", [1, 3, 8, 20])
 def test_timed_comparison_limits_the_window_to_full_speed(slots):
-    server = Played(slots=slots)
+    server = SimulatedServer(slots=slots)
     server.replies(400)  # These requests came before the comparison.
     with server.window.no_slower():
         server.replies(10 * slots + 60)  # The limit is measured anew.
@@ -208,7 +208,7 @@ def test_timed_comparison_limits_the_window_to_full_speed(slots):
 
 
 def test_timed_comparison_allows_many_requests_at_full_speed():
-    server = Played()
+    server = SimulatedServer()
     with server.window.no_slower():
         server.replies(2_000)
         assert server.window.limit == MAX_WINDOW_REQUESTS and server.longest == 1.0

@@ -18,7 +18,7 @@ from core.runtime.slots import Slots
 from core.watch import NO_WATCH, Watch
 
 
-class Adding:
+class AddingForward:
     """A forward pass whose vector of a text is the sum of its tokens.
 
     It records its batches, and waits for `go` before each.
@@ -47,12 +47,12 @@ def nothing() -> None:
 class AddingReader(JointReader):
     """A joint reader with the forward pass that its callers pass in."""
 
-    def __init__(self, forward: Adding):
+    def __init__(self, forward: AddingForward):
         super().__init__(Slots())
         self.forward = forward
 
 
-class Caller(threading.Thread):
+class ReadingCaller(threading.Thread):
     """A thread that requests vectors of texts; the digit in a text is its number of tokens."""
 
     def __init__(self, reader: AddingReader, texts: list[str], watch=NO_WATCH):
@@ -75,7 +75,7 @@ class Caller(threading.Thread):
         self.waited = meter.seconds.get("waiting", 0.0)
 
 
-def asked(joint: AddingReader, *callers: Caller) -> None:
+def asked(joint: AddingReader, *callers: ReadingCaller) -> None:
     """Start callers one after the other, each once the previous one has made its request."""
     for caller in callers:
         before = len(joint._requests) + len(joint._texts)
@@ -85,8 +85,8 @@ def asked(joint: AddingReader, *callers: Caller) -> None:
 
 
 def test_single_caller_gets_the_shortest_texts_first():
-    forward = Adding()
-    caller = Caller(AddingReader(forward), ["x3", "a1", "b1", "c1", "d1", "e1", "y3"])
+    forward = AddingForward()
+    caller = ReadingCaller(AddingReader(forward), ["x3", "a1", "b1", "c1", "d1", "e1", "y3"])
     caller.start()
     forward.go.release(9)
     caller.join(20)
@@ -95,12 +95,12 @@ def test_single_caller_gets_the_shortest_texts_first():
 
 
 def test_batches_are_shared_and_equal_texts_read_once():
-    forward = Adding()
+    forward = AddingForward()
     joint = AddingReader(forward)
-    first = Caller(joint, ["z9"])
+    first = ReadingCaller(joint, ["z9"])
     asked(joint, first)
     forward.begun.acquire(timeout=20)  # Two more callers come while this text is read.
-    others = [Caller(joint, ["a2", "b2", "same2"]), Caller(joint, ["same2", "c2"])]
+    others = [ReadingCaller(joint, ["a2", "b2", "same2"]), ReadingCaller(joint, ["same2", "c2"])]
     asked(joint, *others)
     forward.go.release(9)
     for caller in (first, *others):
@@ -114,12 +114,12 @@ def test_batches_are_shared_and_equal_texts_read_once():
 
 
 def test_text_in_progress_is_not_read_again():
-    forward = Adding()
+    forward = AddingForward()
     joint = AddingReader(forward)
-    first = Caller(joint, ["a2"])
+    first = ReadingCaller(joint, ["a2"])
     asked(joint, first)
     forward.begun.acquire(timeout=20)
-    second = Caller(joint, ["a2"])
+    second = ReadingCaller(joint, ["a2"])
     asked(joint, second)
     forward.go.release(9)
     first.join(20), second.join(20)
@@ -127,12 +127,12 @@ def test_text_in_progress_is_not_read_again():
 
 
 def test_question_does_not_wait_behind_many_paths():
-    forward = Adding()
+    forward = AddingForward()
     joint = AddingReader(forward)
-    many = [Caller(joint, [f"{name}{number}-5" for number in range(40)]) for name in "pq"]
+    many = [ReadingCaller(joint, [f"{name}{number}-5" for number in range(40)]) for name in "pq"]
     asked(joint, *many)
     forward.begun.acquire(timeout=20)
-    question = Caller(joint, ["who2"])
+    question = ReadingCaller(joint, ["who2"])
     asked(joint, question)
     forward.go.release(99)
     for caller in (question, *many):
@@ -141,12 +141,12 @@ def test_question_does_not_wait_behind_many_paths():
 
 
 def test_many_short_texts_do_not_delay_a_long_one():
-    forward = Adding()
+    forward = AddingForward()
     joint = AddingReader(forward)
-    long = Caller(joint, [f"p{number}-5" for number in range(12)])
+    long = ReadingCaller(joint, [f"p{number}-5" for number in range(12)])
     asked(joint, long)
     shorts = [
-        Caller(joint, [f"s{number}-{length}"])
+        ReadingCaller(joint, [f"s{number}-{length}"])
         for number, length in enumerate([1, 2, 3, 4, 6, 7, 8, 9])
     ]
     forward.begun.acquire(timeout=20)
@@ -160,17 +160,19 @@ def test_many_short_texts_do_not_delay_a_long_one():
 
 
 def test_cancel_drops_only_texts_of_that_caller():
-    forward, cancelled = Adding(), threading.Event()
+    forward, cancelled = AddingForward(), threading.Event()
 
     def check() -> None:
         if cancelled.is_set():
             raise RunCancelled()
 
     joint = AddingReader(forward)
-    leaving = Caller(joint, [f"l{number}-3" for number in range(12)] + ["same4"], Watch(check))
+    leaving = ReadingCaller(
+        joint, [f"l{number}-3" for number in range(12)] + ["same4"], Watch(check)
+    )
     asked(joint, leaving)
     forward.begun.acquire(timeout=20)
-    staying = Caller(joint, ["same4", "own4"])
+    staying = ReadingCaller(joint, ["same4", "own4"])
     asked(joint, staying)
     cancelled.set()
     leaving.join(20)
@@ -181,9 +183,9 @@ def test_cancel_drops_only_texts_of_that_caller():
 
 
 def test_failure_reaches_all_waiting_callers():
-    forward = Adding(RuntimeError("no memory"))
+    forward = AddingForward(RuntimeError("no memory"))
     joint = AddingReader(forward)
-    callers = [Caller(joint, ["a1"]), Caller(joint, ["b2"])]
+    callers = [ReadingCaller(joint, ["a1"]), ReadingCaller(joint, ["b2"])]
     asked(joint, callers[0])
     forward.begun.acquire(timeout=20)
     asked(joint, callers[1])
@@ -193,23 +195,23 @@ def test_failure_reaches_all_waiting_callers():
     assert [str(caller.fault) for caller in callers] == ["no memory", "no memory"]
     forward.fault = None
     forward.go.release(9)
-    later = Caller(joint, ["c1"])
+    later = ReadingCaller(joint, ["c1"])
     later.start(), later.join(20)
     assert later.found == {"c1": 2}
 
 
 @pytest.mark.parametrize("number", [0, 1])
 def test_one_or_no_text_is_read(number):
-    forward = Adding()
+    forward = AddingForward()
     forward.go.release(9)
-    caller = Caller(AddingReader(forward), ["a1"][:number])
+    caller = ReadingCaller(AddingReader(forward), ["a1"][:number])
     caller.start(), caller.join(20)
     assert len(caller.found) == number and caller.fault is None
 
 
 def read_one(joint: JointReader) -> weakref.ref:
     """Read one text and return a weak reference to its forward pass."""
-    forward = Adding()
+    forward = AddingForward()
     forward.go.release(9)
     read = joint.read(
         {"a": [1]}, NO_WATCH, forward=lambda: forward, ended=lambda texts, pooled, seconds: pooled

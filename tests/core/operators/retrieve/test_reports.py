@@ -17,7 +17,7 @@ from tests.films import TRIPLES, Parrot, Written
 from tests.notes import NoteWith
 
 
-class Reporter(Parrot):
+class ReportChat(Parrot):
     """A language model that writes a report where JSON is asked for, and else answers."""
 
     def reply(self, messages, *, schema=None, **told):
@@ -50,7 +50,7 @@ def run(graph, chat, *seeds, line=None):
 def test_each_community_of_the_seeds_has_a_report(graph):
     # Leiden splits the five nodes into {One, Drama} and {Ann, Two, 1999}. Modularity: 3/5 + 1/5 -
     # (3/10)^2 - (7/10)^2 = 0.22.
-    after = run(graph, Reporter(""), "Two", "Drama", "One")
+    after = run(graph, ReportChat(""), "Two", "Drama", "One")
     assert [(r.about, r.members) for r in after.reports] == [(("Two",), 3), (("Drama", "One"), 2)]
     step = after.trace[-1]
     assert (
@@ -61,8 +61,8 @@ def test_each_community_of_the_seeds_has_a_report(graph):
 
 
 def test_prepared_reports_cost_nothing(graph):
-    run(graph, Reporter(""), "Two", "One")
-    after = run(graph, Reporter(""), "Two", "One", line=(CommunityReports(keep=1),))
+    run(graph, ReportChat(""), "Two", "One")
+    after = run(graph, ReportChat(""), "Two", "One", line=(CommunityReports(keep=1),))
     assert after.trace[-1].usage.calls == 0 and [r.about for r in after.reports] == [("Two",)]
     assert after.trace[-1].notes == (NoteWith("2 communities", "first 1"),)
 
@@ -81,7 +81,7 @@ def test_prompt_shows_reports_before_the_paths(graph):
         CommunityReports(),
         Answer(prompt="paths-and-reports"),
     )
-    after = run(graph, Reporter(""), "Ann", line=line)
+    after = run(graph, ReportChat(""), "Ann", line=line)
     lines = after.prompt.messages[-1]["content"].splitlines()
     assert lines[:2] == ["Reports:", "Films: Made in 1999."] and lines[
         lines.index("Facts:") + 1
@@ -94,7 +94,7 @@ def test_prompt_shows_reports_before_the_paths(graph):
 def test_prompt_without_reports_does_not_count_them(graph):
     after = run(
         graph,
-        Reporter(""),
+        ReportChat(""),
         "Ann",
         line=(EgoNetwork(hops=1), ShortestPaths(hops=1), CommunityReports(), Answer()),
     )
@@ -110,7 +110,7 @@ def test_prompt_with_reports_needs_an_operator_that_fetches_them():
 
 
 def test_braces_in_reports_are_kept(graph):
-    class Brackets(Reporter):
+    class BracesChat(ReportChat):
         def reply(self, messages, *, schema=None, **told):
             made = super().reply(messages, schema=schema, **told)
             from dataclasses import replace
@@ -125,5 +125,5 @@ def test_braces_in_reports_are_kept(graph):
         CommunityReports(),
         Answer(prompt="paths-and-reports"),
     )
-    after = run(graph, Brackets(""), "Ann", line=line)
+    after = run(graph, BracesChat(""), "Ann", line=line)
     assert "Films: Made in {paths} {question}." in after.prompt.messages[-1]["content"]

@@ -149,7 +149,7 @@ def test_walks_described_by_a_model_are_searched(run):
     # Each film has two walks. The model describes every walk of Two with words that no name of
     # the graph contains.
 
-    class Teller:
+    class WalkDescriber:
         context, asked = 4096, []
 
         def count_tokens(self, messages):
@@ -162,18 +162,18 @@ def test_walks_described_by_a_model_are_searched(run):
                 return ChatReply("Noir", 9, 1)
             return ChatReply("a tale of trains" if "Walk: Two" in told else "a tale of boats", 9, 4)
 
-    class TellingModels(WordCountModels):
+    class WalkDescriberModels(WordCountModels):
         def chat(self, role="answer"):
             return teller
 
         def signature(self, role):
             return "teller"
 
-    teller = Teller()
+    teller = WalkDescriber()
     operator = NodesThenWalks(
         strategy="breadth-first", length=1, nodes=1, keep=1, direction="out", verbaliser="answer"
     )
-    context = Context(run.graph, Environment(TellingModels(None)), seed=1)
+    context = Context(run.graph, Environment(WalkDescriberModels(None)), seed=1)
     after = operator(State(Question("tale of trains")), context)
     assert (
         run.graph.names(after.nodes.items) == ["Two"]
