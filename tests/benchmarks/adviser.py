@@ -29,7 +29,7 @@ def run() -> list[dict]:
             questions[int(i)]
             for i in np.random.default_rng(SEED).choice(len(questions), SAMPLE, replace=False)
         ]
-        told = np.array([_measured(graph, question) for question in drawn])
+        told = np.array([_measure_question(graph, question) for question in drawn])
         for i, which in enumerate(
             (f"{DEFAULT_ADVISED_NODES:,} nodes", "suggested, hops known", "suggested, words alone")
         ):
@@ -46,7 +46,7 @@ def run() -> list[dict]:
     return rows
 
 
-def _measured(graph, question) -> list[tuple[float, float, float, float]]:
+def _measure_question(graph, question) -> list[tuple[float, float, float, float]]:
     """Recall, hit, nodes and seconds for the default size and both suggested sizes.
 
     Suggested sizes above the default count as the default.

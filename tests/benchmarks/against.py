@@ -46,14 +46,14 @@ PUBLISHED, OWN = (
     ("chain-ranking", "chain-intersection", "chain-votes"),
 )
 BEST = 32  # Paths, as many as a prompt shows.
-ONLY = tuple(filter(None, os.environ.get("HOPSCOPE_BENCHMARK_SETS", "").split(",")))
+ONLY_SETS = tuple(filter(None, os.environ.get("HOPSCOPE_BENCHMARK_SETS", "").split(",")))
 
 
 def run() -> list[dict]:
     """Fraction of right first answers for every set and line."""
     engine, known, rows = Engine(), catalogue(), []
     for name, entities in (
-        pair for pair in SETS if not ONLY or any(word in pair[0] for word in ONLY)
+        pair for pair in SETS if not ONLY_SETS or any(word in pair[0] for word in ONLY_SETS)
     ):
         asks = list(_asks(engine, name, entities))
         # For single entities it is the same as chain ranking.
@@ -61,7 +61,7 @@ def run() -> list[dict]:
             line for line in OWN if entities > 1 or line != "chain-intersection"
         )
         asked = {
-            line: np.array([_asked(engine, ask, known[line].line) for ask in asks], float)
+            line: np.array([_run_line(engine, ask, known[line].line) for ask in asks], float)
             for line in lines
         }
         right, kept = ({line: both[:, column] for line, both in asked.items()} for column in (0, 1))
@@ -89,7 +89,7 @@ def run() -> list[dict]:
     return [{key: value for key, value in row.items() if key != "against"} for row in rows]
 
 
-def _asked(engine, ask: SourceQuestion, line: Line) -> tuple[bool, float]:
+def _run_line(engine, ask: SourceQuestion, line: Line) -> tuple[bool, float]:
     """Results of a line, as `found` returns them, with earlier vectors in memory."""
     lane = LaneRun(ask, line, engine.environment, PrefixCache())
     lane.retrieve(LaneListener())

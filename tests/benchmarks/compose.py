@@ -22,8 +22,8 @@ CHANGES = {  # Each change is made to LINE by itself.
 }
 SETS = ("metaqa-1hop-dev", "metaqa-2hop-dev", "metaqa-3hop-dev")
 EACH = 4  # questions of each set
-AIM = 0.5  # Seconds.
-SHOWN = """([field, value, words]) => new Promise((told) => {
+AIM_SECONDS = 0.5  # Seconds.
+CHANGE_SCRIPT = """([field, value, words]) => new Promise((told) => {
   const root = [...document.querySelectorAll("*")].map((one) => one.shadowRoot).find((one) => one?.querySelector(".hk"));
   const input = root.querySelector(`[data-field=${field}]`);
   input.focus();
@@ -43,10 +43,10 @@ def run() -> list[dict]:
 
     dataset = datasets()["metaqa"]
     questions = [dataset.draw(name, 100 + seed) for name in SETS for seed in range(EACH)]
-    return [*_computed(questions), _on_screen()]
+    return [*_measure_computation(questions), _measure_screen()]
 
 
-def _computed(questions) -> list[dict]:
+def _measure_computation(questions) -> list[dict]:
     from core.diagnosis.step_outcomes import step_outcomes
     from core.engine import Engine
     from core.instances.catalogue import catalogue, instance_of_line
@@ -79,12 +79,12 @@ def _computed(questions) -> list[dict]:
     engine.stop()
     every = [one for found in seconds.values() for one in found]
     return [
-        _row("compose: a change computed", every, AIM),
+        _row("compose: a change computed", every, AIM_SECONDS),
         *(_row(f"compose: {name}", found) for name, found in seconds.items()),
     ]
 
 
-def _on_screen(changes: int = 12) -> dict:
+def _measure_screen(changes: int = 12) -> dict:
     name = "compose: a change on screen"
     if not CHROMIUM:
         return {
@@ -103,9 +103,9 @@ def _on_screen(changes: int = 12) -> dict:
         for turn in range(changes + 2):
             page.wait_for_timeout(800)  # A user looks before the next change.
             new = 8 + turn
-            times.append(page.evaluate(SHOWN, ["keep", str(new), f"keep {keep} → {new}"]))
+            times.append(page.evaluate(CHANGE_SCRIPT, ["keep", str(new), f"keep {keep} → {new}"]))
             keep = new
-    return _row(name, times[2:], AIM)
+    return _row(name, times[2:], AIM_SECONDS)
 
 
 def _row(name: str, values: list[float], aim: float | None = None) -> dict:

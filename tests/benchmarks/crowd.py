@@ -43,14 +43,16 @@ from tests.benchmarks.visitors import (
 )
 from tests.server import server
 
-STARVED = 3.0  # Times the overall median.
-EVERY = 5.0  # Seconds between two measurements of memory.
-SAMPLES = 20  # Stack samples per second.
-SHIPPED = 30  # Questions that many visitors ask.
-OWN = 0.3  # Fraction of graph questions in the visitor's own words.
-WORDS = ("please tell me {}", "I would like to know {}", "{}, as far as you know")
+STARVED_MEDIAN_RATIO = 3.0  # Times the overall median.
+MEMORY_INTERVAL_SECONDS = 5.0  # Seconds between two measurements of memory.
+STACK_SAMPLES_PER_SECOND = 20  # Stack samples per second.
+SHIPPED_QUESTIONS = 30  # Questions that many visitors ask.
+OWN_WORDS_FRACTION = 0.3  # Fraction of graph questions in the visitor's own words.
+REPHRASINGS = ("please tell me {}", "I would like to know {}", "{}, as far as you know")
 PAGES = ("build", "texts", "graphs", "indexes", "evaluate", "cases", "models")
-STAYS = 3.0  # Seconds at most that a visitor views another page, or waits before they leave.
+MAX_STAY_SECONDS = (
+    3.0  # Seconds at most that a visitor views another page, or waits before they leave.
+)
 
 
 @dataclass(frozen=True)
@@ -126,7 +128,7 @@ class Told:
                 "slowest visitor",
                 worst,
                 "×",
-                f"their median over everybody's; starved from {STARVED:g}",
+                f"their median over everybody's; starved from {STARVED_MEDIAN_RATIO:g}",
             ),
             (
                 "memory",
@@ -207,15 +209,15 @@ class CrowdVisitor:
             }
             return ("documents" if kind == "graph" else kind), asked | {"llm": int(self._model)}
         question = next(self._fresh)
-        if len(self._mix.often) > 1 and self._dice.random() >= OWN:
+        if len(self._mix.often) > 1 and self._dice.random() >= OWN_WORDS_FRACTION:
             question = self._one(self._shipped)
         elif len(self._mix.often) > 1:
-            question = str(self._dice.choice(WORDS)).format(question)
+            question = str(self._dice.choice(REPHRASINGS)).format(question)
         return kind, {"lane": list(self._mix.lanes), "q": question, "llm": int(self._model)}
 
     def stays(self) -> float:
         """Seconds that a visitor views a page, or waits before they leave."""
-        return float(self._dice.uniform(0.5, STAYS))
+        return float(self._dice.uniform(0.5, MAX_STAY_SECONDS))
 
     def _one(self, texts: list[str]) -> str:
         """One of these questions, with earlier ones more likely."""
@@ -244,9 +246,9 @@ def run(
         chosen.often, lanes or (CORPUS_LANES if corpus else chosen.lanes), chosen.cold
     )
     fresh, told = questions_of(corpus), Told()
-    shipped = [next(fresh) for _ in range(SHIPPED)]
+    shipped = [next(fresh) for _ in range(SHIPPED_QUESTIONS)]
     pool = questions_of(corpus or CORPUS) if corpus or "documents" in chosen.often else iter(())
-    texts = [text for _, text in zip(range(SHIPPED), pool)]
+    texts = [text for _, text in zip(range(SHIPPED_QUESTIONS), pool)]
     crowd = [
         CrowdVisitor(number, chosen, number < model, corpus, fresh, shipped, texts)
         for number in range(visitors)
@@ -265,9 +267,9 @@ def run(
                     follow(address, urlencode(warm, doseq=True), len(chosen.lanes)), 300
                 )
             )
-        with _measured(process.pid, told, seconds if profiled else 0.0):
+        with _processor_time(process.pid, told, seconds if profiled else 0.0):
             asyncio.run(
-                _all(
+                _run_crowd(
                     address, process.pid, crowd, told, seconds, each, begun if chosen.cold else None
                 )
             )
@@ -276,7 +278,7 @@ def run(
     return told
 
 
-async def _all(
+async def _run_crowd(
     address: str,
     pid: int,
     crowd: list[CrowdVisitor],
@@ -293,7 +295,9 @@ async def _all(
         ):
             (kind, asked), start = visitor.next(), time.perf_counter()
             try:
-                if not await asyncio.wait_for(_done(address, kind, asked, visitor, told), left):
+                if not await asyncio.wait_for(
+                    _do_action(address, kind, asked, visitor, told), left
+                ):
                     continue
             except TimeoutError:
                 return
@@ -307,15 +311,15 @@ async def _all(
 
     async def watch() -> None:
         while time.perf_counter() < end:
-            told.memory.append(_megabytes(pid))
-            await asyncio.sleep(EVERY)
+            told.memory.append(_memory_megabytes(pid))
+            await asyncio.sleep(MEMORY_INTERVAL_SECONDS)
 
     watching = asyncio.create_task(watch())
     await asyncio.gather(*(visit(number, visitor) for number, visitor in enumerate(crowd)))
     watching.cancel()
 
 
-async def _done(
+async def _do_action(
     address: str, kind: str, asked: dict[str, Any], visitor: CrowdVisitor, told: Told
 ) -> bool:
     """Do one action, and return whether it was an answered question."""
@@ -345,7 +349,7 @@ def shows(drawn: bytes, question: str) -> bool:
 
 
 @contextmanager
-def _measured(pid: int, told: Told, seconds: float) -> Iterator[None]:
+def _processor_time(pid: int, told: Told, seconds: float) -> Iterator[None]:
     """Record the processor time of a server while the block runs.
 
     With `seconds` and py-spy installed, stack samples record what it was spent on.
@@ -364,7 +368,7 @@ def _measured(pid: int, told: Told, seconds: float) -> Iterator[None]:
             "-d",
             str(int(seconds)),
             "-r",
-            str(SAMPLES),
+            str(STACK_SAMPLES_PER_SECOND),
             "-f",
             "raw",
             "-t",
@@ -413,7 +417,7 @@ def shares(samples: list[str]) -> dict[str, float]:
     return {kind: counts[kind] / total for kind in ("models", "pages", "rest")}
 
 
-def _megabytes(pid: int) -> float:
+def _memory_megabytes(pid: int) -> float:
     """Private memory of a process in MB."""
     told = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
     return int(told["RssAnon"].split()[0]) / 1024

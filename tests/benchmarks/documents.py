@@ -50,7 +50,7 @@ class RandomVectorModels(Written):
         return RandomVectors()
 
 
-def made(rng: np.random.Generator) -> Graph:
+def synthetic_graph(rng: np.random.Generator) -> Graph:
     """A graph with skewed degrees: a few entities have very many relations, as in texts."""
     words = np.array([f"word{i}" for i in range(WORDS)])
     text = lambda n: " ".join(words[rng.zipf(1.3, n) % WORDS])
@@ -88,7 +88,7 @@ def run() -> list[dict]:
     with tempfile.TemporaryDirectory() as folder:
         before, os.environ["HOPSCOPE_HOME"] = os.environ.get("HOPSCOPE_HOME"), folder
         try:
-            graph = store_graph(made(np.random.default_rng(7)), f"{folder}/made")
+            graph = store_graph(synthetic_graph(np.random.default_rng(7)), f"{folder}/made")
             return [_row(graph, name) for name in INSTANCES]
         finally:
             os.environ.pop("HOPSCOPE_HOME") if before is None else os.environ.__setitem__(

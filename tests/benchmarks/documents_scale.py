@@ -56,7 +56,7 @@ ROWS = {
         "hipporag-2-corpus-graph",
     ),  # The other methods read documents by a language model.
 }
-CHANGED = 5  # Documents that are added, and later removed.
+CHANGED_DOCUMENTS = 5  # Documents that are added, and later removed.
 SIZE, WORDS = 384, 1 << 14  # Synthetic vectors: their dimension, and the number of distinct words.
 # Pattern of a name for synthetic facts.
 NAMED = re.compile(r"[A-Z][\w'-]+(?: [A-Z][\w'-]+)*|\b[a-z]{5,} [a-z]{6,}\b")
@@ -118,7 +118,7 @@ def models(made: Sequence[str]):
     return SyntheticVectorRegistry() if "vectors" in made else Registry()
 
 
-def spread(options):
+def requested_workers(options):
     """The requested workers, or None for this process alone.
 
     The workers use synthetic vectors if these are requested.
@@ -279,7 +279,7 @@ def built(options) -> list[Cost]:
         find_build(options.step[1]),
         StageMeter(options.documents, f"build {options.step[1]}"),
     )
-    made, workers = made_corpus(options.documents), spread(options)
+    made, workers = made_corpus(options.documents), requested_workers(options)
     with workers.started() if workers else nullcontext():
         with stages.stage("in all") as told, stages.operators(one.line) as watch:
             graph = run_build(
@@ -318,7 +318,7 @@ def asked(options) -> list[Cost]:
         source = replace(source, graph=environment.built(made, options.step[1]))
     for name in options.rows or ROWS.get(options.step[1], ()):
         line, spent, found = catalogue()[name].line, list[float](), 0
-        for of in _searched(line):
+        for of in _searched_kinds(line):
             with stages.stage(f"{name}: vectors of {of}") as told:
                 told["note"] = vectors.build_vectors(
                     source.graph, registry.encoder(), of, limit=10**9
@@ -330,7 +330,7 @@ def asked(options) -> list[Cost]:
                 start = time.process_time()
                 lane.retrieve(LaneListener())
                 spent.append(time.process_time() - start)
-                found += bool(_documents(lane) & {*question.gold})
+                found += bool(_found_documents(lane) & {*question.gold})
             later = sorted(spent[1:])
             told["note"] = (
                 f"processor: first {spent[0]:.2f} s, then median {1000 * statistics.median(later):.0f} ms, "
@@ -339,7 +339,7 @@ def asked(options) -> list[Cost]:
     return stages.costs
 
 
-def _searched(line) -> list[str]:
+def _searched_kinds(line) -> list[str]:
     """The kinds of items whose vectors a line searches."""
     from core.operators.texts.facts import PassagesOfFacts
     from core.operators.texts.vectors import VectorHits
@@ -355,7 +355,7 @@ def _searched(line) -> list[str]:
     ]
 
 
-def _documents(lane) -> set[str]:
+def _found_documents(lane) -> set[str]:
     """The documents of the chunks that a lane found."""
     from core.graph.texts import chunks_of
 
@@ -427,7 +427,10 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--steps", nargs="+", default=list(STEPS), choices=STEPS)
     parser.add_argument("--made", nargs="*", default=[], choices=MADE)
     parser.add_argument(
-        "--changed", type=int, default=CHANGED, help="documents that are added, and removed"
+        "--changed",
+        type=int,
+        default=CHANGED_DOCUMENTS,
+        help="documents that are added, and removed",
     )
     parser.add_argument(
         "--folder",
@@ -444,14 +447,14 @@ def main(arguments: Sequence[str]) -> None:
         print(json.dumps([asdict(cost) for cost in STEPS[options.step[0]](options)]))
         return
     with _folder(options.folder) as folder:
-        found = list(_measured(options, arguments, folder))
+        found = list(_run_steps(options, arguments, folder))
     if options.json:
         Path(options.json).write_text(
             json.dumps([asdict(cost) for cost in found], indent=1), "utf-8"
         )
 
 
-def _measured(options, arguments: Sequence[str], folder: Path) -> Iterator[Cost]:
+def _run_steps(options, arguments: Sequence[str], folder: Path) -> Iterator[Cost]:
     given = [*arguments]
     for documents in map(int, options.documents.split(",")):
         steps: list[tuple[str, ...]] = [("corpus",)] if "corpus" in options.steps else []

@@ -32,7 +32,7 @@ from core.models.registry import Registry
 CORPUS, MODEL = "hotpotqa", "qwen-0.5b"
 CHUNKS = int(os.environ.get("HOPSCOPE_BENCHMARK_CHUNKS", "8"))
 ROUNDS = 3
-MOST = 1.2  # Times the seconds of the engine alone.
+MAX_TIME_RATIO = 1.2  # Times the seconds of the engine alone.
 WARM = [{"role": "user", "content": "Ready?"}]
 
 
@@ -41,20 +41,20 @@ def run() -> list[dict]:
     ours, alone, prompts = [], [], []
     models = Registry()
     for _ in range(ROUNDS):
-        seconds, prompts = extracted(models)
+        seconds, prompts = time_extraction(models)
         ours.append(seconds)
-        alone.append(by_engine(models, prompts))
+        alone.append(time_engine(models, prompts))
     share = statistics.median(a / b for a, b in zip(ours, alone))
     read, written = (
         sum(getattr(reply, name) for _, reply in prompts) for name in ("tokens_in", "tokens_out")
     )
     spread = ", ".join(f"{a:.1f} and {b:.1f}" for a, b in zip(ours, alone))
-    note = f"limit {MOST}; seconds of ours and of the engine: {spread}; "
+    note = f"limit {MAX_TIME_RATIO}; seconds of ours and of the engine: {spread}; "
     note += f"{len(prompts)} prompts of {read:,} tokens, {written:,} written, {MAX_PARALLEL_REQUESTS} at a time"
     return [{"name": "extraction", "value": share, "unit": "of alone", "note": note}]
 
 
-def extracted(models: Registry) -> tuple[float, list[tuple[Messages, ChatReply]]]:
+def time_extraction(models: Registry) -> tuple[float, list[tuple[Messages, ChatReply]]]:
     """Seconds of extraction without loading and parsing, and each prompt with its reply."""
     with own_home():
         ctx = build_context(open_corpus(CORPUS), models, lanes=MAX_PARALLEL_REQUESTS)
@@ -86,7 +86,7 @@ def _reply(
     return found
 
 
-def by_engine(models: Registry, prompts: Sequence[tuple[Messages, ChatReply]]) -> float:
+def time_engine(models: Registry, prompts: Sequence[tuple[Messages, ChatReply]]) -> float:
     """Seconds of the engine alone to read these prompts and write as many tokens as the replies."""
     chat = models.chat(MODEL)
     engine = open_engine(

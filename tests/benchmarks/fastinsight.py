@@ -81,7 +81,7 @@ class RandomStateModels(Written):
         return self.reranker
 
 
-def made(rng: np.random.Generator) -> Graph:
+def citation_graph(rng: np.random.Generator) -> Graph:
     """A citation network with skewed degrees: most documents have few links, some thousands."""
     names = [f"document {i}" for i in range(NODES)]
     ends = np.minimum(
@@ -109,7 +109,7 @@ def run() -> list[dict]:
         before = os.environ.get("HOPSCOPE_HOME")
         os.environ["HOPSCOPE_HOME"] = folder
         try:
-            graph = store_graph(made(np.random.default_rng(0)), Path(folder) / "graph")
+            graph = store_graph(citation_graph(np.random.default_rng(0)), Path(folder) / "graph")
             return [_row(graph)]
         finally:
             os.environ.pop("HOPSCOPE_HOME") if before is None else os.environ.__setitem__(

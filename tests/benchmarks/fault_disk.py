@@ -23,7 +23,7 @@ SPACE = {
     "instances": 1000,
     "text": 12_000,
 }
-MOST = 60_000  # Bytes of a file, where no separate disk can be mounted.
+MAX_FILE_BYTES = 60_000  # Bytes of a file, where no separate disk can be mounted.
 
 
 @contextmanager
@@ -62,17 +62,17 @@ def full(kind: str, folder: Path) -> Met:
     """
     met = Met(f"disk full: {kind}")
     fault_work.inputs(kind, folder / "begin")
-    need = _size(folder / "begin") + SPACE[kind]
+    need = _folder_bytes(folder / "begin") + SPACE[kind]
     with disk(folder / "disk", f"size={need}") as again:
         place = folder / "disk" / "home"
         shutil.copytree(folder / "begin", place)
-        work = _limited(kind, place) if again is None else WorkProcess(kind, place, 1000)
-        _told(work, kind, met)
-        look(kind, place, work.said("ok"), met, f"done {_undisturbed(kind, folder)}")
+        work = _start_limited(kind, place) if again is None else WorkProcess(kind, place, 1000)
+        _check_reported(work, kind, met)
+        look(kind, place, work.said("ok"), met, f"done {_undisturbed_digest(kind, folder)}")
         if again is not None:
             again("size=1g")
-        _goes_on(kind, place, met, _undisturbed(kind, folder))
-        look(kind, place, work.said("ok"), met, f"done {_undisturbed(kind, folder)}")
+        _check_resumed(kind, place, met, _undisturbed_digest(kind, folder))
+        look(kind, place, work.said("ok"), met, f"done {_undisturbed_digest(kind, folder)}")
     met.note = "a full disk" if again is not None else "files of a bounded size"
     return met
 
@@ -90,21 +90,21 @@ def read_only(kind: str, folder: Path) -> Met:
         if kind in ("cases", "instances"):  # Some files must exist already.
             first = WorkProcess(kind, place, 2)
             first.end()
-        _writable(place, again, False)
-        _told(WorkProcess(kind, place), kind, met)
+        _set_writable(place, again, False)
+        _check_reported(WorkProcess(kind, place), kind, met)
         look(
             kind,
             place,
             first.said("ok") if kind in ("cases", "instances") else [],
             met,
-            f"done {_undisturbed(kind, folder)}",
+            f"done {_undisturbed_digest(kind, folder)}",
         )
-        _writable(place, again, True)
-        _goes_on(kind, place, met, _undisturbed(kind, folder))
+        _set_writable(place, again, True)
+        _check_resumed(kind, place, met, _undisturbed_digest(kind, folder))
     return met
 
 
-def _told(work: WorkProcess, kind: str, met: Met) -> None:
+def _check_reported(work: WorkProcess, kind: str, met: Met) -> None:
     """Check that the work ends by itself with a readable error."""
     met.times += 1
     code, complaint = work.end()
@@ -113,7 +113,7 @@ def _told(work: WorkProcess, kind: str, met: Met) -> None:
     met.note = complaint.strip().split("\n")[-1][:120]
 
 
-def _goes_on(kind: str, place: Path, met: Met, undisturbed: str) -> None:
+def _check_resumed(kind: str, place: Path, met: Met, undisturbed: str) -> None:
     start = time.perf_counter()
     work = WorkProcess(kind, place, 1)
     code, complaint = work.end()
@@ -122,7 +122,7 @@ def _goes_on(kind: str, place: Path, met: Met, undisturbed: str) -> None:
         met.corrupt.append(f"{met.kind}: afterwards it ended with {code}: {complaint[-400:]}")
 
 
-def _undisturbed(kind: str, folder: Path) -> str:
+def _undisturbed_digest(kind: str, folder: Path) -> str:
     """The digest of undisturbed work, computed once."""
     known = folder / "undisturbed.txt"
     if not known.exists():
@@ -133,17 +133,17 @@ def _undisturbed(kind: str, folder: Path) -> str:
     return known.read_text()
 
 
-def _limited(kind: str, place: Path) -> WorkProcess:
-    """Work in a process whose files are limited to `MOST` bytes."""
+def _start_limited(kind: str, place: Path) -> WorkProcess:
+    """Work in a process whose files are limited to `MAX_FILE_BYTES` bytes."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (MOST, before[1]))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (MAX_FILE_BYTES, before[1]))
     try:
         return WorkProcess(kind, place, 1000)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
-def _writable(place: Path, again: Callable[[str], None] | None, may: bool) -> None:
+def _set_writable(place: Path, again: Callable[[str], None] | None, may: bool) -> None:
     if again is not None:
         again("rw" if may else "ro")
         return
@@ -151,7 +151,7 @@ def _writable(place: Path, again: Callable[[str], None] | None, may: bool) -> No
         os.chmod(folder, 0o700 if may else 0o500)
 
 
-def _size(folder: Path) -> int:
+def _folder_bytes(folder: Path) -> int:
     """Size of a folder in bytes on a disk with pages of 4 KiB."""
     return sum(
         4096 * (1 + file.stat().st_size // 4096) for file in folder.rglob("*") if file.is_file()

@@ -26,9 +26,9 @@ PATIENCE = 60.0  # Seconds until a read counts as hanging.
 
 def flips(folder: Path, count: int, seed: int = 0, kinds: tuple[str, ...] = KINDS) -> Iterator[Met]:
     """Results of `count` changed bytes for each kind of thing, spread over its files."""
-    fill(folder)
+    fill_home(folder)
     lot = random.Random(seed)
-    before = {kind: looked(folder, kind) for kind in KINDS}
+    before = {kind: inspect_in_process(folder, kind) for kind in KINDS}
     assert not [what for what in before.values() if what.startswith(("said", "died"))], before
     for kind in kinds:
         met, found, same = Met(f"bytes changed: {kind}"), 0, 0
@@ -42,7 +42,7 @@ def flips(folder: Path, count: int, seed: int = 0, kinds: tuple[str, ...] = KIND
             )
             try:
                 where = f"{kind}: {file.relative_to(folder)}, byte {place:,} of {len(whole):,}"
-                mine = looked(folder, kind)
+                mine = inspect_in_process(folder, kind)
                 found, same = found + mine.startswith("said"), same + (mine == before[kind])
                 if mine.startswith("died") or not (
                     mine.startswith("said") or mine == before[kind] or kind == "settings"
@@ -52,8 +52,8 @@ def flips(folder: Path, count: int, seed: int = 0, kinds: tuple[str, ...] = KIND
                     )
                 other = KINDS[(KINDS.index(kind) + 1 + number) % len(KINDS)]
                 if (
-                    other not in (kind, *RESTS_ON.get(kind, ()))
-                    and looked(folder, other) != before[other]
+                    other not in (kind, *REQUIRED_KINDS.get(kind, ()))
+                    and inspect_in_process(folder, other) != before[other]
                 ):
                     met.lost.append(f"{where}: {other} does not work any more")
             finally:
@@ -64,10 +64,10 @@ def flips(folder: Path, count: int, seed: int = 0, kinds: tuple[str, ...] = KIND
 
 
 # Kinds that cannot be read without another kind.
-RESTS_ON = {"corpus": ("build",), "graph": ("index",)}
+REQUIRED_KINDS = {"corpus": ("build",), "graph": ("index",)}
 
 
-def fill(folder: Path) -> None:
+def fill_home(folder: Path) -> None:
     """Fill a user folder with one thing of each kind."""
     from core.cases import comparison_of_case, save
     from core.cases.examples import demo
@@ -121,7 +121,7 @@ def files_of(folder: Path, kind: str) -> list[Path]:
     )
 
 
-def looked(folder: Path, kind: str) -> str:
+def inspect_in_process(folder: Path, kind: str) -> str:
     """Result of a separate process that opens a thing.
 
     It is the digest of its contents, `said` with an error message, or `died` with a reason.

@@ -23,7 +23,7 @@ from core.io.home import ROOT
 from tests.benchmarks import fault_work
 
 PATIENCE = 300.0  # Seconds until work counts as hanging.
-LATE = 1.05  # Last moment of a kill, as a multiple of the seconds of undisturbed work.
+LATEST_KILL_RATIO = 1.05  # Last moment of a kill, as a multiple of the seconds of undisturbed work.
 
 
 @dataclass
@@ -115,10 +115,10 @@ def kills(kind: str, folder: Path, count: int, seed: int = 0) -> Met:
         shutil.copytree(begin, place)
         work = WorkProcess(kind, place)
         assert work.until("ready"), work.end()
-        work.kill(lot.uniform(0, span * LATE))
+        work.kill(lot.uniform(0, span * LATEST_KILL_RATIO))
         met.times += 1
         look(kind, place, work.said("ok"), met, undisturbed)
-        _back(kind, place, met, undisturbed)
+        _recover(kind, place, met, undisturbed)
         look(kind, place, work.said("ok"), met, undisturbed)
         shutil.rmtree(place)
     return met
@@ -134,7 +134,7 @@ def _undisturbed(kind: str, begin: Path, place: Path) -> tuple[str, float]:
     return work.words[-1], time.perf_counter() - start
 
 
-def _back(kind: str, place: Path, met: Met, undisturbed: str) -> None:
+def _recover(kind: str, place: Path, met: Met, undisturbed: str) -> None:
     """Repeat the work, which must end as if nothing had happened.
 
     Of saved things it is enough that one more can be saved.

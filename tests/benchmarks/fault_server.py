@@ -15,7 +15,7 @@ from tests.benchmarks.visitors import PageFailed, follow
 from tests.server import server
 
 SAVE, SAVED = "Save as case", "Saved. It opens"
-WITHIN = 1.5  # Seconds after the click within which the server is killed.
+KILL_WITHIN_SECONDS = 1.5  # Seconds after the click within which the server is killed.
 PATIENCE = 120.0
 QUESTION = {
     "q": "what does [Brazil] border",
@@ -92,7 +92,7 @@ async def save_one(address: str, query: str, pressed=lambda: None) -> bool:
         return True
 
 
-def asked(number: int) -> str:
+def question_address(number: int) -> str:
     """Query string of a question that nobody has asked before."""
     return urlencode({**QUESTION, "seed": number})
 
@@ -105,12 +105,18 @@ def killed(folder: Path, count: int, seed: int = 0) -> Met:
     for number in range(count):
         with server(**_environment(folder)) as (address, process):
             began = time.perf_counter()
-            asyncio.run(asyncio.wait_for(follow(address, asked(number), 1), PATIENCE))
+            asyncio.run(asyncio.wait_for(follow(address, question_address(number), 1), PATIENCE))
             if number:
                 met.back.append(time.perf_counter() - began)
             promised = asyncio.run(
                 asyncio.wait_for(
-                    _broken_off(address, asked(number), process, lot.uniform(0, WITHIN)), PATIENCE
+                    _save_until_killed(
+                        address,
+                        question_address(number),
+                        process,
+                        lot.uniform(0, KILL_WITHIN_SECONDS),
+                    ),
+                    PATIENCE,
                 )
             )
         met.times += 1
@@ -121,7 +127,7 @@ def killed(folder: Path, count: int, seed: int = 0) -> Met:
     return met
 
 
-async def _broken_off(address: str, query: str, process, after: float) -> int:
+async def _save_until_killed(address: str, query: str, process, after: float) -> int:
     """Save, kill the server this many seconds after the click, and count the confirmed cases."""
 
     async def kill() -> None:
@@ -159,7 +165,7 @@ def together(folder: Path, rounds: int = 3) -> Met:
         ]
         start = time.perf_counter()
         try:
-            count = sum(asyncio.run(_all([one, other], rounds)))
+            count = sum(asyncio.run(_save_from_all([one, other], rounds)))
         except (PageFailed, OSError) as error:
             met.corrupt.append(f"a page: {error}")
             count = 0
@@ -179,11 +185,11 @@ def together(folder: Path, rounds: int = 3) -> Met:
     return met
 
 
-async def _all(addresses: list[str], rounds: int) -> list[bool]:
+async def _save_from_all(addresses: list[str], rounds: int) -> list[bool]:
     async def one(place: int, address: str) -> list[bool]:
         found = []
         for number in range(rounds):
-            query = asked(1000 + 100 * place + number)
+            query = question_address(1000 + 100 * place + number)
             await asyncio.wait_for(follow(address, query, 1), PATIENCE)
             found.append(await asyncio.wait_for(save_one(address, query), PATIENCE))
         return found

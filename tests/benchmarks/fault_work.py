@@ -56,11 +56,12 @@ def inputs(kind: str, folder: Path) -> None:
         )
     if kind == "text":
         write_corpus(
-            folder / "corpora" / "told", (Document(f"d{n:02}", _told(n)) for n in range(DOCUMENTS))
+            folder / "corpora" / "told",
+            (Document(f"d{n:02}", _synthetic_text(n)) for n in range(DOCUMENTS)),
         )
 
 
-def _told(number: int) -> str:
+def _synthetic_text(number: int) -> str:
     """A text in which names occur together."""
     names = [
         f"the old {WORDS[(number * k + k) % len(WORDS)]} of {WORDS[(number + k) % len(WORDS)].title()}ville"
@@ -158,11 +159,11 @@ def _instances(folder: Path, times: int) -> Iterator[str]:
 
     yield "ready"
     for number in range(times):
-        yield f"ok {save_instance(f'of {folder.stat().st_ino} {number} {_own()}', parse_line(LINES[number % 2])).id}"
+        yield f"ok {save_instance(f'of {folder.stat().st_ino} {number} {_unique_letters()}', parse_line(LINES[number % 2])).id}"
     yield "done"
 
 
-def _own() -> str:
+def _unique_letters() -> str:
     """Letters that no other process has."""
     import uuid
 

@@ -84,7 +84,7 @@ ROWS = (
 )
 METRIC = "passage_recall@4"
 FACTS = ("extract", "resolve")  # Stages that make or change facts.
-STEM = 4  # Letters of a word of a label that count.
+STEM_LETTERS = 4  # Letters of a word of a label that count.
 RAW = argparse.RawDescriptionHelpFormatter
 
 Pair = frozenset[int]
@@ -333,7 +333,7 @@ def _words(label: str) -> set[str]:
 
     “built” and “builds” stay different.
     """
-    return {word[:STEM] for word in plain(label).split()}
+    return {word[:STEM_LETTERS] for word in plain(label).split()}
 
 
 def read_gold(folder: Path = FOLDER, part: str = "dev") -> list[Gold]:
@@ -384,10 +384,12 @@ def extracted(
     first, raw = len(made.chunks) - len(rows), made.facts
     resolved = [one.resolution(made, ctx) for one in steps[2:]]
     ctx.close()
-    return [_found(raw[first + at], resolved, first + at) for at in range(len(rows))]
+    return [_result_of_facts(raw[first + at], resolved, first + at) for at in range(len(rows))]
 
 
-def found_whole(rows: Sequence[Gold], extractor: str, models: Registry) -> list[tuple[Gold, Found]]:
+def whole_chunk_results(
+    rows: Sequence[Gold], extractor: str, models: Registry
+) -> list[tuple[Gold, Found]]:
     """Gold chunks of one corpus that lie completely in a corpus chunk, with the results for it.
 
     The shipped build of this kind is used, if the corpus has one.
@@ -428,10 +430,13 @@ def found_whole(rows: Sequence[Gold], extractor: str, models: Registry) -> list[
         )
     ctx.close()
     at_of = ((one, places[one.id]) for one in rows if one.id in places)
-    return [(one, _within(_found(facts[at], resolved, at), one.text)) for one, at in at_of]
+    return [
+        (one, _restricted_to_text(_result_of_facts(facts[at], resolved, at), one.text))
+        for one, at in at_of
+    ]
 
 
-def _within(found: Found, text: str) -> Found:
+def _restricted_to_text(found: Found, text: str) -> Found:
     """Results for the names that a text contains."""
     there = f" {plain(text)} "
     names = {name: entity for name, entity in found.names.items() if f" {plain(name)} " in there}
@@ -462,7 +467,7 @@ def _line(extractor: str) -> BuildLine:
     )
 
 
-def _found(facts: Facts, resolved: Sequence[Any], row: int) -> Found:
+def _result_of_facts(facts: Facts, resolved: Sequence[Any], row: int) -> Found:
     """Results of a row's facts, with names resolved or else case-folded."""
     names: dict[str, str] = {}
     types: dict[str, Counter[str]] = {}
@@ -500,7 +505,7 @@ def table(
         for corpus in corpora:
             some, counts = [one for one in rows if one.corpus == corpus], Counts()
             if whole:
-                pairs = found_whole(some, extractor, models)
+                pairs = whole_chunk_results(some, extractor, models)
             else:
                 pairs = zip(some, extracted(some, extractor, models))
             for one, what in pairs:
@@ -511,7 +516,7 @@ def table(
     return found
 
 
-def worth(
+def compare_passages(
     corpus: Corpus, extractors: Sequence[str], engine: Engine, part: int | None
 ) -> Iterator[str]:
     """Gold passages at 4 of each method on the graph of each extractor, with a paired test.
@@ -604,7 +609,7 @@ def main(arguments: Sequence[str]) -> None:
         )
     if options.worth:
         print("\n| row | gold passages at 4 | questions |\n|---|---:|---:|")
-        for line in worth(
+        for line in compare_passages(
             open_corpus(options.corpus),
             extractors,
             Engine(),

@@ -23,7 +23,7 @@ _SENTENCE_END = re.compile(r"(?<=[.!?])[\"”’')\]]{0,3}\s+(?=[\"“‘'(\[]{0
 _ABBREVIATION = re.compile(r"(?:\b(?:Mr|Mrs|Dr|St|Jr|Sr|vs|No|Inc|Corp|Co|e\.g|i\.e|[A-Z])\.)$")
 
 
-def drawn(transcripts: Path) -> list[dict]:
+def draw_chunks(transcripts: Path) -> list[dict]:
     """The chunks of the four corpora, each with its corpus, id, document, half and text.
 
     Equal files give equal chunks.
@@ -43,7 +43,7 @@ def drawn(transcripts: Path) -> list[dict]:
             "text": text,
         }
         for corpus, documents in corpora.items()
-        for at, (title, text) in enumerate(_spread(documents, Random(0)), 1)
+        for at, (title, text) in enumerate(_spread_chunks(documents, Random(0)), 1)
     ]
 
 
@@ -60,7 +60,7 @@ def sentences(text: str) -> list[str]:
     return [*parts, text[begin:]] if begin < len(text) else parts
 
 
-def _spread(documents: list[tuple[str, str]], random: Random) -> list[tuple[str, str]]:
+def _spread_chunks(documents: list[tuple[str, str]], random: Random) -> list[tuple[str, str]]:
     """One chunk of each of 50 random documents.
 
     A corpus of fewer documents gives one chunk of each of 50 equal sections of its texts.
@@ -148,5 +148,5 @@ def _transcripts(archive: Path) -> list[tuple[str, str]]:
 
 
 if __name__ == "__main__":
-    for chunk in drawn(Path(sys.argv[1])):
+    for chunk in draw_chunks(Path(sys.argv[1])):
         print(json.dumps(chunk, ensure_ascii=False))

@@ -190,14 +190,14 @@ def encoders(home: Path, small: bool) -> None:
         )
         if name.startswith("BGE"):
             out_of_memory(encoder, small)
-            plainly(place, small)
+            library_loop(place, small)
             sizes_of_batches(given, small)
         del encoder
         free()
         shutil.rmtree(place)
 
 
-def plainly(place: Path, small: bool) -> None:
+def library_loop(place: Path, small: bool) -> None:
     """The library's standard loop: float32 and 32 texts at once."""
     from sentence_transformers import SentenceTransformer
 

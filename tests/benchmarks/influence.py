@@ -52,8 +52,8 @@ def _paths(engine: Engine, each: int) -> Iterator[dict]:
         gold, source = _gold_paths(name), GraphSource(name).open(engine)
         for line in LINES:
             found = []
-            for question in _drawn(source.questions(name), each):
-                lane = _ran(engine, source.ask(question, model=False), known[line])
+            for question in _drawn_questions(source.questions(name), each):
+                lane = _run_lane(engine, source.ask(question, model=False), known[line])
                 named = lane.graph.names(lane.state.reader or ())[:1]
                 texts = []
                 if lane.state.paths:
@@ -91,10 +91,10 @@ def _passages(
     for name in corpora:
         source = CorpusSource(name).open(engine)
         found = []
-        for question in _drawn(
+        for question in _drawn_questions(
             [one for one in source.questions(next(iter(source.sets))) if one.gold], each
         ):
-            lane = _ran(engine, source.ask(question, model=model), instance)
+            lane = _run_lane(engine, source.ask(question, model=model), instance)
             if influence_fault(lane, by_model=model):
                 continue
             try:
@@ -109,7 +109,7 @@ def _passages(
         yield from _rows(f"{name} {'model' if model else 'nearest sentence'}", found, each)
 
 
-def _drawn(questions, each: int) -> list:
+def _drawn_questions(questions, each: int) -> list:
     size = min(each, len(questions))
     return [
         questions[at]
@@ -119,7 +119,7 @@ def _drawn(questions, each: int) -> list:
     ]
 
 
-def _ran(engine: Engine, ask: SourceQuestion, instance: Instance) -> MethodLane:
+def _run_lane(engine: Engine, ask: SourceQuestion, instance: Instance) -> MethodLane:
     run = LaneRun(ask, instance.line, engine.environment, PrefixCache())
     run.retrieve(LaneListener())
     if ask.model:

@@ -41,7 +41,7 @@ class SentenceTemplate:
 
 
 @cache
-def shipped() -> tuple[tuple[SentenceTemplate, ...], tuple[str, ...], tuple[str, ...]]:
+def shipped_sentences() -> tuple[tuple[SentenceTemplate, ...], tuple[str, ...], tuple[str, ...]]:
     """Sentences of the shipped corpora without names, and first and last words of these names."""
     found, first, last = dict[SentenceTemplate, None](), dict[str, None](), dict[str, None]()
     for corpus in OF:
@@ -61,21 +61,21 @@ def shipped() -> tuple[tuple[SentenceTemplate, ...], tuple[str, ...], tuple[str,
 
 def names(n: int, seed: int = SEED) -> list[str]:
     """`n` different names of two words, out of some fifty million."""
-    _, first, last = shipped()
+    _, first, last = shipped_sentences()
     pairs = np.random.default_rng([seed, 1]).choice(len(first) * len(last), n, replace=False)
     return [f"{first[pair // len(last)]} {last[pair % len(last)]}" for pair in pairs.tolist()]
 
 
 def documents(n: int, seed: int = SEED) -> Iterator[Document]:
     """Yield `n` documents."""
-    for document, _ in _mentioning(n, seed):
+    for document, _ in _documents_and_mentions(n, seed):
         yield document
 
 
-def _mentioning(n: int, seed: int) -> Iterator[tuple[Document, list[int]]]:
+def _documents_and_mentions(n: int, seed: int) -> Iterator[tuple[Document, list[int]]]:
     """Yield the documents, each with the numbers of the other names in it."""
     known, called, rng = (
-        shipped()[0],
+        shipped_sentences()[0],
         names(PER_DOCUMENT * n, seed),
         np.random.default_rng([seed, 2]),
     )
@@ -109,7 +109,7 @@ def questions(n: int, count: int = QUESTIONS, seed: int = SEED) -> list[Question
     """
     called, wanted = names(PER_DOCUMENT * n, seed), max(1, n // count)
     found = list[Question]()
-    for row, (document, mentioned) in enumerate(_mentioning(n, seed)):
+    for row, (document, mentioned) in enumerate(_documents_and_mentions(n, seed)):
         if row % wanted == wanted - 1 and mentioned and len(found) < count:
             other = next((name for name in mentioned if name < n), mentioned[0])
             gold = (document.id, *([f"d{other:07}"] if other < n else []))

@@ -60,13 +60,13 @@ def run() -> list[dict]:
     half, values = (DEVELOPMENT, TRIED) if TRIED else (HELD_OUT, (0.0, CaseMemory().ranking))
     with tempfile.TemporaryDirectory() as folder:
         for name, solved, size, most in CONDITIONS:
-            source = solved if solved == PLAIN else str(_file(solved, Path(folder)))
+            source = solved if solved == PLAIN else str(_file_of_cases(solved, Path(folder)))
             here = list(asks(engine, name, half))
             alone = _answers(engine, here, ChainRanking())
             told = f"{name} by {'its own' if solved == name else solved if solved != PLAIN else f'{size:,} a set'}"
             told += f", none above {most}" if most < ANY else ""
             for value in values:
-                with _unlike(most):
+                with _hide_similar_cases(most):
                     right = _answers(engine, here, CaseMemory(source, size, ranking=value))
                 tests.append(paired_test("hit@1", "memory", "chains", right, alone))
                 won, lost = int((right > alone).sum()), int((right < alone).sum())
@@ -107,7 +107,7 @@ def asks(engine, name: str, half: int) -> Iterator[SourceQuestion]:
             continue
 
 
-def _file(name: str, folder: Path) -> Path:
+def _file_of_cases(name: str, folder: Path) -> Path:
     """The development half of a set as a file of solved questions."""
     file = folder / f"{name}.jsonl"
     known = [
@@ -124,7 +124,7 @@ def _file(name: str, folder: Path) -> Path:
 
 
 @contextmanager
-def _unlike(most: float) -> Iterator[None]:
+def _hide_similar_cases(most: float) -> Iterator[None]:
     """Hide solved questions whose cosine to the question is above `most`."""
     nearest = Cases.nearest
     Cases.nearest = lambda self, vector: [

@@ -62,7 +62,7 @@ QUALITY = (
 )
 ASKING = ("calls", "tokens", "seconds")
 # Numbers of questions for methods with dozens of requests per question.
-MANY = {"ggraphrag": 2, "cheaprag": 4, "dalk": 10, "kgp": 10}
+SAMPLE_SIZES = {"ggraphrag": 2, "cheaprag": 4, "dalk": 10, "kgp": 10}
 TESTED = ("passage_recall@4", "context_recall", "accuracy", "token_recall", "token_f1")
 
 
@@ -139,7 +139,9 @@ def _main(options: argparse.Namespace, engine: Engine, corpus: Corpus) -> None:
     if options.no_builds:
         costs = {}
     else:
-        costs = {one.id: measured(engine.models, corpus, one) for one in rows if one.id in found}
+        costs = {
+            one.id: measure_build(engine.models, corpus, one) for one in rows if one.id in found
+        }
     for line in told(corpus, rows, found, costs, left_out, options):
         print(line)
 
@@ -159,7 +161,7 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument(
         "--sample", type=number, default=None, help="questions of each set, or all (the default)"
     )
-    told = ", ".join(f"{name} {most}" for name, most in MANY.items())
+    told = ", ".join(f"{name} {most}" for name, most in SAMPLE_SIZES.items())
     parser.add_argument(
         "--few",
         type=int,
@@ -192,7 +194,9 @@ def _few(instance: Instance, options: argparse.Namespace) -> int | None:
     """Number of questions for methods with a language model before the answer, None for all."""
     sizes = [
         options.few
-        or next((most for name, most in MANY.items() if instance.id.startswith(name)), None),
+        or next(
+            (most for name, most in SAMPLE_SIZES.items() if instance.id.startswith(name)), None
+        ),
         options.sample,
     ]
     return min((size for size in sizes if size is not None), default=None)
@@ -252,7 +256,7 @@ def summary(engine, instance: Instance, sets: str, size: int | None, model: bool
     return RunSummary(store.run(job.number), store.rows(job.number))
 
 
-def measured(models, corpus: Corpus, instance: Instance) -> dict:
+def measure_build(models, corpus: Corpus, instance: Instance) -> dict:
     """Cost of a line's graph, built from nothing: seconds, model seconds, calls and tokens.
 
     The result is saved in a file.
@@ -265,7 +269,7 @@ def measured(models, corpus: Corpus, instance: Instance) -> dict:
     known = json.loads(file.read_text("utf-8")) if file.exists() else {}
     key = f"{corpus.digest[:16]} {one.line!r} {[models.weights(name) for name in _models(one)]}"
     if key not in known:
-        known[key] = {"build": one.id, **_built(models, corpus, one)}
+        known[key] = {"build": one.id, **_measured_build(models, corpus, one)}
         file.write_text(json.dumps(known, indent=1), "utf-8")
     return known[key]
 
@@ -274,7 +278,7 @@ def _models(one) -> list[str]:
     return [name for operator in one.line for name in operator.models()]
 
 
-def _built(models, corpus: Corpus, one) -> dict:
+def _measured_build(models, corpus: Corpus, one) -> dict:
     """Build in a separate folder with saved replies.
 
     A build that lacks some replies is not measured, since a language model would run for hours.

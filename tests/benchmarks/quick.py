@@ -41,7 +41,7 @@ HALVED = (
     "webqsp-answerable",
     "cwq-answerable",
 )  # Without a development set, the other half serves as one.
-BEST = 32
+BEST_PATHS = 32
 
 
 @dataclass(frozen=True)
@@ -81,12 +81,16 @@ def main(arguments: list[str]) -> None:
     for name in options.sets.split(","):
         for exact, quick in PAIRS:
             print(
-                row(exact, name, measured(engine, name, exact, quick, options.each, options.timed)),
+                row(
+                    exact,
+                    name,
+                    measure_set(engine, name, exact, quick, options.each, options.timed),
+                ),
                 flush=True,
             )
 
 
-def measured(
+def measure_set(
     engine: Engine, name: str, exact: str, quick: str, each: int, timed: int
 ) -> list[QuickComparison]:
     """A set's questions on both lines.
@@ -95,17 +99,19 @@ def measured(
     """
     dataset = next(dataset for dataset in datasets().values() if name in dataset.sets)
     found = []
-    for number, question in enumerate(unseen(dataset.questions(name), name in HALVED, each)):
+    for number, question in enumerate(
+        unseen_questions(dataset.questions(name), name in HALVED, each)
+    ):
         graph = dataset.graph_for(name, question)
         lines = (
             (quick, exact) if number < timed and number % 2 else (exact, quick)
         )  # The second line finds more of the graph in memory.
         came = {
-            line: asked(engine, graph, question, line, line == exact or number < timed)
+            line: run_line(engine, graph, question, line, line == exact or number < timed)
             for line in lines
         }
         first, second = came[exact], came[quick]
-        best = [[path for path in state.paths.items[:BEST]] for state, _ in (first, second)]  # type: ignore[union-attr]
+        best = [[path for path in state.paths.items[:BEST_PATHS]] for state, _ in (first, second)]  # type: ignore[union-attr]
         overlap = len(set(best[0]) & set(best[1])) / len(best[0]) if best[0] else 1.0
         gold = gold_nodes(
             graph, *(name for answer in question.answers for name in question.names(answer))
@@ -124,7 +130,7 @@ def measured(
     return found
 
 
-def unseen(questions, halved: bool, each: int) -> list[Question]:
+def unseen_questions(questions, halved: bool, each: int) -> list[Question]:
     """Some of a set's questions in a fixed random order.
 
     Of a set without a development set only questions at odd positions are used.
@@ -133,7 +139,9 @@ def unseen(questions, halved: bool, each: int) -> list[Question]:
     return [questions[place] for place in order if not halved or place % 2][:each]
 
 
-def asked(engine: Engine, graph, question: Question, line: str, anew: bool) -> tuple[State, float]:
+def run_line(
+    engine: Engine, graph, question: Question, line: str, anew: bool
+) -> tuple[State, float]:
     """Last state of a line, and its processor seconds."""
     lane = LaneRun(
         engine.ask(GraphSource.of(graph), question, model=False),

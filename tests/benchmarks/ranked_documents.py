@@ -93,7 +93,7 @@ LINES = {
 }
 OURS = "FastInsight"
 ROLE = "cross-encoder"  # The model role of the operators.
-FEW = 52  # Questions for methods that use a language model: all of CACM.
+MODEL_QUESTIONS = 52  # Questions for methods that use a language model: all of CACM.
 BY_CHAT = ("HyDE", "IRCoT")
 READING = ("EmbedQuery", "ExtractKeywords", "Hypothesise")  # Operators that read the question.
 
@@ -149,7 +149,7 @@ class RankedDocumentModels:
         return self.reranker if expression == ROLE else self.registry.chooser(expression)
 
 
-def asked(line: str, question: Question, context: Context) -> tuple[State, float]:
+def run_line(line: str, question: Question, context: Context) -> tuple[State, float]:
     """Last state of a line, and seconds of its operators without those of models."""
     state = State(question)
     for operator in parse_line(line):
@@ -200,7 +200,12 @@ class RankingFigures:
 
 
 def figures(
-    corpus_name: str, most: int, reranker: str, unseen: bool, few: int = FEW, timed: int = 0
+    corpus_name: str,
+    most: int,
+    reranker: str,
+    unseen: bool,
+    few: int = MODEL_QUESTIONS,
+    timed: int = 0,
 ) -> RankingFigures:
     """Metrics of a corpus's questions.
 
@@ -242,7 +247,7 @@ def figures(
                 continue
             line = LINES[name][0]
             if (question.id, line) not in known.rows:
-                known.add(question.id, line, measured(question, name, context, corpus_name))
+                known.add(question.id, line, measure_method(question, name, context, corpus_name))
             for row in known.rows[question.id, line]:
                 rows.setdefault((name, row["budget"]), []).append(row)
         print(
@@ -259,7 +264,7 @@ def figures(
     )
     for number, question in enumerate(drawn[:timed], 1):
         for name in (name for name in LINES if name not in absent and name not in BY_CHAT):
-            for row in measured(question, name, context, corpus_name):
+            for row in measure_method(question, name, context, corpus_name):
                 again.setdefault((name, row["budget"]), []).append(row["seconds"])
         print(
             f"\r{number} of {timed} questions timed",
@@ -276,13 +281,13 @@ def figures(
     return RankingFigures(values, milliseconds, about, tuple(absent))
 
 
-def measured(
+def measure_method(
     question: Question, name: str, context: Context, corpus_name: str
 ) -> list[dict[str, Any]]:
     """A row per budget of a method: metrics on this question, and seconds without models."""
     (line, grows), rows = LINES[name], []
     for budget in BUDGETS if grows else BUDGETS[-1:]:
-        state, beside = asked(line.format(n=budget), question, context)
+        state, beside = run_line(line.format(n=budget), question, context)
         outcome = observe(context.graph, state, source=CorpusSource(corpus_name))
         found = [metric(key)(outcome) or 0.0 for key in METRICS]
         rows.append({"budget": budget, "figures": found, "seconds": round(beside, 6)})
@@ -307,7 +312,7 @@ def tables(of: RankingFigures) -> str:
             _, low, high = estimates(runs[-1])[column].numbers()
             cells.append(f"{' '.join(means)} [{_short(low)}, {_short(high)}]")
         cells.append(f"{of.milliseconds[name, BUDGETS[-1]]:.1f}")
-        lines.append(f"| {_called(name, runs[-1], ours)} | {' | '.join(cells)} |")
+        lines.append(f"| {_method_label(name, runs[-1], ours)} | {' | '.join(cells)} |")
     lines += ["", f"{OURS} less the other, at budget {BUDGETS[-1]}, by question, with p:", ""]
     lines += ["| other | R@10 | nDCG@10 | TR@10 |", "|---|---|---|---|"]
     for (name, budget), rows in of.values.items():
@@ -320,7 +325,7 @@ def tables(of: RankingFigures) -> str:
             low, high = _short(test.low, "+"), _short(test.high, "+")
             p = _short(test.p) if test.p >= 0.001 else "<.001"
             cells.append(f"{_short(test.difference, '+')} [{low}, {high}], {p}")
-        lines.append(f"| {_called(name, rows, ours)} | {' | '.join(cells)} |")
+        lines.append(f"| {_method_label(name, rows, ours)} | {' | '.join(cells)} |")
     return "\n".join([*lines, *(f"\nNot measured: {name}." for name in of.missing)])
 
 
@@ -333,12 +338,12 @@ def _short(value: float, sign: str = "") -> str:
     return f"{value:{sign}.3f}".replace("0.", ".", 1) if abs(value) < 1 else f"{value:{sign}.3f}"
 
 
-def _called(name: str, rows: np.ndarray, ours: np.ndarray) -> str:
+def _method_label(name: str, rows: np.ndarray, ours: np.ndarray) -> str:
     """A method's name, with its number of questions where it is smaller."""
     return name if len(rows) == len(ours) else f"{name} ({len(rows)} questions)"
 
 
-def put(file: Path, mark: str, text: str) -> None:
+def write_between_marks(file: Path, mark: str, text: str) -> None:
     """Write a text between the marks of a file."""
     whole, first, last = file.read_text("utf-8"), f"<!-- {mark} -->", f"<!-- /{mark} -->"
     start, end = whole.index(first) + len(first), whole.index(last)
@@ -358,7 +363,7 @@ def main(given: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--few",
         type=int,
-        default=FEW,
+        default=MODEL_QUESTIONS,
         help="questions for methods that ask a language model (%(default)s)",
     )
     parser.add_argument(
@@ -390,7 +395,7 @@ def main(given: Sequence[str] | None = None) -> None:
         )
     )
     if options.to:
-        put(options.to, f"{options.corpus} {options.reranker}", text)
+        write_between_marks(options.to, f"{options.corpus} {options.reranker}", text)
     print(text)
 
 

@@ -27,7 +27,7 @@ QUICK_LANES = ("lego-14-quick", "lego-12-quick", "chain-ranking")
 QUICK_PLACES = [place for place, key in enumerate(DEFAULT_LANES) if key in QUICK_LANES]
 WARM = "which person directed the movie Inception"
 SETS = ("metaqa-1hop-dev", "metaqa-2hop-dev", "metaqa-3hop-dev")
-LONGEST = 300  # Seconds at most for one question.
+MAX_QUESTION_SECONDS = 300  # Seconds at most for one question.
 
 WATCH = """([question, quick]) => new Promise((told) => {
   const times = {};
@@ -83,7 +83,7 @@ def run(each: int = 1, busy: int = 0, plain: int = 4, isa: str = "") -> list[dic
     with server(**limited) as (url, process), working(busy):
         watch = PageWatch(process.pid)
         with open_page(url + "/?llm=0") as page:
-            _ready(page)
+            _wait_until_ready(page)
             watch.ask(page, WARM)  # This warms up the server.
             first = [watch.ask(page, text, QUICK_PLACES) for text in asked]
             again = [watch.ask(page, text) for text in asked]
@@ -91,13 +91,13 @@ def run(each: int = 1, busy: int = 0, plain: int = 4, isa: str = "") -> list[dic
         few = []
         if quick and plain:
             with open_page(f"{url}/?llm=0&{'&'.join(f'lane={key}' for key in quick)}") as page:
-                _ready(page)
+                _wait_until_ready(page)
                 watch.ask(page, WARM)
                 few = [watch.ask(page, text) for text in alone]
         told = []
         if answered:
             with open_page(url) as page:
-                _ready(page)
+                _wait_until_ready(page)
                 watch.ask(page, WARM)  # The model is loaded now.
                 told = [watch.ask(page, text) for text in answered]
         peak = _peak(process.pid)
@@ -193,7 +193,7 @@ def _work() -> None:
         number = number * 6364136223846793005 % 2**64 + 1442695040888963407
 
 
-def _ready(page) -> None:
+def _wait_until_ready(page) -> None:
     page.get_by_role("button", name="Ask", exact=True).wait_for(timeout=120_000)
     page.locator(".lane").first.wait_for(timeout=120_000)
 
@@ -212,7 +212,7 @@ class PageWatch:
         """
         box = page.get_by_role("textbox", name="Question")
         box.fill(text)
-        page.set_default_timeout(LONGEST * 1000)
+        page.set_default_timeout(MAX_QUESTION_SECONDS * 1000)
         before = self._spent()
         times = page.evaluate(WATCH, [text, list(quick)])
         return {**times, "processor": self._spent() - before}

@@ -42,8 +42,8 @@ from tests.benchmarks.memory import DEVELOPMENT, HELD_OUT
 TRIED = tuple(
     float(value) for value in os.environ.get("HOPSCOPE_BENCHMARK_TYPES", "").split(",") if value
 )
-WORTH = 0.2  # Weight of the type, chosen on the half with an even MD5.
-NEAR = 0.5  # Fraction of the best path's votes at which a path counts as almost as good.
+TYPE_WEIGHT = 0.2  # Weight of the type, chosen on the half with an even MD5.
+NEAR_FRACTION = 0.5  # Fraction of the best path's votes at which a path counts as almost as good.
 # Number of paths that the encoder reads, and offset of ranks in the fusion.
 READ, RANK_OFFSET = (48, 60)
 SETS = ("webqsp-answerable", "cwq-answerable")
@@ -58,7 +58,7 @@ def run() -> list[dict]:
     engine, rows, tests = Engine(), [], []
     for name in SETS:
         here = list(_asks(engine, name, 1, DEVELOPMENT if TRIED else HELD_OUT))
-        before = _each(engine, here, ChainVotes(), lambda lane: None)
+        before = _score_each(engine, here, ChainVotes(), lambda lane: None)
         for told, now in _attempts(engine, here).items():
             test = paired_test("hit@1", "now", "before", now[:, 0], before[:, 0])
             won, lost = int((now > before)[:, 0].sum()), int((now < before)[:, 0].sum())
@@ -81,18 +81,22 @@ def run() -> list[dict]:
 
 def _attempts(engine, here: list[SourceQuestion]) -> dict[str, np.ndarray]:
     if not TRIED:
-        return {f"type {WORTH:g}": _each(engine, here, TypedVotes(types=WORTH), _near)}
+        return {
+            f"type {TYPE_WEIGHT:g}": _score_each(
+                engine, here, TypedVotes(types=TYPE_WEIGHT), _read_near_paths
+            )
+        }
     made = {
-        f"type {worth:g}": _each(engine, here, TypedVotes(types=worth), _near)
+        f"type {worth:g}": _score_each(engine, here, TypedVotes(types=worth), _read_near_paths)
         for worth in (0.0, *TRIED)
     }
     return made | {
-        f"fusion, type {worth:g}": _each(engine, here, TypedVotes(types=worth), _fused)
+        f"fusion, type {worth:g}": _score_each(engine, here, TypedVotes(types=worth), _fuse_paths)
         for worth in (0.0, *TRIED)
     }
 
 
-def _each(
+def _score_each(
     engine, here: list[SourceQuestion], votes: ChainVotes, change: Callable[[LaneRun], None]
 ) -> np.ndarray:
     """Correct first answers, and fractions of known answers in the best paths, float64 [n, 2]."""
@@ -173,19 +177,19 @@ def type_fit(graph: KnowledgeGraph, nodes: np.ndarray, asked: np.ndarray, encode
     return np.where(np.isfinite(fit), fit, fit[np.isfinite(fit)].mean())
 
 
-def _near(lane: LaneRun) -> None:
+def _read_near_paths(lane: LaneRun) -> None:
     """Restrict the graph reader to paths almost as good as the best one."""
     state = lane.state
     scores = state.paths.scores or ()
     near = tuple(
-        path for path, score in zip(state.paths.items, scores) if score >= NEAR * scores[0]
+        path for path, score in zip(state.paths.items, scores) if score >= NEAR_FRACTION * scores[0]
     )
     context = Context(lane.graph, lane.environment)
     read = GraphReader()(state.replace(paths=Ranking("path", near), reader=None), context)
     lane.states[-1] = state.replace(reader=read.reader)
 
 
-def _fused(lane: LaneRun) -> None:
+def _fuse_paths(lane: LaneRun) -> None:
     """Reorder the first `READ` paths by the reciprocal rank fusion of votes and cosine.
 
     The cosine is that of the encoder, and the end of the first path is the answer.

@@ -54,7 +54,7 @@ def main(arguments: Sequence[str]) -> None:
             found[instance.id] = summary(
                 engine, instance, options.sets, options.sample, options.llm
             )
-    for line in told(found, left_out, options.llm):
+    for line in report_lines(found, left_out, options.llm):
         print(line)
 
 
@@ -99,7 +99,9 @@ def _absent(engine: Engine, instance: Instance, options: argparse.Namespace) -> 
     return ""
 
 
-def told(found: dict[str, RunSummary], left_out: dict[str, str], llm: bool) -> Iterator[str]:
+def report_lines(
+    found: dict[str, RunSummary], left_out: dict[str, str], llm: bool
+) -> Iterator[str]:
     """The lines of the tables: all questions, then those of each hop count."""
     names = (*ANSWERED, *(() if llm else READ), *CONTEXT, *(("tokens",) if llm else ()), "seconds")
     if found:

@@ -30,7 +30,7 @@ sys.modules.update({name: MagicMock() for name in ABSENT})
 from hipporag import HippoRAG as module  # noqa: E402
 
 program = sys.modules["hipporag.HippoRAG"]
-TOGETHER = "appears with"
+APPEARS_WITH = "appears with"
 # The selected ones of the facts that it shows.
 KEPT = {"all": lambda facts: facts, "first two": lambda facts: facts[:2], "none": lambda facts: []}
 
@@ -60,7 +60,7 @@ class FactReplies:
             text = f"[[ ## fact_after_filter ## ]]\n{json.dumps({'fact': self.kept(facts)})}\n\n[[ ## completed ## ]]"
         else:
             number = next(place for text, place in self.given.passage.items() if text in shown)
-            triples = [[one, TOGETHER, other] for one, other, *_ in self.given.facts[number][1]]
+            triples = [[one, APPEARS_WITH, other] for one, other, *_ in self.given.facts[number][1]]
             names = [name for name, _ in self.given.facts[number][0]]
             text = json.dumps(
                 {"triples": triples} if "named_entities" in shown else {"named_entities": names}
@@ -68,7 +68,7 @@ class FactReplies:
         return text, {"finish_reason": "stop", "prompt_tokens": 0, "completion_tokens": 0}, False
 
 
-def nearest(query_ids, key_ids, query_vecs, key_vecs, k, **_):
+def nearest_names(query_ids, key_ids, query_vecs, key_vecs, k, **_):
     """The nearest names of each name by cosine, best first, in the format of its own search."""
     unit = [
         np.asarray(one, float) / np.linalg.norm(one, axis=1, keepdims=True)
@@ -127,7 +127,7 @@ def outcome(given: ProgramInputs) -> dict:
     replies, HipporagEncoder.given = FactReplies(given), given
     program._get_llm_class = lambda config: replies
     program._get_embedding_model_class = lambda embedding_model_name: HipporagEncoder
-    program.retrieve_knn = nearest
+    program.retrieve_knn = nearest_names
     with tempfile.TemporaryDirectory() as folder:
         rag = module(
             global_config=program.BaseConfig(

@@ -25,12 +25,12 @@ class LightragTokenizer:
         return " " * len(tokens)
 
 
-async def unasked(*_, **__):
+async def fail_if_asked(*_, **__):
     """Fail on any request: keywords come with the question, so no language model is needed."""
     raise AssertionError("nothing is asked")
 
 
-async def filled(folder: str, given: ProgramInputs) -> LightRAG:
+async def filled_program(folder: str, given: ProgramInputs) -> LightRAG:
     """A program with the given graph."""
 
     async def encode(texts):
@@ -38,7 +38,7 @@ async def filled(folder: str, given: ProgramInputs) -> LightRAG:
 
     rag = LightRAG(
         folder,
-        llm_model_func=unasked,
+        llm_model_func=fail_if_asked,
         embedding_func=EmbeddingFunc(embedding_dim=SIZE, func=encode, max_token_size=8192),
         tokenizer=Tokenizer("letters", LightragTokenizer()),
         enable_llm_cache=False,
@@ -66,11 +66,11 @@ async def filled(folder: str, given: ProgramInputs) -> LightRAG:
     await rag.ainsert_custom_kg(
         {"chunks": chunks, "entities": entities, "relationships": relations}
     )
-    await whole(rag, given)
+    await link_all_passages(rag, given)
     return rag
 
 
-async def whole(rag: LightRAG, given: ProgramInputs) -> None:
+async def link_all_passages(rag: LightRAG, given: ProgramInputs) -> None:
     """Link every fact to all of its passages; manual insertion allows only one."""
     ids = [compute_mdhash_id(text, prefix="chunk-") for text in given.passages]
     graph = rag.chunk_entity_relation_graph
@@ -102,7 +102,7 @@ async def asked(rag: LightRAG, given: ProgramInputs, question: dict, mode: str, 
 
 async def told(given: ProgramInputs) -> dict:
     with tempfile.TemporaryDirectory() as folder:
-        rag = await filled(folder, given)
+        rag = await filled_program(folder, given)
         found = {
             mode: [await asked(rag, given, one, mode, **WIDE) for one in given.questions]
             for mode in MODES

@@ -54,7 +54,7 @@ def grouped(given: ProgramInputs) -> type[NetworkXStorage]:
     return GivenCommunities
 
 
-def reporting(given: ProgramInputs):
+def report_writer(given: ProgramInputs):
     """A function that writes the given reports."""
 
     async def write(reports, graph, config):
@@ -70,7 +70,7 @@ def reporting(given: ProgramInputs):
     return write
 
 
-def whole(tokens_list, doc_keys, **_):
+def whole_passages(tokens_list, doc_keys, **_):
     """Return each passage as one chunk."""
     texts = ["".join(map(chr, one)) for one in tokens_list]
     return [
@@ -127,7 +127,7 @@ class FactsAndPointsModel:
         )
 
 
-def watched(given: ProgramInputs) -> dict:
+def local_search_results(given: ProgramInputs) -> dict:
     """Results of its local search, recorded during the search.
 
     Its context cannot be parsed, since it does not escape quotes.
@@ -182,7 +182,7 @@ def graph_of(rag: GraphRAG, given: ProgramInputs) -> dict:
 def outcome(given: ProgramInputs) -> dict:
     """All recorded results."""
     utils.ENCODER, op.tiktoken.encoding_for_model = NanoTokenizer(), lambda name: NanoTokenizer()
-    graphrag.generate_community_report = reporting(given)
+    graphrag.generate_community_report = report_writer(given)
     model = FactsAndPointsModel(given)
     for name, (text, _) in given.entities.items():
         given.encoder.reads(name + text, f"{name} {text}")
@@ -195,13 +195,13 @@ def outcome(given: ProgramInputs) -> dict:
         asks = {"best_model_func": model, "cheap_model_func": model, "enable_llm_cache": False}
         rag = GraphRAG(
             folder,
-            chunk_func=whole,
+            chunk_func=whole_passages,
             embedding_func=encode,
             graph_storage_cls=grouped(given),
             **asks,
         )
         rag.insert(given.passages)
-        found = watched(given)
+        found = local_search_results(given)
 
         def local(text: str, **values) -> dict:
             found.clear()

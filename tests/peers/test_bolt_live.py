@@ -24,7 +24,7 @@ def settings(server, monkeypatch):
     return {"address": f"{server[0].url}/films", "key": "HOPSCOPE_KEY_FILMS"}
 
 
-def around(settings, name, **bounds):
+def excerpt_around(settings, name, **bounds):
     return LiveDatabase("films", LiveSettings(**settings, **bounds)).around(
         *([name] if "?" in name else ["", [name]])
     )
@@ -41,21 +41,21 @@ def around(settings, name, **bounds):
     ],
 )
 def test_node_is_found_by_its_naming_property(settings, asked, called):
-    assert around(settings, asked).fetched.starts == (called,)
+    assert excerpt_around(settings, asked).fetched.starts == (called,)
 
 
 def test_unnamed_node_is_found_by_its_id(settings):
-    near = around(settings, "fox", hops=1)
+    near = excerpt_around(settings, "fox", hops=1)
     nameless = next(name for name in near.names(range(near.n_nodes)) if name not in ("fox", "Big"))
-    assert around(settings, nameless, hops=1).fetched.starts == (nameless,)
-    assert around(settings, f"Any ({nameless})", hops=1).fetched.starts == (nameless,)
+    assert excerpt_around(settings, nameless, hops=1).fetched.starts == (nameless,)
+    assert excerpt_around(settings, f"Any ({nameless})", hops=1).fetched.starts == (nameless,)
 
 
 def test_hops_follow_both_directions(settings):
-    assert around(settings, "Tom <b>Hanks</b>", hops=1).triple_texts([0]) == [
+    assert excerpt_around(settings, "Tom <b>Hanks</b>", hops=1).triple_texts([0]) == [
         "Tom <b>Hanks</b> -> ACTED_IN -> Big"
     ]
-    near = around(settings, "fox", hops=1)
+    near = excerpt_around(settings, "fox", hops=1)
     assert near.n_edges == 2 and near.fetched.sentences[0].startswith(
         "Asked live: 2 triples within 1 hop of fox"
     )
@@ -66,19 +66,19 @@ def test_wide_excerpt_equals_the_copy(server, settings, tmp_path):
     triples = list(file.read())
     copy, near = (
         build_in_memory(triples, "films", "both", file.attributes),
-        around(settings, "Big", hops=6),
+        excerpt_around(settings, "Big", hops=6),
     )
     assert near.digest == copy.digest and near.columns.digest == copy.columns.digest
 
 
 def test_hub_is_cut_with_a_note(settings):
-    near = around(settings, "Big", hops=2, edges=1)
+    near = excerpt_around(settings, "Big", hops=2, edges=1)
     assert near.n_edges == 1 and "1 edges are the most that are fetched" in near.fetched.text
 
 
 def test_older_servers_have_another_id_function(settings, monkeypatch):
     monkeypatch.setattr(bolt, "ID_FUNCTION", "idOfTheFuture")
-    assert around(settings, "Big", hops=6).n_edges == 3
+    assert excerpt_around(settings, "Big", hops=6).n_edges == 3
 
 
 @pytest.mark.parametrize("name", ["Nobody", "x' OR 1=1 //", "\\"])

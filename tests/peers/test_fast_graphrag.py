@@ -27,12 +27,12 @@ NEAR = 2e-4  # Tolerance of a score.
 
 
 @cache
-def theirs():
+def recorded_results():
     return recorded("fast_graphrag")
 
 
 @cache
-def linked():
+def linked_graph():
     """The given graph with relations weighted by mentions, and Hopscope's “is” edges."""
     edges = graph().columns.edges.with_columns(
         weight=[float(len(one[5])) for one in given()["relations"]]
@@ -44,41 +44,43 @@ def linked():
 
 @cache
 def states():
-    return [after(one, ROW, {"names": one["low"]}, on=linked()) for one in given()["questions"]]
+    return [
+        after(one, ROW, {"names": one["low"]}, on=linked_graph()) for one in given()["questions"]
+    ]
 
 
 def ends(edges):
     """Ids of both ends of edges, the smaller first."""
-    heads, _, tails = linked().triples(np.array(edges, np.int64))
+    heads, _, tails = linked_graph().triples(np.array(edges, np.int64))
     return [tuple(sorted(pair)) for pair in zip(heads.tolist(), tails.tolist())]
 
 
-def related(one):
+def unique_relations(one):
     """Its retrieved relations without duplicates."""
     return list(dict.fromkeys(map(tuple, one["relations"])))
 
 
 def test_identity_edges_are_equal():
-    texts = linked().columns.edges.texts("description")
+    texts = linked_graph().columns.edges.texts("description")
     assert sorted(
-        ends([edge for edge in range(linked().n_edges) if texts[edge] == "is"])
-    ) == sorted(map(tuple, theirs()["is"]))
-    assert len(theirs()["is"]) == 27
+        ends([edge for edge in range(linked_graph().n_edges) if texts[edge] == "is"])
+    ) == sorted(map(tuple, recorded_results()["is"]))
+    assert len(recorded_results()["is"]) == 27
 
 
 def test_entities_and_scores_are_equal():
-    for state, one in zip(states(), theirs()["asked"], strict=True):
+    for state, one in zip(states(), recorded_results()["asked"], strict=True):
         scores = dict(zip(state.nodes.items, state.nodes.scores))
         assert scores == pytest.approx(dict(zip(one["entities"], one["scores"])), abs=NEAR)
         assert ordered(scores, one["entities"], NEAR)
 
 
 def test_relations_differ_only_in_ties_at_the_budget():
-    for state, one in zip(states(), theirs()["asked"]):
+    for state, one in zip(states(), recorded_results()["asked"]):
         scores = dict(zip(one["entities"], one["scores"]))
         mine, its = (
             {pair: round(sum(scores.get(end, 0.0) for end in pair), 5) for pair in some}
-            for some in (ends(state.relations.items), related(one))
+            for some in (ends(state.relations.items), unique_relations(one))
         )
         assert len(one["relations"]) <= 64
         least = min(its.values())
@@ -90,9 +92,10 @@ def test_relations_differ_only_in_ties_at_the_budget():
 def test_questions_without_ties_are_counted():
     ours = [found(state) for state in states()]
     relations = agreement(
-        [ends(one["relations"]) for one in ours], [related(one) for one in theirs()["asked"]]
+        [ends(one["relations"]) for one in ours],
+        [unique_relations(one) for one in recorded_results()["asked"]],
     )
     assert relations == {"order": 2, "set": 16, "other": 22}
     assert agreement(
-        [one["chunks"] for one in ours], [one["chunks"] for one in theirs()["asked"]]
+        [one["chunks"] for one in ours], [one["chunks"] for one in recorded_results()["asked"]]
     ) == {"order": 17, "set": 5, "other": 18}

@@ -46,7 +46,7 @@ class FirstFactsChooser:
 
 
 @pytest.fixture
-def theirs(home):
+def recorded_results(home):
     return recorded("hipporag")
 
 
@@ -82,7 +82,7 @@ def states(kept: str):
     ]
 
 
-def test_facts_and_similarity_edges_are_equal(theirs):
+def test_facts_and_similarity_edges_are_equal(recorded_results):
     told, made = given(), graph()
     heads, relations, tails = made.triples(np.arange(made.n_edges))
     alike = np.array(made.relation_names)[relations] == SIMILAR_TO
@@ -98,16 +98,19 @@ def test_facts_and_similarity_edges_are_equal(theirs):
             heads[alike].tolist(), tails[alike].tolist(), weights[alike].tolist()
         )
     }
-    assert (theirs["graph"]["entities"], theirs["graph"]["facts"]) == (4095, len(told["relations"]))
-    assert (len(ours), len(theirs["graph"]["alike"])) == (242, 228)
-    for head, tail, weight in theirs["graph"]["alike"]:
+    assert (recorded_results["graph"]["entities"], recorded_results["graph"]["facts"]) == (
+        4095,
+        len(told["relations"]),
+    )
+    assert (len(ours), len(recorded_results["graph"]["alike"])) == (242, 228)
+    for head, tail, weight in recorded_results["graph"]["alike"]:
         assert ours.pop((head, tail)) == pytest.approx(weight, abs=2e-4)
     lonely = set(range(made.n_nodes)) - set(heads[~alike].tolist()) - set(tails[~alike].tolist())
     assert all(lonely & set(ends) for ends in ours) and made.n_nodes - len(lonely) == 4095
 
 
 @pytest.mark.parametrize("kept", KEPT)
-def test_facts_restarts_and_passages_agree_in_the_counted_questions(theirs, kept):
+def test_facts_restarts_and_passages_agree_in_the_counted_questions(recorded_results, kept):
     made = graph()
     heads, _, tails = made.triples(np.arange(made.n_edges))
     number = {tuple(one[:2]): place for place, one in enumerate(given()["relations"])}
@@ -119,18 +122,20 @@ def test_facts_restarts_and_passages_agree_in_the_counted_questions(theirs, kept
         [number[tuple(sorted(made.names([heads[edge], tails[edge]])))] for edge in edges]
         for edges in shown
     ]
-    assert agreement(facts, [one["facts"] for one in theirs[kept]]) == ALL
+    assert agreement(facts, [one["facts"] for one in recorded_results[kept]]) == ALL
     ours = [found(state) for state in states(kept)]
     starts = agreement(
-        [sorted(one["entities"]) for one in ours], [one["starts"] for one in theirs[kept]]
+        [sorted(one["entities"]) for one in ours], [one["starts"] for one in recorded_results[kept]]
     )
-    chunks = agreement([one["chunks"] for one in ours], [one["chunks"] for one in theirs[kept]])
+    chunks = agreement(
+        [one["chunks"] for one in ours], [one["chunks"] for one in recorded_results[kept]]
+    )
     assert {"starts": starts, "chunks": chunks} == COUNTS[kept]
 
 
 @pytest.mark.parametrize("kept, within", [("all", 1e-7), ("first two", 1e-7), ("none", 1e-4)])
-def test_only_almost_equal_passages_change_order(theirs, kept, within):
-    for state, one in zip(states(kept), theirs[kept]):
+def test_only_almost_equal_passages_change_order(recorded_results, kept, within):
+    for state, one in zip(states(kept), recorded_results[kept]):
         scores = dict(zip(state.chunks.items, state.chunks.scores))
         # One passage may differ at the last position.
         assert len(set(scores) ^ set(one["chunks"])) <= 2

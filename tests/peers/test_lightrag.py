@@ -39,7 +39,7 @@ HALF = 1e-4  # Difference of cosines in half precision.
 
 
 @pytest.fixture
-def theirs(home):
+def recorded_results(home):
     return recorded("lightrag")
 
 
@@ -50,33 +50,36 @@ def states(mode: str, budgets: bool = False):
 
 
 @pytest.mark.parametrize("mode", ROWS)
-def test_hits_agree_in_the_counted_questions(theirs, mode):
+def test_hits_agree_in_the_counted_questions(recorded_results, mode):
     ours = [found(state) for state in states(mode)]
     told = {
-        kind: agreement([one[kind] for one in ours], [one[kind] for one in theirs[mode]])
+        kind: agreement([one[kind] for one in ours], [one[kind] for one in recorded_results[mode]])
         for kind in COUNTS[mode]
     }
     assert told == COUNTS[mode]
 
 
-def test_local_relations_change_order_only_in_ties(theirs):
-    for state, one in zip(states("local"), theirs["local"]):
+def test_local_relations_change_order_only_in_ties(recorded_results):
+    for state, one in zip(states("local"), recorded_results["local"]):
         edges = found(state)["relations"]
         scores = dict(zip(edges, connected_scores(graph(), edges).tolist()))
         assert ordered(scores, one["relations"])
 
 
 @pytest.mark.parametrize("mode, kind", [("local", "entities"), ("global", "relations")])
-def test_vector_hits_change_order_only_by_half_precision(theirs, mode, kind):
-    for state, one in zip(states(mode), theirs[mode]):
+def test_vector_hits_change_order_only_by_half_precision(recorded_results, mode, kind):
+    for state, one in zip(states(mode), recorded_results[mode]):
         hits = state.nodes if kind == "entities" else state.relations
         assert ordered(dict(zip(hits.items, hits.scores)), one[kind], HALF)
 
 
 def test_budgets_give_equal_passages_and_more_relations(
-    theirs,
+    recorded_results,
 ):
-    ours, told = [found(state) for state in states("mix", budgets=True)], theirs["as it is"]
+    ours, told = (
+        [found(state) for state in states("mix", budgets=True)],
+        recorded_results["as it is"],
+    )
     assert agreement([one["chunks"] for one in ours], [one["chunks"] for one in told]) == {
         "order": 40
     }
@@ -90,7 +93,7 @@ def test_budgets_give_equal_passages_and_more_relations(
     assert all(all(hit_texts(graph(), "triple", one["relations"])) for one in ours)
 
 
-def test_gold_passages_in_the_top_ten_are_equal(theirs):
+def test_gold_passages_in_the_top_ten_are_equal(recorded_results):
     """Passage recall on these word-count vectors, equal on both sides."""
     gold = [set(one["gold"]) for one in given()["questions"]]
     share = lambda hits: (
@@ -98,4 +101,4 @@ def test_gold_passages_in_the_top_ten_are_equal(theirs):
         / len(gold)
     )
     for mode in ROWS:
-        assert share([found(state) for state in states(mode)]) == share(theirs[mode])
+        assert share([found(state) for state in states(mode)]) == share(recorded_results[mode])

@@ -20,7 +20,7 @@ from tests.lanes import lane_of
 LINE = "EgoNetwork(hops=2) >> ShortestPaths() >> Rank(keep=1) >> Answer()"
 
 
-def stopped(kit, after: int, status: str = JOB_CANCELLED) -> MethodLane:
+def stopped_lane(kit, after: int, status: str = JOB_CANCELLED) -> MethodLane:
     """A lane that was stopped after `after` steps."""
     ask = SourceQuestion(
         GraphSource.of(kit.graph), Question("genre of One"), (kit.node("One"),), model=False
@@ -48,21 +48,21 @@ def stopped(kit, after: int, status: str = JOB_CANCELLED) -> MethodLane:
     ],
 )
 def test_cancelled_lane_names_its_step(kit, after, words):
-    lane = stopped(kit, after)
+    lane = stopped_lane(kit, after)
     assert ending_sentence(lane) == words and retrieval_ending(lane) == "was cancelled"
 
 
 def test_failed_and_complete_lanes_are_described(kit):
     assert (
-        ending_sentence(stopped(kit, 1, JOB_FAILED)) == "Failed at step 2 of 3, shortest paths"
-        and retrieval_ending(stopped(kit, 1, JOB_FAILED)) == "failed"
+        ending_sentence(stopped_lane(kit, 1, JOB_FAILED)) == "Failed at step 2 of 3, shortest paths"
+        and retrieval_ending(stopped_lane(kit, 1, JOB_FAILED)) == "failed"
     )
     assert (
-        ending_sentence(stopped(kit, 1, JOB_DONE))
+        ending_sentence(stopped_lane(kit, 1, JOB_DONE))
         == ""
-        == retrieval_ending(stopped(kit, 1, JOB_DONE))
+        == retrieval_ending(stopped_lane(kit, 1, JOB_DONE))
     )
-    lane = replace(stopped(kit, 3), retrieved=True)
+    lane = replace(stopped_lane(kit, 3), retrieved=True)
     assert (
         ending_sentence(lane) == "Cancelled before its language model had answered"
         and retrieval_ending(lane) == ""

@@ -39,7 +39,7 @@ class SteppedHousekeeping:
         self.keeping.look()
 
 
-def garbage() -> weakref.ref:
+def make_garbage() -> weakref.ref:
     return weakref.ref(GarbageCycle())
 
 
@@ -72,13 +72,13 @@ def test_crowd_with_quick_questions_is_not_idle():
 def test_garbage_collection_waits_for_idle_time_but_not_for_ever():
     gc.disable()
     try:
-        house, first = SteppedHousekeeping(), garbage()
+        house, first = SteppedHousekeeping(), make_garbage()
         house.look(IDLE_COLLECT_SECONDS)
         assert first() is not None  # A user is waiting.
         house.busy = False
         house.look(IDLE_COLLECT_SECONDS + IDLE_AFTER_SECONDS)
         assert first() is None
-        house.busy, second = True, garbage()
+        house.busy, second = True, make_garbage()
         house.look(IDLE_COLLECT_SECONDS + IDLE_AFTER_SECONDS + BUSY_COLLECT_SECONDS - 1)
         assert second() is not None
         house.look(IDLE_COLLECT_SECONDS + IDLE_AFTER_SECONDS + BUSY_COLLECT_SECONDS)
@@ -90,20 +90,20 @@ def test_garbage_collection_waits_for_idle_time_but_not_for_ever():
 def test_much_new_memory_triggers_one_collection():
     gc.disable()
     try:
-        house, first = SteppedHousekeeping(), garbage()
+        house, first = SteppedHousekeeping(), make_garbage()
         house.held += MIN_NEW_BLOCKS - 1
         house.look(MIN_COLLECT_SECONDS)
         assert first() is not None
         house.held += 1
         house.look(MIN_COLLECT_SECONDS + 1)
         assert first() is None
-        second = garbage()
+        second = make_garbage()
         house.held += MIN_NEW_BLOCKS
         house.look(2 * MIN_COLLECT_SECONDS)
         assert second() is not None
         house.look(2 * MIN_COLLECT_SECONDS + 1)
         assert second() is None
-        third = garbage()
+        third = make_garbage()
         # The memory in use is as large as before, but none of it is new.
         house.look(4 * MIN_COLLECT_SECONDS)
         assert third() is not None
@@ -118,11 +118,11 @@ def test_freed_memory_lowers_the_threshold():
     """
     gc.disable()
     try:
-        house, first = SteppedHousekeeping(), garbage()
+        house, first = SteppedHousekeeping(), make_garbage()
         house.held += 5 * MIN_NEW_BLOCKS
         house.look(MIN_COLLECT_SECONDS)
         assert first() is None
-        second = garbage()
+        second = make_garbage()
         house.held -= 4 * MIN_NEW_BLOCKS
         house.look(MIN_COLLECT_SECONDS + 1)
         house.held += MIN_NEW_BLOCKS

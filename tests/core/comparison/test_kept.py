@@ -102,7 +102,7 @@ def asked(kit):
     return ask
 
 
-def found(job) -> int:
+def state_count(job) -> int:
     return len(job.comparison.lanes[0].states)
 
 
@@ -110,26 +110,26 @@ def test_unseen_and_uncached_results_are_freed(asked):
     there = {"one", "two"}
     visitors = {name: Waiter(name, partial(there.__contains__, name)) for name in there}
     first = asked("who was in One", visitors["one"])
-    states = found(first)
+    states = state_count(first)
     assert states > 1
     there.remove("one")
     # Two users display it, one of whom is still connected.
     assert asked("who was in One", visitors["two"]) is first
     asked("who was in Two", Waiter("next"))
     asked("genre of Two", Waiter("next"))
-    assert found(first) == states
+    assert state_count(first) == states
     there.remove("two")
     last = asked("genre of One", Waiter("next"))
-    assert found(first) == 0 and found(last) == states
+    assert state_count(first) == 0 and state_count(last) == states
 
 
 def test_cached_or_screenless_results_are_kept(asked):
     alone = asked("who was in One")
     gone = asked("who was in Two", Waiter("gone", lambda: False))
-    assert found(gone) > 1  # A repeated question finds these states.
+    assert state_count(gone) > 1  # A repeated question finds these states.
     asked("genre of Two", Waiter("next"))
     asked("genre of One", Waiter("next"))
-    assert found(gone) == 0 and found(alone) > 1
+    assert state_count(gone) == 0 and state_count(alone) > 1
 
 
 def test_displayed_results_stay_cached(asked):
@@ -149,7 +149,7 @@ def test_next_question_releases_the_previous_one(asked):
     first = asked("who was in One", Waiter("one"))
     asked("who was in Two", Waiter("one"))
     asked("genre of Two", Waiter("next"))
-    assert found(first) == 0
+    assert state_count(first) == 0
 
 
 class OwnModelRegistry(Registry):
@@ -169,7 +169,7 @@ def no_collection():
     gc.enable()
 
 
-def goes(*gone: weakref.ref) -> bool:
+def are_freed(*gone: weakref.ref) -> bool:
     """Return whether these objects are freed once the last threads have released them."""
     until = time.monotonic() + 60
     while any(one() is not None for one in gone) and time.monotonic() < until:
@@ -184,10 +184,10 @@ def test_dropped_engine_is_freed_completely(films, no_collection, repairs):
     graph = engine.graph(str(films.folder))
     ask = engine.ask(GraphSource.of(graph), Question("who was in One"), model=False)
     job = engine.compare(ask, [Instance(LINE, LINE, parse_line(LINE))], repairs=repairs)
-    assert job.wait(120) and found(job) > 1
+    assert job.wait(120) and state_count(job) > 1
     gone = [weakref.ref(one) for one in (engine, engine.models, graph, engine.models._made["own"])]
     del engine, graph, ask, job
-    assert goes(*gone)
+    assert are_freed(*gone)
 
 
 def test_closed_engine_holds_neither_graphs_nor_models(films, monkeypatch, no_collection):
@@ -197,7 +197,7 @@ def test_closed_engine_holds_neither_graphs_nor_models(films, monkeypatch, no_co
         weakref.ref(one) for one in (engine.graph(str(films.folder)), engine.models._made["own"])
     ]
     engine.close()
-    assert goes(*gone)
+    assert are_freed(*gone)
 
 
 def test_given_models_outlive_their_engine(no_collection):

@@ -89,11 +89,11 @@ def run(kit, slow, line=RANKED, preview=None, **choosers):
     return lane
 
 
-def named(kit, state):
+def names_and_answers(kit, state):
     return [kit.graph.text(path) for path in state.paths.items], kit.graph.names(state.reader or ())
 
 
-def outcome(comparison):
+def results_without_times(comparison):
     """Results of a comparison without its times."""
     without = lambda value: (
         {
@@ -171,13 +171,13 @@ def test_ranking_preview_has_best_paths_and_answers(kit):
         kit, StepwiseScorer(SCORES, 4), preview=lambda text, states: seen.append((text, states()))
     )
     assert [text for text, _ in seen] == [f"{count} of 4 paths read" for count in (1, 2, 3, 4)]
-    assert [named(kit, states[2])[0] for _, states in seen] == [
+    assert [names_and_answers(kit, states[2])[0] for _, states in seen] == [
         [ANN],
         [DRAMA, ANN],
         [DRAMA, DIRECTED],
         [DRAMA, DIRECTED],
     ]
-    assert [named(kit, states[3])[1] for _, states in seen] == [
+    assert [names_and_answers(kit, states[3])[1] for _, states in seen] == [
         ["Ann"],
         ["Drama"],
         ["Drama"],
@@ -193,7 +193,10 @@ def test_ranking_preview_has_best_paths_and_answers(kit):
         ]
         # Only the prompt is written, since no model is used.
         assert states[-1].answer is None and states[-1].prompt.paths == min(count, 2)
-    assert named(kit, lane.state) == ([DRAMA, DIRECTED], ["Drama"]) and len(lane.states) == 4
+    assert (
+        names_and_answers(kit, lane.state) == ([DRAMA, DIRECTED], ["Drama"])
+        and len(lane.states) == 4
+    )
 
 
 def test_preview_stops_before_a_model_step(kit):
@@ -227,7 +230,7 @@ def test_beam_preview_has_earlier_hops_and_best_steps(kit):
         kit,
         StepwiseScorer(scores, 9),
         line,
-        lambda text, states: seen.append((text, named(kit, states()[1])[0])),
+        lambda text, states: seen.append((text, names_and_answers(kit, states()[1])[0])),
     )
     assert [text for text, _ in seen] == [
         "hop 1 of 2, 1 of 2 paths read",
@@ -298,7 +301,9 @@ def test_previews_do_not_change_the_result(engine, kit, slow):
     assert lane.status == JOB_DONE and lane.preview is None and lane.shown.states == lane.states
     other = Engine(kit.Written(slow=slow, encoder=kit.Table({})))
     alone = compare(other, kit, RANKED)
-    assert alone.wait(120) and outcome(alone.comparison) == outcome(job.comparison)
+    assert alone.wait(120) and results_without_times(alone.comparison) == results_without_times(
+        job.comparison
+    )
     other.stop()
 
 

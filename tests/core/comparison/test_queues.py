@@ -120,7 +120,7 @@ def test_dropped_items_do_not_run_and_failures_stop_nobody(caplog):
     assert soon(lambda: done == ["d"])
 
 
-def preparing(begun, go, waits=False):
+def preparing_item(begun, go, waits=False):
     """An item of work that prepares something, or waits for it, until `go` is set."""
 
     def piece():
@@ -133,7 +133,7 @@ def preparing(begun, go, waits=False):
 
 def test_next_item_runs_while_one_prepares():
     queue, begun, go, over = FairQueue("test", workers=1), [], threading.Event(), threading.Event()
-    queue.put("me", preparing(begun, go))
+    queue.put("me", preparing_item(begun, go))
     queue.put("me", over.set)
     assert over.wait(120) and not go.is_set() and queue.ahead("other") == 1
     go.set()
@@ -143,7 +143,7 @@ def test_next_item_runs_while_one_prepares():
 def test_short_preparation_keeps_its_turn(monkeypatch):
     monkeypatch.setattr("core.runtime.turn.PASS_ON_AFTER_SECONDS", 60.0)
     queue, begun, go, order = FairQueue("test", workers=2), [], threading.Event(), []
-    queue.put("me", lambda: (preparing(begun, go)(), order.append("first")))
+    queue.put("me", lambda: (preparing_item(begun, go)(), order.append("first")))
     queue.put("me", lambda: order.append("second"))
     assert soon(lambda: begun)
     go.set()
@@ -153,7 +153,7 @@ def test_short_preparation_keeps_its_turn(monkeypatch):
 def test_number_of_preparing_items_is_bounded():
     queue, begun, go, over = FairQueue("test", workers=1), [], threading.Event(), threading.Event()
     for place in range(MAX_PREPARING_PIECES + 2):
-        queue.put(place, preparing(begun, go))
+        queue.put(place, preparing_item(begun, go))
     assert soon(lambda: len(begun) == MAX_PREPARING_PIECES + 1)  # The last item has kept its turn.
     queue.put("other", over.set)
     assert not over.wait(3 * PASS_ON_AFTER_SECONDS) and len(begun) == MAX_PREPARING_PIECES + 1
@@ -162,7 +162,7 @@ def test_number_of_preparing_items_is_bounded():
     go.clear()
     begun.clear()
     for place in range(6):
-        queue.put(place, preparing(begun, go, waits=True))
+        queue.put(place, preparing_item(begun, go, waits=True))
     over.clear()
     queue.put("other", over.set)
     assert over.wait(120) and len(begun) == 6
@@ -172,7 +172,9 @@ def test_number_of_preparing_items_is_bounded():
 def test_turn_is_taken_back_after_preparation():
     queue, begun, go, order = FairQueue("test", workers=1), [], threading.Event(), []
     blocked = threading.Event()
-    queue.put("me", lambda: (preparing(begun, go)(), order.append("prepared"), blocked.wait(120)))
+    queue.put(
+        "me", lambda: (preparing_item(begun, go)(), order.append("prepared"), blocked.wait(120))
+    )
     queue.put("me", lambda: order.append("meanwhile"))
     assert soon(lambda: order == ["meanwhile"])
     go.set()

@@ -16,7 +16,7 @@ TEMPLATE = (
 )
 
 
-def toy(name: str, kind: int) -> TrainingExample:
+def toy_example(name: str, kind: int) -> TrainingExample:
     """A question whose right relation follows from its words; three other relations are wrong."""
     question, relation = f"{WORDS[kind]} {name}", RELATIONS[kind]
     others = [r for r in RELATIONS if r != relation]
@@ -45,7 +45,7 @@ def one_thread(monkeypatch):
 def lesson():
     """Training and held-out examples: four kinds of question about eight and two things."""
     made = [
-        toy(name, kind)
+        toy_example(name, kind)
         for name in "ant bee cat dog eel fox gnu hen ibis jay".split()
         for kind in range(4)
     ]

@@ -111,7 +111,7 @@ def test_training_helps_and_is_resumed_exactly_and_served(bert, lesson, tmp_path
     assert reciprocal_rank(whole, lesson[1]) == state.figure > before == state.looks[0][2]
 
     with pytest.raises(RunCancelled):
-        train_encoder(bert, *lesson, FAST, tmp_path / "cut", "k", Watch(_after(30)))
+        train_encoder(bert, *lesson, FAST, tmp_path / "cut", "k", Watch(_cancel_after(30)))
     resumed, _ = train_encoder(bert, *lesson, FAST, tmp_path / "cut", "k", NO_WATCH)
     for name, weight in whole.net.state_dict().items():
         assert torch.equal(weight, resumed.net.state_dict()[name]), name
@@ -122,7 +122,7 @@ def test_training_helps_and_is_resumed_exactly_and_served(bert, lesson, tmp_path
         assert np.allclose((served * whole.encode(texts).numpy()).sum(1), 1, atol=1e-3)
 
 
-def _after(calls: int):
+def _cancel_after(calls: int):
     """A check that cancels at its `calls`-th call."""
     count = iter(range(1, 10**6))
 

@@ -10,7 +10,7 @@ from core.errors import ModelFailed
 from core.models.batches import BatchSplitter, is_out_of_memory, pad_batch
 
 
-def sizes(batches: BatchSplitter, lengths, fits) -> list[list[int]]:
+def batches_read(batches: BatchSplitter, lengths, fits) -> list[list[int]]:
     """Batches in which texts of these lengths were read.
 
     A batch of more than `fits` tokens runs out of memory.
@@ -29,18 +29,18 @@ def sizes(batches: BatchSplitter, lengths, fits) -> list[list[int]]:
 
 
 def test_processor_batches_have_a_fixed_size_longest_first():
-    assert sizes(BatchSplitter("cpu", 2), [3, 9, 1, 9, 4], 1000) == [[1, 3], [4, 0], [2]]
+    assert batches_read(BatchSplitter("cpu", 2), [3, 9, 1, 9, 4], 1000) == [[1, 3], [4, 0], [2]]
 
 
 def test_batch_that_ran_out_of_memory_is_halved_for_good():
     batches = BatchSplitter("cpu", 4)
-    assert sizes(batches, [5] * 6, 10) == [[0, 1, 2, 3], [0, 1], [2, 3], [4, 5]]
-    assert sizes(batches, [5] * 3, 10) == [[0, 1], [2]]
+    assert batches_read(batches, [5] * 6, 10) == [[0, 1, 2, 3], [0, 1], [2, 3], [4, 5]]
+    assert batches_read(batches, [5] * 3, 10) == [[0, 1], [2]]
 
 
 def test_single_text_that_is_too_long_is_reported():
     with pytest.raises(ModelFailed, match="text of 9,000 tokens"):
-        sizes(BatchSplitter("cpu", 4), [9000, 5], 100)
+        batches_read(BatchSplitter("cpu", 4), [9000, 5], 100)
 
 
 def test_other_errors_do_not_halve_batches():

@@ -16,7 +16,7 @@ from core.models.discovery import FoundServer, find_servers, list_models
 
 
 @contextmanager
-def answering(status: int, answer, kind: str = "application/json"):
+def answering_server(status: int, answer, kind: str = "application/json"):
     """A server that gives the same answer to every GET.
 
     Yields its port and the keys that it received.
@@ -46,7 +46,7 @@ def answering(status: int, answer, kind: str = "application/json"):
         server.server_close()
 
 
-def listed(*names: str, owner: str = "me") -> dict:
+def model_list(*names: str, owner: str = "me") -> dict:
     return {
         "object": "list",
         "data": [
@@ -58,18 +58,18 @@ def listed(*names: str, owner: str = "me") -> dict:
 @contextmanager
 def listing(*names: str):
     """Yield the address of a server that lists these models."""
-    with answering(200, listed(*names)) as (port, _):
+    with answering_server(200, model_list(*names)) as (port, _):
         yield f"http://127.0.0.1:{port}/v1"
 
 
 def test_servers_on_default_ports_are_found_with_their_models():
     with (
-        answering(200, listed("qwen3:8b", "bge-m3", owner="library")) as (ollama, _),
-        answering(401, {"error": {"message": "no key"}}) as (locked, _),
-        answering(200, b"<html>A wiki</html>", "text/html") as (page, _),
-        answering(404, {"detail": "Not Found"}) as (other, _),
-        answering(200, {"data": "no list"}) as (odd, _),
-        answering(200, listed()) as (empty, _),
+        answering_server(200, model_list("qwen3:8b", "bge-m3", owner="library")) as (ollama, _),
+        answering_server(401, {"error": {"message": "no key"}}) as (locked, _),
+        answering_server(200, b"<html>A wiki</html>", "text/html") as (page, _),
+        answering_server(404, {"detail": "Not Found"}) as (other, _),
+        answering_server(200, {"data": "no list"}) as (odd, _),
+        answering_server(200, model_list()) as (empty, _),
         socket.socket() as closed,
     ):
         closed.bind(("127.0.0.1", 0))
@@ -91,7 +91,7 @@ def test_servers_on_default_ports_are_found_with_their_models():
 
 def test_typed_key_lists_the_models(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
-    with answering(200, listed("a", "b")) as (port, keys):
+    with answering_server(200, model_list("a", "b")) as (port, keys):
         url = f"http://127.0.0.1:{port}/v1"
         assert list_models(url) == ("a", "b")
         save_key(url, "typed")
@@ -101,7 +101,7 @@ def test_typed_key_lists_the_models(tmp_path, monkeypatch):
     with pytest.raises(ModelFailed, match="cannot be reached"):
         list_models(url)
     with (
-        answering(200, b"<html>A wiki</html>", "text/html") as (port, _),
+        answering_server(200, b"<html>A wiki</html>", "text/html") as (port, _),
         pytest.raises(ModelFailed, match="no list of models"),
     ):
         list_models(f"http://127.0.0.1:{port}/v1")

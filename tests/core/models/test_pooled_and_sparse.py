@@ -60,7 +60,7 @@ def tiny(tmp_path_factory):
     return folder
 
 
-def outputs(folder, text, kind):
+def network_output(folder, text, kind):
     """Network output for one text without padding."""
     import torch
     import transformers
@@ -78,7 +78,7 @@ def test_vector_is_the_unscaled_token_mean(tiny):
     vectors = PooledEncoder(str(tiny), "tiny", batch=2).encode(TEXTS)
     for text, vector in zip(TEXTS, vectors):
         assert vector == pytest.approx(
-            outputs(tiny, text, "AutoModel").last_hidden_state[0].mean(0).numpy(), abs=1e-5
+            network_output(tiny, text, "AutoModel").last_hidden_state[0].mean(0).numpy(), abs=1e-5
         )
     assert (vectors[1] == vectors[3]).all() and abs(np.linalg.norm(vectors[0]) - 1) > 0.01
 
@@ -87,7 +87,7 @@ def test_sparse_weights_are_token_maxima(tiny):
     model = Splade(str(tiny), "tiny", batch=2)
     found = model.vectors(TEXTS).toarray()
     for text, weights in zip(TEXTS, found):
-        logits = outputs(tiny, text, "AutoModelForMaskedLM").logits[0].numpy()
+        logits = network_output(tiny, text, "AutoModelForMaskedLM").logits[0].numpy()
         assert weights == pytest.approx(np.log1p(np.maximum(logits, 0)).max(axis=0), abs=1e-5)
     assert model.score(Task("ab cab"), TEXTS) == pytest.approx(found @ found[0], abs=1e-4)
 
@@ -129,7 +129,7 @@ def test_missing_weights_are_reported(tmp_path):
 
 
 @pytest.fixture(scope="module")
-def halves(tiny, tmp_path_factory):
+def dpr_folders(tiny, tmp_path_factory):
     """Folders with DPR's two encoders and the tokenizer of letters.
 
     The encoders have one layer of 16 dimensions with random weights.
@@ -154,31 +154,31 @@ def halves(tiny, tmp_path_factory):
     return folders
 
 
-def test_dpr_is_the_dot_product_of_first_tokens(halves):
-    passages, questions = halves["DPRContextEncoder"], halves["DPRQuestionEncoder"]
+def test_dpr_is_the_dot_product_of_first_tokens(dpr_folders):
+    passages, questions = dpr_folders["DPRContextEncoder"], dpr_folders["DPRQuestionEncoder"]
     model = DPR(QuestionHalf(str(questions), "dpr"), PassageHalf(str(passages), "dpr", batch=2))
-    question = outputs(questions, "ab cab", "DPRQuestionEncoder").pooler_output[0].numpy()
+    question = network_output(questions, "ab cab", "DPRQuestionEncoder").pooler_output[0].numpy()
     wanted = [
-        outputs(passages, text, "DPRContextEncoder").pooler_output[0].numpy() @ question
+        network_output(passages, text, "DPRContextEncoder").pooler_output[0].numpy() @ question
         for text in TEXTS
     ]
     assert model.score(Task("ab cab"), TEXTS) == pytest.approx(wanted, abs=1e-4)
     assert model.loaded and model.score(Task("a"), []).shape == (0,)
 
 
-def test_dpr_refuses_other_encoders(halves, tiny):
-    for folder in (tiny, halves["DPRQuestionEncoder"]):
+def test_dpr_refuses_other_encoders(dpr_folders, tiny):
+    for folder in (tiny, dpr_folders["DPRQuestionEncoder"]):
         with pytest.raises(ModelUnavailable, match="holds no DPRContextEncoder"):
             PassageHalf(str(folder), "dpr").encode(["a"])
 
 
-def test_dpr_needs_two_folders(halves, tmp_path, monkeypatch):
+def test_dpr_needs_two_folders(dpr_folders, tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     row = f"""[model.dpr]
 kind = "scorer"
 backend = "dpr"
-weights = "{halves["DPRContextEncoder"].as_posix()}"
-questions = "{halves["DPRQuestionEncoder"].as_posix()}"
+weights = "{dpr_folders["DPRContextEncoder"].as_posix()}"
+questions = "{dpr_folders["DPRQuestionEncoder"].as_posix()}"
 """
     assert "facebook/dpr-question_encoder" in Registry().info("dpr").how_to_get
     (tmp_path / "models.toml").write_text(row, "utf-8")

@@ -160,7 +160,7 @@ class ChainNameEncoder:
         return np.cos(1 - worth), np.sin(1 - worth)
 
 
-def many():
+def many_texts():
     texts = [
         f"start -> r{chain} -> {NAMES[i % 5]} {i}" for chain in range(CHAINS) for i in range(EACH)
     ]
@@ -168,7 +168,7 @@ def many():
 
 
 def test_most_promising_texts_are_read_first():
-    texts, groups = many()
+    texts, groups = many_texts()
     encoder = ChainNameEncoder()
     choice = EncoderScorer(encoder).choose(Task(QUESTION, read=120, groups=groups), texts, 6)
     assert sum(map(len, encoder.read)) == 120 == len(set(sum(encoder.read, [])))
@@ -224,7 +224,7 @@ def test_expected_scores_follow_the_conditional_normal_distribution():
 
 
 def test_reading_ends_once_the_best_are_read():
-    texts, groups = many()
+    texts, groups = many_texts()
     whole, read = (
         EncoderScorer(ChainNameEncoder()).choose(Task(QUESTION, groups=groups), texts, 6),
         {},
@@ -257,7 +257,7 @@ def test_indistinguishable_texts_are_all_read(best):
         def vector(self, text):
             return (1.0, 0.0)
 
-    texts, groups = many()
+    texts, groups = many_texts()
     choice = EncoderScorer(EqualVectorEncoder()).choose(
         Task(QUESTION, recall=0.99, best=best, groups=groups), texts, best
     )
@@ -265,7 +265,7 @@ def test_indistinguishable_texts_are_all_read(best):
 
 
 def test_earlier_hops_decide_the_first_texts():
-    texts, groups = many()
+    texts, groups = many_texts()
     encoder, earlier = ChainNameEncoder(), {}
     task = Task(QUESTION, recall=0.9, best=6, earlier=earlier)
     EncoderScorer(encoder).score(
@@ -284,7 +284,7 @@ def test_earlier_hops_decide_the_first_texts():
 
 def test_reading_order_does_not_change_the_scores(monkeypatch):
     monkeypatch.setattr(reading_order, "CACHED_READ_SECONDS", 0)  # All readings count as slow.
-    texts, groups = many()
+    texts, groups = many_texts()
     texts, groups = texts * 2, np.tile(groups, 2)  # Each text occurs twice.
     whole, seen = EncoderScorer(ChainNameEncoder()).choose(Task(QUESTION), texts, 0), []
     encoder = ChainNameEncoder()
@@ -306,7 +306,7 @@ def test_reading_order_does_not_change_the_scores(monkeypatch):
 
 def test_known_texts_are_read_at_once(monkeypatch):
     monkeypatch.setattr(reading_order, "CACHED_READ_SECONDS", 60)
-    texts, groups = many()
+    texts, groups = many_texts()
     whole, encoder, seen = (
         EncoderScorer(ChainNameEncoder()).choose(Task(QUESTION), texts, 0),
         ChainNameEncoder(),
@@ -338,7 +338,7 @@ def test_equal_scores_keep_the_order_of_the_texts():
         def vector(self, text):
             return (1.0, 0.0)
 
-    texts, groups = many()
+    texts, groups = many_texts()
     choice = EncoderScorer(EqualVectorEncoder()).choose(
         Task(QUESTION, groups=groups, preview=lambda *call: None), texts, 0
     )
@@ -350,7 +350,7 @@ def test_equal_scores_keep_the_order_of_the_texts():
 
 
 def test_reading_order_depends_on_the_texts_alone():
-    texts, groups = many()
+    texts, groups = many_texts()
     rounds = []
     for named in (groups, groups * 7 + 3):  # The same groups under other numbers.
         encoder = ChainNameEncoder()
@@ -378,7 +378,7 @@ def test_shipped_encoders_input_vectors_are_token_means(encoder):
 
 
 def test_parallel_readers_do_not_change_the_scores(encoder):
-    texts, groups = many()
+    texts, groups = many_texts()
     task = Task("who is cid", groups=groups[::2], recall=0.9, best=4)
 
     def chosen():
@@ -399,7 +399,7 @@ def test_parallel_readers_do_not_change_the_scores(encoder):
 
 
 def test_shipped_encoder_gives_equal_scores_in_any_order(encoder):
-    texts, groups = many()
+    texts, groups = many_texts()
     encoder.forget()
     whole = EncoderScorer(encoder).score(Task("who is cid"), texts[::2])
     encoder.forget()

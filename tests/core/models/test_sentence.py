@@ -72,7 +72,7 @@ def network(kind: str, folder):
     return folder
 
 
-def stated(kind: str, pooling: str, folder):
+def saved_network(kind: str, pooling: str, folder):
     """A folder as sentence-transformers writes it: network, pooling and unit vectors."""
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.base.modules import Normalize, Transformer
@@ -92,7 +92,7 @@ def stated(kind: str, pooling: str, folder):
 def test_vectors_equal_those_of_sentence_transformers(kind, pooling, tmp_path):
     from sentence_transformers import SentenceTransformer
 
-    folder = stated(kind, pooling, tmp_path)
+    folder = saved_network(kind, pooling, tmp_path)
     ours = SentenceEncoder(str(folder), "tiny", "query: ", "passage: ", pooling, batch=2)
     theirs = SentenceTransformer(str(folder), device="cpu")
     assert ours.encode(TEXTS) == pytest.approx(theirs.encode(TEXTS, prompt="passage: "), abs=1e-5)
@@ -111,7 +111,7 @@ def test_vectors_equal_those_of_sentence_transformers(kind, pooling, tmp_path):
 def test_dense_vectors_equal_those_of_flag_embedding(tmp_path):
     from FlagEmbedding import BGEM3FlagModel
 
-    folder = stated("XLMRoberta", "cls", tmp_path)
+    folder = saved_network("XLMRoberta", "cls", tmp_path)
     theirs = BGEM3FlagModel(str(folder), use_fp16=False, devices="cpu", normalize_embeddings=True)
     wanted = theirs.encode(TEXTS[:4], max_length=120, return_dense=True)["dense_vecs"]
     assert SentenceEncoder(str(folder), "tiny", pooling="cls").encode(TEXTS[:4]) == pytest.approx(

@@ -23,7 +23,7 @@ from core.models.triple_scorer import TripleScorer, load_triple_scorer
 from core.watch import NO_WATCH, Watch
 
 
-def by_hand(**weights):
+def hand_made_scorer(**weights):
     """A scorer with one hidden unit over vectors of two numbers.
 
     Weights that are not given are 0, except those of the last layer.
@@ -50,7 +50,7 @@ def by_hand(**weights):
 def test_scores_by_hand():
     # The hidden value is the relation's first number plus the tail's second. sigmoid(0) = .5,
     # sigmoid(1) = .731059, sigmoid(3) = .952574.
-    scorer = by_hand(relation=[[1], [0]], tail=[[0], [1]])
+    scorer = hand_made_scorer(relation=[[1], [0]], tail=[[0], [1]])
     nodes, relations = (
         np.array([[9, 0], [9, 2]], np.float32),
         np.array([[1, 9], [-5, 9]], np.float32),
@@ -69,7 +69,7 @@ def test_scores_by_hand():
 def test_distance_of_a_triple_counts():
     places = directional_distances(np.array([0]), np.array([1]), np.array([True, False]))
     # The weight applies to heads that are question entities.
-    scorer = by_hand(head_place=[[0], [2]] + [[0]] * 8)
+    scorer = hand_made_scorer(head_place=[[0], [2]] + [[0]] * 8)
     zeros = np.zeros((2, 2), np.float32)
     found = scorer.scores(
         zeros[0], zeros, zeros[:1], places, (np.array([0, 1]), np.array([0, 0]), np.array([1, 0]))
@@ -79,7 +79,7 @@ def test_distance_of_a_triple_counts():
 
 def test_wrong_encoder_is_reported(tmp_path):
     with pytest.raises(BadInput, match="2 numbers; .* 3"):
-        by_hand().scores(
+        hand_made_scorer().scores(
             np.zeros(3),
             np.zeros((1, 3)),
             np.zeros((1, 3)),
@@ -94,7 +94,9 @@ def test_own_scorer_precedes_the_shipped_one(tmp_path, monkeypatch):
     from safetensors.numpy import save_file
 
     (tmp_path / module.TRIPLE_SCORER_NAME).mkdir()
-    save_file(by_hand().weights, tmp_path / module.TRIPLE_SCORER_NAME / module.TRIPLE_SCORER_FILE)
+    save_file(
+        hand_made_scorer().weights, tmp_path / module.TRIPLE_SCORER_NAME / module.TRIPLE_SCORER_FILE
+    )
     assert load_triple_scorer().dimension == 2
     save_file(
         {"other": np.zeros(1, np.float32)},

@@ -14,7 +14,7 @@ from core.models.weights import unreadable_file
 
 
 @pytest.fixture
-def another_person(monkeypatch):
+def other_user(monkeypatch):
     """Check permissions as for other users, even where root runs the tests."""
 
     def access(path, how):
@@ -28,7 +28,7 @@ def another_person(monkeypatch):
     monkeypatch.setattr("core.models.weights.os.access", access)
 
 
-def test_unreadable_file_is_found(tmp_path: Path, another_person):
+def test_unreadable_file_is_found(tmp_path: Path, other_user):
     folder, file = tmp_path / "weights", tmp_path / "weights" / "model.bin"
     folder.mkdir()
     file.write_bytes(b"1")
@@ -53,7 +53,7 @@ def test_unreadable_file_is_found(tmp_path: Path, another_person):
     [("chat", "llama", "file"), ("encoder", "sentence-transformers", "weights")],
 )
 def test_model_with_unreadable_weights_is_missing(
-    own_home, another_person, monkeypatch, kind, backend, key
+    own_home, other_user, monkeypatch, kind, backend, key
 ):
     monkeypatch.setattr("core.models.backends.base.missing_library", lambda *_: "")
     monkeypatch.setattr("importlib.util.find_spec", lambda name: object())
@@ -75,7 +75,7 @@ def test_model_with_unreadable_weights_is_missing(
     assert not info.present and str(file) in info.how_to_get
 
 
-def test_loading_unreadable_file_names_it(tmp_path: Path, another_person):
+def test_loading_unreadable_file_names_it(tmp_path: Path, other_user):
     pytest.importorskip("xllamacpp")
     file = tmp_path / "theirs.gguf"
     file.write_bytes(b"GGUF")

@@ -22,7 +22,7 @@ BEFORE = {
 }
 
 
-def after(rank):
+def changed_weights(rank):
     """Changed weights, with a difference of this rank in the layer.
 
     The bias changes by 1, the words by 5, and a head is new.
@@ -37,7 +37,7 @@ def after(rank):
 
 
 def test_change_of_the_saved_rank_is_exact(tmp_path):
-    trained = after(2)
+    trained = changed_weights(2)
     write_difference(low_rank_difference(BEFORE, trained, 2, "words"), tmp_path)
     found = apply_difference(BEFORE, read_difference(tmp_path))
     for name in ("layer.weight", "layer.bias", "head.weight"):
@@ -46,7 +46,7 @@ def test_change_of_the_saved_rank_is_exact(tmp_path):
 
 
 def test_higher_rank_is_closer_and_larger():
-    trained = after(5)
+    trained = changed_weights(5)
     told = {rank: low_rank_difference(BEFORE, trained, rank) for rank in (1, 3, 5)}
     off = [
         float(

@@ -83,7 +83,7 @@ def test_relations_that_lead_to_persons(relation, somebody):
     assert leads_to_person(relation) == somebody
 
 
-def read(kit, question, start, asked=True, *first):
+def reader_answers(kit, question, start, asked=True, *first):
     """The reader's answers, after a sort that puts paths to the nodes `first` in front."""
     state = State(Question(question), (kit.node(start),))
     for operator in (EgoNetwork(hops=1), ShortestPaths()):
@@ -108,11 +108,11 @@ def read(kit, question, start, asked=True, *first):
     ],
 )
 def test_who_questions_get_no_years(kit, question, asked, told):
-    assert read(kit, question, "Two", asked, "1999") == told
+    assert reader_answers(kit, question, "Two", asked, "1999") == told
 
 
 def test_which_films_expects_nodes_with_relations(kit):
-    assert set(read(kit, "which films did Ann direct", "Ann")) <= {"One", "Two"}
+    assert set(reader_answers(kit, "which films did Ann direct", "Ann")) <= {"One", "Two"}
 
 
 def test_person_with_the_named_role_is_chosen(tmp_path):

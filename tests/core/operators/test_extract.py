@@ -210,7 +210,7 @@ def test_invalid_parameters_are_refused(given, told):
         PersonalizedPageRank(**given)
 
 
-def five():
+def five_nodes():
     """The graph A to B, B to C, C to A, D to A, and E to itself."""
     return build_in_memory([(a, "r", b) for a, b in ("AB", "BC", "CA", "DA", "EE")], "five")
 
@@ -218,7 +218,7 @@ def five():
 def test_global_pagerank_does_not_depend_on_the_question():
     # Along the triples with damping .5: p(D) = .1, p(E) = .1 + p(E) / 2 = .2. Around the ring: A =
     # .1 + C / 2 + D / 2, B = .1 + A / 2, C = .1 + B / 2, so A = .225 * 8 / 7.
-    graph, a = five(), 1.8 / 7
+    graph, a = five_nodes(), 1.8 / 7
     wanted = {"A": a, "B": 0.1 + a / 2, "C": 0.15 + a / 4, "D": 0.1, "E": 0.2}
     parts = {}
     for name in "DE":

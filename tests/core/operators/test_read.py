@@ -38,7 +38,7 @@ def test_repeated_node_is_reached_once():
     ]
 
 
-def read(kit, question, seeds, names, steps, **values):
+def reader_answers(kit, question, seeds, names, steps, **values):
     """The reader's answers for one walk past these names.
 
     `steps` says for each step whether it follows the triple's direction.
@@ -67,19 +67,21 @@ def read(kit, question, seeds, names, steps, **values):
 def test_answer_in_the_middle_of_a_walk(kit):
     # Ann directed One and Two, and Two has release year 1999.
     walk = ("One", "Ann", "Two", "1999"), (True, False, True)
-    assert read(kit, "who directed One", ("One",), *walk, anywhere=True) == ["Ann"]
-    assert read(kit, "which films have the director of One", ("One",), *walk, anywhere=True) == [
-        "Two"
-    ]
-    assert read(kit, "when did Two come out", ("Two",), *walk, anywhere=True) == ["1999"]
+    assert reader_answers(kit, "who directed One", ("One",), *walk, anywhere=True) == ["Ann"]
+    assert reader_answers(
+        kit, "which films have the director of One", ("One",), *walk, anywhere=True
+    ) == ["Two"]
+    assert reader_answers(kit, "when did Two come out", ("Two",), *walk, anywhere=True) == ["1999"]
     # Without `anywhere` the answer is the end of a path.
-    assert read(kit, "who directed One", ("One",), *walk) == ["1999"]
+    assert reader_answers(kit, "who directed One", ("One",), *walk) == ["1999"]
 
 
 def test_answer_at_the_start_of_a_walk(kit):
     walk = ("Two", "Ann"), (True,)  # The walk ends at the question's entity.
-    assert read(kit, "which films did Ann direct", ("Ann",), *walk, anywhere=True) == ["Two"]
-    assert read(kit, "which films did Ann direct", ("Ann",), *walk) == []
-    assert read(kit, "which films are there", (), *walk, anywhere=True) == ["Two"]
+    assert reader_answers(kit, "which films did Ann direct", ("Ann",), *walk, anywhere=True) == [
+        "Two"
+    ]
+    assert reader_answers(kit, "which films did Ann direct", ("Ann",), *walk) == []
+    assert reader_answers(kit, "which films are there", (), *walk, anywhere=True) == ["Two"]
     # The expected type of answer is unknown, so the end is used.
-    assert read(kit, "name one", (), *walk, anywhere=True) == ["Ann"]
+    assert reader_answers(kit, "name one", (), *walk, anywhere=True) == ["Ann"]

@@ -25,19 +25,19 @@ from tests.notes import NoteWith
 
 # Nodes per layer, each linked to all of the next. Paths of 1 to 4 steps: 100, 10,000, 1,000,000 and
 # 100,000,000.
-WIDE = 100
+LAYER_NODES = 100
 
 
 @pytest.fixture(scope="module")
 def layers():
-    first = [("0", "r", f"1.{i}") for i in range(WIDE)]
+    first = [("0", "r", f"1.{i}") for i in range(LAYER_NODES)]
     return build_in_memory(
         first
         + [
             (f"{k}.{i}", "r", f"{k + 1}.{j}")
             for k in (1, 2, 3)
-            for i in range(WIDE)
-            for j in range(WIDE)
+            for i in range(LAYER_NODES)
+            for j in range(LAYER_NODES)
         ],
         "layers",
         "out",
@@ -51,7 +51,7 @@ def star():
     return build_in_memory([*middle, *(("H", "r", f"l{i}") for i in range(2000))], "star", "out")
 
 
-def whole(graph, direction="out"):
+def listed_graph(graph, direction="out"):
     """The whole graph with its steps already listed, so that only the search itself is measured."""
     nodes = np.arange(graph.n_nodes)
     part = LocalAdjacency(graph, Subgraph(nodes, induced_edges(graph, nodes)), direction)
@@ -80,7 +80,7 @@ def run(graph, text, seeds, scorer=None):
 
 
 def test_complete_paths_stop_at_the_cap(layers):
-    part = whole(layers)
+    part = listed_graph(layers)
     (paths, capped), megabytes = peak(lambda: simple_paths(part, 0, 4, 10_000))
     assert capped and [sum(len(path) == hops for path in paths) for hops in (1, 2, 3)] == [
         100,
@@ -91,7 +91,7 @@ def test_complete_paths_stop_at_the_cap(layers):
 
 
 def test_all_shortest_paths_stop_at_the_cap(layers):
-    part = whole(layers)
+    part = listed_graph(layers)
     (paths, capped), megabytes = peak(lambda: shortest_paths(part, 0, 4, every=True, cap=20_000))
     assert capped and [sum(len(path) == hops for path in paths) for hops in (1, 2, 3)] == [
         100,
@@ -99,7 +99,7 @@ def test_all_shortest_paths_stop_at_the_cap(layers):
         9_900,
     ]
     assert megabytes < 40
-    assert len(shortest_paths(part, 0, 4)[0]) == 4 * WIDE  # There is one path per target.
+    assert len(shortest_paths(part, 0, 4)[0]) == 4 * LAYER_NODES  # There is one path per target.
 
 
 def test_capped_line_has_a_note(layers):
@@ -144,9 +144,9 @@ def test_cut_walk_has_a_note(star, monkeypatch):
 
 
 def test_recomputed_steps_are_equal(toy, monkeypatch):
-    held = list(whole(toy, "both").lists)
+    held = list(listed_graph(toy, "both").lists)
     monkeypatch.setattr(local_adjacency, "MAX_TUPLE_STEPS", 0)
-    anew = whole(toy, "both").lists
+    anew = listed_graph(toy, "both").lists
     assert list(anew) == held and len(anew) == toy.n_nodes and not isinstance(anew, tuple)
 
 

@@ -33,27 +33,27 @@ def graph(tmp_path_factory):
         yield CorpusSource("books").open(Engine()).graph
 
 
-def place(graph, *given, question="who"):
+def match_documents(graph, *given, question="who"):
     found = place_documents(graph, question, given, word_search(graph, "chunks", "bm25"))
     return graph.columns.chunks.texts("id", list(found.rows)), list(found.rows.values()), found
 
 
 def test_documents_match_by_id_title_and_quotation(graph):
     given = (ReplyDocument("fred", score=3.0), ReplyDocument(title="a christmas  CAROL", score=2.0))
-    ids, scores, found = place(graph, *given)
+    ids, scores, found = match_documents(graph, *given)
     assert (ids, scores, found.unplaced, found.notes) == (["fred", "carol"], [3.0, 2.0], 0, [])
-    assert place(graph, ReplyDocument(text="scrooge was\n his partner"))[0] == ["carol"]
-    assert place(
+    assert match_documents(graph, ReplyDocument(text="scrooge was\n his partner"))[0] == ["carol"]
+    assert match_documents(
         graph,
         *(ReplyDocument(named=name) for name in ("fred", "Scrooge was his", "the long book#no")),
     )[0] == ["fred", "carol"]
-    assert place(graph, ReplyDocument("book#1"))[0] == ["book#1"]
+    assert match_documents(graph, ReplyDocument("book#1"))[0] == ["book#1"]
 
 
 def test_id_matches_the_nearest_passage(graph):
     """thing55 is in the last of the book's chunks, thing1 in its first."""
-    last, _, found = place(graph, ReplyDocument("book"), question="what of thing55")
-    first, _, _ = place(graph, ReplyDocument("book"), question="what of thing1")
+    last, _, found = match_documents(graph, ReplyDocument("book"), question="what of thing55")
+    first, _, _ = match_documents(graph, ReplyDocument("book"), question="what of thing1")
     assert first == ["book#0"] and last == [
         f"book#{len([i for i in graph.columns.chunks.texts('document') if i == 'book']) - 1}"
     ]
@@ -66,7 +66,7 @@ def test_long_text_matches_each_passage_it_covers(graph):
         for id, of in zip(graph.columns.chunks.texts("id"), graph.columns.chunks.texts("document"))
         if of == "book"
     ]
-    ids, scores, found = place(
+    ids, scores, found = match_documents(
         graph, ReplyDocument(text=LONG, score=1.0), ReplyDocument("fred", score=0.5)
     )
     assert ids == [*chunks, "fred"] and scores == [1.0] * len(chunks) + [0.5] and len(chunks) > 1
@@ -74,8 +74,8 @@ def test_long_text_matches_each_passage_it_covers(graph):
     # The quotation crosses the first chunk border.
     across = LONG[len(graph.columns.chunks.text("text", chunks.index("book#0"))) - 200 :][:400]
     assert (
-        set(place(graph, ReplyDocument(text=across))[0]) <= set(chunks)
-        and place(graph, ReplyDocument(text=across))[0]
+        set(match_documents(graph, ReplyDocument(text=across))[0]) <= set(chunks)
+        and match_documents(graph, ReplyDocument(text=across))[0]
     )
 
 
@@ -86,17 +86,17 @@ def test_unknown_and_repeated_documents_are_counted(graph):
         ReplyDocument(text="A whale was white."),
         ReplyDocument("fred"),
     )
-    ids, scores, found = place(graph, *given)
+    ids, scores, found = match_documents(graph, *given)
     assert (ids, scores, found.unplaced) == (["fred"], [1.0], 2)
     assert found.notes == [
         NoteWith(2, "4 documents", "not in the corpus", "“<script>”", "“A whale was white.”"),
         NoteWith("1 document", "named before", "first place"),
     ]
-    assert place(graph)[2].rows == {} and place(graph)[2].notes == []
+    assert match_documents(graph)[2].rows == {} and match_documents(graph)[2].notes == []
 
 
 def test_ambiguous_title_needs_a_text(graph):
-    ids, _, found = place(
+    ids, _, found = match_documents(
         graph, ReplyDocument(title="Twins"), ReplyDocument(title="Twins", text="Another one.")
     )
     assert ids == ["twin-2"] and found.unplaced == 1
@@ -104,7 +104,7 @@ def test_ambiguous_title_needs_a_text(graph):
 
 
 def test_id_precedes_a_different_text(graph):
-    ids, _, found = place(graph, ReplyDocument("fred", text="Marley was dead"))
+    ids, _, found = match_documents(graph, ReplyDocument("fred", text="Marley was dead"))
     assert ids == ["fred"] and found.notes == [
         NoteWith("1 document", "id", "text", "the id counts")
     ]

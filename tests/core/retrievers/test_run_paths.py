@@ -24,7 +24,7 @@ Question:
 What did Ann build -> or own?"""
 
 
-def names(row) -> list[str]:
+def path_texts(row) -> list[str]:
     """The paths as texts with their relations in brackets."""
     written = []
     for path in paths_in(row)[0]:
@@ -34,12 +34,15 @@ def names(row) -> list[str]:
 
 
 def test_paths_of_a_prompt_are_found():
-    assert names({"input": ROG}) == ["Ann [owns] Marie [sails_to] Varna", "Ann [built] Harbour"]
+    assert path_texts({"input": ROG}) == [
+        "Ann [owns] Marie [sails_to] Varna",
+        "Ann [built] Harbour",
+    ]
     assert paths_in({"input": "What did Ann build -> or own?"}) == ((), 0)
     # A name with a comma looks like a row of four fields.
     triplets = "Triplets:\n(Ann,owns,Marie)\n(Bo, Holm,is,captain)\n\nQuestion:\nwho?"
     assert (
-        names({"user_query": triplets}) == ["Ann [owns] Marie"]
+        path_texts({"user_query": triplets}) == ["Ann [owns] Marie"]
         and paths_in({"user_query": triplets})[1] == 1
     )
 
@@ -51,7 +54,9 @@ def test_think_on_graph_chains_continue_from_earlier_ends():
     """
     first = [["Ann", "owns", "Marie"], ["Ann", "built", "Harbour"]]
     second = [["Marie", "sails_to", "Varna"], ["Marie", "sails_to", "Rome"], ["Bo", "knows", "Cy"]]
-    assert names({"question": "?", "results": "", "reasoning_chains": [[first], [second]]}) == [
+    assert path_texts(
+        {"question": "?", "results": "", "reasoning_chains": [[first], [second]]}
+    ) == [
         "Ann [built] Harbour",
         "Ann [owns] Marie [sails_to] Varna",
         "Ann [owns] Marie [sails_to] Rome",
@@ -74,7 +79,7 @@ def test_think_on_graph_chains_continue_from_earlier_ends():
     ],
 )
 def test_path_formats_are_parsed(value, found):
-    assert names({"paths": value}) == found and paths_in({"triples": value})[1] == 0
+    assert path_texts({"paths": value}) == found and paths_in({"triples": value})[1] == 0
 
 
 @pytest.mark.parametrize(

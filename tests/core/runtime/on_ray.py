@@ -38,13 +38,13 @@ from tests.real_models import registry as models
 pytestmark = pytest.mark.skipif(
     find_spec("ray") is None, reason="Ray is not installed; get it with: pip install ray"
 )
-TWO = Workers(2)
+TWO_WORKERS = Workers(2)
 
 
 @pytest.fixture(scope="module", autouse=True)
 def ray():
     """Ray, started once for the module, since a start takes seconds."""
-    with TWO.started() as ray:
+    with TWO_WORKERS.started() as ray:
         yield ray
 
 
@@ -58,7 +58,7 @@ def test_results_are_ordered_and_dead_workers_items_retried(tmp_path, monkeypatc
         ("die", None),
         ("square", 3),
     ]
-    found = list(TWO.each(work.any_of, pieces))
+    found = list(TWO_WORKERS.each(work.any_of, pieces))
     assert [piece for piece, _ in found] == pieces
     results = [result for _, result in found]
     assert (
@@ -80,17 +80,17 @@ def test_error_and_cancel_end_the_work():
             yield number
 
     with pytest.raises(HopscopeError, match="There is no one."):
-        list(TWO.each(work.fail, items()))
+        list(TWO_WORKERS.each(work.fail, items()))
     assert len(drawn) <= 10  # No more items were drawn than were in progress.
 
     def cancelled():
         raise RunCancelled()
 
     with pytest.raises(RunCancelled):
-        list(TWO.each(work.slow, range(8), Watch(cancelled)))
+        list(TWO_WORKERS.each(work.slow, range(8), Watch(cancelled)))
 
 
-def stripped(rows):
+def rows_without_times(rows):
     """Rows without measured times."""
     found = []
     for row in rows:
@@ -151,7 +151,11 @@ def test_evaluation_equals_that_of_one_process(films_file, capsys):
         assert main([*command, *more]) == EXIT_OK
         told.append(json.loads(capsys.readouterr().out)["run"])
     alone, spread = (Store(evaluations_file()).rows(run) for run in told)
-    assert told[0] != told[1] and len(alone) == 8 and stripped(alone) == stripped(spread)
+    assert (
+        told[0] != told[1]
+        and len(alone) == 8
+        and rows_without_times(alone) == rows_without_times(spread)
+    )
     assert (
         sum(row.error is not None for row in spread) == 2
         and Store(evaluations_file()).run(told[1]).status == "done"
@@ -170,7 +174,7 @@ def test_vectors_equal_those_of_one_process(films_file, monkeypatch):
     graph, encoder = films_file[0], models().encoder()
     monkeypatch.setattr(vector_blocks, "BLOCK_TEXTS", 2)
     found = []
-    for encode in (None, vector_blocks.encode_over_workers(TWO, "encoder")):
+    for encode in (None, vector_blocks.encode_over_workers(TWO_WORKERS, "encoder")):
         built = build_vectors(graph, encoder, "triples", encode=encode)
         assert built.facts["encoded"] == 5
         folder = vector_folder(graph, encoder, "triples")
@@ -199,7 +203,7 @@ def test_document_graph_equals_that_of_one_process(films_file, monkeypatch, tmp_
     monkeypatch.setattr(extractor, "HELD_CHUNKS", 2)
     monkeypatch.setattr(fact_collections, "MAX_RUN_CHUNKS", 2)
     found = []
-    for name, workers in (("one", None), ("two", TWO)):
+    for name, workers in (("one", None), ("two", TWO_WORKERS)):
         monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / name))
         report = BuildReport()
         graph = build_of_texts(
@@ -226,7 +230,7 @@ def test_merged_facts_equal_those_of_one_process(line, monkeypatch, tmp_path):
     monkeypatch.setattr(extractor, "HELD_CHUNKS", 2)
     monkeypatch.setattr(fact_collections, "MAX_RUN_CHUNKS", 2)
     found = []
-    for name, workers in (("one", None), ("two", TWO)):
+    for name, workers in (("one", None), ("two", TWO_WORKERS)):
         monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / name))
         report = BuildReport()
         graph = build_of_texts(
@@ -270,7 +274,7 @@ def test_document_benchmark_builds_equal_graphs_on_workers(monkeypatch, tmp_path
 def test_workers_read_chunks_by_their_language_models(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     report, ctx = BuildReport(), BuildContext(models())
-    with_workers = replace(ctx, report=report, workers=TWO)
+    with_workers = replace(ctx, report=report, workers=TWO_WORKERS)
     texts = [f"chunk {number}" for number in range(worker_extraction.WORKER_BATCH_CHUNKS + 1)]
     found = list(worker_extraction.extract_over_workers(work.Reading(), texts, with_workers))
     assert found == sorted(work.Reading().extracted(texts, ctx), key=lambda pair: pair[0])
@@ -283,14 +287,17 @@ def test_spending_cap_needs_one_process(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     corpus = write_corpus(new_folder("texts"), [Document("d", "Ann met Bob.")])
     with pytest.raises(BadParameter, match="one process"):
-        build_of_texts(corpus, "kg-llm", models(), cap=Cap(10.0), workers=TWO)
+        build_of_texts(corpus, "kg-llm", models(), cap=Cap(10.0), workers=TWO_WORKERS)
 
 
 def test_invalid_worker_options_are_refused():
     with pytest.raises(BadParameter, match="at least 0, not -1"):
         Workers(-1)
-    assert list(TWO.each(work.square, [])) == []
-    assert (TWO.words(), Workers(0, "far:6379").words()) == ("2 workers", "the workers of far:6379")
+    assert list(TWO_WORKERS.each(work.square, [])) == []
+    assert (TWO_WORKERS.words(), Workers(0, "far:6379").words()) == (
+        "2 workers",
+        "the workers of far:6379",
+    )
 
 
 def test_timed_evaluation_needs_one_process(films_file, capsys):

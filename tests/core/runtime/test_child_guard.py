@@ -12,11 +12,11 @@ import pytest
 
 from core.io.home import ROOT
 
-STARTS = "import subprocess, sys, time; a = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)']); print(a.pid, flush=True); "
+CHILD = "import subprocess, sys, time; a = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)']); print(a.pid, flush=True); "
 GROUPS = pytest.mark.parametrize("groups", [True, False], ids=["groups", "no groups"])
 
 
-def begun(groups, code, grace=10.0):
+def start_guard(groups, code, grace=10.0):
     run = f"import sys, core.runtime.child_guard as e; e.GROUPS, e.GRACE = {groups}, {grace}; sys.exit(e.run(sys.argv[1:]))"
     command = [sys.executable, "-c", run, sys.executable, "-c", code]
     return subprocess.Popen(
@@ -24,7 +24,7 @@ def begun(groups, code, grace=10.0):
     )
 
 
-def gone(pid):
+def has_ended(pid):
     for _ in range(200):
         try:
             if psutil.Process(pid).status() == psutil.STATUS_ZOMBIE:
@@ -42,24 +42,24 @@ def gone(pid):
     ids=["", "stubborn"],
 )
 def test_command_and_its_children_end_with_the_parent(groups, stubborn):
-    with begun(
-        groups, STARTS + stubborn + "print('ready', flush=True); time.sleep(600)", grace=1.0
+    with start_guard(
+        groups, CHILD + stubborn + "print('ready', flush=True); time.sleep(600)", grace=1.0
     ) as asked:
         started = int(asked.stdout.readline())
         assert asked.stdout.readline() == "ready\n"
         asked.stdin.close()
         assert asked.wait(60) > 128  # A signal ended the process.
-    assert gone(started)
+    assert has_ended(started)
 
 
 @GROUPS
 def test_exit_code_is_passed_on(groups):
-    with begun(groups, "raise SystemExit(7)") as asked:
+    with start_guard(groups, "raise SystemExit(7)") as asked:
         assert asked.wait(60) == 7
 
 
 def test_remaining_children_end_with_the_group():
-    with begun(True, STARTS) as asked:
+    with start_guard(True, CHILD) as asked:
         started = int(asked.stdout.readline())
         assert asked.wait(60) == 0
-    assert gone(started)
+    assert has_ended(started)

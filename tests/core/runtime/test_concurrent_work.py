@@ -14,7 +14,7 @@ from core.types import Usage
 from core.watch import Watch
 
 
-def soon(true):
+def becomes_true(true):
     end = time.monotonic() + 30
     while not true() and time.monotonic() < end:
         time.sleep(0.005)
@@ -34,15 +34,15 @@ def test_number_of_running_items_is_bounded():
         target=lambda: found.extend(ConcurrentWork(lambda: may[0]).each(work, range(6)))
     )
     thread.start()
-    assert soon(lambda: len(begun) == 2) and not soon_more(begun, 2)
+    assert becomes_true(lambda: len(begun) == 2) and not more_start_soon(begun, 2)
     may[0] = 4  # More items may start while others are running.
-    assert soon(lambda: len(begun) == 4) and not soon_more(begun, 4)
+    assert becomes_true(lambda: len(begun) == 4) and not more_start_soon(begun, 4)
     go.set()
     thread.join(30)
     assert sorted(begun[:4]) == [0, 1, 2, 3] and sorted(found) == [(i, -i) for i in range(6)]
 
 
-def soon_more(begun, than):
+def more_start_soon(begun, than):
     time.sleep(0.2)
     return len(begun) > than
 
@@ -71,7 +71,7 @@ def test_failure_stops_others_after_finished_results():
             return "came"
         if item == 1:
             raise ValueError("broken")
-        assert soon(lambda: stopped(flight))
+        assert becomes_true(lambda: stopped(flight))
         flight.check()
 
     found = []
@@ -101,7 +101,7 @@ def test_cancelled_work_starts_nothing_more():
     def work(item):
         begun.append(item)
         cancelled.set()
-        assert soon(lambda: stopped(flight))
+        assert becomes_true(lambda: stopped(flight))
 
     with pytest.raises(RunCancelled):
         list(flight.each(work, range(50)))
@@ -161,7 +161,7 @@ def test_wait_for_the_processor_is_not_charged():
         assert has.wait(30)
         with processor.held():
             go.set()
-            assert soon(is_waiting)
+            assert becomes_true(is_waiting)
             time.sleep(0.1)  # The first item waits for the processor meanwhile.
 
     threads = [threading.Thread(target=one) for one in (first, second)]

@@ -71,7 +71,7 @@ def busy_for(seconds, watch):
 
 
 @pytest.fixture(autouse=True, params=[True, False], ids=["limits of the kernel", "looked at"])
-def kernel(request, monkeypatch) -> bool:
+def kernel_limits(request, monkeypatch) -> bool:
     """True where the kernel enforces the limits, as on Linux.
 
     Elsewhere, as on macOS and Windows, the process is polled.
@@ -80,7 +80,7 @@ def kernel(request, monkeypatch) -> bool:
     return request.param
 
 
-def gone(pid: int) -> bool:
+def has_ended(pid: int) -> bool:
     for _ in range(200):
         try:
             with open(f"/proc/{pid}/stat", encoding="utf-8") as stat:
@@ -95,7 +95,7 @@ def gone(pid: int) -> bool:
 def test_subprocess_reports_and_returns():
     told = []
     number, pid = in_subprocess(doubled, 21, watch=Watch(report=lambda *said: told.append(said)))
-    assert (number, told) == (42, [("Doubling", 0.5)]) and pid != os.getpid() and gone(pid)
+    assert (number, told) == (42, [("Doubling", 0.5)]) and pid != os.getpid() and has_ended(pid)
 
 
 def test_error_in_the_subprocess_is_readable():
@@ -121,15 +121,15 @@ def test_cancel_ends_the_subprocess():
 
     with pytest.raises(RunCancelled):
         in_subprocess(asleep, watch=Watch(check, told))
-    assert gone(pids[0])
+    assert has_ended(pids[0])
 
 
-def test_subprocess_ends_with_its_parent(kernel):
+def test_subprocess_ends_with_its_parent(kernel_limits):
     code = (
         "from core.runtime import subprocess_worker; from core.runtime.subprocess_worker import in_subprocess\n"
         "from core.watch import Watch\n"
         "from tests.core.runtime.test_subprocess_worker import asleep\n"
-        f"subprocess_worker.KERNEL = {kernel}\n"
+        f"subprocess_worker.KERNEL = {kernel_limits}\n"
         "in_subprocess(asleep, watch=Watch(report=lambda text, share: print(text, flush=True)))"
     )
     asking = subprocess.Popen(
@@ -138,7 +138,7 @@ def test_subprocess_ends_with_its_parent(kernel):
     pid = int(asking.stdout.readline())
     asking.kill()
     asking.communicate()
-    assert gone(pid)
+    assert has_ended(pid)
 
 
 def test_subprocess_is_reused():
@@ -147,7 +147,7 @@ def test_subprocess_is_reused():
         with pytest.raises(HopscopeError, match="no number"):
             worker.do(refused, watch=NO_WATCH)
         assert {*pids, worker.do(doubled, 1, watch=NO_WATCH)[1]} == {pids[0]}
-    assert gone(pids[0])
+    assert has_ended(pids[0])
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,7 @@ def test_processor_time_is_limited_per_item():
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the system sets the limits on Linux alone")
-@pytest.mark.parametrize("kernel", [True], indirect=True)
+@pytest.mark.parametrize("kernel_limits", [True], indirect=True)
 @pytest.mark.parametrize(
     "limit, most, work, told",
     [

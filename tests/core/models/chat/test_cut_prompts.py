@@ -37,24 +37,24 @@ def prompt(length: int, unit: str = FACTS) -> list[dict[str, str]]:
     ]
 
 
-def the_end(messages, context: int = CONTEXT) -> int:
+def keep_end(messages, context: int = CONTEXT) -> int:
     """Prompt tokens of a server that cuts the beginning of a prompt to fit its context."""
     return min(context, tokens(messages))
 
 
-def half(messages, context: int = CONTEXT) -> int:
+def keep_half(messages, context: int = CONTEXT) -> int:
     """Prompt tokens of a server that cuts a long prompt until half of its context is free."""
     return tokens(messages) if tokens(messages) <= context else context // 2 + 2
 
 
-def last_messages(messages, context: int = CONTEXT) -> int:
+def keep_last_messages(messages, context: int = CONTEXT) -> int:
     """Prompt tokens of a server that drops the oldest messages but the system's until all fits."""
     while tokens(messages) > context and len(messages) > 2:
         messages = [messages[0], *messages[2:]]
-    return the_end(messages)
+    return keep_end(messages)
 
 
-def counting(count=the_end):
+def counting_server(count=keep_end):
     """A server that reports the number of prompt tokens that `count` computes."""
 
     def answer(handler, body):
@@ -70,7 +70,7 @@ def counting(count=the_end):
     return serving(answer)
 
 
-def examples(length: int) -> list[dict[str, str]]:
+def prompt_with_example(length: int) -> list[dict[str, str]]:
     """Messages of about `length` tokens, half of them in a solved example."""
     system, user = prompt(length // 2)
     return [system, user, {"role": "assistant", "content": "Eve."}, user]
@@ -79,18 +79,22 @@ def examples(length: int) -> list[dict[str, str]]:
 @pytest.mark.parametrize("length", [CONTEXT + 30, 3 * CONTEXT], ids=["by little", "by much"])
 @pytest.mark.parametrize(
     ("count", "asked", "read"),
-    [(the_end, prompt, "2,048"), (half, prompt, "1,026"), (last_messages, examples, "")],
+    [
+        (keep_end, prompt, "2,048"),
+        (keep_half, prompt, "1,026"),
+        (keep_last_messages, prompt_with_example, ""),
+    ],
     ids=["the end", "half", "the last messages"],
 )
 def test_cut_prompt_fails_with_advice(count, asked, read, length):
-    with counting(count) as (url, _), pytest.raises(ModelFailed) as raised:
+    with counting_server(count) as (url, _), pytest.raises(ModelFailed) as raised:
         OpenAIChat(url, "m", "m").reply(asked(length))
     assert f"read {read}" in str(raised.value) and "num_ctx" in str(raised.value)
 
 
-@pytest.mark.parametrize("count", [the_end, half])
+@pytest.mark.parametrize("count", [keep_end, keep_half])
 def test_cut_prompt_fails_after_whole_ones(count):
-    with counting(count) as (url, bodies):
+    with counting_server(count) as (url, bodies):
         chat = OpenAIChat(url, "m", "m")
         assert [chat.reply(prompt(length)).text for length in (900, 1500, 1400, 1900)] == [
             "Ann"
@@ -115,9 +119,12 @@ def test_cut_prompt_fails_after_whole_ones(count):
     ids=["words", "fours", "bytes", "a constant", "a round constant", "more than is sent"],
 )
 def test_whole_prompt_never_fails(count, length):
-    with counting(count) as (url, _):
+    with counting_server(count) as (url, _):
         chat = OpenAIChat(url, "m", "m")
-        assert [chat.reply(asked(length)).text for asked in (prompt, examples)] == ["Ann", "Ann"]
+        assert [chat.reply(asked(length)).text for asked in (prompt, prompt_with_example)] == [
+            "Ann",
+            "Ann",
+        ]
 
 
 @pytest.mark.parametrize("how", ["refuses", "counts nothing", "counts what is new"])
@@ -149,7 +156,7 @@ def test_token_count_request_can_be_cancelled():
         if len(bodies) > 1:
             raise RunCancelled
 
-    with counting() as (url, bodies), pytest.raises(RunCancelled):
+    with counting_server() as (url, bodies), pytest.raises(RunCancelled):
         OpenAIChat(url, "m", "m").reply(prompt(CONTEXT + 30), watch=Watch(check))
 
 
@@ -166,7 +173,7 @@ def saved(tmp_path):
 @pytest.mark.parametrize("build", [False, True], ids=["a question", "a build"])
 def test_saved_reply_to_a_cut_prompt_is_requested_again(saved, build):
     kept, cut, whole = saved
-    with counting() as (url, bodies):
+    with counting_server() as (url, bodies):
         chat = OpenAIChat(url, "m", "m")
         if build:
             asking = CachedChat(lambda: chat, "weights", kept)

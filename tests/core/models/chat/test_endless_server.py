@@ -24,7 +24,7 @@ def event(content=None, finish=None, **more) -> str:
     return f"data: {json.dumps({'choices': [choice], **more})}\n\n"
 
 
-def endless(start: str, again: str):
+def endless_server(start: str, again: str):
     """A server that sends one text, then another repeatedly until the client disconnects."""
 
     def answer(handler, body):
@@ -46,13 +46,13 @@ def endless(start: str, again: str):
     [event(""), ": still here\n\n", ":", "event: ping\n", "\n", 'data: {"choices": []}\n\n'],
 )
 def test_silent_stream_ends_at_the_timeout(again):
-    with serving(endless(event("Bo ba"), again)) as (url, _):
+    with serving(endless_server(event("Bo ba"), again)) as (url, _):
         with pytest.raises(ModelFailed) as told:
             OpenAIChat(url, "m", "m", timeout=0.5).reply(ASK)
     assert "within 0.5 seconds" in str(told.value) and "“Bo ba”" in str(told.value)
 
 
-def dripping(handler, body):
+def send_endless_headers(handler, body):
     """Send headers byte by byte until the client disconnects."""
     pause = threading.Event()
     try:
@@ -73,7 +73,7 @@ def test_endless_headers_are_given_up(monkeypatch):
         if next(asked):
             stream(handler, event("Bo bakes.", "stop"))
         else:
-            dripping(handler, body)
+            send_endless_headers(handler, body)
 
     with serving(answer) as (url, _):
         chat = OpenAIChat(url, "m", "m", timeout=0.5)
@@ -85,7 +85,10 @@ def test_endless_headers_are_given_up(monkeypatch):
 
 def test_endless_headers_of_vectors_are_given_up(monkeypatch):
     monkeypatch.setattr("core.models.chat.server.CONNECT_TIMEOUT_SECONDS", 0.2)
-    with serving(dripping) as (url, _), pytest.raises(ModelFailed, match="did not answer within"):
+    with (
+        serving(send_endless_headers) as (url, _),
+        pytest.raises(ModelFailed, match="did not answer within"),
+    ):
         ServedEncoder(url, "m", "m", timeout=0.5).encode(["Bo"])
 
 
@@ -96,13 +99,13 @@ def test_silent_stream_can_be_cancelled():
         if next(asked) > 20:
             raise RunCancelled
 
-    with serving(endless("", ": still here\n\n")) as (url, _), pytest.raises(RunCancelled):
+    with serving(endless_server("", ": still here\n\n")) as (url, _), pytest.raises(RunCancelled):
         OpenAIChat(url, "m", "m", timeout=60).reply(ASK, watch=Watch(check))
 
 
 def test_slow_reply_is_given_up(monkeypatch):
     monkeypatch.setattr("core.models.chat.stream_piece.MAX_MEAN_TOKEN_SECONDS", 0.01)
-    with serving(endless("", event("b"))) as (url, _), pytest.raises(ModelFailed) as told:
+    with serving(endless_server("", event("b"))) as (url, _), pytest.raises(ModelFailed) as told:
         OpenAIChat(url, "m", "m", timeout=0.5).reply(ASK, max_tokens=20)
     assert "within 0.7 seconds" in str(told.value)
 
@@ -134,7 +137,7 @@ def test_complete_reply_needs_no_closed_connection(end):
 
 @pytest.mark.parametrize("again", [event(""), ": still here\n\n"])
 def test_data_after_a_complete_reply_is_ignored(again):
-    with serving(endless(event("Bo bakes.", "stop"), again)) as (url, _):
+    with serving(endless_server(event("Bo bakes.", "stop"), again)) as (url, _):
         assert OpenAIChat(url, "m", "m", timeout=60).reply(ASK).text == "Bo bakes."
 
 

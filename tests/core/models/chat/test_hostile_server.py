@@ -15,15 +15,15 @@ from tests.core.models.chat_server import serving, stream
 ASK = [{"role": "user", "content": "Which country is Paris in?"}]
 
 
-def piece(content: object = "a", **choice) -> str:
+def stream_piece(content: object = "a", **choice) -> str:
     told = {"index": 0, "delta": {"content": content}, "finish_reason": None, **choice}
     return f"data: {json.dumps({'id': '1', 'object': 'chat.completion.chunk', 'created': 1, 'model': 'm', 'choices': [told]})}\n\n"
 
 
-END = piece("", finish_reason="stop") + "data: [DONE]\n\n"
+END = stream_piece("", finish_reason="stop") + "data: [DONE]\n\n"
 
 
-def answered(sent) -> str:
+def error_message(sent) -> str:
     """Error message for a server that sends `sent`."""
     with serving(
         lambda handler, body: stream(handler, sent + END if isinstance(sent, str) else sent)
@@ -47,16 +47,16 @@ def answered(sent) -> str:
         "data: " + "[" * 100_000 + "\n\n",
         b"nonsense\x00\n\n: \n\ndata\n\n",
         b"",
-        piece({"text": "a"}),
-        piece(5),
-        piece("a", finish_reason={"a": 1}),
-        piece("\ud800"),
-        piece("x" * 30_000),
+        stream_piece({"text": "a"}),
+        stream_piece(5),
+        stream_piece("a", finish_reason={"a": 1}),
+        stream_piece("\ud800"),
+        stream_piece("x" * 30_000),
     ],
     ids=range(16),
 )
 def test_malformed_reply_is_a_readable_error(sent):
-    assert len(answered(sent)) < 600
+    assert len(error_message(sent)) < 600
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
@@ -68,7 +68,10 @@ def test_redirect_is_not_followed(status):
         handler.end_headers()
 
     with (
-        serving(lambda handler, body: stream(handler, piece("secret") + END)) as (inner, asked),
+        serving(lambda handler, body: stream(handler, stream_piece("secret") + END)) as (
+            inner,
+            asked,
+        ),
         serving(elsewhere) as (url, _),
     ):
         with pytest.raises(
@@ -80,11 +83,11 @@ def test_redirect_is_not_followed(status):
 
 
 def test_truncated_character_is_reported():
-    assert "half a letter" in answered(piece("Par\udcff"))
+    assert "half a letter" in error_message(stream_piece("Par\udcff"))
 
 
 def test_excess_text_is_cut_off():
-    assert "more text than 256 tokens can be" in answered(piece("x" * 30_000))
+    assert "more text than 256 tokens can be" in error_message(stream_piece("x" * 30_000))
 
 
 @pytest.mark.parametrize("kind", ["one line", "pieces", "thoughts", "refusal"])
@@ -94,8 +97,8 @@ def test_hundred_megabytes_are_cut_off(kind):
     def answer(handler, body):
         part = {
             "one line": "x" * 65536,
-            "pieces": piece("y z " * 4),
-            "thoughts": piece(None),
+            "pieces": stream_piece("y z " * 4),
+            "thoughts": stream_piece(None),
             "refusal": "x" * 65536,
         }[kind].encode()
         part *= max(1, 65536 // len(part))
@@ -134,7 +137,7 @@ def test_requested_long_reply_passes():
     text = " ".join(str(number) for number in range(2_000))
     with serving(
         lambda handler, body: stream(
-            handler, "".join(piece(f"{word} ") for word in text.split()) + END
+            handler, "".join(stream_piece(f"{word} ") for word in text.split()) + END
         )
     ) as (url, _):
         assert OpenAIChat(url, "m", "long").reply(ASK, max_tokens=2_048).text.strip() == text

@@ -56,14 +56,14 @@ def refusing(status: int, message, where):
     return answer
 
 
-def said(message: str, **more) -> dict:
+def error_body(message: str, **more) -> dict:
     return {"error": {"message": message, **more}}
 
 
 REFUSED = [
     (
         400,
-        said("Unknown parameter: stream_options"),
+        error_body("Unknown parameter: stream_options"),
         lambda body: "stream_options" in body,
         "stream_options",
     ),
@@ -79,31 +79,31 @@ REFUSED = [
     ),
     (
         400,
-        said("Unsupported value", param="temperature"),
+        error_body("Unsupported value", param="temperature"),
         lambda body: body.get("temperature", 1) != 1,
         "temperature",
     ),
     (
         500,
-        said("System role not supported"),
+        error_body("System role not supported"),
         lambda body: body["messages"][0]["role"] == "system",
         "system role",
     ),
     (
         404,
-        said("No endpoints found that support json_schema"),
+        error_body("No endpoints found that support json_schema"),
         lambda body: "response_format" in body,
         "response_format",
     ),
     (
         500,
-        said("Unexpected field response_format"),
+        error_body("Unexpected field response_format"),
         lambda body: "response_format" in body,
         "response_format",
     ),
     (
         400,
-        said("Use 'max_completion_tokens': 'max_tokens' is not supported with this model."),
+        error_body("Use 'max_completion_tokens': 'max_tokens' is not supported with this model."),
         lambda body: "max_tokens" in body,
         "max_tokens",
     ),
@@ -129,7 +129,9 @@ def test_several_refusals_are_found_in_turn():
     def answer(handler, body):
         for key in ("stream_options", "seed", "temperature"):
             if key in body:
-                return as_json(handler, 400, said(f"Unrecognized request argument supplied: {key}"))
+                return as_json(
+                    handler, 400, error_body(f"Unrecognized request argument supplied: {key}")
+                )
         return stream(handler, WELL)
 
     with serving(answer) as (url, bodies):
@@ -145,7 +147,7 @@ def test_long_prompt_is_no_refused_parameter():
     message = (
         "'max_tokens' is not supported at 9000: this model's maximum context length is 4096 tokens."
     )
-    with serving(lambda handler, body: as_json(handler, 400, said(message))) as (url, bodies):
+    with serving(lambda handler, body: as_json(handler, 400, error_body(message))) as (url, bodies):
         chat = OpenAIChat(url, "m", "server")
         with pytest.raises(ModelFailed, match="maximum context length is 4096"):
             chat.reply(ASK, schema=SCHEMA)
@@ -153,7 +155,9 @@ def test_long_prompt_is_no_refused_parameter():
 
 
 def test_unrelated_parameter_is_not_left_out():
-    with serving(lambda handler, body: as_json(handler, 400, said("Something is wrong."))) as (
+    with serving(
+        lambda handler, body: as_json(handler, 400, error_body("Something is wrong."))
+    ) as (
         url,
         bodies,
     ):
@@ -200,7 +204,7 @@ def test_server_without_streaming_is_supported():
     ("answer", "kind", "sentence"),
     [
         (
-            said("quota exceeded for free tier", code=429),
+            error_body("quota exceeded for free tier", code=429),
             "application/json",
             "it says: quota exceeded for free tier",
         ),
@@ -236,7 +240,7 @@ def test_stream_is_complete_only_with_its_end_mark():
 
 def test_unknown_model_error_quotes_the_server():
     with serving(
-        lambda handler, body: as_json(handler, 404, said("The model `m` was retired."))
+        lambda handler, body: as_json(handler, 404, error_body("The model `m` was retired."))
     ) as (url, _):
         with pytest.raises(
             ModelFailed,
@@ -248,7 +252,7 @@ def test_unknown_model_error_quotes_the_server():
 @pytest.mark.parametrize("status", [429, 503])
 def test_busy_server_is_retried_after_its_delay(status):
     def answer(handler, body):
-        as_json(handler, status, said("Please try again."), {"Retry-After": "0.3"}) if len(
+        as_json(handler, status, error_body("Please try again."), {"Retry-After": "0.3"}) if len(
             bodies
         ) < 3 else stream(handler, WELL)
 
@@ -264,19 +268,24 @@ def test_busy_server_is_retried_after_its_delay(status):
 
 def test_busy_server_is_given_up_in_the_end(monkeypatch):
     monkeypatch.setattr(pauses, "FIRST_PAUSE_SECONDS", 0.001)
-    with serving(lambda handler, body: as_json(handler, 429, said("Slow down."))) as (url, bodies):
+    with serving(lambda handler, body: as_json(handler, 429, error_body("Slow down."))) as (
+        url,
+        bodies,
+    ):
         with pytest.raises(ModelFailed, match="Slow down"):
             OpenAIChat(url, "m", "server").reply(ASK)
         assert len(bodies) == 1 + pauses.MAX_BUSY_PAUSES
     with serving(
-        lambda handler, body: as_json(handler, 429, said("Tomorrow."), {"Retry-After": "86400"})
+        lambda handler, body: as_json(
+            handler, 429, error_body("Tomorrow."), {"Retry-After": "86400"}
+        )
     ) as (url, bodies):
         with pytest.raises(ModelFailed, match="Tomorrow"):
             OpenAIChat(url, "m", "server").reply(ASK)
         assert len(bodies) == 1
     with serving(
         lambda handler, body: as_json(
-            handler, 429, said("You exceeded your quota.", code="insufficient_quota")
+            handler, 429, error_body("You exceeded your quota.", code="insufficient_quota")
         )
     ) as (url, bodies):
         with pytest.raises(ModelFailed, match="your quota"):
@@ -290,7 +299,7 @@ def test_wait_for_a_busy_server_can_be_cancelled():
             raise RunCancelled
 
     with serving(
-        lambda handler, body: as_json(handler, 429, said("Later."), {"Retry-After": "60"})
+        lambda handler, body: as_json(handler, 429, error_body("Later."), {"Retry-After": "60"})
     ) as (url, bodies):
         with pytest.raises(RunCancelled):
             OpenAIChat(url, "m", "server").reply(ASK, watch=Watch(check))
@@ -317,7 +326,9 @@ def declared(url: str, **more) -> str:
 
 def test_refusals_are_saved_until_the_row_changes(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
-    with serving(refusing(400, said("Unknown parameter: seed"), lambda body: "seed" in body)) as (
+    with serving(
+        refusing(400, error_body("Unknown parameter: seed"), lambda body: "seed" in body)
+    ) as (
         url,
         bodies,
     ):

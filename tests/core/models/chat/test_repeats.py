@@ -19,7 +19,7 @@ from tests.core.models.test_chat import serving
 FILMS = "War, Drama, War and Peace, War Horse, The War, War Games, War of the Worlds, Drama, War, Peace, War, War Room, War Dogs"
 
 
-def read(text: str, size: int = 1) -> RepeatDetector:
+def detect_repeats(text: str, size: int = 1) -> RepeatDetector:
     """The detector after `text` was added in pieces of `size` until it stopped the reply."""
     repeats = RepeatDetector()
     for start in range(0, len(text), size):
@@ -46,7 +46,7 @@ def read(text: str, size: int = 1) -> RepeatDetector:
     ],
 )
 def test_repeated_text_is_kept_once_however_split(text, kept):
-    found = [read(text, size) for size in (1, 2, 3, 7, len(text))]
+    found = [detect_repeats(text, size) for size in (1, 2, 3, 7, len(text))]
     assert [one.once for one in found] == [kept] * 5
     assert len({one.found for one in found}) == 1
 
@@ -67,7 +67,7 @@ def test_repeated_text_is_kept_once_however_split(text, kept):
 )
 def test_other_text_is_unchanged(text):
     for size in (1, 3, max(1, len(text))):
-        repeats = read(text, size)
+        repeats = detect_repeats(text, size)
         assert repeats.found is None and repeats.once == text
 
 

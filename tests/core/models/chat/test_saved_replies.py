@@ -116,22 +116,22 @@ def test_two_writers_lose_no_reply(kept):
     other.close()
 
 
-def writing(schema=True):
+def collector(schema=True):
     return ObjectRepeatCollector(10, None, {"type": "object"} if schema else None, None)
 
 
 def test_reply_stops_at_the_third_repeated_object():
     same = [{"source": "a", "target": 'b}"', "description": str(i)} for i in range(5)]
     text = json.dumps({"entities": [{"name": "a", "type": "t"}], "relations": same})
-    one = writing()
+    one = collector()
     stopped = [one.add(character) for character in text].index(True)
     assert text[: stopped + 1].count('"description"') == 3
-    whole = writing()
+    whole = collector()
     assert whole.add(text) and whole.ended(1.0).finish == "repeat"
 
 
 def test_different_objects_are_not_stopped():
-    one = writing()
+    one = collector()
     assert not one.add(json.dumps([{"source": "a", "target": str(i)} for i in range(50)]))
     one.finish = "stop"
     assert one.ended(1.0).finish == "stop"

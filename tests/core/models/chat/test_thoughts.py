@@ -38,7 +38,7 @@ def texts(text: str, size: int = 7) -> list[dict]:
     return [{"content": text[at : at + size]} for at in range(0, len(text), size)]
 
 
-def asked(reply: str, **how) -> ChatReply:
+def reply_to(reply: str, **how) -> ChatReply:
     with serving(lambda handler, body: stream(handler, reply)) as (url, _):
         return OpenAIChat(url, "m", "m").reply(ASK, **how)
 
@@ -138,7 +138,7 @@ def test_missing_opening_tag_is_learnt_from_the_first_thought():
     ],
 )
 def test_fence_around_the_answer_is_removed(text, finish, answer):
-    reply = asked(sent(*texts(text), finish=finish))
+    reply = reply_to(sent(*texts(text), finish=finish))
     assert (reply.text, reply.finish) == (answer, finish)
 
 
@@ -155,7 +155,9 @@ def test_fence_is_parsed_in_linear_time():
 
 def test_listener_hears_only_the_answer():
     heard: list[str] = []
-    reply = asked(sent(*texts("<think>Is it Bob? No.</think>\n\nAnn cooks.")), on_text=heard.append)
+    reply = reply_to(
+        sent(*texts("<think>Is it Bob? No.</think>\n\nAnn cooks.")), on_text=heard.append
+    )
     assert (reply.text, reply.thought, "".join(heard)) == (
         "Ann cooks.",
         "Is it Bob? No.",
@@ -165,12 +167,12 @@ def test_listener_hears_only_the_answer():
 
 @pytest.mark.parametrize("field", ["reasoning", "reasoning_content"])
 def test_thought_field_is_separated(field):
-    reply = asked(sent({"content": None, field: "Bob? "}, {field: "No."}, *texts("Ann cooks.")))
+    reply = reply_to(sent({"content": None, field: "Bob? "}, {field: "No."}, *texts("Ann cooks.")))
     assert (reply.text, reply.thought, reply.usable) == ("Ann cooks.", "Bob? No.", True)
 
 
 def test_json_after_a_draft_in_a_thought():
-    reply = asked(
+    reply = reply_to(
         sent(*texts('<think>Maybe {"names": ["Bob"]}.</think>{"names": ["Ann"]}')), schema=SCHEMA
     )
     assert json.loads(reply.text) == {"names": ["Ann"]} and reply.usable
@@ -183,7 +185,7 @@ def test_json_after_a_draft_in_a_thought():
 )
 def test_json_as_the_whole_thought_is_the_reply(deltas):
     """Some servers force the schema on a reply whose prompt has already begun a thought."""
-    reply = asked(sent(*deltas), schema=SCHEMA)
+    reply = reply_to(sent(*deltas), schema=SCHEMA)
     assert (json.loads(reply.text), reply.thought, reply.usable) == ({"names": ["Ann"]}, "", True)
 
 
@@ -191,7 +193,7 @@ def test_json_as_the_whole_thought_is_the_reply(deltas):
     "thought", ['Maybe {"names": ["Bob"]}.', '["names"]', '{"others": []}', '{"names": ["Bo']
 )
 def test_thought_with_other_text_than_json_is_no_reply(thought):
-    reply = asked(sent({"reasoning_content": thought}), schema=SCHEMA)
+    reply = reply_to(sent({"reasoning_content": thought}), schema=SCHEMA)
     assert (reply.text, reply.thought, reply.usable) == ("", thought, False)
 
 
@@ -256,7 +258,7 @@ def test_model_without_thoughts_gets_no_extra_tokens():
 
 
 def test_repeating_thought_is_stopped():
-    reply = asked(sent(*texts("<think>" + "so it goes on and " * 50)))
+    reply = reply_to(sent(*texts("<think>" + "so it goes on and " * 50)))
     assert (reply.text, reply.finish) == ("", "repeat") and "repeated itself" in reply.fault()
 
 
@@ -299,12 +301,12 @@ def test_repeating_thought_is_stopped():
     ],
 )
 def test_blank_reply_explains_itself(reply, reason):
-    found = asked(reply)
+    found = reply_to(reply)
     assert (found.text, found.fault(), found.usable) == ("", reason, False)
 
 
 def test_invalid_json_is_unusable():
-    found = asked(sent(*texts("I would rather not.")), schema=SCHEMA)
+    found = reply_to(sent(*texts("I would rather not.")), schema=SCHEMA)
     assert (found.finish, found.usable, found.fault()) == (
         "unreadable",
         False,

@@ -31,13 +31,13 @@ def own_home(tmp_path, monkeypatch):
     return tmp_path
 
 
-def found(*speeds: tuple[ComputeMode, float, float]) -> list[tuple]:
+def reported_speeds(*speeds: tuple[ComputeMode, float, float]) -> list[tuple]:
     """Speeds in the format of the process that measures them."""
     return [((one.program, one.precision), rate, cosine) for one, rate, cosine in speeds]
 
 
 def measured_as(monkeypatch, *speeds: tuple[ComputeMode, float, float]) -> ModeSpeeds:
-    monkeypatch.setattr(compute_modes, "in_subprocess", lambda *_, **__: found(*speeds))
+    monkeypatch.setattr(compute_modes, "in_subprocess", lambda *_, **__: reported_speeds(*speeds))
     return compute_modes.measure_modes(FOLDER, NO_WATCH)
 
 

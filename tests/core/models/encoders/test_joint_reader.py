@@ -40,7 +40,7 @@ class AddingForward:
             done(texts, ids.sum(axis=1, keepdims=True).astype(np.float32), None)
 
 
-def nothing() -> None:
+def never_cancel() -> None:
     pass
 
 
@@ -75,7 +75,7 @@ class ReadingCaller(threading.Thread):
         self.waited = meter.seconds.get("waiting", 0.0)
 
 
-def asked(joint: AddingReader, *callers: ReadingCaller) -> None:
+def start_callers(joint: AddingReader, *callers: ReadingCaller) -> None:
     """Start callers one after the other, each once the previous one has made its request."""
     for caller in callers:
         before = len(joint._requests) + len(joint._texts)
@@ -98,10 +98,10 @@ def test_batches_are_shared_and_equal_texts_read_once():
     forward = AddingForward()
     joint = AddingReader(forward)
     first = ReadingCaller(joint, ["z9"])
-    asked(joint, first)
+    start_callers(joint, first)
     forward.begun.acquire(timeout=20)  # Two more callers come while this text is read.
     others = [ReadingCaller(joint, ["a2", "b2", "same2"]), ReadingCaller(joint, ["same2", "c2"])]
-    asked(joint, *others)
+    start_callers(joint, *others)
     forward.go.release(9)
     for caller in (first, *others):
         caller.join(20)
@@ -117,10 +117,10 @@ def test_text_in_progress_is_not_read_again():
     forward = AddingForward()
     joint = AddingReader(forward)
     first = ReadingCaller(joint, ["a2"])
-    asked(joint, first)
+    start_callers(joint, first)
     forward.begun.acquire(timeout=20)
     second = ReadingCaller(joint, ["a2"])
-    asked(joint, second)
+    start_callers(joint, second)
     forward.go.release(9)
     first.join(20), second.join(20)
     assert first.found == second.found == {"a2": 4} and forward.batches == [["a2"]]
@@ -130,10 +130,10 @@ def test_question_does_not_wait_behind_many_paths():
     forward = AddingForward()
     joint = AddingReader(forward)
     many = [ReadingCaller(joint, [f"{name}{number}-5" for number in range(40)]) for name in "pq"]
-    asked(joint, *many)
+    start_callers(joint, *many)
     forward.begun.acquire(timeout=20)
     question = ReadingCaller(joint, ["who2"])
-    asked(joint, question)
+    start_callers(joint, question)
     forward.go.release(99)
     for caller in (question, *many):
         caller.join(20)
@@ -144,13 +144,13 @@ def test_many_short_texts_do_not_delay_a_long_one():
     forward = AddingForward()
     joint = AddingReader(forward)
     long = ReadingCaller(joint, [f"p{number}-5" for number in range(12)])
-    asked(joint, long)
+    start_callers(joint, long)
     shorts = [
         ReadingCaller(joint, [f"s{number}-{length}"])
         for number, length in enumerate([1, 2, 3, 4, 6, 7, 8, 9])
     ]
     forward.begun.acquire(timeout=20)
-    asked(joint, *shorts)
+    start_callers(joint, *shorts)
     forward.go.release(99)
     for caller in (long, *shorts):
         caller.join(20)
@@ -170,10 +170,10 @@ def test_cancel_drops_only_texts_of_that_caller():
     leaving = ReadingCaller(
         joint, [f"l{number}-3" for number in range(12)] + ["same4"], Watch(check)
     )
-    asked(joint, leaving)
+    start_callers(joint, leaving)
     forward.begun.acquire(timeout=20)
     staying = ReadingCaller(joint, ["same4", "own4"])
-    asked(joint, staying)
+    start_callers(joint, staying)
     cancelled.set()
     leaving.join(20)
     forward.go.release(99)
@@ -186,9 +186,9 @@ def test_failure_reaches_all_waiting_callers():
     forward = AddingForward(RuntimeError("no memory"))
     joint = AddingReader(forward)
     callers = [ReadingCaller(joint, ["a1"]), ReadingCaller(joint, ["b2"])]
-    asked(joint, callers[0])
+    start_callers(joint, callers[0])
     forward.begun.acquire(timeout=20)
-    asked(joint, callers[1])
+    start_callers(joint, callers[1])
     forward.go.release(1)
     for caller in callers:
         caller.join(20)

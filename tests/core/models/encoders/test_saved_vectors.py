@@ -53,7 +53,7 @@ def rows(number: int, dimension: int = 384) -> dict[str, np.ndarray]:
     )
 
 
-def writing(file, name: int, number: int) -> subprocess.Popen:
+def start_writer(file, name: int, number: int) -> subprocess.Popen:
     command = [sys.executable, "-c", WRITING, str(file), str(name), str(number)]
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
 
@@ -139,7 +139,7 @@ def test_build_may_exceed_the_bound_until_it_ends(file):
 
 
 def test_two_processes_write_at_once(file):
-    both = [writing(file, name, 20) for name in (1, 2)]
+    both = [start_writer(file, name, 20) for name in (1, 2)]
     assert [one.wait(120) for one in both] == [0, 0]
     saved = SavedVectors(VectorFile(file, 1 << 26), "one")
     for name in (1, 2):
@@ -151,7 +151,7 @@ def test_two_processes_write_at_once(file):
 
 
 def test_kill_while_writing_leaves_whole_rows(file):
-    process = writing(file, 5, 100_000)
+    process = start_writer(file, 5, 100_000)
     assert process.stdout.readline() == "begun\n"
     until = time.monotonic() + 60
     while not file.exists() and time.monotonic() < until:

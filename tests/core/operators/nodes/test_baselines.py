@@ -115,7 +115,7 @@ def test_re2_equals_reranking_without_smoothing():
     assert graph.names(state.nodes.items)[:2] == ["d", "e"] and len(state.nodes) == 7
 
 
-def exhaustive(links, source, target, longest=3):
+def all_simple_paths(links, source, target, longest=3):
     """Every simple path of at most `longest` edges, by exhaustive search."""
     for size in range(longest):
         for middle in itertools.permutations(
@@ -133,7 +133,7 @@ def test_bidirectional_search_equals_an_exhaustive_one(seed):
     links = [(a, b) for a, b in itertools.combinations(letters, 2) if rng.random() < 0.35]
     known = simple_graph(corpus_graph({letter: letter for letter in letters}, links))
     for source, target in itertools.permutations(range(8), 2):
-        wanted = sorted(exhaustive(known, source, target))
+        wanted = sorted(all_simple_paths(known, source, target))
         assert sorted(simple_paths_between(known, source, target)) == wanted
         weights = edge_flows(wanted, source, target, 0.8, 0.3)
         mean = {

@@ -141,7 +141,7 @@ def test_single_node_has_no_structure_score():
     assert sorted(fresh.tolist()) == [1, 2] and structure.tolist() == [0.0, 0.0]
 
 
-def drawn(seed):
+def random_graph(seed):
     """A random graph of up to 30 nodes, some of them isolated, and a ranking of some nodes."""
     rng = np.random.default_rng(seed)
     names = [f"{number:02}" for number in range(rng.integers(2, 30))]
@@ -154,7 +154,7 @@ def drawn(seed):
 
 @pytest.mark.parametrize("seed", range(12))
 def test_smoothing_equals_its_matrix_product(seed):
-    rng, links, nodes = drawn(seed)
+    rng, links, nodes = random_graph(seed)
     near = np.array([[other in links.of(node) for other in nodes] for node in nodes], float)
     # This is the matrix product of A and the inverse of D.
     weights = near / np.maximum(links.degrees(nodes), 1)
@@ -169,7 +169,7 @@ def test_smoothing_equals_its_matrix_product(seed):
 
 @pytest.mark.parametrize("seed", range(12))
 def test_structure_equals_its_formula(seed):
-    _, links, found = drawn(seed)
+    _, links, found = random_graph(seed)
     wanted = {}
     for node in set(range(len(links))) - set(found.tolist()):
         ranks = [rank for rank, other in enumerate(found.tolist(), 1) if other in links.of(node)]

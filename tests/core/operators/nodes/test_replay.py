@@ -12,7 +12,7 @@ LINE = f"EmbedQuery() >> VectorNodes(keep=2) >> GraphRerank(alpha={{a}}) >> {LOO
 STATES = {text: (float(place % 3), float(place % 2)) for place, text in enumerate(TEXTS.values())}
 
 
-def asked(alpha, beta):
+def run_loop(alpha, beta):
     graph, reranker = corpus_graph(), Reranker(STATES)
     return graph, run(
         LINE.format(a=alpha, b=beta), "plums and apples", graph, RerankerModels(reranker)
@@ -33,7 +33,7 @@ def again(graph, state, **settings):
 
 @pytest.mark.parametrize("alpha, beta", [(0.2, 1.0), (0.7, 0.0)])
 def test_same_settings_find_equal_nodes(alpha, beta):
-    graph, state = asked(alpha, beta)
+    graph, state = run_loop(alpha, beta)
     found = again(graph, state, alpha=alpha, beta=beta)
     assert (
         found.nodes.items == state.nodes.items
@@ -43,14 +43,14 @@ def test_same_settings_find_equal_nodes(alpha, beta):
 
 
 def test_changed_settings_equal_a_new_run():
-    graph, state = asked(0.2, 1.0)  # It reads a, b, c, d and e: the whole component.
+    graph, state = run_loop(0.2, 1.0)  # It reads a, b, c, d and e: the whole component.
     assert len(state.hidden.nodes) == 5
-    wanted = asked(0.9, 0.0)[1]
+    wanted = run_loop(0.9, 0.0)[1]
     assert again(graph, state, alpha=0.9, beta=0.0).nodes.items == wanted.nodes.items
 
 
 def test_unread_nodes_are_skipped_and_counted():
-    graph, state = asked(0.2, 1.0)
+    graph, state = run_loop(0.2, 1.0)
     part = type(state.hidden)(
         state.hidden.model, state.hidden.nodes[:2], state.hidden.vectors[:2], state.hidden.head
     )
@@ -59,7 +59,7 @@ def test_unread_nodes_are_skipped_and_counted():
 
 
 def test_origin_of_a_node_is_reported():
-    graph, state = asked(0.0, 1.0)
+    graph, state = run_loop(0.0, 1.0)
     came = node_origins(simple_graph(graph), state.trace[-1].frames)
     assert sorted(number for number, _, _ in came.values()) == [0, 0, 1, 2, 3]
     for node, (number, by, score) in came.items():

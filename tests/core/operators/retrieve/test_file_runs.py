@@ -64,7 +64,7 @@ def engine(kit):
     made.evaluations.stop()
 
 
-def brought(tmp_path, source, rows=ROWS, name="mine.jsonl"):
+def import_run(tmp_path, source, rows=ROWS, name="mine.jsonl"):
     file = tmp_path / name
     file.write_text(
         "\n".join(row if isinstance(row, str) else json.dumps(row) for row in rows), "utf-8"
@@ -81,7 +81,7 @@ def lanes(engine, source, *specs, question=ASKED):
 
 
 def test_run_is_a_lane_with_hits_fates_and_funnel(engine, source, tmp_path):
-    brought(tmp_path, source)
+    import_run(tmp_path, source)
     own, published = lanes(engine, source, "run-mine", BY_WORDS)
     assert (
         own["error"] is None
@@ -98,7 +98,7 @@ def test_run_is_a_lane_with_hits_fates_and_funnel(engine, source, tmp_path):
 
 
 def test_missing_data_of_a_run_is_a_readable_error(engine, source, tmp_path):
-    brought(tmp_path, source)
+    import_run(tmp_path, source)
     (own,) = lanes(engine, source, "run-mine", question=OTHER)
     assert own["error"] == NoteWith("“mine.jsonl”", "“How big was the turkey?”")
     (own,) = lanes(engine, source, "FileDocuments(run='moby')")
@@ -109,7 +109,7 @@ def test_missing_data_of_a_run_is_a_readable_error(engine, source, tmp_path):
 
 
 def test_answers_alone_form_a_lane_on_triples(engine, source, tmp_path, kit):
-    brought(
+    import_run(
         tmp_path,
         GraphSource(kit.graph.name),
         [{"question": "who directed One", "prediction": "Ann"}],
@@ -125,7 +125,7 @@ def test_missing_questions_count_as_failed(engine, source, tmp_path):
 
     One of three contexts is not in the corpus.
     """
-    brought(tmp_path, source)
+    import_run(tmp_path, source)
     store = Store(evaluations_file())
     job = evaluate(
         engine,
@@ -158,7 +158,7 @@ def test_questions_of_a_run_form_a_set(engine, source, tmp_path):
         *ROWS[:1],
         {"question": "Why?", "contexts": ["carol"], "answer": "It was so", "ground_truth": "so"},
     ]
-    brought(tmp_path, source, rows)
+    import_run(tmp_path, source, rows)
     plan = make_plan([find_instance("run-mine")], "run-mine", None, engine.graph, model=False)
     assert sorted((one.question.id, one.question.answers) for one in plan.drawn) == [
         ("1", ("Scrooge",)),
@@ -229,7 +229,7 @@ def test_figures_of_a_trec_run_are_those_of_ir_measures(engine, tmp_path, monkey
 
 
 def test_command_line_imports_and_scores_a_run(source, tmp_path, capsys):
-    brought(tmp_path, source, name="kept.jsonl")
+    import_run(tmp_path, source, name="kept.jsonl")
     file = tmp_path / "run.trec"
     file.write_text("1 Q0 carol 1 2 x\n2 Q0 fred 1 2 x\n", "utf-8")
     qrels = tmp_path / "qrels"
@@ -266,7 +266,7 @@ def test_paths_of_a_run_are_matched_with_the_graph(engine, tmp_path, monkeypatch
             "triples": [[tail, relation, head], [head, relation, "Nobody <b>"], "?"],
         }
     ]
-    run = brought(tmp_path, GraphSource("toy"), rows)
+    run = import_run(tmp_path, GraphSource("toy"), rows)
     assert run.words().startswith("1 question, 1 with paths, 1 with answers")
     assert run.notes[0] == NoteWith("neither triples nor paths", 1)
     line = find_instance(f"run-{run.name}").line
@@ -284,7 +284,7 @@ def test_paths_of_a_run_are_matched_with_the_graph(engine, tmp_path, monkeypatch
 
 
 def test_graph_reader_answers_a_run_of_paths(tmp_path, monkeypatch, source):
-    run = brought(
+    run = import_run(
         tmp_path, GraphSource("toy"), [{"question": "Who?", "triples": [["A", "r1", "C"]]}]
     )
     assert [type(operator).__name__ for operator in find_instance(f"run-{run.name}").line] == [
@@ -295,6 +295,6 @@ def test_graph_reader_answers_a_run_of_paths(tmp_path, monkeypatch, source):
         BadInput,
         match="holds paths.*“carols” is a corpus",
     ):
-        brought(
+        import_run(
             tmp_path, source, [{"question": "Who?", "triples": [["A", "r1", "C"]]}], "other.jsonl"
         )

@@ -20,7 +20,7 @@ def ratings(*pairs):
     return json.dumps({"ratings": [{"number": n, "score": s} for n, s in pairs]})
 
 
-def listed(content):
+def listed_relations(content):
     return [line.split(". ", 1)[1] for line in content.splitlines() if line[:1].isdigit()]
 
 
@@ -30,9 +30,9 @@ def test_two_hops_match_hand_computed_scores(kit):
     # chain has the score of its relation.
     chat = Script(ratings((1, 8), (2, 5)), NO, ratings((1, 10)), YES)
     after = ThinkOnGraph(width=2, depth=2)(kit.state("One"), kit.context(chat))
-    assert listed(chat.asked[0]) == ["directed_by", "has_genre"] and listed(chat.asked[2]) == [
-        "written_by_reverse"
-    ]
+    assert listed_relations(chat.asked[0]) == ["directed_by", "has_genre"] and listed_relations(
+        chat.asked[2]
+    ) == ["written_by_reverse"]
     assert kit.texts(after) == [
         "One -> directed_by -> Ann -> written_by_reverse -> Two",
         "One -> directed_by -> Ann",
@@ -56,9 +56,10 @@ def test_chain_score_is_relation_times_entity(kit):
     # written_by_reverse leads to Two alone: 0.4.
     chat = Script(ratings((1, 6), (2, 4)), ratings((2, 5)), YES)
     after = ThinkOnGraph(depth=1)(kit.state("Ann"), kit.context(chat))
-    assert listed(chat.asked[0]) == ["directed_by_reverse", "written_by_reverse"] and listed(
-        chat.asked[1]
-    ) == ["One", "Two"]
+    assert listed_relations(chat.asked[0]) == [
+        "directed_by_reverse",
+        "written_by_reverse",
+    ] and listed_relations(chat.asked[1]) == ["One", "Two"]
     assert kit.texts(after) == [
         "Ann -> written_by_reverse -> Two",
         "Ann -> directed_by_reverse -> Two",
@@ -136,7 +137,7 @@ def test_entities_are_sampled_and_unnamed_ids_skipped(tmp_path):
         chat = Script(ratings((1, 10)), ratings((1, 10), (5, 5)), YES)
         state = State(Question("q"), (0,))
         after = ThinkOnGraph(depth=1)(state, Context(hub, Environment(_OnlyRelations(chat))))
-        told.append((listed(chat.asked[1]), after.paths.items))
+        told.append((listed_relations(chat.asked[1]), after.paths.items))
     assert told[0] == told[1] and len(told[0][0]) == 5 and len(after.subgraph.nodes) == 21
     bare = build(
         [("hub", "r", "m.0abc1"), ("hub", "r", "g.1xyz"), ("hub", "type.object.name", "x")],
@@ -150,7 +151,7 @@ def test_entities_are_sampled_and_unnamed_ids_skipped(tmp_path):
         State(Question("q"), bare.nodes_named("hub")),
         Context(bare, Environment(_OnlyRelations(chat))),
     )
-    assert listed(chat.asked[0]) == ["r"] and after.paths.scores == (0.5, 0.5)
+    assert listed_relations(chat.asked[0]) == ["r"] and after.paths.scores == (0.5, 0.5)
 
 
 def test_two_seeds_have_separate_frames(kit):

@@ -20,7 +20,7 @@ def whole(kit):
     return EgoNetwork(hops=4)(kit.state("One"), kit.context())
 
 
-def grown(kit, state, model, **parameters):
+def grow_tree(kit, state, model, **parameters):
     return TreePaths(**parameters)(state, kit.context(encoder=model))
 
 
@@ -28,7 +28,7 @@ def test_newest_triples_are_scored_and_branches_returned(kit, whole):
     # Hop 1: Ann and Drama. Hop 2: Drama has no further step; two triples lead to Two, and
     # written_by is better. Hop 3: 1999 from both.
     model = kit.Table({FROM: 0.8, ANN: 0.4})
-    after = grown(kit, whole, model, hops=3)
+    after = grow_tree(kit, whole, model, hops=3)
     assert kit.texts(after) == [
         "One -> has_genre -> Drama",
         YEAR.format("written_by"),
@@ -43,7 +43,7 @@ def test_newest_triples_are_scored_and_branches_returned(kit, whole):
     ]
     assert frames[1].ranking.scores == (0.8, 0.0)
     # One > Ann > Two > 1999 is the best at each hop.
-    assert kit.texts(grown(kit, whole, model, hops=3, width=1)) == [YEAR.format("written_by")]
+    assert kit.texts(grow_tree(kit, whole, model, hops=3, width=1)) == [YEAR.format("written_by")]
 
 
 def test_beam_width_counts_triples_in_the_paper(kit, tmp_path):
@@ -75,13 +75,13 @@ def test_beam_width_counts_triples_in_the_paper(kit, tmp_path):
 def test_code_keeps_the_first_triple_per_node(kit, whole):
     model = kit.Table({FROM: 0.8, ANN: 0.4})
     # Drama is missing.
-    assert kit.texts(grown(kit, whole, model, hops=3, reading="code")) == [
+    assert kit.texts(grow_tree(kit, whole, model, hops=3, reading="code")) == [
         YEAR.format("directed_by")
     ]
     assert model.seen == []  # No frontier is larger than the width, so the model is never asked.
     # The frontier is empty after 1999.
-    assert kit.texts(grown(kit, whole, model, hops=4, reading="code")) == []
-    assert kit.texts(grown(kit, whole, model, hops=4)) == [
+    assert kit.texts(grow_tree(kit, whole, model, hops=4, reading="code")) == []
+    assert kit.texts(grow_tree(kit, whole, model, hops=4)) == [
         "One -> has_genre -> Drama",
         YEAR.format("written_by"),
         YEAR.format("directed_by"),
@@ -90,7 +90,7 @@ def test_code_keeps_the_first_triple_per_node(kit, whole):
 
 def test_node_without_steps_ends_a_branch(kit, whole):
     for reading in ("paper", "code"):
-        after = grown(kit, whole, kit.Table({}), direction="out", reading=reading)
+        after = grow_tree(kit, whole, kit.Table({}), direction="out", reading=reading)
         assert kit.texts(after) == ["One -> directed_by -> Ann", "One -> has_genre -> Drama"]
 
 
@@ -113,19 +113,19 @@ def test_dropped_node_may_be_reached_later_in_the_paper(toy, kit):
 
 def test_branch_without_kept_extension_is_dropped(kit, whole):
     model = kit.Table({ANN: 0.9, DRAMA: 0.1})
-    assert kit.texts(grown(kit, whole, model, width=1, hops=2)) == [
+    assert kit.texts(grow_tree(kit, whole, model, width=1, hops=2)) == [
         "One -> directed_by -> Ann -> directed_by_reverse -> Two"
     ]
 
 
 def test_empty_pick_ends_the_tree_in_the_paper(kit, whole):
-    after = grown(kit, whole, kit.Picker(ANN, DRAMA), hops=3)
+    after = grow_tree(kit, whole, kit.Picker(ANN, DRAMA), hops=3)
     assert kit.texts(after) == ["One -> has_genre -> Drama", "One -> directed_by -> Ann"]
-    assert after.trace[-1].usage.calls == 2 and kit.texts(grown(kit, whole, kit.Picker())) == []
+    assert after.trace[-1].usage.calls == 2 and kit.texts(grow_tree(kit, whole, kit.Picker())) == []
 
 
 def test_code_fills_in_frontier_order_and_samples(kit, whole):
-    few = grown(kit, whole, kit.Picker(), width=1, hops=1, reading="code")
+    few = grow_tree(kit, whole, kit.Picker(), width=1, hops=1, reading="code")
     assert kit.texts(few) == ["One -> directed_by -> Ann"]
     draw = lambda seed: kit.texts(
         TreePaths(width=1, hops=1, reading="code")(
@@ -136,7 +136,7 @@ def test_code_fills_in_frontier_order_and_samples(kit, whole):
         ("One -> directed_by -> Ann",),
         ("One -> has_genre -> Drama",),
     }
-    best = grown(kit, whole, kit.Table({DRAMA: 1.0}), width=1, hops=1, reading="code")
+    best = grow_tree(kit, whole, kit.Table({DRAMA: 1.0}), width=1, hops=1, reading="code")
     assert kit.texts(best) == ["One -> has_genre -> Drama"] and best.trace[-1].frames[
         0
     ].ranking.scores == (1.0,)
@@ -144,7 +144,7 @@ def test_code_fills_in_frontier_order_and_samples(kit, whole):
 
 def test_two_seeds_grow_two_trees(kit):
     state = EgoNetwork(hops=4)(kit.state("Drama", "1999"), kit.context())
-    after = grown(kit, state, kit.Table({}), hops=2)
+    after = grow_tree(kit, state, kit.Table({}), hops=2)
     assert {kit.graph.node_name(path.start) for path in after.paths.items} == {"Drama", "1999"}
     assert [f.title for f in after.trace[-1].frames] == [
         "hop 1 from Drama",
@@ -195,7 +195,7 @@ def test_wide_tree_reaches_the_nodes_of_igraph(movies, kit):
 def test_fate_of_a_branch_is_reported(kit, whole):
     from core.diagnosis.path_outcome import path_fate
 
-    after = grown(kit, whole, kit.Table({ANN: 0.9, FROM: 0.8}), width=1)
+    after = grow_tree(kit, whole, kit.Table({ANN: 0.9, FROM: 0.8}), width=1)
     step = after.trace[-1].frames
     beginning, dropped = step[0].ranking.items[0], step[1].before_cut.items[1]
     assert (

@@ -80,7 +80,7 @@ def chunks():
     )
 
 
-def knowledge(alike=False):
+def fact_graph(alike=False):
     """The graph of facts; with `alike` also an edge between Scrooge and Scrooges."""
     facts = {**FACTS, **({("Scrooge", SIMILAR_TO, "Scrooges"): 1} if alike else {})}
     edges = {"weight": [1.0] * len(facts), "chunks": [[row] for row in facts.values()]}
@@ -132,7 +132,7 @@ class RecordedScript(Written):
         return name in ("choose", "answer")
 
 
-def lane(row, graph, *replies, model=True, question=QUESTION, change=()):
+def run_row(row, graph, *replies, model=True, question=QUESTION, change=()):
     """Run a method on a graph with recorded replies, and return the run and the model.
 
     The run ends with the answer or where the model fails.
@@ -186,7 +186,7 @@ def test_raptor_ranks_summaries_and_passages_together(row):
 
     2 and 6 share one word, of six: 1 / sqrt(18).
     """
-    run, script = lane(row, tree(), "Camden", question="cratchit camden london")
+    run, script = run_row(row, tree(), "Camden", question="cratchit camden london")
     nodes = run.state.nodes
     assert run.graph.names(nodes.items[:3]) == ["Summary 1.1", "carol#2", "carol#6"]
     assert nodes.scores[:3] == pytest.approx((0.866, 0.2357, 0.2357), abs=1e-3) and len(nodes) == (
@@ -202,7 +202,7 @@ def test_raptor_ranks_summaries_and_passages_together(row):
 
 def test_raptor_stops_at_the_first_text_that_exceeds_its_tokens():
     # The summary has 30 letters, 9 tokens, and 2 has 37, 11 tokens: together more than 19.
-    run, _ = lane(
+    run, _ = run_row(
         "raptor-original",
         tree(),
         "x",
@@ -213,7 +213,7 @@ def test_raptor_stops_at_the_first_text_that_exceeds_its_tokens():
 
 
 def test_raptor_keeps_its_nodes_when_the_model_fails():
-    run, _ = lane("raptor", tree(), question="cratchit camden london")
+    run, _ = run_row("raptor", tree(), question="cratchit camden london")
     assert run.died and len(run.state.nodes) == 4 and run.state.answer is None
 
 
@@ -223,7 +223,7 @@ def test_raptor_keeps_its_nodes_when_the_model_fails():
 
 def kgp(*replies, alone="kept", **how):
     """Run the method with two passages by words instead of four."""
-    return lane(
+    return run_row(
         "kgp",
         passages(),
         *replies,
@@ -251,7 +251,7 @@ def test_kgp_can_drop_passages_without_neighbours():
 
 def test_kgp_takes_no_passage_twice():
     """Of the four passages by words 0 and 1 are neighbours, and neither follows the other."""
-    run, _ = lane("kgp", passages(), *["Camden Scrooge Cratchit"] * 4, "x")
+    run, _ = run_row("kgp", passages(), *["Camden Scrooge Cratchit"] * 4, "x")
     assert len(set(rows(run))) == len(rows(run)) and rows(run)[:2] == (0, 2)
 
 
@@ -278,7 +278,7 @@ def test_kgp_keeps_word_hits_when_the_model_fails():
 
 
 def test_kgp_as_published_takes_every_passage_that_shares_a_word():
-    run, script = lane("kgp-original", passages(), "Cratchit works in Camden.", "Camden.")
+    run, script = run_row("kgp-original", passages(), "Cratchit works in Camden.", "Camden.")
     # 2 and 5 share no word with the question (“work” is not “works”). The evidence missing after 0
     # brings 2, and nothing brings 5. All neighbours of the others are taken by then, so the model
     # is not asked about them.
@@ -299,11 +299,11 @@ def test_hipporag_reads_its_passages_once():
 
     They link names, run PageRank, and rank relations by ends and chunks by relations.
     """
-    run, script = lane(
-        "hipporag", knowledge(), NAMES, "Thought: Cratchit works in Camden. Answer: Camden"
+    run, script = run_row(
+        "hipporag", fact_graph(), NAMES, "Thought: Cratchit works in Camden. Answer: Camden"
     )
-    first, _ = lane(
-        "hipporag-ircot", knowledge(), NAMES, "So the answer is: Camden.", "Answer: Camden"
+    first, _ = run_row(
+        "hipporag-ircot", fact_graph(), NAMES, "So the answer is: Camden.", "Answer: Camden"
     )
     assert (
         rows(run) == rows(first)
@@ -333,7 +333,7 @@ def test_hipporag_searches_again_from_its_thought():
         json.dumps({"names": ["Cratchit"]}),
         "Thought: Cratchit works in Camden. Answer: Camden",
     )
-    run, script = lane("hipporag-ircot", knowledge(alike=True), *said)
+    run, script = run_row("hipporag-ircot", fact_graph(alike=True), *said)
     found = run.state.chunks
     # From Marley passage 0 is best (1.0 after scaling), from Cratchit passage 2, which states two
     # of its three relations.
@@ -353,7 +353,7 @@ def test_names_of_a_thought_come_from_vocabulary_or_model(by, calls):
         *([json.dumps({"names": ["Cratchit"]})] if by == "choose" else []),
         "Answer: Camden",
     )
-    run, script = lane("hipporag-ircot", knowledge(), *said, change=[(6, NextThought(by=by))])
+    run, script = run_row("hipporag-ircot", fact_graph(), *said, change=[(6, NextThought(by=by))])
     assert (
         sum(step.usage.calls for step in run.state.trace) == calls
         and not script.replies
@@ -362,10 +362,10 @@ def test_names_of_a_thought_come_from_vocabulary_or_model(by, calls):
 
 
 def test_hipporag_stops_at_an_answer():
-    run, script = lane(
-        "hipporag-ircot", knowledge(), NAMES, "So the answer is: Camden.", "Answer: Camden"
+    run, script = run_row(
+        "hipporag-ircot", fact_graph(), NAMES, "So the answer is: Camden.", "Answer: Camden"
     )
-    once, _ = lane("hipporag-ircot", knowledge(), NAMES, "", "Answer: Camden")
+    once, _ = run_row("hipporag-ircot", fact_graph(), NAMES, "", "Answer: Camden")
     assert rows(run) == rows(once) and rows(run)[0] == 0 and not script.replies
 
 
@@ -375,9 +375,9 @@ def test_specificity_and_damping_match_hand_computed_scores():
     Marley is in one passage and Scrooge in three: 1 to 1/3, so 3/4 and 1/4.
     """
     names = json.dumps({"names": ["Marley", "Scrooge"]})
-    run, _ = lane(
+    run, _ = run_row(
         "hipporag-ircot",
-        knowledge(),
+        fact_graph(),
         names,
         "",
         "Answer: x",
@@ -453,7 +453,7 @@ def test_hipporag_as_published_reads_five_passages():
     both = [rank[a] + rank[b] for a, b in links]
     # The order is passages 0, 2, 1, 3 and 6.
     told = np.array([both[0], both[2] + both[3], both[1], both[4], both[5]]) / both[0]
-    run, script = lane("hipporag-original", knowledge(), NAMES, "", "Answer: Camden")
+    run, script = run_row("hipporag-original", fact_graph(), NAMES, "", "Answer: Camden")
     assert rows(run) == (0, 2, 1, 3, 6) and run.state.chunks.scores == pytest.approx(told, abs=1e-6)
     assert (
         run.state.prompt.hits == {"chunk": 5}
@@ -463,16 +463,16 @@ def test_hipporag_as_published_reads_five_passages():
 
 
 def test_similarity_edges_give_no_passage():
-    graph = knowledge(alike=True)
+    graph = fact_graph(alike=True)
     names = json.dumps({"names": ["Scrooges"]})
-    run, _ = lane("hipporag-ircot", graph, names, "", "Answer: x")
+    run, _ = run_row("hipporag-ircot", graph, names, "", "Answer: x")
     relations = [
         state.relations
         for state in run.states
         if state.trace and state.trace[-1].operator == "RelationsFromNodes"
     ][0]
     assert SIMILAR_TO not in " ".join(graph.triple_texts(relations.items))
-    run, _ = lane(
+    run, _ = run_row(
         "hipporag-ircot",
         graph,
         names,
@@ -489,20 +489,20 @@ def test_similarity_edges_give_no_passage():
 
 
 def test_hipporag_without_entities_restarts_everywhere():
-    run, _ = lane("hipporag-ircot", knowledge(), '{"names": []}', "", "Answer: x")
+    run, _ = run_row("hipporag-ircot", fact_graph(), '{"names": []}', "", "Answer: x")
     nodes = next(
         state.nodes
         for state in run.states
         if state.trace and state.trace[-1].operator == "PageRankNodes"
     )
     assert "all count alike" in notes(run) and len(rows(run)) == 4
-    assert nodes.items == tuple(range(knowledge().n_nodes)) and set(nodes.scores) == {
-        1 / knowledge().n_nodes
+    assert nodes.items == tuple(range(fact_graph().n_nodes)) and set(nodes.scores) == {
+        1 / fact_graph().n_nodes
     }
 
 
 def test_hipporag_without_a_model_has_one_round():
-    run, script = lane("hipporag-ircot", knowledge(), model=False)
+    run, script = run_row("hipporag-ircot", fact_graph(), model=False)
     assert (
         not script.asked
         and rows(run)[0] == 0
@@ -513,12 +513,12 @@ def test_hipporag_without_a_model_has_one_round():
 
 @pytest.mark.parametrize("reply", ["nonsense", '{"names": 3}'])
 def test_hipporag_uses_the_vocabulary_for_unreadable_names(reply):
-    run, _ = lane("hipporag-ircot", knowledge(), reply, "", "Answer: x")
+    run, _ = run_row("hipporag-ircot", fact_graph(), reply, "", "Answer: x")
     assert rows(run)[0] == 0 and "could not be read" in notes(run)
 
 
 def test_hipporag_keeps_its_first_round_when_the_model_fails():
-    run, _ = lane("hipporag-ircot", knowledge(), NAMES)
+    run, _ = run_row("hipporag-ircot", fact_graph(), NAMES)
     assert run.died and rows(run)[0] == 0 and run.state.trace[-1].operator == "ChunksFromRelations"
 
 
@@ -526,7 +526,7 @@ def test_hipporag_keeps_its_first_round_when_the_model_fails():
 
 
 def test_g_retriever_joins_the_best_in_graph_order():
-    run, _ = lane("g-retriever", knowledge(), "Camden", question="Marley Cratchit")
+    run, _ = run_row("g-retriever", fact_graph(), "Camden", question="Marley Cratchit")
     graph, state = run.graph, run.state
     assert {"Marley", "Scrooge", "Cratchit"} <= set(
         graph.names(state.nodes.items)
@@ -545,7 +545,7 @@ def test_g_retriever_as_published_uses_relation_names():
     “works” gains 0.5 and each other relation costs 0.25: these pay only on the path from Marley to
     Tim.
     """
-    run, _ = lane("g-retriever-original", knowledge(), "Camden", question="Marley Tim works")
+    run, _ = run_row("g-retriever-original", fact_graph(), "Camden", question="Marley Tim works")
     graph, state = run.graph, run.state
     assert set(graph.names(state.nodes.items)) == {"Marley", "Scrooge", "Cratchit", "Tim", "Camden"}
     triples = [tuple(text.split(" -> ")) for text in graph.triple_texts(state.relations.items)]
@@ -558,9 +558,9 @@ def test_g_retriever_as_published_uses_relation_names():
 
 
 def test_small_budget_drops_relations_first():
-    run, _ = lane(
+    run, _ = run_row(
         "g-retriever",
-        knowledge(),
+        fact_graph(),
         "x",
         question="Marley Cratchit",
         change=[(5, SubgraphTables(budget=4))],
@@ -574,12 +574,12 @@ def test_small_budget_drops_relations_first():
 
 
 def test_g_retriever_without_a_model_keeps_its_tree():
-    run, script = lane("g-retriever", knowledge(), model=False)
+    run, script = run_row("g-retriever", fact_graph(), model=False)
     assert not script.asked and len(run.state.relations) and run.state.prompt is not None
 
 
 def test_g_retriever_keeps_its_tree_when_the_model_fails():
-    run, _ = lane("g-retriever", knowledge(), question="Marley Cratchit")
+    run, _ = run_row("g-retriever", fact_graph(), question="Marley Cratchit")
     assert run.died and len(run.state.relations) and run.state.tables and run.state.answer is None
 
 
@@ -587,7 +587,7 @@ def test_g_retriever_keeps_its_tree_when_the_model_fails():
 
 
 def dalk(*replies, **how):
-    return lane("dalk", knowledge(), *replies, **how)
+    return run_row("dalk", fact_graph(), *replies, **how)
 
 
 def test_dalk_runs_all_its_steps():
@@ -632,7 +632,7 @@ def test_few_relations_are_extended_by_neighbours():
 
 def test_dalk_as_published_follows_relation_directions():
     names, first = json.dumps({"names": ["Cratchit", "London"]}), json.dumps({"choices": [1]})
-    run, script = lane("dalk-original", knowledge(), names, first, first, "", "", "", "x")
+    run, script = run_row("dalk-original", fact_graph(), names, first, first, "", "", "", "x")
     assert run.graph.texts(run.state.paths.items) == [
         "Cratchit -> works in -> Camden -> part of -> London"
     ]
@@ -649,7 +649,9 @@ def test_directed_paths_do_not_join_two_sources():
     names = json.dumps({"names": ["Fred", "Marley"]})
     assert len(dalk(names, '{"choices": [1]}', '{"choices": []}', "", "", "x")[0].state.paths) == 1
     assert (
-        len(lane("dalk-original", knowledge(), names, '{"choices": []}', "", "x")[0].state.paths)
+        len(
+            run_row("dalk-original", fact_graph(), names, '{"choices": []}', "", "x")[0].state.paths
+        )
         == 0
     )
 
@@ -696,7 +698,7 @@ def test_dalk_keeps_its_evidence_when_the_model_fails():
 # ToG
 
 
-def rated(*pairs):
+def rating_reply(*pairs):
     return json.dumps({"ratings": [{"number": number, "score": score} for number, score in pairs]})
 
 
@@ -705,13 +707,13 @@ def test_tog_starts_at_the_named_entity():
     # is chosen; then the model says that this suffices.
     said = (
         NAMES,
-        rated((1, 10)),
+        rating_reply((1, 10)),
         '{"sufficient": "no"}',
-        rated((2, 8)),
+        rating_reply((2, 8)),
         '{"sufficient": "yes"}',
         "Cratchit",
     )
-    run, script = lane("tog-documents", knowledge(), *said)
+    run, script = run_row("tog-documents", fact_graph(), *said)
     graph, state = run.graph, run.state
     texts = graph.texts(state.paths.items)
     assert texts == [
@@ -728,8 +730,17 @@ def test_tog_starts_at_the_named_entity():
 @pytest.mark.parametrize("row, kept", [("tog-documents", 0), ("tog-documents-analysis", 3)])
 def test_insufficient_facts_follow_the_setting(row, kept):
     no = '{"sufficient": "no"}'  # The walk goes to Scrooge, back to Cratchit, and back to Tim.
-    run, script = lane(
-        row, knowledge(), NAMES, rated((1, 10)), no, rated((2, 10)), no, rated((1, 10)), no, "x"
+    run, script = run_row(
+        row,
+        fact_graph(),
+        NAMES,
+        rating_reply((1, 10)),
+        no,
+        rating_reply((2, 10)),
+        no,
+        rating_reply((1, 10)),
+        no,
+        "x",
     )
     assert len(run.state.paths) == kept and not script.replies
 
@@ -749,23 +760,31 @@ def test_entity_score_may_include_the_relation(row, score):
         chunks(),
     )
     names = json.dumps({"names": ["Scrooge"]})
-    run, _ = lane(row, graph, names, rated((1, 8)), rated((2, 5)), '{"sufficient": "yes"}', "Ned")
+    run, _ = run_row(
+        row,
+        graph,
+        names,
+        rating_reply((1, 8)),
+        rating_reply((2, 5)),
+        '{"sufficient": "yes"}',
+        "Ned",
+    )
     assert graph.texts(run.state.paths.items) == ["Scrooge -> nephew of_reverse -> Ned"]
     assert run.state.paths.scores == pytest.approx((score,))
 
 
 def test_tog_without_an_entity_answers_directly():
-    run, script = lane("tog-documents", knowledge(), '{"names": []}', "I do not know")
+    run, script = run_row("tog-documents", fact_graph(), '{"names": []}', "I do not know")
     assert len(run.state.paths) == 0 and run.state.answer == "I do not know" and not script.replies
 
 
 def test_tog_ends_at_unreadable_ratings():
-    run, _ = lane("tog-documents", knowledge(), NAMES, "nonsense", "I do not know")
+    run, _ = run_row("tog-documents", fact_graph(), NAMES, "nonsense", "I do not know")
     assert len(run.state.paths) == 0 and "holds no ratings" in notes(run)
 
 
 def test_tog_keeps_its_start_when_the_model_fails():
-    run, _ = lane("tog-documents", knowledge(), NAMES, rated((1, 10)))
+    run, _ = run_row("tog-documents", fact_graph(), NAMES, rating_reply((1, 10)))
     assert run.died and run.graph.names(run.state.linked.items) == ["Marley"]
 
 
@@ -774,7 +793,7 @@ def test_tog_keeps_its_start_when_the_model_fails():
 
 def test_paths_lead_to_their_passages():
     """Passage 0 leads from Marley to Scrooge, and 2 from there to Cratchit."""
-    graph = knowledge()
+    graph = fact_graph()
     state = State(Question("the partner of Marley"))
     paths = (
         "NamesInQuestion() >> LinkNames() >> PersonalizedPageRank(keep=4) >> ShortestPaths(hops=2)"
@@ -800,7 +819,7 @@ def test_row_names_its_build_and_model_steps(row):
 
 @pytest.mark.parametrize("row", read_instances(INSTANCES_FOLDER / "graph_rag_methods_kg.toml"))
 def test_row_without_a_model_ends_with_its_prompt(row):
-    run, script = lane(row, passages() if "kgp" in row else knowledge(), model=False)
+    run, script = run_row(row, passages() if "kgp" in row else fact_graph(), model=False)
     assert (
         not script.asked
         and run.state.answer is None

@@ -25,14 +25,14 @@ def points(*scored):
     return json.dumps({"points": [{"description": text, "score": score} for text, score in scored]})
 
 
-def after(told, line, *replies, context=4096, **more):
+def state_after(told, line, *replies, context=4096, **more):
     script = Script(*replies)
     script.context = context
     return told.state(line, "the clerk Cratchit", models=Written(script), **more), script.asked
 
 
 def test_points_of_chunks_give_an_answer(told):
-    state, asked = after(
+    state, asked = state_after(
         told, LINE, points(("weak", 10), ("nothing", 0)), points(("strong", 90)), "The clerk."
     )
     assert (
@@ -47,7 +47,7 @@ def test_points_of_chunks_give_an_answer(told):
 
 
 def test_packed_groups_take_as_many_as_fit(told):
-    state, asked = after(
+    state, asked = state_after(
         told, f"{TWO} >> Points(per='packed') >> AnswerFromPoints()", points(("both", 50)), "So."
     )
     assert (
@@ -60,8 +60,8 @@ def test_packed_groups_take_as_many_as_fit(told):
 
 def test_too_large_group_is_split(told):
     line = f"{TWO} >> Points(per='packed')"
-    needed = after(told, line, points())[0].trace[-1].usage.tokens_in
-    _, asked = after(told, line, points(), points(), context=needed + 256 + 8 - 1)
+    needed = state_after(told, line, points())[0].trace[-1].usage.tokens_in
+    _, asked = state_after(told, line, points(), points(), context=needed + 256 + 8 - 1)
     assert (
         len(asked) == 2
         and "carol#1" in asked[0]
@@ -72,21 +72,23 @@ def test_too_large_group_is_split(told):
 
 def test_long_passage_is_cut(told):
     line = "SparseChunks(keep=1) >> Points()"
-    state, (whole,) = after(told, line, points())
-    _, (cut,) = after(told, line, points(), context=state.trace[-1].usage.tokens_in + 256 + 8 - 1)
+    state, (whole,) = state_after(told, line, points())
+    _, (cut,) = state_after(
+        told, line, points(), context=state.trace[-1].usage.tokens_in + 256 + 8 - 1
+    )
     assert 'carol#1,"Fred' in cut and "merry Christmas" in whole and "merry Christmas" not in cut
 
 
 @pytest.mark.parametrize("reply", ["no JSON", '{"points": 7}', "[]"])
 def test_unreadable_reply_gives_no_point(told, reply):
-    state, asked = after(told, LINE, reply, points(("strong", 90)), "The clerk.")
+    state, asked = state_after(told, LINE, reply, points(("strong", 90)), "The clerk.")
     assert [point.text for point in state.points] == ["strong"] and state.answer == "The clerk."
     assert state.trace[1].notes[0] == NoteWith(1, "2 parts", "could not be read")
 
 
 def test_incomplete_points_are_kept_and_empty_ones_counted(told):
     half = '```json\n[{"points": ["a", {"description": "x", "score": "many"}, {"description": null, "score": 5}]}]\n```'
-    state, _ = after(told, f"{TWO} >> Points()", half, points(("strong", 90)))
+    state, _ = state_after(told, f"{TWO} >> Points()", half, points(("strong", 90)))
     assert [(point.text, point.score) for point in state.points] == [
         ("a", 1),
         ("x", 1),
@@ -96,7 +98,7 @@ def test_incomplete_points_are_kept_and_empty_ones_counted(told):
 
 
 def test_scores_are_clipped_to_the_scale(told):
-    state, _ = after(
+    state, _ = state_after(
         told,
         f"{TWO} >> Points()",
         points(("loud", 1000), ("minus", -5)),
@@ -106,9 +108,9 @@ def test_scores_are_clipped_to_the_scale(told):
 
 
 def test_no_points_are_reported_or_need_no_request(told):
-    state, asked = after(told, LINE, points(), points(("none", 0)), "I do not know.")
+    state, asked = state_after(told, LINE, points(), points(("none", 0)), "I do not know.")
     assert state.answer == "I do not know." and "(no point)" in asked[2]
-    state, asked = after(
+    state, asked = state_after(
         told, LINE.replace("FromPoints()", "FromPoints(empty='nothing')"), points(), points()
     )
     assert state.answer == "" and len(asked) == 2 and "no answer" in state.trace[-1].notes[0]
@@ -116,7 +118,7 @@ def test_no_points_are_reported_or_need_no_request(told):
 
 def test_points_are_cut_at_their_budget(told):
     # 400 letters are 115 tokens, so the second does not fit.
-    state, asked = after(
+    state, asked = state_after(
         told,
         f"{TWO} >> Points() >> AnswerFromPoints(room=200)",
         points(("a" * 400, 9)),
@@ -136,14 +138,14 @@ def test_community_without_report_is_read_by_its_members(told):
             title=["Firm"], level=[0], parent=[-1], members=[[2, 3]], report=[""], rating=[1.0]
         ),
     )
-    state, asked = after(
+    state, asked = state_after(
         told, "CommunitiesAtLevel() >> Points(per='packed')", points(("partners", 5)), on=bare
     )
     assert "Marley, Scrooge" in asked[0] and state.points[0].kind == "community"
 
 
 def test_prompt_without_a_model_is_the_first_part(told):
-    state, asked = after(told, LINE, answering=False)
+    state, asked = state_after(told, LINE, answering=False)
     assert (
         not asked
         and state.points is None
@@ -227,9 +229,9 @@ def test_partial_points_are_not_reused_as_complete(told):
 
 def test_worst_points_are_left_out_of_a_full_prompt(told):
     replies = points(("strong " * 200, 9), ("weak " * 200, 8)), points()
-    whole, asked = after(told, LINE, *replies, "So.")
+    whole, asked = state_after(told, LINE, *replies, "So.")
     needed = whole.trace[-1].usage.tokens_in
-    state, asked = after(told, LINE, *replies, "So.", context=needed + 256 + 8 - 1)
+    state, asked = state_after(told, LINE, *replies, "So.", context=needed + 256 + 8 - 1)
     assert "strong" in asked[2] and "weak" not in asked[2]
     assert state.trace[-1].sizes["points"] == 1 and state.trace[-1].notes == (
         NoteWith("2 points", "best 1", "room"),
@@ -237,7 +239,7 @@ def test_worst_points_are_left_out_of_a_full_prompt(told):
 
 
 def test_trace_counts_parts_points_and_unreadable_replies(told):
-    state, _ = after(told, LINE, "no JSON", points(("strong", 90)), "The clerk.")
+    state, _ = state_after(told, LINE, "no JSON", points(("strong", 90)), "The clerk.")
     assert state.trace[1].sizes == {"parts": 2, "unreadable parts": 1} and state.trace[2].sizes == {
         "points": 1
     }
@@ -311,5 +313,5 @@ def test_different_points_precede_repeated_ones(told):
         points(("Fred is merry.", 50)),
     )
     line = LINE.replace("AnswerFromPoints()", "AnswerFromPoints(room=100, diversity=0.5)")
-    state, asked = after(told, line, *replies, "So.")
+    state, asked = state_after(told, line, *replies, "So.")
     assert asked[2].index("(90)") < asked[2].index("(50)") and asked[2].count("lame") < 20
