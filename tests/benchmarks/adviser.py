@@ -34,7 +34,10 @@ def run() -> list[dict]:
             (f"{DEFAULT_ADVISED_NODES:,} nodes", "suggested, hops known", "suggested, words alone")
         ):
             recall, hit, nodes, seconds = told[:, i].mean(0)
-            note = f"mean of {SAMPLE} questions; hit {hit:.3f}, {nodes:,.0f} nodes in the mean, {1000 * seconds:.1f} ms to suggest"
+            note = (
+                f"mean of {SAMPLE} questions; hit {hit:.3f}, {nodes:,.0f} nodes in the mean, "
+                f"{1000 * seconds:.1f} ms to suggest"
+            )
             rows.append(
                 {
                     "name": f"adviser {name}, {which}",

@@ -76,7 +76,10 @@ def run() -> list[dict]:
                     + (", two entities" if entities > 1 else ""),
                     "value": float(right[line].mean()),
                     "unit": "hit@1",
-                    "note": f"{len(asks)} questions{_told(list(right[line]))}; {kept[line].mean():.3f} of the answers in the best {BEST}",
+                    "note": (
+                        f"{len(asks)} questions{_told(list(right[line]))}; "
+                        f"{kept[line].mean():.3f} of the answers in the best {BEST}"
+                    ),
                     "against": (known[best].short, against),
                 }
             )
@@ -84,7 +87,8 @@ def run() -> list[dict]:
     for row, p in zip(tested, holm([row["against"][1].p for row in tested]), strict=True):
         told, difference = row["against"]
         row["note"] += (
-            f"; {difference.difference:+.3f} [{difference.low:+.3f}, {difference.high:+.3f}] against {told}, p = {p:.2g}"
+            f"; {difference.difference:+.3f} [{difference.low:+.3f}, {difference.high:+.3f}] "
+            f"against {told}, p = {p:.2g}"
         )
     return [{key: value for key, value in row.items() if key != "against"} for row in rows]
 

@@ -68,7 +68,10 @@ def run() -> list[dict]:
             "name": f"the chain that fits the known answers best, {told}",
             "value": float(np.mean(limits)),
             "unit": "hit@1",
-            "note": "films of one name are one node, and the known answers are often those of one of them"
+            "note": (
+                "films of one name are one node, and the known answers are often those of one of "
+                "them"
+            )
             + _told(limits),
         }
         for told, asked in asks.items()
@@ -81,7 +84,10 @@ def run() -> list[dict]:
             good, took = zip(*(_timed(engine, ask, line) for ask in asked))
             wall, busy = np.array(took).T * 1e3
             aim = AIMS.get(name, {}).get(told)
-            spent = f"median {np.median(wall):.0f} ms on the clock, {np.median(busy):.0f} ms of processor time"
+            spent = (
+                f"median {np.median(wall):.0f} ms on the clock, {np.median(busy):.0f} ms of "
+                f"processor time"
+            )
             note = f"{len(good)} questions{_told(good)}, {spent}"
             rows.append(
                 {

@@ -468,6 +468,9 @@ def main(arguments: list[str]) -> None:
     lanes, beside = tuple(options.lanes), (options.evaluations, options.questions)
     crowd = (options.visitors, options.seconds, lanes, options.model, options.corpus)
     told = run(*crowd, *beside, mix=options.mix, profiled=options.profile)
-    note = f"{options.mix}: {options.visitors} visitors, {options.seconds:g} s, {options.model} with the language model"
+    note = (
+        f"{options.mix}: {options.visitors} visitors, {options.seconds:g} s, {options.model} with "
+        f"the language model"
+    )
     for row in told.rows(options.visitors, note, options.seconds):
         print(f"{row['name']:28} {row['value']:>8.4g} {row['unit']:3} {row['note']}")

@@ -78,7 +78,10 @@ class Cost:
 
     def __str__(self) -> str:
         sizes = f"{self.memory / 2**20:8,.0f} MB  {self.disk / 2**20:8,.0f} MB"
-        return f"{self.documents:9,}  {self.step:26} {self.stage:34} {self.seconds:9.2f} s {self.processor:9.2f} s  {sizes}  {self.note}"
+        return (
+            f"{self.documents:9,}  {self.step:26} {self.stage:34} {self.seconds:9.2f} s "
+            f"{self.processor:9.2f} s  {sizes}  {self.note}"
+        )
 
 
 class MadeEncoder:
@@ -333,8 +336,10 @@ def asked(options) -> list[Cost]:
                 found += bool(_found_documents(lane) & {*question.gold})
             later = sorted(spent[1:])
             told["note"] = (
-                f"processor: first {spent[0]:.2f} s, then median {1000 * statistics.median(later):.0f} ms, "
-                f"95th percentile {1000 * later[int(0.95 * len(later))]:.0f} ms; gold found by {found} of {len(spent)}"
+                f"processor: first {spent[0]:.2f} s, then median "
+                f"{1000 * statistics.median(later):.0f} ms, "
+                f"95th percentile {1000 * later[int(0.95 * len(later))]:.0f} ms; gold found by "
+                f"{found} of {len(spent)}"
             )
     return stages.costs
 

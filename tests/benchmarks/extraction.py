@@ -50,7 +50,10 @@ def run() -> list[dict]:
     )
     spread = ", ".join(f"{a:.1f} and {b:.1f}" for a, b in zip(ours, alone))
     note = f"limit {MAX_TIME_RATIO}; seconds of ours and of the engine: {spread}; "
-    note += f"{len(prompts)} prompts of {read:,} tokens, {written:,} written, {MAX_PARALLEL_REQUESTS} at a time"
+    note += (
+        f"{len(prompts)} prompts of {read:,} tokens, {written:,} written, {MAX_PARALLEL_REQUESTS} "
+        f"at a time"
+    )
     return [{"name": "extraction", "value": share, "unit": "of alone", "note": note}]
 
 

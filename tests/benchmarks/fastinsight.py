@@ -140,8 +140,14 @@ def _row(graph: Graph) -> dict:
         seconds.append(time.process_time() - start - (RandomStateReranker.spent - read))
         found = len(state.nodes or ())
     seconds = sorted(seconds[3:])
-    note = f"processor seconds, median of {QUESTIONS} questions, {found} read of {NODES:,} documents with {LINKS:,} links"
-    spread = f"{seconds[0]:.4f} to {seconds[-1]:.4f}; the first search {statistics.median(searching):.4f}; limit {LIMIT} s"
+    note = (
+        f"processor seconds, median of {QUESTIONS} questions, {found} read of {NODES:,} documents "
+        f"with {LINKS:,} links"
+    )
+    spread = (
+        f"{seconds[0]:.4f} to {seconds[-1]:.4f}; the first search "
+        f"{statistics.median(searching):.4f}; limit {LIMIT} s"
+    )
     return {
         "name": "fastinsight beside the re-ranker",
         "value": statistics.median(seconds),

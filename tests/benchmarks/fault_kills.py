@@ -40,7 +40,10 @@ class Met:
     def words(self) -> str:
         """A row of the table."""
         back = f"{median(self.back):.1f} s, {max(self.back):.1f} s" if self.back else ""
-        return f"| {self.kind} | {self.times} | {len(self.corrupt)} | {len(self.lost)} | {back} | {self.note} |"
+        return (
+            f"| {self.kind} | {self.times} | {len(self.corrupt)} | {len(self.lost)} | {back} | "
+            f"{self.note} |"
+        )
 
 
 class WorkProcess:

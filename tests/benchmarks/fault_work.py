@@ -30,7 +30,10 @@ TRIPLES, WORDS = (
 )
 QUESTIONS, SAVES, DOCUMENTS = 30, 25, 12
 LINES = ("EgoNetwork(hops=2) >> ShortestPaths()", "EgoNetwork(hops=1) >> ShortestPaths()")
-EXTRACT = "TokenChunks(size=60, overlap=6) >> NounPhrases() >> Merge(by='name', descriptions=False, keywords=False)"
+EXTRACT = (
+    "TokenChunks(size=60, overlap=6) >> NounPhrases() >> Merge(by='name', descriptions=False, "
+    "keywords=False)"
+)
 
 
 def inputs(kind: str, folder: Path) -> None:
@@ -64,7 +67,10 @@ def inputs(kind: str, folder: Path) -> None:
 def _synthetic_text(number: int) -> str:
     """A text in which names occur together."""
     names = [
-        f"the old {WORDS[(number * k + k) % len(WORDS)]} of {WORDS[(number + k) % len(WORDS)].title()}ville"
+        (
+            f"the old {WORDS[(number * k + k) % len(WORDS)]} of "
+            f"{WORDS[(number + k) % len(WORDS)].title()}ville"
+        )
         for k in range(1, 7)
     ]
     return " ".join(

@@ -33,11 +33,15 @@ STAGES = (
     ("reader_hit@1", "reader's first"),
 )
 HEAVY = (  # These take many seconds per question, or keep a hundred thousand paths.
-    "lego-12-fora lego-12-topppr lego-12-rbs lego-12-leiden lego-12-vector-triples lego-14-mean lego-v1-16 lego-v1-17 lego-v1-18"
+    "lego-12-fora lego-12-topppr lego-12-rbs lego-12-leiden lego-12-vector-triples "
+    "lego-14-mean lego-v1-16 lego-v1-17 lego-v1-18"
 ).split()
 SLOW = [
     *HEAVY,
-    *"lego-12-vectors lego-12-vectors-joined lego-v1-8 lego-v1-10 lego-v1-11 lego-v1-12 kelp kelp-plain".split(),
+    *(
+        "lego-12-vectors lego-12-vectors-joined lego-v1-8 lego-v1-10 lego-v1-11 lego-v1-12 kelp "
+        "kelp-plain"
+    ).split(),
 ]
 READING = ("llm-embeddings",)  # A language model that gives vectors.
 # A language model reads for many minutes per question.

@@ -550,7 +550,10 @@ def compare_passages(
             and (test := paired_test(METRIC, extractors[-1], extractors[0], after, before))
             is not None
         ):
-            yield f"{one}: {test.difference:+.3f} ({test.low:+.3f} to {test.high:+.3f}), p {test.p:.3f}"
+            yield (
+                f"{one}: {test.difference:+.3f} ({test.low:+.3f} to {test.high:+.3f}), p "
+                f"{test.p:.3f}"
+            )
 
 
 def _recalled(ask: SourceQuestion, line: Line, engine: Engine, prefixes: PrefixCache) -> float:

@@ -138,9 +138,15 @@ def _rows(name: str, found: Iterable[tuple[Influence, set[int]]], each: int) -> 
         firsts.append(np.mean([at in gold for at in np.flatnonzero(weights == weights.max())]))
         ranked.append(0 in gold)
         sets += [len(gold & {*one.smallest}) / len(one.smallest)] if one.smallest else []
-    note = f"{len(both)} of {each} questions; the item ranked first {np.mean(ranked):.2f}; in the smallest set {np.mean(sets):.2f}"
+    note = (
+        f"{len(both)} of {each} questions; the item ranked first {np.mean(ranked):.2f}; in the "
+        f"smallest set {np.mean(sets):.2f}"
+    )
     note += (
-        f" of {np.mean([len(one.smallest) for one, _ in moved]):.1f} items; {len(both) - len(moved)} rest on none"
+        (
+            f" of {np.mean([len(one.smallest) for one, _ in moved]):.1f} items; "
+            f"{len(both) - len(moved)} rest on none"
+        )
         if moved
         else ""
     )

@@ -99,7 +99,10 @@ def table(found: Installed) -> str:
     whole = sum(found.packages.values())
     took = "{:.0f} s of the processor, {:.0f} s of the clock".format(*found.seconds)
     lines = [
-        f"{whole / 1e6:,.0f} MB in {len(shown)} packages, {(whole + found.compiled) / 1e6:,.0f} MB with what pip compiles; {took}",
+        (
+            f"{whole / 1e6:,.0f} MB in {len(shown)} packages, "
+            f"{(whole + found.compiled) / 1e6:,.0f} MB with what pip compiles; {took}"
+        ),
         "",
     ]
     return "\n".join(

@@ -70,7 +70,10 @@ def run() -> list[dict]:
                     right = _answers(engine, here, CaseMemory(source, size, ranking=value))
                 tests.append(paired_test("hit@1", "memory", "chains", right, alone))
                 won, lost = int((right > alone).sum()), int((right < alone).sum())
-                note = f"{len(here)} questions, chain ranking {alone.mean():.3f}: {won} won, {lost} lost"
+                note = (
+                    f"{len(here)} questions, chain ranking {alone.mean():.3f}: {won} won, {lost} "
+                    f"lost"
+                )
                 rows.append(
                     {
                         "name": f"{told}, ranking {value:g}",
@@ -87,7 +90,8 @@ def run() -> list[dict]:
     for at, p in zip(ordered, corrected, strict=True):
         row, test = rows[at], tests[at]
         row["note"] += (
-            f"; {test.difference:+.3f} [{test.low:+.3f}, {test.high:+.3f}], p = {test.p:.2g}, corrected {p:.2g}"
+            f"; {test.difference:+.3f} [{test.low:+.3f}, {test.high:+.3f}], p = {test.p:.2g}, "
+            f"corrected {p:.2g}"
         )
     return rows
 

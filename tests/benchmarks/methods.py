@@ -343,8 +343,14 @@ def told(
     answers = "a language model answers"
     if options.no_llm:
         answers = "the sentence nearest to the question stands for the answer"
-    yield f"{corpus.title}, {corpus.n_documents:,} documents, {' or '.join(f'{n:,}' for n in sorted(asked))} questions; {answers}."
-    yield "Mean and 95 % bootstrap interval over the questions; seconds of a question as if it were the first."
+    yield (
+        f"{corpus.title}, {corpus.n_documents:,} documents, "
+        f"{' or '.join(f'{n:,}' for n in sorted(asked))} questions; {answers}."
+    )
+    yield (
+        "Mean and 95 % bootstrap interval over the questions; seconds of a question as if it were "
+        "the first."
+    )
     yield ""
     titles = [metric(name).described()["title"] for name in (*QUALITY, *ASKING)]
     building = [] if options.no_builds else ["Graph"]
@@ -367,7 +373,10 @@ def told(
         if sentence := found[one].answered(one):
             yield f"- `{one}`: {sentence}"
     if left_out:
-        yield f"- Left out, as they cannot retrieve without a language model: {', '.join(f'`{one}`' for one in left_out)}."
+        yield (
+            f"- Left out, as they cannot retrieve without a language model: "
+            f"{', '.join(f'`{one}`' for one in left_out)}."
+        )
     yield from _building(costs)
     yield from _notes(costs)
     yield from against(found, BASE, TESTED)
@@ -378,7 +387,10 @@ def _figures(one: RunSummary, key: str) -> list[str]:
     cell = lambda name, e: (
         "–"
         if e.mean is None
-        else f"{format_figure(name, e.mean)} [{format_figure(name, e.low)}, {format_figure(name, e.high)}]"
+        else (
+            f"{format_figure(name, e.mean)} [{format_figure(name, e.low)}, "
+            f"{format_figure(name, e.high)}]"
+        )
     )
     return [
         str(one.counts(key)["scored"]),
@@ -393,7 +405,9 @@ def _building(costs: dict[str, dict]) -> Iterator[str]:
     if not builds:
         return
     yield ""
-    yield "| Graph | Chunks | Calls | Tokens | Seconds | for 1,000 chunks: calls | tokens | seconds |"
+    yield (
+        "| Graph | Chunks | Calls | Tokens | Seconds | for 1,000 chunks: calls | tokens | seconds |"
+    )
     yield "|---" + "|---:" * 7 + "|"
     for name, cost in builds.items():
         spent = [cost["calls"], cost["tokens"], cost["seconds"] + cost["model"]]
@@ -418,4 +432,7 @@ def _notes(costs: dict[str, dict]) -> Iterator[str]:
         yield f"- What building {name} costs is not known: {why.rstrip('.')}."
     if any(cost.get("model") for cost in costs.values()):
         told = "those that each took when it was made"
-        yield f"- Of a language model's replies the seconds are {told}, by the clock; the rest was measured now."
+        yield (
+            f"- Of a language model's replies the seconds are {told}, by the clock; the rest was "
+            f"measured now."
+        )

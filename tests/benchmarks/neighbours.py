@@ -95,6 +95,8 @@ def row(blocks: SyntheticBlocks, part: int) -> str:
         for k, spent in times.items()
     }
     return (
-        f"{blocks.total():10,} vectors  {parts or 'not in':>6} parts  made {made:8.1f} s ({1000 * made / blocks.total():.3f} ms each)  "
-        f"{memory / 2**20:8,.0f} MB at most  recall {recall:.3f}  a search: of 1,000 {of[1000]}; of one {of[1]}"
+        f"{blocks.total():10,} vectors  {parts or 'not in':>6} parts  made {made:8.1f} s "
+        f"({1000 * made / blocks.total():.3f} ms each)  "
+        f"{memory / 2**20:8,.0f} MB at most  recall {recall:.3f}  a search: of 1,000 {of[1000]}; "
+        f"of one {of[1]}"
     )

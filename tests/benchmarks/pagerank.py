@@ -52,7 +52,10 @@ def run(questions: int = 100) -> list[dict]:
             "name": "pagerank igraph",
             "value": other * 1e3,
             "unit": "ms",
-            "note": f"median of {len(theirs)} of these seeds, {min(theirs) * 1e3:.0f} to {max(theirs) * 1e3:.0f}, undirected",
+            "note": (
+                f"median of {len(theirs)} of these seeds, {min(theirs) * 1e3:.0f} to "
+                f"{max(theirs) * 1e3:.0f}, undirected"
+            ),
         },
         {
             "name": "pagerank times faster",

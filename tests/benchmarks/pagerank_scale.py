@@ -29,9 +29,10 @@ IGRAPH = 10_000_000  # Largest number of nodes for igraph, which needs 6.5 GiB f
 # hour at 100 million.
 SMALL, CHECKED = (1_000_000, 5)
 COLUMNS = tuple(
-    "nodes,method,stratum,questions,median ms,p95 ms,cpu ms,recall,least,checked,edges,peak MiB,unsettled".split(
-        ","
-    )
+    (
+        "nodes,method,stratum,questions,median ms,p95 ms,cpu ms,recall,least,checked,edges,peak "
+        "MiB,unsettled"
+    ).split(",")
 )
 
 
@@ -251,7 +252,8 @@ def table(rows: list[dict]) -> str:
         if method == "auto" and peer:
             wall, cpu = peer["median ms"] / row["median ms"], peer["cpu ms"] / row["cpu ms"]
             lines.append(
-                f"{nodes:,} nodes, {stratum}: push is {wall:,.0f} times faster than igraph, {cpu:,.0f} times in processor time"
+                f"{nodes:,} nodes, {stratum}: push is {wall:,.0f} times faster than igraph, "
+                f"{cpu:,.0f} times in processor time"
             )
     return "\n".join(lines)
 

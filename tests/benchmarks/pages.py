@@ -51,7 +51,10 @@ def run(times: int = 8, rest: float = WARM) -> list[dict]:
             ]
             opened = statistics.mean(visit[0][0] for visit in visits)
             again = [run for visit in visits for run in visit[1:]]
-            said = f"opened, {visits[-1][0][1] / 1000:.0f} KB; once more {1000 * statistics.mean(run[0] for run in again):.0f} ms, "
+            said = (
+                f"opened, {visits[-1][0][1] / 1000:.0f} KB; once more "
+                f"{1000 * statistics.mean(run[0] for run in again):.0f} ms, "
+            )
             said += f"{again[-1][1] / 1000:.0f} KB"
             rows.append({"name": name, "value": 1000 * opened, "unit": "ms", "note": said})
     return rows

@@ -57,11 +57,17 @@ ITEMS = 10  # Highest number of entities, and of relations, of a passage.
 EXTRACTED = "TokenChunks(size=1200, overlap=100) >> LanguageModelExtraction(gleaning=0)"
 OURS = {
     "hopscope, rich graph": (
-        f'{EXTRACTED} >> Merge() >> Vectors(of="nodes") >> Vectors(of="relations") >> Vectors(of="chunks")',
+        (
+            f'{EXTRACTED} >> Merge() >> Vectors(of="nodes") >> Vectors(of="relations") >> '
+            f'Vectors(of="chunks")'
+        ),
         "m-lightrag-program",
     ),
     "hopscope, communities": (
-        f'{EXTRACTED} >> Merge(keywords=False) >> Communities() >> Reports() >> Vectors(of="nodes")',
+        (
+            f"{EXTRACTED} >> Merge(keywords=False) >> Communities() >> Reports() >> "
+            f'Vectors(of="nodes")'
+        ),
         "lgraphrag",
     ),
 }
@@ -384,7 +390,10 @@ def table(
     for name, runs in found.items():
         built = runs[0]["rows"]["build"]
         memory = statistics.median(one["memory"] for one in runs)
-        yield f"{name}: {built['nodes']:,} nodes, {built['edges']:,} edges, {memory:,.0f} MB at most, version {runs[0]['version']}"
+        yield (
+            f"{name}: {built['nodes']:,} nodes, {built['edges']:,} edges, {memory:,.0f} MB at "
+            f"most, version {runs[0]['version']}"
+        )
 
 
 if __name__ == "__main__":

@@ -71,7 +71,8 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--sets", default=",".join(SETS))
     options = parser.parse_args(arguments)
     print(
-        "| line | set | questions | best 32 | least | right at first | same for quick | texts | quick | seconds | quick |"
+        "| line | set | questions | best 32 | least | right at first | same for quick | texts "
+        "| quick | seconds | quick |"
     )
     print("|---" * 2 + "|---:" * 9 + "|", flush=True)
     engine = Engine()

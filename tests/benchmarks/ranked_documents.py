@@ -69,7 +69,10 @@ LINES = {
         False,
     ),
     f"PathRAG{ADAPTED_SUFFIX}": (
-        "ExtractKeywords() >> EmbedQuery(text='low keywords') >> VectorNodes(keep=40) >> PairPaths()",
+        (
+            "ExtractKeywords() >> EmbedQuery(text='low keywords') >> VectorNodes(keep=40) >> "
+            "PairPaths()"
+        ),
         False,
     ),
     "Re2": (SEARCH + " >> GraphRerank(alpha=0.0)", True),

@@ -64,7 +64,10 @@ def rows(part: str, each: int, lines, show: int = 0) -> list[dict]:
                 if show and hits["minding"] < hits["before"]:
                     show -= 1
                     print(
-                        f"    {line}: {every[i].text} | { {name: graph.names(first) for name, first in names.items()} }",
+                        (
+                            f"    {line}: {every[i].text} | "
+                            f"{ {name: graph.names(first) for name, first in names.items()} }"
+                        ),
                         flush=True,
                     )
         for name, found in firsts.items():

@@ -38,7 +38,10 @@ def run() -> list[dict]:
                 "name": f"retrieval {known[key].name}",
                 "value": middle,
                 "unit": "s",
-                "note": f"median of {len(seconds)} questions, {min(seconds):.2f} to {max(seconds):.2f}; limit {limit} s",
+                "note": (
+                    f"median of {len(seconds)} questions, {min(seconds):.2f} to "
+                    f"{max(seconds):.2f}; limit {limit} s"
+                ),
             }
         )
     return rows

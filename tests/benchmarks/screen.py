@@ -163,7 +163,10 @@ def main(arguments: list[str]) -> None:
     parser.add_argument(
         "--isa",
         default="",
-        help="the instructions that the encoder is kept to, such as avx2, avx512_core or avx512_core_vnni",
+        help=(
+            "the instructions that the encoder is kept to, such as avx2, avx512_core or "
+            "avx512_core_vnni"
+        ),
     )
     options = parser.parse_args(arguments)
     print(f"On {processor(options.isa)}")

@@ -116,6 +116,9 @@ def measured(name: str, case: ServerCase, question_set: str, at_once: int) -> st
     asked = f"at most {case.seconds:g} s" if case.seconds else f"at least {case.rate:g} a second"
     failed = sum(one["questions"]["failed"] for one in rows["instances"].values())
     places = f"{case.slots} places ({case.busy})" if case.slots else "any number at a time"
-    took = f"{seconds:.1f} s, {rate:.1f} replies a second, up to {seen['most']:,} at a time, {seen['refused']:,} refused, {failed:,} failed"
+    took = (
+        f"{seconds:.1f} s, {rate:.1f} replies a second, up to {seen['most']:,} at a time, "
+        f"{seen['refused']:,} refused, {failed:,} failed"
+    )
     verdict = f"{asked}: {'held' if holds else 'NOT HELD'} ({whole:.0f} s with the start)"
     return f"{name}: {case.answers:,} answers of {case.instance}, {places}: {took}; {verdict}"

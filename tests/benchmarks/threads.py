@@ -70,7 +70,8 @@ def main(arguments: list[str]) -> None:
                 statistics.median(row[key] for row in rows) for key in ("read", "written")
             )
             print(
-                f"{busy} busy beside, threads that wait {policy:8} read {read:7.1f} tokens/s, write {written:6.1f} tokens/s"
+                f"{busy} busy beside, threads that wait {policy:8} read {read:7.1f} tokens/s, "
+                f"write {written:6.1f} tokens/s"
             )
 
 

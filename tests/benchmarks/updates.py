@@ -209,9 +209,13 @@ def main(arguments: list[str]) -> None:
             )
     peer = json.loads(RECORDED.read_text("utf-8")) if RECORDED.exists() else []
     for row in peer:
-        asked = f"{row['calls']:6,} calls, {row['tokens']:9,} tokens, {row['parses']:6,} cached extractions parsed"
+        asked = (
+            f"{row['calls']:6,} calls, {row['tokens']:9,} tokens, {row['parses']:6,} cached "
+            f"extractions parsed"
+        )
         print(
-            f"LightRAG               {row['kind']:8} {row['documents']:4} of {row['of']:4} documents  {asked}"
+            f"LightRAG               {row['kind']:8} {row['documents']:4} of {row['of']:4} "
+            f"documents  {asked}"
         )
     if options.json:
         Path(options.json).write_text(json.dumps([asdict(one) for one in found], indent=1), "utf-8")
@@ -231,8 +235,10 @@ def _row(one: Update, found: Sequence[Update]) -> str:
     else:
         same = "  ANOTHER GRAPH"
     return (
-        f"{one.build:22} {one.kind:8} {one.documents:4} of {one.of:4} documents  {one.seconds:6.1f} s {share}  "
-        f"read {one.read:4} of {one.chunks:4} chunks, {one.calls:4} calls, {one.tokens:8,} tokens, {one.encoded:6,} encoded{same}"
+        f"{one.build:22} {one.kind:8} {one.documents:4} of {one.of:4} documents  "
+        f"{one.seconds:6.1f} s {share}  "
+        f"read {one.read:4} of {one.chunks:4} chunks, {one.calls:4} calls, {one.tokens:8,} "
+        f"tokens, {one.encoded:6,} encoded{same}"
     )
 
 

@@ -48,7 +48,10 @@ def run(
         took = asyncio.run(
             _all(address, ({**asked, "q": text} for text in questions), visitors, seconds)
         )
-    note = f"{visitors} visitors, {seconds:g} s, {' + '.join(lanes)}, {'with' if model else 'no'} language model"
+    note = (
+        f"{visitors} visitors, {seconds:g} s, {' + '.join(lanes)}, {'with' if model else 'no'} "
+        f"language model"
+    )
     spread = f"{min(took):.1f} to {max(took):.1f} s" if took else "nobody was answered"
     wait = statistics.median(took) if took else float("nan")
     return [

@@ -62,7 +62,10 @@ def run() -> list[dict]:
         for told, now in _attempts(engine, here).items():
             test = paired_test("hit@1", "now", "before", now[:, 0], before[:, 0])
             won, lost = int((now > before)[:, 0].sum()), int((now < before)[:, 0].sum())
-            note = f"{len(here)} questions{_told(list(now[:, 0]))}, chain votes {before[:, 0].mean():.3f}: {won} won, {lost} lost, "
+            note = (
+                f"{len(here)} questions{_told(list(now[:, 0]))}, chain votes "
+                f"{before[:, 0].mean():.3f}: {won} won, {lost} lost, "
+            )
             note += f"{test.difference:+.3f} [{test.low:+.3f}, {test.high:+.3f}], p = {test.p:.2g}"
             note += f"; in the best {BEST} {before[:, 1].mean():.3f} and {now[:, 1].mean():.3f}"
             tests.append(test.p)

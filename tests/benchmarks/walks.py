@@ -106,8 +106,14 @@ def report_lines(
     names = (*ANSWERED, *(() if llm else READ), *CONTEXT, *(("tokens",) if llm else ()), "seconds")
     if found:
         sizes = sorted({one.run.spec["sample"] for one in found.values()})
-        yield f"{' or '.join(map(str, sizes))} questions; {'a language model answers' if llm else 'the graph reader answers'}."
-        yield "Mean and 95 % bootstrap interval over the questions; seconds of a question as if it were the first."
+        yield (
+            f"{' or '.join(map(str, sizes))} questions; "
+            f"{'a language model answers' if llm else 'the graph reader answers'}."
+        )
+        yield (
+            "Mean and 95 % bootstrap interval over the questions; seconds of a question as if it "
+            "were the first."
+        )
         yield from _table("All", found, names)
         hops = sorted({hop for one in found.values() for hop in one.by_hops() if hop})
         for hop in hops:

@@ -57,7 +57,10 @@ class FactReplies:
         shown = messages[-1]["content"]
         if "fact_before_filter" in shown:
             facts = json.loads(shown.split("fact_before_filter ## ]]")[1].split("\n\n")[0])["fact"]
-            text = f"[[ ## fact_after_filter ## ]]\n{json.dumps({'fact': self.kept(facts)})}\n\n[[ ## completed ## ]]"
+            text = (
+                f"[[ ## fact_after_filter ## ]]\n{json.dumps({'fact': self.kept(facts)})}\n\n"
+                f"[[ ## completed ## ]]"
+            )
         else:
             number = next(place for text, place in self.given.passage.items() if text in shown)
             triples = [[one, APPEARS_WITH, other] for one, other, *_ in self.given.facts[number][1]]

@@ -21,7 +21,10 @@ from encoder import SIZE, Encoder
 
 TEXTS = {
     "harbour.txt": "Ann Lee built the harbour of Varna in 1902. The harbour lies on the Black Sea.",
-    "ship.txt": "The Marie is a ship. Ann Lee owns the Marie, and Bo Holm is its captain. Bo Holm was born in Varna.",
+    "ship.txt": (
+        "The Marie is a ship. Ann Lee owns the Marie, and Bo Holm is its captain. Bo Holm was "
+        "born in Varna."
+    ),
 }
 ENTITIES = {  # Name: type, description.
     "Ann Lee": ("person", "An engineer who built a harbour & owns a ship."),

@@ -70,7 +70,10 @@ def test_first_examples_are_listed_first_and_searchable():
 def test_examples_show_the_results_of_the_figure():
     """No. 2 and No. 12 rank the radio episode first; the graph reader names it."""
     told = comparison_dict(comparison_of_case("example-case-study-1"))
-    episode = "Carl Sandburg -> radio.radio_subject.episodes_with_this_subject -> Carl Sandburg at Connemara"
+    episode = (
+        "Carl Sandburg -> radio.radio_subject.episodes_with_this_subject -> Carl Sandburg at "
+        "Connemara"
+    )
     lanes = {lane["instance"]: lane for lane in told["lanes"]}
     assert all(lanes[key]["paths"][0]["text"] == episode for key in ("lego-2", "lego-12"))
     assert (

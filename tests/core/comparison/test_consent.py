@@ -22,7 +22,10 @@ MODELS.is_chat = lambda name: name in ("choose", "answer")
         ),  # Only the prompt is written.
         ("EgoNetwork() >> ShortestPaths() >> Rank(model='bm25') >> Answer()", True, 3),
         (
-            "EgoNetwork() >> ShortestPaths() >> Rank(model='prefilter(bm25, choose, 9)') >> Answer()",
+            (
+                "EgoNetwork() >> ShortestPaths() >> Rank(model='prefilter(bm25, choose, 9)') >> "
+                "Answer()"
+            ),
             False,
             2,
         ),
@@ -35,7 +38,10 @@ def test_operators_before_the_first_request_are_free(operators, answering, befor
 
 
 def test_branch_needs_consent_if_an_arm_does():
-    line = "PredictHops() >> EgoNetwork() >> Branch(on='hops', arms={1: BeamSearch(model='bm25')}, otherwise=BeamSearch(model='choose'))"
+    line = (
+        "PredictHops() >> EgoNetwork() >> Branch(on='hops', arms={1: BeamSearch(model='bm25')}, "
+        "otherwise=BeamSearch(model='choose'))"
+    )
     branch = parse_line(line).operators[2]
     assert needs_consent(branch, MODELS) and not needs_consent(
         parse_line(line.replace("'choose'", "'bm25'")).operators[2], MODELS

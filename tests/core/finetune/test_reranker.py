@@ -167,7 +167,10 @@ def test_worse_reranker_is_not_kept(house, monkeypatch):
 
 
 def test_command_prints_both_metrics(house, capsys):
-    given = "finetune reranker --corpora lessons --titles 0 --paths 0 --test-sample 3 --epochs 1 --tokens 32"
+    given = (
+        "finetune reranker --corpora lessons --titles 0 --paths 0 --test-sample 3 --epochs 1 "
+        "--tokens 32"
+    )
     assert main(given.split()) == EXIT_OK
     told = capsys.readouterr().out
     assert "lessons: nDCG@10 on 3 unseen questions" in told and "reranker-finetuned: it is" in told

@@ -123,7 +123,10 @@ class VllmStandInServer(ThreadingHTTPServer):
 def main() -> None:
     VllmHandler.given = options()
     print(
-        "(APIServer pid=7) WARNING 11-26 The limit of files is low, which may end in `OSError: Too many open files`.",
+        (
+            "(APIServer pid=7) WARNING 11-26 The limit of files is low, which may end in "
+            "`OSError: Too many open files`."
+        ),
         flush=True,
     )
     print(f"cards {os.environ.get('CUDA_VISIBLE_DEVICES') or 'all'}", flush=True)

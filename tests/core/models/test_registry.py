@@ -60,7 +60,8 @@ def test_bad_row_is_reported_precisely_and_skipped(own_home, text, sentence):
 def test_good_row_is_kept_next_to_a_bad_one(own_home):
     (own_home / "models.toml").write_text(
         '[roles]\nanswer = "nowhere"\njudge = "lab"\n'
-        '[model.lab]\nkind = "chat"\nbackend = "openai"\nurl = "u"\nmodel = "m"\n[model.x]\nkind = "y"'
+        '[model.lab]\nkind = "chat"\nbackend = "openai"\nurl = "u"\nmodel = "m"\n[model.x]\n'
+        'kind = "y"'
     )
     registry = Registry()
     assert registry.info("lab").own and registry.roles == {**SHIPPED_ROLES, "judge": "lab"}
@@ -75,7 +76,10 @@ def test_bad_role_does_not_break_the_catalogue(own_home):
     (own_home / "models.toml").write_text('[roles]\nanswer = "nowhere"\n')
     line = '[{ extract = "EgoNetwork" }, { retrieve = "BeamSearch", model = "gone" }]'
     (own_home / "instances.toml").write_text(f'[own-x]\ntitle = "X"\nline = {line}\n')
-    code = "from core.instances.catalogue import catalogue, own_file_faults; assert 'lego-14' in catalogue() and 'own-x' in catalogue()"
+    code = (
+        "from core.instances.catalogue import catalogue, own_file_faults; assert 'lego-14' in "
+        "catalogue() and 'own-x' in catalogue()"
+    )
     assert (
         subprocess.run(
             [sys.executable, "-c", code],
@@ -157,8 +161,10 @@ def test_model_kinds_are_checked(own_home):
 
 def test_import_loads_no_heavy_libraries():
     script = (
-        "import sys, time, core.models.registry; heavy = {'torch', 'openvino', 'transformers', 'xllamacpp', 'sklearn', 'openai'};"
-        "sys.exit(', '.join(heavy & set(sys.modules)) or ('slow' if time.process_time() > 3 else 0))"
+        "import sys, time, core.models.registry; heavy = {'torch', 'openvino', 'transformers', "
+        "'xllamacpp', 'sklearn', 'openai'};"
+        "sys.exit(', '.join(heavy & set(sys.modules)) or "
+        "('slow' if time.process_time() > 3 else 0))"
     )
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -177,7 +183,10 @@ def test_refused_parameters_are_in_the_description(own_home):
 
 
 def test_rows_of_one_address_share_a_window(own_home):
-    row = '[model.{name}]\nkind = "chat"\nbackend = "openai"\nurl = "http://localhost:{port}/v1{slash}"\nmodel = "{name}"\n{more}\n'
+    row = (
+        '[model.{name}]\nkind = "chat"\nbackend = "openai"\n'
+        'url = "http://localhost:{port}/v1{slash}"\nmodel = "{name}"\n{more}\n'
+    )
     rows = {"a": (1, "", ""), "b": (1, "/", ""), "c": (2, "", "")}
 
     def declared(**more):

@@ -38,7 +38,10 @@ def test_combinators_refuse_answers_graphs_and_branches(whole, where, inner):
 
 
 def test_combinators_are_parsed_again():
-    whole = f"Loop(body=Union(first={ARM}, second=SparseChunks(keep=1), order='score') >> ExpandNodes(keep=1), budget=5)"
+    whole = (
+        f"Loop(body=Union(first={ARM}, second=SparseChunks(keep=1), order='score') >> "
+        f"ExpandNodes(keep=1), budget=5)"
+    )
     line = parse_line(f"{ARM} >> EmbedQuery() >> {whole}")
     assert parse_line(repr(line)) == line and repr(line).endswith(whole)
 

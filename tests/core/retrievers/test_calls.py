@@ -210,7 +210,10 @@ def test_own_function_is_called(at, monkeypatch, name, told):
 
 def test_changed_module_is_reloaded(at):
     own_file().write_text(
-        '[mine]\npython = "mine:retrieve"\n[json]\npython = "json:dumps"\n[none]\npython = "no_such:f"\n',
+        (
+            '[mine]\npython = "mine:retrieve"\n[json]\npython = "json:dumps"\n[none]\n'
+            'python = "no_such:f"\n'
+        ),
         "utf-8",
     )
     file = at.home / "mine.py"

@@ -75,7 +75,8 @@ def test_declared_retrievers_have_a_group_in_the_catalogue(home):
 
 def test_retriever_for_one_source_kind_is_one_method(home):
     write(
-        'mine.url = "http://x/"\nmine.source = "corpus"\ngraphs.url = "http://x/"\ngraphs.source = "graph"'
+        'mine.url = "http://x/"\nmine.source = "corpus"\ngraphs.url = "http://x/"\n'
+        'graphs.source = "graph"'
     )
     assert [key for key in catalogue() if key.startswith("retriever-")] == [
         "retriever-mine-documents",

@@ -120,7 +120,10 @@ def films_file(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
     graph, file = build(TRIPLES, tmp_path / "films", "films", "both"), tmp_path / "mine.txt"
     file.write_text(
-        "what genre has [One]\tDrama\nwho directed [Two]\tAnn\nwho is [Nobody]\tAnn\nwhen was [Two] made\t1999\n",
+        (
+            "what genre has [One]\tDrama\nwho directed [Two]\tAnn\nwho is [Nobody]\tAnn\n"
+            "when was [Two] made\t1999\n"
+        ),
         "utf-8",
     )
     return graph, file
@@ -134,7 +137,10 @@ def models_folder():
 
 def test_evaluation_equals_that_of_one_process(films_file, capsys):
     graph, file = films_file
-    lines = "EgoNetwork(hops=2) >> ShortestPaths() >> Rank(model='bm25', keep=2),RandomWalks() >> ShortestPaths()"
+    lines = (
+        "EgoNetwork(hops=2) >> ShortestPaths() >> Rank(model='bm25', keep=2),RandomWalks() >> "
+        "ShortestPaths()"
+    )
     command = [
         "evaluate",
         "--set",

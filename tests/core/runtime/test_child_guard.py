@@ -12,12 +12,18 @@ import pytest
 
 from core.io.home import ROOT
 
-CHILD = "import subprocess, sys, time; a = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)']); print(a.pid, flush=True); "
+CHILD = (
+    "import subprocess, sys, time; a = subprocess.Popen([sys.executable, '-c', 'import time; "
+    "time.sleep(600)']); print(a.pid, flush=True); "
+)
 GROUPS = pytest.mark.parametrize("groups", [True, False], ids=["groups", "no groups"])
 
 
 def start_guard(groups, code, grace=10.0):
-    run = f"import sys, core.runtime.child_guard as e; e.GROUPS, e.GRACE = {groups}, {grace}; sys.exit(e.run(sys.argv[1:]))"
+    run = (
+        f"import sys, core.runtime.child_guard as e; e.GROUPS, e.GRACE = {groups}, {grace}; "
+        f"sys.exit(e.run(sys.argv[1:]))"
+    )
     command = [sys.executable, "-c", run, sys.executable, "-c", code]
     return subprocess.Popen(
         command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True

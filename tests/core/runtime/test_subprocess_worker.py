@@ -126,7 +126,8 @@ def test_cancel_ends_the_subprocess():
 
 def test_subprocess_ends_with_its_parent(kernel_limits):
     code = (
-        "from core.runtime import subprocess_worker; from core.runtime.subprocess_worker import in_subprocess\n"
+        "from core.runtime import subprocess_worker; from core.runtime.subprocess_worker import "
+        "in_subprocess\n"
         "from core.watch import Watch\n"
         "from tests.core.runtime.test_subprocess_worker import asleep\n"
         f"subprocess_worker.KERNEL = {kernel_limits}\n"

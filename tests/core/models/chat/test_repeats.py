@@ -16,7 +16,10 @@ from core.models.chat.repeats import RepeatDetector
 from core.watch import Watch
 from tests.core.models.test_chat import serving
 
-FILMS = "War, Drama, War and Peace, War Horse, The War, War Games, War of the Worlds, Drama, War, Peace, War, War Room, War Dogs"
+FILMS = (
+    "War, Drama, War and Peace, War Horse, The War, War Games, War of the Worlds, Drama, War, "
+    "Peace, War, War Room, War Dogs"
+)
 
 
 def detect_repeats(text: str, size: int = 1) -> RepeatDetector:

@@ -77,8 +77,9 @@ def test_replies_of_lanes_do_not_measure_builds(kept):
 def test_older_file_format_is_still_used(kept):
     with sqlite3.connect(kept.file) as base:
         base.execute(
-            "create table replies (key text primary key, model text not null, text text not null, tokens_in integer not null, "
-            "tokens_out integer not null, finish text not null, seconds real not null) without rowid"
+            "create table replies (key text primary key, model text not null, text text not null, "
+            "tokens_in integer not null, tokens_out integer not null, finish text not null, "
+            "seconds real not null) without rowid"
         )
         base.execute(
             "insert into replies values (?, 'm', 'Ann', 5, 1, 'stop', 1.0)", (key_of(ASK),)

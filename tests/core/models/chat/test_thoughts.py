@@ -361,7 +361,10 @@ def test_thought_budget_changes_the_evaluation_key(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     found = []
     for more in ("", "at_once = 4\n", "thoughts = 900\n"):
-        row = f'[model.far]\nkind = "chat"\nbackend = "openai"\nurl = "http://localhost:1/v1"\nmodel = "m"\n{more}'
+        row = (
+            f'[model.far]\nkind = "chat"\nbackend = "openai"\nurl = "http://localhost:1/v1"\n'
+            f'model = "m"\n{more}'
+        )
         (tmp_path / "models.toml").write_text(row, "utf-8")
         models = Registry()
         assert not models.faults()

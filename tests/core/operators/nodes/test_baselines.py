@@ -233,8 +233,14 @@ class PickingModels(RerankerModels):
         )
 
 
-FILTERED = "EmbedQuery() >> VectorNodes(keep=5) >> RankHits(of='nodes', model='choose', keep=5) >> SimilarPageRank(at='nodes', {more})"
-FACTS = "EmbedQuery() >> VectorRelations(keep=5) >> RankHits(of='relations', model='choose', keep=5) >> SimilarPageRank(at='relations', {more})"
+FILTERED = (
+    "EmbedQuery() >> VectorNodes(keep=5) >> RankHits(of='nodes', model='choose', keep=5) >> "
+    "SimilarPageRank(at='nodes', {more})"
+)
+FACTS = (
+    "EmbedQuery() >> VectorRelations(keep=5) >> RankHits(of='relations', model='choose', keep=5) "
+    ">> SimilarPageRank(at='relations', {more})"
+)
 ALONE = "everywhere=0.0, damping=0.0"  # Without damping the restart probabilities remain.
 
 

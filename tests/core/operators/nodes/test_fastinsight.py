@@ -211,7 +211,10 @@ def test_isolated_node_adds_only_similar_nodes():
     assert graph.names(state.nodes.items) == ["g", "f"]
 
 
-LINE = "EmbedQuery() >> VectorNodes(keep=1) >> GraphRerank() >> Loop(body=ExpandNodes(keep=2) >> GraphRerank(), budget={})"
+LINE = (
+    "EmbedQuery() >> VectorNodes(keep=1) >> GraphRerank() >> Loop(body=ExpandNodes(keep=2) >> "
+    "GraphRerank(), budget={})"
+)
 
 
 def test_loop_stops_at_the_budget():

@@ -63,7 +63,10 @@ def lanes(engine, *specs, model=True, question=ASKED):
 def test_own_retriever_is_a_lane_with_hits_and_funnel(engine, home):
     reply(
         home,
-        '{"documents": [{"id": "fred", "score": 2}, {"text": "Scrooge was his partner", "score": 1}, {"id": "moby"}]}',
+        (
+            '{"documents": [{"id": "fred", "score": 2}, {"text": "Scrooge was his partner", '
+            '"score": 1}, {"id": "moby"}]}'
+        ),
     )
     _, (own, published) = lanes(engine, "retriever-mine-documents", BY_WORDS)
     assert own["error"] is None and [hit["id"] for hit in own["hits"]["chunk"]] == ["fred", "carol"]
@@ -94,7 +97,10 @@ def test_prompt_shows_what_the_reader_saw(engine, home):
     """The prompt shows one of two retrieved documents, and the model gets that prompt."""
     reply(
         home,
-        '{"documents": ["carol", "fred"], "prompt": "Read: " + "Fred, the nephew of Scrooge, wished his uncle a merry Christmas."}',
+        (
+            '{"documents": ["carol", "fred"], "prompt": "Read: " + "Fred, the nephew of Scrooge, '
+            'wished his uncle a merry Christmas."}'
+        ),
     )
     (lane,), (own,) = lanes(engine, "retriever-mine-documents")
     assert (
@@ -145,7 +151,10 @@ def test_own_retriever_is_evaluated_with_a_published_one(engine, home):
     """Two of three gold passages have rank 1 or 2; one document of four is missing."""
     reply(
         home,
-        '{"documents": ["carol", "moby"] if "Marley" in request["question"] else ["fred", "carol"], "answer": "Scrooge"}',
+        (
+            '{"documents": ["carol", "moby"] if "Marley" in request["question"] else ["fred", '
+            '"carol"], "answer": "Scrooge"}'
+        ),
     )
     plan = make_plan(
         [find_instance("retriever-mine-documents"), find_instance(BY_WORDS)],

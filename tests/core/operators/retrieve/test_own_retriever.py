@@ -164,7 +164,10 @@ def test_evaluation_asks_each_question_once(engine, kit, home):
     reply(home, '{"paths": [{"nodes": [request["entities"][0], "Ann"]}]}')
     file = home / "q.csv"
     file.write_text(
-        "question,answers,entities\nwho directed One,Ann,One\nwho wrote Two,Ann,Two\nwhen was Two,1999,Two\n",
+        (
+            "question,answers,entities\nwho directed One,Ann,One\nwho wrote Two,Ann,Two\n"
+            "when was Two,1999,Two\n"
+        ),
         "utf-8",
     )
     plan = make_plan(

@@ -33,7 +33,10 @@ def test_line_that_reads_missing_fields_is_refused(line, reason):
 
 
 def test_line_is_parsed_again_from_its_text():
-    text = "BuiltGraph(build='tkg') >> EmbedQuery() >> VectorNodes(keep=7) >> IncidentRelations() >> ContextTables() >> AnswerFromTables()"
+    text = (
+        "BuiltGraph(build='tkg') >> EmbedQuery() >> VectorNodes(keep=7) >> IncidentRelations() >> "
+        "ContextTables() >> AnswerFromTables()"
+    )
     assert repr(parse_line(text)) == text
 
 

@@ -97,7 +97,10 @@ def test_braces_in_texts_are_kept(told):
 
 def test_prompt_counts_its_contents(told):
     state = told.state(
-        "EmbedQuery() >> VectorNodes(keep=1) >> IncidentRelations() >> VectorChunks(keep=2) >> AnswerFromTables()",
+        (
+            "EmbedQuery() >> VectorNodes(keep=1) >> IncidentRelations() >> VectorChunks(keep=2) "
+            ">> AnswerFromTables()"
+        ),
         "a lame son",
     )
     assert (

@@ -87,7 +87,10 @@ def test_unreadable_reply_gives_no_point(told, reply):
 
 
 def test_incomplete_points_are_kept_and_empty_ones_counted(told):
-    half = '```json\n[{"points": ["a", {"description": "x", "score": "many"}, {"description": null, "score": 5}]}]\n```'
+    half = (
+        '```json\n[{"points": ["a", {"description": "x", "score": "many"}, {"description": null, '
+        '"score": 5}]}]\n```'
+    )
     state, _ = state_after(told, f"{TWO} >> Points()", half, points(("strong", 90)))
     assert [(point.text, point.score) for point in state.points] == [
         ("a", 1),

@@ -123,9 +123,9 @@ def test_chains_lead_from_one_entity_to_the_nearest_next(told):
     state = State(Question("q"), linked=Ranking("node", (2, 4, 0), (1.0, 0.9, 0.8)))
     (chain,) = step(told, "KhopPaths", state, reading="code").paths.items
     # From Marley, Cratchit is two steps away and Tim three; from Cratchit, Tim is one.
-    assert (
-        told.graph.text(chain)
-        == "Marley -> partner of_reverse -> Scrooge -> works for_reverse -> Cratchit -> son of_reverse -> Tim"
+    assert told.graph.text(chain) == (
+        "Marley -> partner of_reverse -> Scrooge -> works for_reverse -> Cratchit -> son "
+        "of_reverse -> Tim"
     )
 
 
