@@ -43,7 +43,7 @@ def one_thread(monkeypatch):
 
 @pytest.fixture(scope="session")
 def lesson():
-    """Training and held-out examples: four kinds of question about eight and two things."""
+    """Training examples about eight things and held-out ones about two others."""
     made = [
         toy_example(name, kind)
         for name in "ant bee cat dog eel fox gnu hen ibis jay".split()

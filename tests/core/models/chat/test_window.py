@@ -81,7 +81,7 @@ def test_window_is_close_to_the_number_of_slots(slots):
 def test_slow_server_gets_no_request_that_would_time_out():
     server = SimulatedServer(slots=1, seconds=20.0)
     server.replies(60)
-    # Half of the timeout of 120 seconds is the bound; each later trial adds two requests.
+    # Three requests of 20 seconds each take half of the timeout of 120 seconds.
     assert server.most == 3 and server.longest <= 60
 
 
