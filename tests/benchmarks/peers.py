@@ -71,7 +71,7 @@ OURS = {
         "lgraphrag",
     ),
 }
-"""The builds beside the programs, each with the row that searches as the program does."""
+"""Builds compared with the programs, each with the row that searches like the program."""
 BESIDE = {"nano-graphrag": "hopscope, communities", "lightrag-hku": "hopscope, rich graph"}
 STEPS = {
     "start": "start",
