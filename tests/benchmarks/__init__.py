@@ -1,1 +1,4 @@
-"""Figures to quote: `python -m tests.benchmarks` prints medians and ratios, each from one run. Not part of the tests."""
+"""Benchmarks: `python -m tests.benchmarks` prints medians and ratios of one run each.
+
+They are not part of the tests.
+"""

@@ -1,12 +1,23 @@
-"""Run all benchmarks, or those named: `python -m tests.benchmarks [pagerank encoding retrieval chains against price votes memory adviser
-linking reader influence documents fastinsight builds compose screen start] [--json]`.
+"""Run all benchmarks, or the named ones.
 
-`generate` makes synthetic graphs, `store` measures building and looking up in them, `visitors` and `crowd` many people at once, `pages`
-what a page costs, `faults` kills and full disks, `threads` how threads that wait may share a machine, `methods` makes the tables of
-methods on documents, `documents --documents N,N` builds graphs of so many, asks and changes them, `server` how fast a server answers,
-`updates` what a change of documents costs a graph, `peers` the same beside other programs, `quick` what quick lines lose and save,
-`install` how large a clean install of the wheel is, `neighbours` the search over millions of vectors, and `gold` how good extracted
-graphs are beside a gold made by hand; their `--help` tells their own options, as that of `screen` does."""
+    python -m tests.benchmarks [pagerank encoding retrieval chains against price votes memory
+        adviser linking reader influence documents fastinsight builds compose screen start] [--json]
+
+Further commands have options of their own, which their `--help` explains, as does that of `screen`:
+
+- `generate` makes synthetic graphs, and `store` measures builds and lookups in them.
+- `visitors` and `crowd` simulate many users at once, and `pages` measures the cost of a page.
+- `faults` tests kills and full disks.
+- `threads` compares settings for idle threads on a shared machine.
+- `methods` makes the tables of methods on documents.
+- `documents --documents N,N` builds, queries and changes graphs of that many documents.
+- `server` measures how fast a server answers.
+- `updates` measures the cost of changed documents for a graph, `peers` that of other programs.
+- `quick` measures the losses and savings of quick lines.
+- `install` measures the size of a clean install of the wheel.
+- `neighbours` measures the search over millions of vectors.
+- `gold` compares extracted graphs with a hand-made gold standard.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +47,7 @@ ALL = (
     "compose",
     "screen",
 )
-# commands with options of their own
+# Commands with options of their own.
 APART = (
     "generate",
     "store",
@@ -59,7 +70,7 @@ APART = (
 
 
 def main() -> None:
-    """Print one table: what was measured, its median, the limit to hold it against, and the spread."""
+    """Print a table with each benchmark's name, median, limit and spread."""
     if sys.argv[1:] and (sys.argv[1] in APART or (sys.argv[1] == "screen" and sys.argv[2:])):
         importlib.import_module(f"tests.benchmarks.{sys.argv[1]}").main(sys.argv[2:])
         return

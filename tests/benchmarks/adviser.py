@@ -1,4 +1,4 @@
-"""What the suggested size of a subgraph keeps of the answers, beside the usual 1,000 nodes."""
+"""Answer recall of the suggested subgraph size, compared with the default of 1,000 nodes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ SAMPLE, SEED = 200, 21
 
 
 def run() -> list[dict]:
-    """Three rows a set: the mean answer recall of 1,000 nodes, of the suggested size with hops known, and without."""
+    """Three rows per set: mean answer recall for 1,000 nodes and for the suggested sizes.
+
+    The size is suggested with known hops, and from the question's words alone.
+    """
     graph, rows = Engine().graph("metaqa"), []
     for name in SETS:
         questions = datasets()["metaqa"].questions(name)
@@ -26,12 +29,15 @@ def run() -> list[dict]:
             questions[int(i)]
             for i in np.random.default_rng(SEED).choice(len(questions), SAMPLE, replace=False)
         ]
-        told = np.array([_measured(graph, question) for question in drawn])
+        told = np.array([_measure_question(graph, question) for question in drawn])
         for i, which in enumerate(
             (f"{DEFAULT_ADVISED_NODES:,} nodes", "suggested, hops known", "suggested, words alone")
         ):
             recall, hit, nodes, seconds = told[:, i].mean(0)
-            note = f"mean of {SAMPLE} questions; hit {hit:.3f}, {nodes:,.0f} nodes in the mean, {1000 * seconds:.1f} ms to suggest"
+            note = (
+                f"mean of {SAMPLE} questions; hit {hit:.3f}, {nodes:,.0f} nodes in the mean, "
+                f"{1000 * seconds:.1f} ms to suggest"
+            )
             rows.append(
                 {
                     "name": f"adviser {name}, {which}",
@@ -43,8 +49,11 @@ def run() -> list[dict]:
     return rows
 
 
-def _measured(graph, question) -> list[tuple[float, float, float, float]]:
-    """(recall, hit, nodes, seconds to suggest) of the usual size and of both suggestions; sizes above the usual count as it."""
+def _measure_question(graph, question) -> list[tuple[float, float, float, float]]:
+    """Recall, hit, nodes and seconds for the default size and both suggested sizes.
+
+    Suggested sizes above the default count as the default.
+    """
     seeds = tuple(name_lookup(graph).find(entity) for entity in question.entities)
     ranks = {
         int(node): rank

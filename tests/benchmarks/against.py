@@ -1,10 +1,14 @@
-"""Hopscope's own chains against the published No. 1, 12 and 14 on every shipped set, with the graph reader: no language model is asked.
+"""Hopscope's own chain methods compared with published rows 1, 12 and 14 on all sets.
 
-Each line's share of questions whose first answer is right, with its interval, and that of the answers in the best 32 paths; of
-Hopscope's own the paired difference to the best of the three published rows with its p after Holm's correction over all rows of the table.
-HOPSCOPE_BENCHMARK_QUESTIONS and HOPSCOPE_BENCHMARK_SEED tell how many of each set, and which; HOPSCOPE_BENCHMARK_SETS, words with commas
-between them, only the sets whose names hold one of them. The constants of chain intersection and chain votes were chosen on questions
-whose text has an even MD5: of every set only the others are drawn.
+The graph reader answers, so no language model is used. Each line has the fraction of questions
+whose first answer is right, with its interval, and the fraction of answers in the best 32 paths.
+Hopscope's own methods also have the paired difference to the best of the three published ones, and
+its p after Holm's correction over all rows of the table.
+
+HOPSCOPE_BENCHMARK_QUESTIONS and HOPSCOPE_BENCHMARK_SEED set the sample of each set.
+HOPSCOPE_BENCHMARK_SETS holds comma-separated words and selects the sets whose names contain one of
+them. The constants of chain intersection and chain votes were chosen on questions whose text has an
+even MD5, so only the others are drawn.
 """
 
 from __future__ import annotations
@@ -26,7 +30,7 @@ from core.operators.base import Line
 from core.sources import GraphSource, SourceQuestion
 from tests.benchmarks.chains import EACH, SEED, _right, _told
 
-# with how many entities a question has; two stand for more
+# The number of entities of a question; two stands for two or more.
 SETS = (
     ("metaqa-1hop-test", 1),
     ("metaqa-2hop-test", 1),
@@ -41,23 +45,23 @@ PUBLISHED, OWN = (
     ("lego-1", "lego-12", "lego-14"),
     ("chain-ranking", "chain-intersection", "chain-votes"),
 )
-BEST = 32  # paths, as many as a prompt shows
-ONLY = tuple(filter(None, os.environ.get("HOPSCOPE_BENCHMARK_SETS", "").split(",")))
+BEST = 32  # Paths, as many as a prompt shows.
+ONLY_SETS = tuple(filter(None, os.environ.get("HOPSCOPE_BENCHMARK_SETS", "").split(",")))
 
 
 def run() -> list[dict]:
-    """For every set and line the share of first answers that are right."""
+    """Fraction of right first answers for every set and line."""
     engine, known, rows = Engine(), catalogue(), []
     for name, entities in (
-        pair for pair in SETS if not ONLY or any(word in pair[0] for word in ONLY)
+        pair for pair in SETS if not ONLY_SETS or any(word in pair[0] for word in ONLY_SETS)
     ):
         asks = list(_asks(engine, name, entities))
-        # else it is chain ranking
+        # For single entities it is the same as chain ranking.
         lines = PUBLISHED + tuple(
             line for line in OWN if entities > 1 or line != "chain-intersection"
         )
         asked = {
-            line: np.array([_asked(engine, ask, known[line].line) for ask in asks], float)
+            line: np.array([_run_line(engine, ask, known[line].line) for ask in asks], float)
             for line in lines
         }
         right, kept = ({line: both[:, column] for line, both in asked.items()} for column in (0, 1))
@@ -72,7 +76,10 @@ def run() -> list[dict]:
                     + (", two entities" if entities > 1 else ""),
                     "value": float(right[line].mean()),
                     "unit": "hit@1",
-                    "note": f"{len(asks)} questions{_told(list(right[line]))}; {kept[line].mean():.3f} of the answers in the best {BEST}",
+                    "note": (
+                        f"{len(asks)} questions{_told(list(right[line]))}; "
+                        f"{kept[line].mean():.3f} of the answers in the best {BEST}"
+                    ),
                     "against": (known[best].short, against),
                 }
             )
@@ -80,20 +87,21 @@ def run() -> list[dict]:
     for row, p in zip(tested, holm([row["against"][1].p for row in tested]), strict=True):
         told, difference = row["against"]
         row["note"] += (
-            f"; {difference.difference:+.3f} [{difference.low:+.3f}, {difference.high:+.3f}] against {told}, p = {p:.2g}"
+            f"; {difference.difference:+.3f} [{difference.low:+.3f}, {difference.high:+.3f}] "
+            f"against {told}, p = {p:.2g}"
         )
     return [{key: value for key, value in row.items() if key != "against"} for row in rows]
 
 
-def _asked(engine, ask: SourceQuestion, line: Line) -> tuple[bool, float]:
-    """What a line finds, as in `found`. What the encoder read before is remembered."""
+def _run_line(engine, ask: SourceQuestion, line: Line) -> tuple[bool, float]:
+    """Results of a line, as `found` returns them, with earlier vectors in memory."""
     lane = LaneRun(ask, line, engine.environment, PrefixCache())
     lane.retrieve(LaneListener())
     return found(lane)
 
 
 def found(lane: LaneRun) -> tuple[bool, float]:
-    """Whether the first answer of what was retrieved is right, and the share of the known answers on the best `BEST` paths."""
+    """Correctness of the first answer, and fraction of known answers on the best `BEST` paths."""
     ask = lane.ask
     nodes = {node for path in lane.state.paths.items[:BEST] for node in path.nodes}
     answers = dict.fromkeys(ask.question.answers)
@@ -104,7 +112,10 @@ def found(lane: LaneRun) -> tuple[bool, float]:
 
 
 def _asks(engine, name: str, entities: int, half: int = 1) -> Iterator[SourceQuestion]:
-    """`EACH` questions of a set with so many entities, the same every time; of the half with an odd MD5 unless `half` is 0."""
+    """`EACH` questions of a set with this many entities, the same in every run.
+
+    Only questions with an odd MD5 are drawn, unless `half` is 0.
+    """
     dataset = next(dataset for dataset in datasets().values() if name in dataset.sets)
     fit = [
         question
@@ -119,5 +130,5 @@ def _asks(engine, name: str, entities: int, half: int = 1) -> Iterator[SourceQue
     for row in np.random.default_rng(SEED).choice(len(fit), min(EACH, len(fit)), replace=False):
         try:
             yield engine.ask(GraphSource.of(engine.graph(dataset.name)), fit[int(row)], model=False)
-        except HopscopeError:  # an entity that the graph has not
+        except HopscopeError:  # The graph lacks an entity.
             continue

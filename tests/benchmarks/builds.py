@@ -1,4 +1,7 @@
-"""What graphs of documents cost without a language model: processor seconds for 1,000 chunks, by stage, on the HotpotQA sample."""
+"""Cost of document graphs without a language model, by stage, on the HotpotQA sample.
+
+The unit is processor seconds per 1,000 chunks.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ BUILDS = (
 
 
 def run() -> list[dict]:
-    """A row a build, each as if it were the first; the note tells its stages."""
+    """One row per build without saved results; the note lists its stages."""
     kept = {name: os.environ.get(name) for name in ("HOPSCOPE_HOME", "HOPSCOPE_MODELS")}
     os.environ["HOPSCOPE_MODELS"] = str(models_folder())
     try:

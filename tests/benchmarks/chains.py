@@ -1,7 +1,8 @@
-"""Chain ranking, case memory and hop prediction on unseen MetaQA questions, with the graph reader: no language model is asked.
+"""Chain ranking, case memory and hop prediction on unseen MetaQA questions.
 
-The topic entities are those of the set. Cases are solved development questions, the questions are of the test sets. How many of
-each and which is told by HOPSCOPE_BENCHMARK_QUESTIONS and HOPSCOPE_BENCHMARK_SEED.
+The graph reader answers, so no language model is used. The topic entities are those of the set.
+Cases are solved development questions, and the questions are of the test sets.
+HOPSCOPE_BENCHMARK_QUESTIONS and HOPSCOPE_BENCHMARK_SEED set the sample.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ from core.operators.retrieve.cases import CaseMemory, PredictHops
 from core.operators.retrieve.chains import ChainRanking
 from core.sources import GraphSource, SourceQuestion
 
-EACH = int(os.environ.get("HOPSCOPE_BENCHMARK_QUESTIONS", 200))  # of each set
-SEED = int(os.environ.get("HOPSCOPE_BENCHMARK_SEED", 2026))  # of the draw
+EACH = int(os.environ.get("HOPSCOPE_BENCHMARK_QUESTIONS", 200))  # Questions of each set.
+SEED = int(os.environ.get("HOPSCOPE_BENCHMARK_SEED", 2026))  # Seed of the sample.
 SETS = {
     "1 hop": "metaqa-1hop",
     "2 hops": "metaqa-2hop",
@@ -52,7 +53,7 @@ AIMS = {
 
 
 def run() -> list[dict]:
-    """For every line and set, the share of questions whose first answer is right (or hops, predicted), and warm milliseconds."""
+    """Fraction of right first answers or hop counts, and warm milliseconds, per line and set."""
     engine = Engine()
     graph = engine.graph("metaqa")
     asks = {
@@ -67,7 +68,10 @@ def run() -> list[dict]:
             "name": f"the chain that fits the known answers best, {told}",
             "value": float(np.mean(limits)),
             "unit": "hit@1",
-            "note": "films of one name are one node, and the known answers are often those of one of them"
+            "note": (
+                "films of one name are one node, and the known answers are often those of one of "
+                "them"
+            )
             + _told(limits),
         }
         for told, asked in asks.items()
@@ -75,12 +79,15 @@ def run() -> list[dict]:
     ]
     for name, line in LINES.items():
         for told, asked in asks.items():
-            # builds and loads what is kept
+            # The first run builds and loads saved files.
             LaneRun(asked[0], line, engine.environment, PrefixCache()).retrieve(LaneListener())
             good, took = zip(*(_timed(engine, ask, line) for ask in asked))
             wall, busy = np.array(took).T * 1e3
             aim = AIMS.get(name, {}).get(told)
-            spent = f"median {np.median(wall):.0f} ms on the clock, {np.median(busy):.0f} ms of processor time"
+            spent = (
+                f"median {np.median(wall):.0f} ms on the clock, {np.median(busy):.0f} ms of "
+                f"processor time"
+            )
             note = f"{len(good)} questions{_told(good)}, {spent}"
             rows.append(
                 {
@@ -94,7 +101,7 @@ def run() -> list[dict]:
 
 
 def _timed(engine, ask: SourceQuestion, line: Line) -> tuple[bool, tuple[float, float]]:
-    """Whether the first answer (or the number of hops) is right, and the seconds on the clock and of the processors."""
+    """Correctness of the first answer or hop count, and wall-clock and processor seconds."""
     engine.models.encoder().forget()
     lane = LaneRun(ask, line, engine.environment, PrefixCache())
     start = time.perf_counter(), time.process_time()
@@ -104,13 +111,13 @@ def _timed(engine, ask: SourceQuestion, line: Line) -> tuple[bool, tuple[float, 
 
 
 def _told(right_ones: list[bool]) -> str:
-    """The interval of a share, by resampling the questions."""
+    """The interval of a fraction, by resampling the questions."""
     (share,) = estimates(np.array(right_ones, float)[:, None])
     return f" [{share.low:.3f}, {share.high:.3f}]"
 
 
 def _ceiling(graph, ask: SourceQuestion) -> bool:
-    """Whether the first end of the best chain is right, where the chain is chosen by the known answers."""
+    """True if the best chain by the known answers has a right first end."""
     goal = {node for answer in ask.question.answers for node in name_lookup(graph).exact(answer)}
     chains, _ = best_chains(graph, ask.seeds, sorted(goal), 3)
     front = walk_chain(graph, ask.seeds, chains[0]) if chains else None
@@ -118,7 +125,7 @@ def _ceiling(graph, ask: SourceQuestion) -> bool:
 
 
 def drawn(name: str) -> list:
-    """`EACH` questions of a set, the same every time."""
+    """`EACH` questions of a set, the same in every run."""
     known = questions(name)
     rows = np.random.default_rng(SEED).choice(len(known), min(EACH, len(known)), replace=False)
     return [known[int(row)] for row in rows]

@@ -1,7 +1,8 @@
-"""Build: from a changed line to new figures, without a language model, on WikiMovies.
+"""Build page: time from a changed line to new metrics, without a language model, on WikiMovies.
 
-First what is computed: the line now beside the line before, what came of each step, and what the change did. Then the same in a real
-browser, from Enter in a field to the new figures on screen.
+The first part measures the computation: the new line compared with the previous one, the result of
+each step, and the effect of the change. The second measures a real browser, from Enter in a field
+to the new metrics on screen.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import time
 from tests.server import CHROMIUM, open_page, server
 
 LINE = "PersonalizedPageRank() >> ShortestPaths() >> Rank(model='bm25') >> Answer()"
-CHANGES = {  # each made to LINE by itself
+CHANGES = {  # Each change is made to LINE by itself.
     "keep fewer paths": ("model='bm25'", "model='bm25', keep=8"),
     "keep more nodes": ("PersonalizedPageRank()", "PersonalizedPageRank(keep=2000)"),
     "shorter paths": ("ShortestPaths()", "ShortestPaths(hops=2)"),
@@ -21,8 +22,8 @@ CHANGES = {  # each made to LINE by itself
 }
 SETS = ("metaqa-1hop-dev", "metaqa-2hop-dev", "metaqa-3hop-dev")
 EACH = 4  # questions of each set
-AIM = 0.5  # seconds
-SHOWN = """([field, value, words]) => new Promise((told) => {
+AIM_SECONDS = 0.5  # Seconds.
+CHANGE_SCRIPT = """([field, value, words]) => new Promise((told) => {
   const root = [...document.querySelectorAll("*")].map((one) => one.shadowRoot).find((one) => one?.querySelector(".hk"));
   const input = root.querySelector(`[data-field=${field}]`);
   input.focus();
@@ -42,10 +43,10 @@ def run() -> list[dict]:
 
     dataset = datasets()["metaqa"]
     questions = [dataset.draw(name, 100 + seed) for name in SETS for seed in range(EACH)]
-    return [*_computed(questions), _on_screen()]
+    return [*_measure_computation(questions), _measure_screen()]
 
 
-def _computed(questions) -> list[dict]:
+def _measure_computation(questions) -> list[dict]:
     from core.diagnosis.step_outcomes import step_outcomes
     from core.engine import Engine
     from core.instances.catalogue import catalogue, instance_of_line
@@ -58,7 +59,8 @@ def _computed(questions) -> list[dict]:
     engine.warm()
     before = parse_line(LINE)
     seconds: dict[str, list[float]] = {name: [] for name in CHANGES}
-    for place, question in enumerate([questions[0], *questions]):  # the first once more, to warm
+    # The first question runs twice, to warm up.
+    for place, question in enumerate([questions[0], *questions]):
         ask = engine.ask(source, question, model=False)
         first = engine.compare(ask, [instance_of_line(before, known)])
         first.wait()
@@ -77,12 +79,12 @@ def _computed(questions) -> list[dict]:
     engine.stop()
     every = [one for found in seconds.values() for one in found]
     return [
-        _row("compose: a change computed", every, AIM),
+        _row("compose: a change computed", every, AIM_SECONDS),
         *(_row(f"compose: {name}", found) for name, found in seconds.items()),
     ]
 
 
-def _on_screen(changes: int = 12) -> dict:
+def _measure_screen(changes: int = 12) -> dict:
     name = "compose: a change on screen"
     if not CHROMIUM:
         return {
@@ -99,11 +101,11 @@ def _on_screen(changes: int = 12) -> dict:
         page.locator("[data-field=keep]").wait_for(timeout=60_000)
         times, keep = [], 32
         for turn in range(changes + 2):
-            page.wait_for_timeout(800)  # a person looks before the next change
+            page.wait_for_timeout(800)  # A user looks before the next change.
             new = 8 + turn
-            times.append(page.evaluate(SHOWN, ["keep", str(new), f"keep {keep} → {new}"]))
+            times.append(page.evaluate(CHANGE_SCRIPT, ["keep", str(new), f"keep {keep} → {new}"]))
             keep = new
-    return _row(name, times[2:], AIM)
+    return _row(name, times[2:], AIM_SECONDS)
 
 
 def _row(name: str, values: list[float], aim: float | None = None) -> dict:

@@ -1,10 +1,12 @@
-"""A crowd for minutes: how many are answered, how long each waits, whether anybody meets an error, gets another's result or is starved,
-what an answer costs, and whether memory stays flat.
+"""Simulated crowds over minutes: answers, waiting times, errors, fairness, cost and memory.
 
-`--mix light` asks two cheap lanes, each visitor a new question as soon as the one before was answered, of a server that was asked before.
-`--mix default` does what people do: most ask the page's own lanes, many of them the same shipped questions and some in words of their
-own; some ask documents, some look at other pages, some leave in the middle, and the server has only just been started. A visitor is
-starved whose median wait is over three times everybody's.
+It also checks that no user gets the result of another.
+
+`--mix light` asks two cheap lanes of a warm server; each visitor asks a new question as soon as the
+last is answered. `--mix default` resembles real use. Most visitors ask the page's default lanes,
+many of them the same shipped questions and some in their own words; some ask documents, some view
+other pages, some leave before the answer, and the server has just been started. A visitor counts as
+starved if their median wait is over three times the overall median.
 """
 
 from __future__ import annotations
@@ -30,33 +32,46 @@ import psutil
 
 from core.evaluation.runs.store import evaluations_file
 from tests.benchmarks.evaluating_app import advanced, app, environment
-from tests.benchmarks.visitors import CORPUS_LANES, LANES, SETS, Broken, follow, look, questions_of
+from tests.benchmarks.visitors import (
+    CORPUS_LANES,
+    LANES,
+    SETS,
+    PageFailed,
+    follow,
+    look,
+    questions_of,
+)
 from tests.server import server
 
-STARVED = 3.0  # times the median of all
-EVERY = 5.0  # seconds between two looks at memory
-SAMPLES = 20  # a second, of what the server is doing
-SHIPPED = 30  # questions that many ask
-OWN = 0.3  # of the questions to a graph are in words of one's own
-WORDS = ("please tell me {}", "I would like to know {}", "{}, as far as you know")
+STARVED_MEDIAN_RATIO = 3.0  # Times the overall median.
+MEMORY_INTERVAL_SECONDS = 5.0  # Seconds between two measurements of memory.
+STACK_SAMPLES_PER_SECOND = 20  # Stack samples per second.
+SHIPPED_QUESTIONS = 30  # Questions that many visitors ask.
+OWN_WORDS_FRACTION = 0.3  # Fraction of graph questions in the visitor's own words.
+REPHRASINGS = ("please tell me {}", "I would like to know {}", "{}, as far as you know")
 PAGES = ("build", "texts", "graphs", "indexes", "evaluate", "cases", "models")
-STAYS = 3.0  # seconds that somebody looks at another page, and after which somebody leaves who leaves, at most
+MAX_STAY_SECONDS = (
+    3.0  # Seconds at most that a visitor views another page, or waits before they leave.
+)
 
 
 @dataclass(frozen=True)
-class Mix:
-    """What visitors do: how often, by what it is. `lanes` are those that ask a graph; `cold` where the server has not been asked before."""
+class VisitorMix:
+    """Behaviour of visitors: the probability of each action.
+
+    `lanes` are the methods asked on a graph. `cold` means a freshly started server.
+    """
 
     often: Mapping[str, float]
     lanes: tuple[str, ...]
     cold: bool = False
 
 
-# those of the page, as a permalink names them
+# The lanes of the page, as in a permalink.
 DEFAULT_LANES = ("lego-14", "lego-12", "chain-ranking")
 MIXES = {
-    "light": Mix({"graph": 1.0}, LANES),
-    "default": Mix(
+    "light": VisitorMix({"graph": 1.0}, LANES),
+    "default": VisitorMix(
         {"graph": 0.6, "documents": 0.15, "page": 0.15, "leaves": 0.1}, DEFAULT_LANES, cold=True
     ),
 }
@@ -65,22 +80,22 @@ CORPUS = "hotpotqa"
 
 @dataclass
 class Told:
-    """What a crowd met: seconds by visitor, errors, questions whose result was another's, megabytes over time."""
+    """Results of a crowd: seconds per visitor, errors, mixed-up results, and memory in MB."""
 
     waits: dict[int, list[float]] = field(default_factory=dict)
     errors: list[str] = field(default_factory=list)
     mixed: list[str] = field(default_factory=list)
     memory: list[float] = field(default_factory=list)
     evaluated: tuple[int, int, int] | None = (
-        None  # evaluations that are done, their rows that went well, and that failed
+        None  # Finished evaluations, and their successful and failed rows.
     )
-    kinds: dict[str, list[float]] = field(default_factory=dict)  # seconds by what was done
-    first: float | None = None  # seconds from the start of a cold server to its first answer
-    processor: float | None = None  # seconds of the server
-    divided: Mapping[str, float] | None = None  # the shares of these
+    kinds: dict[str, list[float]] = field(default_factory=dict)  # Seconds by action.
+    first: float | None = None  # Seconds from the start of a cold server to its first answer.
+    processor: float | None = None  # Processor seconds of the server.
+    divided: Mapping[str, float] | None = None  # Fractions of these processor seconds.
 
     def rows(self, visitors: int, note: str, seconds: float = 0.0) -> list[dict]:
-        """The figures, one row each."""
+        """The metrics, one row each."""
         every = [wait for waits in self.waits.values() for wait in waits]
         overall = statistics.median(every) if every else float("nan")
         medians = [statistics.median(waits) for waits in self.waits.values() if waits]
@@ -113,7 +128,7 @@ class Told:
                 "slowest visitor",
                 worst,
                 "×",
-                f"their median over everybody's; starved from {STARVED:g}",
+                f"their median over everybody's; starved from {STARVED_MEDIAN_RATIO:g}",
             ),
             (
                 "memory",
@@ -160,13 +175,13 @@ class Told:
         )
 
 
-class Visitor:
-    """What one visitor does, one thing after the other, the same for the same number."""
+class CrowdVisitor:
+    """Actions of one visitor in sequence, the same for the same number."""
 
     def __init__(
         self,
         number: int,
-        mix: Mix,
+        mix: VisitorMix,
         model: bool,
         corpus: str,
         fresh: Iterator[str],
@@ -182,7 +197,7 @@ class Visitor:
         self._fresh, self._shipped, self._texts = fresh, shipped, texts
 
     def next(self) -> tuple[str, dict[str, Any]]:
-        """What is done, and the address that is gone to."""
+        """The next action, and the parameters of its address."""
         kind = str(self._dice.choice(list(self._mix.often), p=list(self._mix.often.values())))
         if kind == "page":
             return kind, {"page": str(self._dice.choice(PAGES))}
@@ -194,18 +209,18 @@ class Visitor:
             }
             return ("documents" if kind == "graph" else kind), asked | {"llm": int(self._model)}
         question = next(self._fresh)
-        if len(self._mix.often) > 1 and self._dice.random() >= OWN:
+        if len(self._mix.often) > 1 and self._dice.random() >= OWN_WORDS_FRACTION:
             question = self._one(self._shipped)
         elif len(self._mix.often) > 1:
-            question = str(self._dice.choice(WORDS)).format(question)
+            question = str(self._dice.choice(REPHRASINGS)).format(question)
         return kind, {"lane": list(self._mix.lanes), "q": question, "llm": int(self._model)}
 
     def stays(self) -> float:
-        """Seconds that they look at a page, or wait before they leave."""
-        return float(self._dice.uniform(0.5, STAYS))
+        """Seconds that a visitor views a page, or waits before they leave."""
+        return float(self._dice.uniform(0.5, MAX_STAY_SECONDS))
 
     def _one(self, texts: list[str]) -> str:
-        """One of some questions, the first ones more often than the later ones."""
+        """One of these questions, with earlier ones more likely."""
         return texts[min(int(self._dice.exponential(len(texts) / 3)), len(texts) - 1)]
 
 
@@ -221,16 +236,21 @@ def run(
     mix: str = "light",
     profiled: bool = False,
 ) -> Told:
-    """What `visitors` met in the time, `model` of them with the language model on; with a corpus, asking its documents. Beside so many
-    evaluations, of `size` questions each. A visitor leaves after `each` answers, where that is not 0."""
+    """Simulate `visitors` for a time, `model` of them with the language model on.
+
+    With a corpus they ask its documents. Meanwhile this many evaluations of `size` questions run. A
+    visitor leaves after `each` answers, unless it is 0.
+    """
     chosen = MIXES[mix]
-    chosen = Mix(chosen.often, lanes or (CORPUS_LANES if corpus else chosen.lanes), chosen.cold)
+    chosen = VisitorMix(
+        chosen.often, lanes or (CORPUS_LANES if corpus else chosen.lanes), chosen.cold
+    )
     fresh, told = questions_of(corpus), Told()
-    shipped = [next(fresh) for _ in range(SHIPPED)]
+    shipped = [next(fresh) for _ in range(SHIPPED_QUESTIONS)]
     pool = questions_of(corpus or CORPUS) if corpus or "documents" in chosen.often else iter(())
-    texts = [text for _, text in zip(range(SHIPPED), pool)]
+    texts = [text for _, text in zip(range(SHIPPED_QUESTIONS), pool)]
     crowd = [
-        Visitor(number, chosen, number < model, corpus, fresh, shipped, texts)
+        CrowdVisitor(number, chosen, number < model, corpus, fresh, shipped, texts)
         for number in range(visitors)
     ]
     begun = time.perf_counter()
@@ -247,9 +267,9 @@ def run(
                     follow(address, urlencode(warm, doseq=True), len(chosen.lanes)), 300
                 )
             )
-        with _measured(process.pid, told, seconds if profiled else 0.0):
+        with _processor_time(process.pid, told, seconds if profiled else 0.0):
             asyncio.run(
-                _all(
+                _run_crowd(
                     address, process.pid, crowd, told, seconds, each, begun if chosen.cold else None
                 )
             )
@@ -258,10 +278,10 @@ def run(
     return told
 
 
-async def _all(
+async def _run_crowd(
     address: str,
     pid: int,
-    crowd: list[Visitor],
+    crowd: list[CrowdVisitor],
     told: Told,
     seconds: float,
     each: int,
@@ -269,17 +289,19 @@ async def _all(
 ) -> None:
     end = time.perf_counter() + seconds
 
-    async def visit(number: int, visitor: Visitor) -> None:
+    async def visit(number: int, visitor: CrowdVisitor) -> None:
         while (left := end - time.perf_counter()) > 0 and not (
             each and len(told.waits.get(number, ())) >= each
         ):
             (kind, asked), start = visitor.next(), time.perf_counter()
             try:
-                if not await asyncio.wait_for(_done(address, kind, asked, visitor, told), left):
+                if not await asyncio.wait_for(
+                    _do_action(address, kind, asked, visitor, told), left
+                ):
                     continue
             except TimeoutError:
                 return
-            except (Broken, OSError) as error:
+            except (PageFailed, OSError) as error:
                 told.errors.append(str(error)[:120])
                 continue
             if begun is not None and told.first is None:
@@ -289,18 +311,18 @@ async def _all(
 
     async def watch() -> None:
         while time.perf_counter() < end:
-            told.memory.append(_megabytes(pid))
-            await asyncio.sleep(EVERY)
+            told.memory.append(_memory_megabytes(pid))
+            await asyncio.sleep(MEMORY_INTERVAL_SECONDS)
 
     watching = asyncio.create_task(watch())
     await asyncio.gather(*(visit(number, visitor) for number, visitor in enumerate(crowd)))
     watching.cancel()
 
 
-async def _done(
-    address: str, kind: str, asked: dict[str, Any], visitor: Visitor, told: Told
+async def _do_action(
+    address: str, kind: str, asked: dict[str, Any], visitor: CrowdVisitor, told: Told
 ) -> bool:
-    """Do what a visitor does; whether it was a question that was answered."""
+    """Do one action, and return whether it was an answered question."""
     if kind == "page":
         start = time.perf_counter()
         await look(address, asked["page"])
@@ -321,14 +343,17 @@ async def _done(
 
 
 def shows(drawn: bytes, question: str) -> bool:
-    """Whether what was drawn is the result of this question."""
-    text = " ".join(question.split())  # as the app keeps it
+    """Return whether the response shows the result of this question."""
+    text = " ".join(question.split())  # The app normalises spaces in the same way.
     return json.dumps(text)[1:-1].encode() in drawn or text.encode() in drawn
 
 
 @contextmanager
-def _measured(pid: int, told: Told, seconds: float) -> Iterator[None]:
-    """The processor time of a server within, and with `seconds` what it went to, where py-spy is installed."""
+def _processor_time(pid: int, told: Told, seconds: float) -> Iterator[None]:
+    """Record the processor time of a server while the block runs.
+
+    With `seconds` and py-spy installed, stack samples record what it was spent on.
+    """
     process = psutil.Process(pid)
     spent = lambda: sum(process.cpu_times()[:2])
     with tempfile.TemporaryDirectory() as folder:
@@ -343,7 +368,7 @@ def _measured(pid: int, told: Told, seconds: float) -> Iterator[None]:
             "-d",
             str(int(seconds)),
             "-r",
-            str(SAMPLES),
+            str(STACK_SAMPLES_PER_SECOND),
             "-f",
             "raw",
             "-t",
@@ -367,8 +392,10 @@ def _beside_python() -> str:
 
 
 def shares(samples: list[str]) -> dict[str, float]:
-    """What part of some samples, `frame;frame;... count` as py-spy writes them, are of models, of pages, and of the rest; those of threads
-    that wait are left out."""
+    """Fractions of stack samples in models, in pages and elsewhere.
+
+    Samples have py-spy's format `frame;frame;... count`. Those of waiting threads are left out.
+    """
     counts: Counter[str] = Counter()
     for line in samples:
         stack, _, count = line.rpartition(" ")
@@ -390,15 +417,18 @@ def shares(samples: list[str]) -> dict[str, float]:
     return {kind: counts[kind] / total for kind in ("models", "pages", "rest")}
 
 
-def _megabytes(pid: int) -> float:
-    """What a process holds of memory that is its own."""
+def _memory_megabytes(pid: int) -> float:
+    """Private memory of a process in MB."""
     told = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
     return int(told["RssAnon"].split()[0]) / 1024
 
 
 def main(arguments: list[str]) -> None:
-    """`python -m tests.benchmarks crowd [--mix light|default] [--visitors N] [--seconds S] [--lanes A B] [--model N] [--corpus NAME]
-    [--evaluations N] [--profile]`"""
+    """Run the command.
+
+    python -m tests.benchmarks crowd [--mix light|default] [--visitors N] [--seconds S]
+        [--lanes A B] [--model N] [--corpus NAME] [--evaluations N] [--profile]
+    """
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks crowd")
     parser.add_argument(
         "--mix",
@@ -438,6 +468,9 @@ def main(arguments: list[str]) -> None:
     lanes, beside = tuple(options.lanes), (options.evaluations, options.questions)
     crowd = (options.visitors, options.seconds, lanes, options.model, options.corpus)
     told = run(*crowd, *beside, mix=options.mix, profiled=options.profile)
-    note = f"{options.mix}: {options.visitors} visitors, {options.seconds:g} s, {options.model} with the language model"
+    note = (
+        f"{options.mix}: {options.visitors} visitors, {options.seconds:g} s, {options.model} with "
+        f"the language model"
+    )
     for row in told.rows(options.visitors, note, options.seconds):
         print(f"{row['name']:28} {row['value']:>8.4g} {row['unit']:3} {row['note']}")

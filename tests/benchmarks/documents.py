@@ -1,4 +1,7 @@
-"""Retrieval from documents: seconds of a question's operators beyond the encoder, on a made graph of 6,000 chunks and 40,000 entities."""
+"""Retrieval from documents: seconds per question without the encoder, on a synthetic graph.
+
+The graph has 6,000 chunks and 40,000 entities.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +28,8 @@ CHUNKS, NODES, EDGES, COMMUNITIES, WORDS = 6_000, 40_000, 130_000, 4_000, 8_000
 LIMIT, QUESTIONS, SIZE = 0.1, 20, 384
 
 
-class Drawn:
-    """An encoder that draws a vector for each text, which costs next to nothing."""
+class RandomVectors:
+    """An encoder that draws a random vector for each text, at almost no cost."""
 
     def encode(self, texts, watch=NO_WATCH):
         seeds = [
@@ -40,15 +43,15 @@ class Drawn:
         return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
-class Models(Written):
-    """That encoder, and a language model that is not asked."""
+class RandomVectorModels(Written):
+    """Models with that encoder, and a language model that is never asked."""
 
     def encoder(self, name="encoder"):
-        return Drawn()
+        return RandomVectors()
 
 
-def made(rng: np.random.Generator) -> Graph:
-    """A graph whose degrees fall off as in graphs of texts: some entities are in very many relations."""
+def synthetic_graph(rng: np.random.Generator) -> Graph:
+    """A graph with skewed degrees: a few entities have very many relations, as in texts."""
     words = np.array([f"word{i}" for i in range(WORDS)])
     text = lambda n: " ".join(words[rng.zipf(1.3, n) % WORDS])
     names = [f"Entity {i}" for i in range(NODES)]
@@ -81,11 +84,11 @@ def made(rng: np.random.Generator) -> Graph:
 
 
 def run() -> list[dict]:
-    """A row an instance: the median over the questions after a first one, which reads the vectors."""
+    """One row per method: the median over all questions but the first, which reads the vectors."""
     with tempfile.TemporaryDirectory() as folder:
         before, os.environ["HOPSCOPE_HOME"] = os.environ.get("HOPSCOPE_HOME"), folder
         try:
-            graph = store_graph(made(np.random.default_rng(7)), f"{folder}/made")
+            graph = store_graph(synthetic_graph(np.random.default_rng(7)), f"{folder}/made")
             return [_row(graph, name) for name in INSTANCES]
         finally:
             os.environ.pop("HOPSCOPE_HOME") if before is None else os.environ.__setitem__(
@@ -94,7 +97,7 @@ def run() -> list[dict]:
 
 
 def _row(graph: Graph, name: str) -> dict:
-    environment, seconds = Environment(Models(), built=lambda *_: graph), []
+    environment, seconds = Environment(RandomVectorModels(), built=lambda *_: graph), []
     instance = catalogue()[name]
     for number in range(QUESTIONS + 1):
         ask = SourceQuestion(

@@ -1,16 +1,19 @@
-"""Documents by the hundred thousand: what each stage of a build takes, the first question, questions a second, and a change.
+"""Large document collections: build stages, first question, query rate, and a change.
 
-    python -m tests.benchmarks documents --documents 10000,100000 [--builds chunks ...] [--made vectors facts] [--folder DIR] [--json FILE]
-        [--workers N] [--cluster ADDRESS] [--unindexed]
+    python -m tests.benchmarks documents --documents 10000,100000 [--builds chunks ...]
+        [--made vectors facts] [--folder DIR] [--json FILE] [--workers N] [--cluster ADDRESS]
+        [--unindexed]
 
-Each step runs in a process of its own, on a corpus made of shipped sentences (`made_documents`). A row has seconds by the clock, processor
-seconds with those of processes that it started, the most memory that the process took, mapped files among it, and what was added on disk.
-Retrieval is that of each row that needs no language model, all operators but the answer.
+Each step runs in a separate process, on a corpus made of shipped sentences (`made_documents`). A
+row has wall-clock seconds, processor seconds including child processes, peak memory including
+mapped files, and added disk space. Retrieval is that of each method that needs no language model,
+with all operators but the answer.
 
-`--made vectors` puts vectors in the place of the encoder's that are drawn by the words of each text, `--made facts` names in the place of
-the parser's that patterns find: for trials of all else, since these two take nearly all of the time. `--folder` goes on with what is there.
-`--workers` and `--cluster` build over processes of Ray, as those of `corpus build`; processor time is then that of all that run on this
-machine, and memory that of this process. `--unindexed` makes no vectors of what is built.
+`--made vectors` replaces the encoder by random vectors per word, and `--made facts` replaces the
+parser by patterns for names. Both serve to measure everything else, since encoder and parser take
+almost all of the time. `--folder` continues with existing files. `--workers` and `--cluster` build
+on Ray processes, like those of `corpus build`; processor time is then that of all local processes,
+and memory that of this process. `--unindexed` does not encode what is built.
 """
 
 from __future__ import annotations
@@ -38,7 +41,7 @@ import psutil
 
 from core.watch import NO_WATCH, Watch
 
-# the builds, and the rows without a language model that are asked on them
+# The builds, and the methods without a language model that run on them.
 ROWS = {
     "chunks": ("vanilla-rag", "bm25-passages"),
     "kg-noun-phrases": ("g-retriever", "dalk"),
@@ -51,18 +54,18 @@ ROWS = {
         "vector-search",
         "bm25",
         "hipporag-2-corpus-graph",
-    ),  # others there read documents by a model
+    ),  # The other methods read documents by a language model.
 }
-CHANGED = 5  # documents that are added, and removed
-SIZE, WORDS = 384, 1 << 14  # of made vectors: numbers, and words that are told apart
-# what a made fact takes for a name
+CHANGED_DOCUMENTS = 5  # Documents that are added, and later removed.
+SIZE, WORDS = 384, 1 << 14  # Synthetic vectors: their dimension, and the number of distinct words.
+# Pattern of a name for synthetic facts.
 NAMED = re.compile(r"[A-Z][\w'-]+(?: [A-Z][\w'-]+)*|\b[a-z]{5,} [a-z]{6,}\b")
 MADE = ("vectors", "facts")
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What a stage took: seconds by the clock and of processors, bytes of memory at most and of disk, and what there is to say of it."""
+    """Cost of a stage: wall-clock and processor seconds, bytes of peak memory and disk, a note."""
 
     documents: int
     step: str
@@ -75,11 +78,17 @@ class Cost:
 
     def __str__(self) -> str:
         sizes = f"{self.memory / 2**20:8,.0f} MB  {self.disk / 2**20:8,.0f} MB"
-        return f"{self.documents:9,}  {self.step:26} {self.stage:34} {self.seconds:9.2f} s {self.processor:9.2f} s  {sizes}  {self.note}"
+        return (
+            f"{self.documents:9,}  {self.step:26} {self.stage:34} {self.seconds:9.2f} s "
+            f"{self.processor:9.2f} s  {sizes}  {self.note}"
+        )
 
 
 class MadeEncoder:
-    """Unit vectors that are sums of one drawn for each word, so that texts with words in common are near."""
+    """An encoder whose unit vectors are sums of random word vectors.
+
+    Texts with common words are therefore similar.
+    """
 
     max_tokens = 256
 
@@ -87,7 +96,7 @@ class MadeEncoder:
         self._words = np.random.default_rng(11).standard_normal((WORDS, SIZE)).astype(np.float32)
 
     def encode(self, texts: Sequence[str], watch=NO_WATCH) -> np.ndarray:
-        """float32 [n, SIZE]."""
+        """Encode texts as float32 [n, SIZE]."""
         found = np.empty((len(texts), SIZE), np.float32)
         for row, text in enumerate(texts):
             found[row] = self._words[
@@ -97,23 +106,26 @@ class MadeEncoder:
 
 
 def models(made: Sequence[str]):
-    """The registry, with made vectors where these are asked for."""
+    """The registry, with synthetic vectors if requested."""
     from core.models.registry import Registry
 
     encoder = MadeEncoder()
 
-    class Made(Registry):
+    class SyntheticVectorRegistry(Registry):
         def encoder(self, name="encoder"):
             return encoder
 
         def signature(self, name=None):
             return "made vectors" if name in (None, "encoder") else super().signature(name)
 
-    return Made() if "vectors" in made else Registry()
+    return SyntheticVectorRegistry() if "vectors" in made else Registry()
 
 
-def spread(options):
-    """The workers that were asked for, with made vectors where these are asked for; None for this process alone."""
+def requested_workers(options):
+    """The requested workers, or None for this process alone.
+
+    The workers use synthetic vectors if these are requested.
+    """
     from core.commands.worker_options import workers_of
     from core.runtime.cluster import Workers
 
@@ -126,7 +138,7 @@ def spread(options):
 
 
 def _with_models(made: Sequence[str], work: Callable, item):
-    """In a worker: the work with the models of the benchmark."""
+    """Run an item of work in a worker with the models of the benchmark."""
     from core.indexes import vector_blocks
 
     vector_blocks._worker_models = cache(partial(models, made))
@@ -134,7 +146,10 @@ def _with_models(made: Sequence[str], work: Callable, item):
 
 
 def made_facts(text: str):
-    """Facts of a text by patterns: capitalised names and pairs of long words, those of a sentence joined as the parser joins them."""
+    """Facts of a text by patterns: capitalised names and pairs of long words.
+
+    Names of a sentence are joined as the parser joins them.
+    """
     from core.builds.extract.mentions import APPEARS_WITH, pair_names
     from core.builds.facts import ChunkEntity, ChunkRelation, Facts
     from core.corpus.sentences import sentence_spans
@@ -154,15 +169,15 @@ def made_facts(text: str):
     return Facts(tuple(entities.values()), tuple(relations.values()))
 
 
-class Stages:
-    """Measures stages of this process, one after the other."""
+class StageMeter:
+    """Measures consecutive stages of this process."""
 
     def __init__(self, documents: int, step: str):
         self.documents, self.step, self.costs = documents, step, list[Cost]()
 
     @contextmanager
     def stage(self, name: str, note: str = "", folder: Path | None = None) -> Iterator[dict]:
-        """Measures what is done within; `note` may be set on what is handed over."""
+        """Measure the block; the caller may set `note` in the yielded dict."""
         from core.io.home import home_folder
 
         told, folder = {"note": note}, folder or home_folder()
@@ -184,7 +199,10 @@ class Stages:
 
     @contextmanager
     def operators(self, line, before: str = "") -> Iterator[Watch]:
-        """What a build reports its progress to: a stage for each operator of its line, which begins when the build names it."""
+        """Progress callback of a build that measures a stage for each operator of its line.
+
+        A stage begins when the build reports its operator.
+        """
         titles, running = {operator.title.capitalize() for operator in line}, ExitStack()
 
         def tell(text: str, share: float | None) -> None:
@@ -197,7 +215,7 @@ class Stages:
 
 
 def _processor() -> float:
-    """Seconds of this process, of those that it started and that ended, and of those that run."""
+    """Processor seconds of this process, of its ended children, and of its running ones."""
     spent = sum(os.times()[:4])
     for child in psutil.Process().children(recursive=True):
         with suppress(psutil.Error):
@@ -226,7 +244,7 @@ def corpus(options) -> list[Cost]:
     """Write the corpus."""
     from tests.benchmarks.made_documents import made_corpus
 
-    stages = Stages(options.documents, "corpus")
+    stages = StageMeter(options.documents, "corpus")
     with stages.stage("made and written") as told:
         made = made_corpus(options.documents)
         told["note"] = f"{len(made):,} documents"
@@ -236,7 +254,7 @@ def corpus(options) -> list[Cost]:
 
 
 def _save_facts(documents: Iterable) -> None:
-    """Save made facts of documents as those of the parser."""
+    """Save synthetic facts of documents as if the parser had extracted them."""
     from core.builds.extract.noun_phrases import PARSER_PACKAGE, NounPhrases
     from core.builds.fact_store import FactStore, fact_key
     from core.corpus.chunks import chunk_by_tokens
@@ -256,12 +274,15 @@ def _save_facts(documents: Iterable) -> None:
 
 
 def built(options) -> list[Cost]:
-    """Build a graph: a row for each operator."""
+    """Build a graph and return one row per operator."""
     from core.builds import find_build, run_build
     from tests.benchmarks.made_documents import made_corpus
 
-    one, stages = find_build(options.step[1]), Stages(options.documents, f"build {options.step[1]}")
-    made, workers = made_corpus(options.documents), spread(options)
+    one, stages = (
+        find_build(options.step[1]),
+        StageMeter(options.documents, f"build {options.step[1]}"),
+    )
+    made, workers = made_corpus(options.documents), requested_workers(options)
     with workers.started() if workers else nullcontext():
         with stages.stage("in all") as told, stages.operators(one.line) as watch:
             graph = run_build(
@@ -279,7 +300,7 @@ def built(options) -> list[Cost]:
 
 
 def asked(options) -> list[Cost]:
-    """Ask questions of each row on a build: the first, and the median of the others."""
+    """Ask questions with each method on a build, and return the first and the median times."""
     from core.comparison.built_graphs import BuiltGraphs
     from core.comparison.lane_run import LaneListener, LaneRun, PrefixCache
     from core.environment import Environment
@@ -289,7 +310,7 @@ def asked(options) -> list[Cost]:
     from tests.benchmarks.made_documents import SET, made_corpus
 
     stages, registry, made = (
-        Stages(options.documents, f"ask {options.step[1]}"),
+        StageMeter(options.documents, f"ask {options.step[1]}"),
         models(options.made),
         made_corpus(options.documents),
     )
@@ -300,7 +321,7 @@ def asked(options) -> list[Cost]:
         source = replace(source, graph=environment.built(made, options.step[1]))
     for name in options.rows or ROWS.get(options.step[1], ()):
         line, spent, found = catalogue()[name].line, list[float](), 0
-        for of in _searched(line):
+        for of in _searched_kinds(line):
             with stages.stage(f"{name}: vectors of {of}") as told:
                 told["note"] = vectors.build_vectors(
                     source.graph, registry.encoder(), of, limit=10**9
@@ -312,17 +333,19 @@ def asked(options) -> list[Cost]:
                 start = time.process_time()
                 lane.retrieve(LaneListener())
                 spent.append(time.process_time() - start)
-                found += bool(_documents(lane) & {*question.gold})
+                found += bool(_found_documents(lane) & {*question.gold})
             later = sorted(spent[1:])
             told["note"] = (
-                f"processor: first {spent[0]:.2f} s, then median {1000 * statistics.median(later):.0f} ms, "
-                f"95th percentile {1000 * later[int(0.95 * len(later))]:.0f} ms; gold found by {found} of {len(spent)}"
+                f"processor: first {spent[0]:.2f} s, then median "
+                f"{1000 * statistics.median(later):.0f} ms, "
+                f"95th percentile {1000 * later[int(0.95 * len(later))]:.0f} ms; gold found by "
+                f"{found} of {len(spent)}"
             )
     return stages.costs
 
 
-def _searched(line) -> list[str]:
-    """Of what a line searches the vectors."""
+def _searched_kinds(line) -> list[str]:
+    """The kinds of items whose vectors a line searches."""
     from core.operators.texts.facts import PassagesOfFacts
     from core.operators.texts.vectors import VectorHits
 
@@ -337,7 +360,7 @@ def _searched(line) -> list[str]:
     ]
 
 
-def _documents(lane) -> set[str]:
+def _found_documents(lane) -> set[str]:
     """The documents of the chunks that a lane found."""
     from core.graph.texts import chunks_of
 
@@ -354,13 +377,16 @@ def _documents(lane) -> set[str]:
 
 
 def changed(options) -> list[Cost]:
-    """Add some documents, bring the graph up to date, remove them, and bring it up to date again, which makes it what it was."""
+    """Add documents, update the graph, remove them, and update it again.
+
+    The graph must then be as it was before.
+    """
     from core.builds import build_status, find_build, run_build
     from tests.benchmarks.made_documents import documents, made_corpus
 
     one, stages, registry = (
         find_build(options.step[1]),
-        Stages(options.documents, f"change {options.step[1]}"),
+        StageMeter(options.documents, f"change {options.step[1]}"),
         models(options.made),
     )
     made = made_corpus(options.documents)
@@ -394,7 +420,7 @@ STEPS = {"corpus": corpus, "build": built, "ask": asked, "change": changed}
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Measure each step in a process of its own, and print one table."""
+    """Measure each step in a separate process, and print one table."""
     from core.commands.worker_options import add_workers
 
     parser = argparse.ArgumentParser(
@@ -406,7 +432,10 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--steps", nargs="+", default=list(STEPS), choices=STEPS)
     parser.add_argument("--made", nargs="*", default=[], choices=MADE)
     parser.add_argument(
-        "--changed", type=int, default=CHANGED, help="documents that are added, and removed"
+        "--changed",
+        type=int,
+        default=CHANGED_DOCUMENTS,
+        help="documents that are added, and removed",
     )
     parser.add_argument(
         "--folder",
@@ -423,14 +452,14 @@ def main(arguments: Sequence[str]) -> None:
         print(json.dumps([asdict(cost) for cost in STEPS[options.step[0]](options)]))
         return
     with _folder(options.folder) as folder:
-        found = list(_measured(options, arguments, folder))
+        found = list(_run_steps(options, arguments, folder))
     if options.json:
         Path(options.json).write_text(
             json.dumps([asdict(cost) for cost in found], indent=1), "utf-8"
         )
 
 
-def _measured(options, arguments: Sequence[str], folder: Path) -> Iterator[Cost]:
+def _run_steps(options, arguments: Sequence[str], folder: Path) -> Iterator[Cost]:
     given = [*arguments]
     for documents in map(int, options.documents.split(",")):
         steps: list[tuple[str, ...]] = [("corpus",)] if "corpus" in options.steps else []

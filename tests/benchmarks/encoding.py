@@ -1,4 +1,7 @@
-"""How fast path texts are encoded: sentence-transformers in float32 and Hopscope's encoder on the same texts, in turns."""
+"""Encoding speed for path texts: sentence-transformers in float32 and Hopscope's encoder.
+
+Both encode the same texts in alternating rounds.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,10 @@ ROUNDS, TEXTS = 5, 900
 
 
 def run() -> list[dict]:
-    """Texts a second of both (medians of rounds taken in turns, nothing cached), their ratio, and the least cosine."""
+    """Texts per second of both encoders, their ratio, and the lowest cosine between them.
+
+    Rates are medians over alternating rounds without caches.
+    """
     from sentence_transformers import SentenceTransformer
 
     from core.models.encoders.minilm import MiniLMEncoder, package_folder
@@ -26,7 +32,7 @@ def run() -> list[dict]:
         for which, work in enumerate(works):
             start = time.perf_counter()
             vectors[which] = work()
-            if turn:  # the first warms
+            if turn:  # The first round warms up.
                 seconds[which].append(time.perf_counter() - start)
     rates = [len(texts) / statistics.median(taken) for taken in seconds]
     ratio = statistics.median(a / b for a, b in zip(*seconds))
@@ -56,7 +62,7 @@ def run() -> list[dict]:
 
 
 def path_texts() -> list[str]:
-    """The first texts of the shortest paths that No. 1 finds from an entity of the movie graph."""
+    """Texts of the shortest paths that method 1 finds from an entity of the movie graph."""
     from core.comparison.lane_run import LaneListener, LaneRun
     from core.engine import Engine
     from core.instances.catalogue import catalogue

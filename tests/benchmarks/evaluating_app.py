@@ -1,4 +1,4 @@
-"""The app, with evaluations at work from its first visitor on: who uses it waits beside them."""
+"""The app with evaluations that run from the first visit on, to measure waiting users."""
 
 from __future__ import annotations
 
@@ -33,7 +33,10 @@ runpy.run_path({app!r})
 
 @contextmanager
 def app(count: int, size: int, lanes: tuple[str, ...], questions: str) -> Iterator[Path]:
-    """The folder of an app that starts so many evaluations of `size` questions each when it is visited first; of none, the app's own."""
+    """Yield the folder of an app that starts evaluations at its first visit.
+
+    It starts `count` evaluations of `size` questions. With none it is the app's own folder.
+    """
     if not count:
         yield ROOT
         return
@@ -51,7 +54,7 @@ def app(count: int, size: int, lanes: tuple[str, ...], questions: str) -> Iterat
 
 
 def advanced(file: Path, count: int) -> tuple[int, int, int]:
-    """How many of the last so many evaluations of this file are done, and how many of their rows went well and failed."""
+    """Finished evaluations among the last `count`, and their successful and failed rows."""
     if not file.exists():
         return 0, 0, 0
     runs = Store(file).runs()[:count]
@@ -63,7 +66,7 @@ def advanced(file: Path, count: int) -> tuple[int, int, int]:
 
 
 def environment() -> dict[str, str]:
-    """What a server in another folder needs to find the modules of this one."""
+    """Environment variables with which a server in another folder finds the project's modules."""
     return {
         "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", "")]))
     }

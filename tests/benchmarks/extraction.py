@@ -1,7 +1,9 @@
-"""Extraction by a language model against what the engine alone needs for the same tokens, on a few chunks of the HotpotQA sample.
+"""Extraction by a language model, compared with the time of the engine alone.
 
-Both read the same prompts and write as many tokens, as many at a time. Alone, the engine is asked by its own interface without a schema;
-ours goes through the building operator, which holds replies to their form, reads them and keeps them. Nothing is kept from before.
+Both read the same prompts of a few HotpotQA chunks and write as many tokens, equally many in
+parallel. Alone, the engine is called by its own interface without a schema. Hopscope's building
+operator constrains replies to their schema, parses them and saves them. No earlier replies are
+reused.
 """
 
 from __future__ import annotations
@@ -30,30 +32,33 @@ from core.models.registry import Registry
 CORPUS, MODEL = "hotpotqa", "qwen-0.5b"
 CHUNKS = int(os.environ.get("HOPSCOPE_BENCHMARK_CHUNKS", "8"))
 ROUNDS = 3
-MOST = 1.2  # times what the engine alone needs
+MAX_TIME_RATIO = 1.2  # Times the seconds of the engine alone.
 WARM = [{"role": "user", "content": "Ready?"}]
 
 
 def run() -> list[dict]:
-    """The median share of the engine's own time that extraction takes, with the seconds of both."""
+    """Median ratio of extraction time to the engine's own time, with the seconds of both."""
     ours, alone, prompts = [], [], []
     models = Registry()
     for _ in range(ROUNDS):
-        seconds, prompts = extracted(models)
+        seconds, prompts = time_extraction(models)
         ours.append(seconds)
-        alone.append(by_engine(models, prompts))
+        alone.append(time_engine(models, prompts))
     share = statistics.median(a / b for a, b in zip(ours, alone))
     read, written = (
         sum(getattr(reply, name) for _, reply in prompts) for name in ("tokens_in", "tokens_out")
     )
     spread = ", ".join(f"{a:.1f} and {b:.1f}" for a, b in zip(ours, alone))
-    note = f"limit {MOST}; seconds of ours and of the engine: {spread}; "
-    note += f"{len(prompts)} prompts of {read:,} tokens, {written:,} written, {MAX_PARALLEL_REQUESTS} at a time"
+    note = f"limit {MAX_TIME_RATIO}; seconds of ours and of the engine: {spread}; "
+    note += (
+        f"{len(prompts)} prompts of {read:,} tokens, {written:,} written, {MAX_PARALLEL_REQUESTS} "
+        f"at a time"
+    )
     return [{"name": "extraction", "value": share, "unit": "of alone", "note": note}]
 
 
-def extracted(models: Registry) -> tuple[float, list[tuple[Messages, ChatReply]]]:
-    """Seconds of extraction once the engine is loaded and the names are parsed, and each prompt with its reply."""
+def time_extraction(models: Registry) -> tuple[float, list[tuple[Messages, ChatReply]]]:
+    """Seconds of extraction without loading and parsing, and each prompt with its reply."""
     with own_home():
         ctx = build_context(open_corpus(CORPUS), models, lanes=MAX_PARALLEL_REQUESTS)
         chunks, operator = some_chunks(), DescribedNames(model=MODEL)
@@ -80,12 +85,12 @@ def _reply(
             messages, schema=operator._schema(names), max_tokens=MAX_DESCRIPTION_REPLY_TOKENS
         )
     )
-    assert found is not None  # it was asked for just now
+    assert found is not None  # The reply was requested just before.
     return found
 
 
-def by_engine(models: Registry, prompts: Sequence[tuple[Messages, ChatReply]]) -> float:
-    """Seconds that the engine alone needs to read these prompts and write as many tokens as their replies have."""
+def time_engine(models: Registry, prompts: Sequence[tuple[Messages, ChatReply]]) -> float:
+    """Seconds of the engine alone to read these prompts and write as many tokens as the replies."""
     chat = models.chat(MODEL)
     engine = open_engine(
         chat.path,
@@ -131,7 +136,7 @@ def some_chunks() -> Table:
 
 @contextmanager
 def own_home() -> Iterator[None]:
-    """A folder in which nothing is kept from before."""
+    """A user folder without earlier results."""
     before = {name: os.environ.get(name) for name in ("HOPSCOPE_HOME", "HOPSCOPE_MODELS")}
     os.environ["HOPSCOPE_MODELS"] = str(models_folder())
     with tempfile.TemporaryDirectory() as folder:

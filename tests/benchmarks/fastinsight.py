@@ -1,4 +1,4 @@
-"""FastInsight beside what the re-ranker and the encoder take: 100,000 documents, budget 100."""
+"""FastInsight's own time without reranker and encoder: 100,000 documents, budget 100."""
 
 from __future__ import annotations
 
@@ -19,37 +19,40 @@ from core.instances.catalogue import catalogue
 from core.models.heads import Head
 from core.operators.base import Context
 from core.types import Question, State
-from tests.benchmarks.documents import Drawn
+from tests.benchmarks.documents import RandomVectors
 from tests.films import Written
 
 NODES, LINKS = 100_000, 800_000
 LIMIT, QUESTIONS = 0.005, 40
 
 
-class Timed(Head):
-    """A head that counts its processor seconds as the re-ranker's own."""
+class TimedHead(Head):
+    """A head that counts its processor seconds as the reranker's."""
 
     def enter(self, hidden: np.ndarray) -> tuple[np.ndarray, Head]:
         start = time.process_time()
         found = super().enter(hidden)
-        Reranker.spent += time.process_time() - start
+        RandomStateReranker.spent += time.process_time() - start
         return found
 
     def __call__(self, hidden: np.ndarray) -> np.ndarray:
         start = time.process_time()
         scores = super().__call__(hidden)
-        Reranker.spent += time.process_time() - start
+        RandomStateReranker.spent += time.process_time() - start
         return scores
 
 
-class Reranker:
-    """A re-ranker whose hidden states are drawn, 1,024 numbers each as those of bge-reranker-v2-m3, with a head of its shape."""
+class RandomStateReranker:
+    """A reranker with random hidden states and the dimensions of bge-reranker-v2-m3.
 
-    spent = 0.0  # processor seconds of reading
+    It has 1,024 hidden numbers per text and a head of the same shape.
+    """
+
+    spent = 0.0  # Processor seconds of reading.
 
     def __init__(self) -> None:
         rng = np.random.default_rng(1)
-        self.head = Timed(
+        self.head = TimedHead(
             (
                 (rng.normal(0, 0.03, (1024, 1024)), np.zeros(1024)),
                 (rng.normal(0, 0.03, (1, 1024)), np.zeros(1)),
@@ -62,14 +65,14 @@ class Reranker:
         found = np.stack(
             [np.random.default_rng(seed).standard_normal(1024) for seed in seeds]
         ).astype(np.float32)
-        Reranker.spent += time.process_time() - start
+        RandomStateReranker.spent += time.process_time() - start
         return found
 
 
-class Models(Written):
-    """That re-ranker, and an encoder that draws vectors."""
+class RandomStateModels(Written):
+    """Models with that reranker, and an encoder that draws random vectors."""
 
-    _drawn, reranker = Drawn(), Reranker()
+    _drawn, reranker = RandomVectors(), RandomStateReranker()
 
     def encoder(self, name="encoder"):
         return self._drawn
@@ -78,8 +81,8 @@ class Models(Written):
         return self.reranker
 
 
-def made(rng: np.random.Generator) -> Graph:
-    """A network of references whose degrees fall off: most documents have few links, some thousands."""
+def citation_graph(rng: np.random.Generator) -> Graph:
+    """A citation network with skewed degrees: most documents have few links, some thousands."""
     names = [f"document {i}" for i in range(NODES)]
     ends = np.minimum(
         rng.zipf(1.5, (2 * LINKS, 2)) - 1 + rng.integers(0, NODES, (2 * LINKS, 2)), NODES - 1
@@ -98,13 +101,15 @@ def made(rng: np.random.Generator) -> Graph:
 
 
 def run() -> list[dict]:
-    """One row: the processor seconds of a question beside encoding it, the first search, and the re-ranker's reading and head. Arithmetic
-    has one thread, since those that wait for work on a busy machine spin."""
+    """One row: processor seconds per question without encoding, first search, and reranker.
+
+    Arithmetic has one thread, since idle threads spin on a busy machine.
+    """
     with tempfile.TemporaryDirectory() as folder, threadpool_limits(1):
         before = os.environ.get("HOPSCOPE_HOME")
         os.environ["HOPSCOPE_HOME"] = folder
         try:
-            graph = store_graph(made(np.random.default_rng(0)), Path(folder) / "graph")
+            graph = store_graph(citation_graph(np.random.default_rng(0)), Path(folder) / "graph")
             return [_row(graph)]
         finally:
             os.environ.pop("HOPSCOPE_HOME") if before is None else os.environ.__setitem__(
@@ -114,7 +119,7 @@ def run() -> list[dict]:
 
 def _row(graph: Graph) -> dict:
     context, seconds, searching, found = (
-        Context(graph, Environment(Models())),
+        Context(graph, Environment(RandomStateModels())),
         list[float](),
         list[float](),
         0,
@@ -129,14 +134,20 @@ def _row(graph: Graph) -> dict:
         start = time.process_time()
         state = search(state, context)
         searching.append(time.process_time() - start)
-        start, read = time.process_time(), Reranker.spent
+        start, read = time.process_time(), RandomStateReranker.spent
         for operator in line:
             state = operator(state, context)
-        seconds.append(time.process_time() - start - (Reranker.spent - read))
+        seconds.append(time.process_time() - start - (RandomStateReranker.spent - read))
         found = len(state.nodes or ())
     seconds = sorted(seconds[3:])
-    note = f"processor seconds, median of {QUESTIONS} questions, {found} read of {NODES:,} documents with {LINKS:,} links"
-    spread = f"{seconds[0]:.4f} to {seconds[-1]:.4f}; the first search {statistics.median(searching):.4f}; limit {LIMIT} s"
+    note = (
+        f"processor seconds, median of {QUESTIONS} questions, {found} read of {NODES:,} documents "
+        f"with {LINKS:,} links"
+    )
+    spread = (
+        f"{seconds[0]:.4f} to {seconds[-1]:.4f}; the first search "
+        f"{statistics.median(searching):.4f}; limit {LIMIT} s"
+    )
     return {
         "name": "fastinsight beside the re-ranker",
         "value": statistics.median(seconds),

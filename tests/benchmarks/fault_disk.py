@@ -1,4 +1,4 @@
-"""A disk that is full, and a home that cannot be written: what stood stays, the person is told, and with room again all goes on."""
+"""Full disks and read-only folders: old files stay, the user is told, and work can be resumed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.benchmarks import fault_work
-from tests.benchmarks.fault_kills import Met, Work, look
+from tests.benchmarks.fault_kills import Met, WorkProcess, look
 
 SPACE = {
     "build": 250_000,
@@ -23,12 +23,15 @@ SPACE = {
     "instances": 1000,
     "text": 12_000,
 }
-MOST = 60_000  # bytes a file may have where no disk of its own can be mounted
+MAX_FILE_BYTES = 60_000  # Bytes of a file, where no separate disk can be mounted.
 
 
 @contextmanager
 def disk(folder: Path, options: str) -> Iterator[Callable[[str], None] | None]:
-    """A disk of its own at `folder`, and what mounts it anew with other options; None where this may not be done here."""
+    """Mount a separate disk at `folder`, and yield a function that remounts it.
+
+    The function takes mount options. Yields None where mounts are not permitted.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     mount = ["mount", "-t", "tmpfs", "-o"]
     may = (
@@ -53,50 +56,56 @@ def disk(folder: Path, options: str) -> Iterator[Callable[[str], None] | None]:
 
 
 def full(kind: str, folder: Path) -> Met:
-    """One kind of work on a disk that is full in its middle: it must say so, keep what stood, and be done once there is room."""
+    """Test one kind of work on a disk that becomes full before its end.
+
+    It must report that, keep existing files, and succeed once there is space.
+    """
     met = Met(f"disk full: {kind}")
     fault_work.inputs(kind, folder / "begin")
-    need = _size(folder / "begin") + SPACE[kind]
+    need = _folder_bytes(folder / "begin") + SPACE[kind]
     with disk(folder / "disk", f"size={need}") as again:
         place = folder / "disk" / "home"
         shutil.copytree(folder / "begin", place)
-        work = _limited(kind, place) if again is None else Work(kind, place, 1000)
-        _told(work, kind, met)
-        look(kind, place, work.said("ok"), met, f"done {_undisturbed(kind, folder)}")
+        work = _start_limited(kind, place) if again is None else WorkProcess(kind, place, 1000)
+        _check_reported(work, kind, met)
+        look(kind, place, work.said("ok"), met, f"done {_undisturbed_digest(kind, folder)}")
         if again is not None:
             again("size=1g")
-        _goes_on(kind, place, met, _undisturbed(kind, folder))
-        look(kind, place, work.said("ok"), met, f"done {_undisturbed(kind, folder)}")
+        _check_resumed(kind, place, met, _undisturbed_digest(kind, folder))
+        look(kind, place, work.said("ok"), met, f"done {_undisturbed_digest(kind, folder)}")
     met.note = "a full disk" if again is not None else "files of a bounded size"
     return met
 
 
 def read_only(kind: str, folder: Path) -> Met:
-    """One kind of work in a home that cannot be written: it must say so, and what stands there must open."""
+    """Test one kind of work in a read-only user folder.
+
+    It must report that, and existing files must open.
+    """
     met = Met(f"read-only home: {kind}")
     place = folder / "disk" / "home"
     fault_work.inputs(kind, folder / "begin")
     with disk(folder / "disk", "size=1g") as again:
         shutil.copytree(folder / "begin", place)
-        if kind in ("cases", "instances"):  # some are there already
-            first = Work(kind, place, 2)
+        if kind in ("cases", "instances"):  # Some files must exist already.
+            first = WorkProcess(kind, place, 2)
             first.end()
-        _writable(place, again, False)
-        _told(Work(kind, place), kind, met)
+        _set_writable(place, again, False)
+        _check_reported(WorkProcess(kind, place), kind, met)
         look(
             kind,
             place,
             first.said("ok") if kind in ("cases", "instances") else [],
             met,
-            f"done {_undisturbed(kind, folder)}",
+            f"done {_undisturbed_digest(kind, folder)}",
         )
-        _writable(place, again, True)
-        _goes_on(kind, place, met, _undisturbed(kind, folder))
+        _set_writable(place, again, True)
+        _check_resumed(kind, place, met, _undisturbed_digest(kind, folder))
     return met
 
 
-def _told(work: Work, kind: str, met: Met) -> None:
-    """The work must end, of itself and with a sentence."""
+def _check_reported(work: WorkProcess, kind: str, met: Met) -> None:
+    """Check that the work ends by itself with a readable error."""
     met.times += 1
     code, complaint = work.end()
     if code not in (1, 2) or "Traceback" in complaint or "hopscope: " not in complaint:
@@ -104,37 +113,37 @@ def _told(work: Work, kind: str, met: Met) -> None:
     met.note = complaint.strip().split("\n")[-1][:120]
 
 
-def _goes_on(kind: str, place: Path, met: Met, undisturbed: str) -> None:
+def _check_resumed(kind: str, place: Path, met: Met, undisturbed: str) -> None:
     start = time.perf_counter()
-    work = Work(kind, place, 1)
+    work = WorkProcess(kind, place, 1)
     code, complaint = work.end()
     met.back.append(time.perf_counter() - start)
     if code or f"done {undisturbed}".strip() not in work.words:
         met.corrupt.append(f"{met.kind}: afterwards it ended with {code}: {complaint[-400:]}")
 
 
-def _undisturbed(kind: str, folder: Path) -> str:
-    """The digest of the work where nothing happens, found once."""
+def _undisturbed_digest(kind: str, folder: Path) -> str:
+    """The digest of undisturbed work, computed once."""
     known = folder / "undisturbed.txt"
     if not known.exists():
         shutil.copytree(folder / "begin", folder / "undisturbed")
-        work = Work(kind, folder / "undisturbed", 1)
+        work = WorkProcess(kind, folder / "undisturbed", 1)
         work.end()
         known.write_text("".join(work.said("done")))
     return known.read_text()
 
 
-def _limited(kind: str, place: Path) -> Work:
-    """The work, in a process whose files may not grow beyond `MOST` bytes."""
+def _start_limited(kind: str, place: Path) -> WorkProcess:
+    """Work in a process whose files are limited to `MAX_FILE_BYTES` bytes."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (MOST, before[1]))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (MAX_FILE_BYTES, before[1]))
     try:
-        return Work(kind, place, 1000)
+        return WorkProcess(kind, place, 1000)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
-def _writable(place: Path, again: Callable[[str], None] | None, may: bool) -> None:
+def _set_writable(place: Path, again: Callable[[str], None] | None, may: bool) -> None:
     if again is not None:
         again("rw" if may else "ro")
         return
@@ -142,8 +151,8 @@ def _writable(place: Path, again: Callable[[str], None] | None, may: bool) -> No
         os.chmod(folder, 0o700 if may else 0o500)
 
 
-def _size(folder: Path) -> int:
-    """The bytes of a folder on a disk of pages of 4 KiB."""
+def _folder_bytes(folder: Path) -> int:
+    """Size of a folder in bytes on a disk with pages of 4 KiB."""
     return sum(
         4096 * (1 + file.stat().st_size // 4096) for file in folder.rglob("*") if file.is_file()
     ) + (1 << 16)

@@ -1,7 +1,8 @@
-"""A byte that changed in any file of a home: no process dies of it, nothing else is given in silence, and all other things work as before.
+"""Changed bytes in files of a user folder: no process dies, and no damage goes unnoticed.
 
-What is found is compared with what the same home gave before: a sentence says so or the thing is made again, or the same comes out all the
-same. Files that a person writes by hand (TOML) hold what they hold: a changed letter there is a changed setting.
+All other things work as before. The result must equal the earlier one, or an error reports the
+damage, or the file is made again. Files that a user edits (TOML) are excluded from this comparison:
+a changed letter there is a changed setting.
 """
 
 from __future__ import annotations
@@ -20,14 +21,14 @@ from tests.benchmarks import fault_work
 from tests.benchmarks.fault_kills import Met, home
 
 KINDS = ("graph", "bulk", "corpus", "build", "index", "evaluation", "cases", "settings")
-PATIENCE = 60.0  # seconds until a look is taken to hang
+PATIENCE = 60.0  # Seconds until a read counts as hanging.
 
 
 def flips(folder: Path, count: int, seed: int = 0, kinds: tuple[str, ...] = KINDS) -> Iterator[Met]:
-    """What so many changed bytes did to each kind of thing, spread over its files."""
-    fill(folder)
+    """Results of `count` changed bytes for each kind of thing, spread over its files."""
+    fill_home(folder)
     lot = random.Random(seed)
-    before = {kind: looked(folder, kind) for kind in KINDS}
+    before = {kind: inspect_in_process(folder, kind) for kind in KINDS}
     assert not [what for what in before.values() if what.startswith(("said", "died"))], before
     for kind in kinds:
         met, found, same = Met(f"bytes changed: {kind}"), 0, 0
@@ -41,7 +42,7 @@ def flips(folder: Path, count: int, seed: int = 0, kinds: tuple[str, ...] = KIND
             )
             try:
                 where = f"{kind}: {file.relative_to(folder)}, byte {place:,} of {len(whole):,}"
-                mine = looked(folder, kind)
+                mine = inspect_in_process(folder, kind)
                 found, same = found + mine.startswith("said"), same + (mine == before[kind])
                 if mine.startswith("died") or not (
                     mine.startswith("said") or mine == before[kind] or kind == "settings"
@@ -51,8 +52,8 @@ def flips(folder: Path, count: int, seed: int = 0, kinds: tuple[str, ...] = KIND
                     )
                 other = KINDS[(KINDS.index(kind) + 1 + number) % len(KINDS)]
                 if (
-                    other not in (kind, *RESTS_ON.get(kind, ()))
-                    and looked(folder, other) != before[other]
+                    other not in (kind, *REQUIRED_KINDS.get(kind, ()))
+                    and inspect_in_process(folder, other) != before[other]
                 ):
                     met.lost.append(f"{where}: {other} does not work any more")
             finally:
@@ -62,11 +63,12 @@ def flips(folder: Path, count: int, seed: int = 0, kinds: tuple[str, ...] = KIND
         yield met
 
 
-RESTS_ON = {"corpus": ("build",), "graph": ("index",)}  # what cannot be looked at without another
+# Kinds that cannot be read without another kind.
+REQUIRED_KINDS = {"corpus": ("build",), "graph": ("index",)}
 
 
-def fill(folder: Path) -> None:
-    """A home with one thing of each kind."""
+def fill_home(folder: Path) -> None:
+    """Fill a user folder with one thing of each kind."""
     from core.cases import comparison_of_case, save
     from core.cases.examples import demo
     from core.graph.building.build import build
@@ -90,7 +92,7 @@ def fill(folder: Path) -> None:
         for note in ("first", "second"):
             save(comparison_of_case(demo()[0].id), notes=note, tags=("kept",))
         save_line("Mine", parse_line(fault_work.LINES[0]))
-        # whoever still has it open: all of it is in the file, nothing written ahead
+        # Other connections may be open: move the write-ahead log into the file itself.
         for name in ("evaluations.sqlite", "cases.sqlite"):
             with closing(sqlite3.connect(folder / name)) as database:
                 assert database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone() == (0, 0, 0)
@@ -98,7 +100,7 @@ def fill(folder: Path) -> None:
 
 
 def files_of(folder: Path, kind: str) -> list[Path]:
-    """The files that a kind of thing lies in; locks, which hold nothing, aside."""
+    """The files of a kind of thing, without locks, which are empty."""
     places = {
         **{name: (folder / name).glob("graph.json") for name in ("graph", "bulk")},
         "corpus": (folder / "corpora" / "told").glob("corpus.json"),
@@ -119,8 +121,11 @@ def files_of(folder: Path, kind: str) -> list[Path]:
     )
 
 
-def looked(folder: Path, kind: str) -> str:
-    """What a process of its own finds: the digest of all that a thing holds, `said` and a sentence, or how it `died`."""
+def inspect_in_process(folder: Path, kind: str) -> str:
+    """Result of a separate process that opens a thing.
+
+    It is the digest of its contents, `said` with an error message, or `died` with a reason.
+    """
     from_child, to_parent = multiprocessing.Pipe(duplex=False)
     child = multiprocessing.get_context("fork").Process(
         target=_look, args=(folder, kind, to_parent), daemon=True

@@ -1,4 +1,4 @@
-"""kill -9 at random moments of one kind of work: what is corrupt and what is lost afterwards, and how long it takes to be back."""
+"""`kill -9` at random moments of one kind of work: damage, losses, and time to recover."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from core.instances.catalogue import catalogue
 from core.io.home import ROOT
 from tests.benchmarks import fault_work
 
-PATIENCE = 300.0  # seconds until work is taken to hang
-LATE = 1.05  # times the seconds of undisturbed work: the last moment of a kill
+PATIENCE = 300.0  # Seconds until work counts as hanging.
+LATEST_KILL_RATIO = 1.05  # Last moment of a kill, as a multiple of the seconds of undisturbed work.
 
 
 @dataclass
 class Met:
-    """What one kind of fault did: how often, sentences on what was corrupt and what lost, seconds until it was back."""
+    """Results of one kind of fault: number, damage, losses, and seconds to recover."""
 
     kind: str
     times: int = 0
@@ -40,11 +40,14 @@ class Met:
     def words(self) -> str:
         """A row of the table."""
         back = f"{median(self.back):.1f} s, {max(self.back):.1f} s" if self.back else ""
-        return f"| {self.kind} | {self.times} | {len(self.corrupt)} | {len(self.lost)} | {back} | {self.note} |"
+        return (
+            f"| {self.kind} | {self.times} | {len(self.corrupt)} | {len(self.lost)} | {back} | "
+            f"{self.note} |"
+        )
 
 
-class Work:
-    """A process that works in a folder, and what it said so far."""
+class WorkProcess:
+    """A process that works in a folder, and its output so far."""
 
     def __init__(self, kind: str, folder: Path, times: int = fault_work.SAVES):
         command = [
@@ -66,7 +69,7 @@ class Work:
         )
 
     def until(self, word: str) -> bool:
-        """Whether it said this word, which is waited for."""
+        """Wait for a line that starts with this word, and return whether it came."""
         assert self.process.stdout is not None
         for line in self.process.stdout:
             self.words.append(line.strip())
@@ -75,26 +78,26 @@ class Work:
         return False
 
     def end(self) -> tuple[int, str]:
-        """Its exit code and what it complained of, once it has ended."""
+        """Wait for the end and return exit code and error output."""
         out, complaint = self.process.communicate(timeout=PATIENCE)
         self.words += out.split("\n")
         return self.process.returncode, complaint
 
     def kill(self, after: float) -> None:
-        """kill -9 so many seconds from now, unless it has ended before."""
+        """Kill the process by `kill -9` after this many seconds, unless it has ended before."""
         assert self.process.stdout is not None
         time.sleep(after)
         self.process.kill()
         self.end()
 
     def said(self, word: str) -> list[str]:
-        """What stood behind this word, wherever it was said as a whole."""
+        """The rest of each complete line that starts with this word."""
         return [line.removeprefix(f"{word} ") for line in self.words if line.startswith(f"{word} ")]
 
 
 @contextmanager
 def home(folder: Path):
-    """This process works in that person's folder."""
+    """Set the user folder of this process."""
     before = os.environ.get("HOPSCOPE_HOME")
     os.environ["HOPSCOPE_HOME"] = str(folder)
     try:
@@ -106,38 +109,41 @@ def home(folder: Path):
 
 
 def kills(kind: str, folder: Path, count: int, seed: int = 0) -> Met:
-    """What so many kills at moments drawn by lot did to one kind of work; each begins with the same inputs."""
+    """Results of `count` kills at random moments of one kind of work, each from the same inputs."""
     met, lot, begin = Met(kind), random.Random(f"{kind} {seed}"), folder / "begin"
     fault_work.inputs(kind, begin)
     undisturbed, span = _undisturbed(kind, begin, folder / "undisturbed")
     for number in range(count):
         place = folder / f"kill-{number}"
         shutil.copytree(begin, place)
-        work = Work(kind, place)
+        work = WorkProcess(kind, place)
         assert work.until("ready"), work.end()
-        work.kill(lot.uniform(0, span * LATE))
+        work.kill(lot.uniform(0, span * LATEST_KILL_RATIO))
         met.times += 1
         look(kind, place, work.said("ok"), met, undisturbed)
-        _back(kind, place, met, undisturbed)
+        _recover(kind, place, met, undisturbed)
         look(kind, place, work.said("ok"), met, undisturbed)
         shutil.rmtree(place)
     return met
 
 
 def _undisturbed(kind: str, begin: Path, place: Path) -> tuple[str, float]:
-    """What the work says at its end when nothing happens, and the seconds that it takes."""
+    """Last line of undisturbed work, and its seconds."""
     shutil.copytree(begin, place)
-    work = Work(kind, place)
+    work = WorkProcess(kind, place)
     assert work.until("ready"), work.end()
     start = time.perf_counter()
     assert work.until("done"), work.end()
     return work.words[-1], time.perf_counter() - start
 
 
-def _back(kind: str, place: Path, met: Met, undisturbed: str) -> None:
-    """Do the same work again: it must end as if nothing had happened. Of what is saved it is enough that one more can be."""
+def _recover(kind: str, place: Path, met: Met, undisturbed: str) -> None:
+    """Repeat the work, which must end as if nothing had happened.
+
+    Of saved things it is enough that one more can be saved.
+    """
     start = time.perf_counter()
-    work = Work(kind, place, 1)
+    work = WorkProcess(kind, place, 1)
     code, complaint = work.end()
     met.back.append(time.perf_counter() - start)
     if code or undisturbed not in work.words:
@@ -147,7 +153,7 @@ def _back(kind: str, place: Path, met: Met, undisturbed: str) -> None:
 
 
 def look(kind: str, place: Path, promised: list[str], met: Met, undisturbed: str = "") -> None:
-    """Open what lies there, as it is: it must be whole, and hold all that was promised."""
+    """Open the files as they are: they must be whole and contain all that was promised."""
     with home(place):
         try:
             there = LOOKS[kind](place, undisturbed)

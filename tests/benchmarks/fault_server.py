@@ -1,4 +1,4 @@
-"""The server killed while a person saves a case; and two servers with a command line on one home."""
+"""Servers killed while a user saves a case, and two servers with a command line on one folder."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from tests.benchmarks.fault_kills import Met, Work, home, look
-from tests.benchmarks.visitors import Broken, follow
+from tests.benchmarks.fault_kills import Met, WorkProcess, home, look
+from tests.benchmarks.visitors import PageFailed, follow
 from tests.server import server
 
 SAVE, SAVED = "Save as case", "Saved. It opens"
-WITHIN = 1.5  # seconds after the click in which the server is killed
+KILL_WITHIN_SECONDS = 1.5  # Seconds after the click within which the server is killed.
 PATIENCE = 120.0
 QUESTION = {
     "q": "what does [Brazil] border",
@@ -25,15 +25,15 @@ QUESTION = {
 }
 
 
-class Visitor:
-    """A browser that asks a question, as the app's own protocol has it, and presses buttons by what stands on them."""
+class SavingVisitor:
+    """A simulated browser that speaks the app's protocol and presses buttons by their labels."""
 
     def __init__(self, address: str, query: str):
         self.address, self.query = address, query
         self.buttons: dict[str, str] = {}
         self.texts: set[str] = set()
 
-    async def __aenter__(self) -> Visitor:
+    async def __aenter__(self) -> SavingVisitor:
         import websockets
 
         url = self.address.replace("http", "ws", 1) + "/_stcore/stream"
@@ -47,11 +47,14 @@ class Visitor:
         await self._socket.close()
 
     async def press(self, label: str) -> None:
-        """Click on the button of that label."""
+        """Press the button with that label."""
         await self._send(self.buttons[label])
 
     async def until(self, seen) -> None:
-        """Read on until `seen()`. Raises Broken where the page ends in an error or the server goes away."""
+        """Read messages until `seen()`.
+
+        Raises PageFailed if the page shows an error or the server ends.
+        """
         from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
         async for data in self._socket:
@@ -60,14 +63,14 @@ class Visitor:
                 element = message.delta.new_element
                 kind = element.WhichOneof("type")
                 if kind == "exception":
-                    raise Broken(element.exception.message)
+                    raise PageFailed(element.exception.message)
                 if kind == "button":
                     self.buttons[element.button.label] = element.button.id
                 if kind == "markdown":
                     self.texts.add(element.markdown.body)
             if seen():
                 return
-        raise Broken("the connection was closed")
+        raise PageFailed("the connection was closed")
 
     async def _send(self, pressed: str = "") -> None:
         from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -80,8 +83,8 @@ class Visitor:
 
 
 async def save_one(address: str, query: str, pressed=lambda: None) -> bool:
-    """Ask, save what came, and see that it is said to be saved; whether the server lived so long."""
-    async with Visitor(address, query) as visitor:
+    """Ask, save the case, and return whether the app confirmed it."""
+    async with SavingVisitor(address, query) as visitor:
         await visitor.until(lambda: SAVE in visitor.buttons)
         await visitor.press(SAVE)
         pressed()
@@ -89,25 +92,31 @@ async def save_one(address: str, query: str, pressed=lambda: None) -> bool:
         return True
 
 
-def asked(number: int) -> str:
-    """The address of a question that nobody asked before."""
+def question_address(number: int) -> str:
+    """Query string of a question that nobody has asked before."""
     return urlencode({**QUESTION, "seed": number})
 
 
 def killed(folder: Path, count: int, seed: int = 0) -> Met:
-    """What so many kills of the server at moments after the click on Save did."""
+    """Results of `count` kills of the server after a click on Save."""
     met, lot = Met("server"), random.Random(f"server {seed}")
     folder.mkdir(parents=True, exist_ok=True)
     saved = _prepare(folder)
     for number in range(count):
         with server(**_environment(folder)) as (address, process):
             began = time.perf_counter()
-            asyncio.run(asyncio.wait_for(follow(address, asked(number), 1), PATIENCE))
+            asyncio.run(asyncio.wait_for(follow(address, question_address(number), 1), PATIENCE))
             if number:
                 met.back.append(time.perf_counter() - began)
             promised = asyncio.run(
                 asyncio.wait_for(
-                    _broken_off(address, asked(number), process, lot.uniform(0, WITHIN)), PATIENCE
+                    _save_until_killed(
+                        address,
+                        question_address(number),
+                        process,
+                        lot.uniform(0, KILL_WITHIN_SECONDS),
+                    ),
+                    PATIENCE,
                 )
             )
         met.times += 1
@@ -118,8 +127,8 @@ def killed(folder: Path, count: int, seed: int = 0) -> Met:
     return met
 
 
-async def _broken_off(address: str, query: str, process, after: float) -> int:
-    """Save, and kill the server so long after the click; how many cases were said to be saved."""
+async def _save_until_killed(address: str, query: str, process, after: float) -> int:
+    """Save, kill the server this many seconds after the click, and count the confirmed cases."""
 
     async def kill() -> None:
         await asyncio.sleep(after)
@@ -130,7 +139,7 @@ async def _broken_off(address: str, query: str, process, after: float) -> int:
         return int(
             await save_one(address, query, lambda: begun.append(asyncio.create_task(kill())))
         )
-    except Exception:  # the connection breaks off in many ways
+    except Exception:  # The connection breaks in many ways.
         if not begun:
             raise
         return 0
@@ -141,16 +150,23 @@ async def _broken_off(address: str, query: str, process, after: float) -> int:
 
 
 def together(folder: Path, rounds: int = 3) -> Met:
-    """Two servers and processes of the command line on one home, all saving at once: nothing may be lost or end in an error."""
+    """Run two servers and command lines that all save in one user folder.
+
+    Nothing may be lost or end in an error.
+    """
     met = Met("two servers and a command line")
     folder.mkdir(parents=True, exist_ok=True)
     before = _prepare(folder)
     with server(**_environment(folder)) as (one, _), server(**_environment(folder)) as (other, _):
-        works = [Work("cases", folder), Work("instances", folder), Work("instances", folder)]
+        works = [
+            WorkProcess("cases", folder),
+            WorkProcess("instances", folder),
+            WorkProcess("instances", folder),
+        ]
         start = time.perf_counter()
         try:
-            count = sum(asyncio.run(_all([one, other], rounds)))
-        except (Broken, OSError) as error:
+            count = sum(asyncio.run(_save_from_all([one, other], rounds)))
+        except (PageFailed, OSError) as error:
             met.corrupt.append(f"a page: {error}")
             count = 0
         met.back.append(time.perf_counter() - start)
@@ -169,11 +185,11 @@ def together(folder: Path, rounds: int = 3) -> Met:
     return met
 
 
-async def _all(addresses: list[str], rounds: int) -> list[bool]:
+async def _save_from_all(addresses: list[str], rounds: int) -> list[bool]:
     async def one(place: int, address: str) -> list[bool]:
         found = []
         for number in range(rounds):
-            query = asked(1000 + 100 * place + number)
+            query = question_address(1000 + 100 * place + number)
             await asyncio.wait_for(follow(address, query, 1), PATIENCE)
             found.append(await asyncio.wait_for(save_one(address, query), PATIENCE))
         return found
@@ -186,7 +202,7 @@ async def _all(addresses: list[str], rounds: int) -> list[bool]:
 
 
 def _prepare(folder: Path) -> int:
-    """The number of cases that are there, in a home that knows the models of this one."""
+    """The number of existing cases, in a user folder with the models of this one."""
     from core.io.home import models_folder
 
     os.environ.setdefault("HOPSCOPE_MODELS", str(models_folder()))

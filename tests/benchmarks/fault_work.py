@@ -1,5 +1,10 @@
-"""Work that is killed: `python -m tests.benchmarks.fault_work KIND FOLDER TIMES` says `ready`, does it, says `ok WHAT` of all that is then
-promised to be kept, and `done DIGEST` at the end. FOLDER holds what it works on, and is the person's folder as well."""
+"""Work in a process of its own that a fault test kills.
+
+    python -m tests.benchmarks.fault_work KIND FOLDER TIMES
+
+It prints `ready`, works, prints `ok WHAT` for everything that is saved from then on, and `done
+DIGEST` at the end. FOLDER holds its inputs and is also the user folder.
+"""
 
 from __future__ import annotations
 
@@ -25,11 +30,14 @@ TRIPLES, WORDS = (
 )
 QUESTIONS, SAVES, DOCUMENTS = 30, 25, 12
 LINES = ("EgoNetwork(hops=2) >> ShortestPaths()", "EgoNetwork(hops=1) >> ShortestPaths()")
-EXTRACT = "TokenChunks(size=60, overlap=6) >> NounPhrases() >> Merge(by='name', descriptions=False, keywords=False)"
+EXTRACT = (
+    "TokenChunks(size=60, overlap=6) >> NounPhrases() >> Merge(by='name', descriptions=False, "
+    "keywords=False)"
+)
 
 
 def inputs(kind: str, folder: Path) -> None:
-    """Write what the work begins with: files, and for builds an earlier graph in the place of the new one."""
+    """Write the inputs of the work: files, and for builds an older graph at the target."""
     from core.corpus import Document, write_corpus
     from core.graph.building.build import build
 
@@ -51,14 +59,18 @@ def inputs(kind: str, folder: Path) -> None:
         )
     if kind == "text":
         write_corpus(
-            folder / "corpora" / "told", (Document(f"d{n:02}", _told(n)) for n in range(DOCUMENTS))
+            folder / "corpora" / "told",
+            (Document(f"d{n:02}", _synthetic_text(n)) for n in range(DOCUMENTS)),
         )
 
 
-def _told(number: int) -> str:
-    """A text in which names meet."""
+def _synthetic_text(number: int) -> str:
+    """A text in which names occur together."""
     names = [
-        f"the old {WORDS[(number * k + k) % len(WORDS)]} of {WORDS[(number + k) % len(WORDS)].title()}ville"
+        (
+            f"the old {WORDS[(number * k + k) % len(WORDS)]} of "
+            f"{WORDS[(number + k) % len(WORDS)].title()}ville"
+        )
         for k in range(1, 7)
     ]
     return " ".join(
@@ -117,7 +129,7 @@ def _evaluate(folder: Path, times: int) -> Iterator[str]:
 
 
 def outcomes(store, run: int) -> str:
-    """A digest of what a run found, but for what it took."""
+    """A digest of a run's results without its times."""
     rows = sorted(
         (row.instance, row.question.id, str(row.error), _but_for_seconds(row.outcome))
         for row in store.rows(run)
@@ -153,11 +165,11 @@ def _instances(folder: Path, times: int) -> Iterator[str]:
 
     yield "ready"
     for number in range(times):
-        yield f"ok {save_instance(f'of {folder.stat().st_ino} {number} {_own()}', parse_line(LINES[number % 2])).id}"
+        yield f"ok {save_instance(f'of {folder.stat().st_ino} {number} {_unique_letters()}', parse_line(LINES[number % 2])).id}"
     yield "done"
 
 
-def _own() -> str:
+def _unique_letters() -> str:
     """Letters that no other process has."""
     import uuid
 
@@ -188,7 +200,7 @@ WORK: dict[str, Callable[[Path, int], Iterator[str]]] = {
 
 
 def main() -> int:
-    """Do the work named on the command line; 2 with a sentence where it cannot be done."""
+    """Do the work named on the command line; return 2 with an error message where it fails."""
     from core.errors import HopscopeError
 
     kind, folder, times = sys.argv[1:]

@@ -1,8 +1,8 @@
-"""Faults, with figures: kill -9 at random moments, a full disk, a home that cannot be written, several processes on one home, bytes that
-changed.
+"""Fault tests: kills, full disks, read-only folders, parallel processes, changed bytes.
 
-Corrupt is what cannot be opened, differs from what undisturbed work makes, or ends without a sentence; lost what was promised and is not
-there. A process is back when the same command has done its work, the server when the next question is answered.
+Corrupt results cannot be opened, differ from undisturbed work, or end without a readable error.
+Lost results were promised but are missing. A process has recovered when the same command has done
+its work, and the server when the next question is answered.
 """
 
 from __future__ import annotations
@@ -30,7 +30,10 @@ def run(
     seed: int = 0,
     bytes_changed: int = 450,
 ) -> Iterator[Met]:
-    """What faults did: `count` kills spread over those of the kinds that are killed, then the others, `bytes_changed` bytes among them."""
+    """Run `count` kills spread over the kinds that are killed, then all other faults.
+
+    These include `bytes_changed` changed bytes.
+    """
     chosen = [kind for kind in KILLED if kind in kinds]
     with tempfile.TemporaryDirectory(prefix="faults-") as folder:
         place = Path(folder)
@@ -53,7 +56,11 @@ def run(
 
 
 def main(arguments: list[str]) -> None:
-    """`python -m tests.benchmarks faults [--kills N] [--kinds build server full flips ...] [--bytes N] [--seed N]`"""
+    """Run the command.
+
+    python -m tests.benchmarks faults [--kills N] [--kinds build server full flips ...]
+        [--bytes N] [--seed N]
+    """
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks faults")
     parser.add_argument(
         "--kills",

@@ -1,7 +1,9 @@
-"""The tables of docs/figures.md: every instance that runs here, over unseen questions; `python -m tests.benchmarks.figures`.
+"""The tables of docs/figures.md: every available method on unseen questions.
 
-Each instance is a run of its own and what was done is kept: the command goes on where it stopped, and what was asked for some
-instances, named after it, is not asked again when the whole table is.
+    python -m tests.benchmarks.figures
+
+Each method is a separate run whose results are saved. The command continues where it stopped, and
+results of named methods are reused for the whole table.
 """
 
 from __future__ import annotations
@@ -30,33 +32,41 @@ STAGES = (
     ("path_hit@32", "any"),
     ("reader_hit@1", "reader's first"),
 )
-HEAVY = (  # many seconds a question, or a hundred thousand paths to keep
-    "lego-12-fora lego-12-topppr lego-12-rbs lego-12-leiden lego-12-vector-triples lego-14-mean lego-v1-16 lego-v1-17 lego-v1-18"
+HEAVY = (  # These take many seconds per question, or keep a hundred thousand paths.
+    "lego-12-fora lego-12-topppr lego-12-rbs lego-12-leiden lego-12-vector-triples "
+    "lego-14-mean lego-v1-16 lego-v1-17 lego-v1-18"
 ).split()
 SLOW = [
     *HEAVY,
-    *"lego-12-vectors lego-12-vectors-joined lego-v1-8 lego-v1-10 lego-v1-11 lego-v1-12 kelp kelp-plain".split(),
+    *(
+        "lego-12-vectors lego-12-vectors-joined lego-v1-8 lego-v1-10 lego-v1-11 lego-v1-12 kelp "
+        "kelp-plain"
+    ).split(),
 ]
-READING = ("llm-embeddings",)  # a language model, though it gives vectors
-# a language model reads for many minutes a question
+READING = ("llm-embeddings",)  # A language model that gives vectors.
+# A language model reads for many minutes per question.
 LONG = ("lego-13-rounds", "lego-13-llm-embeddings", "lego-v1-19")
 
 
 @dataclass(frozen=True)
-class Sample:
-    """How many questions of each hop count are asked, whether a language model answers, and whether nothing is shared."""
+class QuestionSample:
+    """A sample: questions per hop count, use of a language model, and use of caches."""
 
     size: int
     model: bool
     cold: bool
 
 
-QUALITY, SLOWER = Sample(200, False, False), Sample(20, False, False)
-ANSWERS, CHOICES, ONE = Sample(10, True, True), Sample(3, True, True), Sample(1, True, True)
+QUALITY, SLOWER = QuestionSample(200, False, False), QuestionSample(20, False, False)
+ANSWERS, CHOICES, ONE = (
+    QuestionSample(10, True, True),
+    QuestionSample(3, True, True),
+    QuestionSample(1, True, True),
+)
 
 
 def main() -> None:
-    """Ask what was not asked yet and print the table as Markdown."""
+    """Compute missing results and print the table as Markdown."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.figures", description=__doc__)
     parser.add_argument(
         "instances", nargs="*", help="ids of instances (default: all that run here)"
@@ -69,7 +79,7 @@ def main() -> None:
         help="of each hop count, for the stages (%(default)s)",
     )
     options = parser.parse_args()
-    engine, stages = Engine(), Sample(options.questions, False, False)
+    engine, stages = Engine(), QuestionSample(options.questions, False, False)
     known = catalogue()
     chosen = [known[name] for name in options.instances] or list(known.values())
     ready = [i for i in chosen if not missing_models(i.line, engine.models)]
@@ -87,15 +97,15 @@ def main() -> None:
 
 
 def asks(instance: Instance, models) -> bool:
-    """Whether a language model is asked before the answer."""
+    """Return whether a language model is used before the answer."""
     line = Line(tuple(operator for operator in instance.line if operator.stage != "generate"))
     return not len(line) or any(
         models.info(name).kind == "chat" or name in READING for name in needed_models(line)
     )
 
 
-def summary(engine, instance: Instance, sample: Sample) -> RunSummary:
-    """The run of an instance over a sample, finished first where it is not."""
+def summary(engine, instance: Instance, sample: QuestionSample) -> RunSummary:
+    """The run of a method over a sample, completed first if necessary."""
     plan = make_plan(
         [instance], SETS, sample.size, engine.graph, model=sample.model, cold=sample.cold
     )
@@ -106,7 +116,10 @@ def summary(engine, instance: Instance, sample: Sample) -> RunSummary:
 
 
 def table(instances: list[Instance], found: dict[tuple[str, bool], RunSummary]):
-    """The lines of a Markdown table: answers alive after each stage at 1, 2 and 3 hops, Hits@1, seconds of retrieval."""
+    """Lines of a Markdown table: answers alive after each stage at 1, 2 and 3 hops, and more.
+
+    Further columns are Hits@1 and seconds of retrieval.
+    """
     yield f"| instance | {' | '.join(words for _, words in STAGES)} | n | Hits@1 | n | seconds |"
     yield "|---" + "|---:" * (len(STAGES) + 4) + "|"
     for instance in instances:
@@ -125,7 +138,7 @@ def table(instances: list[Instance], found: dict[tuple[str, bool], RunSummary]):
 
 
 def by_hops(run: RunSummary, instance: str, name: str) -> str:
-    """A metric's means, one a hop count."""
+    """Means of a metric, one per hop count."""
     told = [part.table([name])[instance][name].mean for part in run.by_hops().values()]
     return " ".join(
         "–" if mean is None else f"{mean:.2f}".replace("0.", ".", 1) if mean < 1 else "1.0"
@@ -134,12 +147,12 @@ def by_hops(run: RunSummary, instance: str, name: str) -> str:
 
 
 def size(run: RunSummary, instance: str) -> int:
-    """How many questions of each hop count were scored, in the least."""
+    """The lowest number of scored questions of any hop count."""
     return min(part.counts(instance)["scored"] for part in run.by_hops().values())
 
 
 def seconds(run: RunSummary, instance: str) -> str:
-    """The median of the seconds before the answer is generated."""
+    """Median seconds before the answer is generated."""
     spent = [
         sum(cost.seconds for cost in row.outcome.costs if cost.stage != "generate")
         for row in run.of(instance)

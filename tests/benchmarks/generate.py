@@ -1,4 +1,7 @@
-"""`python -m tests.benchmarks generate --nodes N --out FILE.tsv [--names] | --store DIR`: a synthetic graph as a file or a store."""
+"""Make a synthetic graph as a file or a store.
+
+python -m tests.benchmarks generate --nodes N --out FILE.tsv [--names] | --store DIR
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from collections.abc import Sequence
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Make the graph and say what was made."""
+    """Make the graph and print its size."""
     from tests.benchmarks.synthetic import PER_NODE, SEED, store, write_tsv
 
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks generate")

@@ -1,28 +1,34 @@
-"""Graphs of texts beside a gold made by hand.
+"""Extracted document graphs compared with a hand-made gold standard.
 
     python -m tests.benchmarks gold [--half dev|test|both] [--extract NAME,NAME] [--whole] [--worth]
 
-Of each chunk of tests/benchmarks/gold the entities, merges of names, types and relations that an extractor finds (a row kg-NAME of
-builds.toml, with the steps behind it that change facts), each as precision and recall over all chunks:
+For each chunk of tests/benchmarks/gold it scores the entities, merged names, types and relations of
+an extractor (a row kg-NAME of builds.toml, with the later steps that change facts), each as
+precision and recall over all chunks:
 
-- An entity counts where one of its names is a mention of the gold: *strict*, spelled the same but for case, accents, marks and a leading
-  article; *lenient*, too where one of both ends with the other (“Ed Wood”, “director Ed Wood”). Dates and numbers are left out on both
-  sides.
-- A merge is a pair of different names of a chunk made one entity. It is wrong where they are mentions of two entities of the gold, or one
-  of them of none; missed where two mentions of one entity are both found and stay two.
-- A type counts of the entities that are found; a building is a place, a law a work, a language a concept.
-- A relation is an unordered pair of entities of the gold; of those that are found, the shares with the gold's direction and with a word of
-  the gold's label.
+- An entity is right if one of its names is a mention of the gold standard. *Strict*: spelled the
+  same but for case, accents, punctuation and a leading article. *Lenient*: also where one ends with
+  the other (“Ed Wood”, “director Ed Wood”). Dates and numbers are left out on both sides.
+- A merge is a pair of different names of a chunk that are one entity. It is wrong if they are
+  mentions of two gold entities, or one of them of none. It is missed if two mentions of one gold
+  entity are both found but stay separate.
+- Types are scored for the entities that are found; a building is a place, a law a work, a language
+  a concept.
+- A relation is an unordered pair of gold entities. For those that are found, the fractions with the
+  gold direction and with a word of the gold label are given.
 
-What names are joined and which phrases stay depends on the whole corpus: a chunk of the gold is read behind all chunks of its corpus where
-this ships, with the title that its document has there, else behind the other chunks of the gold. `names:1.5` are names with terms from a
-weight of 1.5; several of them are the curve of precision against recall.
+Merged names and accepted phrases depend on the whole corpus. Where the corpus ships, a chunk of the
+gold standard is therefore read after all of its chunks, with the title of its document, and else
+after the other chunks of the gold standard. `names:1.5` are names with terms of weight 1.5 or more;
+several such extractors give a precision-recall curve.
 
-With --whole those chunks of the gold alone that lie whole in one of their corpus, of which what is found there is read, as far as the
-gold's chunk has its name: so extractors that ask a language model are measured by the replies that ship with a corpus.
+With --whole only those gold chunks count that lie completely in one chunk of their corpus. The
+results of that chunk are used as far as the gold chunk contains the names. This scores extractors
+that use a language model by the replies that ship with a corpus.
 
-With --worth also gold passages at 4 of the rows that live by entities on the question set of --corpus, in two halves by a hash of the
-question: what is chosen is chosen on the first, what is said is said of the second.
+With --worth it also gives gold passages at 4 of the methods that depend on entities, on the
+question set of --corpus. A hash splits its questions into two halves: one to make choices, the
+other to report results.
 """
 
 from __future__ import annotations
@@ -77,8 +83,8 @@ ROWS = (
     "hipporag-2",
 )
 METRIC = "passage_recall@4"
-FACTS = ("extract", "resolve")  # stages that make or change facts
-STEM = 4  # letters of a word of a label that count
+FACTS = ("extract", "resolve")  # Stages that make or change facts.
+STEM_LETTERS = 4  # Letters of a word of a label that count.
 RAW = argparse.RawDescriptionHelpFormatter
 
 Pair = frozenset[int]
@@ -86,7 +92,10 @@ Pair = frozenset[int]
 
 @dataclass(frozen=True)
 class Gold:
-    """A chunk as it was annotated. `entities` are name, type and mentions, `relations` head, label and tail by the names."""
+    """An annotated chunk.
+
+    `entities` have name, type and mentions; `relations` have head, label and tail by their names.
+    """
 
     corpus: str
     id: str
@@ -98,7 +107,7 @@ class Gold:
 
     @classmethod
     def read(cls, line: str) -> Gold:
-        """The chunk of one line of JSON."""
+        """Read a chunk from one line of JSON."""
         row = json.loads(line)
         return cls(
             row["corpus"],
@@ -113,7 +122,7 @@ class Gold:
 
 @dataclass(frozen=True)
 class Found:
-    """What was found in a chunk: the entity of each name that the text has, its type, and the relations between entities."""
+    """Extraction result of a chunk: the entity of each name, entity types, and relations."""
 
     names: Mapping[str, str]
     types: Mapping[str, str]
@@ -122,13 +131,13 @@ class Found:
 
 @dataclass
 class Counts:
-    """What is counted over chunks: of entities found and wanted, of merges, types and relations."""
+    """Counts over chunks, of found and gold entities, merges, types and relations."""
 
     found: int = 0
     wanted: int = 0
-    right: int = 0  # found ones that are of the gold, strict
+    right: int = 0  # Found ones that are in the gold standard, strict.
     right_lenient: int = 0
-    reached: int = 0  # wanted ones that were found, strict
+    reached: int = 0  # Gold ones that were found, strict.
     reached_lenient: int = 0
     merges: int = 0
     merges_wrong: int = 0
@@ -144,12 +153,12 @@ class Counts:
     labels: int = 0
 
     def add(self, other: Counts) -> None:
-        """Add those of another chunk."""
+        """Add the counts of another chunk."""
         for one in fields(Counts):
             setattr(self, one.name, getattr(self, one.name) + getattr(other, one.name))
 
     def shares(self) -> dict[str, float]:
-        """The shares that the table shows, nan of nothing."""
+        """Fractions of the table, NaN where the denominator is zero."""
         return {
             "entities": self.found,
             "precision": _share(self.right, self.found),
@@ -187,7 +196,7 @@ def plain(name: str) -> str:
 
 
 def alike(one: str, other: str) -> bool:
-    """Whether of two plain names one ends with the other.
+    """Return whether one of two plain names ends with the other.
 
     >>> from tests.benchmarks.gold import alike
     >>> alike("ed wood", "director ed wood"), alike("radiation", "radiation therapy"), alike("wood", "plywood")
@@ -197,7 +206,7 @@ def alike(one: str, other: str) -> bool:
 
 
 def scored(gold: Gold, found: Found) -> Counts:
-    """The counts of one chunk."""
+    """Score one chunk."""
     wanted = [one for one in gold.entities if one["type"] not in DATED]
     mentions = {
         plain(name): at
@@ -243,7 +252,7 @@ def scored(gold: Gold, found: Found) -> Counts:
 
 
 def _dated(gold: Gold, name: str) -> bool:
-    """Whether a name is a date or a number of the gold."""
+    """Return whether a name is a date or a number of the gold standard."""
     return any(
         plain(name) == plain(mention)
         for one in gold.entities
@@ -253,7 +262,7 @@ def _dated(gold: Gold, name: str) -> bool:
 
 
 def _nearest(name: str, mentions: Mapping[str, int]) -> int | None:
-    """The entity of the longest mention that is alike."""
+    """The entity of the longest matching mention."""
     fit = [mention for mention in mentions if mention and name and alike(name, mention)]
     return mentions[max(fit, key=lambda mention: (len(mention), mention))] if fit else None
 
@@ -261,7 +270,7 @@ def _nearest(name: str, mentions: Mapping[str, int]) -> int | None:
 def _by_entity(
     names: Mapping[str, str], strict: Mapping[str, int], lenient: Mapping[str, int]
 ) -> dict[str, int]:
-    """The gold's entity of each entity that was found: that of most of its names, a strict one first."""
+    """The gold entity of each found entity, by most of its names; strict matches count more."""
     votes: dict[str, Counter[int]] = {}
     for name, at in lenient.items():
         votes.setdefault(names[name], Counter())[at] += 10 if name in strict else 1
@@ -291,7 +300,7 @@ def _relations(
     wanted: Mapping[str, int],
     entities: set[str],
 ) -> None:
-    """Count the pairs that are joined, and of those of the gold their directions and labels."""
+    """Count the joined pairs and, for gold ones, right directions and labels."""
     drawn: dict[Pair, list[tuple[int, str]]] = {}
     for one in gold.relations:
         head, tail = wanted.get(one["head"]), wanted.get(one["tail"])
@@ -320,12 +329,18 @@ def _relations(
 
 
 def _words(label: str) -> set[str]:
-    """The words of a label by their first letters, so that “built” is no “builds” but “visited” a “visits”."""
-    return {word[:STEM] for word in plain(label).split()}
+    """The words of a label by their first letters, so that “visited” equals “visits”.
+
+    “built” and “builds” stay different.
+    """
+    return {word[:STEM_LETTERS] for word in plain(label).split()}
 
 
 def read_gold(folder: Path = FOLDER, part: str = "dev") -> list[Gold]:
-    """The chunks of a half, or of both. Raises BadInput where there are none."""
+    """The chunks of a half, or of both.
+
+    Raises BadInput if there are none.
+    """
     found = [
         Gold.read(line)
         for file in sorted(folder.glob("*.jsonl"))
@@ -341,7 +356,10 @@ def read_gold(folder: Path = FOLDER, part: str = "dev") -> list[Gold]:
 def extracted(
     rows: Sequence[Gold], extractor: str, models: Registry, alone: bool = False
 ) -> list[Found]:
-    """What an extractor finds in some chunks of the gold of one corpus; read `alone`, without the corpus around them."""
+    """Results of an extractor for gold chunks of one corpus.
+
+    With `alone` the rest of the corpus is not read.
+    """
     name = CORPORA.get(rows[0].corpus, "")
     corpus = open_corpus(name or "hotpotqa")
     steps = [one for one in _line(extractor) if one.stage in ("chunk", *FACTS)]
@@ -366,12 +384,16 @@ def extracted(
     first, raw = len(made.chunks) - len(rows), made.facts
     resolved = [one.resolution(made, ctx) for one in steps[2:]]
     ctx.close()
-    return [_found(raw[first + at], resolved, first + at) for at in range(len(rows))]
+    return [_result_of_facts(raw[first + at], resolved, first + at) for at in range(len(rows))]
 
 
-def found_whole(rows: Sequence[Gold], extractor: str, models: Registry) -> list[tuple[Gold, Found]]:
-    """The chunks of the gold of one corpus that lie whole in one of it, with what the latter's facts say of the names in them; by the build
-    of this kind that ships with the corpus, where one does."""
+def whole_chunk_results(
+    rows: Sequence[Gold], extractor: str, models: Registry
+) -> list[tuple[Gold, Found]]:
+    """Gold chunks of one corpus that lie completely in a corpus chunk, with the results for it.
+
+    The shipped build of this kind is used, if the corpus has one.
+    """
     if rows[0].corpus not in CORPORA:
         return []
     corpus = open_corpus(CORPORA[rows[0].corpus])
@@ -395,7 +417,7 @@ def found_whole(rows: Sequence[Gold], extractor: str, models: Registry) -> list[
         if " ".join(one.text.split()) in text
     }
     resolved: list[Any] = []
-    if len(steps) == 2:  # the chunks of the gold alone
+    if len(steps) == 2:  # Only the gold chunks are read.
         facts = dict(
             zip(places.values(), steps[1].found([texts[at] for at in places.values()], ctx))
         )
@@ -408,11 +430,14 @@ def found_whole(rows: Sequence[Gold], extractor: str, models: Registry) -> list[
         )
     ctx.close()
     at_of = ((one, places[one.id]) for one in rows if one.id in places)
-    return [(one, _within(_found(facts[at], resolved, at), one.text)) for one, at in at_of]
+    return [
+        (one, _restricted_to_text(_result_of_facts(facts[at], resolved, at), one.text))
+        for one, at in at_of
+    ]
 
 
-def _within(found: Found, text: str) -> Found:
-    """What was found of the names that a text has."""
+def _restricted_to_text(found: Found, text: str) -> Found:
+    """Results for the names that a text contains."""
     there = f" {plain(text)} "
     names = {name: entity for name, entity in found.names.items() if f" {plain(name)} " in there}
     entities = set(names.values())
@@ -424,7 +449,10 @@ def _within(found: Found, text: str) -> Found:
 
 
 def _line(extractor: str) -> BuildLine:
-    """The line of the knowledge graph by an extractor; behind an @ another language model, behind a colon the least weight of a term."""
+    """The build line of a knowledge graph by an extractor.
+
+    An @ is followed by another language model, a colon by the minimal weight of a term.
+    """
     extractor, _, least = extractor.partition(":")
     name, _, model = extractor.partition(MODEL_SEPARATOR)
     build = choose_build("kg", name)
@@ -439,8 +467,8 @@ def _line(extractor: str) -> BuildLine:
     )
 
 
-def _found(facts: Facts, resolved: Sequence[Any], row: int) -> Found:
-    """What the facts of a row say, its names as they are resolved, else folded."""
+def _result_of_facts(facts: Facts, resolved: Sequence[Any], row: int) -> Found:
+    """Results of a row's facts, with names resolved or else case-folded."""
     names: dict[str, str] = {}
     types: dict[str, Counter[str]] = {}
     ends = ((end, "") for one in facts.relations for end in (one.head, one.tail))
@@ -466,7 +494,10 @@ def _found(facts: Facts, resolved: Sequence[Any], row: int) -> Found:
 def table(
     rows: Sequence[Gold], extractors: Sequence[str], models: Registry, whole: bool = False
 ) -> dict[tuple[str, str], dict[str, float]]:
-    """The shares of each extractor and corpus, and of all chunks, or of those that lie `whole` in one of their corpus."""
+    """Scores per extractor and corpus, and of all chunks.
+
+    With `whole` only chunks count that lie completely in one of their corpus.
+    """
     corpora = list(dict.fromkeys(one.corpus for one in rows))
     found: dict[tuple[str, str], dict[str, float]] = {}
     for extractor in extractors:
@@ -474,7 +505,7 @@ def table(
         for corpus in corpora:
             some, counts = [one for one in rows if one.corpus == corpus], Counts()
             if whole:
-                pairs = found_whole(some, extractor, models)
+                pairs = whole_chunk_results(some, extractor, models)
             else:
                 pairs = zip(some, extracted(some, extractor, models))
             for one, what in pairs:
@@ -485,11 +516,14 @@ def table(
     return found
 
 
-def worth(
+def compare_passages(
     corpus: Corpus, extractors: Sequence[str], engine: Engine, part: int | None
 ) -> Iterator[str]:
-    """Gold passages at 4 of each row on the graph of its kind by each extractor, and the paired test of the last extractor against the
-    first: on the questions of one half (0 is that of choosing), or all. No language model is asked."""
+    """Gold passages at 4 of each method on the graph of each extractor, with a paired test.
+
+    The last extractor is tested against the first, on one half of the questions (0 is for choices)
+    or on all. No language model is used.
+    """
     source = CorpusSource(corpus.name)
     questions = [
         one
@@ -516,7 +550,10 @@ def worth(
             and (test := paired_test(METRIC, extractors[-1], extractors[0], after, before))
             is not None
         ):
-            yield f"{one}: {test.difference:+.3f} ({test.low:+.3f} to {test.high:+.3f}), p {test.p:.3f}"
+            yield (
+                f"{one}: {test.difference:+.3f} ({test.low:+.3f} to {test.high:+.3f}), p "
+                f"{test.p:.3f}"
+            )
 
 
 def _recalled(ask: SourceQuestion, line: Line, engine: Engine, prefixes: PrefixCache) -> float:
@@ -575,7 +612,7 @@ def main(arguments: Sequence[str]) -> None:
         )
     if options.worth:
         print("\n| row | gold passages at 4 | questions |\n|---|---:|---:|")
-        for line in worth(
+        for line in compare_passages(
             open_corpus(options.corpus),
             extractors,
             Engine(),

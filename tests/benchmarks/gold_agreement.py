@@ -1,6 +1,8 @@
-"""How far two annotations of the same chunks agree: `python -m tests.benchmarks.gold_agreement` compares the two passes of the gold.
+"""Agreement of two annotations of the same chunks, the two passes of the gold standard.
 
-One is held against the other as a system against a gold; the F1 is the same from both sides.
+    python -m tests.benchmarks.gold_agreement
+
+One is scored as a system with the other as gold standard; the F1 is the same from both sides.
 """
 
 from __future__ import annotations
@@ -14,10 +16,11 @@ Chunk = dict[str, Any]
 
 
 def agreement(first: list[Chunk], second: list[Chunk]) -> dict[str, float]:
-    """F1 of entities, of entities with all their mentions and of relations, and the shares of same types and directions, over all chunks.
+    """F1 of entities, of entities with all mentions, and of relations, over all chunks.
 
-    Two entities are the same where they share a name or mention, whatever its case; a relation is a pair of entities, of which the
-    direction counts only in `directions`. Chunks are matched by their `id`.
+    It also gives the fractions of equal types and directions. Two entities are the same if they
+    share a name or mention, whatever its case. A relation is a pair of entities, whose direction
+    counts only in `directions`. Chunks are matched by their `id`.
     """
     others = {chunk["id"]: chunk for chunk in second}
     names = (
@@ -43,8 +46,11 @@ def agreement(first: list[Chunk], second: list[Chunk]) -> dict[str, float]:
 
 
 def _counted(one: Chunk, other: Chunk) -> tuple[int, ...]:
-    """Of one chunk the entities in both, those with the same mentions, those of the same type, the pairs joined in both, those in the same
-    direction, and the entities and pairs of both passes together."""
+    """Counts of one chunk in both passes.
+
+    They are entities in both, those with the same mentions, those of the same type, pairs joined in
+    both, those in the same direction, and all entities and pairs of both passes.
+    """
     same: dict[str, str] = {}
     mentions = types = 0
     for entity in one["entities"]:
@@ -76,12 +82,12 @@ def _counted(one: Chunk, other: Chunk) -> tuple[int, ...]:
 
 
 def _forms(entity: Chunk, named: bool = True) -> set[str]:
-    """The mentions without case, and the name."""
+    """The case-folded mentions, and the name."""
     return {form.casefold() for form in (*entity["mentions"], *([entity["name"]] if named else []))}
 
 
 def passes() -> tuple[list[Chunk], list[Chunk]]:
-    """The 20 chunks as they were annotated first, and again later."""
+    """The 20 chunks of the first annotation and of the second."""
     first, second = (
         [json.loads(line) for line in (PASSES / f"{name}.jsonl").read_text("utf-8").splitlines()]
         for name in ("first", "second")

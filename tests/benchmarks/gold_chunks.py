@@ -1,7 +1,9 @@
-"""The 200 chunks that the hand-made gold annotates, drawn by seed 0: whole sentences of 60 to 140 words, spread over each corpus.
+"""The 200 chunks of the hand-made gold standard, drawn with seed 0.
 
-`python -m tests.benchmarks.gold_chunks TRANSCRIPTS` prints them as JSON, one a line; TRANSCRIPTS is `MSFT Input Text.zip` of
-microsoft/graphrag-benchmarking-datasets, which is not in this repository. See gold/README.md for the guidelines of the annotation.
+They are whole sentences of 60 to 140 words, spread over each corpus. `python -m
+tests.benchmarks.gold_chunks TRANSCRIPTS` prints them as JSON, one per line. TRANSCRIPTS is `MSFT
+Input Text.zip` of microsoft/graphrag-benchmarking-datasets, which is not in this repository. See
+gold/README.md for the annotation guidelines.
 """
 
 from __future__ import annotations
@@ -15,14 +17,17 @@ from pathlib import Path
 from random import Random
 
 DATA = Path(__file__).parents[2] / "data"
-CHUNKS, SHORTEST, LONGEST = 50, 60, 140  # chunks a corpus, words a chunk
+CHUNKS, SHORTEST, LONGEST = 50, 60, 140  # Chunks per corpus, and words per chunk.
 _BLANK_LINES = re.compile(r"\n[ \t\r\f\v]*\n\s*")
 _SENTENCE_END = re.compile(r"(?<=[.!?])[\"”’')\]]{0,3}\s+(?=[\"“‘'(\[]{0,3}[A-Z0-9])|(?<=\n\n)")
 _ABBREVIATION = re.compile(r"(?:\b(?:Mr|Mrs|Dr|St|Jr|Sr|vs|No|Inc|Corp|Co|e\.g|i\.e|[A-Z])\.)$")
 
 
-def drawn(transcripts: Path) -> list[dict]:
-    """The chunks of the four corpora, each with its corpus, id, document, half and text; the same for the same files."""
+def draw_chunks(transcripts: Path) -> list[dict]:
+    """The chunks of the four corpora, each with its corpus, id, document, half and text.
+
+    Equal files give equal chunks.
+    """
     corpora = {
         "hotpotqa": _hotpotqa(),
         "medical": _medical(),
@@ -38,12 +43,15 @@ def drawn(transcripts: Path) -> list[dict]:
             "text": text,
         }
         for corpus, documents in corpora.items()
-        for at, (title, text) in enumerate(_spread(documents, Random(0)), 1)
+        for at, (title, text) in enumerate(_spread_chunks(documents, Random(0)), 1)
     ]
 
 
 def sentences(text: str) -> list[str]:
-    """The text in sentences, which joined give it again: cut behind a full stop, not behind an initial, a title or an abbreviation."""
+    """Split a text into sentences that together give the text again.
+
+    It is split after a full stop, but not after an initial, a title or an abbreviation.
+    """
     parts, begin = [], 0
     for cut in _SENTENCE_END.finditer(text):
         if not _ABBREVIATION.search(text[begin : cut.start()].rstrip()[-8:]) and cut.end() > begin:
@@ -52,8 +60,11 @@ def sentences(text: str) -> list[str]:
     return [*parts, text[begin:]] if begin < len(text) else parts
 
 
-def _spread(documents: list[tuple[str, str]], random: Random) -> list[tuple[str, str]]:
-    """One chunk of each of 50 documents drawn, or, where a corpus has fewer, of each of 50 equal stretches of its texts."""
+def _spread_chunks(documents: list[tuple[str, str]], random: Random) -> list[tuple[str, str]]:
+    """One chunk of each of 50 random documents.
+
+    A corpus of fewer documents gives one chunk of each of 50 equal sections of its texts.
+    """
     if len(documents) >= CHUNKS:
         random.shuffle(documents)
         whole = ((title, _chunk(sentences(text), 0, random)) for title, text in documents)
@@ -81,7 +92,10 @@ def _spread(documents: list[tuple[str, str]], random: Random) -> list[tuple[str,
 
 
 def _chunk(parts: list[str], at: int, random: Random) -> str:
-    """Sentences from this one on until a length drawn between 60 and 120 words is reached; empty where they are too few or too long."""
+    """Sentences from this one on, up to a random length of 60 to 120 words.
+
+    Empty where they are too few or too long.
+    """
     least, text = random.randint(SHORTEST, 120), ""
     for part in parts[at:]:
         if len(text.split()) >= least or (
@@ -93,7 +107,7 @@ def _chunk(parts: list[str], at: int, random: Random) -> str:
 
 
 def _paragraphs(text: str) -> str:
-    """The text with each paragraph on one line and a blank line between two."""
+    """The text with each paragraph on one line and blank lines between them."""
     return "\n\n".join(" ".join(part.split()) for part in _BLANK_LINES.split(text.strip()))
 
 
@@ -134,5 +148,5 @@ def _transcripts(archive: Path) -> list[tuple[str, str]]:
 
 
 if __name__ == "__main__":
-    for chunk in drawn(Path(sys.argv[1])):
+    for chunk in draw_chunks(Path(sys.argv[1])):
         print(json.dumps(chunk, ensure_ascii=False))

@@ -1,7 +1,10 @@
-"""Encoders, re-rankers and fine-tuning on a graphics card: `python -m tests.benchmarks graphics_card [--small]`.
+"""Encoders, rerankers and fine-tuning on a GPU.
 
-Networks of the true sizes with random weights, made here: speed and memory are those of the real ones, their answers mean nothing. What
-the card gives in half precision is held against float32 on the processor. `--small` runs all of it on tiny networks, on whatever is here.
+    python -m tests.benchmarks graphics_card [--small]
+
+The networks have their true sizes and random weights: speed and memory are realistic, but results
+are meaningless. Results of the GPU in half precision are compared with float32 on the processor.
+`--small` runs everything on tiny networks, on any machine.
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-WORDS = 20_000  # of the made-up vocabulary, each one token
+WORDS = 20_000  # Words of the artificial vocabulary, each one token.
 TINY = {
     "hidden_size": 64,
     "num_hidden_layers": 2,
@@ -53,7 +56,7 @@ XLM = {
     "eos_token_id": 2,
 }
 BERT = {"vocab_size": 30_522, "pad_token_id": 1}
-ENCODERS = {  # name: architecture, sizes, pooling, most tokens
+ENCODERS = {  # Name: architecture, sizes, pooling, maximal tokens.
     "BGE-M3 (XLM-R large, 568 M)": ("XLMRoberta", LARGE | XLM, "cls", 8192),
     "e5-base-v2 (BERT base, 109 M)": ("Bert", BASE | BERT, "mean", 512),
     "gte-large (BERT large, 335 M)": ("Bert", LARGE | BERT, "mean", 512),
@@ -64,14 +67,14 @@ COMMON = {"initializer_range": 0.03}
 
 
 def texts(n: int, mean: int, seed: int) -> list[str]:
-    """Texts of made-up words, their lengths about the mean."""
+    """Texts of artificial words with lengths around the mean."""
     draw = np.random.default_rng(seed)
     lengths = np.clip(draw.normal(mean, mean / 4, n), 4, 2 * mean).astype(int)
     return [" ".join(f"w{word}" for word in draw.integers(0, WORDS, length)) for length in lengths]
 
 
 def folder(kind: str, sizes: dict[str, Any], place: Path, suffix: str = "Model") -> Path:
-    """A folder of a random network and a tokenizer of made-up words."""
+    """A folder with a random network and a tokenizer of artificial words."""
     import torch
     import transformers
     from tokenizers import Tokenizer, models, pre_tokenizers, processors
@@ -110,14 +113,14 @@ def folder(kind: str, sizes: dict[str, Any], place: Path, suffix: str = "Model")
 
 
 def timed(work: Callable[[], Any]) -> tuple[float, Any]:
-    """Seconds of the work, what waits on the card included, and what it returned."""
+    """Seconds of the work, including waits for the GPU, and its result."""
     began = time.perf_counter()
     value = work()
     return time.perf_counter() - began, value
 
 
 def row(what: str, **figures: Any) -> None:
-    """Print one line of what was measured, as JSON."""
+    """Print one measurement as a line of JSON."""
     print(
         json.dumps(
             {
@@ -130,7 +133,7 @@ def row(what: str, **figures: Any) -> None:
 
 
 def free() -> None:
-    """Give back what earlier models held."""
+    """Free the memory of earlier models."""
     import torch
 
     gc.collect()
@@ -139,7 +142,7 @@ def free() -> None:
 
 
 def on_processor(module: Any, work: Callable[[], Any]) -> Any:
-    """What the work returns with a module's models on the processor."""
+    """Result of the work with a module's models on the processor."""
     there, module.device = module.device, lambda: "cpu"
     try:
         return work()
@@ -148,7 +151,7 @@ def on_processor(module: Any, work: Callable[[], Any]) -> Any:
 
 
 def cosines(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """float [n] of the rows of each."""
+    """Row-wise cosines, float [n]."""
     one, other = one.astype(np.float64), other.astype(np.float64)
     return (
         np.einsum("nd,nd->n", one, other)
@@ -187,15 +190,15 @@ def encoders(home: Path, small: bool) -> None:
         )
         if name.startswith("BGE"):
             out_of_memory(encoder, small)
-            plainly(place, small)
+            library_loop(place, small)
             sizes_of_batches(given, small)
         del encoder
         free()
         shutil.rmtree(place)
 
 
-def plainly(place: Path, small: bool) -> None:
-    """The library's own loop as most call it: float32, 32 texts at once."""
+def library_loop(place: Path, small: bool) -> None:
+    """The library's standard loop: float32 and 32 texts at once."""
     from sentence_transformers import SentenceTransformer
 
     from core.models.device import device
@@ -213,7 +216,7 @@ def plainly(place: Path, small: bool) -> None:
 
 
 def sizes_of_batches(given: tuple, small: bool) -> None:
-    """Texts a second by tokens of a batch."""
+    """Texts per second by tokens of a batch."""
     from core.models.encoders import sentence
 
     encoder = sentence.SentenceEncoder(*given)
@@ -229,7 +232,7 @@ def sizes_of_batches(given: tuple, small: bool) -> None:
 
 
 def out_of_memory(encoder: Any, small: bool) -> None:
-    """The same vectors while somebody else holds nearly all of the card's memory."""
+    """Equal vectors while another process holds almost all GPU memory."""
     import torch
 
     if not torch.cuda.is_available():
@@ -257,7 +260,7 @@ def out_of_memory(encoder: Any, small: bool) -> None:
 
 
 def rerankers(home: Path, small: bool) -> None:
-    """The re-ranker by FlagEmbedding and by sentence-transformers."""
+    """The reranker by FlagEmbedding and by sentence-transformers."""
     from core.models import cross
     from core.models.base import Task
 
@@ -302,7 +305,7 @@ def rerankers(home: Path, small: bool) -> None:
 
 
 def small_encoder(home: Path, small: bool) -> None:
-    """MiniLM's own class, on the card and on the processor."""
+    """MiniLM's own class, on the GPU and on the processor."""
     from core.models.encoders import bert, minilm
     from core.models.encoders.pooled import PooledEncoder
 
@@ -408,7 +411,7 @@ def training(home: Path, small: bool) -> None:
     ]
     optimiser, losses = torch.optim.AdamW(trained.adapters.values(), lr=1e-3), []
     for number in range(2 if small else 8):
-        began = time.perf_counter() if number < 2 else began  # the first step prepares
+        began = time.perf_counter() if number < 2 else began  # The first step prepares the network.
         optimiser.zero_grad()
         losses.append(trained.backward(codes))
         optimiser.step()
@@ -421,7 +424,7 @@ PARTS = {"encoders": encoders, "rerankers": rerankers, "mini": small_encoder, "t
 
 
 def main(arguments: list[str]) -> None:
-    """Measure each part; one that fails says so and costs itself alone."""
+    """Measure each part; a part that fails is reported and does not stop the others."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks graphics_card")
     parser.add_argument("--small", action="store_true")
     parser.add_argument("parts", nargs="*", default=list(PARTS))

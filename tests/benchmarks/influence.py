@@ -1,11 +1,15 @@
-"""Whether what an answer rests on is what is marked as evidence: the gold paths of PathQuestion, the gold passages of corpora.
+"""Agreement of influence with marked evidence, on PathQuestion's paths and corpora's passages.
 
-python -m tests.benchmarks influence               # the readers; HOPSCOPE_BENCHMARK_QUESTIONS of each set (60)
-python -m tests.benchmarks.influence --model --each 20  # a language model on passages, which is asked up to 28 times a question
+    python -m tests.benchmarks influence
+    python -m tests.benchmarks.influence --model --each 20
 
-Of a set's questions those count whose answer is right (an excerpt in any case), and of whose items some are marked and others are not. The
-value is the share of questions whose item of most influence is marked, of equal ones their mean; beside it the same of the item ranked
-first, and the share of the smallest set that is marked.
+The first uses the readers, with HOPSCOPE_BENCHMARK_QUESTIONS of each set (60). The second uses a
+language model on passages, with up to 28 requests per question.
+
+Questions count if their answer is right (an excerpt always counts) and some of their items are
+marked and others are not. The value is the fraction of questions whose most influential item is
+marked, as a mean over ties. The note has the same for the item ranked first, and the marked
+fraction of the smallest set.
 """
 
 from __future__ import annotations
@@ -48,8 +52,8 @@ def _paths(engine: Engine, each: int) -> Iterator[dict]:
         gold, source = _gold_paths(name), GraphSource(name).open(engine)
         for line in LINES:
             found = []
-            for question in _drawn(source.questions(name), each):
-                lane = _ran(engine, source.ask(question, model=False), known[line])
+            for question in _drawn_questions(source.questions(name), each):
+                lane = _run_lane(engine, source.ask(question, model=False), known[line])
                 named = lane.graph.names(lane.state.reader or ())[:1]
                 texts = []
                 if lane.state.paths:
@@ -70,7 +74,7 @@ def _paths(engine: Engine, each: int) -> Iterator[dict]:
 
 
 def _gold_paths(name: str) -> dict[str, set[str]]:
-    """The gold paths of each question of a set, as the graph writes paths."""
+    """The gold paths of each question of a set, in the notation of the graph."""
     found: dict[str, set[str]] = {}
     with gzip.open(ROOT / "data" / name / "questions.txt.gz", "rt", encoding="utf-8") as lines:
         for text, _, path in (line.rstrip("\n").split("\t") for line in lines):
@@ -87,10 +91,10 @@ def _passages(
     for name in corpora:
         source = CorpusSource(name).open(engine)
         found = []
-        for question in _drawn(
+        for question in _drawn_questions(
             [one for one in source.questions(next(iter(source.sets))) if one.gold], each
         ):
-            lane = _ran(engine, source.ask(question, model=model), instance)
+            lane = _run_lane(engine, source.ask(question, model=model), instance)
             if influence_fault(lane, by_model=model):
                 continue
             try:
@@ -105,7 +109,7 @@ def _passages(
         yield from _rows(f"{name} {'model' if model else 'nearest sentence'}", found, each)
 
 
-def _drawn(questions, each: int) -> list:
+def _drawn_questions(questions, each: int) -> list:
     size = min(each, len(questions))
     return [
         questions[at]
@@ -115,7 +119,7 @@ def _drawn(questions, each: int) -> list:
     ]
 
 
-def _ran(engine: Engine, ask: SourceQuestion, instance: Instance) -> MethodLane:
+def _run_lane(engine: Engine, ask: SourceQuestion, instance: Instance) -> MethodLane:
     run = LaneRun(ask, instance.line, engine.environment, PrefixCache())
     run.retrieve(LaneListener())
     if ask.model:
@@ -134,9 +138,15 @@ def _rows(name: str, found: Iterable[tuple[Influence, set[int]]], each: int) -> 
         firsts.append(np.mean([at in gold for at in np.flatnonzero(weights == weights.max())]))
         ranked.append(0 in gold)
         sets += [len(gold & {*one.smallest}) / len(one.smallest)] if one.smallest else []
-    note = f"{len(both)} of {each} questions; the item ranked first {np.mean(ranked):.2f}; in the smallest set {np.mean(sets):.2f}"
+    note = (
+        f"{len(both)} of {each} questions; the item ranked first {np.mean(ranked):.2f}; in the "
+        f"smallest set {np.mean(sets):.2f}"
+    )
     note += (
-        f" of {np.mean([len(one.smallest) for one, _ in moved]):.1f} items; {len(both) - len(moved)} rest on none"
+        (
+            f" of {np.mean([len(one.smallest) for one, _ in moved]):.1f} items; "
+            f"{len(both) - len(moved)} rest on none"
+        )
         if moved
         else ""
     )
@@ -149,7 +159,7 @@ def _rows(name: str, found: Iterable[tuple[Influence, set[int]]], each: int) -> 
 
 
 def main() -> None:
-    """The figures, of the readers or of a language model."""
+    """Print the figures of the readers or of a language model."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.influence")
     parser.add_argument("--model", action="store_true")
     parser.add_argument("--each", type=int, default=EACH)

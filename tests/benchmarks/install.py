@@ -1,7 +1,12 @@
-"""What a clean install of the wheel takes: `python -m tests.benchmarks install [--extras EXTRAS ...]`. Needs an index of packages.
+"""Size and time of a clean install of the wheel.
 
-A new environment for each set of extras, with the versions of constraints.txt. Megabytes are those of the files on the disk by package,
-what pip compiles (`__pycache__`) counted for itself, as uv compiles nothing. Seconds are the processor's.
+It needs a package index.
+
+    python -m tests.benchmarks install [--extras EXTRAS ...]
+
+Each set of extras gets a new environment, with the versions of constraints.txt. Megabytes are those
+of files on disk by package. Files that pip compiles (`__pycache__`) are counted separately, since
+uv compiles none. Seconds are processor time.
 """
 
 from __future__ import annotations
@@ -18,13 +23,15 @@ from pathlib import Path
 
 from core.io.home import ROOT
 
-LARGEST = 25  # packages of a table
+LARGEST = 25  # Packages of a table.
 
 
 @dataclass(frozen=True)
 class Installed:
-    """An environment's packages, bytes of each without what was compiled, bytes of that, and the seconds of the processor and of the clock
-    that it took."""
+    """An environment's packages with their bytes, and the costs of its install.
+
+    Compiled files are counted apart. Seconds are processor and wall-clock time.
+    """
 
     packages: dict[str, int]
     compiled: int
@@ -32,7 +39,7 @@ class Installed:
 
 
 def sizes(site: Path) -> tuple[dict[str, int], int]:
-    """Bytes of each package of a folder of packages, by the files that it records, and of all that is compiled."""
+    """Bytes of each package by its recorded files, and of all compiled files."""
     packages, compiled = {}, 0
     for record in site.glob("*.dist-info/RECORD"):
         name, total = record.parent.name.partition("-")[0], 0
@@ -49,7 +56,10 @@ def sizes(site: Path) -> tuple[dict[str, int], int]:
 
 
 def install(folder: Path, *wanted: str) -> Installed:
-    """A new environment in `folder` with pip's install of `wanted`. Raises CalledProcessError with what pip said."""
+    """Make a new environment in `folder` and install `wanted` with pip.
+
+    Raises CalledProcessError with pip's output.
+    """
     subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
     python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     before, begun = os.times(), time.monotonic()
@@ -78,7 +88,7 @@ def install(folder: Path, *wanted: str) -> Installed:
 
 
 def table(found: Installed) -> str:
-    """The largest packages as a table, and a line of the whole."""
+    """The largest packages as a table, and a line of totals."""
     shown = sorted(found.packages.items(), key=lambda one: -one[1])
     rest = sum(size for _, size in shown[LARGEST:])
     rows = [
@@ -89,7 +99,10 @@ def table(found: Installed) -> str:
     whole = sum(found.packages.values())
     took = "{:.0f} s of the processor, {:.0f} s of the clock".format(*found.seconds)
     lines = [
-        f"{whole / 1e6:,.0f} MB in {len(shown)} packages, {(whole + found.compiled) / 1e6:,.0f} MB with what pip compiles; {took}",
+        (
+            f"{whole / 1e6:,.0f} MB in {len(shown)} packages, "
+            f"{(whole + found.compiled) / 1e6:,.0f} MB with what pip compiles; {took}"
+        ),
         "",
     ]
     return "\n".join(

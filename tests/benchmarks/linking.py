@@ -1,9 +1,11 @@
-"""What a question starts from: linked in the question's own words, in lower case, with one typing error, and with both.
+"""Entity linking of questions as written, in lower case, with one typing error, and with both.
 
-    python -m tests.benchmarks linking                    # 1,000 development questions, and 1,000 of the test part
-    python -m tests.benchmarks.linking --wrong 20 --part dev   # with the questions that were linked to something else
+    python -m tests.benchmarks linking
+    python -m tests.benchmarks.linking --wrong 20 --part dev
 
-A question counts where the set of linked names is the question's entity. Names that differ by case only are told apart.
+The first uses 1,000 development questions and 1,000 test questions. The second also prints
+questions that were linked to something else. A question is right if the linked names are exactly
+its entity. Names that differ in case only are different.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ OTHER = ("webqsp-cwq", "pathquestion-2hop", "pathquestion-3hop")
 
 
 def run() -> list[dict]:
-    """The rows of the benchmark: shares and milliseconds."""
+    """The rows of the benchmark: fractions and milliseconds."""
     from core.engine import Engine
 
     rows = []
@@ -43,7 +45,7 @@ def run() -> list[dict]:
 
 
 def sample(part: str, size: int = SAMPLE, seed: int = SEED) -> list[Question]:
-    """Questions of MetaQA's 1, 2 and 3 hops in equal parts, the entity's brackets gone."""
+    """Questions of MetaQA's 1, 2 and 3 hops in equal parts, without brackets around entities."""
     found: list[Question] = []
     rng = np.random.default_rng(seed)
     for hops, count in zip((1, 2, 3), (size - 2 * (size // 3), size // 3, size // 3)):
@@ -53,7 +55,7 @@ def sample(part: str, size: int = SAMPLE, seed: int = SEED) -> list[Question]:
 
 
 def typed(question: Question, way: str, rng: np.random.Generator) -> str:
-    """The question as it is typed that way."""
+    """The question as typed in this way."""
     text = question.text.replace("[", "").replace("]", "")
     if way in WAYS[2:]:
         name = question.entities[0]
@@ -62,7 +64,10 @@ def typed(question: Question, way: str, rng: np.random.Generator) -> str:
 
 
 def mistyped(name: str, rng: np.random.Generator) -> str:
-    """The name with one letter swapped with the next, dropped, doubled or replaced; another text than the name, its case aside."""
+    """The name with one letter swapped, dropped, doubled or replaced.
+
+    The result differs from the name by more than case.
+    """
     places = [i for i, letter in enumerate(name) if letter.isalpha()]
     for _ in range(20):
         kind, at = int(rng.integers(4)), int(rng.choice(places)) if places else 0
@@ -89,7 +94,7 @@ def linked(graph, text: str) -> set[str]:
 def judged(
     graph, questions: list[Question], way: str, link: Callable = linked
 ) -> Iterator[tuple[Question, str, set[str], float]]:
-    """Each question with the text typed, what was linked, and the seconds of a core that took."""
+    """Each question with the typed text, the linked names, and the processor seconds."""
     rng = np.random.default_rng(SEED)
     for question in questions:
         text = typed(question, way, rng)
@@ -123,7 +128,7 @@ def _rows(name: str, graph, questions: list[Question], ways=WAYS) -> list[dict]:
 
 
 def _fitting(graph, questions: list[Question], most: int = SAMPLE) -> list[Question]:
-    """Questions all of whose entities are in the graph; at most so many, spread evenly."""
+    """Up to `most` questions whose entities are all in the graph, evenly spread."""
     fit = [
         question
         for question in questions
@@ -137,7 +142,7 @@ def _fitting(graph, questions: list[Question], most: int = SAMPLE) -> list[Quest
 
 
 def main() -> None:
-    """The shares of one part, and questions linked to something else."""
+    """Print the fractions of one part, and questions linked to something else."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.linking")
     parser.add_argument("--part", default="dev")
     parser.add_argument("--wrong", type=int, default=20)

@@ -1,11 +1,14 @@
-"""Case memory against chain ranking on every shipped set, where wordings are alike and where they differ; no language model is asked.
+"""Case memory compared with chain ranking on every shipped set, without a language model.
 
-The constant that weighs chain ranking's own score (`CaseMemory.ranking`) was chosen on the questions whose text has an even MD5; they
-are the solved ones, too, but on MetaQA, where these are development questions. Asked are the others. HOPSCOPE_BENCHMARK_QUESTIONS and
-HOPSCOPE_BENCHMARK_SEED tell how many of each set, and which; HOPSCOPE_BENCHMARK_RANKING=0,0.85,0.92 tries these values on the half
-that the constant was chosen on.
+Solved questions have similar or different wordings. The weight of chain ranking's own score
+(`CaseMemory.ranking`) was chosen on the questions whose text has an even MD5. These are also the
+solved questions, except on MetaQA, which has development questions. The others are asked.
+HOPSCOPE_BENCHMARK_QUESTIONS and HOPSCOPE_BENCHMARK_SEED set the sample of each set.
+HOPSCOPE_BENCHMARK_RANKING=0,0.85,0.92 tries these values on the half on which the weight was
+chosen.
 
-Wordings differ where solved questions are of another set, or where none may vote whose cosine to the question is above .9 or .75.
+Wordings differ where solved questions come from another set, or where those with a cosine above .9
+or .75 to the question may not vote.
 """
 
 from __future__ import annotations
@@ -36,7 +39,7 @@ from tests.benchmarks.chains import EACH, PLAIN, SEED, _right
 TRIED = tuple(
     float(value) for value in os.environ.get("HOPSCOPE_BENCHMARK_RANKING", "").split(",") if value
 )
-DEVELOPMENT, HELD_OUT = 0, 1  # MD5 of the text, even and odd
+DEVELOPMENT, HELD_OUT = 0, 1  # Parity of the text's MD5: even and odd.
 ANY = 1.0
 LIKE = ((100, ANY), (1000, ANY), (1000, 0.9), (1000, 0.75))
 METAQA = [(f"metaqa-{hops}hop-test", PLAIN, *how) for hops in (1, 2, 3) for how in LIKE]
@@ -47,27 +50,30 @@ CROSSED = [
     ("webqsp-answerable", "cwq-answerable", 100_000, ANY),
     ("cwq-answerable", "webqsp-answerable", 100_000, ANY),
 ]
-# set asked, solved questions, of each set, the most alike that may vote
+# Set to ask, solved questions, their number per set, and the highest cosine that may vote.
 CONDITIONS = (*METAQA, *REWORDED, *OWN, *CROSSED)
 
 
 def run() -> list[dict]:
-    """For every condition the share of first answers that are right, with what case memory wins and loses against chain ranking."""
+    """Fraction of right first answers per condition, compared with chain ranking."""
     engine, rows, tests = Engine(), [], []
     half, values = (DEVELOPMENT, TRIED) if TRIED else (HELD_OUT, (0.0, CaseMemory().ranking))
     with tempfile.TemporaryDirectory() as folder:
         for name, solved, size, most in CONDITIONS:
-            source = solved if solved == PLAIN else str(_file(solved, Path(folder)))
+            source = solved if solved == PLAIN else str(_file_of_cases(solved, Path(folder)))
             here = list(asks(engine, name, half))
             alone = _answers(engine, here, ChainRanking())
             told = f"{name} by {'its own' if solved == name else solved if solved != PLAIN else f'{size:,} a set'}"
             told += f", none above {most}" if most < ANY else ""
             for value in values:
-                with _unlike(most):
+                with _hide_similar_cases(most):
                     right = _answers(engine, here, CaseMemory(source, size, ranking=value))
                 tests.append(paired_test("hit@1", "memory", "chains", right, alone))
                 won, lost = int((right > alone).sum()), int((right < alone).sum())
-                note = f"{len(here)} questions, chain ranking {alone.mean():.3f}: {won} won, {lost} lost"
+                note = (
+                    f"{len(here)} questions, chain ranking {alone.mean():.3f}: {won} won, {lost} "
+                    f"lost"
+                )
                 rows.append(
                     {
                         "name": f"{told}, ranking {value:g}",
@@ -76,7 +82,7 @@ def run() -> list[dict]:
                         "note": note,
                     }
                 )
-    # over the conditions
+    # Corrected over all conditions.
     corrected = [
         p for at in range(len(values)) for p in holm([test.p for test in tests[at :: len(values)]])
     ]
@@ -84,7 +90,8 @@ def run() -> list[dict]:
     for at, p in zip(ordered, corrected, strict=True):
         row, test = rows[at], tests[at]
         row["note"] += (
-            f"; {test.difference:+.3f} [{test.low:+.3f}, {test.high:+.3f}], p = {test.p:.2g}, corrected {p:.2g}"
+            f"; {test.difference:+.3f} [{test.low:+.3f}, {test.high:+.3f}], p = {test.p:.2g}, "
+            f"corrected {p:.2g}"
         )
     return rows
 
@@ -94,17 +101,17 @@ def _half(question: Question) -> int:
 
 
 def asks(engine, name: str, half: int) -> Iterator[SourceQuestion]:
-    """`EACH` questions of one half of a set, the same every time."""
+    """`EACH` questions of one half of a set, the same in every run."""
     dataset = next(dataset for dataset in datasets().values() if name in dataset.sets)
     fit = [question for question in questions(name) if question.answers and _half(question) == half]
     for row in np.random.default_rng(SEED).choice(len(fit), min(EACH, len(fit)), replace=False):
         try:
             yield engine.ask(GraphSource.of(engine.graph(dataset.name)), fit[int(row)], model=False)
-        except HopscopeError:  # an entity that the graph has not
+        except HopscopeError:  # The graph lacks an entity.
             continue
 
 
-def _file(name: str, folder: Path) -> Path:
+def _file_of_cases(name: str, folder: Path) -> Path:
     """The development half of a set as a file of solved questions."""
     file = folder / f"{name}.jsonl"
     known = [
@@ -121,8 +128,8 @@ def _file(name: str, folder: Path) -> Path:
 
 
 @contextmanager
-def _unlike(most: float) -> Iterator[None]:
-    """Hides solved questions whose cosine to the one asked is above `most`."""
+def _hide_similar_cases(most: float) -> Iterator[None]:
+    """Hide solved questions whose cosine to the question is above `most`."""
     nearest = Cases.nearest
     Cases.nearest = lambda self, vector: [
         (place, cosine) for place, cosine in nearest(self, vector) if most == ANY or cosine <= most
@@ -134,7 +141,7 @@ def _unlike(most: float) -> Iterator[None]:
 
 
 def _answers(engine, asks: list[SourceQuestion], operator) -> np.ndarray:
-    """Whether the graph reader's first answer to each question is right, float64."""
+    """Float64 flags of the questions whose first answer by the graph reader is right."""
     lanes = [LaneRun(ask, Line((operator,)), engine.environment, PrefixCache()) for ask in asks]
     for lane in lanes:
         lane.retrieve(LaneListener())

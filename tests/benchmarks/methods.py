@@ -1,11 +1,15 @@
-"""The methods of the in-depth analysis on a corpus, as a Markdown table: quality against what building and asking cost, with intervals and
-paired tests; `python -m tests.benchmarks methods --corpus hotpotqa --sample all [--no-llm]`. With `--extractor described,noun-phrases` each
-method is asked on the graph of its kind by either.
+"""Markdown tables of the in-depth analysis' methods on a corpus, with costs and paired tests.
 
-Each method is a run of its own and every question is kept: the command goes on where it stopped, and a method that is new in the catalogue
-is asked alone. What the language model replied lies in tests/benchmarks/replies and comes along: the same prompts, on another computer too,
-take their replies and the seconds that they took from there. A graph is built once more from nothing, aside, to be measured; what a
-language model replied before is taken from what is kept, and counts with the tokens and seconds that it took then.
+    python -m tests.benchmarks methods --corpus hotpotqa --sample all [--no-llm]
+
+Quality is compared with the cost of building and asking. With `--extractor described,noun-phrases`
+each method is asked on the graphs of both extractors.
+
+Each method is a separate run whose results are saved: the command continues where it stopped, and
+only new methods are asked. Replies of the language model lie in tests/benchmarks/replies: equal
+prompts, also on another computer, take their replies and the seconds of these from there. To be
+measured, a graph is built once more from nothing, in a separate folder. Saved replies of a language
+model are reused, and count with their original tokens and seconds.
 """
 
 from __future__ import annotations
@@ -47,7 +51,7 @@ from tests.benchmarks.paired_tests import against
 
 PAPER, GROUP = "In-depth Analysis", "Documents"
 REPLIES = Path(__file__).with_name("replies")
-BASE = "vanilla-rag"  # what the others are tested against
+BASE = "vanilla-rag"  # The others are tested against this method.
 QUALITY = (
     "passage_recall@4",
     "passage_recall@10",
@@ -57,14 +61,14 @@ QUALITY = (
     "token_f1",
 )
 ASKING = ("calls", "tokens", "seconds")
-# questions for rows that ask dozens of times for each
-MANY = {"ggraphrag": 2, "cheaprag": 4, "dalk": 10, "kgp": 10}
+# Numbers of questions for methods with dozens of requests per question.
+SAMPLE_SIZES = {"ggraphrag": 2, "cheaprag": 4, "dalk": 10, "kgp": 10}
 TESTED = ("passage_recall@4", "context_recall", "accuracy", "token_recall", "token_f1")
 
 
 @dataclass(eq=False)
-class Counting(BuildReport):
-    """A build's report that sums as well what kept replies took when they were made."""
+class ReplyTimeReport(BuildReport):
+    """A build report that also sums the original seconds of saved replies."""
 
     replied: float = field(default=0.0)
 
@@ -75,7 +79,7 @@ class Counting(BuildReport):
 
 
 def main(arguments: Sequence[str], engine: Engine | None = None) -> None:
-    """Ask what was not asked yet and print the tables."""
+    """Compute missing results and print the tables."""
     options = _options(arguments)
     engine, corpus = engine or Engine(), open_corpus(options.corpus)
     if options.no_llm:
@@ -93,7 +97,7 @@ def main(arguments: Sequence[str], engine: Engine | None = None) -> None:
 
 
 class Noted(SavedReplies):
-    """Kept replies that note which were given, so that they can be written into a file that comes along."""
+    """Saved replies that record which were used, so that they can be written to a shipped file."""
 
     def __init__(self, **where):
         super().__init__(**where)
@@ -110,7 +114,7 @@ class Noted(SavedReplies):
         self.noted[key] = reply
 
     def write(self, file: Path) -> None:
-        """Write what was given into a file, beside what it holds."""
+        """Add the used replies to a file."""
         if not self.noted:
             return
         known = dict(read_shipped(file)) if file.exists() else {}
@@ -135,7 +139,9 @@ def _main(options: argparse.Namespace, engine: Engine, corpus: Corpus) -> None:
     if options.no_builds:
         costs = {}
     else:
-        costs = {one.id: measured(engine.models, corpus, one) for one in rows if one.id in found}
+        costs = {
+            one.id: measure_build(engine.models, corpus, one) for one in rows if one.id in found
+        }
     for line in told(corpus, rows, found, costs, left_out, options):
         print(line)
 
@@ -155,7 +161,7 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument(
         "--sample", type=number, default=None, help="questions of each set, or all (the default)"
     )
-    told = ", ".join(f"{name} {most}" for name, most in MANY.items())
+    told = ", ".join(f"{name} {most}" for name, most in SAMPLE_SIZES.items())
     parser.add_argument(
         "--few",
         type=int,
@@ -185,10 +191,12 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def _few(instance: Instance, options: argparse.Namespace) -> int | None:
-    """Questions for a method that asks a language model before the answer, None for all."""
+    """Number of questions for methods with a language model before the answer, None for all."""
     sizes = [
         options.few
-        or next((most for name, most in MANY.items() if instance.id.startswith(name)), None),
+        or next(
+            (most for name, most in SAMPLE_SIZES.items() if instance.id.startswith(name)), None
+        ),
         options.sample,
     ]
     return min((size for size in sizes if size is not None), default=None)
@@ -207,7 +215,10 @@ def _rows(options: argparse.Namespace) -> list[Instance]:
 
 
 def by_extractors(rows: Sequence[Instance], extractors: Sequence[str]) -> list[Instance]:
-    """Each method on the graph of its kind by each extractor; where its graph has none of them, the method as it is."""
+    """Each method on its kind of graph by each extractor.
+
+    A method whose graph has no such extractor stays as it is.
+    """
     found: list[Instance] = []
     for one in rows:
         kind, first = build_of(one.line), one.line.operators[:1]
@@ -223,7 +234,10 @@ def by_extractors(rows: Sequence[Instance], extractors: Sequence[str]) -> list[I
 
 
 def asks(instance: Instance, models, without: bool = False) -> bool:
-    """Whether a language model is asked before the answer, or to note points for it; with `without`, whether it must be."""
+    """True where a language model is used before the answer, or to note points for it.
+
+    With `without`, only where the method cannot run without one.
+    """
     operators = [part for one in instance.line if one.stage != "generate" for part in one.parts()]
     return any(
         models.is_chat(name)
@@ -234,7 +248,7 @@ def asks(instance: Instance, models, without: bool = False) -> bool:
 
 
 def summary(engine, instance: Instance, sets: str, size: int | None, model: bool) -> RunSummary:
-    """The run of an instance, finished first where it is not; each question as if it were the first that is asked."""
+    """The run of a method, completed first if necessary, without results shared by questions."""
     plan = make_plan([instance], sets, size, engine.graph, model=model, cold=True)
     store = Store(evaluations_file())
     job = evaluate(engine, store, plan)
@@ -242,8 +256,11 @@ def summary(engine, instance: Instance, sets: str, size: int | None, model: bool
     return RunSummary(store.run(job.number), store.rows(job.number))
 
 
-def measured(models, corpus: Corpus, instance: Instance) -> dict:
-    """Seconds, seconds of language models, calls and tokens of the graph that a line stands on, built from nothing; kept in a file."""
+def measure_build(models, corpus: Corpus, instance: Instance) -> dict:
+    """Cost of a line's graph, built from nothing: seconds, model seconds, calls and tokens.
+
+    The result is saved in a file.
+    """
     spec = build_of(instance.line)
     if spec is None:
         return {}
@@ -252,7 +269,7 @@ def measured(models, corpus: Corpus, instance: Instance) -> dict:
     known = json.loads(file.read_text("utf-8")) if file.exists() else {}
     key = f"{corpus.digest[:16]} {one.line!r} {[models.weights(name) for name in _models(one)]}"
     if key not in known:
-        known[key] = {"build": one.id, **_built(models, corpus, one)}
+        known[key] = {"build": one.id, **_measured_build(models, corpus, one)}
         file.write_text(json.dumps(known, indent=1), "utf-8")
     return known[key]
 
@@ -261,12 +278,14 @@ def _models(one) -> list[str]:
     return [name for operator in one.line for name in operator.models()]
 
 
-def _built(models, corpus: Corpus, one) -> dict:
-    """A build in a folder of its own, with the replies that are kept; without them a language model would be asked for hours, so that a
-    build that lacks some is not measured."""
+def _measured_build(models, corpus: Corpus, one) -> dict:
+    """Build in a separate folder with saved replies.
+
+    A build that lacks some replies is not measured, since a language model would run for hours.
+    """
     kept, report = (
         SavedReplies(home_folder() / "replies.sqlite", shipped=shipped_replies(corpus)),
-        Counting(),
+        ReplyTimeReport(),
     )
     before = {name: os.environ.get(name) for name in ("HOPSCOPE_HOME", "HOPSCOPE_MODELS")}
     os.environ["HOPSCOPE_MODELS"] = str(models_folder())
@@ -279,7 +298,7 @@ def _built(models, corpus: Corpus, one) -> dict:
                 again = dataclasses.replace(corpus, folder=Path(folder) / "own")
             models.encoder().encode(["loaded before the clock starts"])
             start = time.perf_counter()
-            graph = run_build(again, one, _Silent(models), report=report, saved=kept)
+            graph = run_build(again, one, _NoNewReplies(models), report=report, saved=kept)
             seconds = time.perf_counter() - start
         except HopscopeError as error:
             return {"error": str(error)}
@@ -295,8 +314,8 @@ def _built(models, corpus: Corpus, one) -> dict:
     return {"seconds": seconds, "model": report.replied, **told}
 
 
-class _Silent:
-    """Models of which no language model can be asked anew."""
+class _NoNewReplies:
+    """Models that raise an error instead of requesting new replies."""
 
     def __init__(self, models):
         self._models = models
@@ -319,13 +338,19 @@ def told(
     left_out,
     options,
 ) -> Iterator[str]:
-    """The lines of the tables, and what stands beside them."""
+    """The lines of the tables and their notes."""
     asked = {one.run.spec["sample"] for one in found.values()}
     answers = "a language model answers"
     if options.no_llm:
         answers = "the sentence nearest to the question stands for the answer"
-    yield f"{corpus.title}, {corpus.n_documents:,} documents, {' or '.join(f'{n:,}' for n in sorted(asked))} questions; {answers}."
-    yield "Mean and 95 % bootstrap interval over the questions; seconds of a question as if it were the first."
+    yield (
+        f"{corpus.title}, {corpus.n_documents:,} documents, "
+        f"{' or '.join(f'{n:,}' for n in sorted(asked))} questions; {answers}."
+    )
+    yield (
+        "Mean and 95 % bootstrap interval over the questions; seconds of a question as if it were "
+        "the first."
+    )
     yield ""
     titles = [metric(name).described()["title"] for name in (*QUALITY, *ASKING)]
     building = [] if options.no_builds else ["Graph"]
@@ -348,7 +373,10 @@ def told(
         if sentence := found[one].answered(one):
             yield f"- `{one}`: {sentence}"
     if left_out:
-        yield f"- Left out, as they cannot retrieve without a language model: {', '.join(f'`{one}`' for one in left_out)}."
+        yield (
+            f"- Left out, as they cannot retrieve without a language model: "
+            f"{', '.join(f'`{one}`' for one in left_out)}."
+        )
     yield from _building(costs)
     yield from _notes(costs)
     yield from against(found, BASE, TESTED)
@@ -359,7 +387,10 @@ def _figures(one: RunSummary, key: str) -> list[str]:
     cell = lambda name, e: (
         "–"
         if e.mean is None
-        else f"{format_figure(name, e.mean)} [{format_figure(name, e.low)}, {format_figure(name, e.high)}]"
+        else (
+            f"{format_figure(name, e.mean)} [{format_figure(name, e.low)}, "
+            f"{format_figure(name, e.high)}]"
+        )
     )
     return [
         str(one.counts(key)["scored"]),
@@ -369,12 +400,14 @@ def _figures(one: RunSummary, key: str) -> list[str]:
 
 
 def _building(costs: dict[str, dict]) -> Iterator[str]:
-    """What each graph cost, and for 1,000 chunks."""
+    """The cost of each graph, in all and per 1,000 chunks."""
     builds = {cost["build"]: cost for cost in costs.values() if "seconds" in cost}
     if not builds:
         return
     yield ""
-    yield "| Graph | Chunks | Calls | Tokens | Seconds | for 1,000 chunks: calls | tokens | seconds |"
+    yield (
+        "| Graph | Chunks | Calls | Tokens | Seconds | for 1,000 chunks: calls | tokens | seconds |"
+    )
     yield "|---" + "|---:" * 7 + "|"
     for name, cost in builds.items():
         spent = [cost["calls"], cost["tokens"], cost["seconds"] + cost["model"]]
@@ -399,4 +432,7 @@ def _notes(costs: dict[str, dict]) -> Iterator[str]:
         yield f"- What building {name} costs is not known: {why.rstrip('.')}."
     if any(cost.get("model") for cost in costs.values()):
         told = "those that each took when it was made"
-        yield f"- Of a language model's replies the seconds are {told}, by the clock; the rest was measured now."
+        yield (
+            f"- Of a language model's replies the seconds are {told}, by the clock; the rest was "
+            f"measured now."
+        )

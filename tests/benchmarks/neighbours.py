@@ -1,11 +1,14 @@
-"""The search over very many vectors, as of the relations of a large graph: how long it takes to make, its memory, its recall, a search.
+"""Search over millions of vectors: build time, memory, recall and search time.
 
-    python -m tests.benchmarks neighbours [--vectors 200000,2800000] [--part 200000] [--whole] [--folder DIR]
+    python -m tests.benchmarks neighbours [--vectors 200000,2800000] [--part 200000] [--whole]
+        [--folder DIR]
 
-No graph is needed: the vectors are made ones, each the sum of as many random words as a relation has, drawn by rank with density 1 /
-rank, so that many share words. `--whole` makes one graph of neighbours where there would be parts, `--part` says how many vectors a part
-has; parts come where there are more than that. Times are of a processor. A search is that of HippoRAG 2 and LightRAG (2,016 nearest, of
-which 1,000 are shown before the cut) and that of the one nearest, both without a fiftieth of the vectors, as edges of alike names are
+The relations of a large graph have that many vectors. Here they are synthetic: each is the sum of
+as many random words as a relation has, drawn by rank with density 1 / rank, so that many share
+words. `--whole` makes a single index instead of parts, and `--part` sets the vectors of a part;
+there are parts only where there are more vectors than that. Times are processor time. One search is
+that of HippoRAG 2 and LightRAG (the 2,016 nearest, of which 1,000 are shown before the cut), the
+other that of the single nearest. Both leave out one vector in fifty, as edges of similar names are
 left out.
 """
 
@@ -25,18 +28,18 @@ from core.indexes.index_storage import write_atomically
 from core.indexes.vector_blocks import BLOCK_TEXTS, VectorBlocks, block_file
 from tests.benchmarks.documents_scale import SIZE, WORDS, _forget_peak, _peak
 
-# words of a made text, searches of each kind, one vector of so many is no hit
+# Words of a synthetic text, searches of each kind, and the interval of left-out vectors.
 LETTERS, SEARCHES, LEFT_OUT = (9, 20, 50)
 
 
-class Made(VectorBlocks):
-    """Blocks of as many made vectors as `graph` says."""
+class SyntheticBlocks(VectorBlocks):
+    """Blocks of synthetic vectors, as many as `graph` says."""
 
     def total(self) -> int:
         return int(self.graph)  # type: ignore[call-overload]
 
     def write(self) -> None:
-        """Make the blocks that are not there."""
+        """Make the missing blocks."""
         words = np.random.default_rng(11).standard_normal((WORDS, SIZE)).astype(np.float32)
         for number in self.missing():
             rng = np.random.default_rng([7, number])
@@ -63,14 +66,14 @@ def main(argv: list[str]) -> None:
     options = parser.parse_args(argv)
     for items in map(int, options.vectors.split(",")):
         with tempfile.TemporaryDirectory() as folder:
-            blocks = Made(items, "relations", options.folder or Path(folder))  # type: ignore[arg-type]
+            blocks = SyntheticBlocks(items, "relations", options.folder or Path(folder))  # type: ignore[arg-type]
             blocks.folder.mkdir(parents=True, exist_ok=True)
             blocks.write()
             print(row(blocks, items if options.whole else options.part), flush=True)
 
 
-def row(blocks: Made, part: int) -> str:
-    """What was measured of some vectors in parts of so many."""
+def row(blocks: SyntheticBlocks, part: int) -> str:
+    """Measurements of vectors in parts of this size."""
     vectors.MAX_WHOLE_INDEX_VECTORS = vectors.PART_VECTORS = part
     vectors.MAX_EXACT_VECTORS = 0
     _forget_peak()
@@ -92,6 +95,8 @@ def row(blocks: Made, part: int) -> str:
         for k, spent in times.items()
     }
     return (
-        f"{blocks.total():10,} vectors  {parts or 'not in':>6} parts  made {made:8.1f} s ({1000 * made / blocks.total():.3f} ms each)  "
-        f"{memory / 2**20:8,.0f} MB at most  recall {recall:.3f}  a search: of 1,000 {of[1000]}; of one {of[1]}"
+        f"{blocks.total():10,} vectors  {parts or 'not in':>6} parts  made {made:8.1f} s "
+        f"({1000 * made / blocks.total():.3f} ms each)  "
+        f"{memory / 2**20:8,.0f} MB at most  recall {recall:.3f}  a search: of 1,000 {of[1000]}; "
+        f"of one {of[1]}"
     )

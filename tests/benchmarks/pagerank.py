@@ -1,4 +1,7 @@
-"""Top 1,000 of personalised PageRank on the movie graph, both directions: ours against igraph's, in one run."""
+"""The top 1,000 nodes by personalised PageRank on the movie graph, compared with igraph.
+
+Both use both edge directions, in one run.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,10 @@ KEEP, DAMPING, HUBS, FACTOR = 1000, 0.8, 0.3, 30
 
 
 def run(questions: int = 100) -> list[dict]:
-    """Medians, the ratio of medians, and recall. Recall is over 100 seeds; igraph is timed on the first `questions`, in turns with ours."""
+    """Medians, their ratio, and recall over 100 seeds.
+
+    igraph is timed on the first `questions`, in turns with our method.
+    """
     import igraph
 
     from core.datasets import open_graph
@@ -22,7 +28,7 @@ def run(questions: int = 100) -> list[dict]:
         graph.n_nodes, list(zip(graph.heads.tolist(), graph.tails.tolist())), directed=True
     )
     seeds = mixed_seeds(graph, 100)
-    top_pagerank(graph, seeds[:1], KEEP)  # compiles
+    top_pagerank(graph, seeds[:1], KEEP)  # This compiles the code.
     ours, theirs, recalls = [], [], []
     for place, seed in enumerate(seeds):
         start = time.perf_counter()
@@ -38,7 +44,7 @@ def run(questions: int = 100) -> list[dict]:
             exact = pagerank_exact(graph, [seed], DAMPING)
         recalls.append(tie_aware_recall(exact, nodes))
     middle, other = statistics.median(ours), statistics.median(theirs)
-    paired = statistics.median(ours[:questions])  # the same seeds, taken in turns
+    paired = statistics.median(ours[:questions])  # The same seeds, taken in turns.
     spread = f"median of {len(ours)} seeds, {min(ours) * 1e3:.0f} to {max(ours) * 1e3:.0f}"
     return [
         {"name": "pagerank top 1,000", "value": middle * 1e3, "unit": "ms", "note": spread},
@@ -46,7 +52,10 @@ def run(questions: int = 100) -> list[dict]:
             "name": "pagerank igraph",
             "value": other * 1e3,
             "unit": "ms",
-            "note": f"median of {len(theirs)} of these seeds, {min(theirs) * 1e3:.0f} to {max(theirs) * 1e3:.0f}, undirected",
+            "note": (
+                f"median of {len(theirs)} of these seeds, {min(theirs) * 1e3:.0f} to "
+                f"{max(theirs) * 1e3:.0f}, undirected"
+            ),
         },
         {
             "name": "pagerank times faster",
@@ -64,7 +73,7 @@ def run(questions: int = 100) -> list[dict]:
 
 
 def mixed_seeds(graph, count: int) -> list[int]:
-    """Hubs and ordinary nodes, mixed: the largest by degree, and the rest drawn evenly."""
+    """The nodes of highest degree and a uniform sample of the others, mixed."""
     degrees = np.diff(graph.out_indptr) + np.diff(graph.in_indptr)
     rng, hubs = np.random.default_rng(0), int(count * HUBS)
     chosen = [
@@ -75,6 +84,6 @@ def mixed_seeds(graph, count: int) -> list[int]:
 
 
 def tie_aware_recall(exact: np.ndarray, nodes: np.ndarray) -> float:
-    """The share of `KEEP` nodes found whose exact score reaches that of the last of the exact best."""
+    """Fraction of the `KEEP` nodes that reach the lowest exact score of the exact top `KEEP`."""
     bar = np.sort(exact)[-KEEP] * (1 - 1e-7)
     return float(np.sum(exact[nodes] >= bar)) / KEEP

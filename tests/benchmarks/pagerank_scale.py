@@ -1,8 +1,10 @@
-"""Methods of personalised PageRank on synthetic graphs of any size: time, recall of the exact top 1,000, edges, memory, igraph beside.
+"""Methods of personalised PageRank on synthetic graphs of any size, compared with igraph.
 
-Each question is asked of push once before it is timed; what the first one costs when nothing is in memory, the store benchmark tells.
+    python -m tests.benchmarks pagerank --nodes 1000000 [10000000 ...] [--methods auto fora]
+        [--json] [--plot FILE]
 
-python -m tests.benchmarks pagerank --nodes 1000000 [10000000 ...] [--methods auto fora] [--json] [--plot FILE]
+It measures time, recall of the exact top 1,000, edges and memory. Push runs once per question
+before it is timed; the store benchmark measures the first question with nothing in memory.
 """
 
 from __future__ import annotations
@@ -20,20 +22,22 @@ import numpy as np
 
 KEEP, DAMPING, DIRECTION = 1000, 0.8, "both"
 STRATA = ("ordinary", "hubs", "mixed")
-EACH, FEW = 17, 2  # questions of a stratum: by push, and by methods that take seconds
-HUBS = 1000  # the best connected nodes, from which hubs are drawn
-IGRAPH = 10_000_000  # nodes up to which igraph fits: 6.5 GiB
-# nodes beyond which the exact best of so many questions a stratum are sought: an hour at 100 million
+EACH, FEW = 17, 2  # Questions of a stratum: by push, and by methods that take seconds.
+HUBS = 1000  # The nodes of highest degree, from which hubs are drawn.
+IGRAPH = 10_000_000  # Largest number of nodes for igraph, which needs 6.5 GiB for it.
+# Above this number of nodes, exact results are computed for this many questions per stratum: an
+# hour at 100 million.
 SMALL, CHECKED = (1_000_000, 5)
 COLUMNS = tuple(
-    "nodes,method,stratum,questions,median ms,p95 ms,cpu ms,recall,least,checked,edges,peak MiB,unsettled".split(
-        ","
-    )
+    (
+        "nodes,method,stratum,questions,median ms,p95 ms,cpu ms,recall,least,checked,edges,peak "
+        "MiB,unsettled"
+    ).split(",")
 )
 
 
 def main(argv: list[str]) -> None:
-    """Print the table, or JSON; write the plot."""
+    """Print the table or JSON, and write the plot."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks pagerank")
     parser.add_argument(
         "--nodes",
@@ -62,14 +66,14 @@ def main(argv: list[str]) -> None:
         "--plot", metavar="FILE", help="an HTML file: cost against size at this recall"
     )
     options = parser.parse_args(argv)
-    rows = [row for nodes in options.nodes for row in Bench(nodes, options).rows()]
+    rows = [row for nodes in options.nodes for row in GraphBenchmark(nodes, options).rows()]
     print(json.dumps(rows, indent=2) if options.json else table(rows))
     if options.plot:
         plot(rows, options.recall, options.plot)
 
 
-class Bench:
-    """One graph, its questions by stratum and the nodes that count as their exact best."""
+class GraphBenchmark:
+    """One graph, its questions by stratum, and their exact results."""
 
     def __init__(self, nodes: int, options: argparse.Namespace):
         from tests.benchmarks.synthetic import store
@@ -90,11 +94,11 @@ class Bench:
             ]
         )
         for method in self.options.methods:
-            self._ours(method, self.questions["ordinary"][0])  # compiles, prepares
+            self._ours(method, self.questions["ordinary"][0])  # This compiles and prepares.
             for stratum, questions in self.questions.items():
                 some = questions if method == "auto" else questions[:FEW]
                 for question in some if method == "auto" else ():
-                    # what it reads of a graph by memory map is in memory then
+                    # Afterwards the memory-mapped parts of the graph are in memory.
                     self._ours(method, question)
                 found.append(
                     self._row(
@@ -189,14 +193,14 @@ class Bench:
         return dict(zip(COLUMNS, values))
 
     def _file(self, question: tuple[int, ...]) -> Path:
-        """Where the nodes that count as the exact best of a question are kept."""
+        """The file of a question's exact results."""
         name = hashlib.sha256(
             f"{self.graph.digest} {question} {KEEP} {DAMPING} {DIRECTION}".encode()
         ).hexdigest()[:24]
         return self.folder / f"exact-{name}.npy"
 
     def _seek(self, questions: list[tuple[int, ...]]) -> None:
-        """Find and keep the exact best of questions where nobody did."""
+        """Compute and save missing exact results."""
         from tests.benchmarks.truth import best_nodes
 
         left = [question for question in questions if not self._file(question).exists()]
@@ -208,7 +212,10 @@ class Bench:
 
 
 def reset_peak() -> int | None:
-    """Count the process's peak memory from here; its bytes now, or None where the system does not tell."""
+    """Reset the peak memory of the process and return its current bytes.
+
+    Returns None where the system does not support it.
+    """
     try:
         with open("/proc/self/clear_refs", "w", encoding="ascii") as file:
             file.write("5")
@@ -218,13 +225,13 @@ def reset_peak() -> int | None:
 
 
 def peak() -> int:
-    """The most bytes that the process held since its peak was last reset."""
+    """Peak memory in bytes since the last reset."""
     with open("/proc/self/status", encoding="ascii", errors="replace") as file:
         return next(int(line.split()[1]) * 1024 for line in file if line.startswith("VmHWM"))
 
 
 def strata(graph, each: int) -> dict[str, list[tuple[int, ...]]]:
-    """Ordinary nodes, hubs, and a hub with two ordinary nodes: the same for a graph every time."""
+    """Ordinary nodes, hubs, and hubs with two ordinary nodes, the same for a graph in every run."""
     degrees = np.diff(graph.out_indptr) + np.diff(graph.in_indptr)
     rng, order = np.random.default_rng(0), np.argsort(-degrees, kind="stable")
     hubs, others = order[:HUBS], order[HUBS : int(np.sum(degrees > 0))]
@@ -235,7 +242,7 @@ def strata(graph, each: int) -> dict[str, list[tuple[int, ...]]]:
 
 
 def table(rows: list[dict]) -> str:
-    """The rows under their columns, and how many times faster push is than igraph where both ran."""
+    """The rows under their columns, and the speed of push relative to igraph where both ran."""
     cells = [list(COLUMNS)] + [[_cell(row[column]) for column in COLUMNS] for row in rows]
     widths = [max(len(line[at]) for line in cells) for at in range(len(COLUMNS))]
     lines = ["  ".join(text.rjust(width) for text, width in zip(line, widths)) for line in cells]
@@ -245,7 +252,8 @@ def table(rows: list[dict]) -> str:
         if method == "auto" and peer:
             wall, cpu = peer["median ms"] / row["median ms"], peer["cpu ms"] / row["cpu ms"]
             lines.append(
-                f"{nodes:,} nodes, {stratum}: push is {wall:,.0f} times faster than igraph, {cpu:,.0f} times in processor time"
+                f"{nodes:,} nodes, {stratum}: push is {wall:,.0f} times faster than igraph, "
+                f"{cpu:,.0f} times in processor time"
             )
     return "\n".join(lines)
 
@@ -259,7 +267,7 @@ def _cell(value) -> str:
 
 
 def plot(rows: list[dict], recall: float, file: str) -> None:
-    """Median milliseconds of each method and stratum against the size of the graph, both axes logarithmic."""
+    """Plot median milliseconds of each method and stratum by graph size, on logarithmic axes."""
     import plotly.graph_objects as go
 
     figure = go.Figure()

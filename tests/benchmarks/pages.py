@@ -1,6 +1,7 @@
-"""What a page costs: processor time of the server, and kilobytes sent, when it is opened and when it runs once more, as after a press.
+"""Server processor time and kilobytes sent per page, on opening and on later runs.
 
-Processor time, not seconds by the clock, so that it can be measured beside other work. The comparison that Compare shows is asked before.
+Later runs are like those after a click. Processor time can be measured while other work runs. The
+comparison that Compare shows has run before.
 """
 
 from __future__ import annotations
@@ -28,13 +29,13 @@ PAGES = {
         for name in ("build", "texts", "graphs", "indexes", "evaluate", "cases", "models")
     },
 }
-AGAIN = 3  # runs after the one that opens a page
-REST = 0.4  # seconds after a run, for what it leaves to threads
-WARM = 20.0  # seconds in which the server loads what it loads after its first visitor
+AGAIN = 3  # Runs after the one that opens a page.
+REST = 0.4  # Seconds after a run, for work in threads.
+WARM = 20.0  # Seconds in which the server loads things after its first visitor.
 
 
 def run(times: int = 8, rest: float = WARM) -> list[dict]:
-    """The mean over so many visits of each page: milliseconds of processor time, and kilobytes sent."""
+    """Means over this many visits of each page: processor milliseconds and kilobytes sent."""
     rows = []
     with server() as (address, process):
         watched = psutil.Process(process.pid)
@@ -50,7 +51,10 @@ def run(times: int = 8, rest: float = WARM) -> list[dict]:
             ]
             opened = statistics.mean(visit[0][0] for visit in visits)
             again = [run for visit in visits for run in visit[1:]]
-            said = f"opened, {visits[-1][0][1] / 1000:.0f} KB; once more {1000 * statistics.mean(run[0] for run in again):.0f} ms, "
+            said = (
+                f"opened, {visits[-1][0][1] / 1000:.0f} KB; once more "
+                f"{1000 * statistics.mean(run[0] for run in again):.0f} ms, "
+            )
             said += f"{again[-1][1] / 1000:.0f} KB"
             rows.append({"name": name, "value": 1000 * opened, "unit": "ms", "note": said})
     return rows
@@ -59,7 +63,7 @@ def run(times: int = 8, rest: float = WARM) -> list[dict]:
 async def _visit(
     address: str, page: str, query: str, spent: Callable[[], float]
 ) -> list[tuple[float, int]]:
-    """Seconds of the processor and bytes sent of each run of one visit."""
+    """Processor seconds and sent bytes of each run of one visit."""
     runs: list[tuple[float, int]] = []
     before = spent()
 
@@ -74,7 +78,7 @@ async def _visit(
 
 
 def main(arguments: list[str]) -> None:
-    """`python -m tests.benchmarks pages [--times N]`"""
+    """Run `python -m tests.benchmarks pages [--times N]`."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks pages")
     parser.add_argument("--times", type=int, default=8, help="visits of each page (default: 8)")
     options = parser.parse_args(arguments)

@@ -12,11 +12,17 @@ from core.evaluation.reports.summary import RunSummary
 
 
 def against(found: dict[str, RunSummary], base: str, names: Sequence[str]) -> Iterator[str]:
-    """Each run against `base` on the questions that both were asked, with Holm's correction over the runs for one metric."""
+    """Tests of each run against `base` on their common questions.
+
+    Holm's correction is applied over the runs of one metric.
+    """
     if base not in found or len(found) < 2:
         return
     yield ""
-    yield f"Against `{base}`, sign-flip permutation tests on the questions that gave both a number; p is Holm's over the rows."
+    yield (
+        f"Against `{base}`, sign-flip permutation tests on the questions that gave both a number; "
+        f"p is Holm's over the rows."
+    )
     yield ""
     yield "| Row | Metric | Mean difference | 95 % interval | p | n |"
     yield "|---|---|---:|---:|---:|---:|"
@@ -28,7 +34,10 @@ def against(found: dict[str, RunSummary], base: str, names: Sequence[str]) -> It
         ]
         for test, p in zip(tests, holm([test.p for test in tests])):
             interval = f"{test.low:+.3f} to {test.high:+.3f}"
-            yield f"| `{test.a}` | {metric(name).described()['title']} | {test.difference:+.3f} | {interval} | {p:.2g} | {test.n} |"
+            yield (
+                f"| `{test.a}` | {metric(name).described()['title']} | {test.difference:+.3f} | "
+                f"{interval} | {p:.2g} | {test.n} |"
+            )
 
 
 def _paired(name: str, found: dict[str, RunSummary], one: str, base: str) -> PairedTest | None:

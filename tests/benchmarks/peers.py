@@ -1,14 +1,18 @@
-"""Hopscope beside nano-graphrag and LightRAG: building, changing and searching the same passages, each in a process of its own.
+"""Hopscope, nano-graphrag and LightRAG: building, changing and searching the same passages.
 
-    python -m tests.benchmarks peers [--passages 400] [--runs 3] [--corpus hotpotqa] [--replies server|process] [--encoder] [--json FILE]
+    python -m tests.benchmarks peers [--passages 400] [--runs 3] [--corpus hotpotqa]
+        [--replies server|process] [--encoder] [--json FILE]
 
-A language model that replies at once gives every program the same entities and relations of a passage, in the form that its prompt asks
-for (`tests/peers/instant.py`): behind the OpenAI protocol in another process, asked by each program's own client, or (`--replies process`)
-as a function in its own. What a program imports and makes ready is measured on its own (`start`): five other passages are built elsewhere
-first. The encoder is a sum of words (`tests/peers/encoder.py`), so that it costs next to nothing and the same for all;
-with `--encoder` the texts that each has encoded are given to MiniLM as well, and the time that it takes is told. Passages are one chunk
-each, and nobody asks what was missed. The programs take turns, so many runs; the table has medians of the processor's seconds, and of the
-clock's. The programs are installed by `make test-peers` in an environment of their own, .venv-peers.
+Each program runs in a separate process. A language model that replies at once gives every program
+the same entities and relations of a passage, in the format of its prompt
+(`tests/peers/instant.py`). It runs behind the OpenAI protocol in another process, called by each
+program's own client, or (`--replies process`) as a function in the program's process. Imports and
+preparation are measured separately (`start`): five other passages are built in another place first.
+The encoder is a sum of words (`tests/peers/encoder.py`), so that it costs almost nothing and the
+same for all. With `--encoder` MiniLM also encodes the same texts, and its time is reported. Each
+passage is one chunk, without gleaning. The programs take turns for the given number of runs; the
+table has medians of processor and wall-clock seconds. `make test-peers` installs the programs in a
+separate environment, .venv-peers.
 """
 
 from __future__ import annotations
@@ -44,24 +48,30 @@ from core.types import Question
 from core.watch import NO_WATCH, Watch
 from tests.peers.encoder import Encoder
 from tests.peers.instant import Instant
-from tests.peers.speed import Measured, asked
+from tests.peers.speed import StepMeasurements, asked
 
 PEERS = ROOT / ".venv-peers" / "bin" / "python"
-# documents that are added, changed and removed, and built beforehand; questions
+# Documents that are added, changed, removed, and built beforehand; and questions.
 FEW, QUESTIONS = (5, 40)
-ITEMS = 10  # entities, and relations, of a passage at most
+ITEMS = 10  # Highest number of entities, and of relations, of a passage.
 EXTRACTED = "TokenChunks(size=1200, overlap=100) >> LanguageModelExtraction(gleaning=0)"
 OURS = {
     "hopscope, rich graph": (
-        f'{EXTRACTED} >> Merge() >> Vectors(of="nodes") >> Vectors(of="relations") >> Vectors(of="chunks")',
+        (
+            f'{EXTRACTED} >> Merge() >> Vectors(of="nodes") >> Vectors(of="relations") >> '
+            f'Vectors(of="chunks")'
+        ),
         "m-lightrag-program",
     ),
     "hopscope, communities": (
-        f'{EXTRACTED} >> Merge(keywords=False) >> Communities() >> Reports() >> Vectors(of="nodes")',
+        (
+            f"{EXTRACTED} >> Merge(keywords=False) >> Communities() >> Reports() >> "
+            f'Vectors(of="nodes")'
+        ),
         "lgraphrag",
     ),
 }
-"""The builds beside the programs, each with the row that searches as the program does."""
+"""Builds compared with the programs, each with the row that searches like the program."""
 BESIDE = {"nano-graphrag": "hopscope, communities", "lightrag-hku": "hopscope, rich graph"}
 STEPS = {
     "start": "start",
@@ -87,8 +97,11 @@ choose = "instant"
 
 
 def given(passages: int, corpus: str = "hotpotqa", questions: int = QUESTIONS) -> dict[str, Any]:
-    """What every program is given: documents by id that are built elsewhere first (`start`), to begin with (`base`), to add, in the place
-    of the first, and ids to remove; the facts of each by its first line; and questions."""
+    """Inputs of every program: documents by id, facts by their first lines, and questions.
+
+    The documents are those of another build (`start`), the initial ones (`base`), the added ones,
+    the replacements of the first ones, and the ids to remove.
+    """
     source = open_corpus(corpus)
     documents = [document for _, document in zip(range(passages + 3 * FEW), source)]
     texts = [
@@ -124,8 +137,8 @@ def given(passages: int, corpus: str = "hotpotqa", questions: int = QUESTIONS) -
     }
 
 
-class Models(Registry):
-    """Those that are declared, with the encoder of the comparison and, where one is given, a language model in this process."""
+class PeerComparisonModels(Registry):
+    """The declared models, with the comparison's encoder and maybe a local language model."""
 
     def __init__(self, encoder: Any, chat: Any = None):
         super().__init__()
@@ -138,8 +151,8 @@ class Models(Registry):
         return self._chat or super().chat(role)
 
 
-class Watched:
-    """The encoder of the comparison, which notes what it encodes."""
+class NotingEncoder:
+    """The encoder of the comparison, which records its texts."""
 
     size = Encoder.size
     max_tokens = 0
@@ -152,8 +165,8 @@ class Watched:
         return self._encoder.encode(texts)
 
 
-class InProcess:
-    """A language model that replies at once, in this process."""
+class InstantChat:
+    """A language model in this process that replies at once."""
 
     context, streams = 32768, False
 
@@ -170,18 +183,18 @@ class InProcess:
 
 
 def ours(name: str, known: dict[str, Any], url: str, out: str) -> None:
-    """In a process of its own: the steps of one of our builds."""
+    """Run the steps of one of Hopscope's builds in a separate process."""
     (home_folder() / "models.toml").write_text(
         MODEL.format(url=url or "http://127.0.0.1:9/v1"), "utf-8"
     )
     spec, row = OURS[name]
-    measured = Measured()
+    measured = StepMeasurements()
     replies = None if url else Instant(known["facts"])
     if replies is not None:
         measured.calls = lambda: replies.calls
-    models = Models(
-        Watched([text for _, text in known["base"]], measured.encoded),
-        replies and InProcess(replies),
+    models = PeerComparisonModels(
+        NotingEncoder([text for _, text in known["base"]], measured.encoded),
+        replies and InstantChat(replies),
     )
     documents = lambda some: [Document(id, text) for id, text in known[some]]
     measured.step(
@@ -230,7 +243,10 @@ def ours(name: str, known: dict[str, Any], url: str, out: str) -> None:
 
 @contextmanager
 def serving(file: Path, how: str) -> Iterator[str]:
-    """The address of the language model behind the OpenAI protocol; empty where replies are made in the programs' processes."""
+    """Yield the address of the language model's server.
+
+    It is empty where the programs' processes make the replies.
+    """
     if how == "process":
         yield ""
         return
@@ -248,7 +264,7 @@ def serving(file: Path, how: str) -> Iterator[str]:
 
 
 def run_one(name: str, file: Path, url: str, folder: Path) -> dict[str, Any]:
-    """What a program took, in a process and, of ours, a home of its own."""
+    """Measurements of a program in a separate process; Hopscope's have an own user folder."""
     out = folder / "out.json"
     with tempfile.TemporaryDirectory(dir=folder) as own:
         if name not in OURS:
@@ -274,7 +290,7 @@ def run_one(name: str, file: Path, url: str, folder: Path) -> dict[str, Any]:
 
 
 def minilm(texts: Sequence[str], known: dict[tuple[str, ...], float]) -> float:
-    """Processor seconds of MiniLM for these texts, measured once for the same ones."""
+    """Processor seconds of MiniLM for these texts, measured once per set of texts."""
     key = tuple(texts)
     if key not in known:
         encoder = Registry().encoder()
@@ -287,7 +303,10 @@ def minilm(texts: Sequence[str], known: dict[tuple[str, ...], float]) -> float:
 
 
 def medians(runs: Sequence[dict[str, Any]], step: str, questions: int) -> dict[str, float] | None:
-    """Of a step the medians of the processor's and the clock's seconds, of a question each; None where the program has no such step."""
+    """Median processor and wall-clock seconds of a step, or of a question.
+
+    None where the program has no such step.
+    """
     rows = [one["rows"][step] for one in runs if step in one["rows"]]
     if not rows:
         return None
@@ -304,7 +323,7 @@ def medians(runs: Sequence[dict[str, Any]], step: str, questions: int) -> dict[s
 
 
 def main(arguments: list[str]) -> None:
-    """Measure, print a table, and write what was asked for."""
+    """Measure, print a table, and write the requested files."""
     parser = argparse.ArgumentParser(
         prog="python -m tests.benchmarks peers", description=__doc__.split("\n")[0]
     )
@@ -349,7 +368,7 @@ def main(arguments: list[str]) -> None:
 def table(
     found: dict[str, list[dict[str, Any]]], options: argparse.Namespace, questions: int
 ) -> Iterator[str]:
-    """The lines that are printed."""
+    """The lines to print."""
     encoding: dict[tuple[str, ...], float] = {}
     for step, words in STEPS.items():
         for name, runs in found.items():
@@ -371,7 +390,10 @@ def table(
     for name, runs in found.items():
         built = runs[0]["rows"]["build"]
         memory = statistics.median(one["memory"] for one in runs)
-        yield f"{name}: {built['nodes']:,} nodes, {built['edges']:,} edges, {memory:,.0f} MB at most, version {runs[0]['version']}"
+        yield (
+            f"{name}: {built['nodes']:,} nodes, {built['edges']:,} edges, {memory:,.0f} MB at "
+            f"most, version {runs[0]['version']}"
+        )
 
 
 if __name__ == "__main__":

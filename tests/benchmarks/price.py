@@ -1,8 +1,9 @@
-"""Chain ranking without and with the price of a step too many, on every shipped set, with the graph reader; no language model is asked.
+"""Chain ranking with and without the price per surplus step, on every shipped set.
 
-The price was chosen on the questions whose text has an even MD5, of MetaQA on those of the development sets; asked are the others, of
-MetaQA those of the test sets. HOPSCOPE_BENCHMARK_QUESTIONS and HOPSCOPE_BENCHMARK_SEED tell how many of each set, and which;
-HOPSCOPE_BENCHMARK_PRICE=0.03,0.06 tries these prices on the half that it was chosen on.
+The graph reader answers, so no language model is used. The price was chosen on the questions whose
+text has an even MD5, for MetaQA on those of the development sets. The others are asked, for MetaQA
+those of the test sets. HOPSCOPE_BENCHMARK_QUESTIONS and HOPSCOPE_BENCHMARK_SEED set the sample of
+each set. HOPSCOPE_BENCHMARK_PRICE=0.03,0.06 tries these prices on the half on which it was chosen.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ OTHERS = ("pathquestion-2hop", "pathquestion-3hop", "webqsp-answerable", "cwq-an
 
 
 def run() -> list[dict]:
-    """For every set and price the share of first answers that are right, with what is won and lost against no price."""
+    """Fraction of right first answers per set and price, compared with no price."""
     engine, rows, tests = Engine(), [], []
     half, part, prices = (
         (DEVELOPMENT, "dev", TRIED) if TRIED else (HELD_OUT, "test", (ChainRanking().price,))
@@ -60,7 +61,7 @@ def run() -> list[dict]:
 
 
 def _answers(engine, here: list[SourceQuestion], price: float) -> np.ndarray:
-    """For each question whether the first answer is right, and the share of the known answers in the best paths: float64 [n, 2]."""
+    """Correct first answers, and fractions of known answers in the best paths, float64 [n, 2]."""
     lanes = [
         LaneRun(ask, Line((ChainRanking(price=price),)), engine.environment, PrefixCache())
         for ask in here

@@ -1,4 +1,4 @@
-"""The processor that figures were measured on: its name, its cores and the instructions that an encoder's speed depends on."""
+"""Name, cores and relevant instruction sets of the processor that ran the benchmarks."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import platform
 from pathlib import Path
 
-# by the kernel's names
+# The kernel's names of instruction sets.
 TOLD = {
     "avx2": "AVX2",
     "avx512f": "AVX-512",
@@ -17,7 +17,9 @@ TOLD = {
 
 
 def described(text: str, cores: int, limit: str = "") -> str:
-    """A processor in a few words, of the text that Linux has of it in /proc/cpuinfo; `limit` is what oneDNN may use, where that is set.
+    """Short description of a processor from the text of Linux's /proc/cpuinfo.
+
+    `limit` is the highest instruction set that oneDNN may use, if one is set.
 
     >>> from tests.benchmarks.processor import described
     >>> described("model name : Some CPU 9\\nflags : fpu avx2 avx512f avx512_bf16", 2, "AVX2")
@@ -35,7 +37,7 @@ def described(text: str, cores: int, limit: str = "") -> str:
 
 
 def processor(limit: str = "") -> str:
-    """This computer's processor in a few words; where Linux does not tell, by its name alone."""
+    """Description of this computer's processor, or its name alone where Linux gives no details."""
     info = Path("/proc/cpuinfo")
     return described(
         info.read_text("utf-8", "replace") if info.is_file() else "", os.cpu_count() or 1, limit

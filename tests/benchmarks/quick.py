@@ -1,6 +1,9 @@
-"""What the quick lines lose and save beside the exact ones, on unseen questions of every shipped set; `python -m tests.benchmarks quick`.
+"""Losses and savings of quick lines compared with exact ones, on unseen questions of every set.
 
-Processor time, so that other work on the machine matters little; `ONEDNN_MAX_CPU_ISA=AVX2` measures as on a processor without bfloat16.
+    python -m tests.benchmarks quick
+
+It measures processor time, so that other work on the machine matters little.
+`ONEDNN_MAX_CPU_ISA=AVX2` measures as on a processor without bfloat16.
 """
 
 from __future__ import annotations
@@ -37,14 +40,17 @@ HALVED = (
     "pathquestion-3hop",
     "webqsp-answerable",
     "cwq-answerable",
-)  # without a development set: the other half is that
-BEST = 32
+)  # Without a development set, the other half serves as one.
+BEST_PATHS = 32
 
 
 @dataclass(frozen=True)
-class Pair:
-    """A question asked of an exact line and of its quick one: the share of the best 32 that the quick one has, whether the first answer of
-    either is right (None without known answers), seconds of the processor, and texts that were read."""
+class QuickComparison:
+    """Results of one question for an exact line and its quick variant.
+
+    They are the fraction of the exact line's best 32 paths that the quick one has, correctness of
+    both first answers (None without known answers), processor seconds, and texts that were read.
+    """
 
     overlap: float
     right: tuple[bool, bool] | None
@@ -53,7 +59,7 @@ class Pair:
 
 
 def main(arguments: list[str]) -> None:
-    """Print a table, a row for each pair of lines and each set."""
+    """Print a table with a row for each pair of lines and each set."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks quick", description=__doc__)
     parser.add_argument("--each", type=int, default=40, help="questions of a set (%(default)s)")
     parser.add_argument(
@@ -65,38 +71,48 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--sets", default=",".join(SETS))
     options = parser.parse_args(arguments)
     print(
-        "| line | set | questions | best 32 | least | right at first | same for quick | texts | quick | seconds | quick |"
+        "| line | set | questions | best 32 | least | right at first | same for quick | texts "
+        "| quick | seconds | quick |"
     )
     print("|---" * 2 + "|---:" * 9 + "|", flush=True)
     engine = Engine()
     encoder: Any = engine.models.encoder()
-    encoder._files = None  # vectors saved on disk would be read in place of texts
+    encoder._files = None  # Saved vectors would otherwise replace reading.
     encoder.encode(["warm"])
     for name in options.sets.split(","):
         for exact, quick in PAIRS:
             print(
-                row(exact, name, measured(engine, name, exact, quick, options.each, options.timed)),
+                row(
+                    exact,
+                    name,
+                    measure_set(engine, name, exact, quick, options.each, options.timed),
+                ),
                 flush=True,
             )
 
 
-def measured(
+def measure_set(
     engine: Engine, name: str, exact: str, quick: str, each: int, timed: int
-) -> list[Pair]:
-    """A set's questions on both lines; of the later ones the quick line finds the vectors that the exact one made."""
+) -> list[QuickComparison]:
+    """A set's questions on both lines.
+
+    For later questions the quick line reuses vectors of the exact one.
+    """
     dataset = next(dataset for dataset in datasets().values() if name in dataset.sets)
     found = []
-    for number, question in enumerate(unseen(dataset.questions(name), name in HALVED, each)):
+    for number, question in enumerate(
+        unseen_questions(dataset.questions(name), name in HALVED, each)
+    ):
         graph = dataset.graph_for(name, question)
         lines = (
             (quick, exact) if number < timed and number % 2 else (exact, quick)
-        )  # who is second finds more of the graph in memory
+        )  # The second line finds more of the graph in memory.
         came = {
-            line: asked(engine, graph, question, line, line == exact or number < timed)
+            line: run_line(engine, graph, question, line, line == exact or number < timed)
             for line in lines
         }
         first, second = came[exact], came[quick]
-        best = [[path for path in state.paths.items[:BEST]] for state, _ in (first, second)]  # type: ignore[union-attr]
+        best = [[path for path in state.paths.items[:BEST_PATHS]] for state, _ in (first, second)]  # type: ignore[union-attr]
         overlap = len(set(best[0]) & set(best[1])) / len(best[0]) if best[0] else 1.0
         gold = gold_nodes(
             graph, *(name for answer in question.answers for name in question.names(answer))
@@ -107,18 +123,27 @@ def measured(
             else None
         )  # type: ignore[index]
         texts = tuple(sum(step.usage.texts for step in state.trace) for state, _ in (first, second))
-        found.append(Pair(overlap, right, (first[1], second[1]) if number < timed else None, texts))  # type: ignore[arg-type]
+        found.append(
+            QuickComparison(
+                overlap, right, (first[1], second[1]) if number < timed else None, texts
+            )
+        )  # type: ignore[arg-type]
     return found
 
 
-def unseen(questions, halved: bool, each: int) -> list[Question]:
-    """Some of a set's questions in an order of their own, the same each time; of a set without a development set those of odd places."""
+def unseen_questions(questions, halved: bool, each: int) -> list[Question]:
+    """Some of a set's questions in a fixed random order.
+
+    Of a set without a development set only questions at odd positions are used.
+    """
     order = np.random.default_rng(11).permutation(len(questions)).tolist()
     return [questions[place] for place in order if not halved or place % 2][:each]
 
 
-def asked(engine: Engine, graph, question: Question, line: str, anew: bool) -> tuple[State, float]:
-    """What came of a line, and the seconds that the processor took."""
+def run_line(
+    engine: Engine, graph, question: Question, line: str, anew: bool
+) -> tuple[State, float]:
+    """Last state of a line, and its processor seconds."""
     lane = LaneRun(
         engine.ask(GraphSource.of(graph), question, model=False),
         catalogue()[line].line,
@@ -132,8 +157,8 @@ def asked(engine: Engine, graph, question: Question, line: str, anew: bool) -> t
     return lane.state, time.process_time() - start
 
 
-def row(line: str, name: str, pairs: list[Pair]) -> str:
-    """A row of the table: means, and medians of the texts and seconds."""
+def row(line: str, name: str, pairs: list[QuickComparison]) -> str:
+    """A row of the table: means, and medians of texts and seconds."""
     known = [pair.right for pair in pairs if pair.right is not None]
     right = [f"{np.mean([one[place] for one in known]):.2f}" if known else "–" for place in (0, 1)]
     texts = [f"{statistics.median(pair.texts[place] for pair in pairs):,.0f}" for place in (0, 1)]

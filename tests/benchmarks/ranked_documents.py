@@ -1,12 +1,17 @@
-"""Figures of FastInsight and what it is compared with, on a corpus's questions: `python -m tests.benchmarks.ranked_documents cacm`.
+"""Metrics of FastInsight and its baselines on the questions of a corpus.
 
-For each method and budget capped recall, nDCG and Topological Recall at 10, and the median milliseconds of its operators beside what the
-re-ranker and the encoder take; then the paired tests of FastInsight against each other method at the largest budget. `--to FILE` puts the
-tables in the place between the marks `<!-- CORPUS RERANKER -->` and `<!-- /CORPUS RERANKER -->` of a file. Token vectors of texts are kept,
-so that late interaction reads no document twice; and each question's figures, in `ranked-documents` of the person's folder, so that a run
-that was stopped goes on where it was. With `--timed N` the milliseconds are those of the first N questions, asked once more. Methods that
-ask a language model are asked the first questions of the draw alone, and compared on these; those whose model is not on this computer are
-named below the table.
+    python -m tests.benchmarks.ranked_documents cacm
+
+For each method and budget it gives capped recall, nDCG and Topological Recall at 10, and the median
+milliseconds of its operators without reranker and encoder; then paired tests of FastInsight against
+each other method at the largest budget. `--to FILE` writes the tables between the marks `<!--
+CORPUS RERANKER -->` and `<!-- /CORPUS RERANKER -->` of a file.
+
+Token vectors of texts are cached, so that late interaction reads no document twice. Results of each
+question are saved in `ranked-documents` of the user folder, so that a stopped run can be resumed.
+With `--timed N` the milliseconds are those of the first N questions, asked once more. Methods that
+use a language model get only the first questions of the sample, and are compared on these. Methods
+without their model on this computer are named below the table.
 """
 
 from __future__ import annotations
@@ -64,7 +69,10 @@ LINES = {
         False,
     ),
     f"PathRAG{ADAPTED_SUFFIX}": (
-        "ExtractKeywords() >> EmbedQuery(text='low keywords') >> VectorNodes(keep=40) >> PairPaths()",
+        (
+            "ExtractKeywords() >> EmbedQuery(text='low keywords') >> VectorNodes(keep=40) >> "
+            "PairPaths()"
+        ),
         False,
     ),
     "Re2": (SEARCH + " >> GraphRerank(alpha=0.0)", True),
@@ -87,14 +95,14 @@ LINES = {
     ),
 }
 OURS = "FastInsight"
-ROLE = "cross-encoder"  # what the operators ask for
-FEW = 52  # questions that methods that ask a language model are asked: all of CACM
+ROLE = "cross-encoder"  # The model role of the operators.
+MODEL_QUESTIONS = 52  # Questions for methods that use a language model: all of CACM.
 BY_CHAT = ("HyDE", "IRCoT")
-READING = ("EmbedQuery", "ExtractKeywords", "Hypothesise")  # operators that read the question
+READING = ("EmbedQuery", "ExtractKeywords", "Hypothesise")  # Operators that read the question.
 
 
-class Kept:
-    """The encoder, of which the token vectors of texts are kept in half precision."""
+class CachedTokenEncoder:
+    """The encoder with cached token vectors of texts in half precision."""
 
     def __init__(self, encoder: Any):
         self.encoder, self.known = encoder, dict[str, np.ndarray]()
@@ -107,8 +115,8 @@ class Kept:
             yield [place], self.known[text].astype(np.float32)
 
 
-class Once:
-    """A scorer that scores each text once a question."""
+class OncePerQuestionScorer:
+    """A scorer that scores each text once per question."""
 
     def __init__(self, scorer: Any):
         self.scorer, self.query, self.known = scorer, "", dict[str, float]()
@@ -121,14 +129,19 @@ class Once:
         return np.array([self.known[text] for text in texts])
 
 
-class Models:
-    """The models that are declared, with one re-ranker for all methods: late interaction over kept vectors, or a cross-encoder."""
+class RankedDocumentModels:
+    """The declared models, with one reranker for all methods.
+
+    It is late interaction over cached vectors, or a cross-encoder.
+    """
 
     def __init__(self, reranker: str) -> None:
         self.registry = Registry()
         late = self.registry.resolve(reranker).backend == "late-interaction"
         if late:
-            self.reranker = Once(LateInteractionScorer(Kept(self.registry.encoder())))
+            self.reranker = OncePerQuestionScorer(
+                LateInteractionScorer(CachedTokenEncoder(self.registry.encoder()))
+            )
         else:
             self.reranker = self.registry.scorer(reranker)
 
@@ -139,8 +152,8 @@ class Models:
         return self.reranker if expression == ROLE else self.registry.chooser(expression)
 
 
-def asked(line: str, question: Question, context: Context) -> tuple[State, float]:
-    """The last state of a line, and the seconds of its operators beside encoding, ranking and language models."""
+def run_line(line: str, question: Question, context: Context) -> tuple[State, float]:
+    """Last state of a line, and seconds of its operators without those of models."""
     state = State(question)
     for operator in parse_line(line):
         state = operator(state, context)
@@ -152,8 +165,11 @@ def asked(line: str, question: Question, context: Context) -> tuple[State, float
     return state, beside
 
 
-class Answered:
-    """What was found out, one line of JSON for each question and method, behind a line that says of what and by which models."""
+class SavedAnswers:
+    """Saved results, as one line of JSON for each question and method.
+
+    The first line names the data and the models.
+    """
 
     def __init__(self, file: Path, about: str):
         self.file, self.rows = file, dict[tuple[str, str], list[dict[str, Any]]]()
@@ -167,15 +183,18 @@ class Answered:
             file.write_text(json.dumps(about) + "\n", "utf-8")
 
     def add(self, question: str, line: str, rows: list[dict[str, Any]]) -> None:
-        """Keep the rows of a question and the line of a method."""
+        """Save the rows of a question and a method's line."""
         self.rows[question, line] = rows
         with self.file.open("a", encoding="utf-8") as out:
             out.write(json.dumps({"question": question, "line": line, "rows": rows}) + "\n")
 
 
 @dataclass(frozen=True)
-class Figures:
-    """Of each method and budget float64 [questions, metrics] and its median milliseconds, what was asked, and why methods are missing."""
+class RankingFigures:
+    """Metrics and median milliseconds per method and budget, a description, and missing methods.
+
+    Values are float64 [questions, metrics].
+    """
 
     values: dict[tuple[str, int], np.ndarray]
     milliseconds: dict[tuple[str, int], float]
@@ -184,17 +203,23 @@ class Figures:
 
 
 def figures(
-    corpus_name: str, most: int, reranker: str, unseen: bool, few: int = FEW, timed: int = 0
-) -> Figures:
-    """The figures of a corpus's questions, with `unseen` of those alone from which no re-ranker is trained here.
+    corpus_name: str,
+    most: int,
+    reranker: str,
+    unseen: bool,
+    few: int = MODEL_QUESTIONS,
+    timed: int = 0,
+) -> RankingFigures:
+    """Metrics of a corpus's questions.
 
-    Milliseconds are those that each question took when it was asked, or, of methods that ask no language model, those of `timed` questions
-    now: what is asked for hours beside other work tells little about time.
+    With `unseen` only questions count on which no reranker was trained here. Milliseconds were
+    measured when each question was first asked. With `timed`, methods without a language model are
+    timed now on that many questions, since runs of hours next to other work give unreliable times.
 
-    Questions are asked in an order drawn with a seed, so that the first of them are a sample drawn in advance wherever it is ended; those
-    that were answered before by the same lines on the same graph are not asked again.
+    The questions have a fixed random order, so that the first ones are a random sample wherever a
+    run ends. Questions that the same lines have answered on the same graph are not asked again.
     """
-    models, corpus = Models(reranker), open_corpus(corpus_name)
+    models, corpus = RankedDocumentModels(reranker), open_corpus(corpus_name)
     one = build_for(corpus, "links")
     graph = run_build(corpus, one, models)
     questions = [one for one in corpus.questions(corpus_name) if not unseen or question_half(one)]
@@ -208,7 +233,7 @@ def figures(
     asked_of = (
         f"{graph.n_nodes:,} documents, {graph.n_edges:,} links ({one.id}), {models.title(reranker)}"
     )
-    known = Answered(
+    known = SavedAnswers(
         home_folder() / "ranked-documents" / f"{corpus_name}-{models.resolve(reranker).name}.jsonl",
         f"{asked_of}; {BUDGETS}; {METRICS}",
     )
@@ -225,7 +250,7 @@ def figures(
                 continue
             line = LINES[name][0]
             if (question.id, line) not in known.rows:
-                known.add(question.id, line, measured(question, name, context, corpus_name))
+                known.add(question.id, line, measure_method(question, name, context, corpus_name))
             for row in known.rows[question.id, line]:
                 rows.setdefault((name, row["budget"]), []).append(row)
         print(
@@ -242,7 +267,7 @@ def figures(
     )
     for number, question in enumerate(drawn[:timed], 1):
         for name in (name for name in LINES if name not in absent and name not in BY_CHAT):
-            for row in measured(question, name, context, corpus_name):
+            for row in measure_method(question, name, context, corpus_name):
                 again.setdefault((name, row["budget"]), []).append(row["seconds"])
         print(
             f"\r{number} of {timed} questions timed",
@@ -256,24 +281,24 @@ def figures(
     for name, why in absent.items():
         print(f"{name} is not measured. {' '.join(why)}", file=sys.stderr)
     about = f"{len(drawn)} questions, {asked_of}"
-    return Figures(values, milliseconds, about, tuple(absent))
+    return RankingFigures(values, milliseconds, about, tuple(absent))
 
 
-def measured(
+def measure_method(
     question: Question, name: str, context: Context, corpus_name: str
 ) -> list[dict[str, Any]]:
-    """A row for each budget of a method: its figures on this question, and its seconds beside the models."""
+    """A row per budget of a method: metrics on this question, and seconds without models."""
     (line, grows), rows = LINES[name], []
     for budget in BUDGETS if grows else BUDGETS[-1:]:
-        state, beside = asked(line.format(n=budget), question, context)
+        state, beside = run_line(line.format(n=budget), question, context)
         outcome = observe(context.graph, state, source=CorpusSource(corpus_name))
         found = [metric(key)(outcome) or 0.0 for key in METRICS]
         rows.append({"budget": budget, "figures": found, "seconds": round(beside, 6)})
     return rows
 
 
-def tables(of: Figures) -> str:
-    """The figures as Markdown: a row for each method, its budgets one after the other, the interval of the last."""
+def tables(of: RankingFigures) -> str:
+    """The metrics as Markdown: a row per method, its budgets in turn, the last one's interval."""
     budgets = ", ".join(map(str, BUDGETS))
     lines = [
         f"{of.about}. Budgets of {budgets}; of searches {BUDGETS[-1]} alone.",
@@ -290,7 +315,7 @@ def tables(of: Figures) -> str:
             _, low, high = estimates(runs[-1])[column].numbers()
             cells.append(f"{' '.join(means)} [{_short(low)}, {_short(high)}]")
         cells.append(f"{of.milliseconds[name, BUDGETS[-1]]:.1f}")
-        lines.append(f"| {_called(name, runs[-1], ours)} | {' | '.join(cells)} |")
+        lines.append(f"| {_method_label(name, runs[-1], ours)} | {' | '.join(cells)} |")
     lines += ["", f"{OURS} less the other, at budget {BUDGETS[-1]}, by question, with p:", ""]
     lines += ["| other | R@10 | nDCG@10 | TR@10 |", "|---|---|---|---|"]
     for (name, budget), rows in of.values.items():
@@ -303,7 +328,7 @@ def tables(of: Figures) -> str:
             low, high = _short(test.low, "+"), _short(test.high, "+")
             p = _short(test.p) if test.p >= 0.001 else "<.001"
             cells.append(f"{_short(test.difference, '+')} [{low}, {high}], {p}")
-        lines.append(f"| {_called(name, rows, ours)} | {' | '.join(cells)} |")
+        lines.append(f"| {_method_label(name, rows, ours)} | {' | '.join(cells)} |")
     return "\n".join([*lines, *(f"\nNot measured: {name}." for name in of.missing)])
 
 
@@ -316,12 +341,12 @@ def _short(value: float, sign: str = "") -> str:
     return f"{value:{sign}.3f}".replace("0.", ".", 1) if abs(value) < 1 else f"{value:{sign}.3f}"
 
 
-def _called(name: str, rows: np.ndarray, ours: np.ndarray) -> str:
-    """A method, and how many questions it was asked where these are fewer."""
+def _method_label(name: str, rows: np.ndarray, ours: np.ndarray) -> str:
+    """A method's name, with its number of questions where it is smaller."""
     return name if len(rows) == len(ours) else f"{name} ({len(rows)} questions)"
 
 
-def put(file: Path, mark: str, text: str) -> None:
+def write_between_marks(file: Path, mark: str, text: str) -> None:
     """Write a text between the marks of a file."""
     whole, first, last = file.read_text("utf-8"), f"<!-- {mark} -->", f"<!-- /{mark} -->"
     start, end = whole.index(first) + len(first), whole.index(last)
@@ -329,7 +354,7 @@ def put(file: Path, mark: str, text: str) -> None:
 
 
 def main(given: Sequence[str] | None = None) -> None:
-    """Print the tables, or put them into a file."""
+    """Print the tables, or write them into a file."""
     parser = argparse.ArgumentParser(
         prog="python -m tests.benchmarks.ranked_documents", description=__doc__
     )
@@ -341,7 +366,7 @@ def main(given: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--few",
         type=int,
-        default=FEW,
+        default=MODEL_QUESTIONS,
         help="questions for methods that ask a language model (%(default)s)",
     )
     parser.add_argument(
@@ -373,7 +398,7 @@ def main(given: Sequence[str] | None = None) -> None:
         )
     )
     if options.to:
-        put(options.to, f"{options.corpus} {options.reranker}", text)
+        write_between_marks(options.to, f"{options.corpus} {options.reranker}", text)
     print(text)
 
 

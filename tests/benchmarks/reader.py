@@ -1,7 +1,11 @@
-"""The graph reader with and without minding what is asked for, on the same retrieved paths of MetaQA questions; no language model.
+"""The graph reader with and without the expected type of answer, on MetaQA questions.
 
-python -m tests.benchmarks reader                  # HOPSCOPE_BENCHMARK_QUESTIONS of each hop count (20), development and test
-python -m tests.benchmarks.reader --part dev --each 200 --lines lego-1,chain-ranking [--wrong 10]
+    python -m tests.benchmarks reader
+    python -m tests.benchmarks.reader --part dev --each 200 --lines lego-1,chain-ranking
+        [--wrong 10]
+
+Both variants read the same retrieved paths, without a language model. The first command uses
+HOPSCOPE_BENCHMARK_QUESTIONS of each hop count (20), development and test.
 """
 
 from __future__ import annotations
@@ -26,12 +30,12 @@ READERS = {"before": GraphReader(asked=False), "minding": GraphReader()}
 
 
 def run() -> list[dict]:
-    """The rows: how often the first name is right, before and after, with the questions won and lost."""
+    """Fraction of right first answers in both variants, with the questions won and lost."""
     return [row for part in ("dev", "test") for row in rows(part, EACH, LINES)]
 
 
 def rows(part: str, each: int, lines, show: int = 0) -> list[dict]:
-    """The rows of some lines on one part of the sets."""
+    """The rows of these lines on one part of the sets."""
     engine, told = Engine(), []
     graph, known = engine.graph("metaqa"), catalogue()
     for line in lines:
@@ -60,7 +64,10 @@ def rows(part: str, each: int, lines, show: int = 0) -> list[dict]:
                 if show and hits["minding"] < hits["before"]:
                     show -= 1
                     print(
-                        f"    {line}: {every[i].text} | { {name: graph.names(first) for name, first in names.items()} }",
+                        (
+                            f"    {line}: {every[i].text} | "
+                            f"{ {name: graph.names(first) for name, first in names.items()} }"
+                        ),
                         flush=True,
                     )
         for name, found in firsts.items():
@@ -82,7 +89,7 @@ def rows(part: str, each: int, lines, show: int = 0) -> list[dict]:
 
 
 def main() -> None:
-    """The figures of one part, with questions that were lost."""
+    """Print the results of one part, and the questions that were lost."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.reader")
     parser.add_argument("--part", default="dev")
     parser.add_argument("--each", type=int, default=EACH)

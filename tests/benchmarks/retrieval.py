@@ -1,4 +1,4 @@
-"""Retrieval without a language model on the movie graph: seconds a question by instance, warm."""
+"""Retrieval without a language model on the movie graph: warm seconds per question and method."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from core.sources import GraphSource
 
 INSTANCES = {"lego-1": 0.15, "lego-2": 1.5, "lego-10": 1.5, "lego-12": 1.5, "lego-14": 1.5}
 SETS = ("metaqa-1hop-dev", "metaqa-2hop-dev", "metaqa-3hop-dev")
-EACH = 12  # questions of each hop count
+EACH = 12  # Questions of each hop count.
 
 
 def run() -> list[dict]:
-    """A row an instance: the median over the questions; every question starts without cached vectors or states."""
+    """One row per method: the median over questions without cached vectors or states."""
     from core.datasets import datasets
 
     engine, dataset, known = Engine(), datasets()["metaqa"], catalogue()
@@ -38,7 +38,10 @@ def run() -> list[dict]:
                 "name": f"retrieval {known[key].name}",
                 "value": middle,
                 "unit": "s",
-                "note": f"median of {len(seconds)} questions, {min(seconds):.2f} to {max(seconds):.2f}; limit {limit} s",
+                "note": (
+                    f"median of {len(seconds)} questions, {min(seconds):.2f} to "
+                    f"{max(seconds):.2f}; limit {limit} s"
+                ),
             }
         )
     return rows

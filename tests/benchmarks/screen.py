@@ -1,9 +1,11 @@
-"""What a person waits for on screen: from the click to the first answer, to something in every lane, to the quick lanes done, to all
-retrieved, to the first token, to all done; and what that takes of the server's processor.
+"""Waiting times on screen and processor time of the server, in a real browser.
 
-In the lanes that the app begins with, in a real browser, on the machine as it is and with `--busy N` beside N processes that do
-nothing but work. Then the same asked again, and the server's memory. `--isa avx2` keeps the encoder to what an older processor can, in
-float32. Of each question the first time counts: no vector of its paths is known.
+Times run from the click to the first answer, to a result in every lane, to the end of the quick
+lanes, to the end of retrieval, to the first token, and to the end. It uses the app's default lanes,
+on the idle machine or with `--busy N` next to N busy processes. Then the same questions are asked
+again, and the server's memory is measured. `--isa avx2` limits the encoder to the instructions of
+an older processor, in float32. Of each question the first time counts: no vector of its paths is
+cached.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ QUICK_LANES = ("lego-14-quick", "lego-12-quick", "chain-ranking")
 QUICK_PLACES = [place for place, key in enumerate(DEFAULT_LANES) if key in QUICK_LANES]
 WARM = "which person directed the movie Inception"
 SETS = ("metaqa-1hop-dev", "metaqa-2hop-dev", "metaqa-3hop-dev")
-LONGEST = 300  # seconds that one question may take
+MAX_QUESTION_SECONDS = 300  # Seconds at most for one question.
 
 WATCH = """([question, quick]) => new Promise((told) => {
   const times = {};
@@ -57,7 +59,10 @@ WATCH = """([question, quick]) => new Promise((told) => {
 
 
 def run(each: int = 1, busy: int = 0, plain: int = 4, isa: str = "") -> list[dict]:
-    """Medians over `each` questions of 1 to 3 hops with the language model, and `plain` of each without; with neither, of that nothing."""
+    """Medians over `each` questions of 1 to 3 hops with the language model, and `plain` without.
+
+    Zero leaves out that part.
+    """
     if not CHROMIUM:
         return [
             {
@@ -76,24 +81,24 @@ def run(each: int = 1, busy: int = 0, plain: int = 4, isa: str = "") -> list[dic
     beside = f", {busy} busy processes beside" if busy else ""
     limited = {"ONEDNN_MAX_CPU_ISA": isa.upper()} if isa else {}
     with server(**limited) as (url, process), working(busy):
-        watch = Watch(process.pid)
+        watch = PageWatch(process.pid)
         with open_page(url + "/?llm=0") as page:
-            _ready(page)
-            watch.ask(page, WARM)  # warm
+            _wait_until_ready(page)
+            watch.ask(page, WARM)  # This warms up the server.
             first = [watch.ask(page, text, QUICK_PLACES) for text in asked]
             again = [watch.ask(page, text) for text in asked]
         quick = [key for key in QUICK_LANES if key in catalogue()]
         few = []
         if quick and plain:
             with open_page(f"{url}/?llm=0&{'&'.join(f'lane={key}' for key in quick)}") as page:
-                _ready(page)
+                _wait_until_ready(page)
                 watch.ask(page, WARM)
                 few = [watch.ask(page, text) for text in alone]
         told = []
         if answered:
             with open_page(url) as page:
-                _ready(page)
-                watch.ask(page, WARM)  # the model is loaded
+                _wait_until_ready(page)
+                watch.ask(page, WARM)  # The model is loaded now.
                 told = [watch.ask(page, text) for text in answered]
         peak = _peak(process.pid)
     on = processor(isa)
@@ -145,7 +150,7 @@ def run(each: int = 1, busy: int = 0, plain: int = 4, isa: str = "") -> list[dic
 
 
 def main(arguments: list[str]) -> None:
-    """`python -m tests.benchmarks screen [--busy N] [--each N] [--plain N] [--isa avx2]`"""
+    """Run `python -m tests.benchmarks screen [--busy N] [--each N] [--plain N] [--isa avx2]`."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks screen")
     parser.add_argument("--busy", type=int, default=0, help="processes that work beside")
     parser.add_argument(
@@ -158,7 +163,10 @@ def main(arguments: list[str]) -> None:
     parser.add_argument(
         "--isa",
         default="",
-        help="the instructions that the encoder is kept to, such as avx2, avx512_core or avx512_core_vnni",
+        help=(
+            "the instructions that the encoder is kept to, such as avx2, avx512_core or "
+            "avx512_core_vnni"
+        ),
     )
     options = parser.parse_args(arguments)
     print(f"On {processor(options.isa)}")
@@ -168,7 +176,7 @@ def main(arguments: list[str]) -> None:
 
 @contextmanager
 def working(processes: int) -> Iterator[None]:
-    """So many processes that do nothing but work."""
+    """Run this many busy processes during the block."""
     started = [
         multiprocessing.get_context("spawn").Process(target=_work, daemon=True)
         for _ in range(processes)
@@ -188,29 +196,32 @@ def _work() -> None:
         number = number * 6364136223846793005 % 2**64 + 1442695040888963407
 
 
-def _ready(page) -> None:
+def _wait_until_ready(page) -> None:
     page.get_by_role("button", name="Ask", exact=True).wait_for(timeout=120_000)
     page.locator(".lane").first.wait_for(timeout=120_000)
 
 
-class Watch:
-    """Asks questions on a page, and notes what the server spends on each."""
+class PageWatch:
+    """Asks questions on a page and measures the server's processor time."""
 
     def __init__(self, pid: int):
         self._process = psutil.Process(pid)
 
     def ask(self, page, text: str, quick: Sequence[int] = ()) -> dict[str, float]:
-        """Seconds from the click on: `first answer`, `something` in every lane, `quick` where lanes at these places are done, `retrieved`,
-        `token` (where a model answered) and `done`; and the seconds of `processor` time that the server took."""
+        """Seconds from the click to each stage, and `processor` seconds of the server.
+
+        Stages: `first answer`, `something` in every lane, `quick` where lanes at these positions
+        are done, `retrieved`, `token` (where a model answered) and `done`.
+        """
         box = page.get_by_role("textbox", name="Question")
         box.fill(text)
-        page.set_default_timeout(LONGEST * 1000)
+        page.set_default_timeout(MAX_QUESTION_SECONDS * 1000)
         before = self._spent()
         times = page.evaluate(WATCH, [text, list(quick)])
         return {**times, "processor": self._spent() - before}
 
     def _spent(self) -> float:
-        """Processor seconds of the server and its processes so far."""
+        """Processor seconds of the server and its child processes so far."""
         alive = [self._process, *self._process.children(recursive=True)]
         return sum(sum(one.cpu_times()[:2]) for one in alive)
 
@@ -225,7 +236,7 @@ def _row(name: str, values: list[float], aim: float | None = None) -> dict:
 
 
 def _peak(pid: int) -> int:
-    """The peak resident memory of the process, in bytes, as the kernel counts it."""
+    """Peak resident memory of the process in bytes, as the kernel counts it."""
     with open(f"/proc/{pid}/status", encoding="ascii") as status:
         kilobytes = next(line.split()[1] for line in status if line.startswith("VmHWM"))
     return int(kilobytes) * 1024 if psutil.pid_exists(pid) else 0

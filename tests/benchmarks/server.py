@@ -1,5 +1,10 @@
-"""How fast questions are answered by a server: `python -m tests.benchmarks server [names] [--answers N]`, each evaluation in a process and
-home of its own, on a server of models in another process whose replies take a second each."""
+"""Throughput of evaluations with a slow model server.
+
+    python -m tests.benchmarks server [names] [--answers N]
+
+Each evaluation runs in a separate process and user folder, with a model server in another process
+whose replies take a second each.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +22,7 @@ from pathlib import Path
 from core.io.home import ROOT, home_folder, models_folder
 from tests.model_server import model_server
 
-SECONDS = 1.0  # of a reply
+SECONDS = 1.0  # Seconds of a reply.
 MODEL = """
 [model.far]
 kind = "chat"
@@ -33,9 +38,11 @@ judge = "far"
 
 
 @dataclass(frozen=True)
-class Case:
-    """An evaluation of `answers` questions by an instance, on a server with so many places, and what it must hold: at most so many
-    seconds, or at least so many replies a second."""
+class ServerCase:
+    """An evaluation of `answers` questions on a server with `slots` parallel requests.
+
+    It must take at most `seconds`, or reach `rate` replies per second.
+    """
 
     instance: str
     answers: int
@@ -46,17 +53,17 @@ class Case:
 
 
 CASES = {
-    "64": Case("lego-1", 64, seconds=12),
-    "2000": Case("lego-1", 2000, seconds=120),
-    "waits": Case("lego-1", 400, 8, rate=0.9 * 8),
-    "refuses": Case("lego-1", 400, 8, "refuse", rate=0.9 * 8),
-    "beam": Case("lego-15", 60, 8, rate=0.9 * 8),
-    "tog": Case("tog", 160, 8, rate=0.9 * 8),
+    "64": ServerCase("lego-1", 64, seconds=12),
+    "2000": ServerCase("lego-1", 2000, seconds=120),
+    "waits": ServerCase("lego-1", 400, 8, rate=0.9 * 8),
+    "refuses": ServerCase("lego-1", 400, 8, "refuse", rate=0.9 * 8),
+    "beam": ServerCase("lego-15", 60, 8, rate=0.9 * 8),
+    "tog": ServerCase("tog", 160, 8, rate=0.9 * 8),
 }
 
 
 def main(arguments: list[str]) -> None:
-    """Run the cases and print what each took."""
+    """Run the cases and print their results."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks server", description=__doc__)
     parser.add_argument(
         "names", nargs="*", metavar="NAME", help=f"of {', '.join(CASES)} (default: all)"
@@ -72,8 +79,8 @@ def main(arguments: list[str]) -> None:
         print(measured(name, CASES[name], options.set, options.at_once), flush=True)
 
 
-def measured(name: str, case: Case, question_set: str, at_once: int) -> str:
-    """A line on one case: seconds by the clock from the first request to the end, replies a second, and whether it holds."""
+def measured(name: str, case: ServerCase, question_set: str, at_once: int) -> str:
+    """Result of a case: seconds from the first request, replies per second, and a verdict."""
     with (
         tempfile.TemporaryDirectory() as folder,
         model_server(SECONDS, case.slots, case.busy) as server,
@@ -109,6 +116,9 @@ def measured(name: str, case: Case, question_set: str, at_once: int) -> str:
     asked = f"at most {case.seconds:g} s" if case.seconds else f"at least {case.rate:g} a second"
     failed = sum(one["questions"]["failed"] for one in rows["instances"].values())
     places = f"{case.slots} places ({case.busy})" if case.slots else "any number at a time"
-    took = f"{seconds:.1f} s, {rate:.1f} replies a second, up to {seen['most']:,} at a time, {seen['refused']:,} refused, {failed:,} failed"
+    took = (
+        f"{seconds:.1f} s, {rate:.1f} replies a second, up to {seen['most']:,} at a time, "
+        f"{seen['refused']:,} refused, {failed:,} failed"
+    )
     verdict = f"{asked}: {'held' if holds else 'NOT HELD'} ({whole:.0f} s with the start)"
     return f"{name}: {case.answers:,} answers of {case.instance}, {places}: {took}; {verdict}"

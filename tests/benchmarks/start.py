@@ -1,4 +1,4 @@
-"""Starting: a cold `import core`, and the server with its first page."""
+"""Start times: a cold `import core`, and the server with its first page."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ RUNS = 5
 
 
 def run() -> list[dict]:
-    """The median seconds of `import core` with everything a command needs before it opens a graph, in a new process."""
+    """Median seconds of `import core` in a new process.
+
+    It includes everything that a command needs before it opens a graph.
+    """
     seconds = []
     for _ in range(RUNS):
         start = time.perf_counter()

@@ -1,4 +1,7 @@
-"""`python -m tests.benchmarks store --nodes N [--names]`: building a synthetic graph, opening it, and looking names up in it."""
+"""Build of a synthetic graph, its opening, and lookups of names in it.
+
+python -m tests.benchmarks store --nodes N [--names]
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ LOOKUPS, TYPED, KEEP, COLD = 2000, 40, 1000, 20
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Build in a process of its own, measure, and print one table."""
+    """Build in a separate process, measure, and print one table."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks store")
     parser.add_argument("--nodes", type=int, default=1_000_000)
     parser.add_argument(
@@ -51,7 +54,7 @@ def main(arguments: Sequence[str]) -> None:
         from tests.benchmarks.synthetic import write_tsv
 
         write_tsv(options.nodes, options.folder / "triples.tsv")
-    # compiles
+    # This compiles the code.
     _step(
         "build",
         [
@@ -131,7 +134,8 @@ def _look(options) -> list:
     from core.graph.store import Graph
 
     rng = random.Random(0)
-    top_pagerank(Graph.open(options.folder / "first" / "store"), [0], KEEP)  # compiles
+    # This compiles the code.
+    top_pagerank(Graph.open(options.folder / "first" / "store"), [0], KEEP)
     _forget(options.folder / "store")
     start = time.perf_counter()
     graph = Graph.open(options.folder / "store")
@@ -159,7 +163,7 @@ def _look(options) -> list:
     known = name_lookup(graph)
     nodes = [rng.randrange(graph.n_nodes) for _ in range(LOOKUPS)]
     called = graph.names(nodes)
-    known.exact(called[0]), known.search(called[0][:4])  # compiles
+    known.exact(called[0]), known.search(called[0][:4])  # This compiles the code.
     rows.append(["name of a node", _median(graph.node_name, nodes) * 1e6, "µs"])
     rows.append(["node of a name", _median(graph.nodes_named, called) * 1e6, "µs"])
     rows.append(
@@ -203,14 +207,17 @@ def _look(options) -> list:
 
 
 def _cold(options) -> list:
-    """Opening the store and one PageRank with nothing of it in memory, from ordinary nodes and from the best connected thousand."""
+    """Time to open the store and run one PageRank with nothing in memory.
+
+    Seeds are ordinary nodes and the thousand nodes of highest degree.
+    """
     import numpy as np
 
     from core.graph.pagerank.top_nodes import top_pagerank
     from core.graph.store import Graph
 
     graph, rng = Graph.open(options.folder / "store"), np.random.default_rng(0)
-    top_pagerank(graph, [0], KEEP)  # compiles
+    top_pagerank(graph, [0], KEEP)  # This compiles the code.
     hubs = np.argpartition(-(np.diff(graph.out_indptr) + np.diff(graph.in_indptr)), KEEP)[:KEEP]
     drawn = {
         "a node": rng.integers(graph.n_nodes, size=COLD),
@@ -235,7 +242,7 @@ def _cold(options) -> list:
 
 
 def _forget(folder: Path) -> None:
-    """Has the system forget what it holds of the files in a folder."""
+    """Drop a folder's files from the page cache."""
     for path in folder.rglob("*"):
         if path.is_file():
             with open(path, "rb") as stream:

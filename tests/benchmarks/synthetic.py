@@ -1,9 +1,11 @@
-"""Synthetic graphs of any size: every triple is computed from its number, so no part needs another or is ever held whole.
+"""Synthetic graphs of any size, computed triple by triple.
 
-Of `nodes` nodes and three times as many triples, each node is the head of one triple; all other ends are drawn by rank with
-density rank^(-2/3), which gives degrees a power law of exponent 2.5 and the largest hub about 5 nodes^(2/3) edges: fifty
-thousand at a million nodes, a million at a hundred million. Ids are ranks scattered by a multiplication, so hubs lie apart.
-Triples that come out alike are kept once by the store, which therefore holds a little fewer.
+Every triple is computed from its number, so no part needs another and the graph is never held as a
+whole. Of `nodes` nodes and three times as many triples, each node is the head of one triple. All
+other ends are drawn by rank with density rank^(-2/3). This gives degrees a power law of exponent
+2.5, and the largest hub about 5 nodes^(2/3) edges: fifty thousand at a million nodes, a million at
+a hundred million. Ids are ranks scattered by a multiplication, so hubs lie apart. The store keeps
+equal triples once, and therefore holds slightly fewer.
 """
 
 from __future__ import annotations
@@ -15,15 +17,15 @@ import numba
 import numpy as np
 
 PER_NODE, RELATIONS, SEED = 3, 400, 7
-BLOCK = 1 << 20  # triples made at a time
-SCATTER = 2_654_435_761  # a prime; so no number of nodes below it shares a factor with it
-# 20 consonants, 5 vowels: 100 syllables
+BLOCK = 1 << 20  # Triples of a block.
+SCATTER = 2_654_435_761  # A prime, so no smaller number of nodes shares a factor with it.
+# 20 consonants and 5 vowels give 100 syllables.
 LETTERS = np.frombuffer(b"bcdfghjklmnprstvwzyxaeiou", np.uint8)
 
 
 @numba.njit(cache=True)
 def _mixed(value):
-    """The splitmix64 finaliser of a number: a uint64 that looks random."""
+    """Return the splitmix64 finaliser of a number, a pseudo-random uint64."""
     value = (value + np.uint64(0x9E3779B97F4A7C15)) & np.uint64(0xFFFFFFFFFFFFFFFF)
     value = (value ^ (value >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     value = (value ^ (value >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -32,7 +34,7 @@ def _mixed(value):
 
 @numba.njit(cache=True)
 def _share(seed, number):
-    """A number in [0, 1) fixed by the seed and a number."""
+    """Return a pseudo-random number in [0, 1) for a seed and a number."""
     return (
         np.float64(_mixed(_mixed(np.uint64(seed)) ^ np.uint64(number)) >> np.uint64(11))
         / 9007199254740992.0
@@ -41,14 +43,14 @@ def _share(seed, number):
 
 @numba.njit(cache=True)
 def _ranked(seed, number, nodes):
-    """A node drawn with density rank^(-2/3), scattered over the ids."""
+    """Return a node drawn with density rank^(-2/3), scattered over the ids."""
     rank = np.int64(nodes * _share(seed, number) ** 3)
     return (rank * SCATTER + 1) % nodes
 
 
 @numba.njit(cache=True)
 def triples(first, last, nodes, seed):
-    """The triples of number `first` to `last`: (heads, relations, tails), int32."""
+    """Return triples `first` to `last` as (heads, relations, tails), int32."""
     heads, relations, tails = (
         np.empty(last - first, np.int32),
         np.empty(last - first, np.int32),
@@ -67,14 +69,17 @@ def triples(first, last, nodes, seed):
 def blocks(
     nodes: int, first: int = 0, seed: int = SEED
 ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """All triples from number `first` on, in blocks."""
+    """Yield all triples from number `first` on, in blocks."""
     for start in range(first, PER_NODE * nodes, BLOCK):
         yield triples(start, min(PER_NODE * nodes, start + BLOCK), nodes, seed)
 
 
 @numba.njit(cache=True)
 def _write_name(out, at, node):
-    """The name of a node at out[at:]: its number in syllables, each number another, and a word by chance. The end."""
+    """Write the name of a node to out[at:] and return its end.
+
+    A name is the node's number in syllables and a pseudo-random word.
+    """
     number, written = np.uint64(node), 0
     while written < 4 or number > 0:
         syllable = np.int64(number % np.uint64(100))
@@ -116,13 +121,13 @@ def _lines(heads, relations, tails, out):
 
 
 def name(node: int) -> str:
-    """The name that a node bears in the named file."""
+    """The name of a node in the named file."""
     out = np.empty(64, np.uint8)
     return out[: _write_name(out, 0, node)].tobytes().decode()
 
 
 def write_tsv(nodes: int, path: str | Path, named: bool = True, seed: int = SEED) -> None:
-    """Writes the triples as tab-separated text, of names or of numbers."""
+    """Write the triples as tab-separated text, of names or of numbers."""
     out = np.empty(BLOCK * 96, np.uint8)
     with open(path, "wb") as stream:
         for heads, relations, tails in blocks(nodes, seed=seed):
@@ -145,7 +150,7 @@ def numbers(nodes: int, seed: int = SEED, memory: int | None = None):
 
 
 def store(nodes: int, folder: str | Path, seed: int = SEED, memory: int | None = None):
-    """The graph of numbered nodes, stored in `folder`; as it is where it lies there already."""
+    """The graph of numbered nodes, stored in `folder` unless it is there already."""
     from core.errors import StoreError
     from core.graph.building.build import build
     from core.graph.store import Graph

@@ -1,5 +1,8 @@
-"""What it costs that OpenMP's waiting threads sleep (`OMP_WAIT_POLICY=passive`) rather than spin: tokens a second of the embedded
-model, read and written, on the machine as it is and beside busy processes."""
+"""Speed of the embedded model with sleeping or spinning OpenMP threads.
+
+Idle threads sleep with `OMP_WAIT_POLICY=passive`. It measures tokens per second, read and written,
+on the idle machine and next to busy processes.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,7 @@ ASK = [
 
 
 def measure() -> dict[str, float]:
-    """Tokens a second of one prompt, read and written, in this process."""
+    """Tokens per second of one prompt, read and written, in this process."""
     from core.models.registry import Registry
 
     chat = Registry().chat("answer")
@@ -42,7 +45,10 @@ def measure() -> dict[str, float]:
 
 
 def main(arguments: list[str]) -> None:
-    """`python -m tests.benchmarks threads [--busy 0 4] [--times 3]`: each policy in turn, in processes of their own."""
+    """Run `python -m tests.benchmarks threads [--busy 0 4] [--times 3]`.
+
+    The policies take turns, in separate processes.
+    """
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks threads")
     parser.add_argument(
         "--busy", type=int, nargs="+", default=[0, 4], help="processes that work beside"
@@ -64,7 +70,8 @@ def main(arguments: list[str]) -> None:
                 statistics.median(row[key] for row in rows) for key in ("read", "written")
             )
             print(
-                f"{busy} busy beside, threads that wait {policy:8} read {read:7.1f} tokens/s, write {written:6.1f} tokens/s"
+                f"{busy} busy beside, threads that wait {policy:8} read {read:7.1f} tokens/s, "
+                f"write {written:6.1f} tokens/s"
             )
 
 

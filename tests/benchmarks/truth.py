@@ -1,8 +1,9 @@
-"""The exact best nodes of many questions at once on a graph of any size, to measure others by.
+"""Exact PageRank results of many questions at once on a graph of any size, as a reference.
 
-With z = p / degree the equation of PageRank is z(v) = (damping x the sum of its neighbours' z + (1 - damping) x s(v)) / degree(v).
-It is solved in place, node by node, by successive over-relaxation (see core/graph/pagerank/relaxation.py) for `WIDE` questions side by
-side: a neighbour's values lie on one cache line, so that sixteen questions cost little more than one.
+With z = p / degree the equation of PageRank is z(v) = (damping x the sum of its neighbours' z + (1
+- damping) x s(v)) / degree(v). It is solved in place, node by node, by successive over-relaxation
+(see core/graph/pagerank/relaxation.py) for `WIDE` questions at once. A neighbour's values lie on
+one cache line, so that sixteen questions cost little more than one.
 """
 
 from __future__ import annotations
@@ -12,17 +13,21 @@ from math import sqrt
 import numpy as np
 from numba import njit
 
-WIDE = 16  # questions at once; float32, so 64 bytes a node
-BLOCK = 64  # nodes whose neighbours are read ahead
-# the sum of changes of a whole sweep, at which a question counts as solved, and the sweeps in the most
+WIDE = 16  # Questions at once; float32, so 64 bytes per node.
+BLOCK = 64  # Nodes whose neighbours are read ahead.
+# Sum of changes in a whole sweep at which a question counts as solved, and highest number of
+# sweeps.
 CHANGE, MOST = (1e-6, 100)
-TIED = 1e-5  # scores that differ by less of their size count as equal
+TIED = 1e-5  # Scores whose relative difference is smaller count as equal.
 
 
 def best_nodes(
     graph, questions: list[tuple[int, ...]], keep: int, damping: float, report=lambda text: None
 ) -> list[np.ndarray]:
-    """For each question's seeds the nodes whose score in both directions reaches that of the last of the best `keep`, ascending."""
+    """For each question, the nodes whose score reaches that of the last of the best `keep`.
+
+    Scores are in both directions, and nodes ascend.
+    """
     return [
         nodes
         for at in range(0, len(questions), WIDE)
@@ -57,10 +62,10 @@ def _solve(
 
 @njit(cache=True, nogil=True, fastmath=True)
 def _sweep(values, seeds, columns, shares, damping, omega, out_indptr, tails, in_indptr, in_heads):
-    """Relaxes the equation at each node in turn with the latest values around it; gives how much each question changed."""
+    """Relax the equation at each node in turn, and return the change of each question."""
     change, total, at, seen = np.zeros(WIDE), np.zeros(WIDE, np.float32), 0, np.float32(0.0)
     for node in range(len(values)):
-        # read one after the other, so that the processor waits for memory once
+        # Sequential reads let the processor wait for memory once.
         if node % BLOCK == 0:
             end = min(node + BLOCK, len(values))
             for link in range(out_indptr[node], out_indptr[end]):

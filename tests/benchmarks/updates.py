@@ -1,12 +1,14 @@
-"""What a change of documents costs a graph: documents added, changed and removed, against building it anew and against LightRAG.
+"""Cost of changed documents for a graph, compared with a rebuild and with LightRAG.
 
-    python -m tests.benchmarks updates [--corpus hotpotqa] [--documents 200] [--builds ...] [--shares 1 5 10] [--json FILE] [--plot FILE]
+    python -m tests.benchmarks updates [--corpus hotpotqa] [--documents 200] [--builds ...]
+        [--shares 1 5 10] [--json FILE] [--plot FILE]
 
-A part of the documents is held out: some are added, the texts of others take the place of those that are there, and then documents are
-removed, so many per cent of all at a time. Each row has processor seconds, chunks that were read, calls and tokens of a language model, and
-texts that were encoded. A build by a language model that ships with the corpus is asked for its shipped replies, which count with the
-tokens that they took; its seconds are without them. What is measured of LightRAG is recorded by `tests/peers/updates_peer.py` in an
-environment of its own, of the same documents and changes.
+Some of the documents are held out. In steps of so many per cent of all documents, some are added,
+the texts of others replace existing ones, and then documents are removed. Each row has processor
+seconds, chunks that were read, calls and tokens of a language model, and encoded texts. A shipped
+build by a language model uses its shipped replies, which count with their original tokens but
+without their seconds. Results of LightRAG are recorded by `tests/peers/updates_peer.py` in a
+separate environment, for the same documents and changes.
 """
 
 from __future__ import annotations
@@ -38,8 +40,12 @@ KINDS = ("added", "changed", "removed")
 
 @dataclass(frozen=True)
 class Update:
-    """What one change cost a build: documents that it touched, of how many, processor seconds, chunks read of how many, calls and tokens
-    of a language model, texts encoded, and whether the graph is that of a rebuild, bit for bit, where that was looked at."""
+    """Cost of one change of documents to a build.
+
+    It has the changed documents and all documents, processor seconds, read chunks and all chunks,
+    calls and tokens of a language model, encoded texts, and whether the graph equals a rebuild bit
+    by bit, where that was checked.
+    """
 
     build: str
     kind: str
@@ -57,8 +63,10 @@ class Update:
 def parts(
     documents: Sequence[Document], shares: Sequence[int]
 ) -> tuple[list[Document], list[list[Document]], list[list[Document]]]:
-    """The documents to begin with, those that are added, and those whose texts take the place of others: of both as many for each share as
-    it is of all, every n-th of the corpus.
+    """Initial documents, documents to add, and documents whose texts replace others.
+
+    Each of the last two has a list per share, with that percentage of all documents. They are
+    every n-th document of the corpus.
 
     >>> from tests.benchmarks.updates import parts
     >>> base, added, texts = parts([*range(100)], (1, 5))
@@ -76,8 +84,10 @@ def parts(
 def steps(
     documents: Sequence[Document], shares: Sequence[int]
 ) -> Iterator[tuple[str, list[Document], list[str]]]:
-    """The changes one after the other: kind, documents that are put in, ids that are taken out. Texts that were not there before take the
-    place of the first documents, and the next are removed."""
+    """Yield the changes in order: kind, documents to put in, and ids to remove.
+
+    New texts replace the first documents, and the next ones are removed.
+    """
     base, added, texts = parts(documents, shares)
     yield from (("added", part, []) for part in added)
     at = 0
@@ -92,7 +102,7 @@ def steps(
 def measured(
     documents: Sequence[Document], spec: str, shares: Sequence[int], source: Corpus, fresh: Path
 ) -> list[Update]:
-    """The first build, each change, and the rebuild of what came out, in an empty home each."""
+    """The first build, each change, and the final rebuild, each in an empty user folder."""
     base, *_ = parts(documents, shares)
     corpus = write_corpus(home_folder() / "corpora" / "changing", base, "Changing")
     found = [_built(corpus, spec, "built", len(base), source, fresh)]
@@ -135,7 +145,7 @@ def _built(
 
 
 def given(documents: Sequence[Document], shares: Sequence[int], source: Corpus) -> dict:
-    """What LightRAG is given: documents as id and text, the changes, and by text the entities and relations that the parser finds."""
+    """Inputs of LightRAG: documents as id and text, the changes, and the parser's facts by text."""
     text = lambda one: f"{one.title}\n{one.text}" if one.title else one.text
     pairs = lambda some: [[one.id, text(one)] for one in some]
     ctx, texts = build_context(source, Registry()), [text(one) for one in documents]
@@ -158,7 +168,7 @@ def given(documents: Sequence[Document], shares: Sequence[int], source: Corpus) 
 
 
 def main(arguments: list[str]) -> None:
-    """Measure, print a table, and write what was asked for."""
+    """Measure, print a table, and write the requested files."""
     parser = argparse.ArgumentParser(
         prog="python -m tests.benchmarks updates", description=__doc__.split("\n")[0]
     )
@@ -199,9 +209,13 @@ def main(arguments: list[str]) -> None:
             )
     peer = json.loads(RECORDED.read_text("utf-8")) if RECORDED.exists() else []
     for row in peer:
-        asked = f"{row['calls']:6,} calls, {row['tokens']:9,} tokens, {row['parses']:6,} cached extractions parsed"
+        asked = (
+            f"{row['calls']:6,} calls, {row['tokens']:9,} tokens, {row['parses']:6,} cached "
+            f"extractions parsed"
+        )
         print(
-            f"LightRAG               {row['kind']:8} {row['documents']:4} of {row['of']:4} documents  {asked}"
+            f"LightRAG               {row['kind']:8} {row['documents']:4} of {row['of']:4} "
+            f"documents  {asked}"
         )
     if options.json:
         Path(options.json).write_text(json.dumps([asdict(one) for one in found], indent=1), "utf-8")
@@ -221,13 +235,18 @@ def _row(one: Update, found: Sequence[Update]) -> str:
     else:
         same = "  ANOTHER GRAPH"
     return (
-        f"{one.build:22} {one.kind:8} {one.documents:4} of {one.of:4} documents  {one.seconds:6.1f} s {share}  "
-        f"read {one.read:4} of {one.chunks:4} chunks, {one.calls:4} calls, {one.tokens:8,} tokens, {one.encoded:6,} encoded{same}"
+        f"{one.build:22} {one.kind:8} {one.documents:4} of {one.of:4} documents  "
+        f"{one.seconds:6.1f} s {share}  "
+        f"read {one.read:4} of {one.chunks:4} chunks, {one.calls:4} calls, {one.tokens:8,} "
+        f"tokens, {one.encoded:6,} encoded{same}"
     )
 
 
 def figure(found: Sequence[Update]):
-    """Seconds of a change as a share of a rebuild, by build and kind of change, over the documents that it touches."""
+    """Plot the seconds of a change as a fraction of a rebuild, by build and kind of change.
+
+    The x axis has the changed documents.
+    """
     import plotly.graph_objects as go
 
     from core.evaluation.reports.plots import COLOURS, DASHES, apply_style

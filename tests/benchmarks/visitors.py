@@ -1,7 +1,8 @@
-"""Many visitors at once: how many questions are answered in a minute, and how long one waits.
+"""Many simultaneous visitors: answered questions per minute, and waiting time per question.
 
-A visitor opens the page with a question in its address, as a permalink does, follows it as a browser would until every lane is
-done, closes it and opens the next. They speak the app's own protocol, so that no browser's drawing is measured with it.
+A visitor opens the page with a question in its address, as a permalink does, follows it like a
+browser until every lane is done, closes it and opens the next. Visitors speak the app's own
+protocol, so no browser's rendering is measured.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ DONE = re.compile(rb'"status": ?"(done|failed)"')
 SETS = ("metaqa-1hop-dev", "metaqa-2hop-dev", "metaqa-3hop-dev")
 
 
-class Broken(Exception):
-    """The page ended in an error, or the connection in nothing."""
+class PageFailed(Exception):
+    """The page ended in an error, or the connection was lost."""
 
 
 def run(
@@ -35,15 +36,22 @@ def run(
     model: bool = False,
     corpus: str = "",
 ) -> list[dict]:
-    """How many questions all visitors had answered in the time, and the median seconds of one; with a corpus, of its documents."""
+    """Number of answered questions of all visitors, and median seconds of one.
+
+    With a corpus its documents are asked.
+    """
     questions, lanes = questions_of(corpus), lanes or (CORPUS_LANES if corpus else LANES)
     asked = {"lane": list(lanes), "llm": int(model)} | ({"corpus": corpus} if corpus else {})
     with server() as (address, process):
-        asyncio.run(_visit(address, {**asked, "q": next(questions)}, 300))  # warm
+        # This warms up the server.
+        asyncio.run(_visit(address, {**asked, "q": next(questions)}, 300))
         took = asyncio.run(
             _all(address, ({**asked, "q": text} for text in questions), visitors, seconds)
         )
-    note = f"{visitors} visitors, {seconds:g} s, {' + '.join(lanes)}, {'with' if model else 'no'} language model"
+    note = (
+        f"{visitors} visitors, {seconds:g} s, {' + '.join(lanes)}, {'with' if model else 'no'} "
+        f"language model"
+    )
     spread = f"{min(took):.1f} to {max(took):.1f} s" if took else "nobody was answered"
     wait = statistics.median(took) if took else float("nan")
     return [
@@ -58,7 +66,7 @@ def run(
 
 
 def questions_of(corpus: str) -> Iterator[str]:
-    """Questions without end."""
+    """Endless questions."""
     if corpus:
         from core.corpus import open_corpus
 
@@ -73,7 +81,11 @@ def questions_of(corpus: str) -> Iterator[str]:
 
 
 def main(arguments: list[str]) -> None:
-    """`python -m tests.benchmarks visitors [--visitors N] [--seconds S] [--lanes A B] [--model] [--corpus NAME]`"""
+    """Run the command.
+
+    python -m tests.benchmarks visitors [--visitors N] [--seconds S] [--lanes A B] [--model]
+        [--corpus NAME]
+    """
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks visitors")
     parser.add_argument("--visitors", type=int, default=20)
     parser.add_argument("--seconds", type=float, default=60.0)
@@ -90,7 +102,7 @@ def main(arguments: list[str]) -> None:
 async def _all(
     address: str, asked: Iterator[dict[str, Any]], visitors: int, seconds: float
 ) -> list[float]:
-    """The seconds that each answered question took."""
+    """Seconds of each answered question."""
     end, took = time.perf_counter() + seconds, []
 
     async def visitor() -> None:
@@ -104,7 +116,7 @@ async def _all(
 
 
 async def _visit(address: str, asked: dict[str, Any], patience: float) -> float | None:
-    """The seconds until every lane of the question is done; None where patience ran out first."""
+    """Seconds until every lane of the question is done, or None at the time limit."""
     query = urlencode(asked, doseq=True)
     start = time.perf_counter()
     try:
@@ -115,8 +127,11 @@ async def _visit(address: str, asked: dict[str, Any], patience: float) -> float 
 
 
 async def follow(address: str, query: str, lanes: int) -> bytes:
-    """Run the page and its fragments, as often as they ask for it, until so many lanes are done: what the server then drew. Raises
-    Broken where the page ended in an error box, or the server went away."""
+    """Run the page and its fragments as a browser does until `lanes` lanes are done.
+
+    Returns the data that the server then sent. Raises PageFailed if the page ended in an error, or
+    the server ended.
+    """
     import websockets
     from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
@@ -147,12 +162,12 @@ async def follow(address: str, query: str, lanes: int) -> bytes:
                 if kind == "stop_auto_rerun":
                     _stop(polls)
                 if kind == "delta" and message.delta.new_element.WhichOneof("type") == "exception":
-                    raise Broken(message.delta.new_element.exception.message)
+                    raise PageFailed(message.delta.new_element.exception.message)
                 if kind == "delta" and len(DONE.findall(data)) >= lanes:
                     return data
         finally:
             _stop(polls)
-    raise Broken("the connection was closed")
+    raise PageFailed("the connection was closed")
 
 
 async def look(
@@ -162,8 +177,11 @@ async def look(
     times: int = 1,
     between: Callable[[int], Awaitable[None]] | None = None,
 ) -> None:
-    """Open a page by its path, as from the sidebar, wait until it is drawn, and run it again until it was drawn so many `times`; `between`
-    is called after each, with the bytes that were sent. Raises Broken as `follow` does."""
+    """Open a page by its path, as from the sidebar, and run it `times` times.
+
+    After each run `between` is called with the number of bytes sent. Raises PageFailed as
+    `follow` does.
+    """
     import websockets
     from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
@@ -179,7 +197,7 @@ async def look(
             if message.hash and message.metadata.cacheable:
                 known.add(message.hash)
             if kind == "delta" and message.delta.new_element.WhichOneof("type") == "exception":
-                raise Broken(message.delta.new_element.exception.message)
+                raise PageFailed(message.delta.new_element.exception.message)
             if (
                 kind == "script_finished"
                 and message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY
@@ -190,7 +208,7 @@ async def look(
                 if not times:
                     return
                 await socket.send(_rerun(query, known, page=page))
-    raise Broken("the connection was closed")
+    raise PageFailed("the connection was closed")
 
 
 def _stop(polls: dict[str, asyncio.Task]) -> None:
@@ -200,7 +218,7 @@ def _stop(polls: dict[str, asyncio.Task]) -> None:
 
 
 def _rerun(query: str, known: set[str], fragment: str = "", page: str = "") -> bytes:
-    """A browser's wish to run a page, the first where none is named, or one fragment of it."""
+    """A browser's request to run a page or one fragment of it; the default is the first page."""
     from streamlit.proto.BackMsg_pb2 import BackMsg
 
     message = BackMsg()

@@ -1,13 +1,15 @@
-"""Two attempts to name more first answers right on Freebase-like questions of one entity; no language model is asked.
+"""Two rejected attempts to improve first answers on Freebase-like questions of one entity.
 
-Both are held against chain votes and were not taken (docs/figures.md says what they gave). By type: an end's votes count the more the more
-its type, `person` or `country` by the relations that it is the head of, is like the words that ask, and the graph reader looks for what is
-asked for among nearly as good paths alone. By fusion: the best paths are ordered by reciprocal rank (Cormack, Clarke and Büttcher, SIGIR
-2009) of their votes and of the encoder's cosine of the question and the whole path, its entities too.
+No language model is used. Both are compared with chain votes (results are in docs/figures.md). By
+type: an end's votes are weighted by the similarity of its type (`person` or `country`, from the
+relations that it is the head of) to the words that ask, and the graph reader looks for the expected
+type of answer only among almost equally good paths. By fusion: the best paths are ordered by
+reciprocal rank (Cormack, Clarke and Büttcher, SIGIR 2009) of their votes and of the encoder's
+cosine of the question and the whole path with its entities.
 
-Asked are questions whose text has an odd MD5, by type. HOPSCOPE_BENCHMARK_TYPES=0.1,0.2 tries these worths of the type, and the fusion
-without and with each, on the half that was chosen on. HOPSCOPE_BENCHMARK_QUESTIONS and HOPSCOPE_BENCHMARK_SEED tell how many of each set,
-and which.
+Questions whose text has an odd MD5 are asked, by type. HOPSCOPE_BENCHMARK_TYPES=0.1,0.2 tries these
+weights of the type, and the fusion without and with each, on the half used for choices.
+HOPSCOPE_BENCHMARK_QUESTIONS and HOPSCOPE_BENCHMARK_SEED set the sample of each set.
 """
 
 from __future__ import annotations
@@ -40,24 +42,30 @@ from tests.benchmarks.memory import DEVELOPMENT, HELD_OUT
 TRIED = tuple(
     float(value) for value in os.environ.get("HOPSCOPE_BENCHMARK_TYPES", "").split(",") if value
 )
-WORTH = 0.2  # of the type, chosen on the half with an even MD5
-NEAR = 0.5  # share of the best path's votes from which a path is nearly as good
-# paths that the encoder reads; what is added to ranks before they are fused
+TYPE_WEIGHT = 0.2  # Weight of the type, chosen on the half with an even MD5.
+NEAR_FRACTION = 0.5  # Fraction of the best path's votes at which a path counts as almost as good.
+# Number of paths that the encoder reads, and offset of ranks in the fusion.
 READ, RANK_OFFSET = (48, 60)
 SETS = ("webqsp-answerable", "cwq-answerable")
 ASKING = frozenset("who whom whose what whats which where when how".split())
 
 
 def run() -> list[dict]:
-    """For each set and attempt the share of first answers that are right, with what is won and lost against chain votes."""
+    """Fraction of right first answers per set and attempt, and questions won and lost.
+
+    The baseline is chain votes.
+    """
     engine, rows, tests = Engine(), [], []
     for name in SETS:
         here = list(_asks(engine, name, 1, DEVELOPMENT if TRIED else HELD_OUT))
-        before = _each(engine, here, ChainVotes(), lambda lane: None)
+        before = _score_each(engine, here, ChainVotes(), lambda lane: None)
         for told, now in _attempts(engine, here).items():
             test = paired_test("hit@1", "now", "before", now[:, 0], before[:, 0])
             won, lost = int((now > before)[:, 0].sum()), int((now < before)[:, 0].sum())
-            note = f"{len(here)} questions{_told(list(now[:, 0]))}, chain votes {before[:, 0].mean():.3f}: {won} won, {lost} lost, "
+            note = (
+                f"{len(here)} questions{_told(list(now[:, 0]))}, chain votes "
+                f"{before[:, 0].mean():.3f}: {won} won, {lost} lost, "
+            )
             note += f"{test.difference:+.3f} [{test.low:+.3f}, {test.high:+.3f}], p = {test.p:.2g}"
             note += f"; in the best {BEST} {before[:, 1].mean():.3f} and {now[:, 1].mean():.3f}"
             tests.append(test.p)
@@ -76,21 +84,25 @@ def run() -> list[dict]:
 
 def _attempts(engine, here: list[SourceQuestion]) -> dict[str, np.ndarray]:
     if not TRIED:
-        return {f"type {WORTH:g}": _each(engine, here, TypedVotes(types=WORTH), _near)}
+        return {
+            f"type {TYPE_WEIGHT:g}": _score_each(
+                engine, here, TypedVotes(types=TYPE_WEIGHT), _read_near_paths
+            )
+        }
     made = {
-        f"type {worth:g}": _each(engine, here, TypedVotes(types=worth), _near)
+        f"type {worth:g}": _score_each(engine, here, TypedVotes(types=worth), _read_near_paths)
         for worth in (0.0, *TRIED)
     }
     return made | {
-        f"fusion, type {worth:g}": _each(engine, here, TypedVotes(types=worth), _fused)
+        f"fusion, type {worth:g}": _score_each(engine, here, TypedVotes(types=worth), _fuse_paths)
         for worth in (0.0, *TRIED)
     }
 
 
-def _each(
+def _score_each(
     engine, here: list[SourceQuestion], votes: ChainVotes, change: Callable[[LaneRun], None]
 ) -> np.ndarray:
-    """For each question whether the first answer is right, and the share of the known answers in the best paths: float64 [n, 2]."""
+    """Correct first answers, and fractions of known answers in the best paths, float64 [n, 2]."""
     lanes = [LaneRun(ask, Line((votes,)), engine.environment, PrefixCache()) for ask in here]
     for lane in lanes:
         lane.retrieve(LaneListener())
@@ -100,7 +112,7 @@ def _each(
 
 @dataclass(frozen=True, eq=False)
 class TypedBallot(ChainBallot):
-    """A ballot whose ends' votes are multiplied by what their types are worth."""
+    """A ballot that multiplies the votes of ends by the weights of their types."""
 
     worth: dict[int, float]
 
@@ -113,7 +125,10 @@ class TypedBallot(ChainBallot):
 
 @dataclass(frozen=True, repr=False)
 class TypedVotes(ChainVotes):
-    """Chain votes, times exp(types * (fit - best fit) / close) of the end's type and the words that ask."""
+    """Chain votes, times exp(types * (fit - best fit) / close).
+
+    The fit compares the end's type with the words that ask.
+    """
 
     types: float = 0.0
 
@@ -137,17 +152,18 @@ class TypedVotes(ChainVotes):
 
 
 def question_words(question: str) -> str:
-    """The first question word and the two words after it, in small letters; empty where there is none."""
+    """The first question word and the two words after it, in lower case, or an empty text."""
     words = [word.text for word in words_of(question)]
     first = next((at for at, word in enumerate(words) if word in ASKING), None)
     return "" if first is None else " ".join(words[first : first + 3])
 
 
 def type_fit(graph: KnowledgeGraph, nodes: np.ndarray, asked: np.ndarray, encoder) -> np.ndarray:
-    """float64 [len(nodes)]: how like the words that ask, as token vectors, the types of these nodes are.
+    """Similarity of the words that ask to the types of nodes, float64 [len(nodes)].
 
-    A node's types are what the relations that it is the head of say of their heads (`film` by `film.film.genre`), its fit that of the most
-    alike: the mean over a type's tokens of the best cosine to a token of `asked`. A node without a type has the mean fit of the others.
+    The words are given as token vectors. The types of a node follow from the relations that it is the head of (`film` by
+    `film.film.genre`). Its fit is that of the most similar type: the mean over the type's tokens of
+    the best cosine to a token of `asked`. A node without a type has the mean fit of the others.
     """
     types = [relation_phrase(name).head_type for name in graph.relation_names]
     steps = graph.steps_from(nodes, "out")
@@ -164,20 +180,23 @@ def type_fit(graph: KnowledgeGraph, nodes: np.ndarray, asked: np.ndarray, encode
     return np.where(np.isfinite(fit), fit, fit[np.isfinite(fit)].mean())
 
 
-def _near(lane: LaneRun) -> None:
-    """The graph reader's answers by the paths that are nearly as good as the best one."""
+def _read_near_paths(lane: LaneRun) -> None:
+    """Restrict the graph reader to paths almost as good as the best one."""
     state = lane.state
     scores = state.paths.scores or ()
     near = tuple(
-        path for path, score in zip(state.paths.items, scores) if score >= NEAR * scores[0]
+        path for path, score in zip(state.paths.items, scores) if score >= NEAR_FRACTION * scores[0]
     )
     context = Context(lane.graph, lane.environment)
     read = GraphReader()(state.replace(paths=Ranking("path", near), reader=None), context)
     lane.states[-1] = state.replace(reader=read.reader)
 
 
-def _fused(lane: LaneRun) -> None:
-    """The first `READ` paths by the sum of 1 / (60 + rank) by votes and by the encoder's cosine; the end of the first is the answer."""
+def _fuse_paths(lane: LaneRun) -> None:
+    """Reorder the first `READ` paths by the reciprocal rank fusion of votes and cosine.
+
+    The cosine is that of the encoder, and the end of the first path is the answer.
+    """
     paths = lane.state.paths.items[:READ]
     if paths:
         encoder = lane.environment.models.encoder()

@@ -1,8 +1,11 @@
-"""Walk&Retrieve beside its baselines on unseen questions of a graph, as Markdown tables: right, wrong, withheld answers, what the context
-holds, tokens and seconds, with intervals and paired tests; `python -m tests.benchmarks walks [--sample 100] [--llm]`.
+"""Walk&Retrieve and its baselines on unseen questions of a graph, as Markdown tables.
 
-Each row is a run of its own and every question is kept: the command goes on where it stopped. Rows whose walks are not encoded yet are left
-out, with the command that encodes them.
+    python -m tests.benchmarks walks [--sample 100] [--llm]
+
+The tables have right, wrong and withheld answers, contents of the context, tokens and seconds, with
+intervals and paired tests. Each row is a separate run whose results are saved: the command
+continues where it stopped. Rows whose walks are not encoded yet are left out, with the command that
+encodes them.
 """
 
 from __future__ import annotations
@@ -30,7 +33,7 @@ ROWS = (
     "chain-ranking",
     "language-model-or-decline",
 )
-BASE = ROWS[0]  # what the others are tested against
+BASE = ROWS[0]  # The others are tested against this row.
 CONTEXT = ("path_hit@32", "path_recall@32")
 READ = ("reader_hit@1", "reader_f1")
 ANSWERED = ("accurate", "hallucination", "missing", "truthfulness")
@@ -38,7 +41,7 @@ TESTED = ("truthfulness", "accurate", "path_hit@32")
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Ask what was not asked yet and print the tables."""
+    """Compute missing results and print the tables."""
     options = _options(arguments)
     engine = Engine()
     found: dict[str, RunSummary] = {}
@@ -51,7 +54,7 @@ def main(arguments: Sequence[str]) -> None:
             found[instance.id] = summary(
                 engine, instance, options.sets, options.sample, options.llm
             )
-    for line in told(found, left_out, options.llm):
+    for line in report_lines(found, left_out, options.llm):
         print(line)
 
 
@@ -76,7 +79,7 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def _absent(engine: Engine, instance: Instance, options: argparse.Namespace) -> str:
-    """Why a row cannot be asked, empty where it can."""
+    """Reason why a row cannot run, or an empty text."""
     operators = [part for operator in instance.line for part in operator.parts()]
     if not options.llm and (
         asks(instance, engine.models) or not any("paths" in one.writes for one in operators)
@@ -96,13 +99,21 @@ def _absent(engine: Engine, instance: Instance, options: argparse.Namespace) -> 
     return ""
 
 
-def told(found: dict[str, RunSummary], left_out: dict[str, str], llm: bool) -> Iterator[str]:
+def report_lines(
+    found: dict[str, RunSummary], left_out: dict[str, str], llm: bool
+) -> Iterator[str]:
     """The lines of the tables: all questions, then those of each hop count."""
     names = (*ANSWERED, *(() if llm else READ), *CONTEXT, *(("tokens",) if llm else ()), "seconds")
     if found:
         sizes = sorted({one.run.spec["sample"] for one in found.values()})
-        yield f"{' or '.join(map(str, sizes))} questions; {'a language model answers' if llm else 'the graph reader answers'}."
-        yield "Mean and 95 % bootstrap interval over the questions; seconds of a question as if it were the first."
+        yield (
+            f"{' or '.join(map(str, sizes))} questions; "
+            f"{'a language model answers' if llm else 'the graph reader answers'}."
+        )
+        yield (
+            "Mean and 95 % bootstrap interval over the questions; seconds of a question as if it "
+            "were the first."
+        )
         yield from _table("All", found, names)
         hops = sorted({hop for one in found.values() for hop in one.by_hops() if hop})
         for hop in hops:

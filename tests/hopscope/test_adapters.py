@@ -1,4 +1,4 @@
-"""Retrievers of LangChain and LlamaIndex: any method as theirs, and theirs as a method, over texts by hand."""
+"""Adapters for LangChain and LlamaIndex in both directions, on hand-made texts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def letters():
     return hs.corpus("adapter-letters", TEXTS).name
 
 
-def test_a_method_is_a_retriever_of_langchain(letters):
+def test_method_is_a_langchain_retriever(letters):
     pytest.importorskip("langchain_core", reason="langchain-core is not installed")
     found = hs.to_langchain("bm25", corpus=letters, items=1).invoke("Who built an engine of brass?")
     assert [(one.id, one.page_content) for one in found] == [("charles", TEXTS["charles"])]
@@ -30,12 +30,12 @@ def test_a_method_is_a_retriever_of_langchain(letters):
         hs.to_langchain("bm2", corpus=letters).invoke("anything")
 
 
-def test_a_retriever_of_langchain_is_a_method(letters):
+def test_langchain_retriever_is_a_method(letters):
     pytest.importorskip("langchain_core", reason="langchain-core is not installed")
     from langchain_core.documents import Document
     from langchain_core.retrievers import BaseRetriever
 
-    class Theirs(BaseRetriever):
+    class LangchainLetters(BaseRetriever):
         def _get_relevant_documents(self, query, *, run_manager):
             return [
                 Document(TEXTS["mary"], metadata={"score": 2}),
@@ -44,12 +44,15 @@ def test_a_retriever_of_langchain_is_a_method(letters):
             ]
 
     lane = hs.compare(
-        "Who wrote novels?", hs.from_langchain(Theirs(), "theirs"), corpus=letters, progress=False
+        "Who wrote novels?",
+        hs.from_langchain(LangchainLetters(), "theirs"),
+        corpus=letters,
+        progress=False,
     )["theirs"]
     assert [hit["id"] for hit in lane.hits["chunk"]] == ["mary", "ada"]
 
 
-def test_llama_index_both_ways(letters):
+def test_llama_index_adapters_work_both_ways(letters):
     pytest.importorskip(
         "llama_index.core",
         reason="llama-index-core is not installed; get it with: pip install llama-index-core",
@@ -64,11 +67,14 @@ def test_llama_index_both_ways(letters):
         ("charles", TEXTS["charles"])
     ]
 
-    class Theirs(BaseRetriever):
+    class LlamaIndexLetters(BaseRetriever):
         def _retrieve(self, query_bundle):
             return [NodeWithScore(node=TextNode(text=TEXTS["ada"]), score=0.5)]
 
     lane = hs.compare(
-        "Who wrote notes?", hs.from_llama_index(Theirs(), "nodes"), corpus=letters, progress=False
+        "Who wrote notes?",
+        hs.from_llama_index(LlamaIndexLetters(), "nodes"),
+        corpus=letters,
+        progress=False,
     )[0]
     assert [hit["id"] for hit in lane.hits["chunk"]] == ["ada"]

@@ -1,4 +1,4 @@
-"""What the docstrings of hopscope and docs/python.md show runs as it is printed, and each public name is shown."""
+"""Examples in docstrings and docs/python.md run as printed and cover every public name."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PAGE = (ROOT / "docs" / "python.md").read_text("utf-8")
 
 @pytest.fixture
 def home(tmp_path, monkeypatch):
-    """A home with the prepared graph in it."""
+    """A user folder that contains the prepared graph."""
     prepared = graphs_folder() / "metaqa"
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     graphs_folder().mkdir()
@@ -36,17 +36,17 @@ def home(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
-def test_an_example_gives_what_it_says(example, home):
+def test_example_gives_its_printed_output(example, home):
     assert not failures(example)
 
 
-def test_the_page_runs_as_printed(home):
+def test_page_runs_as_printed(home):
     names: dict = {}
     for block in re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL):
         exec(block, names)
     assert names["found"]["lego-12"].answers == ["Christopher Nolan"]
 
 
-def test_each_public_name_is_shown():
+def test_each_public_name_has_an_example():
     shown = PAGE + "".join(step.source for test in EXAMPLES for step in test.examples)
     assert [name for name in hs.__all__ if not re.search(rf"\b(?:hs\.|`){name}\b", shown)] == []

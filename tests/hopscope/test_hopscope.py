@@ -1,4 +1,4 @@
-"""Hopscope in Python: what is compared, drawn and tabulated, and methods of a notebook's own."""
+"""Hopscope as a Python package: comparisons, drawings, tables, and methods from notebooks."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def found():
     return hs.compare(QUESTION, [NEAR, "lego-12"], progress=False)
 
 
-def test_a_comparison_is_what_the_command_prints(found, capsys):
+def test_comparison_equals_the_output_of_the_command(found, capsys):
     assert (
         main(["ask", QUESTION, "--no-llm", "--json", "--method", NEAR, "--method", "lego-12"]) == 0
     )
@@ -68,7 +68,7 @@ def test_operators_are_attributes_and_make_lines():
         hs.__getattr__("Nowhere")
 
 
-def test_a_function_is_a_method_and_one_defined_anew_takes_its_place():
+def test_function_is_a_method_and_can_be_redefined():
     def mine(request):
         return {
             "paths": [
@@ -93,7 +93,7 @@ def test_a_function_is_a_method_and_one_defined_anew_takes_its_place():
     assert "division by zero" in failing.error
 
 
-def test_an_operator_of_a_notebook_is_a_step_and_runs_again_when_it_is_defined_anew():
+def test_notebook_operator_runs_again_when_redefined():
     def defined(reach: int) -> type[Operator]:
         @dataclass(frozen=True, repr=False)
         class Firsts(Operator):
@@ -114,8 +114,8 @@ def test_an_operator_of_a_notebook_is_a_step_and_runs_again_when_it_is_defined_a
     assert [len(hs.compare(QUESTION, line, progress=False)[0].paths) for line in lines] == [2, 3]
 
 
-class Balanced(HTMLParser):
-    """Fails where an element is closed that was not open, and notes which elements there are."""
+class BalancedMarkupParser(HTMLParser):
+    """A parser that fails on unbalanced elements and records all element names."""
 
     def __init__(self):
         super().__init__()
@@ -129,7 +129,7 @@ class Balanced(HTMLParser):
         assert self.open.pop() == tag
 
 
-def test_what_is_drawn_is_escaped_and_whole(found):
+def test_drawing_is_escaped_and_complete(found):
     evil = "<script>alert(1)</script>"
     path = {
         "text": f"{evil} -> r -> B",
@@ -147,15 +147,15 @@ def test_what_is_drawn_is_escaped_and_whole(found):
             "lanes": [lane, {**lane, "error": evil}],
         }
     )
-    reader = Balanced()
+    reader = BalancedMarkupParser()
     reader.feed(page)
     assert reader.open == [] and not {"script", "img"} & set(reader.seen)
-    reader = Balanced()
+    reader = BalancedMarkupParser()
     reader.feed(found._repr_html_())
     assert reader.seen.count("svg") == 1 and reader.seen.count("circle") <= MAX_DRAWN_NODES
 
 
-def test_a_picture_of_a_path_by_hand():
+def test_path_drawing_has_the_expected_shapes():
     path = {
         "nodes": ["A", "B", "C"],
         "relations": ["r", "s"],
@@ -165,12 +165,12 @@ def test_a_picture_of_a_path_by_hand():
     }
     lanes = [{"paths": [path]}, {"paths": [{**path, "nodes": ["A", "B"], "relations": ["r"]}]}]
     drawn = svg({"lanes": lanes, "answers": ["c"], "entities": ["A"]})
-    # A to B by both lanes, B to C by one
+    # Both lanes have A to B, and one has B to C.
     assert drawn.count("<circle") == 3 and drawn.count("<line") == 3
     assert svg({"lanes": [{"paths": []}], "answers": [], "entities": []}) == ""
 
 
-def test_no_name_of_a_picture_lies_on_another():
+def test_names_in_drawings_do_not_overlap():
     spokes = [f"neighbour number {at}" for at in range(12)]
     paths = [{"nodes": ["the node in the middle", spoke], "relations": ["r"]} for spoke in spokes]
     drawn = svg({"lanes": [{"paths": paths}], "answers": [], "entities": []})
@@ -185,7 +185,7 @@ def test_no_name_of_a_picture_lies_on_another():
         assert one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1] or other[3] <= one[1]
 
 
-def test_what_cannot_be_asked_is_said():
+def test_invalid_question_is_reported():
     with pytest.raises(hs.HopscopeError, match="name one of the two"):
         hs.compare(QUESTION, graph="metaqa", corpus="hotpotqa")
     with pytest.raises(hs.HopscopeError, match="no method “lego-1x”"):
@@ -194,7 +194,7 @@ def test_what_cannot_be_asked_is_said():
         hs.compare(QUESTION, [7])
 
 
-def test_an_evaluation_by_hand_made_questions(tmp_path):
+def test_evaluation_of_hand_made_questions(tmp_path):
     file = tmp_path / "mine.csv"
     rows = (
         "question,answers,entities",
@@ -204,7 +204,7 @@ def test_an_evaluation_by_hand_made_questions(tmp_path):
     file.write_text("\n".join(rows))
     done = hs.evaluate(str(file), NEAR, sample=None, progress=False)
     (row,) = done.rows()
-    # one of two has its answer in the graph
+    # One of two questions has its answer in the graph.
     assert row["questions"] == 2 and row["subgraph_recall"] == pytest.approx(0.5)
     assert (
         done.to_pandas().loc[0, "method"] == NEAR

@@ -1,4 +1,4 @@
-"""The notebooks: their cells run one after the other, and they ship with what came out of them."""
+"""The notebooks run cell by cell, and ship with their outputs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def cells(file) -> list[dict]:
     ]
 
 
-def test_there_are_four():
+def test_there_are_four_notebooks():
     assert [file.stem for file in NOTEBOOKS] == [
         "evaluate-and-choose",
         "first-comparison",
@@ -30,7 +30,7 @@ def test_there_are_four():
 
 
 @pytest.mark.parametrize("file", NOTEBOOKS, ids=lambda file: file.stem)
-def test_a_notebook_runs(file, home, monkeypatch):
+def test_notebook_runs(file, home, monkeypatch):
     names: dict = {"__name__": "__main__"}
     drawn = 0
     for cell in cells(file):
@@ -47,7 +47,7 @@ def test_a_notebook_runs(file, home, monkeypatch):
 
 
 @pytest.mark.parametrize("file", NOTEBOOKS, ids=lambda file: file.stem)
-def test_a_notebook_ships_with_its_outputs(file):
+def test_notebook_ships_with_its_outputs(file):
     shown = [output for cell in cells(file) for output in cell["outputs"]]
     assert shown and not [output for output in shown if output["output_type"] == "error"]
     assert "/root" not in file.read_text("utf-8") and "/tmp" not in file.read_text("utf-8")

@@ -1,1 +1,4 @@
-"""Published programs driven beside ours: the same texts, model replies and vectors, and what came of them, kept in `recorded`."""
+"""Published programs compared with Hopscope on the same texts, model replies and vectors.
+
+Their results are recorded in `recorded`.
+"""

@@ -1,4 +1,7 @@
-"""A database that speaks Bolt: `python bolt_server.py FOLDER PORT PASSWORD`, in the peers' environment. Ends with its standard input."""
+"""A database server that speaks Bolt, for the peers' environment.
+
+Run it by `python bolt_server.py FOLDER PORT PASSWORD`. It ends with its standard input.
+"""
 
 import socket
 import sys

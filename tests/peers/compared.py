@@ -1,4 +1,4 @@
-"""Our operators on the graph that the programs are given, and how often both sides agree."""
+"""Hopscope's operators on the graph of the peer programs, and the agreement of both."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ RECORDED = Path(__file__).parent / "recorded"
 HITS = ("entities", "relations", "chunks", "communities")
 
 
-class Models(Written):
-    """The encoder of the comparisons, and a language model of one recorded reply."""
+class ComparisonModels(Written):
+    """Models with the encoder of the comparisons, and a language model with one recorded reply."""
 
     def encoder(self, name="encoder"):
         return encoder()
@@ -37,25 +37,25 @@ class Models(Written):
 
 @cache
 def encoder() -> Encoder:
-    """The encoder, which reads as the programs' does."""
+    """The encoder of the comparisons, as the programs use it."""
     return Encoder(given()["passages"])
 
 
 def recorded(name: str) -> dict[str, Any]:
-    """What was recorded of a program that was given what is given now."""
+    """Recorded results of a program, which must belong to the current inputs."""
     told = json.loads(gzip.decompress((RECORDED / f"{name}.json.gz").read_bytes()))
     assert told["given"] == digest(), "recorded of other passages; run make test-peers"
     return told
 
 
 def cases(name: str) -> list[dict[str, Any]]:
-    """What was recorded of a program on small random graphs."""
+    """Recorded results of a program on small random graphs."""
     return json.loads((RECORDED / f"{name}.json").read_text("utf-8"))["cases"]
 
 
 @cache
 def graph() -> Graph:
-    """The graph that is given: entities and relations have the numbers that they have there."""
+    """The input graph, with entities and relations numbered as in the inputs."""
     told = given()
     names, entities = list(told["entities"]), list(told["entities"].values())
     ids = [f"c{place}" for place in range(len(told["passages"]))]
@@ -101,10 +101,13 @@ def after(
     choose: Any = None,
     **values: dict[str, Any],
 ) -> State:
-    """The state that a row of the catalogue leaves, up to its tables, or a line. A language model replies `reply`, by default the
-    question's keywords, and `choose` chooses; `values` change parameters of the line's operators by name."""
+    """Return the state after a catalogue row, without its tables, or after a line.
+
+    A language model replies `reply`, by default the question's keywords, and `choose` chooses
+    texts. `values` change parameters of the line's operators by name.
+    """
     operators = (catalogue()[line].line if line in catalogue() else parse_line(line)).operators
-    models = Models(
+    models = ComparisonModels(
         Parrot(json.dumps(reply or {"low": asked["low"], "high": asked["high"]})), choose=choose
     )
     state, context = State(Question(asked["text"])), Context(on or graph(), Environment(models))
@@ -118,13 +121,13 @@ def after(
 
 
 def found(state: State) -> dict[str, list[int]]:
-    """The hits in our order, as the recorded ones are written."""
+    """Hits in Hopscope's order, in the format of the recorded ones."""
     hits = (state.nodes, state.relations, state.chunks, state.communities)
     return {kind: list(one.items) if one else [] for kind, one in zip(HITS, hits)}
 
 
 def agreement(ours: Iterable[Sequence[int]], theirs: Iterable[Sequence[int]]) -> dict[str, int]:
-    """In how many of the questions two rankings hold the same in the same order, the same in another, or not the same."""
+    """Number of questions in which two rankings are equal, equal as sets, or different."""
     how = lambda one, other: (
         "order" if list(one) == list(other) else "set" if sorted(one) == sorted(other) else "other"
     )
@@ -132,6 +135,6 @@ def agreement(ours: Iterable[Sequence[int]], theirs: Iterable[Sequence[int]]) ->
 
 
 def ordered(scores: dict[int, float], items: Sequence[int], within: float = 0.0) -> bool:
-    """Whether items are in the order of these scores but for those that differ by no more than `within`."""
+    """Return whether items have the order of these scores, up to differences of `within`."""
     told = np.array([scores[item] for item in items])
     return bool(np.all(np.maximum.accumulate(told[::-1])[::-1] <= told + within))

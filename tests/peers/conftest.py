@@ -1,4 +1,4 @@
-"""A home that the comparisons share, so that what is given is read and encoded once."""
+"""A user folder shared by the comparisons, so that inputs are read and encoded once."""
 
 from __future__ import annotations
 

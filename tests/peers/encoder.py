@@ -1,7 +1,8 @@
-"""The encoder of the comparisons, alike in every environment: a text as the sum of its words, rarer words more.
+"""The encoder of the comparisons, the same in every environment.
 
-Nothing of ours is imported here, so that it can be read in the programs' own environments. A word has a vector of 384 signs, which are the
-bits of its digest.
+A text is the sum of its words, with more weight on rare words. A word has a vector of 384 signs,
+the bits of its digest. The module imports nothing of Hopscope, so that it runs in the programs' own
+environments.
 """
 
 from __future__ import annotations
@@ -20,17 +21,17 @@ SIZE = 384
 
 
 def words(text: str) -> list[str]:
-    """The words of a text in small letters."""
+    """The words of a text in lower case."""
     return re.findall(r"\w+", text.lower())
 
 
 def tokens(text: str) -> int:
-    """About how many tokens a text has, so that budgets mean the same for all: 3.5 letters each."""
+    """Approximate number of tokens of a text, 3.5 letters each, as a common unit of budgets."""
     return math.ceil(len(text) / 3.5)
 
 
 class Encoder:
-    """Vectors of texts; how rare a word is, is seen in `passages`."""
+    """An encoder that sums word vectors; `passages` determine how rare a word is."""
 
     size = SIZE
 
@@ -41,11 +42,11 @@ class Encoder:
         self._read: dict[str, str] = {}
 
     def reads(self, text: str, another: str) -> None:
-        """Read a text as another, where a program runs words together."""
+        """Encode one text as another, where a program joins words."""
         self._read[text] = another
 
     def encode(self, texts, watch=NO_WATCH) -> np.ndarray:
-        """float32 [n, 384], each of length 1."""
+        """Encode texts as unit vectors, float32 [n, 384]."""
         return np.array(
             [self._vector(self._read.get(text, text)) for text in texts], np.float32
         ).reshape(-1, SIZE)

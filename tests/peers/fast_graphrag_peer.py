@@ -1,7 +1,8 @@
-"""fast-graphrag: it builds its graph by the recorded replies, and tells that graph's “is” edges and what it retrieves for each question.
+"""fast-graphrag: it builds its graph from recorded replies and retrieves for each question.
 
-Services that it imports and does not ask are not installed: objects stand there of which any name can be read. Its passages come to it in
-their order, and the entities of one by name, so that its own order is known.
+Its “is” edges and its results are recorded. Services that it imports but does not use are not
+installed and are replaced by mock objects. It receives passages in their order, and the entities of
+a passage by name, so that its order is reproducible.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ for absent in (
     "voyageai.object.embeddings",
 ):
     sys.modules[absent] = MagicMock()
-asyncio.as_completed = lambda tasks: tasks  # type: ignore[assignment]  # which passage is read first is chance else
+# Otherwise the passages are read in a random order.
+asyncio.as_completed = lambda tasks: tasks  # type: ignore[assignment]
 
 from encoder import SIZE  # noqa: E402
 from fast_graphrag import GraphRAG, QueryParam  # noqa: E402
@@ -29,15 +31,15 @@ from fast_graphrag._llm import BaseEmbeddingService, BaseLLMService  # noqa: E40
 from fast_graphrag._models import TEditRelationList, TEntityDescription, TQueryEntities  # noqa: E402
 from fast_graphrag._storage import DefaultVectorStorage, DefaultVectorStorageConfig  # noqa: E402
 from fast_graphrag._types import TEntity, TGraph, TRelation  # noqa: E402
-from programs import Given, record  # noqa: E402
+from programs import ProgramInputs, record  # noqa: E402
 
 WIDE = {"entities_max_tokens": 10**7, "relations_max_tokens": 10**7, "chunks_max_tokens": 10**7}
 
 
-class Model(BaseLLMService):
-    """A language model that finds what is given, and joins nothing."""
+class FactsModel(BaseLLMService):
+    """A language model that returns the given facts and merges nothing."""
 
-    def __init__(self, given: Given):
+    def __init__(self, given: ProgramInputs):
         super().__init__(model="written")
         self.given, self.named = given, list[str]()
         self.places = sorted(given.passage.items(), key=lambda one: -len(one[0]))
@@ -49,7 +51,7 @@ class Model(BaseLLMService):
             return TQueryEntities(named=self.named, generic=[]), []
         if response_model is TEditRelationList:
             return TEditRelationList(grouped_facts=[]), []
-        if response_model is TEntityDescription:  # of one that is long: it stays as it is
+        if response_model is TEntityDescription:  # The description of a long one stays as it is.
             return TEntityDescription(
                 description=next(
                     text
@@ -62,11 +64,11 @@ class Model(BaseLLMService):
         return self.extracted(self.passage(prompt)), [{"role": "user", "content": prompt}]
 
     def passage(self, text: str) -> int:
-        """The number of the passage that a text holds."""
+        """The number of the passage that a text contains."""
         return next(place for passage, place in self.places if passage in text)
 
     def extracted(self, place: int) -> TGraph:
-        """What is in a passage; the description of an entity comes with its first mention."""
+        """The facts of a passage; an entity's description comes with its first mention."""
         named, told = self.given.facts[place]
         names = sorted({name for name, _ in named} | {end for one in told for end in one[:2]})
         first = lambda name: self.given.entities[name][1][0] == place
@@ -76,10 +78,13 @@ class Model(BaseLLMService):
         return TGraph(entities, [TRelation(one, other, text) for one, other, text, *_ in told])
 
 
-class Encoder(BaseEmbeddingService):
-    """The encoder of the comparisons; an entity is read as its name and its description, without the marks before them."""
+class EntityTextEncoder(BaseEmbeddingService):
+    """The encoder of the comparisons, which reads an entity as name and description.
 
-    def __init__(self, given: Given):
+    The marks before both are removed.
+    """
+
+    def __init__(self, given: ProgramInputs):
         super().__init__(embedding_dim=SIZE)
         self.encoder = given.encoder
 
@@ -89,16 +94,19 @@ class Encoder(BaseEmbeddingService):
         )
 
 
-class Exact(DefaultVectorStorage):
-    """Its store of vectors, which looks at all of them: of itself it looks at some twenty, and misses a few of the nearest."""
+class ExhaustiveStorage(DefaultVectorStorage):
+    """Its vector store with an exhaustive search.
+
+    By default it visits some twenty vectors, and misses a few of the nearest.
+    """
 
     async def score_all(self, embeddings, top_k=1, threshold=None):
         self._index.set_ef(self.size)
         return await super().score_all(embeddings, top_k, threshold)
 
 
-def asked(rag: GraphRAG, given: Given, question: dict) -> dict:
-    """What it retrieves for a question, in its order; of a relation each mention, as the numbers of its ends."""
+def asked(rag: GraphRAG, given: ProgramInputs, question: dict) -> dict:
+    """Hits for a question in its order; each mention of a relation as the numbers of its ends."""
     rag.llm_service.named = [name.upper() for name in question["low"]]
     found = rag.query(question["text"], QueryParam(only_context=True, **WIDE)).context
     ends = lambda one: sorted((given.entity[one.source], given.entity[one.target]))
@@ -110,12 +118,14 @@ def asked(rag: GraphRAG, given: Given, question: dict) -> dict:
     }
 
 
-def outcome(given: Given) -> dict:
-    """Everything that is recorded."""
+def outcome(given: ProgramInputs) -> dict:
+    """All recorded results."""
     with tempfile.TemporaryDirectory() as folder:
-        nearest = Exact(DefaultVectorStorageConfig())
+        nearest = ExhaustiveStorage(DefaultVectorStorageConfig())
         config = GraphRAG.Config(
-            llm_service=Model(given), embedding_service=Encoder(given), entity_storage=nearest
+            llm_service=FactsModel(given),
+            embedding_service=EntityTextEncoder(given),
+            entity_storage=nearest,
         )
         rag = GraphRAG(
             folder,

@@ -1,6 +1,7 @@
-"""What every program is given: 400 passages of the HotpotQA that ships, the names and noun phrases in them, and 40 of its questions.
+"""Inputs of every program: 400 HotpotQA passages with their names, and 40 questions.
 
-As plain data, which `python -m tests.peers.given FILE` writes for the programs; they run where nothing of ours is installed.
+They are plain data, which `python -m tests.peers.given FILE` writes for the programs. These run in
+an environment without Hopscope.
 """
 
 from __future__ import annotations
@@ -26,12 +27,16 @@ from core.types import Question
 
 CORPUS = "hotpotqa"
 PASSAGES, QUESTIONS = 400, 40
-KEYWORD = 4  # letters of a word that is one of a question's high keywords, or more
+KEYWORD = 4  # Shortest letters of a high keyword of a question.
 
 
 @cache
 def given() -> dict[str, Any]:
-    """`passages` as texts, `facts` of each, `entities` by name and `relations` as they are merged, `communities`, and `questions`."""
+    """The inputs as plain data.
+
+    They have `passages` as texts, the `facts` of each, `entities` by name and `relations` as
+    merged, `communities`, and `questions`.
+    """
     corpus = open_corpus(CORPUS)
     questions = corpus.questions(CORPUS)
     ctx = build_context(corpus, Registry())
@@ -60,7 +65,7 @@ def given() -> dict[str, Any]:
 
 
 def digest() -> str:
-    """What tells this from what was given at another time."""
+    """Digest that identifies this version of the inputs."""
     return hashlib.sha256(json.dumps(given(), sort_keys=True).encode()).hexdigest()[:16]
 
 
@@ -69,7 +74,7 @@ def _applied(operator: BuildOperator, made: BuildState, ctx: BuildContext) -> An
 
 
 def _rows(questions: tuple[Question, ...], of: dict[str, list[int]]) -> list[int]:
-    """The chunks of the gold documents of the first questions, and among them those of all other documents, in turn."""
+    """Chunks of the first questions' gold documents, followed by those of all others."""
     gold = list(
         dict.fromkeys(document for one in questions[: QUESTIONS + 2] for document in one.gold)
     )
@@ -78,7 +83,10 @@ def _rows(questions: tuple[Question, ...], of: dict[str, list[int]]) -> list[int
 
 
 def _plain(facts: Facts) -> list[Any]:
-    """The entities of a passage as name and description, and its relations as ends, description, keywords and weight."""
+    """Entities of a passage as name and description, and relations as a list of fields.
+
+    The fields are the ends, description, keywords and weight.
+    """
     entities = {
         name: unescape(one.description).strip()
         for one in facts.entities
@@ -94,12 +102,15 @@ def _plain(facts: Facts) -> list[Any]:
 
 
 def _name(name: str) -> str:
-    """A name in upper case, as nano-graphrag makes it, of the letters and figures that HippoRAG leaves."""
+    """A name in upper case, as in nano-graphrag, with the characters that HippoRAG keeps."""
     return " ".join(re.sub(r"[^A-Z0-9 ]", " ", unescape(name).upper()).split())
 
 
 def _merged(facts: list[Any]) -> dict[str, Any]:
-    """Entities by name, with the description that was first given and their passages; relations with these, keywords and weight as well."""
+    """Entities by name with first description and passages, and relations with further fields.
+
+    Relations also have keywords and weight.
+    """
     entities: dict[str, list[Any]] = {}
     relations: dict[tuple[str, str], list[Any]] = {}
     for row, (named, told) in enumerate(facts):
@@ -118,7 +129,10 @@ def _merged(facts: list[Any]) -> dict[str, Any]:
 
 
 def _communities(first: list[int]) -> list[list[Any]]:
-    """The entities by their first passage, in groups of eighty passages and in each of ten: title, level, members, report and rating."""
+    """Communities of entities by first passage: groups of eighty passages, and of ten.
+
+    Each has title, level, members, report and rating.
+    """
     groups: dict[tuple[int, int], list[int]] = {}
     for entity, passage in enumerate(first):
         groups.setdefault((0, passage // 80), []).append(entity)
@@ -132,7 +146,7 @@ def _communities(first: list[int]) -> list[list[Any]]:
 
 
 def _keywords(text: str) -> dict[str, list[str]]:
-    """What a language model might reply: names low, the other words of four letters and more high."""
+    """Keywords as from a language model: names low, other words of four or more letters high."""
     low = re.findall(r"(?<!^)[A-Z][\w'.-]*(?: (?:[A-Z0-9][\w'.-]*|of|the))*(?<! of)(?<! the)", text)
     named = {word for name in low for word in name.split()}
     high = [

@@ -1,7 +1,7 @@
-"""HippoRAG 2: it is given the passages with the facts in them, builds its graph and tells what it retrieves for each question.
+"""HippoRAG 2 builds its graph from passages with given facts, and retrieves for questions.
 
-What only its own models need (torch, vLLM, services) is not installed: objects stand there of which any name can be read, and its
-search for nearest names, which is torch's, is done by NumPy.
+What only its own models need (torch, vLLM, services) is not installed and is replaced by mock
+objects. NumPy replaces its search for the nearest names, which uses torch.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import tempfile
 from unittest.mock import MagicMock
 
 import numpy as np
-from programs import Given, record
+from programs import ProgramInputs, record
 
 ABSENT = (
     "torch",
@@ -30,15 +30,15 @@ sys.modules.update({name: MagicMock() for name in ABSENT})
 from hipporag import HippoRAG as module  # noqa: E402
 
 program = sys.modules["hipporag.HippoRAG"]
-TOGETHER = "appears with"
-# of the facts that it shows
+APPEARS_WITH = "appears with"
+# The selected ones of the facts that it shows.
 KEPT = {"all": lambda facts: facts, "first two": lambda facts: facts[:2], "none": lambda facts: []}
 
 
-class Vectors:
-    """The encoder of the comparisons, in its form."""
+class HipporagEncoder:
+    """The encoder of the comparisons with HippoRAG's interface."""
 
-    given: Given
+    given: ProgramInputs
 
     def __init__(self, **_):
         pass
@@ -47,20 +47,23 @@ class Vectors:
         return self.given.encoder.encode([texts] if isinstance(texts, str) else texts)
 
 
-class Replies:
-    """A language model that finds the triples of the passage it is shown, and keeps some facts."""
+class FactReplies:
+    """A language model that returns the given triples of a passage, and selects facts."""
 
-    def __init__(self, given: Given):
+    def __init__(self, given: ProgramInputs):
         self.given, self.kept = given, KEPT["all"]
 
     def infer(self, messages, **_):
         shown = messages[-1]["content"]
         if "fact_before_filter" in shown:
             facts = json.loads(shown.split("fact_before_filter ## ]]")[1].split("\n\n")[0])["fact"]
-            text = f"[[ ## fact_after_filter ## ]]\n{json.dumps({'fact': self.kept(facts)})}\n\n[[ ## completed ## ]]"
+            text = (
+                f"[[ ## fact_after_filter ## ]]\n{json.dumps({'fact': self.kept(facts)})}\n\n"
+                f"[[ ## completed ## ]]"
+            )
         else:
             number = next(place for text, place in self.given.passage.items() if text in shown)
-            triples = [[one, TOGETHER, other] for one, other, *_ in self.given.facts[number][1]]
+            triples = [[one, APPEARS_WITH, other] for one, other, *_ in self.given.facts[number][1]]
             names = [name for name, _ in self.given.facts[number][0]]
             text = json.dumps(
                 {"triples": triples} if "named_entities" in shown else {"named_entities": names}
@@ -68,8 +71,8 @@ class Replies:
         return text, {"finish_reason": "stop", "prompt_tokens": 0, "completion_tokens": 0}, False
 
 
-def nearest(query_ids, key_ids, query_vecs, key_vecs, k, **_):
-    """For each name the nearest by cosine, the best first, as its own search gives them."""
+def nearest_names(query_ids, key_ids, query_vecs, key_vecs, k, **_):
+    """The nearest names of each name by cosine, best first, in the format of its own search."""
     unit = [
         np.asarray(one, float) / np.linalg.norm(one, axis=1, keepdims=True)
         for one in (query_vecs, key_vecs)
@@ -82,8 +85,8 @@ def nearest(query_ids, key_ids, query_vecs, key_vecs, k, **_):
     }
 
 
-def graph_of(rag, given: Given) -> dict:
-    """How many nodes and edges it has, and its edges of alike names, each once with its weight."""
+def graph_of(rag, given: ProgramInputs) -> dict:
+    """Numbers of its nodes and edges, and its edges of similar names with weights."""
     entity = [given.entity.get(text.upper(), -1) for text in rag.graph.vs["content"]]
     alike = {}
     for edge in rag.graph.es:
@@ -98,8 +101,8 @@ def graph_of(rag, given: Given) -> dict:
     }
 
 
-def asked(rag, given: Given, question: dict) -> dict:
-    """The facts that it looks at, where its PageRank restarts, and the first passages in its order."""
+def asked(rag, given: ProgramInputs, question: dict) -> dict:
+    """Facts of a question, restart nodes of its PageRank, and its first passages in order."""
     found: dict = {"facts": [], "starts": []}
     ranked, filtering = rag.run_ppr, rag.rerank_filter
     names = [given.entity.get(text.upper(), -1) for text in rag.graph.vs["content"]]
@@ -122,12 +125,12 @@ def asked(rag, given: Given, question: dict) -> dict:
     return {**found, "chunks": [given.passage[text] for text in told.docs]}
 
 
-def outcome(given: Given) -> dict:
-    """Everything that is recorded."""
-    replies, Vectors.given = Replies(given), given
+def outcome(given: ProgramInputs) -> dict:
+    """All recorded results."""
+    replies, HipporagEncoder.given = FactReplies(given), given
     program._get_llm_class = lambda config: replies
-    program._get_embedding_model_class = lambda embedding_model_name: Vectors
-    program.retrieve_knn = nearest
+    program._get_embedding_model_class = lambda embedding_model_name: HipporagEncoder
+    program.retrieve_knn = nearest_names
     with tempfile.TemporaryDirectory() as folder:
         rag = module(
             global_config=program.BaseConfig(

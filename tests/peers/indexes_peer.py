@@ -1,9 +1,10 @@
-"""LightRAG, nano-graphrag, fast-graphrag and HippoRAG each make an index of two short texts, whose folders are recorded.
+"""Indexes of two short texts by LightRAG, nano-graphrag, fast-graphrag and HippoRAG.
 
-    .venv-peers/bin/python tests/peers/indexes_peer.py lightrag tests/core/corpus/indexes/recorded/lightrag
+    .venv-peers/bin/python tests/peers/indexes_peer.py lightrag FOLDER
 
-Their language model is written here: it finds the entities and relations below whose words are in the chunk that it is shown. Vectors are
-those of the comparisons; files that hold replies and the like are removed, and the clock stands still.
+Their folders are recorded in tests/core/corpus/indexes/recorded. The scripted language model finds
+the entities and relations below whose words are in the chunk. Vectors are those of the comparisons.
+Files of replies and the like are removed, and the clock is fixed.
 """
 
 from __future__ import annotations
@@ -20,16 +21,20 @@ from encoder import SIZE, Encoder
 
 TEXTS = {
     "harbour.txt": "Ann Lee built the harbour of Varna in 1902. The harbour lies on the Black Sea.",
-    "ship.txt": "The Marie is a ship. Ann Lee owns the Marie, and Bo Holm is its captain. Bo Holm was born in Varna.",
+    "ship.txt": (
+        "The Marie is a ship. Ann Lee owns the Marie, and Bo Holm is its captain. Bo Holm was "
+        "born in Varna."
+    ),
 }
-ENTITIES = {  # name: type, description
+ENTITIES = {  # Name: type, description.
     "Ann Lee": ("person", "An engineer who built a harbour & owns a ship."),
     "Varna": ("location", "A town with a harbour."),
     "Black Sea": ("location", "The sea at Varna."),
     "Marie": ("ship", "A ship <of Ann Lee>."),
     "Bo Holm": ("person", "The captain of the Marie."),
 }
-RELATIONS = [  # head, tail, name, description, keywords, weight, and the words of the text by which it is found
+# Head, tail, name, description, keywords, weight, and the words of the text that state it.
+RELATIONS = [
     (
         "Ann Lee",
         "Varna",
@@ -64,7 +69,7 @@ ENCODER = Encoder(list(TEXTS.values()))
 
 
 def found_in(text: str) -> tuple[list[str], list[tuple]]:
-    """The entities and relations of the texts that are in a chunk, which is found in a prompt by its own words."""
+    """Entities and relations in a chunk, which is recognised in a prompt by its own words."""
     inside = " ".join(one for one in TEXTS.values() if one in text) or text
     return [name for name in ENTITIES if name in inside], [
         one for one in RELATIONS if one[6] in inside
@@ -72,7 +77,7 @@ def found_in(text: str) -> tuple[list[str], list[tuple]]:
 
 
 def delimited(prompt: str, between: str, after: str, end: str, quote: str, keywords: bool) -> str:
-    """What is in a chunk, in the form of LightRAG and nano-graphrag."""
+    """Facts of a chunk in the format of LightRAG and nano-graphrag."""
     names, relations = found_in(prompt)
     rows = [("entity", name, *ENTITIES[name]) for name in names]
     told = lambda one: [one[4], one[3]] if keywords else [one[3], str(one[5])]
@@ -86,8 +91,11 @@ def delimited(prompt: str, between: str, after: str, end: str, quote: str, keywo
     return after.join(f"({row})" if quote else row for row in quoted) + end
 
 
-class Letters:
-    """A tokenizer that needs no download: letters, and their number by the rule of the comparisons."""
+class IndexTokenizer:
+    """A tokenizer without downloads that splits texts into letters.
+
+    It counts tokens by the rule of the comparisons.
+    """
 
     def encode(self, text):
         return list(map(ord, text))
@@ -107,7 +115,7 @@ async def encode(texts):
 
 
 def lightrag(folder: str) -> None:
-    """LightRAG's folder."""
+    """Make LightRAG's folder."""
     from lightrag import LightRAG
     from lightrag.prompt import PROMPTS
     from lightrag.utils import EmbeddingFunc, Tokenizer
@@ -123,7 +131,7 @@ def lightrag(folder: str) -> None:
             folder,
             llm_model_func=model,
             embedding_func=EmbeddingFunc(embedding_dim=SIZE, func=encode, max_token_size=8192),
-            tokenizer=Tokenizer("letters", Letters()),
+            tokenizer=Tokenizer("letters", IndexTokenizer()),
             chunk_token_size=60,
             chunk_overlap_token_size=10,
             enable_llm_cache=False,
@@ -136,7 +144,7 @@ def lightrag(folder: str) -> None:
 
 
 def nano_graphrag(folder: str) -> None:
-    """nano-graphrag's folder, with communities by Leiden on two levels, as they are given."""
+    """Make nano-graphrag's folder, with the given communities of two levels."""
     import nano_graphrag._op as op
     import nano_graphrag._utils as utils
     from nano_graphrag import GraphRAG
@@ -144,9 +152,9 @@ def nano_graphrag(folder: str) -> None:
     from nano_graphrag._utils import wrap_embedding_func_with_attrs
     from nano_graphrag.prompt import PROMPTS
 
-    utils.ENCODER, op.tiktoken.encoding_for_model = Letters(), lambda name: Letters()
+    utils.ENCODER, op.tiktoken.encoding_for_model = IndexTokenizer(), lambda name: IndexTokenizer()
 
-    class Grouped(NetworkXStorage):
+    class FixedCommunities(NetworkXStorage):
         async def clustering(self, algorithm):
             groups = {
                 "0": [*ENTITIES],
@@ -200,13 +208,13 @@ def nano_graphrag(folder: str) -> None:
 
     asks = {"best_model_func": model, "cheap_model_func": model, "enable_llm_cache": False}
     sizes = {"chunk_token_size": 60, "chunk_overlap_token_size": 10}
-    GraphRAG(folder, embedding_func=embed, graph_storage_cls=Grouped, **asks, **sizes).insert(
-        list(TEXTS.values())
-    )
+    GraphRAG(
+        folder, embedding_func=embed, graph_storage_cls=FixedCommunities, **asks, **sizes
+    ).insert(list(TEXTS.values()))
 
 
 def fast_graphrag(folder: str) -> None:
-    """fast-graphrag's folder."""
+    """Make fast-graphrag's folder."""
     for absent in (
         "google",
         "google.genai",
@@ -221,7 +229,7 @@ def fast_graphrag(folder: str) -> None:
     from fast_graphrag._models import TEditRelationList
     from fast_graphrag._types import TEntity, TGraph, TRelation
 
-    class Model(BaseLLMService):
+    class FastGraphModel(BaseLLMService):
         async def send_message(
             self, prompt, system_prompt=None, history_messages=None, response_model=None, **_
         ):
@@ -237,12 +245,13 @@ def fast_graphrag(folder: str) -> None:
             told = [TRelation(one[0].upper(), one[1].upper(), one[3]) for one in relations]
             return TGraph(entities, told), [{"role": "user", "content": prompt}]
 
-    class Vectors(BaseEmbeddingService):
+    class FastGraphVectors(BaseEmbeddingService):
         async def encode(self, texts, model=None):
             return ENCODER.encode(texts)
 
     config = GraphRAG.Config(
-        llm_service=Model(model="written"), embedding_service=Vectors(embedding_dim=SIZE)
+        llm_service=FastGraphModel(model="written"),
+        embedding_service=FastGraphVectors(embedding_dim=SIZE),
     )
     rag = GraphRAG(
         folder,
@@ -257,7 +266,7 @@ def fast_graphrag(folder: str) -> None:
 
 
 def hipporag(folder: str) -> None:
-    """HippoRAG's folder."""
+    """Make HippoRAG's folder."""
     absent = (
         "torch",
         "torch.cuda",
@@ -274,14 +283,14 @@ def hipporag(folder: str) -> None:
 
     program = sys.modules["hipporag.HippoRAG"]
 
-    class Vectors:
+    class HippoVectors:
         def __init__(self, **_):
             pass
 
         def batch_encode(self, texts, **_):
             return ENCODER.encode([texts] if isinstance(texts, str) else texts)
 
-    class Replies:
+    class HippoReplies:
         def infer(self, messages, **_):
             shown = messages[-1]["content"]
             names, relations = found_in(shown)
@@ -295,8 +304,8 @@ def hipporag(folder: str) -> None:
                 False,
             )
 
-    program._get_llm_class = lambda config: Replies()
-    program._get_embedding_model_class = lambda embedding_model_name: Vectors
+    program._get_llm_class = lambda config: HippoReplies()
+    program._get_embedding_model_class = lambda embedding_model_name: HippoVectors
     program.retrieve_knn = lambda query_ids, *_, **__: {name: ([], []) for name in query_ids}
     module(
         global_config=program.BaseConfig(
@@ -305,7 +314,7 @@ def hipporag(folder: str) -> None:
     ).index(list(TEXTS.values()))
 
 
-TOOLS = {  # what makes the folder, and the files of it that are recorded
+TOOLS = {  # The function that makes the folder, and the recorded files of it.
     "lightrag": (
         lightrag,
         "graph_*.graphml",

@@ -1,8 +1,9 @@
-"""A language model that replies at once, by what is known of each passage, in the form that each program asks for.
+"""A language model that replies at once from known facts, in the format of each program.
 
-The prompt of a program is told from others' by the marks that it asks for between values; a passage by its first line, which no other has.
-In the process of the program, or behind the OpenAI protocol on this computer: `python tests/peers/instant.py given.json` prints the address
-and serves until its standard input ends. Nothing of ours is imported here, so that it runs in the programs' environment too.
+A program's prompt is recognised by its delimiters, and a passage by its first line, which is
+unique. It runs in the process of the program, or behind the OpenAI protocol on this computer:
+`python tests/peers/instant.py given.json` prints the address and serves until its standard input
+ends. The module imports nothing of Hopscope, so that it runs in the programs' environment.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
-# as nano-graphrag and LightRAG have them in their prompts
+# Delimiters of the prompts of nano-graphrag and LightRAG.
 NANO, LIGHT, END = ("<|>", "<|#|>", "<|COMPLETE|>")
 SUMMARY = "What is said of it in short. " * 5
 REPORT = {
@@ -30,15 +31,17 @@ REPORT = {
 
 
 class Instant:
-    """The replies. `facts` are by the first line of a passage: entities as name, type and description, relations as two ends, keywords and
-    description."""
+    """Replies from the facts of each passage, by its first line.
+
+    Entities have name, type and description; relations have two ends, keywords and description.
+    """
 
     def __init__(self, facts: dict[str, Any]):
         self.facts = facts
         self.calls = 0
 
     def __call__(self, messages: list[dict[str, str]], schema: dict[str, Any] | None = None) -> str:
-        """The reply to a prompt."""
+        """Return the reply to a prompt."""
         self.calls += 1
         asked = "\n".join(message["content"] for message in messages)
         if schema is not None:
@@ -71,7 +74,7 @@ class Instant:
         return "##".join(f"({NANO.join(row)})" for row in rows) + END
 
     def _by_schema(self, asked: str, fields: dict[str, Any]) -> dict[str, Any]:
-        """A reply in the form that Hopscope asks for."""
+        """A reply in the format of Hopscope's schema."""
         if "high" in fields:
             return dict(zip(("high", "low"), keywords(asked.split("Question: ")[-1])))
         if "rating" in fields:
@@ -88,7 +91,7 @@ class Instant:
         }
 
     def _found(self, asked: str) -> Any:
-        """What is known of the passage in a prompt."""
+        """Known facts of the passage in a prompt."""
         return next(
             (
                 self.facts[key]
@@ -100,21 +103,21 @@ class Instant:
 
 
 def keywords(text: str) -> tuple[list[str], list[str]]:
-    """High and low keywords of a question: its words in small letters, and those with a capital."""
+    """High and low keywords of a question: its words in lower case, and its capitalised ones."""
     words = [word.strip("?.,\"'()") for word in text.splitlines()[0].split()[1:]]
     return [word for word in words if word.islower() and len(word) > 3], [
         word for word in words if word[:1].isupper()
     ]
 
 
-class Handler(http.server.BaseHTTPRequestHandler):
-    """The OpenAI protocol, in pieces where they are asked for."""
+class CompletionHandler(http.server.BaseHTTPRequestHandler):
+    """Handler of the OpenAI protocol, streaming if requested."""
 
     protocol_version = "HTTP/1.1"
     replies: Instant
 
     def do_POST(self) -> None:
-        """A completion."""
+        """Answer a completion request."""
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         text = self.replies(
             body["messages"], body.get("response_format", {}).get("json_schema", {}).get("schema")
@@ -158,26 +161,26 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.wfile.write(head.encode() + data)
 
     def log_message(self, *_: Any) -> None:
-        """Nothing is logged."""
+        """Log nothing."""
 
 
-class Server(http.server.ThreadingHTTPServer):
-    """On this computer, at a port that is free; what is sent goes at once."""
+class CompletionServer(http.server.ThreadingHTTPServer):
+    """A server on a free local port that sends without delay."""
 
     daemon_threads = True
     request_queue_size = 512
 
     def get_request(self) -> Any:
-        """A connection."""
+        """Accept a connection with TCP_NODELAY."""
         connection, address = super().get_request()
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return connection, address
 
 
 def main(given: str) -> None:
-    """Serve until nobody is there any more."""
-    Handler.replies = Instant(json.loads(Path(given).read_text("utf-8"))["facts"])
-    server = Server(("127.0.0.1", 0), Handler)
+    """Serve until standard input ends."""
+    CompletionHandler.replies = Instant(json.loads(Path(given).read_text("utf-8"))["facts"])
+    server = CompletionServer(("127.0.0.1", 0), CompletionHandler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     print(f"http://127.0.0.1:{server.server_port}/v1", flush=True)
     sys.stdin.read()

@@ -1,4 +1,4 @@
-"""LightRAG, its local, global, hybrid and mixed search: it is given the graph and tells what it retrieves for each question."""
+"""LightRAG's local, global, hybrid and mixed search on a given graph, for each question."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import tempfile
 from encoder import SIZE, tokens
 from lightrag import LightRAG, QueryParam
 from lightrag.utils import EmbeddingFunc, Tokenizer, compute_mdhash_id
-from programs import Given, record
+from programs import ProgramInputs, record
 
 MODES = ("local", "global", "hybrid", "mix")
 WIDE = {"max_entity_tokens": 10**7, "max_relation_tokens": 10**7, "max_total_tokens": 10**8}
 SEPARATOR = "<SEP>"
 
 
-class Letters:
-    """A tokenizer that needs no download: letters, and their number by the rule of the comparisons."""
+class LightragTokenizer:
+    """A tokenizer without downloads that counts tokens by the rule of the comparisons."""
 
     def encode(self, content):
         return [0] * tokens(content)
@@ -25,22 +25,22 @@ class Letters:
         return " " * len(tokens)
 
 
-async def unasked(*_, **__):
-    """No language model is asked: keywords come with the question."""
+async def fail_if_asked(*_, **__):
+    """Fail on any request: keywords come with the question, so no language model is needed."""
     raise AssertionError("nothing is asked")
 
 
-async def filled(folder: str, given: Given) -> LightRAG:
-    """A program that holds the graph."""
+async def filled_program(folder: str, given: ProgramInputs) -> LightRAG:
+    """A program with the given graph."""
 
     async def encode(texts):
         return given.encoder.encode(texts)
 
     rag = LightRAG(
         folder,
-        llm_model_func=unasked,
+        llm_model_func=fail_if_asked,
         embedding_func=EmbeddingFunc(embedding_dim=SIZE, func=encode, max_token_size=8192),
-        tokenizer=Tokenizer("letters", Letters()),
+        tokenizer=Tokenizer("letters", LightragTokenizer()),
         enable_llm_cache=False,
     )
     await rag.initialize_storages()
@@ -66,12 +66,12 @@ async def filled(folder: str, given: Given) -> LightRAG:
     await rag.ainsert_custom_kg(
         {"chunks": chunks, "entities": entities, "relationships": relations}
     )
-    await whole(rag, given)
+    await link_all_passages(rag, given)
     return rag
 
 
-async def whole(rag: LightRAG, given: Given) -> None:
-    """Every passage that tells of a thing, of which what is inserted by hand may have one."""
+async def link_all_passages(rag: LightRAG, given: ProgramInputs) -> None:
+    """Link every fact to all of its passages; manual insertion allows only one."""
     ids = [compute_mdhash_id(text, prefix="chunk-") for text in given.passages]
     graph = rag.chunk_entity_relation_graph
     source = lambda where: SEPARATOR.join(ids[place] for place in where)
@@ -85,13 +85,13 @@ async def whole(rag: LightRAG, given: Given) -> None:
         )
 
 
-async def asked(rag: LightRAG, given: Given, question: dict, mode: str, **values) -> dict:
-    """What it retrieves for a question, in its order."""
+async def asked(rag: LightRAG, given: ProgramInputs, question: dict, mode: str, **values) -> dict:
+    """Hits for a question in its order."""
     words = {"ll_keywords": question["low"], "hl_keywords": question["high"]}
     told = await rag.aquery_data(
         question["text"], QueryParam(mode=mode, enable_rerank=False, **words, **values)
     )
-    # nothing is told where nothing is found
+    # The reply has no data where nothing is found.
     data = {"entities": [], "relationships": [], "chunks": [], **told.get("data", {})}
     return {
         "entities": [given.entity[one["entity_name"]] for one in data["entities"]],
@@ -100,9 +100,9 @@ async def asked(rag: LightRAG, given: Given, question: dict, mode: str, **values
     }
 
 
-async def told(given: Given) -> dict:
+async def told(given: ProgramInputs) -> dict:
     with tempfile.TemporaryDirectory() as folder:
-        rag = await filled(folder, given)
+        rag = await filled_program(folder, given)
         found = {
             mode: [await asked(rag, given, one, mode, **WIDE) for one in given.questions]
             for mode in MODES

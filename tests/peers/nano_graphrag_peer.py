@@ -1,6 +1,6 @@
-"""nano-graphrag, local and global search: it builds its graph by the recorded replies and tells what it retrieves for each question.
+"""nano-graphrag's local and global search on a graph that it builds from recorded replies.
 
-Its communities and their reports are given, in the place of Leiden's and a language model's.
+Its communities and their reports are given, instead of Leiden's and a language model's.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from nano_graphrag import GraphRAG, QueryParam
 from nano_graphrag._storage import NetworkXStorage
 from nano_graphrag._utils import wrap_embedding_func_with_attrs
 from nano_graphrag.prompt import PROMPTS
-from programs import Given, record
+from programs import ProgramInputs, record
 
 WIDE = {
     "local_max_token_for_text_unit": 10**8,
@@ -26,8 +26,11 @@ WIDE = {
 }
 
 
-class Letters:
-    """A tokenizer that needs no download: a text as its letters, and its length by the rule of the comparisons."""
+class NanoTokenizer:
+    """A tokenizer without downloads that splits texts into letters.
+
+    It counts tokens by the rule of the comparisons.
+    """
 
     def encode(self, text):
         return [0] * tokens(text)
@@ -36,23 +39,23 @@ class Letters:
         return [list(map(ord, text)) for text in texts]
 
 
-def grouped(given: Given) -> type[NetworkXStorage]:
-    """The graph with the communities that are given."""
+def grouped(given: ProgramInputs) -> type[NetworkXStorage]:
+    """A graph storage with the given communities."""
     of: dict[str, list[dict]] = {name: [] for name in given.entities}
     names = list(given.entities)
     for key, (_, level, members, _, _) in enumerate(given.communities):
         for member in members:
             of[names[member]].append({"level": level, "cluster": key})
 
-    class Grouped(NetworkXStorage):
+    class GivenCommunities(NetworkXStorage):
         async def clustering(self, algorithm):
             self._cluster_data_to_subgraphs(of)
 
-    return Grouped
+    return GivenCommunities
 
 
-def reporting(given: Given):
-    """What writes the reports that are given."""
+def report_writer(given: ProgramInputs):
+    """A function that writes the given reports."""
 
     async def write(reports, graph, config):
         told = await graph.community_schema()
@@ -67,8 +70,8 @@ def reporting(given: Given):
     return write
 
 
-def whole(tokens_list, doc_keys, **_):
-    """Each passage as one chunk."""
+def whole_passages(tokens_list, doc_keys, **_):
+    """Return each passage as one chunk."""
     texts = ["".join(map(chr, one)) for one in tokens_list]
     return [
         {"tokens": tokens(text), "content": text, "chunk_order_index": 0, "full_doc_id": key}
@@ -76,10 +79,13 @@ def whole(tokens_list, doc_keys, **_):
     ]
 
 
-class Model:
-    """A language model that finds what is given, and notes a point on each report; it keeps which reports each group held."""
+class FactsAndPointsModel:
+    """A language model that returns the given facts and notes a point on each report.
 
-    def __init__(self, given: Given):
+    It records which reports each group contained.
+    """
+
+    def __init__(self, given: ProgramInputs):
         self.given, self.groups = given, []
         self.places = sorted(given.passage.items(), key=lambda one: -len(one[0]))
         self.titles = {one[0]: key for key, one in enumerate(given.communities)}
@@ -106,7 +112,7 @@ class Model:
         return self.extracted(next(place for passage, place in self.places if passage in prompt))
 
     def extracted(self, place: int) -> str:
-        """What is in a passage, in nano-graphrag's form."""
+        """The facts of a passage in nano-graphrag's format."""
         between, after = PROMPTS["DEFAULT_TUPLE_DELIMITER"], PROMPTS["DEFAULT_RECORD_DELIMITER"]
         entities, relations = self.given.facts[place]
         found = [('"entity"', name, "THING", self.given.entities[name][0]) for name, _ in entities]
@@ -121,8 +127,11 @@ class Model:
         )
 
 
-def watched(given: Given) -> dict:
-    """What its local search finds, told as it is found: its context does not quote what holds quotes."""
+def local_search_results(given: ProgramInputs) -> dict:
+    """Results of its local search, recorded during the search.
+
+    Its context cannot be parsed, since it does not escape quotes.
+    """
     found: dict = {}
     titles = {one[0]: key for key, one in enumerate(given.communities)}
     parts, units, edges = (
@@ -154,8 +163,8 @@ def watched(given: Given) -> dict:
     return found
 
 
-def graph_of(rag: GraphRAG, given: Given) -> dict:
-    """In how many entities and relations the graph that it built is the one that is given."""
+def graph_of(rag: GraphRAG, given: ProgramInputs) -> dict:
+    """Number of entities and relations of its graph that equal the given ones."""
     numbers = {key: given.passage[told["content"]] for key, told in rag.text_chunks._data.items()}
     source = lambda told: sorted(numbers[key] for key in told["source_id"].split("<SEP>"))
     net = rag.chunk_entity_relation_graph._graph
@@ -170,11 +179,11 @@ def graph_of(rag: GraphRAG, given: Given) -> dict:
     }
 
 
-def outcome(given: Given) -> dict:
-    """Everything that is recorded."""
-    utils.ENCODER, op.tiktoken.encoding_for_model = Letters(), lambda name: Letters()
-    graphrag.generate_community_report = reporting(given)
-    model = Model(given)
+def outcome(given: ProgramInputs) -> dict:
+    """All recorded results."""
+    utils.ENCODER, op.tiktoken.encoding_for_model = NanoTokenizer(), lambda name: NanoTokenizer()
+    graphrag.generate_community_report = report_writer(given)
+    model = FactsAndPointsModel(given)
     for name, (text, _) in given.entities.items():
         given.encoder.reads(name + text, f"{name} {text}")
 
@@ -186,13 +195,13 @@ def outcome(given: Given) -> dict:
         asks = {"best_model_func": model, "cheap_model_func": model, "enable_llm_cache": False}
         rag = GraphRAG(
             folder,
-            chunk_func=whole,
+            chunk_func=whole_passages,
             embedding_func=encode,
             graph_storage_cls=grouped(given),
             **asks,
         )
         rag.insert(given.passages)
-        found = watched(given)
+        found = local_search_results(given)
 
         def local(text: str, **values) -> dict:
             found.clear()

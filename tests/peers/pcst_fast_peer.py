@@ -1,4 +1,4 @@
-"""pcst_fast: the trees that it finds in small random graphs, as JSON. It is right under numpy 1 alone."""
+"""pcst_fast: its trees in small random graphs, as JSON. It needs numpy 1."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ CASES = 40
 
 
 def case(number: int) -> dict:
-    """A graph of 4 to 12 nodes, prizes and costs of three digits, and the tree in it: unrooted, one cluster, pruned by "gw"."""
+    """A graph of 4 to 12 nodes with prizes and costs of three digits, and its tree.
+
+    The tree is unrooted, one cluster, pruned by "gw".
+    """
     chance = random.Random(number)
     nodes = chance.randint(4, 12)
     edges = sorted(

@@ -1,4 +1,4 @@
-"""What the programs' side shares: what is given, read from a file, and what came of it, written into one."""
+"""Common code of the peer programs: read the inputs and write the results."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from typing import Any
 from encoder import Encoder
 
 
-class Given:
-    """The passages, entities, relations and questions; their numbers are their places."""
+class ProgramInputs:
+    """Passages, entities, relations and questions; their numbers are their positions."""
 
     def __init__(self, told: dict[str, Any]):
         self.digest: str = told["digest"]
@@ -29,17 +29,17 @@ class Given:
 
     @cached_property
     def entity(self) -> dict[str, int]:
-        """The number of an entity by its name."""
+        """Number of each entity by name."""
         return {name: place for place, name in enumerate(self.entities)}
 
     @cached_property
     def relation(self) -> dict[tuple[str, ...], int]:
-        """The number of a relation by its ends in order."""
+        """Number of each relation by its sorted ends."""
         return {tuple(one[:2]): place for place, one in enumerate(self.relations)}
 
     @cached_property
     def passage(self) -> dict[str, int]:
-        """The number of a passage by its text."""
+        """Number of each passage by text."""
         return {text: place for place, text in enumerate(self.passages)}
 
     def between(self, one: str, other: str) -> int:
@@ -47,9 +47,9 @@ class Given:
         return self.relation[tuple(sorted((one, other)))]
 
 
-def record(package: str, outcome: Callable[[Given], dict[str, Any]]) -> None:
-    """Read what is given from the first file named on the command line, and write what `outcome` tells of it into the second."""
-    given = Given(json.loads(gzip.decompress(Path(sys.argv[1]).read_bytes())))
+def record(package: str, outcome: Callable[[ProgramInputs], dict[str, Any]]) -> None:
+    """Read inputs from the first file of the command line, and write results to the second."""
+    given = ProgramInputs(json.loads(gzip.decompress(Path(sys.argv[1]).read_bytes())))
     told = {"program": f"{package} {version(package)}", "given": given.digest, **outcome(given)}
     Path(sys.argv[2]).write_bytes(
         gzip.compress(json.dumps(told, sort_keys=True, separators=(",", ":")).encode(), mtime=0)

@@ -1,6 +1,7 @@
-"""pyterrier-adaptive: the batches that its GAR reads in small random graphs, and its ranking, as JSON.
+"""pyterrier-adaptive: batches and rankings of its GAR in small random graphs, as JSON.
 
-What its own models need (torch) is not installed: a module stands there of which nothing but a type's name can be read.
+torch, which only its own models need, is not installed: a stub module has the one type that its
+signatures name.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from pathlib import Path
 from types import ModuleType
 
 sys.modules["torch"] = torch = ModuleType("torch")
-torch.device = object  # named in the signatures of its models
+torch.device = object  # The signatures of its models name this type.
 
 import pandas as pd  # noqa: E402
 import pyterrier as pt  # noqa: E402
@@ -23,8 +24,8 @@ CASES = 60
 DOCUMENTS = "abcdefghijkl"
 
 
-class Written(pt.Transformer):
-    """A re-ranker whose scores are written down; it remembers what it was asked."""
+class FixedScores(pt.Transformer):
+    """A reranker with fixed scores that records its requests."""
 
     def __init__(self, scores: dict[str, float]):
         self.scores, self.asked = scores, []
@@ -34,8 +35,8 @@ class Written(pt.Transformer):
         return asked.assign(score=[self.scores[name] for name in asked.docno])
 
 
-class Near:
-    """A corpus graph of given neighbours."""
+class GivenNeighbours:
+    """A corpus graph with given neighbours."""
 
     def __init__(self, near: dict[str, list[str]]):
         self.near = near
@@ -45,7 +46,10 @@ class Near:
 
 
 def case(number: int) -> dict:
-    """Twelve documents with up to three neighbours each, some of them found first; in every other case many have one score."""
+    """Twelve documents with up to three neighbours each, some of them as initial hits.
+
+    In every other case many scores are equal.
+    """
     chance = random.Random(number)
     places = lambda: [place / 100 for place in chance.sample(range(1, 100), len(DOCUMENTS))]
     few = lambda: [place / 4 for place in chance.choices(range(1, 4), k=len(DOCUMENTS))]
@@ -70,9 +74,9 @@ def case(number: int) -> dict:
             "rank": range(len(first)),
         }
     )
-    scorer = Written(scores)
+    scorer = FixedScores(scores)
     if first:
-        found = GAR(scorer, Near(near), num_results=budget, batch_size=batch)(asked)
+        found = GAR(scorer, GivenNeighbours(near), num_results=budget, batch_size=batch)(asked)
     else:
         found = pd.DataFrame({"docno": []})
     how = {"first": first, "near": near, "scores": scores, "budget": budget, "batch": batch}

@@ -1,6 +1,6 @@
-"""What is measured of a program in a process of its own: the steps that `tests.benchmarks.peers` asks for, in their order.
+"""Measurement of a program's steps in a separate process, for `tests.benchmarks.peers`.
 
-Nothing of ours is imported here, so that it runs in the programs' environment too.
+The module imports nothing of Hopscope, so that it runs in the programs' environment.
 """
 
 from __future__ import annotations
@@ -16,8 +16,11 @@ from typing import Any
 Step = Callable[[], Any]
 
 
-class Measured:
-    """Seconds of the clock and of processors by step, children of the process included; `encoded` are the texts that were encoded in it."""
+class StepMeasurements:
+    """Wall-clock and processor seconds by step, including child processes.
+
+    `encoded` are the texts encoded in the current step.
+    """
 
     def __init__(self) -> None:
         self.rows: dict[str, dict[str, Any]] = {}
@@ -25,7 +28,7 @@ class Measured:
         self.calls: Callable[[], int] = lambda: 0
 
     def step(self, name: str, work: Step) -> Any:
-        """What `work` returns, measured as `name`."""
+        """Return the result of `work`, measured as `name`."""
         self.encoded.clear()
         calls, clock, begin = self.calls(), _processor(), time.perf_counter()
         try:
@@ -39,7 +42,7 @@ class Measured:
             }
 
     def write(self, file: str, **more: Any) -> None:
-        """Write what was measured, with the most memory that the process had in MB."""
+        """Write the measurements with the process's peak memory in MB."""
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         Path(file).write_text(json.dumps({"rows": self.rows, "memory": memory, **more}), "utf-8")
 
@@ -50,6 +53,10 @@ def _processor() -> float:
 
 
 def asked() -> tuple[str, dict[str, Any], str, str]:
-    """The command line: the name of a program, what is given, the server's address (empty: replies in the process), the file to write."""
+    """Read the command line.
+
+    It names a program, its inputs, the server's address (empty: replies in the process), and the
+    output file.
+    """
     name, given, url, out = sys.argv[1:5]
     return name, json.loads(Path(given).read_text("utf-8")), url, out

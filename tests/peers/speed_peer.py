@@ -1,8 +1,9 @@
-"""How long nano-graphrag and LightRAG take to build, change and search the passages that `tests.benchmarks.peers` gives.
+"""Times of nano-graphrag and LightRAG for the passages of `tests.benchmarks.peers`.
 
-Each by its own client of the OpenAI protocol, or, where no address is given, with a function in its place. Their tokenizers would have to
-be downloaded: a count of letters is in their place, which costs next to nothing. Each passage is one chunk, nobody is asked what was
-missed, and all else is as they come.
+They build, change and search. Each uses its own client of the OpenAI protocol, or a function where
+no address is given. Their tokenizers would need a download and are replaced by a letter count,
+which costs almost nothing. Each passage is one chunk, without gleaning, and everything else has its
+default.
 """
 
 from __future__ import annotations
@@ -17,11 +18,14 @@ from typing import Any
 
 from encoder import SIZE, Encoder, tokens
 from instant import Instant
-from speed import Measured, asked
+from speed import StepMeasurements, asked
 
 
-class Letters:
-    """A tokenizer that needs no download: a text as its letters, and its length by the rule of the comparisons."""
+class SpeedTokenizer:
+    """A tokenizer without downloads that splits texts into letters.
+
+    It counts tokens by the rule of the comparisons.
+    """
 
     def encode(self, content):
         return [0] * tokens(content)
@@ -33,7 +37,7 @@ class Letters:
         return [list(map(ord, text)) for text in texts]
 
 
-def encoding(given: dict[str, Any], measured: Measured) -> Callable:
+def encoding(given: dict[str, Any], measured: StepMeasurements) -> Callable:
     """The encoder as both programs call it."""
     encoder = Encoder(text for _, text in given["base"])
 
@@ -54,14 +58,16 @@ def answering(replies: Instant) -> Callable:
     return reply
 
 
-def nano_graphrag(given: dict[str, Any], replies: Instant | None, measured: Measured) -> None:
-    """Its steps: it has no change and no deletion of a document."""
+def nano_graphrag(
+    given: dict[str, Any], replies: Instant | None, measured: StepMeasurements
+) -> None:
+    """Run nano-graphrag's steps; it cannot change or delete documents."""
     import nano_graphrag._op as op
     import nano_graphrag._utils as utils
     from nano_graphrag import GraphRAG, QueryParam
     from nano_graphrag._utils import wrap_embedding_func_with_attrs
 
-    utils.ENCODER, op.tiktoken.encoding_for_model = Letters(), lambda name: Letters()
+    utils.ENCODER, op.tiktoken.encoding_for_model = SpeedTokenizer(), lambda name: SpeedTokenizer()
 
     def whole(tokens_list, doc_keys, **_):
         texts = ["".join(map(chr, one)) for one in tokens_list]
@@ -104,8 +110,11 @@ def _asked(rag: Any, question: str, context: Any) -> Any:
     return rag
 
 
-def lightrag(given: dict[str, Any], replies: Instant | None, measured: Measured) -> None:
-    """Its steps: a change is a deletion and an insertion, and documents are deleted one after the other, as its server does."""
+def lightrag(given: dict[str, Any], replies: Instant | None, measured: StepMeasurements) -> None:
+    """Run LightRAG's steps.
+
+    A change is a deletion and an insertion, and documents are deleted one by one, as in its server.
+    """
     from lightrag import LightRAG, QueryParam
     from lightrag.llm.openai import openai_complete
     from lightrag.utils import EmbeddingFunc, Tokenizer
@@ -116,12 +125,12 @@ def lightrag(given: dict[str, Any], replies: Instant | None, measured: Measured)
     async def opened(workspace: str) -> LightRAG:
         rag = LightRAG(
             folder,
-            workspace=workspace,  # what is in memory is known by that alone
+            workspace=workspace,  # In-memory data is identified by the workspace alone.
             llm_model_func=openai_complete if replies is None else answering(replies),
             embedding_func=EmbeddingFunc(
                 embedding_dim=SIZE, func=encoding(given, measured), max_token_size=8192
             ),
-            tokenizer=Tokenizer("letters", Letters()),
+            tokenizer=Tokenizer("letters", SpeedTokenizer()),
             chunking_func=whole,
             entity_extract_max_gleaning=0,
         )
@@ -179,10 +188,10 @@ def lightrag(given: dict[str, Any], replies: Instant | None, measured: Measured)
 
 
 def main() -> None:
-    """Measure the program that is asked for."""
+    """Measure the requested program."""
     logging.disable(logging.ERROR)
     name, given, url, out = asked()
-    measured, replies = Measured(), None if url else Instant(given["facts"])
+    measured, replies = StepMeasurements(), None if url else Instant(given["facts"])
     if url:
         os.environ |= {"OPENAI_BASE_URL": url, "OPENAI_API_BASE": url, "OPENAI_API_KEY": "none"}
     else:

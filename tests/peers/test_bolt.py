@@ -1,4 +1,7 @@
-"""A graph copied over Bolt from a real database, ArcadeDB, which `make test-peers` installs; Neo4j itself is in no registry of packages."""
+"""Graphs copied over Bolt from a real database, ArcadeDB.
+
+`make test-peers` installs it; Neo4j itself is in no package registry.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ FILMS = """CREATE (tom:Person {name: 'Tom <b>Hanks</b>', born: 1956}),
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    """The address of the films, and the process that serves them."""
+    """The address of the films database, and its server process."""
     neo4j = pytest.importorskip("neo4j", reason="the driver of Bolt is not installed")
     with_it = (
         PYTHON.exists()
@@ -73,7 +76,7 @@ def read(server, tmp_path, limits=None, key=KEY, **how):
     return triples, file.tally.sentences(), file.attributes
 
 
-def test_nodes_are_called_by_their_names_and_have_types_and_descriptions(server, tmp_path):
+def test_nodes_have_names_types_and_descriptions(server, tmp_path):
     triples, notes, attributes = read(server, tmp_path)
     assert len(triples) == 3 and {
         ("Tom <b>Hanks</b>", "ACTED_IN", "Big"),
@@ -93,19 +96,19 @@ def test_nodes_are_called_by_their_names_and_have_types_and_descriptions(server,
     )
 
 
-def test_no_more_than_the_limit(server, tmp_path):
+def test_limit_bounds_the_copy(server, tmp_path):
     triples, notes, _ = read(server, tmp_path, CopyLimits(2))
     assert len(triples) == 2 and notes[0].startswith("2 of 3 relationships and")
 
 
-def test_a_query_of_paths(server, tmp_path):
+def test_query_can_return_paths(server, tmp_path):
     assert read(server, tmp_path, query="MATCH p=(:Person)-[*1..2]->() RETURN p")[0] == [
         ("Tom <b>Hanks</b>", "ACTED_IN", "Big"),
         ("Big", "MADE_BY", "fox"),
     ]
 
 
-def test_a_query_changes_nothing(server, tmp_path):
+def test_query_changes_nothing(server, tmp_path):
     read(server, tmp_path, query="CREATE (:New)-[r:MADE]->(:New) RETURN r")
     with pytest.raises(BadInput, match="gives no relationships for this query"):
         read(server, tmp_path, query="MATCH (:New)-[r]->() RETURN r")
@@ -120,24 +123,24 @@ def test_a_query_changes_nothing(server, tmp_path):
         ({"query": "MATCH (n) RETURN n"}, "has to return relationships or paths"),
     ],
 )
-def test_what_it_refuses_is_a_sentence(server, tmp_path, how, said):
+def test_refusal_is_a_readable_error(server, tmp_path, how, said):
     with pytest.raises(BadInput, match=said) as refused:
         read(server, tmp_path, **how)
     assert "word-1" not in str(refused.value) and "wrong-word" not in str(refused.value)
 
 
-def test_older_servers_give_ids_by_another_function(server, tmp_path, monkeypatch):
+def test_older_servers_have_another_id_function(server, tmp_path, monkeypatch):
     monkeypatch.setattr(bolt, "ID_FUNCTION", "idOfTheFuture")
     assert len(read(server, tmp_path)[0]) == 3
 
 
-def test_bounds_on_bytes(server, tmp_path):
+def test_bytes_are_bounded(server, tmp_path):
     with pytest.raises(BadInput, match="sent more than"):
         read(server, tmp_path, CopyLimits(size=100))
 
 
-def test_one_that_dies_half_way(server, tmp_path, monkeypatch):
-    """The last test: the server is killed between relationships and nodes."""
+def test_server_that_dies_during_a_copy_is_reported(server, tmp_path, monkeypatch):
+    """This is the last test: the server is killed between relationships and nodes."""
     number = bolt._write_nodes
 
     def killed(*given):

@@ -1,4 +1,7 @@
-"""A database that is asked live over Bolt: ArcadeDB, as in tests/peers/test_bolt.py; the last test ends it."""
+"""Live queries of a database over Bolt: ArcadeDB, as in tests/peers/test_bolt.py.
+
+The last test ends the server.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ def settings(server, monkeypatch):
     return {"address": f"{server[0].url}/films", "key": "HOPSCOPE_KEY_FILMS"}
 
 
-def around(settings, name, **bounds):
+def excerpt_around(settings, name, **bounds):
     return LiveDatabase("films", LiveSettings(**settings, **bounds)).around(
         *([name] if "?" in name else ["", [name]])
     )
@@ -37,54 +40,54 @@ def around(settings, name, **bounds):
         ("what is made by FOX?", "fox"),
     ],
 )
-def test_a_node_is_found_by_its_name_or_the_property_that_calls_it(settings, asked, called):
-    assert around(settings, asked).fetched.starts == (called,)
+def test_node_is_found_by_its_naming_property(settings, asked, called):
+    assert excerpt_around(settings, asked).fetched.starts == (called,)
 
 
-def test_a_node_without_a_name_is_found_by_its_id_and_another_by_that_behind_its_name(settings):
-    near = around(settings, "fox", hops=1)
+def test_unnamed_node_is_found_by_its_id(settings):
+    near = excerpt_around(settings, "fox", hops=1)
     nameless = next(name for name in near.names(range(near.n_nodes)) if name not in ("fox", "Big"))
-    assert around(settings, nameless, hops=1).fetched.starts == (nameless,)
-    assert around(settings, f"Any ({nameless})", hops=1).fetched.starts == (nameless,)
+    assert excerpt_around(settings, nameless, hops=1).fetched.starts == (nameless,)
+    assert excerpt_around(settings, f"Any ({nameless})", hops=1).fetched.starts == (nameless,)
 
 
-def test_hops_of_relationships_both_ways(settings):
-    assert around(settings, "Tom <b>Hanks</b>", hops=1).triple_texts([0]) == [
+def test_hops_follow_both_directions(settings):
+    assert excerpt_around(settings, "Tom <b>Hanks</b>", hops=1).triple_texts([0]) == [
         "Tom <b>Hanks</b> -> ACTED_IN -> Big"
     ]
-    near = around(settings, "fox", hops=1)
+    near = excerpt_around(settings, "fox", hops=1)
     assert near.n_edges == 2 and near.fetched.sentences[0].startswith(
         "Asked live: 2 triples within 1 hop of fox"
     )
 
 
-def test_wide_enough_it_is_the_copy(server, settings, tmp_path):
+def test_wide_excerpt_equals_the_copy(server, settings, tmp_path):
     file = copy_graph(server[0], tmp_path, CopyLimits(), KEY)
     triples = list(file.read())
     copy, near = (
         build_in_memory(triples, "films", "both", file.attributes),
-        around(settings, "Big", hops=6),
+        excerpt_around(settings, "Big", hops=6),
     )
     assert near.digest == copy.digest and near.columns.digest == copy.columns.digest
 
 
-def test_a_node_of_many_relationships_is_cut_and_it_is_said(settings):
-    near = around(settings, "Big", hops=2, edges=1)
+def test_hub_is_cut_with_a_note(settings):
+    near = excerpt_around(settings, "Big", hops=2, edges=1)
     assert near.n_edges == 1 and "1 edges are the most that are fetched" in near.fetched.text
 
 
-def test_older_servers_give_ids_by_another_function(settings, monkeypatch):
+def test_older_servers_have_another_id_function(settings, monkeypatch):
     monkeypatch.setattr(bolt, "ID_FUNCTION", "idOfTheFuture")
-    assert around(settings, "Big", hops=6).n_edges == 3
+    assert excerpt_around(settings, "Big", hops=6).n_edges == 3
 
 
 @pytest.mark.parametrize("name", ["Nobody", "x' OR 1=1 //", "\\"])
-def test_who_is_not_there_is_a_sentence(settings, name):
+def test_missing_node_is_a_readable_error(settings, name):
     with pytest.raises(UnknownEntity, match="was not found by its name"):
         LiveDatabase("films", LiveSettings(**settings)).around("", [name])
 
 
-def test_a_wrong_key_and_a_database_that_died_are_sentences(server, settings, monkeypatch):
+def test_wrong_key_and_dead_database_are_readable_errors(server, settings, monkeypatch):
     asked = LiveDatabase("films", LiveSettings(**settings))
     monkeypatch.setenv("HOPSCOPE_KEY_FILMS", f"{server[0].url} root:wrong-word")
     with pytest.raises(BadInput, match="wants a name and password") as refused:

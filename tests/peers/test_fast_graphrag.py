@@ -1,9 +1,9 @@
-"""fast-graphrag 0.0.5 beside the row `fastgraphrag-original`, on 400 passages and 40 questions.
+"""fast-graphrag 0.0.5 compared with `fastgraphrag-original` on 400 passages and 40 questions.
 
-The same “is” edges, and the same entities in all questions, with the same scores. The relations are the same but for those that tie: where
-64 mentions have no room for all of one score, chance takes some there, here they go by id; passages follow the relations. Its search of
-vectors is made to look at all of them, which it does not do of itself. It has an edge for each mention, ours one whose weight is their
-number.
+The “is” edges are equal, and so are the entities of all questions with their scores. Relations are
+equal except for ties: where 64 mentions leave no room for all of one score, it picks some at random
+and Hopscope by id. Passages follow the relations. Its vector search is made exhaustive, which it is
+not by default. It has an edge for each mention, Hopscope one edge whose weight is their number.
 """
 
 from __future__ import annotations
@@ -18,67 +18,69 @@ import pytest
 from core.builds.base import BuildContext, BuildState
 from core.builds.merge.synonyms import AddIdentityEdges
 from tests.films import Parrot
-from tests.peers.compared import Models, after, agreement, found, graph, ordered, recorded
+from tests.peers.compared import ComparisonModels, after, agreement, found, graph, ordered, recorded
 from tests.peers.given import given
 
 pytestmark = pytest.mark.usefixtures("home")
 ROW = "fastgraphrag-original"
-NEAR = 2e-4  # of a score
+NEAR = 2e-4  # Tolerance of a score.
 
 
 @cache
-def theirs():
+def recorded_results():
     return recorded("fast_graphrag")
 
 
 @cache
-def linked():
-    """The graph that is given, a relation as heavy as it has mentions, with our “is” edges."""
+def linked_graph():
+    """The given graph with relations weighted by mentions, and Hopscope's “is” edges."""
     edges = graph().columns.edges.with_columns(
         weight=[float(len(one[5])) for one in given()["relations"]]
     )
     mentions = replace(graph(), columns=graph().columns.replace(edges=edges))
     made = BuildState(SimpleNamespace(name="given"), None, None, mentions)  # type: ignore[arg-type]
-    return AddIdentityEdges().apply(made, BuildContext(Models(Parrot("")))).graph
+    return AddIdentityEdges().apply(made, BuildContext(ComparisonModels(Parrot("")))).graph
 
 
 @cache
 def states():
-    return [after(one, ROW, {"names": one["low"]}, on=linked()) for one in given()["questions"]]
+    return [
+        after(one, ROW, {"names": one["low"]}, on=linked_graph()) for one in given()["questions"]
+    ]
 
 
 def ends(edges):
-    """The numbers of both ends of some edges, the smaller first."""
-    heads, _, tails = linked().triples(np.array(edges, np.int64))
+    """Ids of both ends of edges, the smaller first."""
+    heads, _, tails = linked_graph().triples(np.array(edges, np.int64))
     return [tuple(sorted(pair)) for pair in zip(heads.tolist(), tails.tolist())]
 
 
-def related(one):
-    """The relations that it retrieved, each once."""
+def unique_relations(one):
+    """Its retrieved relations without duplicates."""
     return list(dict.fromkeys(map(tuple, one["relations"])))
 
 
-def test_the_same_entities_are_the_same():
-    texts = linked().columns.edges.texts("description")
+def test_identity_edges_are_equal():
+    texts = linked_graph().columns.edges.texts("description")
     assert sorted(
-        ends([edge for edge in range(linked().n_edges) if texts[edge] == "is"])
-    ) == sorted(map(tuple, theirs()["is"]))
-    assert len(theirs()["is"]) == 27
+        ends([edge for edge in range(linked_graph().n_edges) if texts[edge] == "is"])
+    ) == sorted(map(tuple, recorded_results()["is"]))
+    assert len(recorded_results()["is"]) == 27
 
 
-def test_the_same_entities_with_the_same_scores():
-    for state, one in zip(states(), theirs()["asked"], strict=True):
+def test_entities_and_scores_are_equal():
+    for state, one in zip(states(), recorded_results()["asked"], strict=True):
         scores = dict(zip(state.nodes.items, state.nodes.scores))
         assert scores == pytest.approx(dict(zip(one["entities"], one["scores"])), abs=NEAR)
         assert ordered(scores, one["entities"], NEAR)
 
 
-def test_the_same_relations_but_for_those_that_tie_where_the_room_ends():
-    for state, one in zip(states(), theirs()["asked"]):
+def test_relations_differ_only_in_ties_at_the_budget():
+    for state, one in zip(states(), recorded_results()["asked"]):
         scores = dict(zip(one["entities"], one["scores"]))
         mine, its = (
             {pair: round(sum(scores.get(end, 0.0) for end in pair), 5) for pair in some}
-            for some in (ends(state.relations.items), related(one))
+            for some in (ends(state.relations.items), unique_relations(one))
         )
         assert len(one["relations"]) <= 64
         least = min(its.values())
@@ -87,12 +89,13 @@ def test_the_same_relations_but_for_those_that_tie_where_the_room_ends():
         }
 
 
-def test_in_how_many_questions_no_tie_decides():
+def test_questions_without_ties_are_counted():
     ours = [found(state) for state in states()]
     relations = agreement(
-        [ends(one["relations"]) for one in ours], [related(one) for one in theirs()["asked"]]
+        [ends(one["relations"]) for one in ours],
+        [unique_relations(one) for one in recorded_results()["asked"]],
     )
     assert relations == {"order": 2, "set": 16, "other": 22}
     assert agreement(
-        [one["chunks"] for one in ours], [one["chunks"] for one in theirs()["asked"]]
+        [one["chunks"] for one in ours], [one["chunks"] for one in recorded_results()["asked"]]
     ) == {"order": 17, "set": 5, "other": 18}

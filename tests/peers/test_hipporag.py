@@ -1,11 +1,12 @@
-"""HippoRAG 2 (hipporag 2.0.0a4) beside the row `hipporag-2`, on 400 passages and 40 questions.
+"""HippoRAG 2 (hipporag 2.0.0a4) compared with `hipporag-2` on 400 passages and 40 questions.
 
-The same facts, restarts and passages, and the same order, but where the table of counts says so:
+Facts, restarts and passages are equal and in equal order, except where the table of counts says so:
 
-- Of ends of facts that tie at the fifth place it restarts at one by the order of a Python set, ours at the first by id.
-- Vectors are kept in half precision here, so that passages whose PageRank differs by less than 1e-7 may change places, as those may
-  whose cosines differ by less than .0001 where no fact is kept.
-- An entity of no fact is no node there, and so has no edge of alike names.
+- Among fact ends that tie at the fifth position it restarts at one by the order of a Python set,
+  Hopscope at the first by id.
+- Hopscope keeps vectors in half precision. Passages whose PageRank differs by less than 1e-7 may
+  swap, as may those whose cosines differ by less than .0001 where no fact is kept.
+- An entity without facts is no node there, and so has no edge to similar names.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from core.builds.merge.synonyms import SIMILAR_TO, AddSynonymEdges
 from core.graph.columns import Table
 from core.models.base import Choice
 from tests.films import Parrot
-from tests.peers.compared import Models, after, agreement, found, ordered, recorded
+from tests.peers.compared import ComparisonModels, after, agreement, found, ordered, recorded
 from tests.peers.given import given
 
 KEPT = {"all": 5, "first two": 2, "none": 0}
@@ -34,8 +35,8 @@ COUNTS = {
 }
 
 
-class First:
-    """A language model that keeps the first facts of those that it is shown."""
+class FirstFactsChooser:
+    """A language model that keeps the first of the facts that it is shown."""
 
     def __init__(self, keep: int):
         self.keep = keep
@@ -45,13 +46,13 @@ class First:
 
 
 @pytest.fixture
-def theirs(home):
+def recorded_results(home):
     return recorded("hipporag")
 
 
 @cache
 def graph():
-    """The graph of the facts that the program is given, by our building operators."""
+    """The graph of the given facts, by Hopscope's building operators."""
     told = given()
     facts = [
         Facts(
@@ -62,7 +63,7 @@ def graph():
     ]
     ids, ctx = (
         [f"c{place}" for place in range(len(told["passages"]))],
-        BuildContext(Models(Parrot(""))),
+        BuildContext(ComparisonModels(Parrot(""))),
     )
     chunks = Table.of(
         id=ids, document=ids, title=[""] * len(ids), text=told["passages"], tokens=[0] * len(ids)
@@ -76,12 +77,12 @@ def graph():
 def states(kept: str):
     keep = {"PassagesOfFacts": {"keep": 20}}
     return [
-        after(one, "hipporag-2", on=graph(), choose=First(KEPT[kept]), **keep)
+        after(one, "hipporag-2", on=graph(), choose=FirstFactsChooser(KEPT[kept]), **keep)
         for one in given()["questions"]
     ]
 
 
-def test_the_same_facts_and_edges_of_alike_names(theirs):
+def test_facts_and_similarity_edges_are_equal(recorded_results):
     told, made = given(), graph()
     heads, relations, tails = made.triples(np.arange(made.n_edges))
     alike = np.array(made.relation_names)[relations] == SIMILAR_TO
@@ -97,16 +98,19 @@ def test_the_same_facts_and_edges_of_alike_names(theirs):
             heads[alike].tolist(), tails[alike].tolist(), weights[alike].tolist()
         )
     }
-    assert (theirs["graph"]["entities"], theirs["graph"]["facts"]) == (4095, len(told["relations"]))
-    assert (len(ours), len(theirs["graph"]["alike"])) == (242, 228)
-    for head, tail, weight in theirs["graph"]["alike"]:
+    assert (recorded_results["graph"]["entities"], recorded_results["graph"]["facts"]) == (
+        4095,
+        len(told["relations"]),
+    )
+    assert (len(ours), len(recorded_results["graph"]["alike"])) == (242, 228)
+    for head, tail, weight in recorded_results["graph"]["alike"]:
         assert ours.pop((head, tail)) == pytest.approx(weight, abs=2e-4)
     lonely = set(range(made.n_nodes)) - set(heads[~alike].tolist()) - set(tails[~alike].tolist())
     assert all(lonely & set(ends) for ends in ours) and made.n_nodes - len(lonely) == 4095
 
 
 @pytest.mark.parametrize("kept", KEPT)
-def test_the_same_facts_restarts_and_passages_in_so_many_questions(theirs, kept):
+def test_facts_restarts_and_passages_agree_in_the_counted_questions(recorded_results, kept):
     made = graph()
     heads, _, tails = made.triples(np.arange(made.n_edges))
     number = {tuple(one[:2]): place for place, one in enumerate(given()["relations"])}
@@ -118,20 +122,23 @@ def test_the_same_facts_restarts_and_passages_in_so_many_questions(theirs, kept)
         [number[tuple(sorted(made.names([heads[edge], tails[edge]])))] for edge in edges]
         for edges in shown
     ]
-    assert agreement(facts, [one["facts"] for one in theirs[kept]]) == ALL
+    assert agreement(facts, [one["facts"] for one in recorded_results[kept]]) == ALL
     ours = [found(state) for state in states(kept)]
     starts = agreement(
-        [sorted(one["entities"]) for one in ours], [one["starts"] for one in theirs[kept]]
+        [sorted(one["entities"]) for one in ours], [one["starts"] for one in recorded_results[kept]]
     )
-    chunks = agreement([one["chunks"] for one in ours], [one["chunks"] for one in theirs[kept]])
+    chunks = agreement(
+        [one["chunks"] for one in ours], [one["chunks"] for one in recorded_results[kept]]
+    )
     assert {"starts": starts, "chunks": chunks} == COUNTS[kept]
 
 
 @pytest.mark.parametrize("kept, within", [("all", 1e-7), ("first two", 1e-7), ("none", 1e-4)])
-def test_passages_change_places_only_where_they_are_as_good_as_equal(theirs, kept, within):
-    for state, one in zip(states(kept), theirs[kept]):
+def test_only_almost_equal_passages_change_order(recorded_results, kept, within):
+    for state, one in zip(states(kept), recorded_results[kept]):
         scores = dict(zip(state.chunks.items, state.chunks.scores))
-        assert len(set(scores) ^ set(one["chunks"])) <= 2  # one for another, at the last place
+        # One passage may differ at the last position.
+        assert len(set(scores) ^ set(one["chunks"])) <= 2
         alike = sorted(state.nodes.items) == one["starts"]
         assert not alike or ordered(
             scores, [chunk for chunk in one["chunks"] if chunk in scores], within

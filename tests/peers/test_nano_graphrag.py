@@ -1,7 +1,8 @@
-"""nano-graphrag 0.0.8.2 beside the rows `lgraphrag-original` and `ggraphrag`, on 400 passages and 40 questions.
+"""nano-graphrag 0.0.8.2 compared with `lgraphrag-original` and `ggraphrag`.
 
-The same hits in the same order, but that hits which tie change places: relations whose ends have one degree and whose weight is one are in
-the order of the entities there, passages in that of a Python set, communities in that of their first entity; here all by id.
+On 400 passages and 40 questions the hits and their order are equal, except that ties swap. There,
+relations whose ends have one degree and whose weight is one follow the order of entities, passages
+that of a Python set, and communities that of their first entity. Here all follow ids.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ COUNTS = {
 
 
 @pytest.fixture
-def theirs(home):
+def recorded_results(home):
     return recorded("nano_graphrag")
 
 
@@ -40,21 +41,21 @@ def states(name: str):
     return [after(one, ROW, **values) for one in given()["questions"]]
 
 
-def test_it_builds_the_graph_that_is_given(theirs):
-    assert theirs["graph"] == {
+def test_program_builds_the_given_graph(recorded_results):
+    assert recorded_results["graph"] == {
         "entities": [len(given()["entities"])] * 2,
         "relations": [len(given()["relations"])] * 2,
     }
 
 
 @pytest.mark.parametrize("name", ["wide", "as it is"])
-def test_local_search_finds_the_same_in_so_many_questions(theirs, name):
+def test_local_search_agrees_in_the_counted_questions(recorded_results, name):
     ours = [found(state) for state in states(name)]
     told = {
-        kind: agreement([one[kind] for one in ours], [one[kind] for one in theirs[name]])
+        kind: agreement([one[kind] for one in ours], [one[kind] for one in recorded_results[name]])
         for kind in HITS
     }
-    # Within 4,800 tokens other relations of those that tie may be the last that have room.
+    # Within 4,800 tokens other relations of a tie may be the last that fit.
     assert told == (COUNTS if name == "wide" else {**COUNTS, "relations": {"set": 24, "other": 16}})
 
 
@@ -62,14 +63,14 @@ def test_local_search_finds_the_same_in_so_many_questions(theirs, name):
     "kind, field",
     [("relations", "relations"), ("chunks", "chunks"), ("communities", "communities")],
 )
-def test_only_what_ties_changes_places(theirs, kind, field):
-    for state, one in zip(states("wide"), theirs["wide"]):
+def test_only_ties_change_order(recorded_results, kind, field):
+    for state, one in zip(states("wide"), recorded_results["wide"]):
         hits = getattr(state, field)
         assert ordered(dict(zip(hits.items, hits.scores)), one[kind])
 
 
-def test_relations_within_the_budget_differ_by_those_that_tie_with_the_last(theirs):
-    for state, wide, one in zip(states("as it is"), states("wide"), theirs["as it is"]):
+def test_relations_in_a_budget_differ_only_in_ties(recorded_results):
+    for state, wide, one in zip(states("as it is"), states("wide"), recorded_results["as it is"]):
         scores = dict(zip(wide.relations.items, wide.relations.scores))
         last = min(scores[edge] for edge in (*state.relations.items, *one["relations"]))
         assert all(
@@ -78,9 +79,9 @@ def test_relations_within_the_budget_differ_by_those_that_tie_with_the_last(thei
         assert sum(map(tokens, hit_texts(graph(), "triple", one["relations"]))) <= 4800
 
 
-def test_global_search_reads_the_reports_in_the_same_order(theirs):
+def test_global_search_reads_reports_in_equal_order(recorded_results):
     state = after(
         given()["questions"][0], "ggraphrag", {"points": [{"description": "a point", "score": 5}]}
     )
-    assert [list(state.communities.items)] == theirs["packed"]
-    assert len(theirs["packed"][0]) == len(given()["communities"]) == 45
+    assert [list(state.communities.items)] == recorded_results["packed"]
+    assert len(recorded_results["packed"][0]) == len(given()["communities"]) == 45

@@ -1,4 +1,4 @@
-"""pcst_fast beside our prize-collecting tree."""
+"""pcst_fast compared with Hopscope's prize-collecting tree."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ CASES = cases("pcst_fast")
 
 
 @pytest.mark.parametrize("number", range(len(CASES)))
-def test_the_same_tree(number):
+def test_tree_equals_the_recorded_one(number):
     case = CASES[number]
     heads, tails = np.array(case["edges"], np.int64).T
     nodes, edges = prize_collecting_tree(

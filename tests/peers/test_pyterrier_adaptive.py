@@ -1,7 +1,7 @@
-"""pyterrier-adaptive beside our GAR: the same documents in the same batches, in their order, and the same ranking of what was read.
+"""pyterrier-adaptive compared with Hopscope's GAR: equal batches and equal rankings.
 
-Of equal scores it takes the neighbour that comes first in its corpus graph, as ours does. What was found first and not read stands behind
-the others here; there it would as well, but it has only so many places as the budget.
+Of equal scores both take the neighbour that comes first in the corpus graph. Initial hits that were
+not read come last here. There they would too, but its ranking ends at the budget.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from tests.peers.compared import cases
 CASES = cases("pyterrier_adaptive")
 
 
-def test_in_many_cases_documents_have_one_score():
+def test_many_cases_have_equal_scores():
     assert (
         sum(len(set(case["scores"].values())) < len(case["scores"]) for case in CASES)
         == len(CASES) / 2
@@ -22,7 +22,7 @@ def test_in_many_cases_documents_have_one_score():
 
 
 @pytest.mark.parametrize("case", CASES, ids=[str(number) for number in range(len(CASES))])
-def test_the_same_batches_and_the_same_ranking(case):
+def test_batches_and_ranking_are_equal(case):
     names = sorted(case["near"])
     ids = {name: place for place, name in enumerate(names)}
     found = rerank_adaptively(

@@ -1,11 +1,13 @@
-"""What LightRAG asks where documents are added, changed and removed: calls of a language model, and cached extractions parsed again.
+"""LightRAG's model calls and reparsed cached extractions for changed documents.
 
     python -m tests.benchmarks updates --given given.json
-    .venv-peers/bin/python tests/peers/updates_peer.py given.json tests/peers/recorded/lightrag-updates.json
+    .venv-peers/bin/python tests/peers/updates_peer.py given.json FILE
 
-The documents, the changes and what is found in each text are those of the benchmark; the language model is written here, and tokens are
-counted as elsewhere in these comparisons. LightRAG has no change of a document: the old one is deleted and the new one inserted. Documents
-are deleted one after the other, as its server does (HKUDS/LightRAG issue 2795).
+FILE is tests/peers/recorded/lightrag-updates.json. Documents are added, changed and removed. They,
+the changes and the facts of each text are those of the benchmark. The language model is scripted,
+and tokens are counted as elsewhere in these comparisons. LightRAG cannot change a document: the old
+one is deleted and the new one inserted. Documents are deleted one by one, as in its server
+(HKUDS/LightRAG issue 2795).
 """
 
 from __future__ import annotations
@@ -27,11 +29,11 @@ from lightrag.utils import EmbeddingFunc, Tokenizer
 BETWEEN, END = PROMPTS["DEFAULT_TUPLE_DELIMITER"], PROMPTS["DEFAULT_COMPLETION_DELIMITER"]
 
 
-EACH = 3.5  # letters of a token, as elsewhere in these comparisons
+EACH = 3.5  # Letters of a token, as elsewhere in these comparisons.
 
 
-class Letters:
-    """A tokenizer that needs no download: letters, so that what LightRAG limits in tokens is given in letters here."""
+class UpdateTokenizer:
+    """A tokenizer without downloads, in which LightRAG's token limits are limits in letters."""
 
     def encode(self, content):
         return list(map(ord, content))
@@ -40,18 +42,18 @@ class Letters:
         return "".join(map(chr, tokens))
 
 
-class Counts:
-    """What was asked since the last look."""
+class ModelCallCounts:
+    """Counts since the last reset."""
 
     def __init__(self):
         self.reset()
 
     def reset(self):
-        """Begin anew."""
+        """Reset all counts."""
         self.extracted = self.gleaned = self.summaries = self.tokens = self.parses = 0
 
     def row(self, kind: str, documents: int, of: int, seconds: float) -> dict:
-        """What was counted, as a row."""
+        """The counts as a row."""
         calls = self.extracted + self.gleaned + self.summaries
         counted = {
             name: getattr(self, name)
@@ -69,7 +71,7 @@ class Counts:
 
 def main(given: dict) -> list[dict]:
     """A row for the first index and each change."""
-    counts = Counts()
+    counts = ModelCallCounts()
     parse = operate._rebuild_from_extraction_result
 
     async def counted(*arguments, **how):
@@ -111,7 +113,7 @@ def main(given: dict) -> list[dict]:
             folder,
             llm_model_func=model,
             embedding_func=EmbeddingFunc(embedding_dim=SIZE, func=encode, max_token_size=8192),
-            tokenizer=Tokenizer("letters", Letters()),
+            tokenizer=Tokenizer("letters", UpdateTokenizer()),
             chunk_token_size=100_000,
             chunk_overlap_token_size=0,
             summary_max_tokens=round(1200 * EACH),

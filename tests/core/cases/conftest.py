@@ -1,4 +1,4 @@
-"""A home of its own for every test, and a finished comparison on five nodes."""
+"""A separate user folder for every test, and a finished comparison on five nodes."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ LINES = {
 
 @pytest.fixture(autouse=True)
 def home(tmp_path, monkeypatch):
-    """An empty folder of the person's."""
+    """An empty user folder."""
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
     return tmp_path / "home"
 
 
 @pytest.fixture
 def compared(kit):
-    """`compared(text, answers, lanes)`: the comparison of an engine, ended."""
+    """A function `compared(text, answers, lanes)` that returns an engine's finished comparison."""
     engine = Engine(kit.Written(encoder=kit.Table({"One -> has_genre -> Drama": 1.0})))
 
     def make(text="genre of One", answers=("Drama",), lanes=("ranked", "beam")):

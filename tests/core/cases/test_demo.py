@@ -1,4 +1,7 @@
-"""The shipped comparisons to begin with: they open without models on an empty home, and show what they are there for."""
+"""The shipped first comparisons open without models in an empty user folder.
+
+Each shows the difference between methods that it is meant for.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ def opened():
     return [comparison_of_case(case.id) for case in demo()]
 
 
-def test_they_are_those_of_the_list_in_its_order():
+def test_demo_cases_follow_the_list():
     assert [case.question for case in demo()] == [row["question"] for row in TOLD["case"]]
     assert [case.notes.split(".")[0] for case in demo()] == [row["title"] for row in TOLD["case"]]
     assert all(
@@ -35,7 +38,7 @@ def test_they_are_those_of_the_list_in_its_order():
     )
 
 
-def test_in_each_one_lane_finds_all_and_others_less(opened):
+def test_one_lane_finds_all_and_others_less(opened):
     for one in opened:
         told = explain_comparison(one)
         of, found = len(one.ask.question.answers), [lane.right for lane in told.lanes]
@@ -51,18 +54,18 @@ def test_no_lane_wins_them_all(opened):
     assert len(best) > 1
 
 
-def test_on_the_first_page_one_fails_one_finds_most_and_one_all(opened):
+def test_first_demo_has_a_failing_a_partial_and_a_full_lane(opened):
     assert [lane.right for lane in explain_comparison(opened[0]).lanes] == [0, 5, 6]
 
 
-def test_a_loss_when_ranking_is_named_with_what_repairs_it(opened):
+def test_loss_by_ranking_has_a_repair(opened):
     first = explain_comparison(opened[0])
     assert first.lanes[1].head == "Lost when ranking:" and "1985" in first.lanes[1].text
     assert best_repair(opened[0])[0] == 1 and opened[0].lanes[1].repair.right == 6
 
 
-def test_no_repair_makes_a_twin_of_a_lane_beside(opened):
-    """The beam that follows relation chains is the third lane over again."""
+def test_repairs_do_not_duplicate_another_lane(opened):
+    """The beam that follows relation chains would be equal to the third lane."""
     chains = [one for one in opened if one.lanes[0].repair is not None]
     assert chains and all(
         find_equal_lane(one, one.lanes[0], one.lanes[0].repair) == 2 for one in chains
@@ -70,12 +73,12 @@ def test_no_repair_makes_a_twin_of_a_lane_beside(opened):
     assert [best_repair(one) and best_repair(one)[0] for one in opened] == [1, None, 1, 1, None]
 
 
-def test_they_show_different_losses(opened):
+def test_demo_cases_show_different_losses(opened):
     assert len({explain_comparison(one).lanes[1].head for one in opened}) >= 3
 
 
-def test_the_same_cases_give_the_same_file():
+def test_equal_cases_give_an_equal_file():
     packed = (EXAMPLE_FOLDER / f"{DEMO_NAME}{CASES_EXTENSION}").read_bytes()
     again = write_cases((case, unpack(content)) for case, content in read_cases(packed))
-    # how it is packed differs between versions of zlib
+    # Versions of zlib compress differently.
     assert gzip.decompress(again) == gzip.decompress(packed)

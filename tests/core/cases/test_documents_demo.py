@@ -1,4 +1,7 @@
-"""The shipped case study on documents: it opens without models, and in each question one lane fails, one half succeeds, one succeeds."""
+"""The shipped case study on documents opens without models.
+
+In each question one lane fails, one finds half, and one succeeds.
+"""
 
 import gzip
 import tomllib
@@ -23,7 +26,7 @@ def opened():
     return [comparison_of_case(case.id) for case in demo(CorpusSource("hotpotqa"))]
 
 
-def test_they_are_those_of_the_list_in_its_order():
+def test_demo_cases_follow_the_list():
     found = demo(CorpusSource(TOLD["corpus"]))
     assert [case.question for case in found] == [row["question"] for row in TOLD["case"]] and len(
         found
@@ -36,7 +39,7 @@ def test_they_are_those_of_the_list_in_its_order():
     assert all("corpus" not in case.link for case in demo())
 
 
-def test_in_each_one_lane_fails_one_half_succeeds_and_one_succeeds(opened):
+def test_lanes_fail_half_succeed_and_succeed(opened):
     for one in opened:
         gold = one.ask.question.gold
         read = [
@@ -53,13 +56,13 @@ def test_in_each_one_lane_fails_one_half_succeeds_and_one_succeeds(opened):
         assert sorted(len(stage.alive) for stage in read) == [0, 1, 2] and len(gold) == 2
 
 
-def test_no_lane_wins_them_all_and_each_says_why(opened):
+def test_no_lane_wins_them_all_and_each_is_explained(opened):
     best = {one.lanes[0].instance.id for one in opened}
     assert len(best) > 1
     assert all(lane.head for one in opened for lane in explain_comparison(one).lanes)
 
 
-def test_the_same_cases_give_the_same_file():
+def test_equal_cases_give_an_equal_file():
     packed = (EXAMPLE_FOLDER / f"{LIST}{CASES_EXTENSION}").read_bytes()
     again = write_cases((case, unpack(content)) for case, content in read_cases(packed))
     assert gzip.decompress(again) == gzip.decompress(packed) and len(packed) < 1_000_000

@@ -1,8 +1,10 @@
-"""Cases of before a lane was one frozen object open, are drawn and go out again: tests/earlier/lanes.tar.gz.
+"""Saved cases of an older format still open, display and export (tests/earlier/lanes.tar.gz).
 
-It holds cases.sqlite with three comparisons, and `expected.json`: of each the plain data as that version gave it, and the shape of its board.
-On five nodes a lane with a repair and two influences, one cancelled and one failed; the same without a triple, beside what it said
-before; and three documents asked on their chunks, on a graph of their own and on one that was not built.
+They predate lanes as one frozen object. The archive has cases.sqlite with three comparisons, and
+`expected.json` with their plain data in that version and the structure of their boards. The
+comparisons are: five nodes with a repaired lane, two influences, a cancelled lane and a failed one;
+the same graph without a triple, compared with earlier results; and three documents, asked on their
+chunks, on a graph of their own, and on a graph that was not built.
 """
 
 from __future__ import annotations
@@ -29,14 +31,14 @@ SAVED_LANES = Path(__file__).parents[2] / "earlier" / "lanes.tar.gz"
 
 @pytest.fixture
 def earlier(home) -> dict[str, Any]:
-    """The saved cases as the person's own; what is expected of each."""
+    """The saved cases as the user's own, and the expected data of each."""
     with tarfile.open(SAVED_LANES) as archive:
         archive.extractall(home, filter="data")
     return json.loads((home / "expected.json").read_text("utf-8"))
 
 
 def shape(value: Any) -> Any:
-    """Plain data with the type of a text and of a float in the place of each."""
+    """Replace texts and floats of plain data by the names of their types."""
     if isinstance(value, dict):
         return {key: shape(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -53,7 +55,7 @@ def test_plain_data_and_boards_keep_their_keys(earlier):
         assert found.ask.question.text in report(found, Board(found))
 
 
-def test_what_was_saved_of_a_lane_is_in_its_fields(earlier):
+def test_saved_lane_data_is_in_its_fields(earlier):
     by_notes = {case.notes: comparison_of_case(case.id) for case in cases("today")}
     first, second, third = by_notes["On triples"].lanes
     assert first.repair.right == first.repair.of == 2 and first.model
@@ -67,10 +69,10 @@ def test_what_was_saved_of_a_lane_is_in_its_fields(earlier):
     assert graph.build_title and missing.error
 
 
-def test_they_are_saved_again_and_exported_as_they_were(earlier, tmp_path):
+def test_old_cases_are_saved_and_exported_unchanged(earlier, tmp_path):
     for key in earlier:
         again, saved = plain(freeze(comparison_of_case(key))), unpack(packed_case(key)[1])
-        for part in ("run", "graph", "apart"):  # an excerpt of an excerpt has another digest
+        for part in ("run", "graph", "apart"):  # The digest of an excerpt of an excerpt differs.
             again.pop(part, None)
             saved.pop(part, None)
         assert again == saved

@@ -1,4 +1,4 @@
-"""Cases carried in one file: whole or not at all, never over what is there, whatever the file holds."""
+"""Cases in one file: imported completely or not at all, and never over existing ones."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ own = lambda: [case for case in cases() if not case.example]
 
 
 @pytest.fixture
-def saved(compared):
+def saved_case(compared):
     return save(compared(), {"q": "genre of One"}, "note", ["tag"])
 
 
@@ -24,54 +24,59 @@ def lines(data: bytes) -> list[dict]:
     return [json.loads(line) for line in gzip.decompress(data).splitlines()]
 
 
-def packed(rows) -> bytes:
+def packed_rows(rows) -> bytes:
     return gzip.compress(
         "\n".join(row if isinstance(row, str) else json.dumps(row) for row in rows).encode()
     )
 
 
-def test_exported_deleted_and_imported_again(saved, compared):
+def test_case_is_exported_and_imported_again(saved_case, compared):
     second = save(compared(text="who directed One", answers=()))
-    data = export([saved.id, second.id])
-    assert data == export([saved.id, second.id]) and [row.get("id") for row in lines(data)] == [
+    data = export([saved_case.id, second.id])
+    assert data == export([saved_case.id, second.id]) and [
+        row.get("id") for row in lines(data)
+    ] == [
         None,
-        saved.id,
+        saved_case.id,
         second.id,
     ]
-    before = comparison_dict(comparison_of_case(saved.id))
-    delete(saved.id)
+    before = comparison_dict(comparison_of_case(saved_case.id))
+    delete(saved_case.id)
     loaded = load(data)
-    assert [case.id for case in loaded.added] == [saved.id] and loaded.known == 1
-    assert get_case(saved.id) == saved and comparison_dict(comparison_of_case(saved.id)) == before
+    assert [case.id for case in loaded.added] == [saved_case.id] and loaded.known == 1
+    assert (
+        get_case(saved_case.id) == saved_case
+        and comparison_dict(comparison_of_case(saved_case.id)) == before
+    )
     assert load(data).added == () and len(own()) == 2
 
 
-def test_a_taken_id_is_never_overwritten(saved):
-    data = export([saved.id])
-    edit(saved.id, notes="mine, newer")
+def test_existing_id_is_never_overwritten(saved_case):
+    data = export([saved_case.id])
+    edit(saved_case.id, notes="mine, newer")
     (added,) = load(data).added
     assert (
-        added.id != saved.id
-        and get_case(saved.id).notes == "mine, newer"
+        added.id != saved_case.id
+        and get_case(saved_case.id).notes == "mine, newer"
         and get_case(added.id).notes == "note"
     )
 
 
-def test_plain_lines_are_read_too(saved):
-    data = gzip.decompress(export([saved.id]))
-    delete(saved.id)
-    assert load(data).added[0].id == saved.id
+def test_uncompressed_file_is_read(saved_case):
+    data = gzip.decompress(export([saved_case.id]))
+    delete(saved_case.id)
+    assert load(data).added[0].id == saved_case.id
 
 
-def test_an_odd_id_becomes_one_of_our_own(saved):
-    heading, row = lines(export([saved.id]))
+def test_invalid_id_is_replaced(saved_case):
+    heading, row = lines(export([saved_case.id]))
     for odd in ("example-x-1", "../../etc", "<script>", 7, None, "A" * 12):
-        (added,) = load(packed([heading, {**row, "id": odd}])).added
+        (added,) = load(packed_rows([heading, {**row, "id": odd}])).added
         assert len(added.id) == 12 and added.id.isalnum() and not get_case(added.id).example
 
 
-def change(row, *keys, to):
-    """The row with one value changed, deep inside."""
+def with_value(row, *keys, to):
+    """Return the row with one nested value changed."""
     row = json.loads(json.dumps(row))
     at = row
     for key in keys[:-1]:
@@ -87,56 +92,60 @@ HOSTILE = {
         b"\x80\x04\x95\x1a\x00\x00\x00\x00\x00\x00\x00\x8c\x05posix\x94\x8c\x06system\x94\x93\x94."
     ),
     "a zip file": lambda h, r: b"PK\x03\x04" + bytes(200),
-    "a file cut short": lambda h, r: packed([h, r])[:-20],
-    "another kind of file": lambda h, r: packed([{"kind": "graph"}, r]),
-    "another version": lambda h, r: packed([{**h, "version": 9}, r]),
-    "a list": lambda h, r: packed([[1, 2, 3]]),
-    "not JSON": lambda h, r: packed([h, "{oops"]),
-    "deep nesting": lambda h, r: packed([h, "[" * 200_000]),
-    "a case that is text": lambda h, r: packed([h, '"case"']),
-    "no comparison": lambda h, r: packed([h, {k: v for k, v in r.items() if k != "comparison"}]),
-    "notes as a number": lambda h, r: packed([h, {**r, "notes": 5}]),
-    "tags as text": lambda h, r: packed([h, {**r, "tags": "abc"}]),
-    "a hundred tags": lambda h, r: packed([h, {**r, "tags": [str(i) for i in range(100)]}]),
-    "endless notes": lambda h, r: packed([h, {**r, "notes": "x" * 30_000}]),
-    "a time that is none": lambda h, r: packed([h, {**r, "created": "NaN"}]),
-    "a link with code": lambda h, r: packed([h, {**r, "link": {"q": {"a": 1}}}]),
-    "a link of a megabyte": lambda h, r: packed([h, {**r, "link": {"q": "x" * 1_000_000}}]),
-    "half a character": lambda h, r: packed(
+    "a file cut short": lambda h, r: packed_rows([h, r])[:-20],
+    "another kind of file": lambda h, r: packed_rows([{"kind": "graph"}, r]),
+    "another version": lambda h, r: packed_rows([{**h, "version": 9}, r]),
+    "a list": lambda h, r: packed_rows([[1, 2, 3]]),
+    "not JSON": lambda h, r: packed_rows([h, "{oops"]),
+    "deep nesting": lambda h, r: packed_rows([h, "[" * 200_000]),
+    "a case that is text": lambda h, r: packed_rows([h, '"case"']),
+    "no comparison": lambda h, r: packed_rows(
+        [h, {k: v for k, v in r.items() if k != "comparison"}]
+    ),
+    "notes as a number": lambda h, r: packed_rows([h, {**r, "notes": 5}]),
+    "tags as text": lambda h, r: packed_rows([h, {**r, "tags": "abc"}]),
+    "a hundred tags": lambda h, r: packed_rows([h, {**r, "tags": [str(i) for i in range(100)]}]),
+    "endless notes": lambda h, r: packed_rows([h, {**r, "notes": "x" * 30_000}]),
+    "a time that is none": lambda h, r: packed_rows([h, {**r, "created": "NaN"}]),
+    "a link with code": lambda h, r: packed_rows([h, {**r, "link": {"q": {"a": 1}}}]),
+    "a link of a megabyte": lambda h, r: packed_rows([h, {**r, "link": {"q": "x" * 1_000_000}}]),
+    "half a character": lambda h, r: packed_rows(
         [
             h,
             json.dumps(
-                change(r, "comparison", "run", "states", 0, "question", "text", to="\ud800")
+                with_value(r, "comparison", "run", "states", 0, "question", "text", to="\ud800")
             ),
         ]
     ),
-    "a huge number": lambda h, r: packed(
-        [h, change(r, "comparison", "run", "paths", "node", 0, to=10**40)]
+    "a huge number": lambda h, r: packed_rows(
+        [h, with_value(r, "comparison", "run", "paths", "node", 0, to=10**40)]
     ),
-    "an unknown operator": lambda h, r: packed(
-        [h, change(r, "comparison", "lanes", 0, "line", to="Evil()")]
+    "an unknown operator": lambda h, r: packed_rows(
+        [h, with_value(r, "comparison", "lanes", 0, "line", to="Evil()")]
     ),
-    "a good case and a bad one": lambda h, r: packed([h, {**r, "id": "0" * 12}, {**r, "tags": 1}]),
+    "a good case and a bad one": lambda h, r: packed_rows(
+        [h, {**r, "id": "0" * 12}, {**r, "tags": 1}]
+    ),
 }
 
 
 @pytest.mark.parametrize("kind", HOSTILE)
-def test_hostile_files_are_refused_in_a_sentence_and_change_nothing(saved, kind):
-    heading, row = lines(export([saved.id]))
+def test_hostile_file_is_refused_and_changes_nothing(saved_case, kind):
+    heading, row = lines(export([saved_case.id]))
     with pytest.raises(BadInput) as error:
         load(HOSTILE[kind](heading, row))
-    assert str(error.value).endswith(".") and own() == [saved]
+    assert str(error.value).endswith(".") and own() == [saved_case]
 
 
-def test_the_line_at_fault_is_named(saved):
-    heading, row = lines(export([saved.id]))
+def test_bad_line_is_named(saved_case):
+    heading, row = lines(export([saved_case.id]))
     with pytest.raises(BadInput, match="Line 3 of this file"):
-        load(packed([heading, row, {**row, "tags": 1}]))
+        load(packed_rows([heading, row, {**row, "tags": 1}]))
 
 
-def test_a_bomb_is_refused_without_unpacking_it(saved, monkeypatch):
-    heading, _ = lines(export([saved.id]))
-    # 40 kB for 40 MB in one line
+def test_compression_bomb_is_refused_before_unpacking(saved_case, monkeypatch):
+    heading, _ = lines(export([saved_case.id]))
+    # 40 kB hold 40 MB in one line.
     bomb = gzip.compress(json.dumps(heading).encode() + b"\n" + b" " * 40_000_000)
     with pytest.raises(BadInput, match="Line 2 of this file is larger than a case may be"):
         load(bomb)
@@ -148,23 +157,23 @@ def test_a_bomb_is_refused_without_unpacking_it(saved, monkeypatch):
         load(b"x" * 2_000)
 
 
-def test_too_many_cases_are_refused(saved, monkeypatch):
-    heading, row = lines(export([saved.id]))
+def test_too_many_cases_are_refused(saved_case, monkeypatch):
+    heading, row = lines(export([saved_case.id]))
     monkeypatch.setattr("core.cases.file.MAX_CASES", 2)
     with pytest.raises(BadInput, match="more than 2 cases"):
-        load(packed([heading, row, row, row]))
-    assert own() == [saved]
+        load(packed_rows([heading, row, row, row]))
+    assert own() == [saved_case]
 
 
-def test_an_example_can_be_read_and_duplicated_but_not_changed(saved, tmp_path, monkeypatch):
+def test_example_can_be_duplicated_but_not_changed(saved_case, tmp_path, monkeypatch):
     from core.cases import duplicate
 
-    (tmp_path / "show.cases.gz").write_bytes(export([saved.id]))
+    (tmp_path / "show.cases.gz").write_bytes(export([saved_case.id]))
     monkeypatch.setattr(shipped, "EXAMPLE_FOLDER", tmp_path)
     example = next(case for case in cases() if case.example)
     assert (example.id, example.question, example.notes) == (
         "example-show-1",
-        saved.question,
+        saved_case.question,
         "note",
     )
     assert comparison_of_case(example.id).lanes[0].state.answer == "Drama"

@@ -1,4 +1,4 @@
-"""A comparison frozen and thawed shows the same results without engine, models or the whole graph."""
+"""A saved comparison shows the same results without engine, models or the whole graph."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def told(compared):
     return json.loads(json.dumps(freeze(compared), allow_nan=False))
 
 
-def test_results_are_the_same_after_thawing(compared):
+def test_results_are_equal_after_thawing(compared):
     before = compared(lanes=("ranked", "beam", "broken"))
     after = thaw(told(before))
     one, other = comparison_dict(before), comparison_dict(after)
@@ -34,8 +34,8 @@ def test_results_are_the_same_after_thawing(compared):
     assert after.lanes[0].model == "Parrot" and after.lanes[0].instance == before.lanes[0].instance
 
 
-def test_the_board_is_the_same_after_thawing(compared):
-    """Everything but the ids, which become places in the excerpt: every node lies where it lay."""
+def test_board_is_equal_after_thawing(compared):
+    """Only node ids differ, since they become positions in the excerpt."""
     from pages.parts.board.payload import Board
 
     before = compared(lanes=("ranked", "beam", "broken"))
@@ -64,7 +64,7 @@ def test_the_board_is_the_same_after_thawing(compared):
         "stories",
     )
     for a, b in zip(one["lanes"], other["lanes"]):
-        # how mass spreads cannot be seen on an excerpt
+        # The spread of mass cannot be shown on an excerpt.
         searches = [story for story in a["stories"] if story.get("of") != "mass"]
         assert (
             {k: a[k] for k in kept[:-3]} == {k: b[k] for k in kept[:-3]}
@@ -73,21 +73,21 @@ def test_the_board_is_the_same_after_thawing(compared):
         )
 
 
-def test_the_same_comparison_gives_the_same_bytes(compared):
+def test_equal_comparisons_give_equal_bytes(compared):
     one = compared()
     assert json.dumps(told(one)) == json.dumps(told(one))
     assert told(thaw(told(one)))["lanes"] == told(one)["lanes"]
 
 
-def test_a_case_is_small(compared):
+def test_case_of_five_nodes_is_small(compared):
     case = save(compared())
     from core.cases.store import packed_case
 
-    # five nodes; a thousand are measured with the movie graph
+    # The graph has five nodes; another test measures a thousand nodes of the movie graph.
     assert len(packed_case(case.id)[1]) < 3_000
 
 
-def test_three_lanes_of_a_thousand_nodes_stay_under_a_hundred_kilobytes(movies, home):
+def test_case_of_a_thousand_nodes_is_under_100_kb(movies, home):
     from core.cases.case import pack
     from core.comparison.lane import MethodComparison, MethodLane
     from core.comparison.lane_run import LaneListener, LaneRun
@@ -132,14 +132,14 @@ DAMAGE = {
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
-def test_damage_is_a_sentence(compared, damage):
+def test_damaged_case_is_a_readable_error(compared, damage):
     broken = told(compared())
     DAMAGE[damage](broken)
     with pytest.raises(BadInput, match="damaged|another state|another version"):
         thaw(broken)
 
 
-def test_what_this_version_cannot_read_is_named(compared):
+def test_unreadable_parts_are_named(compared):
     later = told(compared())
     later["comparison"] = 9
     with pytest.raises(BadInput, match="format 9; this one reads 1"):
@@ -158,8 +158,12 @@ def test_what_this_version_cannot_read_is_named(compared):
         thaw(evil)
 
 
-def test_a_thumb_tells_the_known_answers_else_what_the_answer_names(compared, kit):
-    """The parrot says "Drama"; the reader of the ranked lane names Drama alone; within two hops of One lie One, Ann, Drama, Two."""
+def test_thumb_saves_known_or_named_answers(compared, kit):
+    """A thumb saves the known answers, else the entities that the answer names.
+
+    The language model says "Drama", and the graph reader of the ranked lane names Drama alone.
+    Within two hops of One lie One, Ann, Drama and Two.
+    """
     known, unknown = compared(), compared(text="what is One", answers=())
     assert rating_of(known.lanes[0], True).answers == ("Drama",)
     told_of = rating_of(unknown.lanes[0], True)
@@ -175,7 +179,7 @@ def test_a_thumb_tells_the_known_answers_else_what_the_answer_names(compared, ki
     )
 
 
-def test_a_thumb_in_an_opened_case_counts_for_the_whole_graph(compared, kit):
+def test_thumb_in_a_case_counts_for_the_whole_graph(compared, kit):
     case = save(compared())
     opened = comparison_of_case(case.id)
     assert rating_of(opened.lanes[0], False).digest == kit.graph.digest

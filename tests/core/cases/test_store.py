@@ -1,4 +1,4 @@
-"""Cases and feedback in SQLite: kept, searched, changed, safe between processes, never overwritten."""
+"""Cases and feedback in SQLite: saving, search, changes, several processes, and damaged files."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from core.types import Rating
 own = lambda **search: [case for case in cases(**search) if not case.example]
 
 
-def test_saved_and_read_again(compared, kit):
+def test_case_is_saved_and_loaded(compared, kit):
     case = save(
         compared(),
         {"q": "genre of One", "lane": ["a", "b"]},
@@ -57,7 +57,7 @@ def test_saved_and_read_again(compared, kit):
     assert comparison_of_case(case.id).lanes[0].state.answer == "Drama"
 
 
-def test_search_by_words_and_tags(compared):
+def test_cases_are_searched_by_words_and_tags(compared):
     first = save(compared(), notes="Über alles", tags=["demo"])
     second = save(compared(text="who directed One", answers=()), tags=["demo", "work"])
     assert (
@@ -72,7 +72,7 @@ def test_search_by_words_and_tags(compared):
     assert tags()["demo"] >= 2 and tags()["work"] >= 1
 
 
-def test_notes_and_tags_change_and_nothing_else(compared):
+def test_only_notes_and_tags_change(compared):
     case = save(compared(), tags=["a"])
     edit(case.id, notes="new")
     edit(case.id, tags=["b", "c"])
@@ -88,7 +88,7 @@ def test_notes_and_tags_change_and_nothing_else(compared):
         edit(case.id, notes="x" * 20_001)
 
 
-def test_a_duplicate_lives_on_without_its_original(compared):
+def test_duplicate_outlives_its_original(compared):
     case = save(compared(), notes="kept")
     copy = duplicate(case.id)
     delete(case.id)
@@ -103,17 +103,17 @@ def test_a_duplicate_lives_on_without_its_original(compared):
             gone(case.id)
 
 
-def test_a_comparison_too_large_is_refused(compared, monkeypatch):
+def test_large_comparison_is_refused(compared, monkeypatch):
     monkeypatch.setattr("core.cases.case.MAX_CASE_BYTES", 1_000)
     with pytest.raises(BadInput, match="too large to keep"):
         save(compared())
     assert own() == []
 
 
-# --- feedback ------------------------------------------------------------------------------------------------------
+# --- feedback ---
 
 
-def test_one_verdict_an_answer(home):
+def test_answer_has_one_verdict(home):
     rate(Rating("q", "d", "Line()", "a", True, time=1.0))
     rate(Rating("q", "d", "Line()", "b", False, time=2.0))
     rate(
@@ -143,8 +143,11 @@ def test_one_verdict_an_answer(home):
     assert [r.answer for r in ratings("d")] == ["b"]
 
 
-def test_solved_questions_of_a_graph(compared, kit):
-    """Cases with known answers, and thumbs up; a case goes before a thumb on the same question, a down says nothing."""
+def test_solved_questions_come_from_cases_and_feedback(compared, kit):
+    """Solved questions are cases with known answers, and thumbs up.
+
+    A case takes precedence over a thumb on the same question, and a thumb down does not count.
+    """
     case = save(compared())
     save(compared(text="what is One", answers=()))
     digest = kit.graph.digest
@@ -167,7 +170,7 @@ def test_solved_questions_of_a_graph(compared, kit):
     assert found[0].id == f"case-{case.id}" and len({q.id for q in found}) == 2
 
 
-# --- the file ------------------------------------------------------------------------------------------------------
+# --- the file ---
 
 WRITER = """
 import sys
@@ -179,7 +182,7 @@ for i in range(20):
 """
 
 
-def test_processes_write_at_once_into_a_file_that_is_not_there_yet(home):
+def test_processes_create_and_write_one_file(home):
     home.mkdir()
     writers = [
         subprocess.Popen(
@@ -199,11 +202,11 @@ def test_processes_write_at_once_into_a_file_that_is_not_there_yet(home):
     )
 
 
-def test_tables_that_another_process_makes_while_we_look_are_ours(home):
+def test_tables_created_by_another_process_are_used(home):
     home.mkdir()
 
-    class Slow(sqlite3.Connection):
-        """Lets another process make the tables between our first look and our second."""
+    class RacingConnection(sqlite3.Connection):
+        """A connection during whose first query another process creates the tables."""
 
         looks = 0
 
@@ -214,11 +217,13 @@ def test_tables_that_another_process_makes_while_we_look_are_ours(home):
                 assert ratings("d") == []
             return type("Rows", (), {"fetchone": lambda rows: found[0]})()
 
-    connection = sqlite3.connect(home / "cases.sqlite", isolation_level=None, factory=Slow)
+    connection = sqlite3.connect(
+        home / "cases.sqlite", isolation_level=None, factory=RacingConnection
+    )
     assert saved_cases()._known(connection)
 
 
-def test_a_damaged_file_is_said_and_never_overwritten(home, compared):
+def test_damaged_file_is_reported_and_kept(home, compared):
     save(compared())
     file = home / "cases.sqlite"
     for suffix in ("-wal", "-shm"):
@@ -235,7 +240,7 @@ def test_a_damaged_file_is_said_and_never_overwritten(home, compared):
         assert file.read_bytes() == broken
 
 
-def test_a_file_of_another_program_or_a_later_version_is_left_alone(home, compared):
+def test_foreign_or_newer_file_is_left_alone(home, compared):
     home.mkdir(exist_ok=True)
     other = sqlite3.connect(home / "cases.sqlite")
     other.execute("CREATE TABLE mine (a)")
@@ -252,7 +257,7 @@ def test_a_file_of_another_program_or_a_later_version_is_left_alone(home, compar
         get_case(case.id)
 
 
-def test_an_error_while_writing_leaves_everything_as_it_was(compared):
+def test_write_error_changes_nothing(compared):
     case = save(compared())
     with pytest.raises(RuntimeError), saved_cases().writing() as database:
         database.execute("DELETE FROM cases")

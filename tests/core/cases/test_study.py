@@ -1,4 +1,4 @@
-"""The shipped case study: its graph is what it says it is, its cases open on an empty home, and the command that makes them runs."""
+"""The shipped case study: its graph, its cases in an empty user folder, and its command."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def triples(text: str) -> list[tuple[str, ...]]:
     return [tuple(line.split("\t")) for line in text.splitlines()]
 
 
-def test_the_graph_is_the_figures_facts_and_what_lies_within_two_steps_of_its_places():
+def test_graph_has_the_figures_facts_and_their_surroundings():
     facts = triples((FOLDER / "figure.tsv").read_text("utf-8"))
     if not (ROOT / "data" / "webqsp-cwq").is_dir():
         pytest.skip("data/webqsp-cwq, of which the surroundings were taken, was deleted")
@@ -40,7 +40,7 @@ def test_the_graph_is_the_figures_facts_and_what_lies_within_two_steps_of_its_pl
     )
 
 
-def test_an_empty_home_has_the_examples():
+def test_empty_user_folder_has_the_examples():
     found = [case for case in cases() if case.id.startswith("example-case-study-")]
     assert [case.instances for case in found] == [
         ("No. 1", "No. 2", "No. 12", "No. 14"),
@@ -59,7 +59,7 @@ def test_an_empty_home_has_the_examples():
     )
 
 
-def test_those_to_begin_with_come_first_and_are_found_by_what_their_methods_do():
+def test_first_examples_are_listed_first_and_searchable():
     kinds = [case.tags[0] for case in cases()]
     assert list(dict.fromkeys(kinds)) == ["demo", "documents", "case study"]
     assert {case.tags[0] for case in cases("Relation chains")} == {"demo"} and cases(
@@ -67,10 +67,13 @@ def test_those_to_begin_with_come_first_and_are_found_by_what_their_methods_do()
     ) == cases("Relation chains")
 
 
-def test_the_examples_open_and_show_what_the_figure_shows():
+def test_examples_show_the_results_of_the_figure():
     """No. 2 and No. 12 rank the radio episode first; the graph reader names it."""
     told = comparison_dict(comparison_of_case("example-case-study-1"))
-    episode = "Carl Sandburg -> radio.radio_subject.episodes_with_this_subject -> Carl Sandburg at Connemara"
+    episode = (
+        "Carl Sandburg -> radio.radio_subject.episodes_with_this_subject -> Carl Sandburg at "
+        "Connemara"
+    )
     lanes = {lane["instance"]: lane for lane in told["lanes"]}
     assert all(lanes[key]["paths"][0]["text"] == episode for key in ("lego-2", "lego-12"))
     assert (
@@ -82,14 +85,14 @@ def test_the_examples_open_and_show_what_the_figure_shows():
             assert lane["status"] == "done" and lane["answer"] and lane["prompt"]
 
 
-def test_the_examples_are_of_the_graph_that_ships(home):
+def test_examples_use_the_shipped_graph(home):
     digest = datasets()["case-study"].open().digest
     assert {case.digest for case in cases() if case.id.startswith("example-case-study-")} == {
         digest
     }
 
 
-# --- the command ---------------------------------------------------------------------------------------------------
+# --- the command ---
 
 
 def test_cases_are_listed_exported_and_imported(capsys, tmp_path, monkeypatch):
@@ -100,7 +103,7 @@ def test_cases_are_listed_exported_and_imported(capsys, tmp_path, monkeypatch):
     assert main(["cases", "export", told["id"], "--out", str(file)]) == 0
     assert main(["cases", "import", str(file)]) == 0
     assert "1 added, 0 were here already" in capsys.readouterr().out
-    # all of one's own: the one that was imported
+    # Only the imported case is the user's own.
     assert main(["cases", "export", "--out", str(file)]) == 0
     assert (
         main(["cases", "import", str(file)]) == 0
@@ -108,7 +111,7 @@ def test_cases_are_listed_exported_and_imported(capsys, tmp_path, monkeypatch):
     )
 
 
-def test_the_command_says_what_is_wrong(capsys, tmp_path):
+def test_command_reports_errors(capsys, tmp_path):
     assert (
         main(["cases", "export", "--out", str(tmp_path / "x")]) == 2
         and "no cases of your own" in capsys.readouterr().err
@@ -128,8 +131,8 @@ def test_the_command_says_what_is_wrong(capsys, tmp_path):
     )
 
 
-def test_the_study_runs_and_saves_what_it_exports(capsys, tmp_path, monkeypatch, kit):
-    """With written-down models; the shipped file was made by the same command with the embedded ones."""
+def test_study_saves_and_exports_its_cases(capsys, tmp_path, monkeypatch, kit):
+    """The models are scripted; the shipped file was made with the embedded ones."""
     from core.engine import Engine
 
     scores = kit.Table({"radio.radio_subject.episodes_with_this_subject": 1.0})

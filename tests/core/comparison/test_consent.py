@@ -1,4 +1,4 @@
-"""What of a line runs at once, and what waits until a person asks for it."""
+"""Operators that run at once, and operators that wait for the user's consent."""
 
 from __future__ import annotations
 
@@ -19,10 +19,13 @@ MODELS.is_chat = lambda name: name in ("choose", "answer")
             "EgoNetwork() >> ShortestPaths() >> Rank(model='bm25') >> Answer()",
             False,
             4,
-        ),  # only the prompt is written
+        ),  # Only the prompt is written.
         ("EgoNetwork() >> ShortestPaths() >> Rank(model='bm25') >> Answer()", True, 3),
         (
-            "EgoNetwork() >> ShortestPaths() >> Rank(model='prefilter(bm25, choose, 9)') >> Answer()",
+            (
+                "EgoNetwork() >> ShortestPaths() >> Rank(model='prefilter(bm25, choose, 9)') >> "
+                "Answer()"
+            ),
             False,
             2,
         ),
@@ -30,19 +33,22 @@ MODELS.is_chat = lambda name: name in ("choose", "answer")
         ("EgoNetwork() >> SimplePaths()", True, 2),
     ],
 )
-def test_what_comes_before_the_first_that_asks(operators, answering, before):
+def test_operators_before_the_first_request_are_free(operators, answering, before):
     assert free_prefix(parse_line(operators), MODELS, answering) == before
 
 
-def test_a_branch_asks_where_one_of_its_rows_does():
-    line = "PredictHops() >> EgoNetwork() >> Branch(on='hops', arms={1: BeamSearch(model='bm25')}, otherwise=BeamSearch(model='choose'))"
+def test_branch_needs_consent_if_an_arm_does():
+    line = (
+        "PredictHops() >> EgoNetwork() >> Branch(on='hops', arms={1: BeamSearch(model='bm25')}, "
+        "otherwise=BeamSearch(model='choose'))"
+    )
     branch = parse_line(line).operators[2]
     assert needs_consent(branch, MODELS) and not needs_consent(
         parse_line(line.replace("'choose'", "'bm25'")).operators[2], MODELS
     )
 
 
-def test_a_loop_asks_where_a_union_within_it_does():
+def test_loop_needs_consent_if_its_union_does():
     first = "SparseNodes() >> RankHits(of='nodes', model='choose')"
     loop = f"Loop(body=Union(first={first}, second=SparseNodes()) >> ExpandNodes())"
     line = f"EmbedQuery() >> SparseNodes() >> {loop}"
@@ -50,8 +56,8 @@ def test_a_loop_asks_where_a_union_within_it_does():
     assert not needs_consent(parse_line(line.replace("'choose'", "'bm25'")).operators[2], MODELS)
 
 
-def test_an_expression_that_names_no_model_asks_nobody():
-    """Its lane says that there is no such model."""
+def test_unknown_model_needs_no_consent():
+    """The lane itself reports that there is no such model."""
 
     def unknown(name):
         from core.errors import BadParameter

@@ -1,4 +1,4 @@
-"""Where a lane was cancelled or failed, in words, on the five films nodes."""
+"""Descriptions of where a lane was cancelled or failed, on five nodes."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from tests.lanes import lane_of
 LINE = "EgoNetwork(hops=2) >> ShortestPaths() >> Rank(keep=1) >> Answer()"
 
 
-def stopped(kit, after: int, status: str = JOB_CANCELLED) -> MethodLane:
-    """A lane that was stopped once that many steps were done."""
+def stopped_lane(kit, after: int, status: str = JOB_CANCELLED) -> MethodLane:
+    """A lane that was stopped after `after` steps."""
     ask = SourceQuestion(
         GraphSource.of(kit.graph), Question("genre of One"), (kit.node("One"),), model=False
     )
@@ -47,22 +47,22 @@ def stopped(kit, after: int, status: str = JOB_CANCELLED) -> MethodLane:
         (3, "Cancelled at its last step"),
     ],
 )
-def test_a_cancelled_lane_names_the_step(kit, after, words):
-    lane = stopped(kit, after)
+def test_cancelled_lane_names_its_step(kit, after, words):
+    lane = stopped_lane(kit, after)
     assert ending_sentence(lane) == words and retrieval_ending(lane) == "was cancelled"
 
 
-def test_failed_and_whole_lanes(kit):
+def test_failed_and_complete_lanes_are_described(kit):
     assert (
-        ending_sentence(stopped(kit, 1, JOB_FAILED)) == "Failed at step 2 of 3, shortest paths"
-        and retrieval_ending(stopped(kit, 1, JOB_FAILED)) == "failed"
+        ending_sentence(stopped_lane(kit, 1, JOB_FAILED)) == "Failed at step 2 of 3, shortest paths"
+        and retrieval_ending(stopped_lane(kit, 1, JOB_FAILED)) == "failed"
     )
     assert (
-        ending_sentence(stopped(kit, 1, JOB_DONE))
+        ending_sentence(stopped_lane(kit, 1, JOB_DONE))
         == ""
-        == retrieval_ending(stopped(kit, 1, JOB_DONE))
+        == retrieval_ending(stopped_lane(kit, 1, JOB_DONE))
     )
-    lane = replace(stopped(kit, 3), retrieved=True)
+    lane = replace(stopped_lane(kit, 3), retrieved=True)
     assert (
         ending_sentence(lane) == "Cancelled before its language model had answered"
         and retrieval_ending(lane) == ""

@@ -1,4 +1,4 @@
-"""What fails before the first operator of a lane ends the lane with a sentence."""
+"""A failure before the first operator ends the lane with a readable error."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from core.sources import GraphSource
 from core.types import Question
 
 
-def test_failure_before_the_first_operator_reaches_who_waits(kit, monkeypatch):
+def test_failure_before_the_first_operator_ends_the_lane(kit, monkeypatch):
     def broken():
         raise RuntimeError("no locator available")
 

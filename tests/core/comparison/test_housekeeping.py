@@ -1,4 +1,4 @@
-"""Garbage is collected while nobody waits, and what is to be done once is done in the first rest."""
+"""Garbage collection while no user waits, and one-time work in the first idle period."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from core.comparison.housekeeping import (
 )
 
 
-class Cycle:
+class GarbageCycle:
     def __init__(self):
         self.own = self
 
 
-class House:
-    """Housekeeping at a time and with visitors that the test sets."""
+class SteppedHousekeeping:
+    """Housekeeping with a clock and visitors that the test sets."""
 
     def __init__(self):
         self.now, self.busy, self.loaded, self.held, self.begun = 0.0, True, [], 1000, 0
@@ -39,12 +39,12 @@ class House:
         self.keeping.look()
 
 
-def garbage() -> weakref.ref:
-    return weakref.ref(Cycle())
+def make_garbage() -> weakref.ref:
+    return weakref.ref(GarbageCycle())
 
 
-def test_once_is_done_in_the_first_rest_alone():
-    house = House()
+def test_one_time_work_runs_in_the_first_idle_period():
+    house = SteppedHousekeeping()
     house.look(20.0)
     house.busy = False
     house.look(20.0 + IDLE_AFTER_SECONDS - 1)
@@ -54,9 +54,12 @@ def test_once_is_done_in_the_first_rest_alone():
     assert house.loaded == [20.0 + IDLE_AFTER_SECONDS]
 
 
-def test_a_crowd_whose_questions_are_quick_is_no_rest():
-    """Between two looks they came and were answered, and none waits as it is looked: a model loaded then would be in their way."""
-    house = House()
+def test_crowd_with_quick_questions_is_not_idle():
+    """Questions came and were answered between two looks, so the server is not idle.
+
+    A model loaded then would slow the next questions.
+    """
+    house = SteppedHousekeeping()
     house.busy = False
     for now in range(2, 60, 2):
         house.begun += 1
@@ -66,16 +69,16 @@ def test_a_crowd_whose_questions_are_quick_is_no_rest():
     assert house.loaded == [58 + IDLE_AFTER_SECONDS]
 
 
-def test_garbage_waits_for_a_rest_but_not_for_ever():
+def test_garbage_collection_waits_for_idle_time_but_not_for_ever():
     gc.disable()
     try:
-        house, first = House(), garbage()
+        house, first = SteppedHousekeeping(), make_garbage()
         house.look(IDLE_COLLECT_SECONDS)
-        assert first() is not None  # somebody waits
+        assert first() is not None  # A user is waiting.
         house.busy = False
         house.look(IDLE_COLLECT_SECONDS + IDLE_AFTER_SECONDS)
         assert first() is None
-        house.busy, second = True, garbage()
+        house.busy, second = True, make_garbage()
         house.look(IDLE_COLLECT_SECONDS + IDLE_AFTER_SECONDS + BUSY_COLLECT_SECONDS - 1)
         assert second() is not None
         house.look(IDLE_COLLECT_SECONDS + IDLE_AFTER_SECONDS + BUSY_COLLECT_SECONDS)
@@ -84,38 +87,42 @@ def test_garbage_waits_for_a_rest_but_not_for_ever():
         gc.enable()
 
 
-def test_where_much_has_come_it_is_looked_through_at_once_but_not_again_and_again():
+def test_much_new_memory_triggers_one_collection():
     gc.disable()
     try:
-        house, first = House(), garbage()
+        house, first = SteppedHousekeeping(), make_garbage()
         house.held += MIN_NEW_BLOCKS - 1
         house.look(MIN_COLLECT_SECONDS)
         assert first() is not None
         house.held += 1
         house.look(MIN_COLLECT_SECONDS + 1)
         assert first() is None
-        second = garbage()
+        second = make_garbage()
         house.held += MIN_NEW_BLOCKS
         house.look(2 * MIN_COLLECT_SECONDS)
         assert second() is not None
         house.look(2 * MIN_COLLECT_SECONDS + 1)
         assert second() is None
-        third = garbage()
-        house.look(4 * MIN_COLLECT_SECONDS)  # as much as there was, none of it new
+        third = make_garbage()
+        # The memory in use is as large as before, but none of it is new.
+        house.look(4 * MIN_COLLECT_SECONDS)
         assert third() is not None
     finally:
         gc.enable()
 
 
-def test_what_was_let_go_of_since_the_last_collection_counts_as_free():
-    """As where a queue that held much was emptied: what comes afterwards is looked through as soon as it is much again."""
+def test_freed_memory_lowers_the_threshold():
+    """Memory freed since the last collection lowers the base for new memory.
+
+    After a large queue was emptied, the next growth triggers a collection.
+    """
     gc.disable()
     try:
-        house, first = House(), garbage()
+        house, first = SteppedHousekeeping(), make_garbage()
         house.held += 5 * MIN_NEW_BLOCKS
         house.look(MIN_COLLECT_SECONDS)
         assert first() is None
-        second = garbage()
+        second = make_garbage()
         house.held -= 4 * MIN_NEW_BLOCKS
         house.look(MIN_COLLECT_SECONDS + 1)
         house.held += MIN_NEW_BLOCKS
@@ -125,7 +132,7 @@ def test_what_was_let_go_of_since_the_last_collection_counts_as_free():
         gc.enable()
 
 
-def test_it_ends_with_whoever_started_it_or_when_it_is_stopped(monkeypatch):
+def test_housekeeping_ends_with_its_starter(monkeypatch):
     monkeypatch.setattr("core.comparison.housekeeping.HOUSEKEEPING_SECONDS", 0.01)
     monkeypatch.setattr("core.comparison.housekeeping.allow_open_files", lambda: None)
     thresholds = gc.get_threshold()
@@ -143,11 +150,11 @@ def test_it_ends_with_whoever_started_it_or_when_it_is_stopped(monkeypatch):
         gc.set_threshold(*thresholds)
 
 
-def test_more_files_may_be_open_and_never_fewer():
-    resource = pytest.importorskip("resource")  # Windows has no such limit
+def test_limit_of_open_files_only_grows():
+    resource = pytest.importorskip("resource")  # Windows has no such limit.
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
     try:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (256, before[1]))  # as on macOS
+        resource.setrlimit(resource.RLIMIT_NOFILE, (256, before[1]))  # macOS has this limit.
         allow_open_files(300)
         assert resource.getrlimit(resource.RLIMIT_NOFILE) == (300, before[1])
         allow_open_files(200)

@@ -1,4 +1,4 @@
-"""What is kept of comparisons, and that it goes when it is forgotten."""
+"""Retained results of comparisons, and their release."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def state(numbers: int) -> State:
 def test_states_are_kept_within_a_bound_of_bytes():
     prefixes = PrefixCache(size=4, most=1_000_000)
     for number in range(3):
-        prefixes.put((number,), state(60_000))  # of 480 kB each
+        prefixes.put((number,), state(60_000))  # 480 kB each
     assert [prefixes.get((number,)) is not None for number in range(3)] == [False, True, True]
-    prefixes.put((3,), state(1_000_000))  # more than all may take: kept alone
+    prefixes.put((3,), state(1_000_000))  # A state larger than the bound is kept alone.
     assert [prefixes.get((number,)) is not None for number in range(4)] == [
         False,
         False,
@@ -44,7 +44,7 @@ def test_states_are_kept_within_a_bound_of_bytes():
     ]
 
 
-def test_states_are_kept_within_their_number():
+def test_number_of_kept_states_is_bounded():
     prefixes = PrefixCache(size=4, most=1_000_000)
     for number in range(6):
         prefixes.put((number,), state(10))
@@ -59,7 +59,7 @@ def test_states_are_kept_within_their_number():
 
 
 @pytest.mark.parametrize("repairs", [False, True])
-def test_a_comparison_goes_with_its_job_without_a_collection(kit, repairs):
+def test_comparison_is_freed_with_its_job(kit, repairs):
     engine = Engine(kit.Written(None, encoder=kit.Table({})))
     ask = engine.ask(GraphSource.of(kit.graph), Question("who was in One"), model=False)
     gc.disable()
@@ -69,7 +69,7 @@ def test_a_comparison_goes_with_its_job_without_a_collection(kit, repairs):
         until = time.monotonic() + 120
         while job.comparison.repairing and time.monotonic() < until:
             time.sleep(0.01)
-        time.sleep(0.1)  # the thread that did the last piece lets go of it
+        time.sleep(0.1)  # The thread of the last item releases it.
         gone = weakref.ref(job.comparison)
         engine.jobs._jobs.clear()
         del job
@@ -83,7 +83,10 @@ def test_a_comparison_goes_with_its_job_without_a_collection(kit, repairs):
 
 @pytest.fixture
 def asked(kit):
-    """`asked(text, waiter)`: an ended job that compares one lane, of an engine that knows the last one alone."""
+    """A function `asked(text, waiter)` that returns the finished job of a one-lane comparison.
+
+    The engine's job cache holds only the last job.
+    """
     engine = Engine(kit.Written(None, encoder=kit.Table({})))
     engine.jobs._keep = 1
 
@@ -99,37 +102,38 @@ def asked(kit):
     return ask
 
 
-def found(job) -> int:
+def state_count(job) -> int:
     return len(job.comparison.lanes[0].states)
 
 
-def test_what_nobody_looks_at_and_nobody_would_find_again_is_let_go_of(asked):
+def test_unseen_and_uncached_results_are_freed(asked):
     there = {"one", "two"}
     visitors = {name: Waiter(name, partial(there.__contains__, name)) for name in there}
     first = asked("who was in One", visitors["one"])
-    states = found(first)
+    states = state_count(first)
     assert states > 1
     there.remove("one")
-    assert asked("who was in One", visitors["two"]) is first  # two look at it, one of whom is there
+    # Two users display it, one of whom is still connected.
+    assert asked("who was in One", visitors["two"]) is first
     asked("who was in Two", Waiter("next"))
     asked("genre of Two", Waiter("next"))
-    assert found(first) == states
+    assert state_count(first) == states
     there.remove("two")
     last = asked("genre of One", Waiter("next"))
-    assert found(first) == 0 and found(last) == states
+    assert state_count(first) == 0 and state_count(last) == states
 
 
-def test_what_is_still_known_or_was_asked_for_without_a_screen_stays(asked):
+def test_cached_or_screenless_results_are_kept(asked):
     alone = asked("who was in One")
     gone = asked("who was in Two", Waiter("gone", lambda: False))
-    assert found(gone) > 1  # whoever asks the same finds it
+    assert state_count(gone) > 1  # A repeated question finds these states.
     asked("genre of Two", Waiter("next"))
     asked("genre of One", Waiter("next"))
-    assert found(gone) == 0 and found(alone) > 1
+    assert state_count(gone) == 0 and state_count(alone) > 1
 
 
-def test_what_somebody_looks_at_is_known_however_many_ask(asked):
-    """Else their screen, drawn after others have asked, would find it forgotten and ask it all again."""
+def test_displayed_results_stay_cached(asked):
+    """Otherwise their screen, drawn after other questions, would compute the result again."""
     there = {"one"}
     first = asked("who was in One", Waiter("one", lambda: "one" in there))
     for text in ("who was in Two", "genre of Two", "genre of One"):
@@ -141,15 +145,15 @@ def test_what_somebody_looks_at_is_known_however_many_ask(asked):
     assert asked("who was in One", Waiter("late")) is not first
 
 
-def test_who_asks_the_next_question_looks_at_the_one_before_no_more(asked):
+def test_next_question_releases_the_previous_one(asked):
     first = asked("who was in One", Waiter("one"))
     asked("who was in Two", Waiter("one"))
     asked("genre of Two", Waiter("next"))
-    assert found(first) == 0
+    assert state_count(first) == 0
 
 
-class Own(Registry):
-    """A registry whose only model is held by nothing else."""
+class OwnModelRegistry(Registry):
+    """A registry whose only model has no other reference."""
 
     def __init__(self):
         super().__init__()
@@ -158,15 +162,15 @@ class Own(Registry):
 
 @pytest.fixture
 def no_collection():
-    """Nothing is freed by the garbage collector, so that what goes was held by nobody."""
+    """Disable the garbage collector, so that freed objects had no references."""
     gc.collect()
     gc.disable()
     yield
     gc.enable()
 
 
-def goes(*gone: weakref.ref) -> bool:
-    """Whether these are freed, once the threads that did the last work have let go of it."""
+def are_freed(*gone: weakref.ref) -> bool:
+    """Return whether these objects are freed once the last threads have released them."""
     until = time.monotonic() + 60
     while any(one() is not None for one in gone) and time.monotonic() < until:
         time.sleep(0.01)
@@ -174,38 +178,38 @@ def goes(*gone: weakref.ref) -> bool:
 
 
 @pytest.mark.parametrize("repairs", [False, True])
-def test_a_dropped_engine_goes_with_all_that_it_holds(films, no_collection, repairs):
-    engine = Engine(Own())
+def test_dropped_engine_is_freed_completely(films, no_collection, repairs):
+    engine = Engine(OwnModelRegistry())
     engine.housekeeping.start()
     graph = engine.graph(str(films.folder))
     ask = engine.ask(GraphSource.of(graph), Question("who was in One"), model=False)
     job = engine.compare(ask, [Instance(LINE, LINE, parse_line(LINE))], repairs=repairs)
-    assert job.wait(120) and found(job) > 1
+    assert job.wait(120) and state_count(job) > 1
     gone = [weakref.ref(one) for one in (engine, engine.models, graph, engine.models._made["own"])]
     del engine, graph, ask, job
-    assert goes(*gone)
+    assert are_freed(*gone)
 
 
-def test_a_closed_engine_holds_neither_graphs_nor_models(films, monkeypatch, no_collection):
-    monkeypatch.setattr("core.engine.Registry", Own)
+def test_closed_engine_holds_neither_graphs_nor_models(films, monkeypatch, no_collection):
+    monkeypatch.setattr("core.engine.Registry", OwnModelRegistry)
     engine = Engine()
     gone = [
         weakref.ref(one) for one in (engine.graph(str(films.folder)), engine.models._made["own"])
     ]
     engine.close()
-    assert goes(*gone)
+    assert are_freed(*gone)
 
 
-def test_models_that_an_engine_was_given_outlive_it(no_collection):
-    models = Own()
+def test_given_models_outlive_their_engine(no_collection):
+    models = OwnModelRegistry()
     Engine(models).close()
     assert models._made["own"] is not None
 
 
-def test_a_command_closes_the_engine_that_it_made_and_no_other(films, monkeypatch, capsys):
+def test_command_closes_only_its_own_engine(films, monkeypatch, capsys):
     made, closed = [], []
 
-    class Noting(Engine):
+    class ClosingEngine(Engine):
         def __init__(self):
             super().__init__()
             made.append(self)
@@ -214,10 +218,11 @@ def test_a_command_closes_the_engine_that_it_made_and_no_other(films, monkeypatc
             super().close()
             closed.append(self)
 
-    monkeypatch.setattr("core.engine.Engine", Noting)
+    monkeypatch.setattr("core.engine.Engine", ClosingEngine)
     command = ["graph", "language", str(films.folder)]
     assert main(command) == EXIT_OK and len(made) == 1 and closed == made
-    assert main([*command, "no-language"]) != EXIT_OK and closed == made  # also one that fails
-    given = Noting()
+    # This holds for a failing command too.
+    assert main([*command, "no-language"]) != EXIT_OK and closed == made
+    given = ClosingEngine()
     before = len(closed)
     assert main(command, lambda: given) == EXIT_OK and len(closed) == before

@@ -1,4 +1,4 @@
-"""Time told apart: what is a method's own, what was prepared once, waited for, or remembered; and how far a ranking is."""
+"""Times of a method by kind: own work, preparation, waiting and reuse; and ranking progress."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ from core.watch import NO_WATCH
 
 @pytest.fixture
 def clock(monkeypatch):
-    """`clock(seconds)` lets so much time pass; else none does."""
+    """A function `clock(seconds)` that advances a simulated clock."""
     now = [100.0]
     monkeypatch.setattr("time.perf_counter", lambda: now[0])
     monkeypatch.setattr("time.monotonic", lambda: now[0])
     return lambda seconds: now.__setitem__(0, now[0] + seconds)
 
 
-def test_time_within_time_counts_for_the_inner_one_alone(clock):
+def test_nested_time_counts_for_the_inner_kind(clock):
     with metered() as meter, count_time("ranking"):
         clock(5)
         with count_time("preparation", "Loading"):
@@ -59,13 +59,13 @@ def test_time_within_time_counts_for_the_inner_one_alone(clock):
     }
 
 
-def test_nothing_is_counted_where_nothing_is_metered():
+def test_no_time_is_counted_without_a_meter():
     with count_time("model"):
         record_saved_time(3.0)
     assert first_requests(["a"]) == []
 
 
-def test_what_the_same_work_asks_for_again_saves_nothing():
+def test_repeated_request_of_one_run_saves_nothing():
     seen: set = set()
     with metered(seen=seen):
         assert first_requests(["a", "b"]) == ["a", "b"]
@@ -74,8 +74,11 @@ def test_what_the_same_work_asks_for_again_saves_nothing():
 
 
 @dataclass(frozen=True, repr=False)
-class Slow(Operator):
-    """Prepares for 10 s, waits for 5 s, ranks for 4 s, works for 2 s, and saves 3 s."""
+class SlowRankingOperator(Operator):
+    """An operator that prepares, waits, ranks and works for fixed times.
+
+    It prepares for 10 s, waits for 5 s, ranks for 4 s, works for 2 s, and reports 3 s saved.
+    """
 
     stage: ClassVar[str] = "retrieve"
     title: ClassVar[str] = "slow"
@@ -92,8 +95,8 @@ class Slow(Operator):
         return state
 
 
-def test_the_seconds_of_a_step_are_its_own(clock):
-    step = Slow()(
+def test_seconds_of_a_step_are_its_own(clock):
+    step = SlowRankingOperator()(
         State(Question("q")), Context(None, Environment(clock, clock=time.perf_counter))
     ).trace[0]
     assert (step.seconds, step.ranking, step.waiting, step.saved) == (6, 4, 5, 3)
@@ -113,7 +116,7 @@ RANK = Step("Rank", "refine", {}, 1.0, ranking=0.9, waiting=0.25, saved=0.5)
 ANSWER = Step("Answer", "generate", {}, 4.0, model=3.75, prepared=(("Loading qwen", 2.0),))
 
 
-def test_the_waterfall_of_a_lane():
+def test_waterfall_of_a_lane():
     told = time_spans(
         lane(
             EXTRACT,
@@ -144,7 +147,7 @@ def test_the_waterfall_of_a_lane():
     )
 
 
-def test_what_is_no_cost_of_the_method_stands_apart_by_what_it_was():
+def test_other_costs_are_separate_by_kind():
     told = uncounted_seconds(
         lane(
             EXTRACT,
@@ -164,20 +167,21 @@ def test_what_is_no_cost_of_the_method_stands_apart_by_what_it_was():
     assert uncounted_seconds(lane(RANK, reused=[0])) == {}
 
 
-def test_seconds_by_kind_are_those_of_the_waterfall():
+def test_seconds_by_kind_equal_the_waterfall():
     waited = {"running": 0.5, "answering": 7.0}
     told = seconds_by_kind(lane(EXTRACT, RANK, ANSWER, waited=waited), UNCOUNTED_KINDS)
     assert told == {"waiting": 0.5 + 0.2 + 0.25 + 7.0, "preparation": 1.5 + 2.0}
     assert seconds_by_kind(lane(RANK, reused=[0]), UNCOUNTED_KINDS) == {}
 
 
-def test_what_another_lane_had_done_is_told_with_what_it_had_cost():
+def test_reused_steps_have_their_original_cost():
     told = time_spans(lane(EXTRACT, RANK, reused=[0]))
     assert [(span.kind, span.seconds) for span in told][:2] == [("cache", 0.3), ("waiting", 0.25)]
-    assert method_seconds((EXTRACT, RANK)) == 1.8  # no less than for the lane that went first
+    # The time equals that of the lane that computed it first.
+    assert method_seconds((EXTRACT, RANK)) == 1.8
 
 
-def test_advance_tells_the_share_the_best_and_the_seconds_left(clock):
+def test_progress_has_fraction_best_and_remaining_seconds(clock):
     told = []
     with metered(told.append):
         advance = ProgressEstimate("Ranking 960 paths", 960)
@@ -194,7 +198,7 @@ def test_advance_tells_the_share_the_best_and_the_seconds_left(clock):
     assert told[1].text == "Ranking 960 paths, 40 %" and told[1].left == pytest.approx(6.0)
 
 
-def test_work_in_parts_tells_how_far_all_of_them_are(clock):
+def test_progress_covers_all_parts(clock):
     told = []
     with metered(told.append) as meter:
         parts = PartsProgress(4)
@@ -210,15 +214,18 @@ def test_work_in_parts_tells_how_far_all_of_them_are(clock):
         "Part 2 of 4: Reading the prompt, 50 %",
     ]
     assert [far.fraction for far in told] == [1 / 8, 3 / 8]
-    # 2 s for an eighth, 6 s for three
+    # 2 s for an eighth, 6 s for three.
     assert [far.left for far in told] == [pytest.approx(14.0), pytest.approx(10.0)]
 
 
-def test_an_encoder_tells_its_best_as_it_goes(kit):
+def test_encoder_reports_its_best_so_far(kit):
     import numpy as np
 
-    class Halves:
-        """Encodes the texts in two halves: one is a text that equals the question, the other is not."""
+    class HalvesEncoder:
+        """An encoder that returns the texts in two halves.
+
+        One text equals the question; all others have another vector.
+        """
 
         received = True
 
@@ -233,7 +240,7 @@ def test_an_encoder_tells_its_best_as_it_goes(kit):
 
     told = []
     with metered(told.append):
-        scores = EncoderScorer(Halves()).score(Task("right"), ["a", "b", "right", "c"])
+        scores = EncoderScorer(HalvesEncoder()).score(Task("right"), ["a", "b", "right", "c"])
     assert scores.tolist() == pytest.approx([0.6, 0.6, 1.0, 0.6])
     assert [(far.text, far.best) for far in told] == [
         ("Ranking 4 paths, 50 %", "a"),
@@ -241,17 +248,17 @@ def test_an_encoder_tells_its_best_as_it_goes(kit):
     ]
 
 
-def test_a_lane_tells_how_far_its_ranking_is_and_what_it_waited(kit):
+def test_lane_reports_ranking_progress_and_waits(kit):
     reached, go = threading.Event(), threading.Event()
 
-    class Telling:
+    class ProgressChooser:
         def choose(self, task, texts, k):
             ProgressEstimate("Ranking 2 paths", 2)(1, texts[0])
             reached.set()
             go.wait(120)
             return kit.Table({}).choose(task, texts, k)
 
-    engine = Engine(kit.Written(telling=Telling()))
+    engine = Engine(kit.Written(telling=ProgressChooser()))
     ask = engine.ask(
         GraphSource.of(kit.graph), Question("genre of One", entities=("One",)), model=False
     )

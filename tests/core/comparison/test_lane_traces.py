@@ -1,4 +1,7 @@
-"""Spans of what lanes did: one tree a comparison, in OpenInference's names, to a collector or to the provider of this process."""
+"""Traces of lanes in OpenInference's terms, one tree per comparison.
+
+They go to a collector or to the tracer provider of this process.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 @pytest.fixture
 def spans(monkeypatch):
-    """What is exported, with this process's provider set by somebody."""
+    """A function that returns the exported spans, with a tracer provider set for this process."""
     exporter, provider = InMemorySpanExporter(), TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
     monkeypatch.setattr(lane_traces, "_provided", lambda: provider)
@@ -48,7 +51,7 @@ def compared(films, kit, *lines: str):
     return job.comparison
 
 
-def test_a_comparison_is_one_tree(films, kit, spans):
+def test_comparison_is_one_trace_tree(films, kit, spans):
     comparison = compared(
         films,
         kit,
@@ -82,7 +85,7 @@ def test_a_comparison_is_one_tree(films, kit, spans):
         )
 
 
-def test_names_and_kinds_are_those_of_openinference(films, kit, spans):
+def test_names_and_kinds_follow_openinference(films, kit, spans):
     comparison = compared(films, kit, "EgoNetwork(hops=1) >> ShortestPaths(hops=1)")
     kinds = {kind.value for kind in OpenInferenceSpanKindValues}
     assert set(lane_traces.SPAN_KINDS.values()) <= kinds and all(
@@ -102,13 +105,13 @@ def test_names_and_kinds_are_those_of_openinference(films, kit, spans):
         )
 
 
-def test_a_lane_that_fails_says_why(films, kit, spans):
+def test_failed_lane_has_its_error(films, kit, spans):
     compared(films, kit, "EgoNetwork(hops=1) >> ShortestPaths(hops=1) >> Rank()")
     failed = [span for span in spans() if span.status.description]
     assert len(failed) == 1 and "No model" in failed[0].status.description
 
 
-def test_nothing_is_made_unless_it_is_wanted(films, kit, monkeypatch):
+def test_no_trace_without_a_collector(films, kit, monkeypatch):
     for name in (*lane_traces.EXPORT_VARIABLES, "OTEL_SDK_DISABLED"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(lane_traces, "_tracer", lambda: pytest.fail("a span was made"))
@@ -119,7 +122,7 @@ def test_nothing_is_made_unless_it_is_wanted(films, kit, monkeypatch):
     assert not lane_traces.are_spans_wanted()
 
 
-def test_a_log_has_a_line_of_json_a_lane(films, kit, monkeypatch, capsys):
+def test_log_has_a_json_line_per_lane(films, kit, monkeypatch, capsys):
     monkeypatch.setenv(lane_traces.LOG_VARIABLE, "json")
     compared(
         films,
@@ -140,7 +143,7 @@ def test_a_collector_gets_them(tmp_path):
 
     got: list[bytes] = []
 
-    class Collector(BaseHTTPRequestHandler):
+    class TraceCollectorHandler(BaseHTTPRequestHandler):
         def do_POST(self):
             body = self.rfile.read(int(self.headers["Content-Length"]))
             import gzip
@@ -154,7 +157,7 @@ def test_a_collector_gets_them(tmp_path):
         def log_message(self, *_):
             pass
 
-    server = HTTPServer(("127.0.0.1", 0), Collector)
+    server = HTTPServer(("127.0.0.1", 0), TraceCollectorHandler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
         told = {

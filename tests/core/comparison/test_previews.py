@@ -1,4 +1,7 @@
-"""What a lane shows before its ranking is exact: made of what is read so far, seldom, for who looks on, and without a trace in the end."""
+"""Previews of a lane before its ranking is complete.
+
+They are made from the texts read so far, seldom, only for viewers, and do not change the result.
+"""
 
 from __future__ import annotations
 
@@ -38,11 +41,12 @@ from tests.core.comparison.test_queues import soon
 RANKED = "EgoNetwork(hops=2) >> ShortestPaths() >> Rank(keep=2, model='slow') >> Answer()"
 ANN, DRAMA = "One -> directed_by -> Ann", "One -> has_genre -> Drama"
 DIRECTED, WRITTEN = f"{ANN} -> directed_by_reverse -> Two", f"{ANN} -> written_by_reverse -> Two"
-SCORES = {ANN: 0.1, DRAMA: 0.9, DIRECTED: 0.5, WRITTEN: 0.3}  # in the order in which they are found
+# Paths in the order in which they are found.
+SCORES = {ANN: 0.1, DRAMA: 0.9, DIRECTED: 0.5, WRITTEN: 0.3}
 
 
-class Slowly(BaseScorer):
-    """A scorer that reads one text at a time, in their order, each once it is let: `steps` has one for each that may be read."""
+class StepwiseScorer(BaseScorer):
+    """A scorer that reads one text at a time, each once `steps` is released."""
 
     def __init__(self, scores, steps=0):
         self.scores, self.steps, self.asked = scores, threading.Semaphore(steps), threading.Event()
@@ -57,15 +61,15 @@ class Slowly(BaseScorer):
         return reading.scores
 
 
-class Clock:
-    """Seconds that a test sets, and processor seconds that it spends."""
+class SettableClock:
+    """Wall-clock and processor seconds that a test sets."""
 
     now = spent = 0.0
 
 
 @pytest.fixture
 def clock():
-    return Clock()
+    return SettableClock()
 
 
 def previews(clock, shown, wanted=lambda: True):
@@ -85,12 +89,12 @@ def run(kit, slow, line=RANKED, preview=None, **choosers):
     return lane
 
 
-def named(kit, state):
+def names_and_answers(kit, state):
     return [kit.graph.text(path) for path in state.paths.items], kit.graph.names(state.reader or ())
 
 
-def outcome(comparison):
-    """What came of a comparison, without what its clock says."""
+def results_without_times(comparison):
+    """Results of a comparison without its times."""
     without = lambda value: (
         {
             key: without(one)
@@ -105,7 +109,7 @@ def outcome(comparison):
     return without(comparison_dict(comparison))
 
 
-def test_they_come_seldom_and_the_less_often_the_more_they_take(clock):
+def test_expensive_previews_come_less_often(clock):
     shown = []
     preview = previews(clock, shown)
     assert preview("1 of 9", lambda: ()) and not preview("2 of 9", lambda: ())
@@ -129,12 +133,12 @@ def test_they_come_seldom_and_the_less_often_the_more_they_take(clock):
     ]
 
 
-def test_they_come_more_seldom_while_others_wait(clock):
+def test_previews_come_less_often_in_a_crowd(clock):
     shown, others = [], ["somebody"]
     preview = Previews(
         shown.append, lambda: True, lambda: clock.now, lambda: clock.spent, lambda: bool(others)
     )
-    assert preview("1 of 9", lambda: ())  # the first one at once
+    assert preview("1 of 9", lambda: ())  # The first preview comes at once.
     clock.now = CROWDED_PREVIEW_SECONDS - 0.01
     assert not preview("2 of 9", lambda: ())
     clock.now = CROWDED_PREVIEW_SECONDS
@@ -144,16 +148,16 @@ def test_they_come_more_seldom_while_others_wait(clock):
     assert preview("4 of 9", lambda: ()) and len(shown) == 3
 
 
-def test_none_is_made_where_nobody_looks_on(clock):
+def test_no_preview_without_a_viewer(clock):
     shown, here = [], []
     preview = previews(clock, shown, lambda: bool(here))
-    assert not preview("1 of 9", lambda: 1 / 0) and not shown  # not even asked what there is
+    assert not preview("1 of 9", lambda: 1 / 0) and not shown  # The states are not even computed.
     here.append("somebody")
     clock.now = PREVIEW_SECONDS
     assert preview("2 of 9", lambda: ()) and len(shown) == 1
 
 
-def test_one_that_fails_is_logged_and_the_last(clock, caplog):
+def test_failed_preview_is_logged_and_the_last(clock, caplog):
     shown = []
     preview = previews(clock, shown)
     assert not preview("1 of 9", lambda: 1 / 0)
@@ -161,17 +165,19 @@ def test_one_that_fails_is_logged_and_the_last(clock, caplog):
     assert not preview("2 of 9", lambda: ()) and not shown and "A preview failed" in caplog.text
 
 
-def test_a_ranking_shows_the_best_so_far_and_what_the_graph_reader_reads_in_them(kit):
+def test_ranking_preview_has_best_paths_and_answers(kit):
     seen = []
-    lane = run(kit, Slowly(SCORES, 4), preview=lambda text, states: seen.append((text, states())))
+    lane = run(
+        kit, StepwiseScorer(SCORES, 4), preview=lambda text, states: seen.append((text, states()))
+    )
     assert [text for text, _ in seen] == [f"{count} of 4 paths read" for count in (1, 2, 3, 4)]
-    assert [named(kit, states[2])[0] for _, states in seen] == [
+    assert [names_and_answers(kit, states[2])[0] for _, states in seen] == [
         [ANN],
         [DRAMA, ANN],
         [DRAMA, DIRECTED],
         [DRAMA, DIRECTED],
     ]
-    assert [named(kit, states[3])[1] for _, states in seen] == [
+    assert [names_and_answers(kit, states[3])[1] for _, states in seen] == [
         ["Ann"],
         ["Drama"],
         ["Drama"],
@@ -185,17 +191,20 @@ def test_a_ranking_shows_the_best_so_far_and_what_the_graph_reader_reads_in_them
             "GraphReader",
             "Answer",
         ]
-        # no model is asked: the prompt alone
+        # Only the prompt is written, since no model is used.
         assert states[-1].answer is None and states[-1].prompt.paths == min(count, 2)
-    assert named(kit, lane.state) == ([DRAMA, DIRECTED], ["Drama"]) and len(lane.states) == 4
+    assert (
+        names_and_answers(kit, lane.state) == ([DRAMA, DIRECTED], ["Drama"])
+        and len(lane.states) == 4
+    )
 
 
-def test_a_preview_goes_on_only_as_far_as_no_model_is_needed(kit):
+def test_preview_stops_before_a_model_step(kit):
     line = RANKED.replace(" >> Answer()", " >> Rank(keep=1, model='other') >> Answer()")
     seen, other = [], kit.Table(SCORES)
     run(
         kit,
-        Slowly(SCORES, 4),
+        StepwiseScorer(SCORES, 4),
         line,
         lambda text, states: seen.append((text, len(states()), len(other.seen))),
         other=other,
@@ -208,17 +217,20 @@ def test_a_preview_goes_on_only_as_far_as_no_model_is_needed(kit):
     ]
 
 
-def test_a_beam_shows_the_hops_before_with_the_best_of_the_one_at_work(kit):
-    """From One: Ann 0.1 and Drama 0.9 at the first hop, of which a beam one wide goes on with Drama; from there only back to One, 0.2."""
+def test_beam_preview_has_earlier_hops_and_best_steps(kit):
+    """A beam of width one goes from One to Drama, and from there only back to One.
+
+    The first hop scores Ann 0.1 and Drama 0.9, the second scores One 0.2.
+    """
     scores, seen = SCORES | {f"{DRAMA} -> has_genre_reverse -> One": 0.2}, []
     line = (
         "EgoNetwork(hops=2) >> BeamSearch(model='slow', rank='slow', width=1, hops=2) >> Answer()"
     )
     run(
         kit,
-        Slowly(scores, 9),
+        StepwiseScorer(scores, 9),
         line,
-        lambda text, states: seen.append((text, named(kit, states()[1])[0])),
+        lambda text, states: seen.append((text, names_and_answers(kit, states()[1])[0])),
     )
     assert [text for text, _ in seen] == [
         "hop 1 of 2, 1 of 2 paths read",
@@ -232,9 +244,12 @@ def test_a_beam_shows_the_hops_before_with_the_best_of_the_one_at_work(kit):
     ]
 
 
-def test_a_second_reading_of_a_part_shows_nothing_less(kit):
-    """A cheap scorer has read all, then a dear one reads the best of them: the first order stays until there is more."""
-    slow, seen = Slowly(SCORES, 9), []
+def test_second_scorer_does_not_shrink_the_preview(kit):
+    """A cheap scorer has read all texts, then an expensive one reads the best of them.
+
+    The first order stays until more texts are read.
+    """
+    slow, seen = StepwiseScorer(SCORES, 9), []
     run(
         kit,
         build_chooser("prefilter(slow, slow, 2)", lambda name: slow, lambda name: slow),
@@ -245,12 +260,12 @@ def test_a_second_reading_of_a_part_shows_nothing_less(kit):
 
 @pytest.fixture
 def slow():
-    return Slowly(SCORES)
+    return StepwiseScorer(SCORES)
 
 
 @pytest.fixture
 def engine(kit, slow, monkeypatch):
-    """Previews are due at once, so that a test need not wait for them."""
+    """An engine whose previews are due at once, so that tests need not wait."""
     monkeypatch.setattr("core.comparison.previews.PREVIEW_SECONDS", 0.0)
     monkeypatch.setattr("core.comparison.previews.PREVIEW_PAUSE_FACTOR", 0)
     made = Engine(kit.Written(slow=slow, encoder=kit.Table({})))
@@ -269,7 +284,7 @@ def compare(engine, kit, *lines, waiter=None, text="genre of One", answers=("Dra
     )
 
 
-def test_a_comparison_that_was_shown_in_between_ends_in_the_same_bytes(engine, kit, slow):
+def test_previews_do_not_change_the_result(engine, kit, slow):
     job = compare(engine, kit, RANKED, waiter=Waiter("me"))
     preview = lambda: job.comparison.lanes[0].preview
     for count in (1, 2):
@@ -279,24 +294,26 @@ def test_a_comparison_that_was_shown_in_between_ends_in_the_same_bytes(engine, k
         lane = job.comparison.lanes[0]
         assert lane.shown.retrieved and not lane.retrieved and len(lane.states) == 2
         assert lane.shown.state.reader and lane.state.reader is None
-    assert explain_comparison(job.comparison).text == ""  # nothing is said of what is not known yet
+    assert explain_comparison(job.comparison).text == ""  # Missing results are not explained yet.
     slow.steps.release(9)
     assert job.wait(120)
     lane = job.comparison.lanes[0]
     assert lane.status == JOB_DONE and lane.preview is None and lane.shown.states == lane.states
     other = Engine(kit.Written(slow=slow, encoder=kit.Table({})))
     alone = compare(other, kit, RANKED)
-    assert alone.wait(120) and outcome(alone.comparison) == outcome(job.comparison)
+    assert alone.wait(120) and results_without_times(alone.comparison) == results_without_times(
+        job.comparison
+    )
     other.stop()
 
 
-def test_nothing_is_shown_in_between_to_nobody(engine, kit, slow):
+def test_no_preview_for_a_comparison_without_viewers(engine, kit, slow):
     slow.steps.release(9)
     job = compare(engine, kit, RANKED)
     assert job.wait(120) and job.comparison.lanes[0].preview is None
 
 
-def test_a_cancelled_lane_keeps_what_it_had_and_says_how_much_that_is(engine, kit, slow):
+def test_cancelled_lane_keeps_its_preview(engine, kit, slow):
     job = compare(engine, kit, RANKED, waiter=Waiter("me"))
     slow.steps.release(2)
     preview = lambda: job.comparison.lanes[0].preview
@@ -307,7 +324,7 @@ def test_a_cancelled_lane_keeps_what_it_had_and_says_how_much_that_is(engine, ki
     assert lane.status == JOB_CANCELLED
     assert ending_sentence(lane) == "Cancelled at step 3 of 3, rank, with 2 of 4 paths read"
     assert lane.shown.retrieved and len(lane.shown.state.paths) == 2 and not lane.retrieved
-    # what is saved and handed on is what is exact
+    # Only complete results are saved and passed on.
     plain = comparison_dict(job.comparison)["lanes"][0]
     assert (
         plain["status"] == "cancelled"
@@ -317,7 +334,7 @@ def test_a_cancelled_lane_keeps_what_it_had_and_says_how_much_that_is(engine, ki
     assert freeze(job.comparison)["lanes"][0]["states"] == 2
 
 
-def test_asked_again_after_it_was_cancelled_it_ends_as_ever(engine, kit, slow):
+def test_cancelled_comparison_can_run_again(engine, kit, slow):
     job = compare(engine, kit, RANKED, waiter=Waiter("me"))
     slow.steps.release()
     assert soon(lambda: job.comparison.lanes[0].preview)
@@ -326,11 +343,11 @@ def test_asked_again_after_it_was_cancelled_it_ends_as_ever(engine, kit, slow):
     slow.steps.release(9)
     again = compare(engine, kit, RANKED, waiter=Waiter("me"))
     assert again is not job and again.wait(120) and again.comparison.lanes[0].status == JOB_DONE
-    # what was exact before is taken over, and nothing else
+    # Only the complete steps are reused.
     assert again.comparison.lanes[0].reused == (0, 1)
 
 
-def test_a_preview_that_fails_harms_nothing(engine, kit, slow, monkeypatch, caplog):
+def test_failed_preview_does_not_affect_the_lane(engine, kit, slow, monkeypatch, caplog):
     monkeypatch.setattr("core.operators.refine.rank_positions", lambda *_: 1 / 0)
     job = compare(engine, kit, RANKED, waiter=Waiter("me"))
     slow.steps.release(9)
@@ -341,8 +358,11 @@ def test_a_preview_that_fails_harms_nothing(engine, kit, slow, monkeypatch, capl
     )
 
 
-def test_each_lane_shows_something_before_one_is_done_then_they_end_in_turn(engine, kit, slow):
-    """Two lanes that share all but the ranking: the second begins once the first has something, which then goes on before it."""
+def test_each_lane_has_a_preview_before_one_ends(engine, kit, slow):
+    """Two lanes share all steps before the ranking.
+
+    The second begins once the first has a preview, and then the first continues.
+    """
     other = RANKED.replace("keep=2", "keep=1")
     job = compare(engine, kit, RANKED, other, waiter=Waiter("me"))
     lanes = job.comparison.lanes
@@ -358,20 +378,23 @@ def test_each_lane_shows_something_before_one_is_done_then_they_end_in_turn(engi
     assert second.reused == (0, 1) and len(first.state.paths) == 2 and len(second.state.paths) == 1
 
 
-def test_a_second_question_while_the_first_is_shown(engine, kit, slow):
+def test_second_question_cancels_the_first(engine, kit, slow):
     first = compare(engine, kit, RANKED, waiter=Waiter("me"))
     slow.steps.release()
     assert soon(lambda: first.comparison.lanes[0].preview)
     second = compare(engine, kit, RANKED, waiter=Waiter("me"), text="another genre of One")
-    # nobody waits for it any more
+    # The first question has no viewer any more.
     assert first.wait(120) and first.comparison.lanes[0].status == JOB_CANCELLED
     slow.steps.release(9)
     assert second.wait(120) and second.comparison.lanes[0].status == JOB_DONE
     assert second.comparison.lanes[0].state.question.text == "another genre of One"
 
 
-def test_lanes_give_way_until_each_has_shown_something(monkeypatch):
-    """Three lanes: the first goes on once the others have shown something, the second once the first has retrieved."""
+def test_lanes_pause_until_each_has_a_preview(monkeypatch):
+    """The first of three lanes continues once the others have a preview.
+
+    The second continues once the first has retrieved.
+    """
     left, order, crowd = [0, 1, 2], [], []
     look = LanePauses(lambda: left, lambda: bool(crowd))
 
@@ -392,16 +415,16 @@ def test_lanes_give_way_until_each_has_shown_something(monkeypatch):
     assert order == [0, 1, 2]
 
 
-def test_the_first_lane_does_not_wait_for_ever_and_not_in_a_crowd(monkeypatch):
+def test_pauses_of_lanes_are_bounded(monkeypatch):
     monkeypatch.setattr("core.comparison.lane_pauses.MAX_SHOWING_SECONDS", 0.1)
     crowd = []
     look = LanePauses(lambda: [0, 1], lambda: bool(crowd))
-    look.let_others_show(0)  # comes back, though lane 1 never shows anything
+    look.let_others_show(0)  # This returns, though lane 1 never has a preview.
     crowd.append("somebody")
-    look.let_others_show(1)  # comes back, though lane 0 has not retrieved
+    look.let_others_show(1)  # This returns, though lane 0 has not retrieved.
 
 
-def test_who_cancels_is_heard_while_a_lane_gives_way():
+def test_cancel_works_while_a_lane_pauses():
     def check():
         raise RunCancelled()
 

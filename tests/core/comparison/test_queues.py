@@ -1,4 +1,7 @@
-"""Queues: fair between owners, answers apart from retrieval, answers as soon as their lane has retrieved."""
+"""Queues: fairness between owners, and answers apart from retrieval.
+
+An answer begins as soon as its lane has retrieved.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ RANKED = "EgoNetwork() >> ShortestPaths() >> Rank(model='slow') >> Answer()"
 
 
 class SlowChat:
-    """A chat that answers once it is let, one token first."""
+    """A chat model that sends one token and answers once `go` is set."""
 
     context = 4096
 
@@ -47,7 +50,7 @@ class SlowChat:
 
 
 class SlowChooser:
-    """A chooser that keeps the order, once it is let."""
+    """A chooser that keeps the order of the texts once `go` is set."""
 
     def __init__(self, kit):
         self.go, self.asked, self.table = threading.Event(), threading.Event(), kit.Table({})
@@ -88,17 +91,17 @@ def test_owners_take_turns():
         queue.put("many", lambda i=i: done.append(f"many {i}"))
     queue.put("one", lambda: done.append("one 0"))
     queue.put("last", over.set)
-    assert queue.ahead("one") == 2  # first at work, many before it
+    assert queue.ahead("one") == 2  # One item is running, and others of this owner are queued.
     go.set()
     assert over.wait(120) and soon(lambda: len(done) == 4)
     assert done == ["many 0", "one 0", "many 1", "many 2"]
 
 
-def test_the_pieces_of_one_owner_are_done_one_after_the_other():
+def test_items_of_one_owner_run_in_turn():
     queue, begun, go = FairQueue("test", workers=4), [], threading.Event()
     for _ in range(4):
         queue.put("me", lambda: begun.append(1) or go.wait(120))
-    for _ in range(3):  # as often as another piece of mine would have had its turn
+    for _ in range(3):  # Another item of this owner would have had its turn as often.
         over = threading.Event()
         queue.put("other", over.set)
         assert over.wait(120) and len(begun) == 1
@@ -106,7 +109,7 @@ def test_the_pieces_of_one_owner_are_done_one_after_the_other():
     assert soon(lambda: len(begun) == 4)
 
 
-def test_what_was_dropped_is_not_done_and_a_failing_piece_stops_nobody(caplog):
+def test_dropped_items_do_not_run_and_failures_stop_nobody(caplog):
     queue, done, go = FairQueue("test", workers=1), [], threading.Event()
     queue.put("a", go.wait)
     queue.put("b", lambda: done.append("b"))
@@ -117,8 +120,8 @@ def test_what_was_dropped_is_not_done_and_a_failing_piece_stops_nobody(caplog):
     assert soon(lambda: done == ["d"])
 
 
-def preparing(begun, go, waits=False):
-    """A piece of work that prepares something, or waits for it, until it is let."""
+def preparing_item(begun, go, waits=False):
+    """An item of work that prepares something, or waits for it, until `go` is set."""
 
     def piece():
         begun.append(1)
@@ -128,32 +131,30 @@ def preparing(begun, go, waits=False):
     return piece
 
 
-def test_while_a_piece_prepares_something_the_next_one_of_its_owner_is_done():
+def test_next_item_runs_while_one_prepares():
     queue, begun, go, over = FairQueue("test", workers=1), [], threading.Event(), threading.Event()
-    queue.put("me", preparing(begun, go))
+    queue.put("me", preparing_item(begun, go))
     queue.put("me", over.set)
     assert over.wait(120) and not go.is_set() and queue.ahead("other") == 1
     go.set()
     assert soon(lambda: queue.ahead("other") == 0)
 
 
-def test_what_takes_no_time_passes_no_turn_on(monkeypatch):
+def test_short_preparation_keeps_its_turn(monkeypatch):
     monkeypatch.setattr("core.runtime.turn.PASS_ON_AFTER_SECONDS", 60.0)
     queue, begun, go, order = FairQueue("test", workers=2), [], threading.Event(), []
-    queue.put("me", lambda: (preparing(begun, go)(), order.append("first")))
+    queue.put("me", lambda: (preparing_item(begun, go)(), order.append("first")))
     queue.put("me", lambda: order.append("second"))
     assert soon(lambda: begun)
     go.set()
     assert soon(lambda: len(order) == 2) and order == ["first", "second"]
 
 
-def test_few_pieces_prepare_at_a_time_and_any_number_waits_for_them():
+def test_number_of_preparing_items_is_bounded():
     queue, begun, go, over = FairQueue("test", workers=1), [], threading.Event(), threading.Event()
     for place in range(MAX_PREPARING_PIECES + 2):
-        queue.put(place, preparing(begun, go))
-    assert soon(
-        lambda: len(begun) == MAX_PREPARING_PIECES + 1
-    )  # the last of them has kept its turn
+        queue.put(place, preparing_item(begun, go))
+    assert soon(lambda: len(begun) == MAX_PREPARING_PIECES + 1)  # The last item has kept its turn.
     queue.put("other", over.set)
     assert not over.wait(3 * PASS_ON_AFTER_SECONDS) and len(begun) == MAX_PREPARING_PIECES + 1
     go.set()
@@ -161,17 +162,19 @@ def test_few_pieces_prepare_at_a_time_and_any_number_waits_for_them():
     go.clear()
     begun.clear()
     for place in range(6):
-        queue.put(place, preparing(begun, go, waits=True))
+        queue.put(place, preparing_item(begun, go, waits=True))
     over.clear()
     queue.put("other", over.set)
     assert over.wait(120) and len(begun) == 6
     go.set()
 
 
-def test_a_turn_is_taken_back_for_what_comes_after():
+def test_turn_is_taken_back_after_preparation():
     queue, begun, go, order = FairQueue("test", workers=1), [], threading.Event(), []
     blocked = threading.Event()
-    queue.put("me", lambda: (preparing(begun, go)(), order.append("prepared"), blocked.wait(120)))
+    queue.put(
+        "me", lambda: (preparing_item(begun, go)(), order.append("prepared"), blocked.wait(120))
+    )
     queue.put("me", lambda: order.append("meanwhile"))
     assert soon(lambda: order == ["meanwhile"])
     go.set()
@@ -189,8 +192,11 @@ def soon_within(seconds, condition) -> bool:
     return condition()
 
 
-def test_a_lane_that_prepares_an_index_holds_back_only_the_lanes_that_need_it(engine, kit):
-    """Four lanes: two need an index that takes its time, and the one that asks for it first lets both others go on."""
+def test_index_build_delays_only_lanes_that_need_it(engine, kit):
+    """Two of four lanes need an index that takes long to build.
+
+    The lane that requests it first lets both other lanes continue.
+    """
     lock, go = threading.Lock(), threading.Event()
 
     def choose(self, task, texts, k):
@@ -202,7 +208,7 @@ def test_a_lane_that_prepares_an_index_holds_back_only_the_lanes_that_need_it(en
     engine.models.choosers["slow"] = type("Indexed", (SlowChooser,), {"choose": choose})(kit)
     deep = QUICK.replace("EgoNetwork()", "EgoNetwork(hops=1)")
     lines = (RANKED, RANKED.replace("EgoNetwork()", "EgoNetwork(hops=1)"), QUICK, deep)
-    # in this order
+    # The lanes run in this order.
     engine._queues.pace |= {repr(parse_line(line)): place for place, line in enumerate(lines)}
     job = compare(engine, kit, "genre of One", *lines, model=False)
     assert soon(
@@ -214,21 +220,21 @@ def test_a_lane_that_prepares_an_index_holds_back_only_the_lanes_that_need_it(en
     assert job.wait(120) and {lane.status for lane in job.comparison.lanes} == {"done"}
 
 
-def test_an_answer_begins_as_soon_as_its_lane_has_retrieved(engine, kit):
+def test_answer_begins_when_its_lane_has_retrieved(engine, kit):
     job = compare(engine, kit, "genre of One", QUICK, RANKED)
     assert soon(lambda: job.comparison.lanes[0].answer == "Dra")
     assert not job.comparison.lanes[1].retrieved
     engine.models.choosers["slow"].go.set()
-    # retrieved while the first lane is answered
+    # The second lane retrieves while the first is being answered.
     assert soon(lambda: job.comparison.lanes[1].retrieved) and not job.ended
     engine.models.chat().go.set()
     assert job.wait(120) and [lane.status for lane in job.comparison.lanes] == ["done", "done"]
 
 
-class Reading(SlowChat):
-    """A chat that reads its prompt until it is let, before the first token."""
+class PromptReadingChat(SlowChat):
+    """A chat model that reads its prompt until `go` is set, before the first token."""
 
-    read = 0  # hundredths
+    read = 0  # Hundredths of the prompt.
 
     def reply(self, messages, *, on_text=None, watch=NO_WATCH, **_):
         self.asked.set()
@@ -240,11 +246,11 @@ class Reading(SlowChat):
         return ChatReply("Drama", 10, 1)
 
 
-def test_the_other_lanes_pause_while_the_first_answers_prompt_is_read(engine, kit, monkeypatch):
+def test_lanes_pause_while_the_first_prompt_is_read(engine, kit, monkeypatch):
     looks, running = [], LanePauses._is_reading
     monkeypatch.setattr("core.comparison.lane_pauses.MAX_READING_SECONDS", 60.0)
     monkeypatch.setattr(LanePauses, "_is_reading", lambda self: looks.append(1) or running(self))
-    engine.models._chat = chat = Reading()
+    engine.models._chat = chat = PromptReadingChat()
     job = compare(engine, kit, "genre of One", QUICK, RANKED)
     assert chat.asked.wait(120)
     engine.models.choosers["slow"].go.set()
@@ -256,13 +262,13 @@ def test_the_other_lanes_pause_while_the_first_answers_prompt_is_read(engine, ki
 
 
 @pytest.mark.parametrize("why", ["another waits", "too long", "a long prompt", "a server"])
-def test_nobody_pauses(engine, kit, why, monkeypatch):
-    engine.models._chat = chat = Reading()
+def test_lanes_do_not_pause_in_these_cases(engine, kit, why, monkeypatch):
+    engine.models._chat = chat = PromptReadingChat()
     chat.side_by_side = why == "a server"
     monkeypatch.setattr(
         "core.comparison.lane_pauses.MAX_READING_SECONDS", 0.1 if why == "too long" else 50.0
     )
-    if why == "a long prompt":  # a hundredth in half a second is a minute
+    if why == "a long prompt":  # A hundredth in half a second means almost a minute in all.
         chat.read = 1
     job = compare(engine, kit, "genre of One", QUICK, RANKED)
     assert chat.asked.wait(120)
@@ -274,15 +280,15 @@ def test_nobody_pauses(engine, kit, why, monkeypatch):
     assert job.wait(120)
 
 
-def test_cancel_while_the_others_pause(engine, kit):
-    engine.models._chat = chat = Reading()
+def test_cancel_works_while_lanes_pause(engine, kit):
+    engine.models._chat = chat = PromptReadingChat()
     job = compare(engine, kit, "genre of One", QUICK, RANKED)
     assert chat.asked.wait(120)
     job.cancel()
-    assert job.wait(120) and not chat.go.is_set()  # before anybody let the model answer
+    assert job.wait(120) and not chat.go.is_set()  # The job ends before the model may answer.
 
 
-def test_a_question_without_a_model_never_waits_behind_those_with_one(engine, kit):
+def test_question_without_a_model_does_not_wait_for_models(engine, kit):
     with_model = [compare(engine, kit, f"question {i}", QUICK) for i in range(12)]
     assert engine.models.chat().asked.wait(120)
     assert compare(engine, kit, "no model", QUICK, model=False).wait(120)
@@ -291,7 +297,7 @@ def test_a_question_without_a_model_never_waits_behind_those_with_one(engine, ki
     assert all(job.wait(120) for job in with_model)
 
 
-def test_cancelling_stops_the_answer_at_work_and_those_that_wait(engine, kit):
+def test_cancel_stops_running_and_waiting_answers(engine, kit):
     job = compare(
         engine, kit, "genre of One", QUICK, "EgoNetwork(hops=1) >> ShortestPaths() >> Answer()"
     )
@@ -303,7 +309,7 @@ def test_cancelling_stops_the_answer_at_work_and_those_that_wait(engine, kit):
     assert [lane.status for lane in job.comparison.lanes] == ["cancelled", "cancelled"]
 
 
-def test_an_answer_known_from_before_does_not_wait(engine, kit):
+def test_cached_answer_does_not_wait(engine, kit):
     engine.models.chat().go.set()
     assert compare(engine, kit, "genre of One", QUICK).wait(120)
     engine.models.chat().go.clear()
@@ -321,8 +327,8 @@ def test_an_answer_known_from_before_does_not_wait(engine, kit):
     engine.models.chat().go.set()
 
 
-def test_a_model_that_goes_away_half_way_gives_a_sentence_on_its_lane_alone(engine, kit):
-    class Dying(SlowChat):
+def test_failing_model_affects_only_its_lane(engine, kit):
+    class DisappearingChat(SlowChat):
         def reply(self, messages, *, on_text=None, watch=NO_WATCH, **_):
             if "One" in messages[-1]["content"] and not self.asked.is_set():
                 self.asked.set()
@@ -330,7 +336,7 @@ def test_a_model_that_goes_away_half_way_gives_a_sentence_on_its_lane_alone(engi
                 raise ModelFailed("The model went away.")
             return ChatReply("Drama", 10, 1)
 
-    engine.models._chat = Dying()
+    engine.models._chat = DisappearingChat()
     job = compare(
         engine, kit, "genre of One", QUICK, "EgoNetwork(hops=1) >> ShortestPaths() >> Answer()"
     )
@@ -341,9 +347,9 @@ def test_a_model_that_goes_away_half_way_gives_a_sentence_on_its_lane_alone(engi
     assert compare(engine, kit, "the next question", QUICK).wait(120)
 
 
-def test_lanes_that_were_quick_before_go_first(engine, kit):
+def test_quick_lanes_run_first(engine, kit):
     first = compare(engine, kit, "genre of One", RANKED, QUICK, model=False)
-    # the shorter line first, as nothing is known of them
+    # Without known times the shorter line goes first.
     assert soon(lambda: first.comparison.lanes[1].retrieved)
     chooser, pace, quick = (
         engine.models.choosers["slow"],
@@ -352,21 +358,25 @@ def test_lanes_that_were_quick_before_go_first(engine, kit):
     )
     assert soon(lambda: quick in pace) and chooser.asked.wait(120)
     began = time.monotonic()
-    # slower than the quick one, cold as it was
+    # The ranked lane is slower than the quick one, which was cold.
     assert soon(lambda: time.monotonic() - began > pace[quick])
     chooser.go.set()
     assert first.wait(120)
     chooser.go.clear()
     chooser.asked.clear()
     again = compare(engine, kit, "genre of Two", RANKED, QUICK, model=False)
-    # one at a time: the quick one was through before
+    # Lanes run one at a time, so the quick one has ended before.
     assert chooser.asked.wait(120) and again.comparison.lanes[1].retrieved
     chooser.go.set()
     assert again.wait(120)
 
 
-def test_how_long_an_owner_waits_is_its_place_times_the_pace_of_the_queue():
-    """One worker, a piece every two seconds by a clock of ours: who comes third waits for two others, and three pieces of the pace."""
+def test_expected_wait_is_position_times_pace():
+    """The expected wait with one worker: queue position times the seconds per item.
+
+    Items take two seconds by a simulated clock. The third owner waits for two others, and so for
+    three items.
+    """
     now, go, began = [100.0], threading.Semaphore(0), threading.Semaphore(0)
     queue = FairQueue("test", workers=1, clock=lambda: now[0])
 
@@ -377,14 +387,15 @@ def test_how_long_an_owner_waits_is_its_place_times_the_pace_of_the_queue():
     for owner in "abcd":
         queue.put(owner, piece)
     assert began.acquire(timeout=120)
-    assert queue.wait("a") is None and queue.wait("nobody") is None  # at work; not here
-    # no pace yet
+    # The first is running; the second is not queued.
+    assert queue.wait("a") is None and queue.wait("nobody") is None
+    # No pace is known yet.
     assert [queue.wait(owner) for owner in "bcd"] == [(1, None), (2, None), (3, None)]
-    for _ in range(2):  # a and b end, two seconds one after the other
+    for _ in range(2):  # Items a and b end, two seconds each.
         now[0] += 2.0
         go.release()
         assert began.acquire(timeout=120)
-    assert queue.pace == 2.0 and queue.wait("d") == (1, 2.0)  # c is at work, then d
+    assert queue.pace == 2.0 and queue.wait("d") == (1, 2.0)  # c is running, and d is next.
     now[0] += 10.0
     go.release()
     assert began.acquire(timeout=120)

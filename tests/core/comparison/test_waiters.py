@@ -1,4 +1,4 @@
-"""Comparisons that nobody waits for end; those that somebody waits for go on."""
+"""Comparisons end when nobody waits for them, and continue otherwise."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from core.types import Question
 SLOW = "EgoNetwork() >> ShortestPaths() >> Rank(model='slow')"
 
 
-class Slow:
-    """A chooser that takes until it is told to go on, or is cancelled."""
+class BlockingChooser:
+    """A chooser that never returns before it is cancelled."""
 
     def __init__(self):
         self.go, self.reached = threading.Event(), threading.Event()
@@ -32,7 +32,7 @@ class Slow:
 
 @pytest.fixture
 def engine(kit):
-    made = Engine(kit.Written(slow=Slow(), encoder=kit.Table({})))
+    made = Engine(kit.Written(slow=BlockingChooser(), encoder=kit.Table({})))
     made._waiters = Waiters(every=0.05, grace=0.2)
     yield made
     made.jobs.stop()
@@ -47,7 +47,7 @@ def cancelled_within(job, seconds: float) -> bool:
     return job.wait(seconds) and job.status == "cancelled"
 
 
-def test_a_new_question_ends_the_one_before(engine, kit):
+def test_new_question_ends_the_previous_one(engine, kit):
     me = Waiter("me")
     first = start(engine, kit, "first", me)
     assert engine.models.choosers["slow"].reached.wait(120)
@@ -56,7 +56,7 @@ def test_a_new_question_ends_the_one_before(engine, kit):
     assert not second.ended
 
 
-def test_a_question_that_another_waits_for_goes_on(engine, kit):
+def test_question_with_another_waiter_continues(engine, kit):
     job = start(engine, kit, "ours", Waiter("me"))
     assert start(engine, kit, "ours", Waiter("you")) is job
     start(engine, kit, "another", Waiter("me"))
@@ -66,7 +66,7 @@ def test_a_question_that_another_waits_for_goes_on(engine, kit):
     assert cancelled_within(job, 20)
 
 
-def test_a_closed_tab_ends_its_question_after_a_while(engine, kit):
+def test_closed_tab_ends_its_question_after_a_while(engine, kit):
     there = threading.Event()
     there.set()
     job = start(engine, kit, "mine", Waiter("me", there.is_set))
@@ -74,20 +74,21 @@ def test_a_closed_tab_ends_its_question_after_a_while(engine, kit):
     there.clear()
     gone = time.monotonic()
     assert cancelled_within(job, 20)
-    # somebody whose page is loaded again comes back within it
+    # A user whose page is reloaded comes back within this time.
     assert time.monotonic() - gone >= 0.15
 
 
-def test_a_page_loaded_again_finds_its_question_at_work(engine, kit):
+def test_reloaded_page_finds_its_running_question(engine, kit):
     engine._waiters, looked = Waiters(every=0.05, grace=60), threading.Event()
     job = start(engine, kit, "mine", Waiter("before", lambda: bool(looked.set())))
     assert looked.wait(120)
     assert start(engine, kit, "mine", Waiter("after")) is job
-    engine._waiters._grace = 0.0  # only now, however late the page was loaded
+    # The grace period ends only now, however late the page was loaded.
+    engine._waiters._grace = 0.0
     assert not job.wait(1.5)
 
 
-def test_what_was_asked_without_a_waiter_is_left_alone(engine, kit):
+def test_question_without_a_waiter_continues(engine, kit):
     job = start(engine, kit, "command line", None)
     start(engine, kit, "command line", Waiter("me"))
     engine.leave("me")
@@ -96,14 +97,14 @@ def test_what_was_asked_without_a_waiter_is_left_alone(engine, kit):
     assert cancelled_within(job, 20)
 
 
-def test_what_a_left_question_had_computed_is_kept(engine, kit):
+def test_results_of_an_ended_question_are_kept(engine, kit):
     me = Waiter("me")
     job = start(engine, kit, "mine", me)
     assert engine.models.choosers["slow"].reached.wait(120)
     engine.leave("me")
     assert cancelled_within(job, 20)
     before = job.comparison.lanes[0].states
-    assert len(before) == 2  # the subgraph and the paths
+    assert len(before) == 2  # The states are the subgraph and the paths.
     again = start(engine, kit, "mine", me)
     assert again is not job
     for _ in range(6000):
@@ -113,7 +114,7 @@ def test_what_a_left_question_had_computed_is_kept(engine, kit):
     assert again.comparison.lanes[0].states[1] is before[1]
 
 
-def test_a_question_still_in_the_queue_ends_at_once(engine, kit):
+def test_queued_question_ends_at_once(engine, kit):
     running = [start(engine, kit, f"busy {i}", Waiter(f"busy-{i}")) for i in range(8)]
     job = start(engine, kit, "mine", Waiter("me"))
     assert job.status == "waiting" and job.comparison.lanes[0].status == "waiting"

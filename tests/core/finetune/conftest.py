@@ -1,4 +1,4 @@
-"""Models small enough to train in a second: a BERT of two layers and a Qwen2 of two, with tokenizers of their own."""
+"""A BERT and a Qwen2 of two layers, with tokenizers of their own, that train in a second."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ TEMPLATE = (
 )
 
 
-def toy(name: str, kind: int) -> TrainingExample:
-    """A question whose right relation can be learnt from its words; the other three relations lead nowhere."""
+def toy_example(name: str, kind: int) -> TrainingExample:
+    """A question whose right relation follows from its words; three other relations are wrong."""
     question, relation = f"{WORDS[kind]} {name}", RELATIONS[kind]
     others = [r for r in RELATIONS if r != relation]
     paths = CandidateTexts(
@@ -37,15 +37,15 @@ def toy(name: str, kind: int) -> TrainingExample:
 
 @pytest.fixture(autouse=True)
 def one_thread(monkeypatch):
-    """Models this small are slower with two."""
+    """Models this small are slower with two threads."""
     monkeypatch.setenv("HOPSCOPE_THREADS", "1")
 
 
 @pytest.fixture(scope="session")
 def lesson():
-    """(examples to train on, held out): four kinds of question about ten things, of which two are held out."""
+    """Training examples about eight things and held-out ones about two others."""
     made = [
-        toy(name, kind)
+        toy_example(name, kind)
         for name in "ant bee cat dog eel fox gnu hen ibis jay".split()
         for kind in range(4)
     ]
@@ -54,7 +54,7 @@ def lesson():
 
 @pytest.fixture(scope="session")
 def bert(tmp_path_factory):
-    """The folder of a BERT with random weights, and a tokenizer of single letters."""
+    """A folder with a random BERT and a tokenizer of single letters."""
     import torch
     from tokenizers import Tokenizer, models, pre_tokenizers, processors
     from transformers import BertConfig, BertModel
@@ -84,7 +84,7 @@ def bert(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def qwen(tmp_path_factory):
-    """The folder of a Qwen2 with random weights, and a tokenizer of single bytes with a chat template."""
+    """A folder with a random Qwen2 and a tokenizer of single bytes with a chat template."""
     import torch
     from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
     from transformers import PreTrainedTokenizerFast, Qwen2Config, Qwen2ForCausalLM

@@ -1,4 +1,7 @@
-"""A training of three numbers, as a program of its own so that it can be killed: `python -m tests.core.finetune.lesson FOLDER`."""
+"""A training of three numbers in a separate program, so that a test can kill it.
+
+Run it by `python -m tests.core.finetune.lesson FOLDER`.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ def lesson(folder, slow=0.0, key="k", watch=NO_WATCH, steps=12):
         time.sleep(slow)
         loss = (
             (weights["w"] + torch.randn(3) - number % 3) ** 2
-        ).sum()  # random numbers are drawn in every step
+        ).sum()  # Every step draws random numbers.
         loss.backward()
         return float(loss.detach())
 

@@ -1,4 +1,4 @@
-"""The encoder's loss by hand, its batches, and a small BERT that learns, is broken off, resumed and served."""
+"""The encoder's loss by hand, its batches, and training of a small BERT with a resume."""
 
 from __future__ import annotations
 
@@ -27,44 +27,45 @@ from core.watch import NO_WATCH, Watch
 FAST = EncoderSettings(batch=16, epochs=4, rate=5e-3, negatives=2, measure=8, patience=99)
 
 
-def test_the_loss_by_hand():
+def test_loss_matches_a_hand_computed_value():
     questions = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
     texts = torch.tensor([[0.8, 0.6], [0.6, 0.8], [0.7, 0.0]])
     every = torch.tensor([[False, True, True], [True, False, True]])
-    # question 1: cosines .8 (its own), .6, .7; question 2: .8 (its own), .6, 0; all times 20
+    # Question 1 has the cosines .8 (positive), .6 and .7; question 2 has .8 (positive), .6 and 0.
+    # All are multiplied by 20.
     first = math.log(1 + math.exp(-4) + math.exp(-2))
     second = math.log(1 + math.exp(-4) + math.exp(-16))
     assert float(ranking_loss(questions, texts, every)) == pytest.approx(
         (first + second) / 2, rel=1e-5
     )
-    # the third text leads to an answer of question 1 as well
+    # The third text also leads to an answer of question 1.
     spared = torch.tensor([[False, True, False], [True, False, True]])
     assert float(ranking_loss(questions, texts, spared)) == pytest.approx(
         (math.log(1 + math.exp(-4)) + second) / 2, rel=1e-5
     )
 
 
-def test_the_margin_loss_by_hand():
+def test_margin_loss_matches_a_hand_computed_value():
     questions = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
     texts = torch.tensor([[0.8, 0.6], [0.6, 0.8], [0.7, 0.0]])
     wrong = torch.tensor([[False, True, False], [True, False, True]])
-    # margin .5: .5 - .8 + .6 = .3; .5 - .8 + .6 = .3 and .5 - .8 + 0 < 0, so nothing: (.3 + .3 + 0) / 3
+    # Margin .5: .5 - .8 + .6 = .3, again .3, and .5 - .8 + 0 < 0, so 0: (.3 + .3 + 0) / 3.
     assert float(margin_loss(questions, texts, wrong, 0.5)) == pytest.approx(0.2)
     assert float(margin_loss(questions, texts, wrong, 0.1)) == 0
     assert float(margin_loss(questions, texts, torch.zeros((2, 3), dtype=torch.bool), 0.5)) == 0
 
 
-def test_training_by_the_margin_helps(bert, lesson, tmp_path):
+def test_margin_training_helps(bert, lesson, tmp_path):
     before = reciprocal_rank(TrainableEncoder(bert), lesson[1])
     model, _ = train_encoder(bert, *lesson, replace(FAST, margin=0.3), tmp_path, "m", NO_WATCH)
     assert reciprocal_rank(model, lesson[1]) > before
 
 
-def test_an_epoch_shows_every_question_at_every_unit(lesson):
+def test_epoch_has_every_question_at_every_unit(lesson):
     found = batches(lesson[0], FAST, 0)
     assert sum(map(len, found)) == 3 * 32 and len(found) == 3 * 2
     for rows in found:
-        # of one unit
+        # Each batch has paths or triples of one unit.
         assert (
             len({row.positive.count(" -> ") + 10 * row.positive.count(", ") for row in rows}) == 1
         )
@@ -81,7 +82,7 @@ def test_an_epoch_shows_every_question_at_every_unit(lesson):
     )
 
 
-def test_a_batch_passed_in_parts_has_the_gradients_of_the_whole(bert, monkeypatch):
+def test_split_batch_has_equal_gradients(bert, monkeypatch):
     texts = [f"ant -> maker -> bee {i}" for i in range(6)]
     loss = lambda vectors: ranking_loss(
         vectors[:2], vectors[2:], torch.ones((2, 4), dtype=torch.bool)
@@ -110,7 +111,7 @@ def test_training_helps_and_is_resumed_exactly_and_served(bert, lesson, tmp_path
     assert reciprocal_rank(whole, lesson[1]) == state.figure > before == state.looks[0][2]
 
     with pytest.raises(RunCancelled):
-        train_encoder(bert, *lesson, FAST, tmp_path / "cut", "k", Watch(_after(30)))
+        train_encoder(bert, *lesson, FAST, tmp_path / "cut", "k", Watch(_cancel_after(30)))
     resumed, _ = train_encoder(bert, *lesson, FAST, tmp_path / "cut", "k", NO_WATCH)
     for name, weight in whole.net.state_dict().items():
         assert torch.equal(weight, resumed.net.state_dict()[name]), name
@@ -121,7 +122,7 @@ def test_training_helps_and_is_resumed_exactly_and_served(bert, lesson, tmp_path
         assert np.allclose((served * whole.encode(texts).numpy()).sum(1), 1, atol=1e-3)
 
 
-def _after(calls: int):
+def _cancel_after(calls: int):
     """A check that cancels at its `calls`-th call."""
     count = iter(range(1, 10**6))
 
@@ -138,6 +139,6 @@ def _served(folder, backend):
     return MiniLMEncoder(folder, backend, "f32")
 
 
-def test_nothing_to_train_on_is_said(bert, tmp_path):
+def test_missing_examples_are_reported(bert, tmp_path):
     with pytest.raises(BadInput, match="has a path to a correct answer"):
         train_encoder(bert, [], [], FAST, tmp_path, "k", NO_WATCH)

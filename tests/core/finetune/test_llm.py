@@ -1,4 +1,4 @@
-"""LoRA on a small Qwen2 with random weights: it learns, is broken off, resumed, merged and read again."""
+"""LoRA on a small random Qwen2: training, resume, merge and reload."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ FAST = LLMSettings(batch=4, epochs=2, rate=2e-2, shown=4, looks=2)
 
 @pytest.fixture(scope="module")
 def talks(lesson):
-    """(dialogues to learn, held out): relations to choose from and plans."""
+    """Training and held-out dialogues about choosing relations and about plans."""
     told = [training_dialogues(part, 4, 0, ("relation", "plan")) for part in lesson]
     return told[0][:16], told[1][:4]
 
 
-def test_only_the_reply_is_learnt_and_the_template_is_the_models_own(qwen, talks):
+def test_loss_covers_only_the_reply(qwen, talks):
     model = TrainableLLM(qwen, FAST)
     prompt, reply = model.codes(talks[0][0])
     assert model.tokenizer.decode(prompt).endswith("<|im_end|>\n<|im_start|>assistant\n")
     assert model.tokenizer.decode(reply) == talks[0][0].reply + "<|im_end|>\n"
-    with torch.inference_mode():  # the loss is that of the reply's tokens alone
+    with torch.inference_mode():  # The loss covers the tokens of the reply alone.
         logits = model.net(input_ids=torch.tensor([prompt + reply])).logits[0].log_softmax(-1)
         told = sum(-float(logits[len(prompt) + i - 1, code]) for i, code in enumerate(reply))
         assert float(model.loss((prompt, reply))) == pytest.approx(told, rel=1e-4)
@@ -94,12 +94,12 @@ def test_it_learns_is_resumed_exactly_and_its_merged_folder_is_read_again(qwen, 
     with torch.inference_mode():
         assert torch.allclose(read(input_ids=codes).logits, told, atol=1e-4)
     assert AutoTokenizer.from_pretrained(tmp_path / "merged").chat_template
-    # the adapter alone has a folder of its own
+    # The adapter alone lies in its own folder.
     assert not list((tmp_path / "merged").glob("adapter_*"))
     assert (tmp_path / "merged" / "adapter" / "adapter_config.json").is_file()
 
 
-def test_a_reply_is_read_as_the_chooser_reads_it(qwen, talks, monkeypatch):
+def test_reply_is_parsed_as_by_the_chooser(qwen, talks, monkeypatch):
     model = TrainableLLM(qwen, FAST)
     choice, other = talks[1][0], next(n for n in range(1, 5) if n not in talks[1][0].right)
     draft = f'<think>{{"choices": [{other}]}}?</think>'
@@ -122,7 +122,7 @@ def test_a_reply_is_read_as_the_chooser_reads_it(qwen, talks, monkeypatch):
         ("nobody/nothing", ModelUnavailable),
     ],
 )
-def test_without_a_base_model_it_says_what_it_needs(tmp_path, monkeypatch, base, kind):
+def test_missing_base_model_is_reported(tmp_path, monkeypatch, base, kind):
     import huggingface_hub
 
     def unreachable(*_, **__):

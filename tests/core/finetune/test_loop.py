@@ -1,4 +1,4 @@
-"""The loop: its learning rates, and that neither a cancel nor a kill changes what comes out."""
+"""The training loop: learning rates, and results that a cancel or a kill does not change."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from core.watch import Watch
 from tests.core.finetune.lesson import lesson
 
 
-def test_the_rate_rises_then_falls():
+def test_learning_rate_rises_then_falls():
     straight = Schedule(20, 1.0, 0.1)
     assert [straight.at(step) for step in (0, 1, 2, 11, 19)] == pytest.approx(
         [0.5, 1.0, 1.0, 0.5, 1 / 18]
@@ -27,7 +27,7 @@ def test_the_rate_rises_then_falls():
     assert [wave.at(step) for step in (0, 4, 6, 12)] == pytest.approx([2.0, 1.5, 1.0, 0.0])
 
 
-def test_a_cancelled_training_goes_on_as_if_it_had_never_stopped(tmp_path):
+def test_resumed_training_equals_an_uninterrupted_one(tmp_path):
     (tmp_path / "whole").mkdir(), (tmp_path / "cut").mkdir()
     weights, state = lesson(tmp_path / "whole")
     calls = []
@@ -45,7 +45,7 @@ def test_a_cancelled_training_goes_on_as_if_it_had_never_stopped(tmp_path):
     assert state.figure == max(figure for _, _, figure in state.looks) and weights[
         "w"
     ].tolist() != [0, 0, 0]
-    # nothing pickled
+    # No pickle files are written.
     assert not [
         file
         for file in (tmp_path / "cut").iterdir()
@@ -53,14 +53,14 @@ def test_a_cancelled_training_goes_on_as_if_it_had_never_stopped(tmp_path):
     ]
 
 
-def test_another_key_begins_anew(tmp_path):
+def test_other_key_starts_from_the_beginning(tmp_path):
     lesson(tmp_path)
     _, state = lesson(tmp_path, key="other", steps=2)
     assert state.step == 2
 
 
 @pytest.mark.parametrize("hurt", ["state.json", "step-12.safetensors"])
-def test_a_damaged_state_begins_anew_and_says_so(tmp_path, hurt, caplog):
+def test_damaged_state_restarts_training_with_a_note(tmp_path, hurt, caplog):
     weights, _ = lesson(tmp_path)
     assert not caplog.records
     (tmp_path / hurt).write_bytes(b"{")
@@ -70,7 +70,7 @@ def test_a_damaged_state_begins_anew_and_says_so(tmp_path, hurt, caplog):
     )
 
 
-def test_a_kill_loses_nothing_but_the_step_at_work(tmp_path):
+def test_kill_loses_only_the_running_step(tmp_path):
     (tmp_path / "whole").mkdir(), (tmp_path / "killed").mkdir()
     process = subprocess.Popen(
         [sys.executable, "-m", "tests.core.finetune.lesson", str(tmp_path / "killed")], cwd=ROOT
@@ -87,7 +87,7 @@ def test_a_kill_loses_nothing_but_the_step_at_work(tmp_path):
     assert again["w"].tolist() == weights["w"].tolist()
 
 
-def test_a_model_is_replaced_as_a_whole_or_not_at_all(tmp_path):
+def test_model_is_replaced_completely_or_not_at_all(tmp_path):
     target = tmp_path / "models" / "mine"
     fill = lambda word: lambda folder: (folder / "model.safetensors").write_text(word)
     publish(target, {"n": 1}, fill("one"))
@@ -100,9 +100,10 @@ def test_a_model_is_replaced_as_a_whole_or_not_at_all(tmp_path):
     assert [file.name for file in target.parent.iterdir()] == ["mine"]
 
 
-def test_a_place_left_half_swapped_is_mended(tmp_path):
+def test_half_replaced_model_is_restored(tmp_path):
     target = tmp_path / "mine"
     publish(target, {}, lambda folder: (folder / "model.safetensors").write_text("old"))
-    target.rename(tmp_path / ".mine.old")  # as a kill between the two renames leaves it
+    # A kill between the two renames leaves the folder like this.
+    target.rename(tmp_path / ".mine.old")
     with working_folder(target) as folder:
         assert (target / "model.safetensors").read_text() == "old" and folder.is_dir()

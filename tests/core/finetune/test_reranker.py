@@ -1,4 +1,4 @@
-"""The training of the embedded re-ranker: what it learns from, a tiny run, and that it is kept only where it earns it."""
+"""Training of the embedded reranker: its examples, a tiny run, and the rule for keeping it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ FAST = rerankers.RerankerSettings(epochs=1, rate=1e-3, negatives=2, tokens=32, m
 
 @pytest.fixture
 def house(bert, tmp_path, monkeypatch):
-    """An engine whose minilm is the small BERT, and a corpus of twenty texts with as many questions."""
+    """An engine whose minilm is the small BERT, and a corpus of twenty texts and questions."""
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("HOPSCOPE_MODELS", str(tmp_path / "models"))
     (tmp_path / "home").mkdir()
@@ -82,7 +82,7 @@ def test_questions_without_documents_teach_nothing(house):
         question_groups(corpus, 0, 0, 0)
 
 
-def test_a_title_asks_for_its_text_which_does_not_hold_it(house):
+def test_title_is_removed_from_its_text(house):
     documents = [
         Document("a", "barks all night", "The dog"),
         Document("b", "the dog is asleep", "The cat"),
@@ -98,27 +98,28 @@ def test_a_title_asks_for_its_text_which_does_not_hold_it(house):
     assert len(title_groups(corpus, 1, 0)) == 1
 
 
-def test_paths_of_a_graph_teach_as_texts_do():
+def test_paths_of_a_graph_give_examples():
     part = CandidateTexts("path", ("A -> made -> B",), ("A -> near -> C",))
     assert path_groups([TrainingExample("1", "who made it", ("A",), ("made",), (part,))]) == [
         Group("who made it", part.positives, part.negatives)
     ]
 
 
-def test_the_figure_is_ndcg_and_ties_do_not_help():
+def test_metric_is_ndcg_with_pessimistic_ties():
     group = Group("?", ("right",), ("wrong", "also wrong"))
     by = lambda **scores: (
         lambda task, texts: np.array([scores.get(text.split()[0], 0.0) for text in texts])
     )
     assert rerankers.mean_ndcg(by(right=1.0), [group]) == 1.0
-    assert rerankers.mean_ndcg(by(), [group]) == pytest.approx(1 / np.log2(4))  # last of three
+    # The right text ranks last of three.
+    assert rerankers.mean_ndcg(by(), [group]) == pytest.approx(1 / np.log2(4))
     assert rerankers.mean_ndcg(
         by(right=1.0), [group, Group("?", ("wrong",), ("right",))]
     ) == pytest.approx((1 + 1 / np.log2(3)) / 2)
 
 
-class Rival:
-    """A late interaction that is always wrong, or always right."""
+class RivalScorer:
+    """A late-interaction scorer that is always wrong or always right."""
 
     def __init__(self, sign):
         self.sign = sign
@@ -131,8 +132,8 @@ class Rival:
         return np.array([self.sign * float(f"the {kind} of the {name} " in text) for text in texts])
 
 
-def test_one_that_beats_late_interaction_is_served(house, monkeypatch):
-    monkeypatch.setattr(reranker_run, "LateInteractionScorer", lambda encoder: Rival(-1.0))
+def test_better_reranker_is_served(house, monkeypatch):
+    monkeypatch.setattr(reranker_run, "LateInteractionScorer", lambda encoder: RivalScorer(-1.0))
     told = reranker_run.run_reranker_training(house.engine, LESSONS, FAST, NO_WATCH)
     assert (
         told["kept"]
@@ -148,15 +149,15 @@ def test_one_that_beats_late_interaction_is_served(house, monkeypatch):
     assert served.head(served.hidden(task, texts)) == pytest.approx(
         served.score(task, texts), abs=1e-4
     )
-    # not done twice
+    # The same training does not run twice.
     assert (
         reranker_run.run_reranker_training(house.engine, LESSONS, FAST, NO_WATCH)["steps"]
         == told["steps"]
     )
 
 
-def test_one_that_does_not_is_not_kept(house, monkeypatch):
-    monkeypatch.setattr(reranker_run, "LateInteractionScorer", lambda encoder: Rival(1.0))
+def test_worse_reranker_is_not_kept(house, monkeypatch):
+    monkeypatch.setattr(reranker_run, "LateInteractionScorer", lambda encoder: RivalScorer(1.0))
     told = reranker_run.run_reranker_training(house.engine, LESSONS, FAST, NO_WATCH)
     assert not told["kept"] and not house.folder.exists()
     assert (
@@ -165,17 +166,18 @@ def test_one_that_does_not_is_not_kept(house, monkeypatch):
     )
 
 
-def test_the_command_tells_both_figures(house, capsys):
-    given = "finetune reranker --corpora lessons --titles 0 --paths 0 --test-sample 3 --epochs 1 --tokens 32"
+def test_command_prints_both_metrics(house, capsys):
+    given = (
+        "finetune reranker --corpora lessons --titles 0 --paths 0 --test-sample 3 --epochs 1 "
+        "--tokens 32"
+    )
     assert main(given.split()) == EXIT_OK
     told = capsys.readouterr().out
     assert "lessons: nDCG@10 on 3 unseen questions" in told and "reranker-finetuned: it is" in told
 
 
-def test_one_ships_as_a_change_of_its_encoder_and_serves_alike(
-    house, monkeypatch, tmp_path, capsys
-):
-    monkeypatch.setattr(reranker_run, "LateInteractionScorer", lambda encoder: Rival(-1.0))
+def test_shipped_weight_difference_gives_equal_scores(house, monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(reranker_run, "LateInteractionScorer", lambda encoder: RivalScorer(-1.0))
     reranker_run.run_reranker_training(house.engine, LESSONS, FAST, NO_WATCH)
     told = reranker_run.ship_reranker(
         house.engine, LESSONS, tmp_path / "ships" / "small", 8, 32, NO_WATCH
@@ -206,14 +208,12 @@ def test_one_ships_as_a_change_of_its_encoder_and_serves_alike(
     assert size(tmp_path / "ships" / "small") < size(house.folder)
 
 
-def test_what_ships_is_refused_where_nothing_was_trained_or_little_is_left(
-    house, monkeypatch, tmp_path
-):
+def test_poor_weight_difference_is_not_shipped(house, monkeypatch, tmp_path):
     with pytest.raises(BadInput, match="No re-ranker was trained"):
         reranker_run.ship_reranker(house.engine, LESSONS, tmp_path / "small", 8, 32, NO_WATCH)
-    monkeypatch.setattr(reranker_run, "LateInteractionScorer", lambda encoder: Rival(-1.0))
+    monkeypatch.setattr(reranker_run, "LateInteractionScorer", lambda encoder: RivalScorer(-1.0))
     reranker_run.run_reranker_training(house.engine, LESSONS, FAST, NO_WATCH)
-    monkeypatch.setattr(reranker_run, "LateInteractionScorer", lambda encoder: Rival(1.0))
+    monkeypatch.setattr(reranker_run, "LateInteractionScorer", lambda encoder: RivalScorer(1.0))
     with pytest.raises(BadInput, match="name a higher rank"):
         reranker_run.ship_reranker(house.engine, LESSONS, tmp_path / "small", 1, 32, NO_WATCH)
     assert not (tmp_path / "small").exists()

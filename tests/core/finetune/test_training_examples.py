@@ -1,4 +1,4 @@
-"""Examples against numbers worked out by hand on the graph of five nodes."""
+"""Training examples on the graph of five nodes, compared with hand-made ones."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def asked(films, start: str, *answers: str) -> TrainingExample | None:  # noqa: 
     )
 
 
-def test_what_reaches_the_answer_is_positive_and_what_passes_none_negative(films):  # noqa: F811
+def test_paths_to_answers_are_positive(films):  # noqa: F811
     made = asked(films, "One", "Ann")
     assert made.part("path").positives == ("One -> directed_by -> Ann",)
     assert made.part("path").negatives == (
         "One -> has_genre -> Drama",
-    )  # those to Two and 1999 pass Ann
+    )  # The paths to Two and 1999 pass Ann.
     assert made.part("triple").positives == ("One, directed_by, Ann",) and made.part(
         "triple"
     ).negatives == ("One, has_genre, Drama",)
@@ -40,32 +40,34 @@ def test_what_reaches_the_answer_is_positive_and_what_passes_none_negative(films
     assert from_plain(TrainingExample, to_plain(made)) == made
 
 
-def test_a_step_back_is_told_in_paths_and_triples_stay_as_they_are(films):  # noqa: F811
+def test_reverse_steps_are_marked_in_paths_only(films):  # noqa: F811
     made = asked(films, "Drama", "Ann")
     assert made.part("path").positives == (
         "Drama -> has_genre_reverse -> One -> directed_by -> Ann",
     )
     assert made.part("path").negatives == ("Drama -> has_genre_reverse -> One",)
     assert made.part("triple").positives == ("One, has_genre, Drama", "One, directed_by, Ann")
-    assert made.part("triple").negatives == ()  # what is on the way to the answer is never wrong
+    # A triple on the way to the answer never counts as wrong.
+    assert made.part("triple").negatives == ()
     assert made.plan == ("has_genre", "directed_by")
 
 
-def test_a_question_to_whose_answer_nothing_leads_gives_no_example(films):  # noqa: F811
+def test_unreachable_answer_gives_no_example(films):  # noqa: F811
     assert asked(films, "One", "Nobody") is None and asked(films, "One", "One") is None
 
 
-def test_of_the_chains_the_one_that_agrees_best_with_the_answers_is_right():
+def test_chain_with_the_best_f1_is_right():
     ends = lambda *nodes: [Path((0, node), (node,), (True,)) for node in nodes]
-    # F1: chain 4 finds three of three with one too many, 2 * 3 / (4 + 3); chain 2 finds one of three, 2 / 4; chain 6 none
+    # F1: chain 4 finds three of three with one too many, 2 * 3 / (4 + 3); chain 2 finds one of
+    # three, 2 / 4; chain 6 finds none.
     assert best_chain({(4,): ends(1, 2, 3, 9), (2,): ends(1), (6,): ends(8)}, {1, 2, 3}) == (4,)
     assert best_chain({(4, 5): ends(1), (2, 3): ends(1), (8,): ends(1)}, {1}) == (
         8,
-    )  # of equals the shorter, then the lower code
+    )  # Of equal chains the shorter wins, then the lower code.
     assert best_chain({(6,): ends(8)}, {1}) is None
 
 
-def test_kinds_take_turns():
+def test_kinds_of_examples_alternate():
     assert take_turns(["a1", "a2", "a3", "b1", "b2", "c1"], lambda item: item[0]) == [
         "a1",
         "b1",
@@ -76,7 +78,7 @@ def test_kinds_take_turns():
     ]
 
 
-def test_dialogues_show_the_choosers_own_prompt_and_name_the_right_numbers(films):  # noqa: F811
+def test_dialogues_use_the_choosers_prompt(films):  # noqa: F811
     from core.models.base import Task
     from core.models.llm_chooser import choosing_messages, parse_numbers
 
@@ -97,7 +99,7 @@ def test_dialogues_show_the_choosers_own_prompt_and_name_the_right_numbers(films
     )
 
 
-def test_plans_are_asked_for_as_the_operator_asks(kit, films):  # noqa: F811
+def test_plan_prompts_equal_the_operators(kit, films):  # noqa: F811
     from core.operators.retrieve.plans import RelationPlans
 
     parrot = kit.Parrot('{"plans": [["directed_by"]]}')
@@ -116,7 +118,7 @@ def test_plans_are_asked_for_as_the_operator_asks(kit, films):  # noqa: F811
     words = lambda messages: [sorted(message["content"].split()) for message in messages]
     assert words(plan.messages) == words(
         parrot.asked[0]
-    )  # the same but for the order of the relations
+    )  # Only the order of the relations differs.
 
 
 def test_test_sets_are_never_trained_on():
@@ -127,12 +129,12 @@ def test_test_sets_are_never_trained_on():
         QuestionSplit(questions=20, held=20)
 
 
-def test_the_parts_share_no_question(movies):
+def test_training_and_test_parts_are_disjoint(movies):
     split = QuestionSplit("metaqa-1hop-dev,pathquestion-2hop", questions=60, held=10)
     assert split.test_names == (
         "metaqa-1hop-test",
         "pathquestion-2hop",
-    )  # one has a test set beside it, the other gives of its own
+    )  # The first comes with a test set; the second is split to get one.
     train, held = split.drawn(lambda name: movies)
     unseen = split.unseen(10**6, lambda name: movies)
     assert (len(train), len(held)) == (100, 20)

@@ -1,4 +1,4 @@
-"""From questions in a file to a model that is served, and the report's table by hand."""
+"""From a question file to a served model, and the report's table by hand."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FAST = EncoderSettings(batch=4, epochs=1, rate=1e-3, negatives=1, measure=2)
 
 @pytest.fixture
 def house(films, bert, qwen, tmp_path, monkeypatch):  # noqa: F811
-    """An engine on the graph of five nodes, whose minilm is the small BERT, and a file of questions."""
+    """An engine on the graph of five nodes whose minilm is the small BERT, and a question file."""
     from core.models.registry import Registry
 
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
@@ -64,10 +64,10 @@ def test_a_trained_encoder_is_served_at_once_and_no_result_of_the_old_one_is_tak
     assert models.encoder("encoder-finetuned") is first
     plain = models.signature("minilm")
 
-    # the same training is not done twice
+    # The same training does not run twice.
     assert training_runs.run_encoder_training(house.engine, house.split, FAST, NO_WATCH) == told
     assert models.encoder("encoder-finetuned") is first
-    # and done anew gives the same weights
+    # A repeated training gives the same weights.
     assert (
         training_runs.run_encoder_training(house.engine, house.split, FAST, NO_WATCH, again=True)
         == told
@@ -92,7 +92,7 @@ def test_a_trained_encoder_is_served_at_once_and_no_result_of_the_old_one_is_tak
     assert not list((house.folder / "encoder-finetuned.training").iterdir())
 
 
-def test_a_trained_language_model_lies_where_vllm_takes_it_from(house, qwen):
+def test_trained_language_model_is_saved_for_vllm(house, qwen):
     from core.finetune.llm import LLMSettings
     from core.models.chat.vllm import rank_needed
 
@@ -124,7 +124,7 @@ def outcome(*relevant: int, first: tuple[int | None, ...]) -> Outcome:
     return Outcome(len(first), paths=GoldRanks(40, relevant, first))
 
 
-def test_the_table_by_hand():
+def test_report_table_matches_hand_computed_values():
     runs = []
     for name, places in (("a", (2, 1, 40)), ("b", (1, 1, 33))):
         found = [outcome(place, first=(place, None)) for place in places]
@@ -152,7 +152,7 @@ def test_the_table_by_hand():
         for key, row in told.items()
     }
     assert means[1, "path_hit@1"] == (0.5, 1.0, 0.5) and means[1, "path_hit@32"] == (1.0, 1.0, 0.0)
-    assert means[1, "path_recall@32"] == (0.5, 0.5, 0.0)  # the second answer is nowhere
+    assert means[1, "path_recall@32"] == (0.5, 0.5, 0.0)  # No path leads to the second answer.
     assert means[2, "path_hit@32"] == (0.0, 0.0, 0.0) and told[2, "path_hit@32"]["after"]["n"] == 1
     text = report_lines(list(told.values()))
     assert "+0.500" in text[1] and text[-2].startswith(
@@ -171,7 +171,7 @@ def test_the_table_by_hand():
         (["llm", "--base", "/nowhere/at/all"], EXIT_FAILED, "There is no folder /nowhere/at/all"),
     ],
 )
-def test_what_cannot_be_done_is_said(
+def test_invalid_training_is_refused(
     movies, tmp_path, monkeypatch, capsys, arguments, code, sentence
 ):
     monkeypatch.setenv("HOPSCOPE_MODELS", str(tmp_path))
@@ -179,7 +179,7 @@ def test_what_cannot_be_done_is_said(
     assert sentence in capsys.readouterr().err
 
 
-def test_the_command_prints_what_was_trained(house, monkeypatch, capsys):
+def test_command_prints_the_trained_model(house, monkeypatch, capsys):
     from core.finetune.encoder import ENCODER_PRESETS
 
     monkeypatch.setattr("core.cli._engine", lambda: house.engine)

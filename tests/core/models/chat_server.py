@@ -1,4 +1,4 @@
-"""A real server on loopback that answers as a test tells it to."""
+"""A real HTTP server on loopback that answers as a test defines."""
 
 from __future__ import annotations
 
@@ -10,10 +10,13 @@ from contextlib import contextmanager
 
 @contextmanager
 def serving(answer):
-    """A small server whose every POST is answered by `answer(handler, body)`; its address and the bodies it got."""
+    """A small server that answers every POST with `answer(handler, body)`.
+
+    Yields its address and the list of the bodies that it received.
+    """
     bodies: list[dict] = []
 
-    class Handler(http.server.BaseHTTPRequestHandler):
+    class AnswerHandler(http.server.BaseHTTPRequestHandler):
         def do_POST(self):
             bodies.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
             answer(self, bodies[-1])
@@ -21,7 +24,7 @@ def serving(answer):
         def log_message(self, *_):
             pass
 
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), AnswerHandler)
     thread = threading.Thread(target=server.serve_forever, args=(0.05,))
     thread.start()
     try:

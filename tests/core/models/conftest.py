@@ -1,4 +1,4 @@
-"""Real models, loaded once for all tests here, and a person's folder of their own for each test that writes to one."""
+"""Real models, loaded once per test run, and an empty user folder for tests that write to it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MODELS = models_folder()
 
 @pytest.fixture
 def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty person's folder; the fetched models stay where they are."""
+    """An empty user folder; downloaded models stay available."""
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     monkeypatch.setenv("HOPSCOPE_MODELS", str(MODELS))
     return tmp_path
@@ -31,7 +31,7 @@ def encoder():
 
 @pytest.fixture(scope="session")
 def qwen():
-    """The embedded 0.5B model, on a small context so that it loads fast."""
+    """The embedded 0.5B model, with a small context to load fast."""
     path = MODELS / "qwen2.5-coder-0.5b-instruct-q4_k_m.gguf"
     if not path.exists():
         pytest.skip(f"{path.name} is not in the models folder; make models fetches it")
@@ -39,7 +39,7 @@ def qwen():
 
     chat = LlamaChat(path, "qwen-0.5b", context=1024)
     with pytest.MonkeyPatch.context() as patch:
-        # two threads that wait for each other are slower where cores are shared
+        # Two threads that wait for each other are slower where cores are shared.
         patch.setenv("HOPSCOPE_THREADS", "1")
         chat.load()
     return chat
@@ -47,7 +47,7 @@ def qwen():
 
 @pytest.fixture(scope="session")
 def path_texts() -> list[str]:
-    """120 distinct texts in the shape of verbalised paths, of many lengths."""
+    """120 distinct texts that look like verbalised paths, of many lengths."""
     draw = random.Random(7)
     names = [
         "Some Mother's Son",
@@ -74,8 +74,8 @@ def path_texts() -> list[str]:
     return texts
 
 
-class Recorded:
-    """A Chat that gives recorded replies in turn and keeps what it was asked."""
+class RecordedChat:
+    """A chat model that returns recorded replies in turn and records its requests."""
 
     def __init__(self, *replies: str, context: int = 4096):
         self.replies, self.context, self.asked = list(replies), context, []
@@ -100,4 +100,4 @@ class Recorded:
 
 @pytest.fixture
 def recorded():
-    return Recorded
+    return RecordedChat

@@ -1,8 +1,9 @@
-"""A small server of the tests that takes the command line of `vllm serve` and answers as its server does. It is not vLLM, and no model.
+"""A small substitute for `vllm serve` with its command line and HTTP interface, without a model.
 
-It answers /health, /tokenize and /v1/chat/completions (streamed), and asks for the key of VLLM_API_KEY on all that begins with /v1. What a
-message says decides what comes: “die” ends it by kill -9, “slow” keeps it writing, “engine” has it say that its engine is dead,
-anything else is said back, with how it was started.
+It answers /health, /tokenize and /v1/chat/completions (streamed), and requires the key of
+VLLM_API_KEY for every path below /v1. The message decides the answer: “die” ends the server by kill
+-9, “slow” keeps it writing, “engine” reports a dead engine. Any other message is echoed, with the
+arguments that started the server.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
 def options() -> argparse.Namespace:
-    """The arguments of vllm 0.32.0 that are used, by its names."""
+    """Parse the arguments of vLLM 0.32.0 that the project uses."""
     parser = argparse.ArgumentParser()
     serve = parser.add_subparsers(required=True).add_parser("serve")
     serve.add_argument("model")
@@ -32,14 +33,14 @@ def options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-class Handler(BaseHTTPRequestHandler):
-    """Answers as the options of the command line say."""
+class VllmHandler(BaseHTTPRequestHandler):
+    """Request handler that answers as the command line options say."""
 
     given: argparse.Namespace
     dead = False
 
     def do_GET(self):
-        self._send(503 if Handler.dead else 200, {})
+        self._send(503 if VllmHandler.dead else 200, {})
 
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -61,7 +62,7 @@ class Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Type", "text/event-stream")
         self.end_headers()
         if said == "engine":
-            Handler.dead = True
+            VllmHandler.dead = True
             return None
         for word in self._words(said, body):
             self._event(
@@ -112,32 +113,36 @@ class Handler(BaseHTTPRequestHandler):
         )
 
 
-class Server(ThreadingHTTPServer):
-    """As many at once as ask."""
+class VllmStandInServer(ThreadingHTTPServer):
+    """A server that accepts any number of parallel requests."""
 
     request_queue_size = 128
     daemon_threads = True
 
 
 def main() -> None:
-    Handler.given = options()
+    VllmHandler.given = options()
     print(
-        "(APIServer pid=7) WARNING 11-26 The limit of files is low, which may end in `OSError: Too many open files`.",
+        (
+            "(APIServer pid=7) WARNING 11-26 The limit of files is low, which may end in "
+            "`OSError: Too many open files`."
+        ),
         flush=True,
     )
     print(f"cards {os.environ.get('CUDA_VISIBLE_DEVICES') or 'all'}", flush=True)
     print("Capturing CUDA graphs (FULL): 100%|######| 102/102 [00:06<00:00, 15.91it/s]", flush=True)
-    if Handler.given.model.endswith("broken"):
+    if VllmHandler.given.model.endswith("broken"):
         print(
             "(EngineCore pid=7) ERROR 11-26 ValueError: No available memory for the cache blocks.",
             flush=True,
         )
         raise SystemExit("RuntimeError: Engine core initialization failed. See root cause above.")
-    time.sleep(0.2)  # it loads
-    if Handler.given.model.endswith("stubborn"):
+    time.sleep(0.2)  # This stands for the time of loading.
+    if VllmHandler.given.model.endswith("stubborn"):
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    server = Server((Handler.given.host, Handler.given.port), Handler)
-    server.serve_forever()  # here, as from Python 3.12 on no thread begins once the main one has ended
+    server = VllmStandInServer((VllmHandler.given.host, VllmHandler.given.port), VllmHandler)
+    # The main thread serves: from Python 3.12 on no thread starts once the main thread has ended.
+    server.serve_forever()
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Keys go to the address that they are bound to, and to no other."""
+"""API keys are sent only to the address that they are bound to."""
 
 import pytest
 
@@ -17,7 +17,7 @@ VARIABLE = "HOPSCOPE_KEY_TEST"
         "https://A.EXAMPLE/v1",
     ],
 )
-def test_the_key_goes_to_its_address(monkeypatch, url):
+def test_key_is_sent_to_its_address(monkeypatch, url):
     monkeypatch.setenv(VARIABLE, "https://a.example/v1  secret ")
     assert key_for(VARIABLE, url, "mine") == "secret"
 
@@ -37,7 +37,7 @@ def test_the_key_goes_to_its_address(monkeypatch, url):
         "https://a.example@evil.example/v1",
     ],
 )
-def test_the_key_goes_nowhere_else(monkeypatch, url):
+def test_key_is_sent_nowhere_else(monkeypatch, url):
     monkeypatch.setenv(VARIABLE, "https://a.example/v1 secret")
     with pytest.raises(ModelUnavailable, match="another address") as told:
         key_for(VARIABLE, url, "mine")
@@ -69,14 +69,14 @@ def test_other_variables_are_not_read(monkeypatch, variable):
         ("https://a.example/v1", "an address, a space"),
     ],
 )
-def test_a_key_without_its_address_is_told(monkeypatch, value, told):
+def test_key_without_address_is_reported(monkeypatch, value, told):
     monkeypatch.setenv(VARIABLE, value)
     with pytest.raises(ModelUnavailable, match=told) as error:
         key_for(VARIABLE, "https://a.example/v1", "mine")
     assert "secret" not in str(error.value)
 
 
-def test_typed_keys_lie_in_a_file_that_nobody_else_may_read(tmp_path, monkeypatch):
+def test_typed_keys_are_saved_in_a_private_file(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     assert saved_key("https://a.example/v1") == ""
     save_key("https://a.example/v1/", " secret\n")

@@ -1,4 +1,4 @@
-"""How many texts are read at once, with numbers worked out by hand."""
+"""Batch sizes, with numbers computed by hand."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ from core.errors import ModelFailed
 from core.models.batches import BatchSplitter, is_out_of_memory, pad_batch
 
 
-def sizes(batches: BatchSplitter, lengths, fits) -> list[list[int]]:
-    """The batches in which texts of these lengths were read, where one of more tokens than `fits` runs out of memory."""
+def batches_read(batches: BatchSplitter, lengths, fits) -> list[list[int]]:
+    """Batches in which texts of these lengths were read.
+
+    A batch of more than `fits` tokens runs out of memory.
+    """
     tried: list[list[int]] = []
 
     def read(rows):
@@ -25,22 +28,22 @@ def sizes(batches: BatchSplitter, lengths, fits) -> list[list[int]]:
     return tried
 
 
-def test_a_processor_reads_a_fixed_number_long_ones_first():
-    assert sizes(BatchSplitter("cpu", 2), [3, 9, 1, 9, 4], 1000) == [[1, 3], [4, 0], [2]]
+def test_processor_batches_have_a_fixed_size_longest_first():
+    assert batches_read(BatchSplitter("cpu", 2), [3, 9, 1, 9, 4], 1000) == [[1, 3], [4, 0], [2]]
 
 
-def test_what_ran_out_of_memory_is_halved_and_stays_so():
+def test_batch_that_ran_out_of_memory_is_halved_for_good():
     batches = BatchSplitter("cpu", 4)
-    assert sizes(batches, [5] * 6, 10) == [[0, 1, 2, 3], [0, 1], [2, 3], [4, 5]]
-    assert sizes(batches, [5] * 3, 10) == [[0, 1], [2]]
+    assert batches_read(batches, [5] * 6, 10) == [[0, 1, 2, 3], [0, 1], [2, 3], [4, 5]]
+    assert batches_read(batches, [5] * 3, 10) == [[0, 1], [2]]
 
 
-def test_one_text_that_is_too_much_is_said():
+def test_single_text_that_is_too_long_is_reported():
     with pytest.raises(ModelFailed, match="text of 9,000 tokens"):
-        sizes(BatchSplitter("cpu", 4), [9000, 5], 100)
+        batches_read(BatchSplitter("cpu", 4), [9000, 5], 100)
 
 
-def test_other_faults_are_not_taken_for_a_want_of_memory():
+def test_other_errors_do_not_halve_batches():
     with pytest.raises(RuntimeError, match="shapes"):
         list(
             BatchSplitter("cpu", 4).run(
@@ -55,7 +58,7 @@ def test_other_faults_are_not_taken_for_a_want_of_memory():
 @pytest.mark.parametrize(
     ("side", "wanted"), [("right", [[5, 6, 7], [8, 1, 1]]), ("left", [[5, 6, 7], [1, 1, 8]])]
 )
-def test_texts_of_one_length(side, wanted):
+def test_batches_have_texts_of_one_length(side, wanted):
     tokenizer = SimpleNamespace(pad_token_id=1, pad_token_type_id=0, padding_side=side)
     codes = {"input_ids": [[9], [5, 6, 7], [8]], "token_type_ids": [[0], [0, 1, 1], [1]]}
     found = {

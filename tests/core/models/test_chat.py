@@ -1,4 +1,4 @@
-"""Chat models: the real embedded one, its own port as a real OpenAI-compatible server, and servers that die."""
+"""Chat models: the real embedded one, its OpenAI-compatible port, and servers that fail."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SCHEMA = {
 }
 
 
-def test_the_embedded_model_streams_counts_and_remembers(qwen):
+def test_embedded_model_streams_counts_and_caches(qwen):
     pieces: list[str] = []
     first = qwen.reply(ASK, max_tokens=8, on_text=pieces.append)
     assert "France" in first.text and "".join(pieces) == first.text and not first.cached
@@ -40,19 +40,19 @@ def test_the_embedded_model_streams_counts_and_remembers(qwen):
     assert second.cached and second.text == first.text and again == [first.text]
 
 
-def test_the_embedded_model_says_when_it_was_cut_off(qwen):
+def test_embedded_model_reports_a_cut_reply(qwen):
     assert (
         qwen.reply([{"role": "user", "content": "Count from 1 to 50."}], max_tokens=4).finish
         == "length"
     )
 
 
-def test_the_embedded_model_keeps_to_a_schema(qwen):
+def test_embedded_model_follows_a_schema(qwen):
     reply = json.loads(qwen.reply(ASK, schema=SCHEMA, max_tokens=24).text)
     assert list(reply) == ["country"] and isinstance(reply["country"], str)
 
 
-def test_the_embedded_model_answers_several_at_once(qwen):
+def test_embedded_model_answers_in_parallel(qwen):
     lanes = several_at_once(qwen, 2)
     try:
         with ThreadPoolExecutor(2) as pool:
@@ -69,7 +69,7 @@ def test_the_embedded_model_answers_several_at_once(qwen):
     assert not lanes.loaded
 
 
-def test_cancelling_truly_stops_the_request(qwen):
+def test_cancelling_stops_the_request(qwen):
     pieces: list[str] = []
 
     def check():
@@ -86,10 +86,11 @@ def test_cancelling_truly_stops_the_request(qwen):
     assert len(pieces) == 2
     before = time.process_time()
     qwen.reply([{"role": "user", "content": "Say a."}], max_tokens=1)
-    assert time.process_time() - before < 4  # 400 tokens would still be running
+    # Without the stop, 400 tokens would still be generated.
+    assert time.process_time() - before < 4
 
 
-def test_a_request_that_waits_for_its_turn_can_be_cancelled(qwen):
+def test_waiting_request_can_be_cancelled(qwen):
     def cancel():
         raise RunCancelled
 
@@ -97,7 +98,7 @@ def test_a_request_that_waits_for_its_turn_can_be_cancelled(qwen):
         qwen.reply([{"role": "user", "content": "never asked"}], watch=Watch(cancel))
 
 
-def test_what_a_listener_raises_comes_out(qwen):
+def test_error_of_a_listener_is_passed_on(qwen):
     def fail(text):
         raise KeyError(text)
 
@@ -105,7 +106,7 @@ def test_what_a_listener_raises_comes_out(qwen):
         qwen.reply([{"role": "user", "content": "Say b."}], max_tokens=2, on_text=fail)
 
 
-def test_the_reply_does_not_depend_on_what_was_asked_before(qwen):
+def test_reply_does_not_depend_on_earlier_requests(qwen):
     ask = [{"role": "user", "content": "Name three fruits."}]
     first = qwen.reply(ask, max_tokens=12).text
     qwen.reply([{"role": "user", "content": "Name three animals."}], max_tokens=4)
@@ -113,23 +114,23 @@ def test_the_reply_does_not_depend_on_what_was_asked_before(qwen):
     assert qwen.reply(ask, max_tokens=12).text == first
 
 
-def test_a_prompt_longer_than_the_context_is_refused(qwen):
+def test_prompt_longer_than_the_context_is_refused(qwen):
     with pytest.raises(BadInput, match="reads at most 1024"):
         qwen.reply([{"role": "user", "content": "x " * 1500}])
 
 
-def test_a_missing_file_says_how_to_get_it(tmp_path):
+def test_missing_file_explains_how_to_get_it(tmp_path):
     with pytest.raises(ModelUnavailable, match="make models"):
         LlamaChat(tmp_path / "none.gguf", "none").reply(ASK)
 
 
-def test_a_damaged_file_is_a_failure(tmp_path):
+def test_damaged_file_is_a_failure(tmp_path):
     (tmp_path / "bad.gguf").write_bytes(b"not a model")
     with pytest.raises(ModelFailed, match="could not be loaded"):
         LlamaChat(tmp_path / "bad.gguf", "bad").reply(ASK)
 
 
-def test_a_real_server_answers_like_the_embedded_model(qwen):
+def test_real_server_answers_like_the_embedded_model(qwen):
     server = OpenAIChat(qwen.url, "any", "loopback", key=qwen.key)
     pieces: list[str] = []
     reply = server.reply(ASK, max_tokens=8, on_text=pieces.append)
@@ -139,12 +140,12 @@ def test_a_real_server_answers_like_the_embedded_model(qwen):
     assert server.reply(ASK, max_tokens=8).cached
 
 
-def test_a_wrong_key_is_a_failure_in_words(qwen):
+def test_wrong_key_is_a_readable_failure(qwen):
     with pytest.raises(ModelFailed, match="refused the key"):
         OpenAIChat(qwen.url, "any", "loopback", key="wrong").reply(ASK)
 
 
-def test_a_dead_server_fails_at_once_and_is_named():
+def test_dead_server_fails_at_once_and_is_named():
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
@@ -152,7 +153,7 @@ def test_a_dead_server_fails_at_once_and_is_named():
         OpenAIChat(url, "m", "dead").reply(ASK)
 
 
-def test_a_key_that_is_not_set_is_asked_for(monkeypatch):
+def test_missing_key_is_reported(monkeypatch):
     monkeypatch.delenv("NO_SUCH_KEY", raising=False)
     with pytest.raises(ModelUnavailable, match="NO_SUCH_KEY"):
         OpenAIChat("http://127.0.0.1:9/v1", "m", "keyed", "NO_SUCH_KEY").reply(ASK)
@@ -166,14 +167,14 @@ LAST = PIECE.replace('"Hel"', '"lo"').replace("null", '"stop"') + "data: [DONE]\
 
 
 @pytest.mark.parametrize("length", [None, 5000])
-def test_a_server_that_dies_in_mid_stream(length):
+def test_server_that_dies_during_a_stream_fails(length):
     with serving(lambda handler, body: stream(handler, PIECE, length)) as (url, bodies):
         with pytest.raises(ModelFailed, match="What came so far: “Hel”"):
             OpenAIChat(url, "m", "dying").reply(ASK)
         assert len(bodies) == 1
 
 
-def test_a_server_that_refuses_schemas_is_asked_without_one():
+def test_server_without_schemas_is_asked_without_one():
     def answer(handler, body):
         if "response_format" in body:
             handler.send_error(400)
@@ -190,14 +191,14 @@ def test_a_server_that_refuses_schemas_is_asked_without_one():
         assert len(bodies) == 3 and chat.refuses == ("response_format",)
 
 
-def test_a_failing_server_is_not_asked_again():
+def test_failing_server_is_not_retried():
     with serving(lambda handler, body: handler.send_error(500)) as (url, bodies):
         with pytest.raises(ModelFailed, match="failed"):
             OpenAIChat(url, "m", "broken").reply(ASK, schema=SCHEMA)
         assert len(bodies) == 1
 
 
-def test_a_slow_server_is_given_up():
+def test_slow_server_is_given_up():
     with (
         serving(lambda handler, body: time.sleep(1.5)) as (url, _),
         pytest.raises(ModelFailed, match="did not answer within 0.3"),
@@ -205,7 +206,7 @@ def test_a_slow_server_is_given_up():
         OpenAIChat(url, "m", "slow", timeout=0.3).reply(ASK)
 
 
-def test_cancelling_a_server_stops_reading():
+def test_cancelling_stops_reading_from_a_server():
     def check():
         if pieces:
             raise RunCancelled
@@ -226,7 +227,7 @@ def test_replies_are_bounded():
     assert len(replies) == 2
 
 
-def test_vllm_without_vllm_says_how_to_get_it():
+def test_missing_vllm_explains_how_to_get_it():
     if unavailable_reason() is None:
         pytest.skip("vLLM is installed here; make test-vllm runs it")
     with pytest.raises(ModelUnavailable, match="pip install -r requirements-gpu.txt"):

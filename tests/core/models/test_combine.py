@@ -22,14 +22,15 @@ from core.models.registry import Registry
 from core.models.scorers import BM25Scorer
 from tests.notes import NoteWith
 
-TEXTS = ["dog", "red fox", "cat", "red red hen", "red"]  # BM25 of "red" ranks 4, 3, 1, then 0 and 2
+# BM25 of "red" ranks 4, 3, 1, then 0 and 2.
+TEXTS = ["dog", "red fox", "cat", "red red hen", "red"]
 
 
-def test_bm25_order_used_below():
+def test_bm25_order_of_the_test_texts():
     assert BM25Scorer().choose(Task("red"), TEXTS, 0).order == (4, 3, 1, 0, 2)
 
 
-def test_prefilter_lets_the_dear_one_pick_from_the_cheap_ones_best(recorded):
+def test_prefilter_picks_from_the_cheap_scorers_best(recorded):
     chat = recorded('{"choices": [3, 1]}')
     choice = PrefilterChooser(BM25Scorer(), LLMChooser(chat), 3).choose(Task("red"), TEXTS, 2)
     assert choice.positions == (1, 4) and choice.order == (4, 3, 1, 0, 2)
@@ -37,7 +38,7 @@ def test_prefilter_lets_the_dear_one_pick_from_the_cheap_ones_best(recorded):
     assert "1. red\n2. red red hen\n3. red fox" in chat.asked[0][0][1]["content"]
 
 
-def test_supplement_fills_up_with_the_scorers_best(recorded):
+def test_supplement_adds_the_scorers_best(recorded):
     choice = SupplementChooser(LLMChooser(recorded('{"choices": [3]}')), BM25Scorer()).choose(
         Task("red"), TEXTS, 3
     )
@@ -64,10 +65,10 @@ def test_combinators_nest(recorded):
     assert SupplementChooser(inner, BM25Scorer()).choose(Task("red"), [], 3).positions == ()
 
 
-def test_above_leaves_out_what_a_scorer_gives_less():
+def test_above_drops_lower_scores():
     scores = BM25Scorer().choose(Task("red"), TEXTS, 0).order_scores
     choice = ThresholdChooser(BM25Scorer(), scores[1]).choose(Task("red"), TEXTS, 5)
-    # “at least”, as in the paper
+    # The bound is inclusive, as in the paper.
     assert (
         choice.positions == (4, 3)
         and choice.scores == scores[:2]
@@ -83,7 +84,7 @@ def test_above_leaves_out_what_a_scorer_gives_less():
     assert ThresholdChooser(BM25Scorer(), 100).choose(Task("red"), [], 5).notes == ()
 
 
-def test_names_and_uses_chat():
+def test_expressions_have_names_and_chat_use():
     assert model_names("supplement(prefilter(encoder, choose, 64), encoder)") == (
         "encoder",
         "choose",
@@ -120,12 +121,12 @@ def test_names_and_uses_chat():
         ("(" * 500, "cannot be read"),
     ],
 )
-def test_bad_expressions(expression, sentence):
+def test_bad_expressions_are_refused(expression, sentence):
     with pytest.raises(BadParameter, match=sentence):
         Registry().chooser(expression)
 
 
-def test_expressions_build_the_real_things():
+def test_expressions_build_choosers():
     registry = Registry()
     assert isinstance(
         registry.chooser("rescore(rounds(reranker, 64), bm25)").chooser, RoundsChooser
@@ -139,7 +140,7 @@ def test_expressions_build_the_real_things():
     assert parse_chooser("prefilter(a, b, 2)").parts == ("a", "b", 2)
 
 
-def test_rescore_orders_the_picks_by_the_scorer_and_adds_none(recorded):
+def test_rescore_only_reorders_the_picks(recorded):
     choice = RescoreChooser(LLMChooser(recorded('{"choices": [1, 4, 5]}')), BM25Scorer()).choose(
         Task("red"), TEXTS, 3
     )
@@ -156,8 +157,9 @@ def test_rescore_orders_the_picks_by_the_scorer_and_adds_none(recorded):
     )
 
 
-def test_rounds_ask_for_every_window_and_once_more_over_the_picks(recorded):
-    # windows of two: dog, red fox | cat, red red hen | red; the picks red fox, cat, red are shown once more
+def test_rounds_choose_per_window_and_from_all_picks(recorded):
+    # The windows of two are: dog, red fox; cat, red red hen; red. The picks red fox, cat and red
+    # are shown once more.
     chat = recorded(
         '{"choices": [2]}', '{"choices": [1]}', '{"choices": [1]}', '{"choices": [3, 1]}'
     )
@@ -167,7 +169,7 @@ def test_rounds_ask_for_every_window_and_once_more_over_the_picks(recorded):
     assert choice.notes == (NoteWith(3, "5 candidates", "last round"),)
 
 
-def test_rounds_need_no_last_call_for_one_window_or_no_pick(recorded):
+def test_rounds_skip_the_last_call_when_not_needed(recorded):
     assert RoundsChooser(LLMChooser(recorded('{"choices": [5]}')), 5).choose(
         Task("red"), TEXTS, 2
     ).positions == (4,)
@@ -190,5 +192,5 @@ def test_rounds_need_no_last_call_for_one_window_or_no_pick(recorded):
         ("above(encoder, -0.25)", "encoder of at least -0.25"),
     ],
 )
-def test_words(expression, told):
+def test_expressions_are_described_in_words(expression, told):
     assert short_name(expression) == told

@@ -1,4 +1,4 @@
-"""Both cross-encoder backends on a tiny randomly initialised model of bge-reranker-v2-m3's architecture."""
+"""Both cross-encoder backends on a tiny random model of bge-reranker-v2-m3's architecture."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ TEXTS = [
 
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory):
-    """A folder with an XLM-RoBERTa sequence classifier of 2 layers of 16 and a tokenizer of 60 pieces."""
+    """A folder with an XLM-RoBERTa sequence classifier and a tokenizer of 60 pieces.
+
+    The classifier has 2 layers of 16 dimensions.
+    """
     torch = pytest.importorskip("torch")
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
     from transformers import (
@@ -93,7 +96,7 @@ def test_both_backends_score_alike(tiny):
     assert not flag.loaded
 
 
-def test_weights_that_are_not_there(tmp_path):
+def test_missing_weights_are_reported(tmp_path):
     (tmp_path / "empty").mkdir()
     for kind in (FlagReranker, CrossEncoder):
         with pytest.raises(ModelUnavailable, match="cannot be loaded from this folder"):
@@ -101,18 +104,21 @@ def test_weights_that_are_not_there(tmp_path):
 
 
 @pytest.mark.parametrize("kind", [FlagReranker, CrossEncoder])
-def test_the_head_of_the_hidden_states_gives_the_scores(tiny, kind):
+def test_head_on_hidden_states_gives_the_scores(tiny, kind):
     model, task = kind(str(tiny), "tiny", max_tokens=128), Task("who directed Alien?")
     hidden = model.hidden(task, TEXTS)
     assert hidden.shape == (4, 16) and model.head(hidden) == pytest.approx(
         model.score(task, TEXTS), abs=1e-4
     )
-    # whatever is read beside it
+    # Hidden states do not depend on the other texts of a batch.
     assert model.hidden(task, TEXTS[:1]) == pytest.approx(hidden[:1], abs=1e-5)
 
 
 def classifier(kind, folder):
-    """A tiny classifier of another architecture, by its name in transformers, with the tokenizer of `tiny`."""
+    """A tiny classifier of another architecture, with the tokenizer of `tiny`.
+
+    `kind` is its name in transformers.
+    """
     import transformers
 
     sizes = {"vocab_size": 60, "num_labels": 1, "pad_token_id": 1, "max_position_embeddings": 140}
@@ -133,7 +139,7 @@ def classifier(kind, folder):
 
 
 @pytest.mark.parametrize("kind", ["Bert", "DistilBert"])
-def test_heads_of_other_known_shapes(tiny, kind):
+def test_heads_of_other_architectures_are_supported(tiny, kind):
     import numpy as np
     import torch
 
@@ -147,8 +153,8 @@ def test_heads_of_other_known_shapes(tiny, kind):
     assert head(states.numpy()) == pytest.approx(wanted.astype(np.float64), abs=1e-5)
 
 
-@pytest.mark.parametrize("kind", ["Electra", "RoFormer"])  # both with GELU between their layers
-def test_a_head_of_another_shape_is_told(tiny, kind):
+@pytest.mark.parametrize("kind", ["Electra", "RoFormer"])  # Both have GELU between their layers.
+def test_unsupported_head_is_reported(tiny, kind):
     with pytest.raises(
         BadParameter,
         match=f"small is a {kind}ForSequenceClassification, whose head has another shape",
@@ -156,7 +162,7 @@ def test_a_head_of_another_shape_is_told(tiny, kind):
         torch_head(classifier(kind, tiny), "small")
 
 
-def test_pairs_that_were_read_are_not_read_again(tiny, monkeypatch):
+def test_known_pairs_are_not_read_again(tiny, monkeypatch):
     cross, read = CrossEncoder(str(tiny), "tiny", max_tokens=128), []
     codes = CrossEncoder._codes
     monkeypatch.setattr(
@@ -176,8 +182,8 @@ def test_pairs_that_were_read_are_not_read_again(tiny, monkeypatch):
 
 @pytest.mark.parametrize(
     "query", ["who directed Alien?", "who " * 60]
-)  # the second is longer than three quarters of what is read
-def test_scores_are_those_of_the_libraries(tiny, query):
+)  # The second question is longer than three quarters of the input that the model reads.
+def test_scores_equal_those_of_the_libraries(tiny, query):
     texts = [*TEXTS, "Alien", "who? " * 30, "Ridley Scott -> directed -> Alien " * 3]
     pairs = [(query, text) for text in texts]
     flag, cross = (
@@ -192,7 +198,7 @@ def test_scores_are_those_of_the_libraries(tiny, query):
 
 
 class WordTokenizer:
-    """Counts a word as a token, and records the questions that it pairs with texts."""
+    """A tokenizer that counts words as tokens and records the questions paired with texts."""
 
     def __init__(self):
         self.questions = []
@@ -211,7 +217,7 @@ class WordTokenizer:
     ("query", "read"),
     [("a b c", "a b c"), ("a  b c d e f", "a  b c d e f"), ("a b c d e f g", "cut: a b c d e f")],
 )
-def test_a_question_is_cut_beyond_three_quarters_of_what_is_read(query, read):
+def test_question_is_cut_at_three_quarters_of_the_input(query, read):
     tokenizer = WordTokenizer()
     codes = FlagReranker("weights", "tiny", max_tokens=8)._codes(tokenizer, query, ["x", "y"])
     assert tokenizer.questions == [read, read] and codes == {"input_ids": [[0], [0]]}
@@ -223,7 +229,7 @@ def torch_identity():
     return torch.nn.Identity()
 
 
-def test_one_that_runs_out_of_memory_reads_fewer_at_once(tiny, monkeypatch):
+def test_batches_shrink_when_memory_runs_out(tiny, monkeypatch):
     import torch
 
     model, sizes = CrossEncoder(str(tiny), "tiny", batch=8, max_tokens=128), []

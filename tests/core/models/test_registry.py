@@ -1,4 +1,4 @@
-"""Declarations, roles, and what is said of models that are missing."""
+"""Model declarations, roles, and messages about missing models."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from core.models.registry import Registry
 SHIPPED_ROLES = shipped_declarations().roles
 
 
-def test_the_shipped_file_declares_every_role(own_home):
+def test_shipped_file_declares_every_role(own_home):
     registry = Registry()
     assert set(registry.roles) == set(ROLE_KINDS)
     by_name = {info.name: info for info in registry.declared()}
@@ -49,7 +49,7 @@ def test_the_shipped_file_declares_every_role(own_home):
         ("[model", "not valid TOML"),
     ],
 )
-def test_a_bad_row_names_file_row_key_and_nearest_and_costs_only_itself(own_home, text, sentence):
+def test_bad_row_is_reported_precisely_and_skipped(own_home, text, sentence):
     (own_home / "models.toml").write_text(text)
     registry = Registry()
     (fault,) = registry.faults()
@@ -57,24 +57,29 @@ def test_a_bad_row_names_file_row_key_and_nearest_and_costs_only_itself(own_home
     assert registry.roles == SHIPPED_ROLES and registry.encoder() is not None
 
 
-def test_a_good_row_beside_a_bad_one_is_there(own_home):
+def test_good_row_is_kept_next_to_a_bad_one(own_home):
     (own_home / "models.toml").write_text(
         '[roles]\nanswer = "nowhere"\njudge = "lab"\n'
-        '[model.lab]\nkind = "chat"\nbackend = "openai"\nurl = "u"\nmodel = "m"\n[model.x]\nkind = "y"'
+        '[model.lab]\nkind = "chat"\nbackend = "openai"\nurl = "u"\nmodel = "m"\n[model.x]\n'
+        'kind = "y"'
     )
     registry = Registry()
     assert registry.info("lab").own and registry.roles == {**SHIPPED_ROLES, "judge": "lab"}
     assert len(registry.faults()) == 2 and any("nowhere" in fault for fault in registry.faults())
-    registry.set_role("choose", "lab")  # keeps what could not be used for the person to mend
+    # Unusable entries stay in the file, so that the user can correct them.
+    registry.set_role("choose", "lab")
     assert len(Registry().faults()) == 2 and Registry().roles["choose"] == "lab"
 
 
-def test_a_bad_role_fails_nobody_s_catalogue(own_home):
-    """Making an operator asks no model: what is wrong with a person's models is told where they are asked."""
+def test_bad_role_does_not_break_the_catalogue(own_home):
+    """Construction of an operator does not check the user's models; their use does."""
     (own_home / "models.toml").write_text('[roles]\nanswer = "nowhere"\n')
     line = '[{ extract = "EgoNetwork" }, { retrieve = "BeamSearch", model = "gone" }]'
     (own_home / "instances.toml").write_text(f'[own-x]\ntitle = "X"\nline = {line}\n')
-    code = "from core.instances.catalogue import catalogue, own_file_faults; assert 'lego-14' in catalogue() and 'own-x' in catalogue()"
+    code = (
+        "from core.instances.catalogue import catalogue, own_file_faults; assert 'lego-14' in "
+        "catalogue() and 'own-x' in catalogue()"
+    )
     assert (
         subprocess.run(
             [sys.executable, "-c", code],
@@ -85,7 +90,7 @@ def test_a_bad_role_fails_nobody_s_catalogue(own_home):
     )
 
 
-def test_a_declared_server_is_saved_and_used(own_home):
+def test_declared_server_is_saved_and_used(own_home):
     registry = Registry()
     info = registry.add(
         "lab", "chat", "openai", url="http://127.0.0.1:9/v1", model='a "b" \\ c', title="Labör"
@@ -102,7 +107,7 @@ def test_a_declared_server_is_saved_and_used(own_home):
         other.remove("minilm")
 
 
-def test_a_bad_addition_changes_nothing(own_home):
+def test_bad_addition_changes_nothing(own_home):
     registry = Registry()
     with pytest.raises(BadParameter):
         registry.add("lab", "chat", "openai", adress="x")
@@ -111,7 +116,7 @@ def test_a_bad_addition_changes_nothing(own_home):
     assert not (own_home / "models.toml").exists()
 
 
-def test_missing_models_say_how_to_get_them(own_home, monkeypatch):
+def test_missing_model_explains_how_to_get_it(own_home, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_MODELS", str(own_home / "nowhere"))
     registry = Registry()
     with pytest.raises(ModelUnavailable, match="python -m core models --fetch qwen-0.5b"):
@@ -135,7 +140,7 @@ def test_missing_models_say_how_to_get_them(own_home, monkeypatch):
     assert not registry.info("mine").present
 
 
-def test_one_copy_of_each_model(own_home):
+def test_each_model_is_loaded_once(own_home):
     registry = Registry()
     assert (
         registry.encoder()
@@ -147,23 +152,25 @@ def test_one_copy_of_each_model(own_home):
     assert registry.encoder() is registry.encoder()
 
 
-def test_kinds_are_not_mixed_up(own_home):
+def test_model_kinds_are_checked(own_home):
     with pytest.raises(BadParameter, match="an encoder is needed"):
         Registry().encoder("bm25")
     with pytest.raises(BadParameter, match="a language model is needed"):
         Registry().chat("encoder")
 
 
-def test_the_import_is_light():
+def test_import_loads_no_heavy_libraries():
     script = (
-        "import sys, time, core.models.registry; heavy = {'torch', 'openvino', 'transformers', 'xllamacpp', 'sklearn', 'openai'};"
-        "sys.exit(', '.join(heavy & set(sys.modules)) or ('slow' if time.process_time() > 3 else 0))"
+        "import sys, time, core.models.registry; heavy = {'torch', 'openvino', 'transformers', "
+        "'xllamacpp', 'sklearn', 'openai'};"
+        "sys.exit(', '.join(heavy & set(sys.modules)) or "
+        "('slow' if time.process_time() > 3 else 0))"
     )
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 
 
-def test_what_a_server_refuses_is_in_its_description(own_home):
+def test_refused_parameters_are_in_the_description(own_home):
     from tests.core.models.chat.test_refusals import ASK, REFUSED, refusing
     from tests.core.models.chat_server import serving
 
@@ -175,8 +182,11 @@ def test_what_a_server_refuses_is_in_its_description(own_home):
     assert registry.info("mine").refuses == ("stream_options",)
 
 
-def test_rows_of_one_address_send_the_server_no_more_than_one_would(own_home):
-    row = '[model.{name}]\nkind = "chat"\nbackend = "openai"\nurl = "http://localhost:{port}/v1{slash}"\nmodel = "{name}"\n{more}\n'
+def test_rows_of_one_address_share_a_window(own_home):
+    row = (
+        '[model.{name}]\nkind = "chat"\nbackend = "openai"\n'
+        'url = "http://localhost:{port}/v1{slash}"\nmodel = "{name}"\n{more}\n'
+    )
     rows = {"a": (1, "", ""), "b": (1, "/", ""), "c": (2, "", "")}
 
     def declared(**more):
@@ -191,11 +201,12 @@ def test_rows_of_one_address_send_the_server_no_more_than_one_would(own_home):
     a, b, c = (registry.chat(name) for name in "abc")
     assert a.window is b.window and a.window is not c.window
     found = a.window
-    declared(b="at_once = 3", c="at_once = 2")  # the least number that a row gives holds for both
+    # The lowest limit of any row holds for all rows of one address.
+    declared(b="at_once = 3", c="at_once = 2")
     registry.reload()
     a, b, c = (registry.chat(name) for name in "abc")
     assert a.window is b.window is not found and (a.window.limit, c.window.limit) == (3, 2)
     declared()
     registry.reload()
-    # what was found out is not lost
+    # The measured window is not lost.
     assert registry.chat("b").window is registry.chat("a").window is found

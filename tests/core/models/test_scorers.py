@@ -1,4 +1,4 @@
-"""Scorers by hand-worked numbers and against peers."""
+"""Scorers compared with hand-computed numbers and with other libraries."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_top_k_is_sorted_and_stable(scores, k):
     )
 
 
-def test_words_split_dotted_names_arrows_and_underscores():
+def test_words_are_split_at_dots_arrows_and_underscores():
     assert folded_words("People.person.NATIONALITY -> directed_by->Ünal") == [
         "people",
         "person",
@@ -58,20 +58,20 @@ def test_words_split_dotted_names_arrows_and_underscores():
     assert folded_words(" -> ._ ") == []
 
 
-def test_bm25_by_hand():
-    # N = 3, lengths 2, 4, 1, mean 7/3; red is in 2 documents: idf = ln(1 + 1.5/2.5) = 0.470004
-    # red fox:    1 * 2.5 / (1 + 1.5 (0.25 + 0.75 * 6/7))  = 2.5 / 2.339286 = 1.068702, times idf 0.502294
-    # red red ..: 2 * 2.5 / (2 + 1.5 (0.25 + 0.75 * 12/7)) = 5 / 4.303571   = 1.161826, times idf 0.546063
+def test_bm25_matches_hand_computed_scores():
+    # N = 3; lengths 2, 4, 1; mean 7/3. "red" is in 2 documents, so idf = ln(1 + 1.5/2.5) =
+    # 0.470004. red fox: 1 * 2.5 / (1 + 1.5 (0.25 + 0.75 * 6/7)) = 1.068702, times idf 0.502294. red
+    # red ...: 2 * 2.5 / (2 + 1.5 (0.25 + 0.75 * 12/7)) = 1.161826, times idf 0.546063.
     scores = BM25Scorer().score(Task("Red"), DOCS)
     assert scores == pytest.approx([0.502294, 0.546063, 0.0], abs=2e-6)
-    # fox: idf = ln(1 + 2.5/1.5) = 0.980829, times 1.068702 = 1.048214
+    # "fox": idf = ln(1 + 2.5/1.5) = 0.980829, times 1.068702 = 1.048214.
     assert BM25Scorer().score(Task("red fox"), DOCS)[0] == pytest.approx(
         0.502294 + 1.048214, abs=2e-6
     )
     assert BM25Scorer().score(Task("red red"), DOCS)[0] == pytest.approx(2 * 0.502294, abs=2e-6)
 
 
-def test_bm25_reads_dotted_relation_names_unlike_the_papers_code():
+def test_bm25_splits_dotted_relation_names():
     texts = ["film.actor.film", "people.person.nationality", "people.person.gender"]
     assert BM25Scorer().choose(
         Task("what is the nationality of this person"), texts, 0
@@ -106,8 +106,9 @@ def test_bm25_without_any_known_word_gives_zeros():
         BM25Scorer(b=2)
 
 
-def test_tfidf_by_hand():
-    # idf: red ln(4/3) + 1 = 1.287682, fox ln(4/2) + 1 = 1.693147; |red fox| = 2.127175; the query "red" is the unit vector of red
+def test_tfidf_matches_hand_computed_scores():
+    # idf: red ln(4/3) + 1 = 1.287682, fox ln(4/2) + 1 = 1.693147; |red fox| = 2.127175. The query
+    # is the unit vector of "red".
     scores = TfIdfScorer().score(Task("red"), DOCS)
     assert scores[0] == pytest.approx(1.287682 / math.hypot(1.287682, 1.693147), abs=1e-6)
     assert scores[1] == pytest.approx(
@@ -117,19 +118,19 @@ def test_tfidf_by_hand():
     assert TfIdfScorer().score(Task("red"), ["", "->"]).tolist() == [0, 0]
 
 
-def test_an_n_gram_model_by_hand():
-    # over all: a twice and b twice of four, so .4 * 2 / 4 = .2 each; in each text .5 * 1 / 2 = .25; only "a b" has b behind a: .1 * 1 / 1
-    # z is in none, and left out
+def test_n_gram_model_matches_hand_computed_scores():
+    # In all texts "a" and "b" each make up two of four words: .4 * 2/4 = .2. Within a text: .5 *
+    # 1/2 = .25. Only "a b" contains the bigram: .1 * 1/1. "z" is unknown and left out.
     scores = NGramScorer(two=0.1, one=0.5).score(Task("a b z"), ["a b", "b a"])
     assert scores == pytest.approx([(math.log(0.45) + math.log(0.55)) / 2, math.log(0.45)])
     assert NGramScorer().score(Task("z"), ["a b", ""]).tolist() == [0, 0]
-    # nothing of its own: what all have
+    # An empty text has only the probabilities of all texts.
     assert NGramScorer().score(Task("a"), ["a", ""])[1] == pytest.approx(math.log(0.4))
     with pytest.raises(BadParameter, match="leave some"):
         NGramScorer(two=0.6, one=0.4)
 
 
-def test_all_topics_of_lsa_are_tf_idf_and_one_joins_words_that_go_together():
+def test_lsa_with_all_topics_equals_tf_idf():
     texts = ["car engine", "automobile engine", "pear tree"]
     assert TopicScorer().score(Task("car engine"), texts) == pytest.approx(
         TfIdfScorer().score(Task("car engine"), texts), abs=1e-6
@@ -143,7 +144,7 @@ def test_all_topics_of_lsa_are_tf_idf_and_one_joins_words_that_go_together():
         TopicScorer(topics=0)
 
 
-def test_lda_finds_two_subjects():
+def test_lda_finds_two_topics():
     fruit = ["apple pear juice", "pear juice", "apple juice juice", "apple apple"] * 3
     motor = ["car wheel engine", "engine wheel", "car engine engine", "wheel wheel"] * 3
     scores = TopicScorer(lda=True, topics=2).score(Task("pear"), fruit + motor)
@@ -188,7 +189,7 @@ def test_no_texts_give_an_empty_choice(scorer):
     assert scorer.choose(Task("q"), [], 3).positions == ()
 
 
-def test_encoder_scorer_is_cosine(encoder):
+def test_encoder_scorer_equals_the_cosine(encoder):
     texts = [
         "Alien -> in_language -> English",
         "Alien -> directed_by -> Ridley Scott",
@@ -220,7 +221,7 @@ def test_late_interaction_is_the_mean_of_the_best_cosines(encoder):
     assert scores[0] == scores[3] and scores.argmax() == 0
 
 
-def test_a_cancelled_task_stops_the_encoder(encoder):
+def test_cancelled_task_stops_the_encoder(encoder):
     def cancel():
         raise RunCancelled
 

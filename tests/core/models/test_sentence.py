@@ -1,4 +1,4 @@
-"""Encoders of sentence-transformers on tiny models of the papers' architectures, against what the library itself gives."""
+"""Encoders of sentence-transformers on tiny models, compared with the library's own vectors."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SHAPE = {
     "intermediate_size": 32,
     "initializer_range": 0.5,
 }
-ARCHITECTURES = {  # of the networks in models.toml: BGE-M3 and multilingual-e5, e5 and gte, nomic
+ARCHITECTURES = {  # Networks in models.toml: BGE-M3 and multilingual-e5, e5 and gte, nomic.
     "XLMRoberta": {
         **SHAPE,
         "max_position_embeddings": 140,
@@ -35,7 +35,7 @@ ARCHITECTURES = {  # of the networks in models.toml: BGE-M3 and multilingual-e5,
 
 
 def network(kind: str, folder):
-    """A folder with a tiny network of that architecture, random, and a tokenizer of letters."""
+    """A folder with a tiny random network of that architecture and a tokenizer of letters."""
     import torch
     import transformers
     from tokenizers import Tokenizer, models, pre_tokenizers, processors
@@ -72,8 +72,8 @@ def network(kind: str, folder):
     return folder
 
 
-def stated(kind: str, pooling: str, folder):
-    """A folder as sentence-transformers writes one: the network, its pooling, and unit vectors."""
+def saved_network(kind: str, pooling: str, folder):
+    """A folder as sentence-transformers writes it: network, pooling and unit vectors."""
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.base.modules import Normalize, Transformer
     from sentence_transformers.sentence_transformer.modules import Pooling
@@ -89,10 +89,10 @@ def stated(kind: str, pooling: str, folder):
     ("kind", "pooling"),
     [("XLMRoberta", "cls"), ("XLMRoberta", "mean"), ("Bert", "mean"), ("NomicBert", "mean")],
 )
-def test_vectors_are_those_of_sentence_transformers(kind, pooling, tmp_path):
+def test_vectors_equal_those_of_sentence_transformers(kind, pooling, tmp_path):
     from sentence_transformers import SentenceTransformer
 
-    folder = stated(kind, pooling, tmp_path)
+    folder = saved_network(kind, pooling, tmp_path)
     ours = SentenceEncoder(str(folder), "tiny", "query: ", "passage: ", pooling, batch=2)
     theirs = SentenceTransformer(str(folder), device="cpu")
     assert ours.encode(TEXTS) == pytest.approx(theirs.encode(TEXTS, prompt="passage: "), abs=1e-5)
@@ -108,10 +108,10 @@ def test_vectors_are_those_of_sentence_transformers(kind, pooling, tmp_path):
             SentenceEncoder(str(folder), "tiny", pooling="mean").encode(["a"])
 
 
-def test_dense_vectors_are_those_of_flag_embedding(tmp_path):
+def test_dense_vectors_equal_those_of_flag_embedding(tmp_path):
     from FlagEmbedding import BGEM3FlagModel
 
-    folder = stated("XLMRoberta", "cls", tmp_path)
+    folder = saved_network("XLMRoberta", "cls", tmp_path)
     theirs = BGEM3FlagModel(str(folder), use_fp16=False, devices="cpu", normalize_embeddings=True)
     wanted = theirs.encode(TEXTS[:4], max_length=120, return_dense=True)["dense_vecs"]
     assert SentenceEncoder(str(folder), "tiny", pooling="cls").encode(TEXTS[:4]) == pytest.approx(
@@ -119,7 +119,7 @@ def test_dense_vectors_are_those_of_flag_embedding(tmp_path):
     )
 
 
-def test_a_folder_that_states_no_pooling_needs_it_in_the_row(tmp_path):
+def test_folder_without_pooling_needs_it_in_the_row(tmp_path):
     import torch
     import transformers
 
@@ -139,7 +139,7 @@ def test_a_folder_that_states_no_pooling_needs_it_in_the_row(tmp_path):
         ] == pytest.approx(wanted, abs=1e-5)
 
 
-def test_texts_that_were_read_are_not_read_again_and_cancel_ends_the_reading(tmp_path):
+def test_known_texts_are_cached_and_reading_can_be_cancelled(tmp_path):
     encoder, calls = (
         SentenceEncoder(str(network("Bert", tmp_path)), "plain", pooling="mean", batch=1),
         [],
@@ -159,7 +159,7 @@ def test_texts_that_were_read_are_not_read_again_and_cancel_ends_the_reading(tmp
     assert not encoder.loaded and encoder.device == ""
 
 
-def test_the_rows_that_ship_say_pooling_and_prompts():
+def test_shipped_rows_have_pooling_and_prompts():
     rows = {
         name: one.settings
         for name, one in shipped_declarations().rows.items()
@@ -177,7 +177,7 @@ def test_the_rows_that_ship_say_pooling_and_prompts():
     }
 
 
-def test_a_pooling_that_is_none():
+def test_unknown_pooling_is_refused():
     with pytest.raises(
         BadParameter, match='models.toml: .model.x.: "pooling" is "cls" or "mean", not .first.'
     ):
@@ -193,7 +193,7 @@ def test_a_pooling_that_is_none():
         )
 
 
-def test_what_is_not_here_is_said(tmp_path):
+def test_missing_folder_is_reported(tmp_path):
     (tmp_path / "modules.json").write_text(json.dumps([]))
     with pytest.raises(ModelUnavailable, match="cannot be loaded from this computer"):
         SentenceEncoder(str(tmp_path), "empty").encode(["a"])

@@ -1,4 +1,4 @@
-"""Encoders and re-rankers behind a server: llama.cpp's own, and a server of the tests for what that does not do."""
+"""Served encoders and rerankers: llama.cpp's own server, and a simulated one for other cases."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def as_json(handler, answer, status=200):
 
 
 def vector(text: str) -> list[float]:
-    """Numbers of a text: its length, and how many letters a it has."""
+    """A text's vector: its length, its number of letters a, and 1."""
     return [float(len(text)), float(text.count("a")), 1.0]
 
 
 def embedding(handler, body):
-    """The vectors of the texts, the last one first, as no order is promised."""
+    """Send the vectors of the texts in reverse, since servers promise no order."""
     rows = [
         {"object": "embedding", "index": place, "embedding": vector(text)}
         for place, text in enumerate(body["input"])
@@ -49,7 +49,7 @@ def unit(texts: list[str]) -> np.ndarray:
     return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
-def test_vectors_are_unit_in_order_and_asked_for_once():
+def test_vectors_are_normalised_ordered_and_cached():
     texts = ["banana", "kiwi", "a", "banana", "cherry"]
     with serving(embedding) as (url, bodies):
         encoder = ServedEncoder(url, "m", "served", question="query: ", text="passage: ", batch=2)
@@ -67,8 +67,8 @@ def test_vectors_are_unit_in_order_and_asked_for_once():
         assert encoder.dimension == 3 and encoder.encode([]).shape == (0, 3)
 
 
-def test_many_requests_are_in_flight():
-    # a request is answered once three others wait with it
+def test_requests_run_in_parallel():
+    # A request is answered only while three others wait with it.
     together = threading.Barrier(4, timeout=30)
 
     def answer(handler, body):
@@ -82,7 +82,7 @@ def test_many_requests_are_in_flight():
         )
 
 
-def test_vectors_of_another_length_are_never_mixed():
+def test_vectors_of_different_lengths_are_refused():
     def answer(handler, body):
         size = 3 if len(bodies) == 1 else 2
         as_json(
@@ -119,7 +119,7 @@ def test_vectors_of_another_length_are_never_mixed():
         {"data": [{"index": 0, "embedding": [None]}]},
     ],
 )
-def test_what_are_no_vectors_is_said(answer):
+def test_invalid_vectors_are_reported(answer):
     with (
         serving(lambda handler, body: as_json(handler, answer)) as (url, _),
         pytest.raises(ModelFailed, match="sent "),
@@ -127,7 +127,7 @@ def test_what_are_no_vectors_is_said(answer):
         ServedEncoder(url, "m", "served").encode(["a"])
 
 
-def test_a_busy_server_is_waited_for_and_a_person_can_cancel(monkeypatch):
+def test_busy_server_is_retried_until_cancelled(monkeypatch):
     monkeypatch.setattr(pauses, "FIRST_PAUSE_SECONDS", 0.01)
 
     def answer(handler, body):
@@ -150,7 +150,7 @@ def test_a_busy_server_is_waited_for_and_a_person_can_cancel(monkeypatch):
 
 
 def ranking(handler, body):
-    """Relevance in Cohere's form: the share of the question's words that a text has, the best first."""
+    """Relevance in Cohere's format, best first: the fraction of the question's words in a text."""
     words = set(body["query"].split())
     rows = [
         {"index": n, "relevance_score": len(words & set(text.split())) / len(words)}
@@ -162,7 +162,7 @@ def ranking(handler, body):
 TEXTS = ["alien was directed by scott", "paris", "who directed alien", "paris"]
 
 
-def test_relevance_in_coheres_form():
+def test_relevance_in_coheres_format():
     with serving(ranking) as (url, bodies):
         model = ServedReranker(url, "m", "served", batch=2)
         assert model.score(Task("who directed alien"), TEXTS) == pytest.approx(
@@ -174,7 +174,7 @@ def test_relevance_in_coheres_form():
         assert model.choose(Task("who"), [], 2).positions == ()
 
 
-def test_relevance_in_the_form_of_text_embeddings_inference():
+def test_relevance_in_text_embeddings_inference_format():
     def answer(handler, body):
         if "texts" not in body:
             return as_json(
@@ -200,7 +200,7 @@ def test_relevance_in_the_form_of_text_embeddings_inference():
         )
 
 
-def test_relevance_that_lacks_a_text_is_said():
+def test_missing_relevance_is_reported():
     with serving(
         lambda handler, body: as_json(handler, {"results": [{"index": 0, "relevance_score": 1.0}]})
     ) as (url, _):
@@ -208,7 +208,7 @@ def test_relevance_that_lacks_a_text_is_said():
             ServedReranker(url, "m", "served").score(Task("q"), ["a", "b"])
 
 
-def test_rows_of_models_toml(own_home, monkeypatch):
+def test_served_models_are_declared_in_models_toml(own_home, monkeypatch):
     registry = Registry()
     with serving(
         lambda handler, body: (
@@ -238,8 +238,8 @@ def test_rows_of_models_toml(own_home, monkeypatch):
         registry.encoder("keyed")
 
 
-def test_llama_cpps_own_server(qwen):
-    """The embedded engine's server gives vectors; the same texts give the same ones."""
+def test_llama_cpp_server_gives_vectors(qwen):
+    """The embedded engine's server returns equal vectors for equal texts."""
     from core.models.chat.llama import open_engine
 
     engine = open_engine(qwen.path, "embedding", 512, 128, key="the-key", embedding=True)
@@ -254,7 +254,7 @@ def test_llama_cpps_own_server(qwen):
     assert vectors[0] @ vectors[1] > vectors[0] @ vectors[2]
 
 
-def test_an_index_is_found_again_though_the_digits_differ_and_not_of_another_model():
+def test_fingerprint_ignores_rounding_but_not_the_model():
     from core.indexes.chains import fingerprint
 
     def numbers(noise, first):
@@ -283,7 +283,7 @@ ServedEncoder(sys.argv[1], "m", "served").encode(["a"], Watch(cancel))
 """
 
 
-def test_the_end_of_the_process_does_not_wait_for_a_server():
+def test_process_end_does_not_wait_for_a_server():
     answered = threading.Event()
     with serving(lambda handler, body: answered.wait(30)) as (url, _):
         ended = subprocess.run([sys.executable, "-c", LEAVING, url], cwd=ROOT, timeout=25)

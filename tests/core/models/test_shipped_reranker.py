@@ -1,4 +1,4 @@
-"""The cross-encoder that comes along: it loads, and tells texts that questions rest on from others that share their words."""
+"""The shipped cross-encoder loads, and ranks evidence above texts that only share its words."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def registry():
     return found
 
 
-def test_it_ranks_unseen_questions_far_above_chance(registry):
+def test_shipped_reranker_ranks_unseen_questions_well(registry):
     unseen = question_groups(open_corpus("hotpotqa"), 1, 5, 0)
     lots = np.random.default_rng(0)
     by_lot = np.mean(
@@ -35,7 +35,7 @@ def test_it_ranks_unseen_questions_far_above_chance(registry):
     assert mean_ndcg(registry.scorer(NAME).score, unseen) > 0.6 > 2 * by_lot
 
 
-def test_its_scores_are_its_head_on_its_hidden_states(registry):
+def test_scores_are_the_head_on_hidden_states(registry):
     scorer, task = registry.scorer(NAME), Task("who painted it")
     texts = ["It was painted by Ann in Rome.", "Bob cooks.", "It was painted by Ann in Rome."]
     hidden = scorer.hidden(task, texts)
@@ -46,7 +46,7 @@ def test_its_scores_are_its_head_on_its_hidden_states(registry):
     )
 
 
-def test_its_card_tells_its_figures_and_it_is_a_choice(registry):
+def test_model_card_has_figures_and_reranker_can_be_chosen(registry):
     report = json.loads((SHIPPED_WEIGHTS_FOLDER / "reranker" / TRAINING_FILE).read_text("utf-8"))[
         "report"
     ]
@@ -58,4 +58,5 @@ def test_its_card_tells_its_figures_and_it_is_a_choice(registry):
         f"{row['corpus']} {row['reranker-finetuned']:.3f}" in registry.info(NAME).figures
         for row in report
     )
-    assert registry.roles["cross-encoder"] == "late-interaction"  # which is far ahead of it on CACM
+    # That encoder is far better on CACM.
+    assert registry.roles["cross-encoder"] == "late-interaction"

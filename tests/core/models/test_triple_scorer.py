@@ -1,4 +1,7 @@
-"""The triple scorer by hand, its file, and its training on a graph where the relation alone tells."""
+"""The triple scorer: hand-computed scores, its file, and training on a graph with one signal.
+
+Only the relation of a triple shows whether it is right.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +23,11 @@ from core.models.triple_scorer import TripleScorer, load_triple_scorer
 from core.watch import NO_WATCH, Watch
 
 
-def by_hand(**weights):
-    """One hidden unit over vectors of two numbers; what is not named is 0, but for the last layer."""
+def hand_made_scorer(**weights):
+    """A scorer with one hidden unit over vectors of two numbers.
+
+    Weights that are not given are 0, except those of the last layer.
+    """
     shapes = {
         "question": (2, 1),
         "head": (2, 1),
@@ -42,8 +48,9 @@ def by_hand(**weights):
 
 
 def test_scores_by_hand():
-    # hidden = relation's first number + tail's second; sigmoid(0) = .5, sigmoid(1) = .731059, sigmoid(3) = .952574
-    scorer = by_hand(relation=[[1], [0]], tail=[[0], [1]])
+    # The hidden value is the relation's first number plus the tail's second. sigmoid(0) = .5,
+    # sigmoid(1) = .731059, sigmoid(3) = .952574.
+    scorer = hand_made_scorer(relation=[[1], [0]], tail=[[0], [1]])
     nodes, relations = (
         np.array([[9, 0], [9, 2]], np.float32),
         np.array([[1, 9], [-5, 9]], np.float32),
@@ -56,12 +63,13 @@ def test_scores_by_hand():
         np.zeros((2, distance_width()), np.float32),
         triples,
     )
-    assert found == pytest.approx([0.5, 0.731059, 0.952574], abs=1e-6)  # -5 + 2 is cut to 0
+    assert found == pytest.approx([0.5, 0.731059, 0.952574], abs=1e-6)  # -5 + 2 is cut to 0.
 
 
-def test_where_a_triple_lies_counts():
+def test_distance_of_a_triple_counts():
     places = directional_distances(np.array([0]), np.array([1]), np.array([True, False]))
-    scorer = by_hand(head_place=[[0], [2]] + [[0]] * 8)  # the head is an entity of the question: 2
+    # The weight applies to heads that are question entities.
+    scorer = hand_made_scorer(head_place=[[0], [2]] + [[0]] * 8)
     zeros = np.zeros((2, 2), np.float32)
     found = scorer.scores(
         zeros[0], zeros, zeros[:1], places, (np.array([0, 1]), np.array([0, 0]), np.array([1, 0]))
@@ -69,9 +77,9 @@ def test_where_a_triple_lies_counts():
     assert found == pytest.approx([1 / (1 + np.exp(-2)), 0.5])
 
 
-def test_another_encoder_is_told(tmp_path):
+def test_wrong_encoder_is_reported(tmp_path):
     with pytest.raises(BadInput, match="2 numbers; .* 3"):
-        by_hand().scores(
+        hand_made_scorer().scores(
             np.zeros(3),
             np.zeros((1, 3)),
             np.zeros((1, 3)),
@@ -80,13 +88,15 @@ def test_another_encoder_is_told(tmp_path):
         )
 
 
-def test_the_shipped_one_is_read_and_ones_own_goes_before_it(tmp_path, monkeypatch):
+def test_own_scorer_precedes_the_shipped_one(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_MODELS", str(tmp_path))
     assert load_triple_scorer().dimension == 384
     from safetensors.numpy import save_file
 
     (tmp_path / module.TRIPLE_SCORER_NAME).mkdir()
-    save_file(by_hand().weights, tmp_path / module.TRIPLE_SCORER_NAME / module.TRIPLE_SCORER_FILE)
+    save_file(
+        hand_made_scorer().weights, tmp_path / module.TRIPLE_SCORER_NAME / module.TRIPLE_SCORER_FILE
+    )
     assert load_triple_scorer().dimension == 2
     save_file(
         {"other": np.zeros(1, np.float32)},
@@ -101,8 +111,8 @@ def test_the_shipped_one_is_read_and_ones_own_goes_before_it(tmp_path, monkeypat
         load_triple_scorer()
 
 
-def test_right_triples_lie_on_shortest_ways():
-    # 0-1-3 and 0-2-3 are shortest, 0-4-5-3 is not; a triple counts whichever way it points
+def test_right_triples_lie_on_shortest_paths():
+    # 0-1-3 and 0-2-3 are shortest paths, 0-4-5-3 is not. The direction of a triple does not matter.
     heads, tails = np.array([0, 3, 0, 2, 0, 4, 5]), np.array([1, 1, 2, 3, 4, 5, 3])
     assert on_shortest_ways(heads, tails, [0], [3], 6).tolist() == [
         True,
@@ -117,11 +127,14 @@ def test_right_triples_lie_on_shortest_ways():
         not on_shortest_ways(heads, tails, [0], [], 6).any()
         and not on_shortest_ways(heads, tails, [0], [0], 6).any()
     )
-    assert not on_shortest_ways(heads[:1], tails[:1], [0], [5], 6).any()  # nothing leads there
+    assert not on_shortest_ways(heads[:1], tails[:1], [0], [5], 6).any()  # No path leads to node 5.
 
 
 def questions(seed, many=12):
-    """Questions that name one of two relations: a triple of that relation at the entity is right."""
+    """Yield questions that name one of two relations.
+
+    The triple of that relation at the question entity is right.
+    """
     rng = np.random.default_rng(seed)
     for _ in range(many):
         which = int(rng.integers(2))
@@ -134,7 +147,7 @@ def questions(seed, many=12):
         )
 
 
-def test_training_learns_which_relation_is_asked_for(tmp_path):
+def test_training_learns_the_named_relation(tmp_path):
     settings = TripleSettings(hidden=16, epochs=30, rate=1e-2)
     weights, state = train_scorer(
         list(questions(1)),
@@ -156,13 +169,13 @@ def test_training_learns_which_relation_is_asked_for(tmp_path):
     for one in questions(3):
         found = scorer.scores(*one.features)
         assert found[one.right].min() > found[~one.right].max()
-        # half precision
+        # The saved weights have half precision.
         assert 1 / (1 + np.exp(-triple_logits(weights, one).numpy())) == pytest.approx(
             found, abs=5e-3
         )
 
 
-def test_a_training_that_is_stopped_goes_on_where_it_was(tmp_path):
+def test_stopped_training_is_resumed(tmp_path):
     settings, asked = (
         TripleSettings(hidden=4, epochs=4),
         (list(questions(1)), list(questions(2, 2))),
@@ -181,6 +194,6 @@ def test_a_training_that_is_stopped_goes_on_where_it_was(tmp_path):
     assert all((resumed[name] == whole[name]).all() for name in whole)
 
 
-def test_nothing_to_learn_from_is_said(tmp_path):
+def test_missing_examples_are_reported(tmp_path):
     with pytest.raises(BadInput, match="nothing to train on"):
         train_scorer([], [], TripleSettings(), tmp_path, "key", NO_WATCH)

@@ -1,4 +1,4 @@
-"""Weights that belong to somebody else are not listed as present, and the file is named."""
+"""Weights that the user may not read count as missing, and the message names the file."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from core.models.weights import unreadable_file
 
 
 @pytest.fixture
-def another_person(monkeypatch):
-    """Rights are those of everybody, also where the tests are run by root."""
+def other_user(monkeypatch):
+    """Check permissions as for other users, even where root runs the tests."""
 
     def access(path, how):
         if str(path) == os.environ["HOPSCOPE_HOME"]:
@@ -28,7 +28,7 @@ def another_person(monkeypatch):
     monkeypatch.setattr("core.models.weights.os.access", access)
 
 
-def test_which_file_cannot_be_read(tmp_path: Path, another_person):
+def test_unreadable_file_is_found(tmp_path: Path, other_user):
     folder, file = tmp_path / "weights", tmp_path / "weights" / "model.bin"
     folder.mkdir()
     file.write_bytes(b"1")
@@ -52,7 +52,9 @@ def test_which_file_cannot_be_read(tmp_path: Path, another_person):
     ("kind", "backend", "key"),
     [("chat", "llama", "file"), ("encoder", "sentence-transformers", "weights")],
 )
-def test_such_a_model_is_not_present(own_home, another_person, monkeypatch, kind, backend, key):
+def test_model_with_unreadable_weights_is_missing(
+    own_home, other_user, monkeypatch, kind, backend, key
+):
     monkeypatch.setattr("core.models.backends.base.missing_library", lambda *_: "")
     monkeypatch.setattr("importlib.util.find_spec", lambda name: object())
     place = own_home / "others"
@@ -61,7 +63,7 @@ def test_such_a_model_is_not_present(own_home, another_person, monkeypatch, kind
         file = place
     else:
         place.mkdir()
-        place.chmod(0o755)  # whatever the umask of earlier tests
+        place.chmod(0o755)  # The umask of earlier tests must not matter.
         file = place / "model.safetensors"
         file.write_bytes(b"1")
     registry = Registry()
@@ -73,7 +75,7 @@ def test_such_a_model_is_not_present(own_home, another_person, monkeypatch, kind
     assert not info.present and str(file) in info.how_to_get
 
 
-def test_loading_such_a_file_names_it(tmp_path: Path, another_person):
+def test_loading_unreadable_file_names_it(tmp_path: Path, other_user):
     pytest.importorskip("xllamacpp")
     file = tmp_path / "theirs.gguf"
     file.write_bytes(b"GGUF")

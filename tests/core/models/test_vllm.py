@@ -1,4 +1,7 @@
-"""vLLM as a server of its own: started, watched, asked and ended, with a small server of the tests in its place (small_vllm.py)."""
+"""vLLM as a managed server: start, monitoring, requests and stop.
+
+The script small_vllm.py takes the place of vLLM.
+"""
 
 from __future__ import annotations
 
@@ -27,8 +30,8 @@ SMALL = Path(small_vllm.__file__)
 
 
 @pytest.fixture
-def small(tmp_path, monkeypatch):
-    """The small server as the program vllm, and no server running before or after."""
+def stand_in(tmp_path, monkeypatch):
+    """The substitute as the vLLM program, with no server running before or after."""
     place = tmp_path / "vllm"
     place.write_text(f'#!/bin/sh\nexec {sys.executable} {SMALL} "$@"\n')
     place.chmod(0o755)
@@ -41,8 +44,8 @@ def small(tmp_path, monkeypatch):
         server.stop()
 
 
-def declared(**more):
-    """Rows by name, one for each keyword."""
+def declared_models(**more):
+    """Model declarations by name, one for each keyword."""
     return {
         name: row(name, {"kind": "chat", "backend": "vllm", **values}, "models.toml")
         for name, values in more.items()
@@ -50,22 +53,22 @@ def declared(**more):
 
 
 def chat_of(rows, name):
-    """What the registry makes of a row."""
+    """The chat model that the registry makes of a declaration."""
     assert rows[name].settings.missing(rows[name], rows) == ""
     return rows[name].settings.make(rows[name], rows, None)
 
 
-def asked(chat, text, **more):
+def ask_model(chat, text, **more):
     return chat.reply([{"role": "user", "content": text}], **more)
 
 
-def test_it_starts_when_first_asked_and_is_asked_many_at_once(small):
-    chat = chat_of(declared(seven={"weights": "some/7B", "context": 2048}), "seven")
+def test_server_starts_at_the_first_request(stand_in):
+    chat = chat_of(declared_models(seven={"weights": "some/7B", "context": 2048}), "seven")
     assert not chat.loaded and chat.device == ""
     with ThreadPoolExecutor(8) as pool:
         replies = [
             json.loads(reply.text)
-            for reply in pool.map(lambda n: asked(chat, f"question {n}"), range(8))
+            for reply in pool.map(lambda n: ask_model(chat, f"question {n}"), range(8))
         ]
     assert [reply["said"] for reply in replies] == [f"question {n}" for n in range(8)]
     assert len({reply["pid"] for reply in replies}) == 1 and chat.loaded and chat.url in chat.device
@@ -84,60 +87,60 @@ def test_it_starts_when_first_asked_and_is_asked_many_at_once(small):
     assert not psutil.pid_exists(replies[0]["pid"]) and not chat.loaded
 
 
-def test_nobody_without_its_key_is_answered(small):
+def test_server_requires_its_key(stand_in):
     from core.models.chat.openai import OpenAIChat
 
-    chat = chat_of(declared(seven={"weights": "some/7B"}), "seven")
-    asked(chat, "hello")
+    chat = chat_of(declared_models(seven={"weights": "some/7B"}), "seven")
+    ask_model(chat, "hello")
     with pytest.raises(ModelFailed, match="refused the key"):
-        asked(OpenAIChat(chat.url, "seven", "stranger", key="guessed"), "hello")
+        ask_model(OpenAIChat(chat.url, "seven", "stranger", key="guessed"), "hello")
 
 
-def test_a_crash_costs_the_replies_in_flight_and_the_next_question_starts_it_anew(small):
-    chat = chat_of(declared(seven={"weights": "some/7B"}), "seven")
-    pid, received = json.loads(asked(chat, "hello").text)["pid"], threading.Event()
+def test_crash_costs_only_the_running_replies(stand_in):
+    chat = chat_of(declared_models(seven={"weights": "some/7B"}), "seven")
+    pid, received = json.loads(ask_model(chat, "hello").text)["pid"], threading.Event()
     with ThreadPoolExecutor(2) as pool:
-        slow = pool.submit(asked, chat, "slow", on_text=lambda text: received.set())
+        slow = pool.submit(ask_model, chat, "slow", on_text=lambda text: received.set())
         assert received.wait(10)
         os.kill(pid, signal.SIGKILL)
         with pytest.raises(ModelFailed) as lost:
             slow.result()
     said = "seven: vLLM was ended from outside (SIGKILL): cards all. The reply is lost; the next question starts it anew."
     assert str(lost.value) == said
-    again = json.loads(asked(chat, "hello again").text)
+    again = json.loads(ask_model(chat, "hello again").text)
     assert again["said"] == "hello again" and again["pid"] != pid
 
 
-def test_its_own_last_words_are_shown(small):
-    chat = chat_of(declared(seven={"weights": "some/7B"}), "seven")
+def test_last_output_of_the_server_is_shown(stand_in):
+    chat = chat_of(declared_models(seven={"weights": "some/7B"}), "seven")
     with pytest.raises(
         ModelFailed,
         match=r"\(SIGKILL\): ValueError: the last words of a small server\. The reply is lost",
     ):
-        asked(chat, "die")
+        ask_model(chat, "die")
     assert not chat.loaded
 
 
-def test_an_engine_that_died_behind_its_server_is_a_crash(small, monkeypatch):
+def test_dead_engine_counts_as_a_crash(stand_in, monkeypatch):
     monkeypatch.setattr("core.runtime.server_process.MAX_UNHEALTHY_SECONDS", 0.2)
-    chat = chat_of(declared(seven={"weights": "some/7B"}), "seven")
+    chat = chat_of(declared_models(seven={"weights": "some/7B"}), "seven")
     with pytest.raises(ModelFailed, match="vLLM no longer answered. The reply is lost"):
-        asked(chat, "engine")
-    assert not chat.loaded and json.loads(asked(chat, "well?").text)["said"] == "well?"
+        ask_model(chat, "engine")
+    assert not chat.loaded and json.loads(ask_model(chat, "well?").text)["said"] == "well?"
 
 
-def test_a_refused_request_is_no_crash(small):
-    rows = declared(seven={"weights": "some/7B"})
+def test_refused_request_is_no_crash(stand_in):
+    rows = declared_models(seven={"weights": "some/7B"})
     chat = chat_of(rows, "seven")
-    pid = json.loads(asked(chat, "hello").text)["pid"]
+    pid = json.loads(ask_model(chat, "hello").text)["pid"]
     other = vllm.VLLMChat(vllm.shared_server("seven"), "eight", 2048)
     with pytest.raises(ModelFailed, match="does not know the model “eight”"):
-        asked(other, "hello")
-    assert json.loads(asked(chat, "still there").text)["pid"] == pid
+        ask_model(other, "hello")
+    assert json.loads(ask_model(chat, "still there").text)["pid"] == pid
 
 
-def test_cancel_while_it_starts_and_while_it_writes(small):
-    chat, calls = chat_of(declared(seven={"weights": "some/7B"}), "seven"), []
+def test_start_and_reply_can_be_cancelled(stand_in):
+    chat, calls = chat_of(declared_models(seven={"weights": "some/7B"}), "seven"), []
 
     def cancel():
         calls.append(1)
@@ -145,7 +148,7 @@ def test_cancel_while_it_starts_and_while_it_writes(small):
             raise RunCancelled
 
     with pytest.raises(RunCancelled):
-        asked(chat, "hello", watch=Watch(cancel))
+        ask_model(chat, "hello", watch=Watch(cancel))
     received = threading.Event()
 
     def later():
@@ -153,40 +156,40 @@ def test_cancel_while_it_starts_and_while_it_writes(small):
             raise RunCancelled
 
     with pytest.raises(RunCancelled):
-        asked(chat, "slow", on_text=lambda text: received.set(), watch=Watch(later))
-    assert json.loads(asked(chat, "and on").text)["said"] == "and on"
+        ask_model(chat, "slow", on_text=lambda text: received.set(), watch=Watch(later))
+    assert json.loads(ask_model(chat, "and on").text)["said"] == "and on"
 
 
-def test_why_it_does_not_start(small, monkeypatch):
-    chat = chat_of(declared(seven={"weights": "some/broken"}), "seven")
+def test_failed_start_is_explained(stand_in, monkeypatch):
+    chat = chat_of(declared_models(seven={"weights": "some/broken"}), "seven")
     fault = "ended by itself (exit code 1): ValueError: No available memory for the cache blocks. All that it said is in"
     with pytest.raises(ModelFailed) as raised:
-        asked(chat, "hello")
+        ask_model(chat, "hello")
     assert fault in str(raised.value)
     monkeypatch.setenv(vllm.VLLM_PROGRAM_VARIABLE, "/no/such/program")
     with pytest.raises(
         ModelUnavailable,
         match="seven cannot run here. HOPSCOPE_VLLM names /no/such/program",
     ):
-        asked(chat, "hello")
+        ask_model(chat, "hello")
 
 
 def adapter(folder: Path, rank: int) -> Path:
-    """A folder that looks like one of a LoRA adapter."""
+    """A folder that looks like a LoRA adapter of this rank."""
     folder.mkdir()
     (folder / vllm.ADAPTER_CONFIG_FILE).write_text(json.dumps({"r": rank}))
     return folder
 
 
-def test_adapters_over_one_base_share_its_server(small, tmp_path):
+def test_adapters_of_one_base_share_its_server(stand_in, tmp_path):
     first, second = adapter(tmp_path / "first", 8), adapter(tmp_path / "second", 12)
-    rows = declared(
+    rows = declared_models(
         seven={"weights": "some/7B", "context": 4096},
         one={"weights": str(first), "base": "seven"},
         two={"weights": str(second), "base": "seven"},
     )
     chats = [chat_of(rows, name) for name in rows]
-    replies = [json.loads(asked(chat, "hello").text) for chat in chats]
+    replies = [json.loads(ask_model(chat, "hello").text) for chat in chats]
     assert [reply["model"] for reply in replies] == ["seven", "one", "two"] and len(
         {reply["pid"] for reply in replies}
     ) == 1
@@ -200,26 +203,26 @@ def test_adapters_over_one_base_share_its_server(small, tmp_path):
     assert {chat.context for chat in chats} == {4096}
 
 
-def test_an_adapter_that_came_later_has_the_server_started_anew(small, tmp_path):
-    base = chat_of(declared(seven={"weights": "some/7B"}), "seven")
-    pid = json.loads(asked(base, "hello").text)["pid"]
-    rows = declared(
+def test_new_adapter_restarts_the_server(stand_in, tmp_path):
+    base = chat_of(declared_models(seven={"weights": "some/7B"}), "seven")
+    pid = json.loads(ask_model(base, "hello").text)["pid"]
+    rows = declared_models(
         seven={"weights": "some/7B"},
         one={"weights": str(adapter(tmp_path / "first", 8)), "base": "seven"},
     )
-    later = json.loads(asked(chat_of(rows, "one"), "hello").text)
+    later = json.loads(ask_model(chat_of(rows, "one"), "hello").text)
     assert later["pid"] != pid and not psutil.pid_exists(pid)
-    assert json.loads(asked(base, "hello again").text)["pid"] == later["pid"]
+    assert json.loads(ask_model(base, "hello again").text)["pid"] == later["pid"]
 
 
-def test_settings_are_arguments_of_the_server(small):
+def test_settings_become_server_arguments(stand_in):
     more = {
         "quantization": "fp8",
         "reasoning": "qwen3",
         "gpu_share": 0.5,
         "options": "--dtype 'half'",
     }
-    rows = declared(big={"weights": "some/70B", "cards": "2,3", **more})
+    rows = declared_models(big={"weights": "some/70B", "cards": "2,3", **more})
     launch = rows["big"].settings.launch(rows["big"], rows)
     assert launch.environment == (("CUDA_VISIBLE_DEVICES", "2,3"),)
     text = " ".join(launch.arguments)
@@ -231,29 +234,29 @@ def test_settings_are_arguments_of_the_server(small):
         "--dtype half",
     ):
         assert part in text
-    asked(chat_of(rows, "big"), "hello")
+    ask_model(chat_of(rows, "big"), "hello")
     assert "cards 2,3" in (Path(os.environ["HOPSCOPE_HOME"]) / "logs" / "vllm-big.log").read_text()
-    four = declared(four={"weights": "some/70B", "cards": 4})
+    four = declared_models(four={"weights": "some/70B", "cards": 4})
     assert "--tensor-parallel-size 4" in " ".join(
         four["four"].settings.launch(four["four"], four).arguments
     )
 
 
 @pytest.mark.parametrize("cards", [0, "", "first", "0,", -1])
-def test_cards_that_are_none(cards):
+def test_invalid_cards_are_refused(cards):
     with pytest.raises(
         BadParameter,
         match=r'models.toml: \[model.x\]: "cards" is a number of graphics cards, or says which ones',
     ):
-        declared(x={"weights": "some/7B", "cards": cards})
+        declared_models(x={"weights": "some/7B", "cards": cards})
 
 
-def test_a_base_that_is_none_and_a_folder_without_an_adapter(small, tmp_path):
-    rows = declared(one={"weights": str(tmp_path), "base": "seven"})
+def test_invalid_base_and_adapter_folder_are_refused(stand_in, tmp_path):
+    rows = declared_models(one={"weights": str(tmp_path), "base": "seven"})
     assert "its base “seven” is not declared as a model of vLLM" in rows["one"].settings.missing(
         rows["one"], rows
     )
-    rows |= declared(seven={"weights": "some/7B"})
+    rows |= declared_models(seven={"weights": "some/7B"})
     assert "holds no adapter_config.json" in rows["one"].settings.missing(rows["one"], rows)
 
 
@@ -271,8 +274,8 @@ if sys.argv[2] == "wait":
 @pytest.mark.parametrize(
     ("how", "weights"), [("exit", "some/7B"), ("wait", "some/7B"), ("wait", "some/stubborn")]
 )
-def test_it_ends_with_the_process_that_started_it(small, how, weights, monkeypatch, tmp_path):
-    guard = tmp_path / "guard.py"  # one that waits less
+def test_server_ends_with_its_starting_process(stand_in, how, weights, monkeypatch, tmp_path):
+    guard = tmp_path / "guard.py"  # A child guard with a shorter grace period.
     guard.write_text(
         Path(child_guard.__file__).read_text("utf-8").replace("GRACE = 10.0", "GRACE = 0.3")
     )

@@ -1,4 +1,4 @@
-"""Weights told as a change of others."""
+"""Weights saved as differences from base weights."""
 
 from __future__ import annotations
 
@@ -22,8 +22,11 @@ BEFORE = {
 }
 
 
-def after(rank):
-    """The layer changed by a matrix of a rank, the bias by 1, the words by 5, and a head that was not there."""
+def changed_weights(rank):
+    """Changed weights, with a difference of this rank in the layer.
+
+    The bias changes by 1, the words by 5, and a head is new.
+    """
     delta = RNG.normal(size=(6, rank)) @ RNG.normal(size=(rank, 8))
     return {
         "layer.weight": (BEFORE["layer.weight"] + delta).astype(np.float32),
@@ -33,8 +36,8 @@ def after(rank):
     }
 
 
-def test_a_change_of_that_rank_comes_back_whole_and_words_stay(tmp_path):
-    trained = after(2)
+def test_change_of_the_saved_rank_is_exact(tmp_path):
+    trained = changed_weights(2)
     write_difference(low_rank_difference(BEFORE, trained, 2, "words"), tmp_path)
     found = apply_difference(BEFORE, read_difference(tmp_path))
     for name in ("layer.weight", "layer.bias", "head.weight"):
@@ -42,8 +45,8 @@ def test_a_change_of_that_rank_comes_back_whole_and_words_stay(tmp_path):
     assert np.array_equal(found["words"], BEFORE["words"])
 
 
-def test_more_rank_is_nearer_and_larger():
-    trained = after(5)
+def test_higher_rank_is_closer_and_larger():
+    trained = changed_weights(5)
     told = {rank: low_rank_difference(BEFORE, trained, rank) for rank in (1, 3, 5)}
     off = [
         float(
@@ -59,7 +62,7 @@ def test_more_rank_is_nearer_and_larger():
 
 
 @pytest.mark.parametrize("content", [None, b"no tensors"])
-def test_a_file_that_is_absent_or_damaged_is_a_sentence(content, tmp_path):
+def test_missing_or_damaged_file_is_a_readable_error(content, tmp_path):
     if content:
         (tmp_path / DIFFERENCE_FILE).write_bytes(content)
     with pytest.raises(StoreError, match="cannot be read"):

@@ -1,10 +1,13 @@
-"""A chat model that gives recorded replies in turn and keeps what it was asked."""
+"""A chat model with scripted replies that records its requests."""
 
 from core.models.base import ChatReply
 
 
 class Script:
-    """Replies in the order given; a token is a word. Asked more often than there are replies, it fails."""
+    """A chat model that returns its replies in order and counts words as tokens.
+
+    It fails once the replies are used up.
+    """
 
     def __init__(self, *replies: str, context: int = 4096):
         self.replies, self.context, self.asked, self.schemas = list(replies), context, [], []

@@ -1,4 +1,4 @@
-"""How answers are asked for: a few words to a question for one fact, at length and alike by every row to an abstract one."""
+"""Length of requested answers: short for factual questions, long for abstract ones."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SYSTEMS = {
 
 
 class LengthChat:
-    """A language model of 8,192 tokens that notes what it is asked for."""
+    """A language model with a context of 8,192 tokens that records its requests."""
 
     context = 8192
 
@@ -45,7 +45,10 @@ class LengthChat:
 
 
 def last_asked(operator, question):
-    """The system message and the longest answer of an operator's last call, after hits of every kind."""
+    """System message and maximal reply tokens of an operator's last request.
+
+    The state has hits of every kind.
+    """
     hits = {
         "nodes": Ranking("node", (0, 1)),
         "relations": Ranking("triple", (0, 1)),
@@ -62,19 +65,19 @@ def last_asked(operator, question):
 
 
 @pytest.mark.parametrize("name", ANSWERING)
-def test_a_question_for_one_fact_is_asked_as_the_prompt_stands(name):
+def test_factual_question_keeps_the_prompt(name):
     system, most = last_asked(ANSWERING[name], Question("Who is the clerk?"))
     assert system in SYSTEMS and most == 256
 
 
 @pytest.mark.parametrize("name", ANSWERING)
-def test_an_abstract_question_may_have_a_long_answer_whichever_row_is_asked(name):
+def test_abstract_question_allows_a_long_answer(name):
     system, most = last_asked(ANSWERING[name], Question("What are the main themes?", abstract=True))
-    assert not SHORT.search(system) and most == 2048  # a quarter of the context
+    assert not SHORT.search(system) and most == 2048  # This is a quarter of the context.
     assert "  " not in system and " ," not in system and " ." not in system and ",," not in system
 
 
-def test_the_words_that_are_left_out_are_those_of_the_prompt():
+def test_removed_words_are_those_of_the_prompt():
     for file in ("texts", "passages", "answer", "evidence"):
         for name, prompt in load_prompts(file).items():
             assert prompt["system"].count(prompt.get("short", "You")) >= 1, name

@@ -1,4 +1,4 @@
-"""Branches: which arm runs, what a line with one needs, its canonical text, its TOML row and what is refused."""
+"""Branches: the chosen arm, required fields, canonical text, TOML form and invalid branches."""
 
 import tomllib
 
@@ -45,7 +45,7 @@ line = [
 """
 
 
-def test_the_arm_is_the_one_for_the_state_s_hops(kit):
+def test_hops_of_the_state_choose_the_arm(kit):
     whole, ctx = (
         EgoNetwork(hops=4)(kit.state("One"), kit.context()),
         kit.context(encoder=kit.Table({})),
@@ -56,7 +56,7 @@ def test_the_arm_is_the_one_for_the_state_s_hops(kit):
     assert len(NEAR(whole.replace(hops=2), ctx).paths) == 1
 
 
-def test_a_lane_has_a_state_for_every_operator_of_the_arm(kit, monkeypatch):
+def test_lane_has_a_state_per_operator_of_the_arm(kit, monkeypatch):
     monkeypatch.setattr(
         PredictHops, "apply", lambda self, state, ctx, recorder: state.replace(hops=2)
     )
@@ -75,7 +75,7 @@ def test_a_lane_has_a_state_for_every_operator_of_the_arm(kit, monkeypatch):
     ] == 2
 
 
-def test_what_a_branch_reads_and_writes():
+def test_branch_reads_and_writes_fields_of_its_arms():
     assert NEAR.reads == ("hops", "seeds", "subgraph") and NEAR.writes == ("paths",)
     assert LINE.parts() == (
         PredictHops(),
@@ -88,7 +88,7 @@ def test_what_a_branch_reads_and_writes():
     both = Branch("hops", ((1, (EgoNetwork(), ShortestPaths())),), (EgoNetwork(),))
     assert both.reads == ("hops", "seeds") and both.writes == (
         "subgraph",
-    )  # only one arm finds paths
+    )  # Only one arm finds paths.
     with pytest.raises(BadParameter, match="Branch reads a number of hops"):
         Line((EgoNetwork(), NEAR))
     with pytest.raises(BadParameter, match="Branch reads a subgraph"):
@@ -97,7 +97,7 @@ def test_what_a_branch_reads_and_writes():
         Line((PredictHops(), both, Rank()))
 
 
-def test_the_canonical_text_reads_back():
+def test_canonical_text_is_parsed_again():
     assert repr(LINE) == TEXT and parse_line(TEXT) == LINE and hash(parse_line(TEXT)) == hash(LINE)
     assert (
         "by hops: 1 → shortest paths, 2 → shortest paths, then best 1 by encoder, else complete paths"
@@ -112,7 +112,7 @@ def test_the_canonical_text_reads_back():
             parse_line(f"PredictHops() >> EgoNetwork() >> {broken}")
 
 
-def test_the_row_reads_back(tmp_path):
+def test_row_is_parsed_again(tmp_path):
     file = tmp_path / "rows.toml"
     file.write_text(f'["by-hops"]{ROW}', "utf-8")
     instance = rows.read_instances(file)["by-hops"]
@@ -145,7 +145,7 @@ def test_the_row_reads_back(tmp_path):
         ),
     ],
 )
-def test_what_is_wrong_with_a_row_is_said_with_its_place(tmp_path, old, new, why):
+def test_error_in_a_row_names_its_position(tmp_path, old, new, why):
     file = tmp_path / "rows.toml"
     file.write_text(f'["by-hops"]{ROW.replace(old, new)}', "utf-8")
     with pytest.raises(BadParameter, match="rows.toml, “by-hops”") as raised:
@@ -153,7 +153,7 @@ def test_what_is_wrong_with_a_row_is_said_with_its_place(tmp_path, old, new, why
     assert why in str(raised.value)
 
 
-def test_the_report_s_combination_prunes_at_one_hop_and_scores_triples_beyond():
+def test_report_combination_depends_on_the_hops():
     line = rows.catalogue()["lego-14-by-hops"].line
     branch = line.operators[2]
     assert line.operators[1] == PersonalizedPageRank(keep=1000, damping=0.8)

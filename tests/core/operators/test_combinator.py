@@ -1,4 +1,4 @@
-"""What loops, branches and unions have in common."""
+"""Common properties of loops, branches and unions."""
 
 from functools import partialmethod
 
@@ -32,13 +32,16 @@ ARM = "SparseNodes(keep=1)"
         "Branch(on='hops', arms={1: SparseNodes()}, otherwise=SparseNodes())",
     ],
 )
-def test_none_holds_an_answer_a_graph_or_a_branch(whole, where, inner):
+def test_combinators_refuse_answers_graphs_and_branches(whole, where, inner):
     with pytest.raises(BadParameter, match=f"cannot stand in {where}"):
         parse_line(whole.format(inner))
 
 
-def test_each_is_read_back_from_its_text():
-    whole = f"Loop(body=Union(first={ARM}, second=SparseChunks(keep=1), order='score') >> ExpandNodes(keep=1), budget=5)"
+def test_combinators_are_parsed_again():
+    whole = (
+        f"Loop(body=Union(first={ARM}, second=SparseChunks(keep=1), order='score') >> "
+        f"ExpandNodes(keep=1), budget=5)"
+    )
     line = parse_line(f"{ARM} >> EmbedQuery() >> {whole}")
     assert parse_line(repr(line)) == line and repr(line).endswith(whole)
 
@@ -50,8 +53,8 @@ def test_each_is_read_back_from_its_text():
         "EmbedQuery() >> VectorNodes(keep=1) >> Loop(body=ExpandNodes(keep=1), budget=2)",
     ],
 )
-def test_a_reply_that_is_cut_within_it_is_a_fault_of_its_own(line, monkeypatch, tmp_path):
-    """As where no combinator stands around the operator, so that a lane says that its model's reply was cut."""
+def test_cut_reply_within_a_combinator_is_its_fault(line, monkeypatch, tmp_path):
+    """A truncated reply inside a combinator is reported like one outside."""
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
 
     def cut(operator, state, ctx, recorder, apply):

@@ -1,4 +1,4 @@
-"""Paths written under constraint: one after the other, never twice, never another; servers that cannot be held to them."""
+"""Paths generated under constraint, one after the other, and servers without constraints."""
 
 import json
 
@@ -11,7 +11,7 @@ GENRE, ANN = "One -> has_genre -> Drama", "One -> directed_by -> Ann"
 
 def run(kit, *replies, **told):
     state = EgoNetwork(hops=1)(kit.state("One"), kit.context())
-    state = SimplePaths(hops=1)(state, kit.context())  # ANN, then GENRE
+    state = SimplePaths(hops=1)(state, kit.context())  # ANN comes first, then GENRE.
     chat = Script(*replies)
     return DecodedPaths(**told)(state, kit.context(chat)), chat
 
@@ -20,18 +20,18 @@ def path(text):
     return json.dumps({"path": text})
 
 
-def test_paths_come_as_written_and_a_written_one_cannot_come_again(kit):
+def test_paths_are_generated_once_each(kit):
     after, chat = run(kit, path(GENRE), path(ANN), keep=5)
     assert kit.texts(after) == [GENRE, ANN] and after.trace[-1].usage.calls == 2
     assert [schema["properties"]["path"]["enum"] for schema in chat.schemas] == [
         [ANN, GENRE],
         [ANN],
     ]
-    # no path is shown
+    # No path is shown.
     assert "->" not in chat.asked[0] and "Entities of the question: One" in chat.asked[0]
 
 
-def test_only_so_many_are_written_and_only_so_many_make_the_trie(kit):
+def test_numbers_of_paths_and_candidates_are_bounded(kit):
     after, chat = run(kit, path(ANN), keep=1)
     assert kit.texts(after) == [ANN] and len(chat.asked) == 1
     after, chat = run(kit, path(ANN), limit=1)
@@ -41,7 +41,7 @@ def test_only_so_many_are_written_and_only_so_many_make_the_trie(kit):
     )
 
 
-def test_a_reply_that_is_no_path_ends_the_writing(kit):
+def test_reply_without_a_path_ends_the_generation(kit):
     after, _ = run(kit, path(GENRE), path("One -> has_genre -> Comedy"))
     assert (
         kit.texts(after) == [GENRE]
@@ -49,7 +49,7 @@ def test_a_reply_that_is_no_path_ends_the_writing(kit):
     )
 
 
-def test_where_nothing_could_be_written_the_first_paths_are_taken(kit):
+def test_failed_generation_keeps_the_first_paths(kit):
     for reply in ("Drama", "", '{"path": ["One"]}', "[1]"):
         after, _ = run(kit, reply, keep=1)
         assert kit.texts(after) == [ANN] and after.trace[-1].notes[-1] == NoteWith(
@@ -57,12 +57,12 @@ def test_where_nothing_could_be_written_the_first_paths_are_taken(kit):
         )
 
 
-def test_a_plain_reply_that_is_a_path_counts(kit):
+def test_plain_text_path_counts(kit):
     after, _ = run(kit, f" {GENRE}\n", keep=1)
     assert kit.texts(after) == [GENRE]
 
 
-def test_without_paths_nobody_is_asked(kit):
+def test_no_paths_need_no_request(kit):
     from core.types import Ranking
 
     after = DecodedPaths()(

@@ -1,4 +1,4 @@
-"""What questions ask for, and the graph reader that minds it, on the graph of five nodes."""
+"""The expected type of answer, and the graph reader that uses it, on five nodes."""
 
 import numpy as np
 import pytest
@@ -35,17 +35,17 @@ from core.types import Path, Question, Ranking, State
         (
             "which films did Ann direct",
             ExpectedAnswer(THING_ANSWER),
-        ),  # no relation is called so: what has relations
+        ),  # No relation has this name, so any node with relations fits.
         ("what kind of film is Two", ExpectedAnswer()),
         ("what does Ann do", ExpectedAnswer()),
         ("tell me about Two", ExpectedAnswer()),
     ],
 )
-def test_what_is_asked_for(films, question, wanted):
+def test_expected_type_follows_from_the_question(films, question, wanted):
     assert expect_answer(films, question, ("Two", "Ann")) == wanted
 
 
-def test_an_entity_s_own_words_ask_for_nothing(films):
+def test_words_of_an_entity_set_no_expected_type(films):
     assert expect_answer(films, "which genre has Who When", ("Who When",)) == ExpectedAnswer(
         THING_ANSWER, "genr"
     )
@@ -64,7 +64,7 @@ def test_an_entity_s_own_words_ask_for_nothing(films):
         ("", ""),
     ],
 )
-def test_shapes(name, told):
+def test_names_have_types_by_their_form(name, told):
     assert type_of_name(name) == told
 
 
@@ -79,12 +79,12 @@ def test_shapes(name, told):
         ("in_language", False),
     ],
 )
-def test_relations_that_lead_to_somebody(relation, somebody):
+def test_relations_that_lead_to_persons(relation, somebody):
     assert leads_to_person(relation) == somebody
 
 
-def read(kit, question, start, asked=True, *first):
-    """The reader's names; paths as they are found, those to `first` before the others."""
+def reader_answers(kit, question, start, asked=True, *first):
+    """The reader's answers, after a sort that puts paths to the nodes `first` in front."""
     state = State(Question(question), (kit.node(start),))
     for operator in (EgoNetwork(hops=1), ShortestPaths()):
         state = operator(state, kit.context())
@@ -100,21 +100,22 @@ def read(kit, question, start, asked=True, *first):
     "question, asked, told",
     [
         ("which person directed Two", True, ["Ann"]),
-        ("which person directed Two", False, ["1999"]),  # the first path, whatever is asked for
+        # The first path is used, whatever the question asks for.
+        ("which person directed Two", False, ["1999"]),
         ("when was Two released", True, ["1999"]),
-        ("what genre has Two", True, ["1999"]),  # no path leads there: the first
+        ("what genre has Two", True, ["1999"]),  # No path leads to a genre, so the first is used.
         ("what about Two", True, ["1999"]),
     ],
 )
-def test_no_years_for_who(kit, question, asked, told):
-    assert read(kit, question, "Two", asked, "1999") == told
+def test_who_questions_get_no_years(kit, question, asked, told):
+    assert reader_answers(kit, question, "Two", asked, "1999") == told
 
 
-def test_which_films_wants_what_has_relations(kit):
-    assert set(read(kit, "which films did Ann direct", "Ann")) <= {"One", "Two"}
+def test_which_films_expects_nodes_with_relations(kit):
+    assert set(reader_answers(kit, "which films did Ann direct", "Ann")) <= {"One", "Two"}
 
 
-def test_of_persons_the_one_whose_part_is_told(tmp_path):
+def test_person_with_the_named_role_is_chosen(tmp_path):
     graph = build(
         [("Two", "directed_by", "Ann"), ("Two", "written_by", "Bob")], tmp_path / "g", "g"
     )
@@ -129,7 +130,7 @@ def test_of_persons_the_one_whose_part_is_told(tmp_path):
         assert graph.names(GraphReader()(state, Context(graph, Environment(None))).reader) == [told]
 
 
-def test_a_director_who_also_wrote_is_read_whichever_triple_a_path_took(tmp_path):
+def test_director_who_also_wrote_is_found_by_either_triple(tmp_path):
     triples = [
         ("Two", "written_by", "Ann"),
         ("Two", "directed_by", "Ann"),
@@ -158,11 +159,11 @@ def test_a_director_who_also_wrote_is_read_whichever_triple_a_path_took(tmp_path
     state = State(Question("who directed Two"), (two,)).replace(
         paths=Ranking("path", (wrote, bob, far))
     )
-    # not Bob, who only wrote, nor Cy of another film
+    # Bob only wrote it, and Cy belongs to another film.
     assert graph.names(GraphReader()(state, Context(graph, Environment(None))).reader) == ["Ann"]
 
 
-def test_the_line_is_written_as_before():
+def test_text_of_the_line_is_unchanged():
     assert (
         repr(GraphReader()) == "GraphReader()"
         and repr(GraphReader(asked=False)) == "GraphReader(asked=False)"

@@ -1,4 +1,4 @@
-"""Extraction on the five films nodes, worked out by hand."""
+"""Subgraph extraction on five nodes, with hand-computed results."""
 
 import numpy as np
 import pytest
@@ -23,9 +23,10 @@ def relations(kit, state):
     return sorted(kit.graph.relation_name(int(edge)) for edge in state.subgraph.edges)
 
 
-def test_pagerank_keeps_the_nearest_and_the_edges_between_them(kit):
-    # From One, both ways, damping 0.5: One keeps half the mass, Ann and Drama get a quarter of it each before any return;
-    # Drama sends all it has back to One, Ann one third to One and two thirds to Two. So One > Ann, Drama > Two > 1999.
+def test_pagerank_keeps_the_nearest_nodes_and_their_edges(kit):
+    # From One in both directions with damping 0.5: One keeps half the mass, Ann and Drama get a
+    # quarter each before any return. Drama sends all of it back to One, Ann one third to One and
+    # two thirds to Two. So One > Ann, Drama > Two > 1999.
     after = PersonalizedPageRank(keep=3, damping=0.5)(kit.state("One"), kit.context())
     assert names(kit, after) == {"One", "Ann", "Drama"}
     assert relations(kit, after) == ["directed_by", "has_genre"]
@@ -37,7 +38,7 @@ def test_pagerank_outward_stops_at_attributes(kit):
     assert names(kit, after) == {"Ann"} and not len(after.subgraph.edges)
 
 
-def test_push_and_power_iteration_keep_the_same_nodes(kit):
+def test_push_and_power_iteration_keep_equal_nodes(kit):
     kept = [
         names(kit, PersonalizedPageRank(keep=4, method=m)(kit.state("One"), kit.context()))
         for m in ("auto", "exact")
@@ -45,7 +46,7 @@ def test_push_and_power_iteration_keep_the_same_nodes(kit):
     assert kept[0] == kept[1] == {"One", "Ann", "Drama", "Two"}
 
 
-def test_the_other_methods_keep_them_too_and_say_what_they_walked(kit, tmp_path, monkeypatch):
+def test_other_methods_keep_equal_nodes(kit, tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     for method in ("fora", "topppr", "rbs", "partition"):
         operator = PersonalizedPageRank(keep=5, method=method)
@@ -56,8 +57,9 @@ def test_the_other_methods_keep_them_too_and_say_what_they_walked(kit, tmp_path,
         assert method in operator.words() and after.trace[-1].notes
 
 
-def test_the_trace_says_what_auto_ran(kit):
-    # Both ways five nodes are relaxed; outward their 6 steps are fewer than 1,000 for each node to keep, so the equation is solved.
+def test_trace_names_the_method_of_auto(kit):
+    # In both directions five nodes are relaxed. Outward their 6 steps are fewer than 1,000 for each
+    # node to keep, so the equation is solved.
     ran = lambda **given: (
         PersonalizedPageRank(keep=3, **given)(kit.state("One"), kit.context()).trace[-1].notes
     )
@@ -65,7 +67,7 @@ def test_the_trace_says_what_auto_ran(kit):
     assert ran(direction="out") == ran(method="exact") == (NoteWith("Solved", "whole graph"),)
 
 
-def test_a_line_saved_when_auto_was_called_push(kit):
+def test_old_lines_with_push_still_parse(kit):
     saved = parse_line("PersonalizedPageRank(keep=3, method='push', recall=0.97)")
     assert repr(saved) == "PersonalizedPageRank(keep=3)" and saved == parse_line(
         "PersonalizedPageRank(keep=3, method='auto')"
@@ -73,8 +75,8 @@ def test_a_line_saved_when_auto_was_called_push(kit):
 
 
 def test_damping_is_the_probability_of_following(kit):
-    # From Drama outward nothing can be followed; both ways with damping d, Drama keeps 1 - d and more, so a small d
-    # leaves nearly all of the mass at the seed.
+    # From Drama no outgoing edge can be followed. In both directions with damping d, Drama keeps at
+    # least 1 - d, so a small d leaves almost all mass at the seed.
     after = PersonalizedPageRank(damping=0.01, method="exact")(kit.state("Two"), kit.context())
     at = list(after.subgraph.nodes).index(kit.node("Two"))
     assert after.subgraph.scores[at] == pytest.approx(0.99, abs=1e-3)
@@ -88,7 +90,7 @@ def test_neighbourhood_by_hops(kit, hops, expected):
     assert names(kit, EgoNetwork(hops=hops)(kit.state("One"), kit.context())) == expected
 
 
-def test_neighbourhood_keeps_the_nearest_and_says_so(kit):
+def test_neighbourhood_keeps_the_nearest_nodes_with_a_note(kit):
     after = EgoNetwork(hops=3, keep=3)(kit.state("One"), kit.context())
     assert names(kit, after) == {"One", "Ann", "Drama"}
     assert "nearest were kept" in after.trace[-1].notes[0]
@@ -100,7 +102,7 @@ def test_random_walks_outward_of_one_step_visit_only_out_neighbours(kit):
 
 
 def test_random_walks_inside_never_leave_the_subgraph(kit):
-    # One, Ann, Drama; Two lies behind Ann
+    # One, Ann and Drama are within one hop; Two lies behind Ann.
     one_hop = EgoNetwork(hops=1)(kit.state("One"), kit.context())
     walks = dict(walks=100, steps=4, direction="both")
     inside = RandomWalks(inside=True, **walks)(one_hop, kit.context())
@@ -125,10 +127,10 @@ def test_filter_by_relation_keeps_only_its_edges_and_the_seeds(kit):
     whole = EgoNetwork(hops=4)(kit.state("Drama"), kit.context())
     model = kit.Table({"written_by": 2.0, "release_year": 1.0})
     after = FilterSubgraph(keep=2)(whole, kit.context(encoder=model))
-    # each relation once
+    # Each relation is scored once.
     assert model.seen == [["directed_by", "has_genre", "release_year", "written_by"]]
     assert relations(kit, after) == ["release_year", "written_by"]
-    assert names(kit, after) == {"Two", "Ann", "1999", "Drama"}  # the seed stays, alone
+    assert names(kit, after) == {"Two", "Ann", "1999", "Drama"}  # The seed stays, without edges.
 
 
 def test_filter_induced_keeps_every_edge_between_the_ends(kit):
@@ -154,7 +156,8 @@ def test_filter_by_triple_and_by_node(kit):
 
 
 def test_thresholds_of_nodes_and_of_edges(kit):
-    # LEGO-GraphRAG v1, section 4.1: nodes of at least tau_v and edges of at least tau_e; Drama and 1999 are below .3, directed_by below .2
+    # LEGO-GraphRAG v1, section 4.1: nodes score at least tau_v and edges at least tau_e. Drama and
+    # 1999 are below .3, directed_by below .2.
     nodes = ThresholdChooser(
         kit.Table({"One": 0.5, "Two": 0.3, "Ann": 0.4, "Drama": 0.2, "1999": 0.1}), 0.3
     )
@@ -185,7 +188,7 @@ def test_thresholds_of_nodes_and_of_edges(kit):
     assert names(kit, nothing) == {"One"} and "None reached 0.1." in nothing.trace[-1].notes
 
 
-def test_a_language_model_that_picks_nothing_leaves_the_seeds(kit):
+def test_empty_pick_of_the_model_leaves_the_seeds(kit):
     whole = EgoNetwork(hops=4)(kit.state("One"), kit.context())
     after = FilterSubgraph(model="choose")(whole, kit.context(choose=kit.Picker()))
     assert names(kit, after) == {"One"} and not len(after.subgraph.edges)
@@ -202,20 +205,20 @@ def test_a_language_model_that_picks_nothing_leaves_the_seeds(kit):
         ({"keep": True}, "whole number"),
     ],
 )
-def test_unfit_parameters_are_refused(given, told):
+def test_invalid_parameters_are_refused(given, told):
     with pytest.raises(BadParameter, match=told):
         PersonalizedPageRank(**given)
 
 
-def five():
-    """A to B, B to C, C to A, D to A, and E by itself."""
+def five_nodes():
+    """The graph A to B, B to C, C to A, D to A, and E to itself."""
     return build_in_memory([(a, "r", b) for a, b in ("AB", "BC", "CA", "DA", "EE")], "five")
 
 
-def test_pagerank_of_all_nodes_is_the_same_for_every_question_and_has_its_entities():
-    # Along the triples with a half: p(D) = .1, p(E) = .1 + p(E) / 2 = .2, and around the ring
-    # A = .1 + C / 2 + D / 2, B = .1 + A / 2, C = .1 + B / 2: A = .225 * 8 / 7, B = .1 + A / 2, C = .1 + B / 2.
-    graph, a = five(), 1.8 / 7
+def test_global_pagerank_does_not_depend_on_the_question():
+    # Along the triples with damping .5: p(D) = .1, p(E) = .1 + p(E) / 2 = .2. Around the ring: A =
+    # .1 + C / 2 + D / 2, B = .1 + A / 2, C = .1 + B / 2, so A = .225 * 8 / 7.
+    graph, a = five_nodes(), 1.8 / 7
     wanted = {"A": a, "B": 0.1 + a / 2, "C": 0.15 + a / 4, "D": 0.1, "E": 0.2}
     parts = {}
     for name in "DE":

@@ -1,4 +1,4 @@
-"""The prompt, the answer, and the answer without a language model."""
+"""Prompts, answers by a language model, and answers without one."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ def user(state):
     return state.prompt.messages[-1]["content"]
 
 
-def test_the_prompt_holds_the_paths_in_order_and_the_question(kit, paths):
+def test_prompt_has_the_paths_in_order_and_the_question(kit, paths):
     after = Answer(paths=2)(paths, kit.context())
     lines = user(after).splitlines()
     assert lines[1:3] == kit.texts(paths)[:2] and "Question: a question" in lines
@@ -38,7 +38,7 @@ def test_examples_are_shown_before_the_question(kit, paths):
     assert roles[1] == ["system", "user", "assistant", "user"] and len(roles[2]) == 8
 
 
-def test_paths_that_do_not_fit_are_left_out_from_the_end(kit, paths):
+def test_last_paths_are_left_out_of_a_full_prompt(kit, paths):
     room = kit.Parrot("").count_tokens(
         Answer()._messages(Question("a question"), kit.texts(paths)[:3])
     )
@@ -51,37 +51,38 @@ def test_paths_that_do_not_fit_are_left_out_from_the_end(kit, paths):
     assert "Only 3 of 4 paths fit" in after.trace[-1].notes[0]
 
 
-def test_a_question_that_alone_is_too_long_says_so(kit, paths):
+def test_too_long_question_is_reported(kit, paths):
     with pytest.raises(BadInput, match="has room for"):
         Answer(max_tokens=10)(paths, kit.context(chat=kit.Parrot("x", context=20)))
 
 
-def test_without_a_model_the_prompt_is_written_and_nobody_is_asked(kit, paths):
+def test_prompt_is_written_without_a_model(kit, paths):
     chat = kit.Parrot("never")
     after = Answer()(paths, Context(kit.graph, Environment(kit.Written(chat)), answering=False))
     assert after.answer is None and after.prompt.paths == 4 and not chat.asked
 
 
-def test_braces_in_names_and_questions_stay_as_they_are(kit, paths):
+def test_braces_in_names_and_questions_are_kept(kit, paths):
     asked = paths.replace(question=Question("what is {paths} of {question}?"))
     assert "Question: what is {paths} of {question}?" in user(Answer()(asked, kit.context()))
 
 
-def test_no_path_is_told_to_the_model(kit):
+def test_missing_paths_are_named_in_the_prompt(kit):
     empty = State(Question("q"), (0,), paths=Ranking("path", ()))
     assert "(no path was found)" in user(Answer()(empty, kit.context()))
 
 
-def test_the_reader_names_the_ends_of_paths_like_the_best(kit):
-    # Best path: One -directed_by-> Ann. Of the same relations there is no other; with a genre path best, Drama.
+def test_reader_returns_ends_of_paths_like_the_best(kit):
+    # The best path is One -directed_by-> Ann. No other path has the same relations; with a genre
+    # path as the best, the answer is Drama.
     whole = EgoNetwork(hops=4)(kit.state("Ann"), kit.context())
-    # Ann <-directed_by- One, Ann <-directed_by- Two, Ann <-written_by- Two
+    # The paths are Ann <-directed_by- One, Ann <-directed_by- Two, Ann <-written_by- Two.
     found = SimplePaths(hops=1)(whole, kit.context())
     after = GraphReader()(found, kit.context())
     assert kit.graph.names(after.reader) == ["One", "Two"]
 
 
-def test_the_reader_never_answers_with_the_question_itself(kit):
+def test_reader_never_answers_with_a_question_entity(kit):
     one, drama = kit.node("One"), kit.node("Drama")
     edge = next(
         int(e) for e in range(kit.graph.n_edges) if kit.graph.relation_name(e) == "has_genre"
@@ -93,7 +94,7 @@ def test_the_reader_never_answers_with_the_question_itself(kit):
     assert GraphReader()(state.replace(paths=Ranking("path", (back,))), kit.context()).reader == ()
 
 
-def test_the_question_s_own_entity_is_answered_only_where_that_is_wished(tmp_path):
+def test_question_entity_is_answered_only_if_allowed(tmp_path):
     """The spouse of Ann's spouse is Ann herself, on a graph of five nodes."""
     triples = [
         ("Ann", "spouse", "Bob"),
@@ -113,7 +114,7 @@ def test_the_question_s_own_entity_is_answered_only_where_that_is_wished(tmp_pat
     spouse, parent = (graph.relation_names.index(name) for name in ("spouse", "parent"))
     there, again = edge[ann, spouse, bob], edge[bob, spouse, ann]
     back = Path((ann, bob, ann), (there, again), (True, True))
-    # to Bob and back over one triple: no answer
+    # To Bob and back over the same triple is no answer.
     same = Path((ann, bob, ann), (there, there), (True, False))
     child = Path((ann, bob, cy), (there, edge[bob, parent, cy]), (True, True))
     state = State(
@@ -130,7 +131,7 @@ def test_the_question_s_own_entity_is_answered_only_where_that_is_wished(tmp_pat
     assert repr(GraphReader(itself=True)) == "GraphReader(itself=True)" and not GraphReader().itself
 
 
-def test_the_question_s_own_entity_is_reached_by_a_beam(tmp_path, kit):
+def test_beam_can_return_to_the_question_entity(tmp_path, kit):
     graph = build(
         [("Ann", "spouse", "Bob"), ("Bob", "spouse", "Ann"), ("Bob", "parent", "Cy")],
         tmp_path / "g",
@@ -147,19 +148,19 @@ def test_the_question_s_own_entity_is_reached_by_a_beam(tmp_path, kit):
     assert graph.names(GraphReader()(state, context).reader) == ["Bob"]
 
 
-def test_an_answer_that_repeated_itself_says_so(kit):
+def test_repeating_answer_is_reported(kit):
     from core.models.base import ChatReply
 
-    class Endless(kit.Parrot):
+    class EndlessChat(kit.Parrot):
         def reply(self, messages, **_):
             return ChatReply("Adventure", 10, 20, "repeat", words=8)
 
-    after = Answer(prompt="question-only")(kit.state("One"), kit.context(Endless("")))
+    after = Answer(prompt="question-only")(kit.state("One"), kit.context(EndlessChat("")))
     assert after.answer == "Adventure"
     assert after.trace[-1].notes == (NoteWith("repeated itself", "8 words"),)
 
 
-def test_walks_are_shown_as_sentences_joined_and_may_be_declined(kit, paths):
+def test_walks_are_shown_as_joined_sentences(kit, paths):
     after = Answer(prompt="walks", paths=2)(paths, kit.context())
     assert "Context: One directed by Ann; One has genre Drama\n" in user(after)
     assert (
@@ -168,7 +169,7 @@ def test_walks_are_shown_as_sentences_joined_and_may_be_declined(kit, paths):
     )
 
 
-def test_triples_stand_in_brackets_and_answers_lose_their_mark(kit, paths):
+def test_triples_are_bracketed_and_answer_marks_removed(kit, paths):
     after = Answer(prompt="triples")(
         paths, kit.context(chat=kit.Parrot("Both fit.\nans: Ann\nAns:  Drama\nans: Ann"))
     )
@@ -183,7 +184,7 @@ def test_triples_stand_in_brackets_and_answers_lose_their_mark(kit, paths):
     assert plain.answer == "Ann and Drama"
 
 
-def test_the_question_alone_may_be_declined(kit):
+def test_question_without_context_may_be_declined(kit):
     after = Answer(prompt="question-or-decline")(kit.state("One"), kit.context())
     assert "I do not know the answer" in after.prompt.messages[0][
         "content"

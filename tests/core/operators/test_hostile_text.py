@@ -1,4 +1,4 @@
-"""Texts that are no lines: whatever comes in a link, what is said is a sentence for a person."""
+"""Invalid texts of lines always give a readable error message."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ PIECES = st.sampled_from(
         "(" * 9000,
     ],
 )
-def test_known_ones_are_sentences(text):
+def test_known_bad_texts_give_readable_errors(text):
     with pytest.raises(BadParameter):
         parse_line(text)
 
 
 @settings(max_examples=500, deadline=None)
 @given(st.data())
-def test_a_line_with_something_put_into_it_is_a_line_or_a_sentence(data):
+def test_changed_line_parses_or_gives_a_readable_error(data):
     text = data.draw(st.sampled_from(LINES))
     for _ in range(data.draw(st.integers(1, 3))):
         at = data.draw(st.integers(0, len(text)))
@@ -73,7 +73,7 @@ def test_a_line_with_something_put_into_it_is_a_line_or_a_sentence(data):
         PIECES | st.sampled_from(["EgoNetwork", "Answer", "Branch", "Loop"]), max_size=12
     ).map("".join)
 )
-def test_any_text_is_a_line_or_a_sentence(text):
+def test_any_text_parses_or_gives_a_readable_error(text):
     only_sentences(parse_line, text)
     only_sentences(BUILD_GRAMMAR.parse, text)
 
@@ -84,4 +84,4 @@ def only_sentences(parse, text):
     except BadParameter as error:
         assert str(error)
     else:
-        assert parse(repr(line)) == line  # what is taken is known again by its own text
+        assert parse(repr(line)) == line  # An accepted line can be parsed again from its own text.

@@ -1,4 +1,4 @@
-"""What does not fit in language is said: models, questions, builds, prompts."""
+"""Warnings about mismatched languages of models, questions, builds and prompts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ GERMAN = "Der Turm wurde von Ada Quill erbaut, und die Brücke ist sehr alt."
 
 
 class TrainedModels(NoModels):
-    """Models of which the encoder was trained on some languages."""
+    """Models whose encoder was trained on some languages."""
 
     def __init__(self, *codes: str):
         self.codes = codes
@@ -41,7 +41,7 @@ class TrainedModels(NoModels):
         return "The encoder"
 
 
-def test_an_english_encoder_and_a_russian_question():
+def test_english_encoder_warns_of_a_russian_question():
     (said,) = language_mismatches(BY_MEANING, TrainedModels("en"), "en", "Кто построил мост?")
     assert said.startswith(
         "The encoder was trained on English alone, and the question is in Russian"
@@ -52,7 +52,7 @@ def test_an_english_encoder_and_a_russian_question():
     assert "the texts are in German" in said and "question" not in said
     assert (
         language_mismatches(BY_MEANING, TrainedModels(), "de", "Кто построил мост?") == ()
-    )  # of many languages
+    )  # This encoder knows many languages.
     assert (
         language_mismatches(BY_MEANING, TrainedModels("en", "de"), "de", "Wer baute den Turm?")
         == ()
@@ -64,13 +64,13 @@ def test_an_english_encoder_and_a_russian_question():
     )
 
 
-def test_words_of_another_language_find_little():
+def test_word_search_warns_of_another_language():
     (said,) = language_mismatches(BY_WORDS, TrainedModels("en"), "en", "Кто построил мост?")
     assert said == NoteWith("question", "Russian", "texts", "English")
     assert language_mismatches(BY_WORDS, TrainedModels("en"), "de", "Wer baute den Turm?") == ()
 
 
-def test_it_is_in_the_trace_of_the_lane(tmp_path):
+def test_language_warning_is_in_the_trace(tmp_path):
     graph = build([("Ada Quill", "wrote", "The Salt Road")], tmp_path / "g", "g")
     (said,) = notes_on_language(
         parse("EmbedQuery()"), graph, TrainedModels("en"), "Кто написал The Salt Road?"
@@ -84,7 +84,7 @@ def test_it_is_in_the_trace_of_the_lane(tmp_path):
     )
 
 
-def test_questions_of_english_sets_are_never_taken_for_others():
+def test_english_questions_are_recognised():
     sets = {
         name: one
         for known in datasets().values()
@@ -95,7 +95,7 @@ def test_questions_of_english_sets_are_never_taken_for_others():
     assert len(asked) > 200 and {language_of_question(text, False) for text in asked} <= {"en", ""}
 
 
-def test_a_build_says_how_it_reads_and_what_its_encoder_knows(tmp_path, monkeypatch):
+def test_build_reports_its_language_and_its_encoders(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
     documents = [Document(f"d{n}", GERMAN, "", f"d{n}") for n in range(3)]
     corpus = write_corpus(tmp_path / "home" / "corpora" / "notes", documents)
@@ -106,7 +106,7 @@ def test_a_build_says_how_it_reads_and_what_its_encoder_knows(tmp_path, monkeypa
         corpus.with_language("en"), find_build("kg-noun-phrases"), TrainedModels("en")
     )
     assert wrong == NoteWith("documents", "German", "English", "chosen")
-    # chosen as it is
+    # The chosen language fits.
     assert (
         len(
             language_fit(
@@ -131,7 +131,7 @@ def test_models_declare_their_languages():
         row("own", {"kind": "encoder", "backend": "minilm", "languages": "en xx"}, "here")
 
 
-def test_prompts_name_the_language_of_the_question_and_no_english_one_changes():
+def test_prompts_name_the_language_except_english():
     asked = make_messages("passages", "numbered", passages="P", question="Wer baute den Turm?")
     assert asked[0]["content"].endswith(" Answer in German, the language of the question.")
     english = make_messages("passages", "numbered", passages="P", question="Who built the tower?")
@@ -147,7 +147,7 @@ def test_prompts_name_the_language_of_the_question_and_no_english_one_changes():
     )
 
 
-def test_documents_are_read_in_their_language():
+def test_documents_are_parsed_in_their_language():
     asked = [{"role": "user", "content": "Text"}]
     assert in_language(asked, BuildContext(NoModels(), language="en")) is asked
     system, user = in_language(asked, BuildContext(NoModels(), language="ar"))
@@ -157,8 +157,8 @@ def test_documents_are_read_in_their_language():
     )
 
 
-def test_tokens_of_other_scripts_are_not_counted_as_english():
-    russian = "Кто построил мост через реку в нашем городе в том году"  # 54 letters and blanks
+def test_token_counts_depend_on_the_script():
+    russian = "Кто построил мост через реку в нашем городе в том году"  # 54 letters and spaces.
     assert (
         36 <= estimate_text_tokens(russian) <= 48
         and 36 <= estimate_prompt_tokens([{"content": russian}]) <= 48

@@ -1,4 +1,4 @@
-"""What a line does in everyday words: no term of the field, and every shipped row has such a sentence."""
+"""Descriptions of lines in everyday words, without technical terms."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ TERMS = re.compile(
         ),
     ],
 )
-def test_a_line_is_said_in_everyday_words(line, sentence):
+def test_line_is_described_in_everyday_words(line, sentence):
     assert parse_line(line).plain_words() == sentence
 
 
 @pytest.mark.parametrize("key", list(catalogue()))
-def test_every_row_has_a_sentence_without_terms(key):
+def test_every_row_is_described_without_terms(key):
     sentence = catalogue()[key].line.plain_words()
     assert re.fullmatch(r"[A-Z].*[^.]\.", sentence) and "{" not in sentence
     assert not TERMS.search(sentence), sentence

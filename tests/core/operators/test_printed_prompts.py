@@ -1,4 +1,4 @@
-"""Prompts as the papers print them, and a person's own: what comes in which order, and how a reply is read."""
+"""Prompts printed in papers, and user templates: the order of parts, and parsing of replies."""
 
 import pytest
 
@@ -27,7 +27,7 @@ def paths(kit):
 
 
 def order(text: str, *parts: str) -> bool:
-    """Whether the parts occur once each, in this order."""
+    """Return whether the parts occur once each, in this order."""
     places = [text.find(part) for part in parts]
     return (
         -1 not in places
@@ -36,16 +36,18 @@ def order(text: str, *parts: str) -> bool:
     )
 
 
-def test_no_title_says_that_a_paper_prints_what_are_our_words():
+def test_titles_do_not_credit_papers_with_our_words():
     for file in ("answer", "choose"):
         assert not [
             row["title"] for row in load_prompts(file).values() if "print" in row.get("title", "")
         ]
 
 
-def test_the_report_s_zero_shot_prompt_is_persona_paths_question(kit, paths):
-    """B.13: who answers and that it goes by the paths, “Reasoning Path:” with the paths, “Question:” with the question, and nothing more:
-    no list of names is asked for."""
+def test_zero_shot_prompt_has_persona_paths_question(kit, paths):
+    """Appendix B.13: the persona, then “Reasoning Paths:”, then “Question:”.
+
+    No list of names is requested.
+    """
     after = Answer(prompt="lego-graphrag", paths=2)(paths, kit.context())
     system, user = (message["content"] for message in after.prompt.messages)
     assert order(
@@ -55,9 +57,12 @@ def test_the_report_s_zero_shot_prompt_is_persona_paths_question(kit, paths):
     assert after.prompt.source == "after LEGO-GraphRAG, technical report, B.13, and v1, A.2"
 
 
-def test_v1_s_one_shot_prompt_explains_its_example_and_asks_for_the_answer_alone(kit, paths):
-    """A.2, one-shot: “# Examples”, an input that asks to explain, output and “Explanation:”, then “# Query” whose answer alone is wanted,
-    with entities of the paths; all in one message."""
+def test_one_shot_prompt_of_v1_requests_the_answer_alone(kit, paths):
+    """Appendix A.2, one-shot: “# Examples” with an explained example, then “# Query”.
+
+    The query requests the answer alone and lists the entities of the paths. All of it is one
+    message.
+    """
     messages = Answer(prompt="lego-graphrag", shots=1, paths=1)(
         paths, kit.context()
     ).prompt.messages
@@ -80,8 +85,8 @@ def test_v1_s_one_shot_prompt_explains_its_example_and_asks_for_the_answer_alone
     assert three.count("Explanation:") == 3 and three.count("# Query") == 1
 
 
-def test_walk_and_retrieve_s_prompt_has_the_question_before_the_context(kit, paths):
-    """Fig. 2b: the system message is of retrieved context and the sentence to decline with; then come the question and the context."""
+def test_walk_and_retrieve_prompt_has_the_question_first(kit, paths):
+    """Fig. 2b: the system message has the sentence that declines; question and context follow."""
     after = Answer(prompt="walk-and-retrieve", paths=2)(paths, kit.context())
     system, user = (message["content"] for message in after.prompt.messages)
     assert '"I do not know the answer"' in system and order(
@@ -90,7 +95,7 @@ def test_walk_and_retrieve_s_prompt_has_the_question_before_the_context(kit, pat
     assert after.prompt.source == "after Walk&Retrieve, Fig. 2b"
 
 
-def test_a_template_of_one_s_own_takes_the_place_of_the_prompt(kit, paths):
+def test_own_template_replaces_the_prompt(kit, paths):
     own = 'Be brief, as {"a": 1}.\n---\nQ: {question}\n{paths}\nA:'
     asked = paths.replace(question=paths.question.__class__("who is {paths}?"))
     after = Answer(template=own, paths=1, shots=2)(asked, kit.context())
@@ -109,7 +114,7 @@ def test_a_template_of_one_s_own_takes_the_place_of_the_prompt(kit, paths):
 @pytest.mark.parametrize(
     "kind, fit", [(Answer, "paths"), (AnswerFromTables, "tables"), (AnswerFromPassages, "passages")]
 )
-def test_what_cannot_be_filled_is_refused_with_the_places_that_there_are(kind, fit):
+def test_unknown_placeholders_are_refused(kind, fit):
     assert kind(template=f"{{{fit}}} {{question}}").template
     with pytest.raises(BadParameter, match=f"{{{fit}}}"):
         kind(template="{pahts} {question}")
@@ -119,7 +124,7 @@ def test_what_cannot_be_filled_is_refused_with_the_places_that_there_are(kind, f
         kind(template="{question}" + " " * MAX_TEMPLATE_CHARACTERS)
 
 
-def test_a_template_survives_the_text_of_its_line():
+def test_template_survives_the_text_of_its_line():
     line = parse_line("EgoNetwork() >> ShortestPaths()") >> Answer(
         template='<script>\n---\n"{paths}" {question}'
     )
@@ -127,8 +132,8 @@ def test_a_template_survives_the_text_of_its_line():
 
 
 @pytest.mark.parametrize("unit", ["relation", "triple", "node"])
-def test_pruning_shows_an_example_then_the_candidates_then_the_question(unit):
-    """B.13, node, edge and triple pruning: the expert, “Example:”, the candidates under their name, “Question:”."""
+def test_pruning_prompt_has_example_candidates_question(unit):
+    """Appendix B.13, node, edge and triple pruning: persona, example, candidates, then question."""
     heading = {"relation": "Relations:", "triple": "Triples:", "node": "Entities:"}[unit]
     system, user = (
         m["content"]
@@ -142,9 +147,13 @@ def test_pruning_shows_an_example_then_the_candidates_then_the_question(unit):
     assert user.count("Question:") == 2 and "{" not in system + user
 
 
-def test_v1_s_prompts_say_what_is_wanted_and_nothing_else():
-    """A.2: path filtering names how many and the topic entity before the paths; path refinement question and entities before the list;
-    subgraph extraction has the relations before the question; all end in “## Output:”."""
+def test_prompts_of_v1_have_the_printed_parts():
+    """Appendix A.2: the parts of each prompt and their order.
+
+    Path filtering names the number and the topic entity before the paths. Path refinement has
+    question and entities before the list. Subgraph extraction has the relations before the
+    question. All end in “## Output:”.
+    """
     asked = lambda unit: [
         m["content"]
         for m in choosing_messages(
@@ -177,22 +186,22 @@ def test_v1_s_prompts_say_what_is_wanted_and_nothing_else():
         ("", None),
     ],
 )
-def test_replies_that_name_texts_are_read(reply, numbers):
+def test_replies_that_name_texts_are_parsed(reply, numbers):
     assert parse_texts(reply, TEXTS)[0] == numbers
 
 
-def test_a_text_with_a_semicolon_is_one_text():
+def test_text_with_a_semicolon_is_one_text():
     assert parse_texts("a; b", ["a", "b", "a; b"])[0] == [3]
 
 
-def test_a_choice_by_the_paper_s_prompt_is_asked_for_without_json():
+def test_choice_by_a_papers_prompt_uses_no_json():
     chat = Script("A -> t -> D\nA -> t -> D\nA -> r -> B\nA -> s -> C")
     choice = LLMChooser(chat, "lego-graphrag").choose(Task("q"), TEXTS, 2)
     assert choice.positions == (2, 0) and chat.schemas == [None]
     assert [note.split()[0] for note in choice.notes] == ["1", "The"]
 
 
-def test_one_name_goes_to_the_answer_and_to_who_chooses():
+def test_prompt_name_applies_to_answer_and_choice():
     (one, other), notes = instances_with_prompt(
         [find_instance("lego-5"), find_instance("language-model-only")], "lego-graphrag", IS_CHAT
     )
@@ -207,7 +216,7 @@ def test_one_name_goes_to_the_answer_and_to_who_chooses():
     assert notes == (NoteWith("Language model only", "own prompt"),)
 
 
-def test_a_template_goes_to_those_who_are_shown_what_it_shows():
+def test_template_applies_where_its_contents_exist():
     rows = [find_instance("lego-12"), find_instance("vanilla-rag"), find_instance("lego-grag-m")]
     (paths, tables, reports), notes = instances_with_prompt(rows, "{tables} {question}", IS_CHAT)
     assert (
@@ -219,7 +228,7 @@ def test_a_template_goes_to_those_who_are_shown_what_it_shows():
         instances_with_prompt(rows, "{tables}", IS_CHAT)
 
 
-def test_a_long_template_has_its_beginning_alone_in_a_name():
+def test_long_template_is_shortened_in_names():
     usual = parse_line("EgoNetwork() >> ShortestPaths() >> Answer()")
     own = parse_line("EgoNetwork() >> ShortestPaths()") >> Answer(
         template="Facts:\n{paths}\n" + "very " * 99 + "{question}"
@@ -230,7 +239,7 @@ def test_a_long_template_has_its_beginning_alone_in_a_name():
     )
 
 
-def test_every_published_row_takes_every_published_prompt_or_keeps_its_own():
+def test_published_rows_accept_published_prompts():
     known = list(published_instances().values())
     for name in published_prompts():
         found, notes = instances_with_prompt(known, name, IS_CHAT)

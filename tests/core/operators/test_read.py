@@ -1,4 +1,4 @@
-"""The graph reader on walks: an answer may lie anywhere on them."""
+"""The graph reader on walks, where an answer may be any node."""
 
 from core.operators.base import Context
 from core.operators.read import GraphReader, paths_along_walk
@@ -11,7 +11,7 @@ def parts(walk, *seeds):
     return [(part.nodes, part.forward) for part in paths_along_walk(walk, frozenset(seeds))]
 
 
-def test_each_node_is_reached_from_the_nearest_entity_of_the_question():
+def test_nodes_are_reached_from_the_nearest_question_entity():
     assert parts(WALK, 4) == [
         ((4, 0, 1, 2), (True, False, True)),
         ((4, 0), (True,)),
@@ -21,7 +21,7 @@ def test_each_node_is_reached_from_the_nearest_entity_of_the_question():
     assert parts(WALK, 4, 2) == [((4, 0), (True,)), ((2, 1), (False,))]
 
 
-def test_without_one_the_walk_is_read_from_its_start_which_may_be_the_answer():
+def test_walk_without_question_entity_is_read_from_its_start():
     assert parts(WALK) == [
         ((4, 0, 1, 2), (True, False, True)),
         ((0, 4), (False,)),
@@ -31,15 +31,18 @@ def test_without_one_the_walk_is_read_from_its_start_which_may_be_the_answer():
     assert parts(Path((3,))) == [] and parts(Path((3,)), 3) == []
 
 
-def test_a_node_that_a_walk_comes_past_twice_is_reached_once():
+def test_repeated_node_is_reached_once():
     assert parts(Path((0, 1, 2, 1), (1, 2, 2), (True, True, False)), 0) == [
         ((0, 1, 2, 1), (True, True, False)),
         ((0, 1, 2), (True, True)),
     ]
 
 
-def read(kit, question, seeds, names, steps, **values):
-    """The reader's names of one walk past these names, each step along its triple or not."""
+def reader_answers(kit, question, seeds, names, steps, **values):
+    """The reader's answers for one walk past these names.
+
+    `steps` says for each step whether it follows the triple's direction.
+    """
     nodes, graph = [kit.node(name) for name in names], kit.graph
     edges = []
     for one, other, along in zip(nodes, nodes[1:], steps):
@@ -61,21 +64,24 @@ def read(kit, question, seeds, names, steps, **values):
     )
 
 
-def test_the_answer_in_the_middle_of_a_walk(kit):
-    # One directed by Ann, and Ann directed Two, and Two has release year 1999
+def test_answer_in_the_middle_of_a_walk(kit):
+    # Ann directed One and Two, and Two has release year 1999.
     walk = ("One", "Ann", "Two", "1999"), (True, False, True)
-    assert read(kit, "who directed One", ("One",), *walk, anywhere=True) == ["Ann"]
-    assert read(kit, "which films have the director of One", ("One",), *walk, anywhere=True) == [
+    assert reader_answers(kit, "who directed One", ("One",), *walk, anywhere=True) == ["Ann"]
+    assert reader_answers(
+        kit, "which films have the director of One", ("One",), *walk, anywhere=True
+    ) == ["Two"]
+    assert reader_answers(kit, "when did Two come out", ("Two",), *walk, anywhere=True) == ["1999"]
+    # Without `anywhere` the answer is the end of a path.
+    assert reader_answers(kit, "who directed One", ("One",), *walk) == ["1999"]
+
+
+def test_answer_at_the_start_of_a_walk(kit):
+    walk = ("Two", "Ann"), (True,)  # The walk ends at the question's entity.
+    assert reader_answers(kit, "which films did Ann direct", ("Ann",), *walk, anywhere=True) == [
         "Two"
     ]
-    assert read(kit, "when did Two come out", ("Two",), *walk, anywhere=True) == ["1999"]
-    assert read(kit, "who directed One", ("One",), *walk) == ["1999"]  # a path that was led there
-
-
-def test_the_answer_at_the_start_of_a_walk(kit):
-    walk = ("Two", "Ann"), (True,)  # the question's entity is where it ends
-    assert read(kit, "which films did Ann direct", ("Ann",), *walk, anywhere=True) == ["Two"]
-    assert read(kit, "which films did Ann direct", ("Ann",), *walk) == []
-    assert read(kit, "which films are there", (), *walk, anywhere=True) == ["Two"]
-    # nothing tells what is asked for: its end
-    assert read(kit, "name one", (), *walk, anywhere=True) == ["Ann"]
+    assert reader_answers(kit, "which films did Ann direct", ("Ann",), *walk) == []
+    assert reader_answers(kit, "which films are there", (), *walk, anywhere=True) == ["Two"]
+    # The expected type of answer is unknown, so the end is used.
+    assert reader_answers(kit, "name one", (), *walk, anywhere=True) == ["Ann"]

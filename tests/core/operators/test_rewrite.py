@@ -1,4 +1,4 @@
-"""Paths put into a paragraph: what the model is told, once a triple, and what stands in for it."""
+"""Paths rewritten as a paragraph by a language model, or by a template without one."""
 
 import pytest
 
@@ -14,7 +14,7 @@ def paths(kit):
     return ShortestPaths(parallel=False)(whole, kit.context())
 
 
-def test_each_triple_is_told_once_and_the_answer_reads_the_paragraph(kit, paths):
+def test_each_triple_is_rewritten_once(kit, paths):
     chat = kit.Parrot("Ann directed\n One and Two.")
     after = RewritePaths(paths=3)(paths, kit.context(chat=chat))
     if isinstance(chat.asked[-1], (list, tuple)):
@@ -30,7 +30,7 @@ def test_each_triple_is_told_once_and_the_answer_reads_the_paragraph(kit, paths)
     assert "Ann directed One and Two." in user and "->" not in user and answered.prompt.reports == 1
 
 
-def test_without_a_model_a_template_says_the_paths_and_says_so(kit, paths):
+def test_template_replaces_a_missing_model(kit, paths):
     after = RewritePaths(paths=2)(
         paths, Context(kit.graph, Environment(kit.Written(None)), answering=False)
     )
@@ -38,7 +38,7 @@ def test_without_a_model_a_template_says_the_paths_and_says_so(kit, paths):
     assert "template" in after.trace[-1].notes[0] and after.trace[-1].usage.calls == 0
 
 
-def test_an_empty_reply_and_no_path(kit, paths):
+def test_empty_reply_and_missing_paths_are_handled(kit, paths):
     after = RewritePaths(paths=1)(paths, kit.context(chat=kit.Parrot("  ")))
     assert (
         after.reports[0].text == "One directed by Ann"

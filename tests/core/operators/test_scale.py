@@ -1,4 +1,4 @@
-"""Where paths explode, an answer comes within its cap, says so, and takes little memory: a complete layered graph, and hubs."""
+"""Bounds on time and memory where paths explode: a complete layered graph, and hubs."""
 
 from __future__ import annotations
 
@@ -23,19 +23,21 @@ from core.types import Question, State, Subgraph
 from tests.films import Parrot, Table, Written
 from tests.notes import NoteWith
 
-WIDE = 100  # nodes a layer, each linked to all of the next: 100, 10,000, 1,000,000 and 100,000,000 paths of 1 to 4 steps
+# Nodes per layer, each linked to all of the next. Paths of 1 to 4 steps: 100, 10,000, 1,000,000 and
+# 100,000,000.
+LAYER_NODES = 100
 
 
 @pytest.fixture(scope="module")
 def layers():
-    first = [("0", "r", f"1.{i}") for i in range(WIDE)]
+    first = [("0", "r", f"1.{i}") for i in range(LAYER_NODES)]
     return build_in_memory(
         first
         + [
             (f"{k}.{i}", "r", f"{k + 1}.{j}")
             for k in (1, 2, 3)
-            for i in range(WIDE)
-            for j in range(WIDE)
+            for i in range(LAYER_NODES)
+            for j in range(LAYER_NODES)
         ],
         "layers",
         "out",
@@ -44,13 +46,13 @@ def layers():
 
 @pytest.fixture(scope="module")
 def star():
-    """0 -r-> 2,000 nodes -r-> H -r-> 2,000 leaves."""
+    """The graph 0 -r-> 2,000 nodes -r-> H -r-> 2,000 leaves."""
     middle = [triple for i in range(2000) for triple in (("0", "r", f"m{i}"), (f"m{i}", "r", "H"))]
     return build_in_memory([*middle, *(("H", "r", f"l{i}") for i in range(2000))], "star", "out")
 
 
-def whole(graph, direction="out"):
-    """The whole graph, its steps listed, so that only what a search adds is measured."""
+def listed_graph(graph, direction="out"):
+    """The whole graph with its steps already listed, so that only the search itself is measured."""
     nodes = np.arange(graph.n_nodes)
     part = LocalAdjacency(graph, Subgraph(nodes, induced_edges(graph, nodes)), direction)
     assert len(part.lists) == graph.n_nodes
@@ -58,7 +60,7 @@ def whole(graph, direction="out"):
 
 
 def peak(work):
-    """(what the work gives, megabytes that it took at most)."""
+    """The result of a function and its peak memory in MB."""
     tracemalloc.start()
     try:
         return work(), tracemalloc.get_traced_memory()[1] / 1e6
@@ -67,7 +69,7 @@ def peak(work):
 
 
 def run(graph, text, seeds, scorer=None):
-    """The state after a line and the notes of all its operators."""
+    """The state after a line, and the notes of all its operators."""
     seeds = tuple(graph.nodes_named(name)[0] for name in seeds)
     state = State(Question("q"), seeds)
     for operator in parse_line(text):
@@ -78,18 +80,18 @@ def run(graph, text, seeds, scorer=None):
 
 
 def test_complete_paths_stop_at_the_cap(layers):
-    part = whole(layers)
+    part = listed_graph(layers)
     (paths, capped), megabytes = peak(lambda: simple_paths(part, 0, 4, 10_000))
     assert capped and [sum(len(path) == hops for path in paths) for hops in (1, 2, 3)] == [
         100,
         9_900,
         0,
     ]
-    assert megabytes < 10  # about 500 bytes a path
+    assert megabytes < 10  # A path takes about 500 bytes.
 
 
 def test_all_shortest_paths_stop_at_the_cap(layers):
-    part = whole(layers)
+    part = listed_graph(layers)
     (paths, capped), megabytes = peak(lambda: shortest_paths(part, 0, 4, every=True, cap=20_000))
     assert capped and [sum(len(path) == hops for path in paths) for hops in (1, 2, 3)] == [
         100,
@@ -97,10 +99,10 @@ def test_all_shortest_paths_stop_at_the_cap(layers):
         9_900,
     ]
     assert megabytes < 40
-    assert len(shortest_paths(part, 0, 4)[0]) == 4 * WIDE  # one a target
+    assert len(shortest_paths(part, 0, 4)[0]) == 4 * LAYER_NODES  # There is one path per target.
 
 
-def test_a_line_says_that_it_was_capped(layers):
+def test_capped_line_has_a_note(layers):
     state, notes = run(
         layers, "EgoNetwork(hops=4, keep=350) >> SimplePaths(hops=4, cap=500)", ["0", "1.0"]
     )
@@ -120,12 +122,12 @@ def test_walks_are_counted_without_being_listed(layers, star):
     assert found.walks.tolist() == [10_000.0] * 10_000 and not found.cut and megabytes < 20
     found, megabytes = peak(lambda: chains.walk_chain(star, [0], (0, 0, 0)))
     nodes, walks = found.ends([0])
-    # 2,000 pairs stand on H, whose steps are read once
+    # 2,000 pairs meet at H, whose steps are read once.
     assert len(nodes) == 2000 and set(walks.tolist()) == {2000.0} and megabytes < 20
     assert star.text(found.paths(nodes[:1])[0]) == "0 -> r -> m0 -> r -> H -> r -> l0"
 
 
-def test_a_walk_that_is_cut_says_so(star, monkeypatch):
+def test_cut_walk_has_a_note(star, monkeypatch):
     monkeypatch.setattr(chains, "MAX_FRONT_STEPS", 50)
     found = chains.walk_chain(star, [0], (0, 0))
     assert found.cut and found.now.tolist() == [star.nodes_named("H")[0]] * 50
@@ -141,14 +143,14 @@ def test_a_walk_that_is_cut_says_so(star, monkeypatch):
     assert recorder.notes == [NoteWith("the r of the r of X", "more walks")]
 
 
-def test_steps_made_anew_are_the_same(toy, monkeypatch):
-    held = list(whole(toy, "both").lists)
+def test_recomputed_steps_are_equal(toy, monkeypatch):
+    held = list(listed_graph(toy, "both").lists)
     monkeypatch.setattr(local_adjacency, "MAX_TUPLE_STEPS", 0)
-    anew = whole(toy, "both").lists
+    anew = listed_graph(toy, "both").lists
     assert list(anew) == held and len(anew) == toy.n_nodes and not isinstance(anew, tuple)
 
 
-def test_models_are_given_only_so_many_texts(star, monkeypatch):
+def test_number_of_texts_for_models_is_bounded(star, monkeypatch):
     for module in (beam, filter, tree_paths):
         monkeypatch.setattr(module, "MAX_TEXTS", 30)
     scorer = Table({})
@@ -180,7 +182,7 @@ def test_models_are_given_only_so_many_texts(star, monkeypatch):
         assert told in notes and max(map(len, scorer.seen)) == 30, (text, notes)
 
 
-def test_of_a_hub_think_on_graph_counts_only_what_was_drawn(star, monkeypatch):
+def test_think_on_graph_samples_a_hub(star, monkeypatch):
     monkeypatch.setattr(tog, "MAX_ENTITIES_READ", 1000)
     state, notes = run(
         star,
@@ -192,11 +194,11 @@ def test_of_a_hub_think_on_graph_counts_only_what_was_drawn(star, monkeypatch):
     assert len(state.subgraph.nodes) == 6 and len(state.paths) == 3
 
 
-def test_listing_chains_from_a_sample_reads_only_so_many_steps(star, monkeypatch):
+def test_chain_listing_from_a_sample_is_bounded(star, monkeypatch):
     monkeypatch.setattr(chains, "MAX_FRONT_STEPS", 50)
     monkeypatch.setattr(chains, "SAMPLED_CHAIN_STEPS", 20)
     found = dict(chains.chains_from(star, [0], 3, "out", sample=256))
-    # a lone hub is read whole
+    # A single hub is read whole.
     assert {chain: len(ends) for chain, ends in found.items()} == {
         (0,): 2000,
         (0, 0): 1,

@@ -1,4 +1,4 @@
-"""Early stopping: what is asked, what is read back, and a beam that ends."""
+"""Early stopping: the request, the parsed reply, and a beam that ends."""
 
 import pytest
 
@@ -12,7 +12,7 @@ ANN, DRAMA = "One -> directed_by -> Ann", "One -> has_genre -> Drama"
 
 
 class StopJudge:
-    """A chat model that gives recorded replies in turn; a token is a word."""
+    """A chat model that returns recorded replies in turn and counts words as tokens."""
 
     def __init__(self, *replies, context=4096):
         self.replies, self.context, self.asked = list(replies), context, []
@@ -37,12 +37,12 @@ class StopJudge:
         ("[1]", False, "neither"),
     ],
 )
-def test_reading_the_reply(reply, said, told):
+def test_reply_is_parsed(reply, said, told):
     assert are_paths_sufficient(StopJudge(reply), Task("q"), [ANN])[0] is said
     assert told in are_paths_sufficient(StopJudge(reply), Task("q"), [ANN])[2]
 
 
-def test_the_question_shows_the_paths_and_asks_for_json():
+def test_prompt_shows_the_paths_and_requests_json():
     judge = StopJudge('{"sufficient": "no"}')
     _, usage, _ = are_paths_sufficient(judge, Task("who {paths}\ndirected One"), [ANN, "a\nb"])
     (system, user), schema = judge.asked[0]
@@ -54,7 +54,7 @@ def test_the_question_shows_the_paths_and_asks_for_json():
     assert (usage.calls, usage.tokens_in, usage.tokens_out) == (1, 10, 2)
 
 
-def test_what_does_not_fit_is_cut_and_said():
+def test_long_prompt_is_cut_with_a_note():
     judge = StopJudge('{"sufficient": "no"}', context=200)
     told = are_paths_sufficient(judge, Task("q"), [f"{ANN} {i}" for i in range(64)])[2]
     assert told.endswith("(shown 16 of 64)") and judge.count_tokens(judge.asked[0][0]) <= 184
@@ -67,16 +67,16 @@ def beam(kit, judge, **parameters):
     )
 
 
-def test_a_beam_ends_where_the_paths_suffice(kit):
+def test_beam_ends_when_the_paths_suffice(kit):
     judge = StopJudge('{"sufficient": "yes"}')
     after = beam(kit, judge)
     assert kit.texts(after) == [ANN] and len(after.trace[-1].frames) == 1
     assert after.trace[-1].notes == (NoteWith("hop 1", "sufficient"),)
-    # only what the beam kept is shown
+    # The prompt shows only the paths that the beam kept.
     assert after.trace[-1].usage.calls == 1 and DRAMA not in judge.asked[0][0][1]["content"]
 
 
-def test_a_beam_goes_on_where_they_do_not_and_does_not_ask_after_the_last_hop(kit):
+def test_beam_continues_when_paths_do_not_suffice(kit):
     judge = StopJudge('{"sufficient": "no"}', "I cannot say")
     after = beam(kit, judge)
     assert [len(path) for path in after.paths.items] == [1, 2, 3] and not judge.replies
@@ -86,7 +86,7 @@ def test_a_beam_goes_on_where_they_do_not_and_does_not_ask_after_the_last_hop(ki
     )
 
 
-def test_no_one_is_asked_by_default(kit):
+def test_default_makes_no_request(kit):
     context = kit.context(chat=StopJudge(), encoder=kit.Table({}))
     assert (
         BeamSearch(hops=3)(EgoNetwork(hops=4)(kit.state("One"), context), context)
@@ -96,7 +96,7 @@ def test_no_one_is_asked_by_default(kit):
     )
 
 
-def test_lanes_that_ask_before_the_answer_are_known():
+def test_stop_judgement_counts_as_a_model_step():
     from core.engine import Engine
     from core.instances.catalogue import find_instance
     from core.models.registry import Registry

@@ -1,4 +1,4 @@
-"""Unions: two searches from one state, in every form that a line has."""
+"""Unions of two searches from one state, in every notation of a line."""
 
 import pytest
 import tomli_w
@@ -20,7 +20,7 @@ def home(tmp_path, monkeypatch):
 WORDS, MEANING = "SparseNodes(by='bm25', keep=2)", "VectorNodes(keep=2)"
 
 
-def test_hits_of_both_are_taken_in_turn_each_once():
+def test_hits_of_both_alternate_without_repeats():
     graph = corpus_graph()
     by_words = run(f"EmbedQuery() >> {WORDS}", "figs brandy", graph).nodes.items
     by_meaning = run(f"EmbedQuery() >> {MEANING}", "figs brandy", graph).nodes.items
@@ -33,7 +33,7 @@ def test_hits_of_both_are_taken_in_turn_each_once():
 
 
 @pytest.mark.parametrize("question", ["figs brandy", "apples", "zebra"])
-def test_by_score_it_does_not_matter_which_comes_first(question):
+def test_order_by_score_is_symmetric(question):
     graph = corpus_graph()
     one, other = (
         f"Union(first={a}, second={b}, order='score')"
@@ -44,7 +44,10 @@ def test_by_score_it_does_not_matter_which_comes_first(question):
 
 
 def test_reciprocal_ranks_are_added():
-    """Of 7, 8 and 8, 9 the second and first place of 8 come to 1/62 + 1/61, the first of 7 to 1/61, the second of 9 to 1/62."""
+    """Reciprocal ranks of the lists (7, 8) and (8, 9).
+
+    8 has ranks 2 and 1 (1/62 + 1/61), 7 has rank 1 (1/61), and 9 has rank 2 (1/62).
+    """
     one, other = Ranking("chunk", (7, 8), (0.9, 0.8)), Ranking("chunk", (8, 9), (5.0, 4.0))
     fused = merge_rankings(one, other, "reciprocal rank")
     assert fused.items == (8, 7, 9) and fused.scores == pytest.approx(
@@ -53,7 +56,7 @@ def test_reciprocal_ranks_are_added():
     assert merge_rankings(one, None, "reciprocal rank") == one
 
 
-def test_the_hybrid_row_finds_what_either_search_finds():
+def test_hybrid_row_finds_hits_of_either_search():
     graph = corpus_graph()
     line = f"EmbedQuery() >> Union(first={WORDS}, second={MEANING}, order='reciprocal rank')"
     by_words = run(f"EmbedQuery() >> {WORDS}", "figs brandy", graph).nodes.items
@@ -63,12 +66,12 @@ def test_the_hybrid_row_finds_what_either_search_finds():
     assert operators == ["BuiltGraph", "EmbedQuery", "Union", "RankHits", "AnswerFromTables"]
 
 
-def test_what_a_line_of_it_left_behind_beside_hits_is_not_seen_after():
+def test_other_fields_of_a_branch_are_dropped():
     state = run(f"EmbedQuery() >> (Hypothesise() >> {MEANING} | {WORDS})", "figs", corpus_graph())
     assert state.vector == pytest.approx(run("EmbedQuery()", "figs").vector)
 
 
-def test_it_is_read_back_from_text_and_from_a_file(tmp_path):
+def test_union_is_parsed_again_from_text_and_file(tmp_path):
     line = parse_line(
         f"EmbedQuery() >> ({WORDS} >> GraphRerank() | {MEANING}) >> DocumentsOfNodes()"
     )
@@ -78,7 +81,7 @@ def test_it_is_read_back_from_text_and_from_a_file(tmp_path):
     assert read_instances(file)["mine"].line == line
 
 
-def test_what_it_reads_must_be_there_and_it_must_find_something():
+def test_union_needs_its_inputs_and_must_find_hits():
     with pytest.raises(BadParameter, match="reads the question's vector"):
         parse_line(f"{MEANING} | {WORDS}")
     with pytest.raises(BadParameter, match="A line of a union finds no hits"):

@@ -1,6 +1,7 @@
-"""Extraction by vectors on the five films nodes, worked out by hand: a word is a dimension, so equal words make a cosine.
+"""Subgraph extraction by vectors on five nodes, with hand-computed cosines.
 
-One - Ann - Two, One - Drama, Two - 1999; triples have five words, the arrow twice: a norm of sqrt(7).
+Each word is a dimension. The links are One - Ann - Two, One - Drama, Two - 1999. Triples have five
+words, one of them the arrow twice: a norm of sqrt(7).
 """
 
 import numpy as np
@@ -19,7 +20,7 @@ from tests.notes import NoteWith
 
 @pytest.fixture
 def run(kit):
-    """`run(operator, text, *seeds)`: the subgraph's nodes by name with their scores, and the state."""
+    """A function `run(operator, text, *seeds)`: the subgraph's scores by name, and the state."""
 
     def made(operator, text, *seeds):
         state = operator(
@@ -33,8 +34,9 @@ def run(kit):
     return made
 
 
-def test_the_nearest_nodes_their_neighbours_and_the_entities(run):
-    # “tell ann” is nearest to Ann, 1 / sqrt(2); with one hop come One and Two, over both its directed_by and written_by.
+def test_nearest_nodes_neighbours_and_entities_are_kept(run):
+    # “tell ann” is nearest to Ann, 1 / sqrt(2). One hop adds One and Two, over directed_by and
+    # written_by.
     assert run(VectorSearch(matches=1, hops=0), "tell ann", "Drama")[0] == {
         "Drama": 1.0,
         "Ann": 0.707,
@@ -46,7 +48,8 @@ def test_the_nearest_nodes_their_neighbours_and_the_entities(run):
         "Two": 0.707,
     }
     found, state = run(VectorSearch(matches=2, hops=0), "ann ann one", "Drama")
-    assert found == {"Drama": 1.0, "Ann": 0.894, "One": 0.447}  # 2 / sqrt(5) and 1 / sqrt(5)
+    # These are 2 / sqrt(5) and 1 / sqrt(5).
+    assert found == {"Drama": 1.0, "Ann": 0.894, "One": 0.447}
     step = state.trace[-1]
     assert step.notes == (NoteWith(5, "nodes", "Ann (0.89", "One (0.45"),) and step.sizes == {
         "nodes": 3,
@@ -55,8 +58,9 @@ def test_the_nearest_nodes_their_neighbours_and_the_entities(run):
     assert step.usage.texts == 1
 
 
-def test_directions_and_hops(run):
-    # Outward nothing leaves Ann; inward One and Two do; two hops inward reach no more, both ways all five.
+def test_directions_and_hops_limit_the_subgraph(run):
+    # Outward no edge leaves Ann; inward One and Two follow. Two hops inward reach no more, both
+    # directions reach all five.
     assert set(run(VectorSearch(matches=1, direction="out"), "ann", "Drama")[0]) == {"Drama", "Ann"}
     assert set(run(VectorSearch(matches=1, hops=2, direction="in"), "ann", "Drama")[0]) == {
         "Drama",
@@ -73,8 +77,9 @@ def test_directions_and_hops(run):
     }
 
 
-def test_triples_bring_both_their_ends(run):
-    # “1999 two” shares two words with Two -> release_year -> 1999, 2 / sqrt(2 * 7) = 0.535, kept in 16 bits.
+def test_triples_add_both_ends(run):
+    # “1999 two” shares two words with Two -> release_year -> 1999: 2 / sqrt(2 * 7) = 0.535, stored
+    # in 16 bits.
     found, state = run(VectorSearch(of="triples", matches=1, hops=0), "1999 two", "Drama")
     assert found == {
         "Drama": 1.0,
@@ -84,7 +89,7 @@ def test_triples_bring_both_their_ends(run):
     assert state.trace[-1].notes[0] == NoteWith(5, "triples", "Two -> release_year -> 1999 (0.53")
 
 
-def test_pieces_stay_go_or_are_joined(run, kit):
+def test_components_are_kept_dropped_or_joined(run, kit):
     # 1999 is found, four steps from Drama: Drama - One - Ann - Two - 1999.
     found, state = run(VectorSearch(matches=1, hops=0), "1999", "Drama")
     assert set(found) == {"Drama", "1999"} and observe(kit.graph, state).extracted.components == 2
@@ -101,16 +106,17 @@ def test_pieces_stay_go_or_are_joined(run, kit):
     )
 
 
-def test_a_cap_keeps_what_is_near_a_better_match(run):
-    # Ann (0.894) and 1999 (0.447) match: of One and Two, both next to Ann, One has the smaller id.
+def test_cap_keeps_neighbours_of_better_matches(run):
+    # Ann (0.894) and 1999 (0.447) match. Of Ann's neighbours One and Two, One has the smaller id.
     found, state = run(VectorSearch(matches=2, keep=4), "ann ann 1999", "Drama")
     assert found == {"Drama": 1.0, "Ann": 0.894, "1999": 0.447, "One": 0.894}
     assert state.trace[-1].notes[1] == NoteWith("4 nodes", "best matches")
     assert set(run(VectorSearch(matches=2, keep=1), "ann", "Drama")[0]) == {"Drama"}
 
 
-def test_a_hub_does_not_fill_the_subgraph_before_a_better_match(tmp_path, kit):
-    # hub has 50 leaves, star 3; star matches better, so its leaves come first, then as many of the hub's as there is room for.
+def test_hub_does_not_displace_a_better_match(tmp_path, kit):
+    # "hub" has 50 leaves and "star" 3. "star" matches better, so its leaves come first, then leaves
+    # of the hub up to the limit.
     triples = [
         *(("hub", "r", f"h{i}") for i in range(50)),
         *(("star", "r", f"s{i}") for i in range(3)),
@@ -128,13 +134,13 @@ def test_a_hub_does_not_fill_the_subgraph_before_a_better_match(tmp_path, kit):
     )
 
 
-def test_what_cannot_be_is_refused():
+def test_invalid_settings_are_refused():
     with pytest.raises(BadParameter, match="must be one of nodes, triples"):
         VectorSearch(of="relations")
     assert VectorSearch(matches=1000, hops=2).words() == "1,000 nodes by vectors, 2 hops around"
 
 
-def test_its_rows_stand_beside_no_12():
+def test_rows_differ_from_number_12_in_extraction():
     known = catalogue()
     for row in ("lego-12-vectors", "lego-12-vectors-joined", "lego-12-vector-triples"):
         assert (

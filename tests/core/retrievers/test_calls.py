@@ -1,4 +1,4 @@
-"""A retriever asked for real on loopback: what it is told, and every way in which it may fail."""
+"""Real calls to a retriever on loopback: the request, the reply, and every kind of failure."""
 
 import json
 import threading
@@ -27,8 +27,8 @@ BODIES = {
 }
 
 
-class Server(BaseHTTPRequestHandler):
-    """Answers by the path that is asked; keeps what it was told."""
+class RetrieverHandler(BaseHTTPRequestHandler):
+    """A server whose answer depends on the requested path, and that records its requests."""
 
     told: list = []
     over, ended = threading.Event(), threading.Event()
@@ -65,20 +65,23 @@ class Server(BaseHTTPRequestHandler):
 
 @pytest.fixture(scope="module")
 def server():
-    made = ThreadingHTTPServer(("127.0.0.1", 0), Server)
-    made.handle_error = lambda *told: None  # a client that leaves is what is tested
+    made = ThreadingHTTPServer(("127.0.0.1", 0), RetrieverHandler)
+    made.handle_error = lambda *told: None  # Clients that disconnect are part of the tests.
     threading.Thread(target=made.serve_forever, daemon=True).start()
     yield made
-    Server.over.set()
+    RetrieverHandler.over.set()
     made.shutdown()
     made.server_close()
 
 
 @pytest.fixture
 def at(server, tmp_path, monkeypatch):
-    """`at("/path", more)` asks what is declared with that path; `at.told` is what the server was told."""
+    """A function `at.ask("/path", more)` that calls the retriever declared with that path.
+
+    `at.told` lists the requests that the server received.
+    """
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
-    Server.told.clear()
+    RetrieverHandler.told.clear()
 
     def asked(path, more="", watch=NO_WATCH):
         own_file().write_text(
@@ -86,12 +89,14 @@ def at(server, tmp_path, monkeypatch):
         )
         return calls.call_retriever(find_retriever("mine"), REQUEST, watch)
 
-    return SimpleNamespace(ask=asked, told=Server.told, ended=Server.ended, home=tmp_path)
+    return SimpleNamespace(
+        ask=asked, told=RetrieverHandler.told, ended=RetrieverHandler.ended, home=tmp_path
+    )
 
 
-def test_the_request_and_the_reply(at, monkeypatch):
+def test_request_and_reply_have_their_format(at, monkeypatch):
     monkeypatch.setenv("MY_TOKEN", "Bearer abc")
-    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")  # no proxy is asked
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")  # No proxy is used.
     assert at.ask("/good?x=1", 'headers = { Authorization = "MY_TOKEN" }') == {"answers": ["Drama"]}
     ((path, headers, body),) = at.told
     assert path == "/good?x=1" and body == REQUEST
@@ -114,21 +119,21 @@ def test_the_request_and_the_reply(at, monkeypatch):
         ("/large", "replied with more than 1 MB"),
     ],
 )
-def test_every_failure_is_a_sentence(at, monkeypatch, path, told):
+def test_every_failure_is_a_readable_error(at, monkeypatch, path, told):
     monkeypatch.setattr(calls, "MAX_REPLY_BYTES", 1 << 20)
     with pytest.raises(RetrieverFailed, match=told):
         at.ask(path)
-    assert [one[0] for one in at.told] == [path]  # nothing is tried twice, and no redirect followed
+    assert [one[0] for one in at.told] == [path]  # There is no retry, and no redirect is followed.
 
 
 @pytest.mark.parametrize("path", ["/slow", "/drip"])
-def test_who_does_not_answer_in_time_is_left(at, path):
+def test_slow_retriever_is_given_up(at, path):
     with pytest.raises(RetrieverFailed, match="did not answer within 0.3 seconds"):
         at.ask(path, "timeout = 0.3")
     assert not at.ended.is_set()
 
 
-def test_a_person_may_cancel_while_it_works(at):
+def test_call_can_be_cancelled(at):
     end = time.monotonic() + 0.2
 
     def check():
@@ -140,13 +145,13 @@ def test_a_person_may_cancel_while_it_works(at):
     assert not at.ended.is_set()
 
 
-def test_nobody_there_and_a_key_that_is_not_set(at, monkeypatch, tmp_path):
+def test_missing_server_and_key_are_reported(at, monkeypatch, tmp_path):
     own_file().write_text('[gone]\nurl = "http://127.0.0.1:9/"\n', "utf-8")
     with pytest.raises(
         RetrieverFailed, match="“gone” cannot be reached .*; is it running"
     ) as raised:
         calls.call_retriever(find_retriever("gone"), REQUEST)
-    assert "127.0.0.1" not in str(raised.value)  # the address is the person's own
+    assert "127.0.0.1" not in str(raised.value)  # The address is private to the user.
     header = 'headers = { "X-Key" = "NOT_SET_ANYWHERE" }'
     with pytest.raises(
         RetrieverFailed,
@@ -192,7 +197,7 @@ number = 3
         ("number", "“number” failed: TypeError"),
     ],
 )
-def test_a_function_of_ones_own(at, monkeypatch, name, told):
+def test_own_function_is_called(at, monkeypatch, name, told):
     monkeypatch.setattr(calls, "MAX_REPLY_BYTES", 1 << 20)
     (at.home / "mine.py").write_text(CALLED, "utf-8")
     own_file().write_text(
@@ -203,9 +208,12 @@ def test_a_function_of_ones_own(at, monkeypatch, name, told):
         calls.call_retriever(find_retriever(name), REQUEST)
 
 
-def test_a_changed_module_is_loaded_anew_and_an_installed_one_is_found(at):
+def test_changed_module_is_reloaded(at):
     own_file().write_text(
-        '[mine]\npython = "mine:retrieve"\n[json]\npython = "json:dumps"\n[none]\npython = "no_such:f"\n',
+        (
+            '[mine]\npython = "mine:retrieve"\n[json]\npython = "json:dumps"\n[none]\n'
+            'python = "no_such:f"\n'
+        ),
         "utf-8",
     )
     file = at.home / "mine.py"

@@ -1,4 +1,4 @@
-"""What a person may declare as a retriever, and what is said of rows that cannot be used."""
+"""Declarations of retrievers, and messages about invalid ones."""
 
 import pytest
 
@@ -33,13 +33,13 @@ def write(text):
     own_file().write_text(text, "utf-8")
 
 
-def test_nothing_is_declared_at_first():
+def test_no_retriever_is_declared_by_default():
     assert declared_retrievers() == {} and own_file_faults() == ()
     with pytest.raises(BadParameter, match="none is declared in retrievers.toml"):
         find_retriever("mine")
 
 
-def test_declared_ones_stand_in_the_catalogue_under_a_group_of_their_own(home):
+def test_declared_retrievers_have_a_group_in_the_catalogue(home):
     write(GOOD)
     mine, called = declared_retrievers().values()
     assert (mine.title, mine.timeout, mine.keep, mine.version) == ("My retriever", 5.0, 7, "3")
@@ -73,9 +73,10 @@ def test_declared_ones_stand_in_the_catalogue_under_a_group_of_their_own(home):
     )
 
 
-def test_a_retriever_of_one_kind_of_source_is_one_method(home):
+def test_retriever_for_one_source_kind_is_one_method(home):
     write(
-        'mine.url = "http://x/"\nmine.source = "corpus"\ngraphs.url = "http://x/"\ngraphs.source = "graph"'
+        'mine.url = "http://x/"\nmine.source = "corpus"\ngraphs.url = "http://x/"\n'
+        'graphs.source = "graph"'
     )
     assert [key for key in catalogue() if key.startswith("retriever-")] == [
         "retriever-mine-documents",
@@ -115,7 +116,7 @@ BAD = [
 
 
 @pytest.mark.parametrize("text, told", BAD)
-def test_a_bad_row_is_named_and_costs_only_itself(text, told):
+def test_bad_row_is_named_and_skipped(text, told):
     write(f'{text}\n[good]\nurl = "http://127.0.0.1/"\n')
     assert (
         list(declared_retrievers()) == ["good"]
@@ -130,7 +131,7 @@ def test_a_bad_row_is_named_and_costs_only_itself(text, told):
         find_instance(f"retriever-{name}")
 
 
-def test_a_file_that_is_no_toml_costs_no_other_instance():
+def test_invalid_toml_file_affects_no_other_instance():
     write("[mine\n")
     assert (
         declared_retrievers() == {}
@@ -141,7 +142,7 @@ def test_a_file_that_is_no_toml_costs_no_other_instance():
         find_instance("retriever-mine")
 
 
-def test_unknown_names_bring_the_nearest():
+def test_unknown_name_suggests_the_nearest():
     write(GOOD)
     with pytest.raises(
         BadParameter, match="no retriever “min” in retrievers.toml. Did you mean “mine”"
@@ -149,7 +150,7 @@ def test_unknown_names_bring_the_nearest():
         find_instance("retriever-min")
 
 
-def test_the_stamp_tells_versions_and_states_of_a_file_apart_and_shows_no_address(home):
+def test_stamp_distinguishes_versions_without_the_address(home):
     write(GOOD)
     first, called = find_retriever("mine").stamp(), find_retriever("called").stamp()
     assert (

@@ -1,4 +1,4 @@
-"""Documents of a reply found in a corpus of three: by id, by title, by quotation; what is not there is counted."""
+"""Documents of a reply matched with a corpus by id, title or quotation; misses are counted."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from core.retrievers.reply import ReplyDocument, UnfitReply, check_documents_rep
 from core.sources import CorpusSource
 from tests.notes import NoteWith
 
-# about 600 tokens: three chunks
+# About 600 tokens, in three chunks.
 LONG = " ".join(f"Sentence number {i} of the long book speaks of thing{i}." for i in range(60))
 DOCUMENTS = (
     Document(
@@ -33,84 +33,84 @@ def graph(tmp_path_factory):
         yield CorpusSource("books").open(Engine()).graph
 
 
-def place(graph, *given, question="who"):
+def match_documents(graph, *given, question="who"):
     found = place_documents(graph, question, given, word_search(graph, "chunks", "bm25"))
     return graph.columns.chunks.texts("id", list(found.rows)), list(found.rows.values()), found
 
 
-def test_by_id_by_title_and_by_quotation(graph):
+def test_documents_match_by_id_title_and_quotation(graph):
     given = (ReplyDocument("fred", score=3.0), ReplyDocument(title="a christmas  CAROL", score=2.0))
-    ids, scores, found = place(graph, *given)
+    ids, scores, found = match_documents(graph, *given)
     assert (ids, scores, found.unplaced, found.notes) == (["fred", "carol"], [3.0, 2.0], 0, [])
-    assert place(graph, ReplyDocument(text="scrooge was\n his partner"))[0] == ["carol"]
-    assert place(
+    assert match_documents(graph, ReplyDocument(text="scrooge was\n his partner"))[0] == ["carol"]
+    assert match_documents(
         graph,
         *(ReplyDocument(named=name) for name in ("fred", "Scrooge was his", "the long book#no")),
     )[0] == ["fred", "carol"]
-    assert place(graph, ReplyDocument("book#1"))[0] == ["book#1"]
+    assert match_documents(graph, ReplyDocument("book#1"))[0] == ["book#1"]
 
 
-def test_an_id_takes_one_place_that_of_the_passage_nearest_to_the_question(graph):
+def test_id_matches_the_nearest_passage(graph):
     """thing55 is in the last of the book's chunks, thing1 in its first."""
-    last, _, found = place(graph, ReplyDocument("book"), question="what of thing55")
-    first, _, _ = place(graph, ReplyDocument("book"), question="what of thing1")
+    last, _, found = match_documents(graph, ReplyDocument("book"), question="what of thing55")
+    first, _, _ = match_documents(graph, ReplyDocument("book"), question="what of thing1")
     assert first == ["book#0"] and last == [
         f"book#{len([i for i in graph.columns.chunks.texts('document') if i == 'book']) - 1}"
     ]
     assert found.notes == [NoteWith("1 document", "several passages", "nearest")]
 
 
-def test_a_long_text_takes_a_place_for_each_passage_that_it_covers(graph):
+def test_long_text_matches_each_passage_it_covers(graph):
     chunks = [
         id
         for id, of in zip(graph.columns.chunks.texts("id"), graph.columns.chunks.texts("document"))
         if of == "book"
     ]
-    ids, scores, found = place(
+    ids, scores, found = match_documents(
         graph, ReplyDocument(text=LONG, score=1.0), ReplyDocument("fred", score=0.5)
     )
     assert ids == [*chunks, "fred"] and scores == [1.0] * len(chunks) + [0.5] and len(chunks) > 1
     assert NoteWith("1 document", "several passages", "follow one another") in found.notes
-    # over the first cut
+    # The quotation crosses the first chunk border.
     across = LONG[len(graph.columns.chunks.text("text", chunks.index("book#0"))) - 200 :][:400]
     assert (
-        set(place(graph, ReplyDocument(text=across))[0]) <= set(chunks)
-        and place(graph, ReplyDocument(text=across))[0]
+        set(match_documents(graph, ReplyDocument(text=across))[0]) <= set(chunks)
+        and match_documents(graph, ReplyDocument(text=across))[0]
     )
 
 
-def test_what_is_not_there_is_counted_and_what_comes_twice_takes_its_first_place(graph):
+def test_unknown_and_repeated_documents_are_counted(graph):
     given = (
         ReplyDocument("fred", score=1.0),
         ReplyDocument("<script>"),
         ReplyDocument(text="A whale was white."),
         ReplyDocument("fred"),
     )
-    ids, scores, found = place(graph, *given)
+    ids, scores, found = match_documents(graph, *given)
     assert (ids, scores, found.unplaced) == (["fred"], [1.0], 2)
     assert found.notes == [
         NoteWith(2, "4 documents", "not in the corpus", "“<script>”", "“A whale was white.”"),
         NoteWith("1 document", "named before", "first place"),
     ]
-    assert place(graph)[2].rows == {} and place(graph)[2].notes == []
+    assert match_documents(graph)[2].rows == {} and match_documents(graph)[2].notes == []
 
 
-def test_a_title_of_two_documents_says_nothing_without_a_text(graph):
-    ids, _, found = place(
+def test_ambiguous_title_needs_a_text(graph):
+    ids, _, found = match_documents(
         graph, ReplyDocument(title="Twins"), ReplyDocument(title="Twins", text="Another one.")
     )
     assert ids == ["twin-2"] and found.unplaced == 1
     assert any("title is that of several" in note for note in found.notes)
 
 
-def test_an_id_counts_where_the_text_is_another(graph):
-    ids, _, found = place(graph, ReplyDocument("fred", text="Marley was dead"))
+def test_id_precedes_a_different_text(graph):
+    ids, _, found = match_documents(graph, ReplyDocument("fred", text="Marley was dead"))
     assert ids == ["fred"] and found.notes == [
         NoteWith("1 document", "id", "text", "the id counts")
     ]
 
 
-def test_a_reply_of_documents():
+def test_reply_of_documents_is_parsed():
     reply = check_documents_reply(
         {
             "documents": [{"id": "a", "score": 1}, {"title": "B", "score": 2, "rank": 1}],
@@ -153,12 +153,12 @@ def test_a_reply_of_documents():
         ({"nodes": ["a"]}, "ask it of a graph of triples"),
     ],
 )
-def test_what_is_no_reply_of_documents(data, why):
+def test_invalid_reply_of_documents_is_refused(data, why):
     with pytest.raises(UnfitReply, match=why):
         check_documents_reply(data)
 
 
-def test_documents_are_no_reply_about_a_graph():
+def test_documents_are_refused_for_a_graph():
     with pytest.raises(UnfitReply, match="ask it of a corpus"):
         check_reply({"documents": [{"id": "a"}]})
     assert check_reply({"documents": [{"id": "a"}], "answers": ["Ann"]}).answers == ("Ann",)

@@ -1,4 +1,4 @@
-"""Traces as OpenInference's and Langfuse's own libraries write them (recorded/SOURCE.md)."""
+"""Traces written by the libraries of OpenInference and Langfuse (recorded/SOURCE.md)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SPANS = [
 
 
 @pytest.mark.parametrize("file", SPANS)
-def test_spans_of_openinference(file):
+def test_openinference_spans_are_read(file):
     read = read_run_file(RECORDED / file)
     second, first = sorted(read.rows, key=lambda row: row.answer, reverse=True)
     assert (read.format, read.notes) == ("openinference", ())
@@ -39,7 +39,7 @@ def test_spans_of_openinference(file):
     )
 
 
-def test_observations_of_langfuse_whose_texts_are_json():
+def test_langfuse_observations_with_json_texts_are_read():
     read = read_run_file(RECORDED / "langfuse-observations.json")
     first, second = read.rows
     assert (read.format, read.notes) == ("langfuse", ())
@@ -48,5 +48,5 @@ def test_observations_of_langfuse_whose_texts_are_json():
         (ReplyDocument("harbour.txt", text=HARBOUR),),
         "Ann Lee",
     )
-    # a root by its mark, whose parent is elsewhere
+    # This span is marked as a root, though its parent is elsewhere.
     assert (second.question, second.answer) == ("Who owns the Marie?", "Ann Lee does.")

@@ -1,4 +1,4 @@
-"""A reply's form, and its names found in a graph of five nodes."""
+"""The format of a reply, and its names matched with a graph of five nodes."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from tests.notes import NoteWith
 DRAMA = {"nodes": ["One", "Drama"], "relations": ["has_genre"], "forward": [True], "score": 0.9}
 
 
-def test_a_whole_reply():
+def test_complete_reply_is_parsed():
     reply = check_reply(
         {
             "paths": [DRAMA],
@@ -36,7 +36,7 @@ def test_a_whole_reply():
     )
 
 
-def test_paths_come_by_score_ties_as_they_came():
+def test_paths_are_sorted_by_score_stably():
     paths = [
         {**DRAMA, "score": score, "nodes": ["One", name]}
         for score, name in ((0.1, "a"), (3, "b"), (0.1, "c"), (-1, "d"))
@@ -75,14 +75,17 @@ def test_paths_come_by_score_ties_as_they_came():
         ({"answers": [["a"]]}, "answer 1 should be a name"),
     ],
 )
-def test_what_is_wrong_is_named(told, why):
+def test_errors_are_named(told, why):
     with pytest.raises(UnfitReply, match=why):
         check_reply(told)
 
 
 @pytest.fixture
 def place(kit):
-    """`place(reply, *seeds)`: what of a reply is in the films graph, its paths as texts, and its notes."""
+    """A function `place(reply, *seeds)` that matches a reply with the films graph.
+
+    Its result has the paths as texts and the notes.
+    """
 
     def told(reply, *seeds):
         found = place_reply(
@@ -94,7 +97,7 @@ def place(kit):
     return told
 
 
-def test_paths_are_found_along_and_against_triples(place):
+def test_paths_match_triples_in_both_directions(place):
     both = {
         "nodes": ["One", "Ann", "Two"],
         "relations": ["directed_by", "directed_by"],
@@ -110,7 +113,7 @@ def test_paths_are_found_along_and_against_triples(place):
     assert list(found.paths.values()) == [None, 0.9]
 
 
-def test_of_parallel_triples_the_relation_decides(place, kit):
+def test_relation_selects_among_parallel_triples(place, kit):
     found = place(
         {"paths": [{"nodes": ["Two", "Ann"], "relations": ["written_by"], "forward": [True]}]}
     )
@@ -120,7 +123,7 @@ def test_of_parallel_triples_the_relation_decides(place, kit):
     ]
 
 
-def test_what_is_not_in_the_graph_is_left_out_with_a_note(place):
+def test_unknown_names_are_left_out_with_a_note(place):
     wrong = [
         {"nodes": ["One", "<b>Nobody</b>"]},
         {"nodes": ["One", "1999"], "relations": ["release_year"]},
@@ -156,14 +159,14 @@ def test_hits_alone_are_joined_by_shortest_paths(place, kit):
     assert "2 of 2 nodes were joined" in found.notes[0]
 
 
-def test_answers_alone_are_answers_and_joined(place, kit):
+def test_answers_alone_are_kept_and_joined(place, kit):
     found = place({"answers": ["Drama", "Nothing"]})
     assert found.answers == (kit.node("Drama"),) and found.texts == ["One -> has_genre -> Drama"]
     assert place({"answers": ["Nothing"]}).answers == () and place({}).answers is None
     assert place({}).paths == {} and place({}).nodes == ()
 
 
-def test_names_that_several_nodes_share(tmp_path):
+def test_shared_names_are_resolved_by_triples(tmp_path):
     """“Two” is a film and a song; only the film was directed."""
     from core.graph.building.build import build
 

@@ -1,4 +1,4 @@
-"""Finished runs read from files of each format, a few rows written down by hand; the format is found by itself."""
+"""Finished runs in each supported file format, with automatic detection of the format."""
 
 import gzip
 import json
@@ -138,7 +138,8 @@ DPR = {
 }
 TITLES = (ReplyDocument(title="T"), ReplyDocument(title="U"))
 IDS = (ReplyDocument(named="d1", score=2.0), ReplyDocument(named="d2", score=1.0))
-CASES = {  # what the file holds, its format, and of its one row the id, the question, the documents and the answer
+# Contents and format of each file, then the id, question, documents and answer of its only row.
+CASES = {
     "openinference-otlp": (
         OTLP,
         "openinference",
@@ -225,7 +226,7 @@ CASES = {  # what the file holds, its format, and of its one row the id, the que
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_a_row_of_each_format(tmp_path, name):
+def test_row_of_each_format_is_read(tmp_path, name):
     data, format, id, question, documents, answer = CASES[name]
     file = tmp_path / "run.json"
     file.write_text(json.dumps(data), "utf-8")
@@ -235,15 +236,15 @@ def test_a_row_of_each_format(tmp_path, name):
     assert (row.id, row.question, row.documents, row.answer) == (id, question, documents, answer)
 
 
-def test_what_is_known_of_the_answer_comes_along(tmp_path):
+def test_known_answers_are_read(tmp_path):
     for name in ("ragas", "ragas-early", "hipporag", "graphrag-bench"):
         file = tmp_path / f"{name}.jsonl"
         file.write_text("\n".join(map(json.dumps, CASES[name][0])), "utf-8")
         assert read_run_file(file).rows[0].references == ("Ann Lee",)
 
 
-def test_a_trec_run_goes_by_scores_and_ties_by_ids_as_trec_eval(tmp_path):
-    """d1 and d3 share a score: the last id comes first, whatever their ranks say."""
+def test_trec_run_is_sorted_as_by_trec_eval(tmp_path):
+    """d1 and d3 have equal scores: the larger id comes first, whatever their ranks."""
     file = tmp_path / "run.txt.gz"
     lines = [
         "q2 Q0 d9 1 1.0 mine",
@@ -262,7 +263,7 @@ def test_a_trec_run_goes_by_scores_and_ties_by_ids_as_trec_eval(tmp_path):
     ]
 
 
-def test_tables_hold_lists_as_text(tmp_path):
+def test_lists_in_tables_are_texts(tmp_path):
     file = tmp_path / "run.csv"
     file.write_text(
         'user_input,retrieved_contexts,response\n"who?","[\'first\', ""it\'s""]",Ann\n', "utf-8"
@@ -284,7 +285,7 @@ def test_tables_hold_lists_as_text(tmp_path):
     )
 
 
-def test_rows_that_say_nothing_and_repeats_are_counted(tmp_path):
+def test_empty_and_repeated_rows_are_counted(tmp_path):
     file = tmp_path / "run.jsonl"
     rows = [
         {"question": "a", "answer": "1"},
@@ -316,19 +317,19 @@ def test_rows_that_say_nothing_and_repeats_are_counted(tmp_path):
         ("<script>alert(1)</script>", "no finished run"),
     ],
 )
-def test_what_is_no_run_is_a_sentence(tmp_path, text, why):
+def test_invalid_run_is_a_readable_error(tmp_path, text, why):
     file = tmp_path / "run.txt"
     file.write_bytes(text.encode("utf-8"))
     with pytest.raises(BadInput, match=why):
         read_run_file(file)
 
 
-def test_a_format_that_is_not_known_names_the_nearest(tmp_path):
+def test_unknown_format_names_the_nearest(tmp_path):
     with pytest.raises(BadInput, match="Did you mean “ragas”"):
         read_run_file(tmp_path / "run.json", "raggas")
 
 
-def test_qrels_in_four_columns_and_in_three(tmp_path):
+def test_qrels_have_three_or_four_columns(tmp_path):
     file = tmp_path / "qrels"
     file.write_text("1 0 d1 1\n1 0 d2 2\n1 0 d3 0\n2 0 d1 0\n", "utf-8")
     assert read_qrels(file) == {"1": ("d2", "d1"), "2": ()}
@@ -341,7 +342,7 @@ def test_qrels_in_four_columns_and_in_three(tmp_path):
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-8-sig"])
-def test_runs_and_judgements_of_other_encodings(tmp_path, encoding):
+def test_other_text_encodings_are_read(tmp_path, encoding):
     (tmp_path / "r.trec").write_bytes("q1 Q0 möwe.txt 1 2.0 x\n".encode(encoding))
     found = read_run_file(tmp_path / "r.trec")
     assert found.rows[0].documents[0].id == "möwe.txt"

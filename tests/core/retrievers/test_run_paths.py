@@ -1,4 +1,4 @@
-"""Reasoning paths in rows of finished runs, as RoG, Think-on-Graph, SubgraphRAG and others write them."""
+"""Reasoning paths in rows of finished runs, as RoG, Think-on-Graph and SubgraphRAG write them."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ Question:
 What did Ann build -> or own?"""
 
 
-def names(row) -> list[str]:
-    """The paths with their relations in brackets."""
+def path_texts(row) -> list[str]:
+    """The paths as texts with their relations in brackets."""
     written = []
     for path in paths_in(row)[0]:
         steps = (f"[{relation}] {node}" for relation, node in zip(path.relations, path.nodes[1:]))
@@ -33,21 +33,30 @@ def names(row) -> list[str]:
     return written
 
 
-def test_the_paths_that_a_prompt_shows():
-    assert names({"input": ROG}) == ["Ann [owns] Marie [sails_to] Varna", "Ann [built] Harbour"]
+def test_paths_of_a_prompt_are_found():
+    assert path_texts({"input": ROG}) == [
+        "Ann [owns] Marie [sails_to] Varna",
+        "Ann [built] Harbour",
+    ]
     assert paths_in({"input": "What did Ann build -> or own?"}) == ((), 0)
-    triplets = "Triplets:\n(Ann,owns,Marie)\n(Bo, Holm,is,captain)\n\nQuestion:\nwho?"  # a name with a comma cannot be told from four parts
+    # A name with a comma looks like a row of four fields.
+    triplets = "Triplets:\n(Ann,owns,Marie)\n(Bo, Holm,is,captain)\n\nQuestion:\nwho?"
     assert (
-        names({"user_query": triplets}) == ["Ann [owns] Marie"]
+        path_texts({"user_query": triplets}) == ["Ann [owns] Marie"]
         and paths_in({"user_query": triplets})[1] == 1
     )
 
 
-def test_think_on_graphs_chains_go_on_from_the_ends_that_were_reached():
-    """`reasoning_chains` of save_2_jsonl: for each depth a list with a list of triples; later ones begin where earlier ones end."""
+def test_think_on_graph_chains_continue_from_earlier_ends():
+    """`reasoning_chains` of save_2_jsonl holds a list of triple lists per depth.
+
+    Later triples begin where earlier ones end.
+    """
     first = [["Ann", "owns", "Marie"], ["Ann", "built", "Harbour"]]
     second = [["Marie", "sails_to", "Varna"], ["Marie", "sails_to", "Rome"], ["Bo", "knows", "Cy"]]
-    assert names({"question": "?", "results": "", "reasoning_chains": [[first], [second]]}) == [
+    assert path_texts(
+        {"question": "?", "results": "", "reasoning_chains": [[first], [second]]}
+    ) == [
         "Ann [built] Harbour",
         "Ann [owns] Marie [sails_to] Varna",
         "Ann [owns] Marie [sails_to] Rome",
@@ -69,20 +78,20 @@ def test_think_on_graphs_chains_go_on_from_the_ends_that_were_reached():
         ("[['A', 'r', 'B']]", ["A [r] B"]),
     ],
 )
-def test_forms_of_paths(value, found):
-    assert names({"paths": value}) == found and paths_in({"triples": value})[1] == 0
+def test_path_formats_are_parsed(value, found):
+    assert path_texts({"paths": value}) == found and paths_in({"triples": value})[1] == 0
 
 
 @pytest.mark.parametrize(
     "value",
     [["A", "r"], 7, None, {}, [[]], [["A", "", "B"]], [["A", 3, "B"]], ["A -> r"], [{"head": "A"}]],
 )
-def test_what_is_no_path_is_counted(value):
+def test_invalid_paths_are_counted(value):
     paths, odd = paths_in({"paths": [value]})
     assert (paths, odd) == ((), 1)
 
 
-def test_scores_come_along():
+def test_scores_are_kept():
     assert paths_in({"scored_triples": [["A", "r", "B", 0.25]]})[0] == (
         TextPath(("A", "B"), ("r",), (None,), 0.25),
     )
@@ -94,7 +103,7 @@ def written(tmp_path, *rows) -> str:
     return str(file)
 
 
-def test_rogs_and_togs_files_are_known_by_their_keys(tmp_path):
+def test_rog_and_tog_files_are_recognised_by_keys(tmp_path):
     rog = {
         "id": "W-1",
         "question": "What did Ann build?",
@@ -122,7 +131,7 @@ def test_rogs_and_togs_files_are_known_by_their_keys(tmp_path):
     assert read.notes == (NoteWith("neither triples nor paths", 1),)
 
 
-def test_a_row_with_paths_alone_is_a_row(tmp_path):
+def test_row_with_only_paths_is_accepted(tmp_path):
     read = read_run_file(
         written(tmp_path, {"id": "1", "triples": [["A", "r", "B"]]}, {"id": "2", "triples": []})
     )
@@ -140,7 +149,7 @@ VALUE = st.recursive(
 
 
 @given(VALUE)
-def test_whatever_a_row_holds_is_read_or_counted(value):
+def test_any_row_is_read_or_counted(value):
     paths, odd = paths_in({"paths": value, "reasoning_chains": value})
     assert odd >= 0 and all(
         len(path.nodes) == len(path.relations) + 1 == len(path.forward) + 1 for path in paths

@@ -1,4 +1,7 @@
-"""Finished runs saved for a source: found again by text or id, what no set has counted, judged by qrels, removed; damage is said."""
+"""Finished runs saved for a source: lookup, judgements, removal, and damaged files.
+
+A question is found by its text or id.
+"""
 
 import json
 
@@ -38,7 +41,7 @@ def file_of(tmp_path, *rows, name="mine.jsonl"):
     return file
 
 
-def test_a_run_is_found_by_text_and_by_id(source, tmp_path):
+def test_run_row_is_found_by_text_and_id(source, tmp_path):
     rows = [
         {"question": "who WAS  dead?", "contexts": ["carol"], "answer": "Marley"},
         {"question": "Why?", "contexts": [], "answer": "so"},
@@ -73,7 +76,7 @@ def test_a_run_is_found_by_text_and_by_id(source, tmp_path):
     assert NoteWith("id alone", 1) in by_id.notes
 
 
-def test_the_same_bytes_are_the_same_run_and_names_are_free(source, tmp_path):
+def test_equal_file_is_the_same_run(source, tmp_path):
     first = save_run_file(file_of(tmp_path, {"question": "a", "answer": "1"}), source)
     assert save_run_file(tmp_path / "mine.jsonl", source) == first and list(runs_by_name()) == [
         "mine"
@@ -96,7 +99,7 @@ def test_the_same_bytes_are_the_same_run_and_names_are_free(source, tmp_path):
         find_run("mine-2")
 
 
-def test_a_run_is_an_instance_of_its_source(source, tmp_path):
+def test_run_is_an_instance_of_its_source(source, tmp_path):
     save_run_file(
         file_of(tmp_path, {"question": "a", "contexts": ["x"], "answer": "1"}, name="both.json"),
         source,
@@ -120,8 +123,8 @@ def test_a_run_is_an_instance_of_its_source(source, tmp_path):
         save_run_file(tmp_path / "found.trec", GraphSource("films"))
 
 
-def test_qrels_say_what_is_asked_and_what_is_gold(source, tmp_path):
-    """Question 1 is in both, 2 is judged and not in the run, 3 is in the run and not judged."""
+def test_qrels_define_questions_and_gold(source, tmp_path):
+    """Question 1 is in both files, 2 only in the judgements, and 3 only in the run."""
     file = file_of(tmp_path, "1 Q0 carol 1 1 x", "3 Q0 fred 1 1 x", name="mine.trec")
     qrels = file_of(tmp_path, "1 0 fred 1", "1 0 moby 1", "2 0 turkey 1", name="qrels.txt")
     run = save_run_file(file, source, qrels=qrels)
@@ -138,7 +141,7 @@ def test_qrels_say_what_is_asked_and_what_is_gold(source, tmp_path):
     )
 
 
-def test_the_questions_of_a_run_are_those_of_the_sets_and_its_own(source, tmp_path):
+def test_questions_of_a_run_include_its_own(source, tmp_path):
     rows = [
         {"question": "Who was dead?", "answer": "x"},
         {"question": "Why?", "answer": "y", "ground_truth": "so"},
@@ -147,7 +150,7 @@ def test_the_questions_of_a_run_are_those_of_the_sets_and_its_own(source, tmp_pa
     assert first == ASKED[0] and second == Question("Why?", "mine-2", answers=("so",))
 
 
-def test_a_damaged_file_is_a_sentence_and_costs_the_runs_alone(source, tmp_path):
+def test_damaged_file_affects_only_the_runs(source, tmp_path):
     (tmp_path / "runs.sqlite").write_bytes(b"not a database" * 100)
     with pytest.raises(StoreError):
         runs_by_name()

@@ -1,4 +1,7 @@
-"""Work over two workers of Ray, started here: the same results as by one process, in order, with deaths, errors and a cancel."""
+"""Work on two Ray workers: ordered results equal to those of one process.
+
+Dead workers, errors and cancellation are covered too. The module starts the workers.
+"""
 
 from __future__ import annotations
 
@@ -35,17 +38,17 @@ from tests.real_models import registry as models
 pytestmark = pytest.mark.skipif(
     find_spec("ray") is None, reason="Ray is not installed; get it with: pip install ray"
 )
-TWO = Workers(2)
+TWO_WORKERS = Workers(2)
 
 
 @pytest.fixture(scope="module", autouse=True)
 def ray():
-    """Ray, started once for all, as that takes seconds."""
-    with TWO.started() as ray:
+    """Ray, started once for the module, since a start takes seconds."""
+    with TWO_WORKERS.started() as ray:
         yield ray
 
 
-def test_results_come_in_order_and_dead_workers_pieces_are_tried_again(tmp_path, monkeypatch):
+def test_results_are_ordered_and_dead_workers_items_retried(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_OF_THE_TEST", "seen")
     flag = str(tmp_path / "flag")
     pieces = [
@@ -55,7 +58,7 @@ def test_results_come_in_order_and_dead_workers_pieces_are_tried_again(tmp_path,
         ("die", None),
         ("square", 3),
     ]
-    found = list(TWO.each(work.any_of, pieces))
+    found = list(TWO_WORKERS.each(work.any_of, pieces))
     assert [piece for piece, _ in found] == pieces
     results = [result for _, result in found]
     assert (
@@ -68,7 +71,7 @@ def test_results_come_in_order_and_dead_workers_pieces_are_tried_again(tmp_path,
     assert (tmp_path / "flag").exists()
 
 
-def test_an_error_and_a_cancel_end_the_work():
+def test_error_and_cancel_end_the_work():
     drawn = []
 
     def items():
@@ -77,18 +80,18 @@ def test_an_error_and_a_cancel_end_the_work():
             yield number
 
     with pytest.raises(HopscopeError, match="There is no one."):
-        list(TWO.each(work.fail, items()))
-    assert len(drawn) <= 10  # no more than were under way
+        list(TWO_WORKERS.each(work.fail, items()))
+    assert len(drawn) <= 10  # No more items were drawn than were in progress.
 
     def cancelled():
         raise RunCancelled()
 
     with pytest.raises(RunCancelled):
-        list(TWO.each(work.slow, range(8), Watch(cancelled)))
+        list(TWO_WORKERS.each(work.slow, range(8), Watch(cancelled)))
 
 
-def stripped(rows):
-    """Rows without what depends on the clock."""
+def rows_without_times(rows):
+    """Rows without measured times."""
     found = []
     for row in rows:
         told = None if row.outcome is None else row.outcome.to_dict()
@@ -109,12 +112,18 @@ def without_seconds(value):
 
 @pytest.fixture
 def films_file(tmp_path, monkeypatch):
-    """A home of the test's own, the films graph in a folder, and a file of questions to it, one of which has no entity."""
+    """The films graph and a question file for it, in a user folder of the test's own.
+
+    One of the questions has no entity.
+    """
     monkeypatch.setenv("HOPSCOPE_MODELS", str(models_folder()))
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
     graph, file = build(TRIPLES, tmp_path / "films", "films", "both"), tmp_path / "mine.txt"
     file.write_text(
-        "what genre has [One]\tDrama\nwho directed [Two]\tAnn\nwho is [Nobody]\tAnn\nwhen was [Two] made\t1999\n",
+        (
+            "what genre has [One]\tDrama\nwho directed [Two]\tAnn\nwho is [Nobody]\tAnn\n"
+            "when was [Two] made\t1999\n"
+        ),
         "utf-8",
     )
     return graph, file
@@ -126,9 +135,12 @@ def models_folder():
     return folder()
 
 
-def test_an_evaluation_is_that_of_one_process(films_file, capsys):
+def test_evaluation_equals_that_of_one_process(films_file, capsys):
     graph, file = films_file
-    lines = "EgoNetwork(hops=2) >> ShortestPaths() >> Rank(model='bm25', keep=2),RandomWalks() >> ShortestPaths()"
+    lines = (
+        "EgoNetwork(hops=2) >> ShortestPaths() >> Rank(model='bm25', keep=2),RandomWalks() >> "
+        "ShortestPaths()"
+    )
     command = [
         "evaluate",
         "--set",
@@ -145,7 +157,11 @@ def test_an_evaluation_is_that_of_one_process(films_file, capsys):
         assert main([*command, *more]) == EXIT_OK
         told.append(json.loads(capsys.readouterr().out)["run"])
     alone, spread = (Store(evaluations_file()).rows(run) for run in told)
-    assert told[0] != told[1] and len(alone) == 8 and stripped(alone) == stripped(spread)
+    assert (
+        told[0] != told[1]
+        and len(alone) == 8
+        and rows_without_times(alone) == rows_without_times(spread)
+    )
     assert (
         sum(row.error is not None for row in spread) == 2
         and Store(evaluations_file()).run(told[1]).status == "done"
@@ -157,14 +173,14 @@ def test_an_evaluation_is_that_of_one_process(films_file, capsys):
         assert without_seconds(states[0]) == without_seconds(states[1])
 
 
-def test_vectors_are_those_of_one_process(films_file, monkeypatch):
+def test_vectors_equal_those_of_one_process(films_file, monkeypatch):
     info = models().info("encoder")
     if not info.present:
         pytest.skip(info.how_to_get)
     graph, encoder = films_file[0], models().encoder()
     monkeypatch.setattr(vector_blocks, "BLOCK_TEXTS", 2)
     found = []
-    for encode in (None, vector_blocks.encode_over_workers(TWO, "encoder")):
+    for encode in (None, vector_blocks.encode_over_workers(TWO_WORKERS, "encoder")):
         built = build_vectors(graph, encoder, "triples", encode=encode)
         assert built.facts["encoded"] == 5
         folder = vector_folder(graph, encoder, "triples")
@@ -176,10 +192,10 @@ def test_vectors_are_those_of_one_process(films_file, monkeypatch):
             }
         )
         delete_vectors(folder)
-    assert found[0] == found[1] and len(found[0]) == 3  # keys, index and lock
+    assert found[0] == found[1] and len(found[0]) == 3  # The files are keys, index and lock.
 
 
-def test_a_graph_of_documents_is_that_of_one_process(films_file, monkeypatch, tmp_path):
+def test_document_graph_equals_that_of_one_process(films_file, monkeypatch, tmp_path):
     info = models().info("encoder")
     if not info.present:
         pytest.skip(info.how_to_get)
@@ -189,16 +205,17 @@ def test_a_graph_of_documents_is_that_of_one_process(films_file, monkeypatch, tm
     ]
     monkeypatch.setattr(vector_blocks, "BLOCK_TEXTS", 2)
     monkeypatch.setattr(noun_phrases, "PARSE_BATCH_CHUNKS", 2)
-    monkeypatch.setattr(extractor, "HELD_CHUNKS", 2)  # of five: merged over workers too
+    # There are five chunks, so results are merged across workers too.
+    monkeypatch.setattr(extractor, "HELD_CHUNKS", 2)
     monkeypatch.setattr(fact_collections, "MAX_RUN_CHUNKS", 2)
     found = []
-    for name, workers in (("one", None), ("two", TWO)):
+    for name, workers in (("one", None), ("two", TWO_WORKERS)):
         monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / name))
         report = BuildReport()
         graph = build_of_texts(
             write_corpus(new_folder("texts"), documents),
             "rkg-noun-phrases",
-            Registry(),  # whose encoder saves its vectors in this home
+            Registry(),  # Its encoder saves vectors in this user folder.
             report=report,
             workers=workers,
         )
@@ -211,7 +228,7 @@ def test_a_graph_of_documents_is_that_of_one_process(films_file, monkeypatch, tm
 
 
 @pytest.mark.parametrize("line", ["kg-noun-phrases", "passage-noun-phrases"])
-def test_what_is_merged_over_workers_is_that_of_one_process(line, monkeypatch, tmp_path):
+def test_merged_facts_equal_those_of_one_process(line, monkeypatch, tmp_path):
     documents = [
         Document(f"d{number}", f"Ann Smith met Bob Jones in Paris in {1900 + number}. They left.")
         for number in range(5)
@@ -219,7 +236,7 @@ def test_what_is_merged_over_workers_is_that_of_one_process(line, monkeypatch, t
     monkeypatch.setattr(extractor, "HELD_CHUNKS", 2)
     monkeypatch.setattr(fact_collections, "MAX_RUN_CHUNKS", 2)
     found = []
-    for name, workers in (("one", None), ("two", TWO)):
+    for name, workers in (("one", None), ("two", TWO_WORKERS)):
         monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / name))
         report = BuildReport()
         graph = build_of_texts(
@@ -234,7 +251,7 @@ def test_what_is_merged_over_workers_is_that_of_one_process(line, monkeypatch, t
     assert found[0] == found[1] and found[0][1] > 0
 
 
-def test_the_benchmark_of_documents_builds_the_same_over_workers(monkeypatch, tmp_path):
+def test_document_benchmark_builds_equal_graphs_on_workers(monkeypatch, tmp_path):
     monkeypatch.setattr(extractor, "HELD_CHUNKS", 8)
     monkeypatch.setattr(fact_collections, "MAX_RUN_CHUNKS", 8)
     monkeypatch.setattr(vector_blocks, "BLOCK_TEXTS", 16)
@@ -260,10 +277,10 @@ def test_the_benchmark_of_documents_builds_the_same_over_workers(monkeypatch, tm
     assert found[0] == found[1] and "digest" in found[0][0] and len(found[0][1]) > 1
 
 
-def test_chunks_are_read_by_language_models_of_the_workers(tmp_path, monkeypatch):
+def test_workers_read_chunks_by_their_language_models(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     report, ctx = BuildReport(), BuildContext(models())
-    with_workers = replace(ctx, report=report, workers=TWO)
+    with_workers = replace(ctx, report=report, workers=TWO_WORKERS)
     texts = [f"chunk {number}" for number in range(worker_extraction.WORKER_BATCH_CHUNKS + 1)]
     found = list(worker_extraction.extract_over_workers(work.Reading(), texts, with_workers))
     assert found == sorted(work.Reading().extracted(texts, ctx), key=lambda pair: pair[0])
@@ -272,21 +289,24 @@ def test_chunks_are_read_by_language_models_of_the_workers(tmp_path, monkeypatch
     ] == len(texts)
 
 
-def test_a_cap_needs_one_process(tmp_path, monkeypatch):
+def test_spending_cap_needs_one_process(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     corpus = write_corpus(new_folder("texts"), [Document("d", "Ann met Bob.")])
     with pytest.raises(BadParameter, match="single process"):
-        build_of_texts(corpus, "kg-llm", models(), cap=Cap(10.0), workers=TWO)
+        build_of_texts(corpus, "kg-llm", models(), cap=Cap(10.0), workers=TWO_WORKERS)
 
 
-def test_what_cannot_be():
+def test_invalid_worker_options_are_refused():
     with pytest.raises(BadParameter, match="at least 0, not -1"):
         Workers(-1)
-    assert list(TWO.each(work.square, [])) == []
-    assert (TWO.words(), Workers(0, "far:6379").words()) == ("2 workers", "the workers of far:6379")
+    assert list(TWO_WORKERS.each(work.square, [])) == []
+    assert (TWO_WORKERS.words(), Workers(0, "far:6379").words()) == (
+        "2 workers",
+        "the workers of far:6379",
+    )
 
 
-def test_seconds_of_each_alone_need_one_process(films_file, capsys):
+def test_timed_evaluation_needs_one_process(films_file, capsys):
     graph, file = films_file
     command = [
         "evaluate",

@@ -1,4 +1,7 @@
-"""A command that ends with who asked for it, and all that it started: by groups of processes, and as on Windows, which has none."""
+"""Commands end with the process that started them, together with their children.
+
+This uses process groups, or the method for Windows, which has no groups.
+"""
 
 import subprocess
 import sys
@@ -9,19 +12,25 @@ import pytest
 
 from core.io.home import ROOT
 
-STARTS = "import subprocess, sys, time; a = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)']); print(a.pid, flush=True); "
+CHILD = (
+    "import subprocess, sys, time; a = subprocess.Popen([sys.executable, '-c', 'import time; "
+    "time.sleep(600)']); print(a.pid, flush=True); "
+)
 GROUPS = pytest.mark.parametrize("groups", [True, False], ids=["groups", "no groups"])
 
 
-def begun(groups, code, grace=10.0):
-    run = f"import sys, core.runtime.child_guard as e; e.GROUPS, e.GRACE = {groups}, {grace}; sys.exit(e.run(sys.argv[1:]))"
+def start_guard(groups, code, grace=10.0):
+    run = (
+        f"import sys, core.runtime.child_guard as e; e.GROUPS, e.GRACE = {groups}, {grace}; "
+        f"sys.exit(e.run(sys.argv[1:]))"
+    )
     command = [sys.executable, "-c", run, sys.executable, "-c", code]
     return subprocess.Popen(
         command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
 
 
-def gone(pid):
+def has_ended(pid):
     for _ in range(200):
         try:
             if psutil.Process(pid).status() == psutil.STATUS_ZOMBIE:
@@ -38,25 +47,25 @@ def gone(pid):
     ["", "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); "],
     ids=["", "stubborn"],
 )
-def test_a_command_and_what_it_started_end_once_nobody_asks_any_more(groups, stubborn):
-    with begun(
-        groups, STARTS + stubborn + "print('ready', flush=True); time.sleep(600)", grace=1.0
+def test_command_and_its_children_end_with_the_parent(groups, stubborn):
+    with start_guard(
+        groups, CHILD + stubborn + "print('ready', flush=True); time.sleep(600)", grace=1.0
     ) as asked:
         started = int(asked.stdout.readline())
         assert asked.stdout.readline() == "ready\n"
         asked.stdin.close()
-        assert asked.wait(60) > 128  # a signal ended it
-    assert gone(started)
+        assert asked.wait(60) > 128  # A signal ended the process.
+    assert has_ended(started)
 
 
 @GROUPS
-def test_its_exit_code_comes_back(groups):
-    with begun(groups, "raise SystemExit(7)") as asked:
+def test_exit_code_is_passed_on(groups):
+    with start_guard(groups, "raise SystemExit(7)") as asked:
         assert asked.wait(60) == 7
 
 
-def test_what_a_command_left_behind_ends_with_its_group():
-    with begun(True, STARTS) as asked:
+def test_remaining_children_end_with_the_group():
+    with start_guard(True, CHILD) as asked:
         started = int(asked.stdout.readline())
         assert asked.wait(60) == 0
-    assert gone(started)
+    assert has_ended(started)

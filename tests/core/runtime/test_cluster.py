@@ -1,5 +1,8 @@
-"""Work spread by Ray, tested in a process of its own: Ray ends the process that uses it where its own processes die, as they may on a busy
-computer, and here that would be the one in which all other tests run."""
+"""Work distributed by Ray, tested in a separate process.
+
+Ray ends the process that uses it when its own processes die, as they may on a busy computer. Here
+that would be the process that runs all other tests.
+"""
 
 from __future__ import annotations
 
@@ -17,13 +20,13 @@ TESTS = Path(__file__).with_name("on_ray.py")
 ENDED = re.compile(r"\d+ (passed|failed|error|skipped)")
 
 
-# Ray runs its workers at niceness 15, so that on a busy computer they would hardly run at all.
+# Ray runs its workers at niceness 15, so on a busy computer they would hardly run at all.
 NO_NICENESS = {"RAY_worker_niceness": "0"}
 
 
 @pytest.mark.timeout(1300)
-def test_work_is_spread_by_ray():
-    for _ in range(2):  # once more only where the process was ended on the way
+def test_ray_distributes_work():
+    for _ in range(2):  # The run is repeated once if the process was ended from outside.
         command = [
             sys.executable,
             "-m",

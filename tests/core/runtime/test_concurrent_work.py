@@ -1,4 +1,4 @@
-"""Pieces of work in flight: how many, in which order, and that one of them computes at a time."""
+"""Concurrent items of work: their number, order, and exclusive use of the processor."""
 
 import threading
 import time
@@ -14,14 +14,14 @@ from core.types import Usage
 from core.watch import Watch
 
 
-def soon(true):
+def becomes_true(true):
     end = time.monotonic() + 30
     while not true() and time.monotonic() < end:
         time.sleep(0.005)
     return true()
 
 
-def test_so_many_are_at_work_as_may_be_and_none_is_begun_before_its_turn():
+def test_number_of_running_items_is_bounded():
     may, begun, go = [2], [], threading.Event()
 
     def work(item):
@@ -34,20 +34,20 @@ def test_so_many_are_at_work_as_may_be_and_none_is_begun_before_its_turn():
         target=lambda: found.extend(ConcurrentWork(lambda: may[0]).each(work, range(6)))
     )
     thread.start()
-    assert soon(lambda: len(begun) == 2) and not soon_more(begun, 2)
-    may[0] = 4  # more are let in while the others are at work
-    assert soon(lambda: len(begun) == 4) and not soon_more(begun, 4)
+    assert becomes_true(lambda: len(begun) == 2) and not more_start_soon(begun, 2)
+    may[0] = 4  # More items may start while others are running.
+    assert becomes_true(lambda: len(begun) == 4) and not more_start_soon(begun, 4)
     go.set()
     thread.join(30)
     assert sorted(begun[:4]) == [0, 1, 2, 3] and sorted(found) == [(i, -i) for i in range(6)]
 
 
-def soon_more(begun, than):
+def more_start_soon(begun, than):
     time.sleep(0.2)
     return len(begun) > than
 
 
-def test_items_are_taken_as_they_are_begun():
+def test_items_are_drawn_when_they_start():
     taken = []
 
     def items():
@@ -61,7 +61,7 @@ def test_items_are_taken_as_they_are_begun():
     each.close()
 
 
-def test_a_failure_stops_the_others_and_what_came_is_handed_out_first():
+def test_failure_stops_others_after_finished_results():
     together = threading.Barrier(3)
     flight = ConcurrentWork(lambda: 3)
 
@@ -71,7 +71,7 @@ def test_a_failure_stops_the_others_and_what_came_is_handed_out_first():
             return "came"
         if item == 1:
             raise ValueError("broken")
-        assert soon(lambda: stopped(flight))
+        assert becomes_true(lambda: stopped(flight))
         flight.check()
 
     found = []
@@ -89,7 +89,7 @@ def stopped(flight):
     return False
 
 
-def test_what_is_cancelled_begins_nothing_more():
+def test_cancelled_work_starts_nothing_more():
     cancelled, begun = threading.Event(), []
 
     def check():
@@ -101,14 +101,14 @@ def test_what_is_cancelled_begins_nothing_more():
     def work(item):
         begun.append(item)
         cancelled.set()
-        assert soon(lambda: stopped(flight))
+        assert becomes_true(lambda: stopped(flight))
 
     with pytest.raises(RunCancelled):
         list(flight.each(work, range(50)))
     assert len(begun) <= 2
 
 
-def test_one_computes_at_a_time_and_all_wait_for_servers_side_by_side():
+def test_one_item_computes_while_all_wait_for_servers():
     processor, computing, most, waiting, together = (
         ProcessorLock(),
         [0],
@@ -128,7 +128,7 @@ def test_one_computes_at_a_time_and_all_wait_for_servers_side_by_side():
             time.sleep(0.01)
             count(-1)
             with pass_turn_at_once():
-                waiting.wait(30)  # which no piece would pass alone
+                waiting.wait(30)  # No item would pass the barrier alone.
             count(1)
             time.sleep(0.01)
             count(-1)
@@ -137,7 +137,7 @@ def test_one_computes_at_a_time_and_all_wait_for_servers_side_by_side():
     assert most == [1]
 
 
-def test_waiting_to_compute_is_no_time_of_the_piece():
+def test_wait_for_the_processor_is_not_charged():
     processor, has, go, meters, seconds = (
         ProcessorLock(),
         threading.Event(),
@@ -161,8 +161,8 @@ def test_waiting_to_compute_is_no_time_of_the_piece():
         assert has.wait(30)
         with processor.held():
             go.set()
-            assert soon(is_waiting)
-            time.sleep(0.1)  # while the first one waits for the processor
+            assert becomes_true(is_waiting)
+            time.sleep(0.1)  # The first item waits for the processor meanwhile.
 
     threads = [threading.Thread(target=one) for one in (first, second)]
     start = time.perf_counter()
@@ -171,12 +171,12 @@ def test_waiting_to_compute_is_no_time_of_the_piece():
     for thread in threads:
         thread.join(30)
     elapsed = time.perf_counter() - start
-    # were the waiting counted as the model's too, both would add up to more than there was
+    # If the wait counted as model time too, both times would exceed the elapsed time.
     assert seconds["waiting"] >= 0.1 and seconds["model"] + seconds["waiting"] <= elapsed
 
 
-def test_a_piece_that_holds_what_another_waits_for_goes_on_after_a_while(monkeypatch):
-    """One waits for a server with a lock held; the other, which computes meanwhile, wants that lock and does not let go."""
+def test_holder_of_a_needed_lock_continues_after_a_while(monkeypatch):
+    """One item holds a lock and waits for a server, while the other computes and wants the lock."""
     monkeypatch.setattr("core.runtime.concurrent_work.MAX_PROCESSOR_WAIT_SECONDS", 0.1)
     processor, lock, has, order = ProcessorLock(), threading.Lock(), threading.Event(), []
 
@@ -198,16 +198,16 @@ def test_a_piece_that_holds_what_another_waits_for_goes_on_after_a_while(monkeyp
     for thread in threads:
         thread.join(30)
     assert order == ["holds", "wants"]
-    with processor.held():  # it is free again
+    with processor.held():  # The processor is free again.
         pass
 
 
-def test_pieces_together_come_in_their_order_and_are_charged_to_who_asked_for_them():
+def test_parallel_items_are_ordered_and_charged_to_the_caller():
     barrier, account = threading.Barrier(4), Account()
 
     def work(item, watch):
-        barrier.wait(30)  # the four of them are at work at a time
-        time.sleep(0.02 * (4 - item))  # and the last one ends first
+        barrier.wait(30)  # All four items run at the same time.
+        time.sleep(0.02 * (4 - item))  # The last one ends first.
         charge("far", Usage(1, item, 0))
         watch.check()
         return -item
@@ -217,11 +217,11 @@ def test_pieces_together_come_in_their_order_and_are_charged_to_who_asked_for_th
         assert map_concurrently(work, range(4), lambda: 4) == [0, -1, -2, -3]
         elapsed = time.perf_counter() - start
     assert account.usage == {"far": Usage(4, 0 + 1 + 2 + 3, 0)}
-    # by the clock, however many waited: the longest piece, and no more than all took
+    # Wall-clock time of the longest item, however many ran at once.
     assert 0.08 <= meter.seconds["model"] <= elapsed
 
 
-def test_where_one_may_be_asked_at_a_time_pieces_are_done_here_one_after_the_other():
+def test_single_request_limit_runs_items_in_turn():
     here = threading.get_ident()
     assert map_concurrently(
         lambda item, watch: (item, threading.get_ident() == here), "ab", lambda: 1
@@ -232,7 +232,7 @@ def test_where_one_may_be_asked_at_a_time_pieces_are_done_here_one_after_the_oth
 
 
 @pytest.mark.parametrize("number", [1, 3])
-def test_pieces_together_end_with_what_one_of_them_raises(number):
+def test_error_of_one_item_ends_parallel_items(number):
     def work(item, watch):
         if item == 5:
             raise ValueError("five")

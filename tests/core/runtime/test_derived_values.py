@@ -1,4 +1,7 @@
-"""What is derived from an object: made once, the least recently used forgotten, found without a lock where it was asked for last."""
+"""Cache of values derived from an object: computed once, with the least recently used dropped.
+
+The last requested value is found without a lock.
+"""
 
 from __future__ import annotations
 
@@ -9,21 +12,21 @@ import pytest
 from core.runtime.derived_values import DerivedValues
 
 
-def test_the_least_recently_used_is_made_again():
+def test_least_recently_used_value_is_computed_again():
     derived, made = DerivedValues(), []
     ask = lambda key: derived.once("squares", key, lambda: made.append(key) or key * key, size=2)
     assert [ask(key) for key in (2, 3, 3, 2, 4, 2, 3)] == [4, 9, 9, 4, 16, 4, 9]
     assert made == [2, 3, 4, 3]
 
 
-def test_what_could_not_be_made_is_asked_for_again():
+def test_failed_value_is_computed_again():
     derived = DerivedValues()
     with pytest.raises(ZeroDivisionError):
         derived.once("x", None, lambda: 1 / 0)
     assert derived.once("x", None, lambda: 1) == 1
 
 
-def test_what_is_there_is_found_while_another_value_is_made():
+def test_known_value_is_found_during_a_computation():
     derived, begun, free = DerivedValues(), threading.Event(), threading.Event()
     assert derived.once("x", 1, lambda: "one") == "one"
     maker = threading.Thread(

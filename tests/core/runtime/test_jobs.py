@@ -1,4 +1,4 @@
-"""Which jobs are kept, and which are forgotten."""
+"""Jobs that the job cache keeps or drops."""
 
 from __future__ import annotations
 
@@ -10,60 +10,60 @@ from functools import partial
 from core.runtime.jobs import Job, Jobs
 
 
-def done(jobs: Jobs, key: str, result=None) -> Job:
+def run_job(jobs: Jobs, key: str, result=None) -> Job:
     job = jobs.start(key, lambda: Job(key, lambda job: result))
     assert job.wait(30)
     return job
 
 
-def known(jobs: Jobs, *keys: str) -> list[str]:
+def kept_keys(jobs: Jobs, *keys: str) -> list[str]:
     return [key for key in keys if key in jobs._jobs]
 
 
-def test_the_one_that_was_not_asked_for_the_longest_is_forgotten():
+def test_least_recently_requested_job_is_dropped():
     jobs, ran = Jobs(keep=2), []
     for key in ("warm", "a", "warm", "b", "warm", "c"):
         jobs.start(key, partial(Job, key, lambda job: ran.append(job.key))).wait(30)
-    assert ran == ["warm", "a", "b", "c"]  # what is asked for all the time is done once
-    assert known(jobs, "warm", "a", "b", "c") == ["warm", "c"]
+    assert ran == ["warm", "a", "b", "c"]  # A job that is requested repeatedly runs once.
+    assert kept_keys(jobs, "warm", "a", "b", "c") == ["warm", "c"]
 
 
-def test_asking_for_one_keeps_it():
+def test_requested_job_is_kept():
     jobs = Jobs(keep=2)
-    done(jobs, "a"), done(jobs, "b")
+    run_job(jobs, "a"), run_job(jobs, "b")
     assert jobs.get("a") is not None
-    done(jobs, "c")
-    assert known(jobs, "a", "b", "c") == ["a", "c"]
+    run_job(jobs, "c")
+    assert kept_keys(jobs, "a", "b", "c") == ["a", "c"]
 
 
 def test_results_are_kept_within_a_bound_of_bytes():
     jobs = Jobs(keep=64, most=1000, weigh=lambda job: len(job.result))
     for number in range(20):
-        done(jobs, str(number), b"x" * 300)
-    done(jobs, "next", b"")
-    assert known(jobs, *map(str, range(20))) == ["17", "18", "19"]
+        run_job(jobs, str(number), b"x" * 300)
+    run_job(jobs, "next", b"")
+    assert kept_keys(jobs, *map(str, range(20))) == ["17", "18", "19"]
 
 
-def test_one_at_work_is_kept_however_much_there_is():
+def test_running_job_is_always_kept():
     jobs, go = Jobs(keep=1, most=1, weigh=lambda job: 2), threading.Event()
     running = jobs.start("running", lambda: Job("running", lambda job: go.wait(30)))
     for number in range(5):
-        done(jobs, str(number))
+        run_job(jobs, str(number))
     assert jobs.get("running") is running
     go.set()
 
 
-def test_what_is_forgotten_is_gone():
-    class Result:
+def test_dropped_job_is_freed():
+    class FreedResult:
         pass
 
-    jobs, result = Jobs(keep=1), Result()
+    jobs, result = Jobs(keep=1), FreedResult()
     gone = weakref.ref(result)
-    done(jobs, "a", result)
+    run_job(jobs, "a", result)
     del result
     gc.disable()
     try:
-        done(jobs, "b")
+        run_job(jobs, "b")
         jobs.stop()
         jobs._pool.shutdown()
         assert gone() is None

@@ -1,4 +1,4 @@
-"""Places that are taken in the order of asking, several at a time, and held all together."""
+"""Slots that are granted in order of request, singly or all together."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ def cancel() -> None:
     raise RunCancelled
 
 
-def test_as_many_as_there_are_places_are_at_work():
+def test_number_of_running_items_is_the_number_of_slots():
     places = Slots(2)
     places.acquire()
     places.acquire()
     with pytest.raises(RunCancelled):
         places.acquire(Watch(cancel))
     places.release()
-    places.acquire(Watch(cancel))  # which is not asked, as a place is free
+    places.acquire(Watch(cancel))  # The check is not called, since a slot is free.
     assert not places.wanted
 
 
-def test_who_goes_first_goes_before_those_who_wait():
+def test_priority_request_precedes_waiting_ones():
     places, order, threads = Slots(), [], []
     places.acquire()
     for first in (False, True):
@@ -49,7 +49,7 @@ def test_who_goes_first_goes_before_those_who_wait():
     assert order == [True, False]
 
 
-def test_places_are_emptied_once_all_at_work_have_ended_by_one_after_the_other():
+def test_all_slots_are_taken_after_running_work_ends():
     places, ends, order = Slots(3), threading.Event(), []
 
     def work() -> None:

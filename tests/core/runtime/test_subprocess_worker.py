@@ -1,4 +1,4 @@
-"""Work in another process: its words, its end, and what becomes of it when somebody cancels or dies."""
+"""Work in a subprocess: its output, errors, limits, cancellation and end."""
 
 from __future__ import annotations
 
@@ -71,41 +71,44 @@ def busy_for(seconds, watch):
 
 
 @pytest.fixture(autouse=True, params=[True, False], ids=["limits of the kernel", "looked at"])
-def kernel(request, monkeypatch) -> bool:
-    """Whether the kernel holds the process to its limits, as on Linux; else it is looked at, as on macOS and Windows."""
+def kernel_limits(request, monkeypatch) -> bool:
+    """True where the kernel enforces the limits, as on Linux.
+
+    Elsewhere, as on macOS and Windows, the process is polled.
+    """
     monkeypatch.setattr(subprocess_worker, "KERNEL", request.param)
     return request.param
 
 
-def gone(pid: int) -> bool:
+def has_ended(pid: int) -> bool:
     for _ in range(200):
         try:
             with open(f"/proc/{pid}/stat", encoding="utf-8") as stat:
                 if stat.read().rpartition(")")[2].split()[0] == "Z":
-                    return True  # dead, and nobody has asked after it
+                    return True  # The process is a zombie: dead, but not yet waited for.
         except FileNotFoundError:
             return True
         time.sleep(0.05)
     return False
 
 
-def test_what_it_tells_and_gives():
+def test_subprocess_reports_and_returns():
     told = []
     number, pid = in_subprocess(doubled, 21, watch=Watch(report=lambda *said: told.append(said)))
-    assert (number, told) == (42, [("Doubling", 0.5)]) and pid != os.getpid() and gone(pid)
+    assert (number, told) == (42, [("Doubling", 0.5)]) and pid != os.getpid() and has_ended(pid)
 
 
-def test_what_it_raises_is_a_sentence():
+def test_error_in_the_subprocess_is_readable():
     with pytest.raises(HopscopeError, match="That is no number."):
         in_subprocess(refused, watch=NO_WATCH)
 
 
-def test_its_death_is_a_sentence():
+def test_death_of_the_subprocess_is_a_readable_error():
     with pytest.raises(HopscopeError, match=PROCESS_DIED_MESSAGE):
         in_subprocess(killed, watch=NO_WATCH)
 
 
-def test_a_cancel_ends_it_in_the_middle():
+def test_cancel_ends_the_subprocess():
     pids, cancelled = [], threading.Event()
 
     def told(text, share):
@@ -118,15 +121,16 @@ def test_a_cancel_ends_it_in_the_middle():
 
     with pytest.raises(RunCancelled):
         in_subprocess(asleep, watch=Watch(check, told))
-    assert gone(pids[0])
+    assert has_ended(pids[0])
 
 
-def test_it_does_not_outlive_the_process_that_asked(kernel):
+def test_subprocess_ends_with_its_parent(kernel_limits):
     code = (
-        "from core.runtime import subprocess_worker; from core.runtime.subprocess_worker import in_subprocess\n"
+        "from core.runtime import subprocess_worker; from core.runtime.subprocess_worker import "
+        "in_subprocess\n"
         "from core.watch import Watch\n"
         "from tests.core.runtime.test_subprocess_worker import asleep\n"
-        f"subprocess_worker.KERNEL = {kernel}\n"
+        f"subprocess_worker.KERNEL = {kernel_limits}\n"
         "in_subprocess(asleep, watch=Watch(report=lambda text, share: print(text, flush=True)))"
     )
     asking = subprocess.Popen(
@@ -135,16 +139,16 @@ def test_it_does_not_outlive_the_process_that_asked(kernel):
     pid = int(asking.stdout.readline())
     asking.kill()
     asking.communicate()
-    assert gone(pid)
+    assert has_ended(pid)
 
 
-def test_one_process_does_one_piece_of_work_after_another():
+def test_subprocess_is_reused():
     with Worker() as worker:
         pids = [worker.do(doubled, number, watch=NO_WATCH)[1] for number in range(3)]
         with pytest.raises(HopscopeError, match="no number"):
             worker.do(refused, watch=NO_WATCH)
         assert {*pids, worker.do(doubled, 1, watch=NO_WATCH)[1]} == {pids[0]}
-    assert gone(pids[0])
+    assert has_ended(pids[0])
 
 
 @pytest.mark.parametrize(
@@ -152,7 +156,7 @@ def test_one_process_does_one_piece_of_work_after_another():
     [(greedy, LIMIT_MEMORY), (busy, LIMIT_TIME), (killed, "")],
     ids=["memory", "time", "killed"],
 )
-def test_work_beyond_its_limit_ends_and_the_next_begins_anew(work, limit):
+def test_work_beyond_its_limit_ends(work, limit):
     with Worker(memory=1 << 29) as worker:
         with pytest.raises(WorkerEndedError) as ended:
             worker.do(work, watch=NO_WATCH, seconds=1)
@@ -160,24 +164,24 @@ def test_work_beyond_its_limit_ends_and_the_next_begins_anew(work, limit):
         assert worker.do(doubled, 21, watch=NO_WATCH, seconds=1)[0] == 42
 
 
-def test_what_it_prints_is_no_report(capfd):
+def test_printed_text_is_no_report(capfd):
     assert in_subprocess(printing, watch=NO_WATCH) != os.getpid()
     assert capfd.readouterr() == ("", "This is no report.\n")
 
 
-def test_more_than_a_pipe_holds_travels_both_ways():
+def test_large_data_passes_in_both_directions():
     data = os.urandom(1 << 23)
     assert in_subprocess(returned, data, watch=NO_WATCH) == data
 
 
-def test_processor_time_counts_for_each_piece_of_work():
+def test_processor_time_is_limited_per_item():
     with Worker() as worker:
         pids = {worker.do(busy_for, 0.6, watch=NO_WATCH, seconds=1) for _ in range(3)}
     assert len(pids) == 1
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the system sets the limits on Linux alone")
-@pytest.mark.parametrize("kernel", [True], indirect=True)
+@pytest.mark.parametrize("kernel_limits", [True], indirect=True)
 @pytest.mark.parametrize(
     "limit, most, work, told",
     [
@@ -187,7 +191,7 @@ def test_processor_time_counts_for_each_piece_of_work():
         ("AS", 1 << 30, "greedy", LIMIT_MEMORY),
     ],
 )
-def test_the_limits_of_the_one_who_began_it_hold(limit, most, work, told):
+def test_limits_of_the_first_caller_hold(limit, most, work, told):
     ended = WorkerEndedError.__name__
     code = (
         "import resource\n"

@@ -1,4 +1,4 @@
-"""What of the clock each of several pieces of work has, by hand."""
+"""Wall-clock time split among concurrent work, with hand-computed shares."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ import pytest
 from core.runtime.time_shares import TimeShares
 
 
-def test_a_moment_is_split_among_those_at_work():
+def test_time_is_split_among_running_work():
     clock = [0.0]
     shares = TimeShares(lambda: clock[0])
     with shares.work() as first:
-        clock[0] = 2.0  # alone: 2 seconds
+        clock[0] = 2.0  # Alone for 2 seconds.
         with shares.work() as second:
-            clock[0] = 6.0  # both: 2 seconds each
+            clock[0] = 6.0  # Both share 4 seconds, 2 each.
             assert second() == pytest.approx(2 / 4)
-        clock[0] = 8.0  # alone again: 2 seconds
+        clock[0] = 8.0  # Alone again for 2 seconds.
         assert first() == pytest.approx(6 / 8)
-    assert 6 / 8 * 8 + 2 / 4 * 4 == 8  # together the time by the clock
+    assert 6 / 8 * 8 + 2 / 4 * 4 == 8  # The shares add up to the wall-clock time.
 
 
-def test_work_after_a_pause_has_the_whole_clock():
+def test_single_work_after_a_pause_has_all_time():
     clock = [0.0]
     shares = TimeShares(lambda: clock[0])
     for begin in (0.0, 100.0):
@@ -30,7 +30,7 @@ def test_work_after_a_pause_has_the_whole_clock():
             assert share() == 1.0
 
 
-def test_what_fails_no_longer_counts():
+def test_failed_work_no_longer_counts():
     clock = [0.0]
     shares = TimeShares(lambda: clock[0])
     with pytest.raises(ValueError), shares.work():

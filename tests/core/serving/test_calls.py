@@ -1,4 +1,4 @@
-"""What programs may ask for: the same everywhere, bounded, and with sentences where it cannot be had."""
+"""Calls for programs: the same results everywhere, bounded sizes, and readable errors."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def engine():
     return Engine(NoModels())
 
 
-def test_a_comparison_says_where_the_answer_was_lost(engine):
+def test_comparison_names_the_step_that_lost_the_answer(engine):
     lines = [NEAR, "EgoNetwork(hops=1, keep=1) >> ShortestPaths(hops=1)"]
     found = calls.compare(engine, QUESTION, lines, answers=["Christopher Nolan"], items=3)
     first, second = found["lanes"]
@@ -34,13 +34,13 @@ def test_a_comparison_says_where_the_answer_was_lost(engine):
     )
 
 
-def test_what_is_retrieved_is_a_ranked_list(engine):
+def test_retrieval_returns_a_ranked_list(engine):
     found = calls.retrieve(engine, QUESTION, NEAR, items=2)
     assert [item["kind"] for item in found["items"]] == ["path", "path"] and found["method"] == NEAR
     assert all(set(item) == {"kind", "id", "text", "score"} for item in found["items"])
 
 
-def test_what_cannot_be_had_is_a_sentence(engine):
+def test_invalid_call_is_a_readable_error(engine):
     for call in (
         lambda: calls.compare(engine, QUESTION, graph="metaqa", corpus="hotpotqa"),
         lambda: calls.compare(engine, QUESTION, ["lego-1x"]),
@@ -66,7 +66,7 @@ def test_methods_and_sources_are_listed():
     assert metaqa["kind"] == "graph" and "metaqa-1hop-dev" in metaqa["sets"]
 
 
-def test_an_evaluation_gives_means_and_is_taken_up_again(engine):
+def test_evaluation_returns_means_and_is_resumed(engine):
     found = calls.evaluate(engine, "metaqa-1hop-dev", [NEAR], sample=3)
     assert (
         found["rows"][0]["questions"] == 3
@@ -75,7 +75,7 @@ def test_an_evaluation_gives_means_and_is_taken_up_again(engine):
     assert calls.evaluate(engine, "metaqa-1hop-dev", [NEAR], sample=3)["rows"] == found["rows"]
 
 
-def test_long_texts_are_cut_and_counts_are_kept():
+def test_long_texts_are_cut_with_counts_kept():
     lane = {"paths": list(range(60)), "hits": {"chunk": ["x" * 10_000] * 3}}
     found = calls.bound_reply({"lanes": [lane]}, 99)["lanes"][0]
     assert len(found["paths"]) == calls.MAX_LANE_ITEMS and found["left_out"] == 10

@@ -1,4 +1,4 @@
-"""The HTTP interface: the key, the same JSON, bounds, and what OpenAPI says of it."""
+"""The HTTP interface: access key, JSON replies, bounds and OpenAPI description."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def client():
         yield opened
 
 
-def test_only_health_is_open(client):
+def test_only_health_needs_no_key(client):
     assert client.get("/health", headers={"Authorization": ""}).json()["status"] == "ok"
     for given in ("", "Bearer other", "Bearer thé key", "Basic dGhlIGtleQ=="):
         assert (
@@ -45,7 +45,7 @@ def test_only_health_is_open(client):
         )
 
 
-def test_it_answers_as_the_calls_do(client):
+def test_api_answers_like_the_calls(client):
     found, asked = client.post("/ask", json=ASKED).json(), calls.compare(client.engine, **ASKED)
     assert (
         found["verdict"] == asked["verdict"]
@@ -62,7 +62,7 @@ def test_it_answers_as_the_calls_do(client):
     ] == ["lego-12"]
 
 
-def test_what_cannot_be_asked_is_a_sentence(client):
+def test_invalid_request_is_a_readable_error(client):
     wrong = client.post("/ask", json={**ASKED, "methods": ["lego-1x"]})
     assert wrong.status_code == 400 and "lego-1x" in wrong.json()["error"]
     assert client.post("/ask", json={"question": ""}).status_code == 400
@@ -113,7 +113,7 @@ def test_unfit_request_is_refused_with_a_short_sentence(client, path, body):
 
 def test_every_other_refusal_has_the_same_form(client):
     replies = [
-        client.post("/ask", content='{"question": "who"}'),  # without a content type
+        client.post("/ask", content='{"question": "who"}'),  # The content type is missing.
         client.post("/ask", json={}, headers={"Authorization": "Bearer other"}),
         client.get("/nowhere"),
         client.delete("/ask"),
@@ -122,7 +122,7 @@ def test_every_other_refusal_has_the_same_form(client):
     assert all(set(reply.json()) == {"error"} for reply in replies)
 
 
-def test_unforeseen_fault_is_a_sentence_too(monkeypatch):
+def test_unexpected_error_is_readable_too(monkeypatch):
     def broken(*_, **__):
         raise RuntimeError("loops")
 
@@ -133,13 +133,13 @@ def test_unforeseen_fault_is_a_sentence_too(monkeypatch):
     assert reply.status_code == 500 and set(reply.json()) == {"error"}
 
 
-def test_its_page_loads_nothing_from_elsewhere(client):
+def test_documentation_page_loads_nothing_external(client):
     page = client.get("/docs").text
     assert "POST /retrieve" in page and "language_model" in page
     assert "http://" not in page and "https://" not in page and "<script" not in page
 
 
-def test_it_describes_itself(client):
+def test_api_has_an_openapi_description(client):
     paths = client.get("/openapi.json").json()["paths"]
     assert set(paths) == {"/health", "/ask", "/retrieve", "/evaluate", "/methods", "/sources"}
     assert all(
@@ -150,7 +150,7 @@ def test_it_describes_itself(client):
     )
 
 
-def test_numbers_that_are_none_are_null(client, monkeypatch):
+def test_nan_becomes_null(client, monkeypatch):
     odd = {"score": float("nan"), "lanes": [{"score": float("inf")}]}
     monkeypatch.setattr(calls, "compare", lambda *_, **__: odd)
     found = client.post("/ask", json=ASKED)

@@ -1,4 +1,4 @@
-"""The tools for agents, asked by the protocol's own client: in this process, over standard input and output, and over HTTP."""
+"""Tools for agents through the MCP client: in process, over standard input and output, and HTTP."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ TOOLS = {
 
 
 def told(target, work):
-    """What `work(client)` gives, of a client of that server."""
+    """The result of `work(client)` for a client of that server."""
 
     async def run():
         async with Client(target) as client:
@@ -54,7 +54,7 @@ async def retrieved(client):
     return names, (await client.call_tool("retrieve", ASKED)).structured_content
 
 
-def test_tools_answer_and_faults_are_sentences():
+def test_tools_answer_with_readable_errors():
     made = server(Engine(NoModels()))
     names, found = told(made, retrieved)
     assert names == TOOLS and found["items"][0]["kind"] == "path"
@@ -95,7 +95,7 @@ def test_refusal_has_its_reason(tool, given, field):
     assert "pydantic" not in text and "\n" not in text
 
 
-def test_absent_case_is_a_reason():
+def test_missing_case_has_a_reason():
     async def reason(client):
         with pytest.raises(MCPError) as refused:
             await client.read_resource("hopscope://cases/1")
@@ -117,7 +117,7 @@ def test_cases_are_resources():
     assert case["question"] == listed[0]["question"] and case["lanes"]
 
 
-def test_a_comparison_is_asked_again_once_its_model_server_is_well(kit):
+def test_comparison_runs_again_after_a_server_recovers(kit):
     healthy = threading.Event()
 
     def answer(handler, body):
@@ -145,7 +145,7 @@ def test_a_comparison_is_asked_again_once_its_model_server_is_well(kit):
         failed, still_failed, asked_again, healed, asked, kept = told(
             server(Engine(models)), compared
         )
-        assert len(bodies) == asked  # what was answered is not asked again
+        assert len(bodies) == asked  # Finished lanes are not computed again.
     assert "500" in failed["error"]
     assert "500" in still_failed["error"]
     assert asked_again
@@ -153,7 +153,7 @@ def test_a_comparison_is_asked_again_once_its_model_server_is_well(kit):
     assert kept["answer"] == healed["answer"]
 
 
-def test_over_standard_input_and_output():
+def test_server_runs_over_standard_input_and_output():
     command = StdioServerParameters(
         command=sys.executable, args=["-m", "core", "mcp"], cwd=str(ROOT), env=dict(os.environ)
     )
@@ -161,7 +161,7 @@ def test_over_standard_input_and_output():
     assert names == TOOLS and found["items"]
 
 
-def test_over_http():
+def test_server_runs_over_http():
     port = free_port()
     process = subprocess.Popen(
         [sys.executable, "-m", "core", "mcp", "--http", str(port)],
@@ -172,7 +172,8 @@ def test_over_http():
         for _ in range(600):
             try:
                 urllib.request.urlopen(f"http://127.0.0.1:{port}/mcp", timeout=1)
-            except urllib.error.HTTPError:  # it answers: such a request is not of the protocol
+            # The server answers: a plain request is no request of the protocol.
+            except urllib.error.HTTPError:
                 break
             except OSError:
                 assert process.poll() is None
@@ -184,7 +185,7 @@ def test_over_http():
         process.wait(20)
 
 
-def test_numbers_that_are_none_are_null(monkeypatch):
+def test_nan_becomes_null(monkeypatch):
     from core.serving import calls
 
     odd = {"items": [{"score": float("nan")}], "cost": float("inf")}

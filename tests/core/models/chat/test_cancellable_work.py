@@ -1,4 +1,4 @@
-"""Turns at a model in the order asked for, and work that a person need not wait for."""
+"""Model slots that are granted in order, and work that can be cancelled while it runs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def cancel() -> None:
     raise RunCancelled
 
 
-def test_turns_come_in_the_order_asked_for():
+def test_slots_are_granted_in_order():
     lock, order, threads = Slots(), [], []
     lock.acquire()
     for number in range(5):
@@ -34,7 +34,7 @@ def test_turns_come_in_the_order_asked_for():
     assert order == [0, 1, 2, 3, 4]
 
 
-def test_who_stops_waiting_leaves_the_others_their_turn():
+def test_cancelled_waiter_keeps_the_order_of_others():
     lock, done = Slots(), threading.Event()
     lock.acquire()
     with pytest.raises(RunCancelled):
@@ -45,7 +45,7 @@ def test_who_stops_waiting_leaves_the_others_their_turn():
     assert done.wait(30)
 
 
-def test_work_that_does_not_look_is_left_at_once_and_keeps_its_turn_until_it_ends():
+def test_uncancellable_work_holds_its_slot_until_it_ends():
     lock, go, begun, ended = Slots(), threading.Event(), threading.Event(), threading.Event()
 
     def check() -> None:
@@ -66,13 +66,13 @@ def test_work_that_does_not_look_is_left_at_once_and_keeps_its_turn_until_it_end
     run_in_slot(lock, lambda: None)
 
 
-def test_what_the_work_returns_or_raises_comes_out():
+def test_results_and_errors_are_passed_on():
     assert run_cancellable(lambda: 7) == 7
     with pytest.raises(KeyError):
         run_cancellable(lambda: {}["nothing"])
 
 
-def test_the_time_of_the_work_is_that_of_who_waits_for_it():
+def test_work_time_is_charged_to_the_caller():
     def work() -> None:
         with count_time("model"):
             time.sleep(0.05)

@@ -1,4 +1,4 @@
-"""Prompts that a server cuts without a word, and those that it does not."""
+"""Detection of servers that silently truncate prompts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def tokens(messages) -> int:
 
 
 def prompt(length: int, unit: str = FACTS) -> list[dict[str, str]]:
-    """Messages of about so many tokens."""
+    """Messages of about `length` tokens."""
     count = (length - tokens([{"content": QUESTION}])) // tokens([{"content": unit}])
     return [
         {"role": "system", "content": "Answer."},
@@ -37,25 +37,25 @@ def prompt(length: int, unit: str = FACTS) -> list[dict[str, str]]:
     ]
 
 
-def the_end(messages, context: int = CONTEXT) -> int:
-    """Tokens that a server reads which leaves out the beginning of what is longer than its context."""
+def keep_end(messages, context: int = CONTEXT) -> int:
+    """Prompt tokens of a server that cuts the beginning of a prompt to fit its context."""
     return min(context, tokens(messages))
 
 
-def half(messages, context: int = CONTEXT) -> int:
-    """Tokens that a server reads which leaves out as much of what is longer that half of its context is free."""
+def keep_half(messages, context: int = CONTEXT) -> int:
+    """Prompt tokens of a server that cuts a long prompt until half of its context is free."""
     return tokens(messages) if tokens(messages) <= context else context // 2 + 2
 
 
-def last_messages(messages, context: int = CONTEXT) -> int:
-    """Tokens that a server reads which leaves out the oldest messages behind the system's until the rest has room."""
+def keep_last_messages(messages, context: int = CONTEXT) -> int:
+    """Prompt tokens of a server that drops the oldest messages but the system's until all fits."""
     while tokens(messages) > context and len(messages) > 2:
         messages = [messages[0], *messages[2:]]
-    return the_end(messages)
+    return keep_end(messages)
 
 
-def counting(count=the_end):
-    """A server that says it read so many tokens."""
+def counting_server(count=keep_end):
+    """A server that reports the number of prompt tokens that `count` computes."""
 
     def answer(handler, body):
         read = count(body["messages"])
@@ -70,8 +70,8 @@ def counting(count=the_end):
     return serving(answer)
 
 
-def examples(length: int) -> list[dict[str, str]]:
-    """Messages of about so many tokens, half of them in a solved example."""
+def prompt_with_example(length: int) -> list[dict[str, str]]:
+    """Messages of about `length` tokens, half of them in a solved example."""
     system, user = prompt(length // 2)
     return [system, user, {"role": "assistant", "content": "Eve."}, user]
 
@@ -79,23 +79,27 @@ def examples(length: int) -> list[dict[str, str]]:
 @pytest.mark.parametrize("length", [CONTEXT + 30, 3 * CONTEXT], ids=["by little", "by much"])
 @pytest.mark.parametrize(
     ("count", "asked", "read"),
-    [(the_end, prompt, "2,048"), (half, prompt, "1,026"), (last_messages, examples, "")],
+    [
+        (keep_end, prompt, "2,048"),
+        (keep_half, prompt, "1,026"),
+        (keep_last_messages, prompt_with_example, ""),
+    ],
     ids=["the end", "half", "the last messages"],
 )
-def test_a_cut_prompt_fails_with_what_to_do(count, asked, read, length):
-    with counting(count) as (url, _), pytest.raises(ModelFailed) as raised:
+def test_cut_prompt_fails_with_advice(count, asked, read, length):
+    with counting_server(count) as (url, _), pytest.raises(ModelFailed) as raised:
         OpenAIChat(url, "m", "m").reply(asked(length))
     assert f"read {read}" in str(raised.value) and "num_ctx" in str(raised.value)
 
 
-@pytest.mark.parametrize("count", [the_end, half])
-def test_after_prompts_that_were_read_whole_one_that_is_cut_fails_too(count):
-    with counting(count) as (url, bodies):
+@pytest.mark.parametrize("count", [keep_end, keep_half])
+def test_cut_prompt_fails_after_whole_ones(count):
+    with counting_server(count) as (url, bodies):
         chat = OpenAIChat(url, "m", "m")
         assert [chat.reply(prompt(length)).text for length in (900, 1500, 1400, 1900)] == [
             "Ann"
         ] * 4
-        # asked of each that is the longest so far
+        # One extra token is requested for each prompt that is the longest so far.
         assert [body["max_tokens"] for body in bodies] == [256, 256, 1, 256, 256, 1]
         with pytest.raises(ModelFailed):
             chat.reply(prompt(CONTEXT + 30))
@@ -114,14 +118,17 @@ def test_after_prompts_that_were_read_whole_one_that_is_cut_fails_too(count):
     ],
     ids=["words", "fours", "bytes", "a constant", "a round constant", "more than is sent"],
 )
-def test_a_prompt_that_is_read_whole_never_fails(count, length):
-    with counting(count) as (url, _):
+def test_whole_prompt_never_fails(count, length):
+    with counting_server(count) as (url, _):
         chat = OpenAIChat(url, "m", "m")
-        assert [chat.reply(asked(length)).text for asked in (prompt, examples)] == ["Ann", "Ann"]
+        assert [chat.reply(asked(length)).text for asked in (prompt, prompt_with_example)] == [
+            "Ann",
+            "Ann",
+        ]
 
 
 @pytest.mark.parametrize("how", ["refuses", "counts nothing", "counts what is new"])
-def test_a_server_that_does_not_say_how_much_it_read_is_believed(how):
+def test_server_without_token_counts_is_trusted(how):
     def answer(handler, body):
         if body["max_tokens"] == 1 and how == "refuses":
             handler.send_error(400)
@@ -144,18 +151,18 @@ def test_a_server_that_does_not_say_how_much_it_read_is_believed(how):
         assert OpenAIChat(url, "m", "m").reply(prompt(CONTEXT)).text == "Ann"
 
 
-def test_what_asks_how_much_was_read_can_be_cancelled():
+def test_token_count_request_can_be_cancelled():
     def check():
         if len(bodies) > 1:
             raise RunCancelled
 
-    with counting() as (url, bodies), pytest.raises(RunCancelled):
+    with counting_server() as (url, bodies), pytest.raises(RunCancelled):
         OpenAIChat(url, "m", "m").reply(prompt(CONTEXT + 30), watch=Watch(check))
 
 
 @pytest.fixture
 def saved(tmp_path):
-    """Replies saved before prompts were checked: to one of which 100 tokens were read, and to a whole one."""
+    """Old saved replies: one to a cut prompt of 100 tokens, one to a whole prompt."""
     kept, (cut, whole) = SavedReplies(tmp_path / "replies.sqlite"), (prompt(1500), prompt(900))
     for messages, read in ((cut, 100), (whole, 900)):
         key = ChatRequest(tuple(messages), None, 256, 0, 0.0).key("weights")
@@ -164,9 +171,9 @@ def saved(tmp_path):
 
 
 @pytest.mark.parametrize("build", [False, True], ids=["a question", "a build"])
-def test_a_saved_reply_to_a_cut_prompt_is_asked_for_again(saved, build):
+def test_saved_reply_to_a_cut_prompt_is_requested_again(saved, build):
     kept, cut, whole = saved
-    with counting() as (url, bodies):
+    with counting_server() as (url, bodies):
         chat = OpenAIChat(url, "m", "m")
         if build:
             asking = CachedChat(lambda: chat, "weights", kept)
@@ -178,7 +185,7 @@ def test_a_saved_reply_to_a_cut_prompt_is_asked_for_again(saved, build):
         assert asking.reply(cut).text == "Ann" and len(bodies) == asked
 
 
-def test_what_would_be_asked_again_counts_as_not_saved(saved):
+def test_unusable_saved_reply_counts_as_missing(saved):
     kept, cut, whole = saved
     found = CachedChat(lambda: pytest.fail("nobody is asked"), "weights", kept).saved(
         [whole, cut, whole]

@@ -1,4 +1,4 @@
-"""Servers whose streams never end, whose counts are no numbers, and whose content comes in parts."""
+"""Servers with endless streams, token counts that are not numbers, or content in parts."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def event(content=None, finish=None, **more) -> str:
     return f"data: {json.dumps({'choices': [choice], **more})}\n\n"
 
 
-def endless(start: str, again: str):
-    """A server that sends one text, then another one again and again until the connection is gone."""
+def endless_server(start: str, again: str):
+    """A server that sends one text, then another repeatedly until the client disconnects."""
 
     def answer(handler, body):
         pause = threading.Event()
@@ -45,15 +45,15 @@ def endless(start: str, again: str):
     "again",
     [event(""), ": still here\n\n", ":", "event: ping\n", "\n", 'data: {"choices": []}\n\n'],
 )
-def test_what_says_nothing_for_ever_ends_at_the_timeout_with_what_came(again):
-    with serving(endless(event("Bo ba"), again)) as (url, _):
+def test_silent_stream_ends_at_the_timeout(again):
+    with serving(endless_server(event("Bo ba"), again)) as (url, _):
         with pytest.raises(ModelFailed) as told:
             OpenAIChat(url, "m", "m", timeout=0.5).reply(ASK)
     assert "within 0.5 seconds" in str(told.value) and "“Bo ba”" in str(told.value)
 
 
-def dripping(handler, body):
-    """Send headers byte by byte until the connection is gone."""
+def send_endless_headers(handler, body):
+    """Send headers byte by byte until the client disconnects."""
     pause = threading.Event()
     try:
         handler.wfile.write(b"HTTP/1.1 200 OK\r\nX-Long: ")
@@ -65,7 +65,7 @@ def dripping(handler, body):
         return
 
 
-def test_headers_that_never_end_are_left(monkeypatch):
+def test_endless_headers_are_given_up(monkeypatch):
     monkeypatch.setattr("core.models.chat.server.CONNECT_TIMEOUT_SECONDS", 0.2)
     asked = itertools.count()
 
@@ -73,36 +73,39 @@ def test_headers_that_never_end_are_left(monkeypatch):
         if next(asked):
             stream(handler, event("Bo bakes.", "stop"))
         else:
-            dripping(handler, body)
+            send_endless_headers(handler, body)
 
     with serving(answer) as (url, _):
         chat = OpenAIChat(url, "m", "m", timeout=0.5)
         with pytest.raises(ModelFailed, match="did not answer within"):
             chat.reply(ASK)
         chat.timeout = 60
-        assert chat.reply(ASK).text == "Bo bakes."  # by a connection of its own
+        assert chat.reply(ASK).text == "Bo bakes."  # Each request opens a connection of its own.
 
 
-def test_headers_of_vectors_that_never_end_are_left(monkeypatch):
+def test_endless_headers_of_vectors_are_given_up(monkeypatch):
     monkeypatch.setattr("core.models.chat.server.CONNECT_TIMEOUT_SECONDS", 0.2)
-    with serving(dripping) as (url, _), pytest.raises(ModelFailed, match="did not answer within"):
+    with (
+        serving(send_endless_headers) as (url, _),
+        pytest.raises(ModelFailed, match="did not answer within"),
+    ):
         ServedEncoder(url, "m", "m", timeout=0.5).encode(["Bo"])
 
 
-def test_a_person_can_cancel_a_stream_that_says_nothing():
+def test_silent_stream_can_be_cancelled():
     asked = itertools.count()
 
     def check():
         if next(asked) > 20:
             raise RunCancelled
 
-    with serving(endless("", ": still here\n\n")) as (url, _), pytest.raises(RunCancelled):
+    with serving(endless_server("", ": still here\n\n")) as (url, _), pytest.raises(RunCancelled):
         OpenAIChat(url, "m", "m", timeout=60).reply(ASK, watch=Watch(check))
 
 
-def test_a_reply_that_comes_too_slowly_ends(monkeypatch):
+def test_slow_reply_is_given_up(monkeypatch):
     monkeypatch.setattr("core.models.chat.stream_piece.MAX_MEAN_TOKEN_SECONDS", 0.01)
-    with serving(endless("", event("b"))) as (url, _), pytest.raises(ModelFailed) as told:
+    with serving(endless_server("", event("b"))) as (url, _), pytest.raises(ModelFailed) as told:
         OpenAIChat(url, "m", "m", timeout=0.5).reply(ASK, max_tokens=20)
     assert "within 0.7 seconds" in str(told.value)
 
@@ -119,7 +122,7 @@ def test_a_reply_that_comes_too_slowly_ends(monkeypatch):
     ],
     ids=range(6),
 )
-def test_a_reply_that_has_ended_is_taken_though_the_connection_stays_open(end):
+def test_complete_reply_needs_no_closed_connection(end):
     gone = threading.Event()
 
     def answer(handler, body):
@@ -133,19 +136,19 @@ def test_a_reply_that_has_ended_is_taken_though_the_connection_stays_open(end):
 
 
 @pytest.mark.parametrize("again", [event(""), ": still here\n\n"])
-def test_what_follows_a_reply_that_has_ended_is_not_waited_for(again):
-    with serving(endless(event("Bo bakes.", "stop"), again)) as (url, _):
+def test_data_after_a_complete_reply_is_ignored(again):
+    with serving(endless_server(event("Bo bakes.", "stop"), again)) as (url, _):
         assert OpenAIChat(url, "m", "m", timeout=60).reply(ASK).text == "Bo bakes."
 
 
-def test_text_behind_an_end_is_still_read():
-    """As of servers that name an end in each piece."""
+def test_text_after_a_finish_reason_is_read():
+    """Some servers name a finish reason in every piece."""
     pieces = "".join(event(text, "stop") for text in ("Bo ", "bakes", "."))
     with serving(lambda handler, body: stream(handler, pieces)) as (url, _):
         assert OpenAIChat(url, "m", "m").reply(ASK).text == "Bo bakes."
 
 
-def test_a_whole_reply_is_taken_as_soon_as_it_is_whole():
+def test_complete_reply_is_returned_at_once():
     gone = threading.Event()
 
     def answer(handler, body):
@@ -180,7 +183,7 @@ ODD_COUNTS = [
 
 @pytest.mark.parametrize("usage", ODD_COUNTS, ids=range(len(ODD_COUNTS)))
 @pytest.mark.parametrize("together", [True, False])
-def test_an_answer_stays_whatever_the_count_of_its_tokens(usage, together):
+def test_answer_survives_invalid_token_counts(usage, together):
     last = event("", "stop", usage=usage) if together else event("", "stop")
     more = "" if together else f"data: {json.dumps({'choices': [], 'usage': usage})}\n\n"
     sent = event("Bo bakes.") + last + more + "data: [DONE]\n\n"
@@ -191,7 +194,7 @@ def test_an_answer_stays_whatever_the_count_of_its_tokens(usage, together):
     assert "far" in note and "estimates" in note
 
 
-def test_an_answer_stays_where_a_count_has_five_thousand_digits():
+def test_answer_survives_a_huge_token_count():
     last = event("", "stop", usage={"prompt_tokens": "N"}).replace('"N"', "1" + "0" * 5000)
     sent = event("Bo bakes.") + last
     with serving(lambda handler, body: stream(handler, sent)) as (url, _), metered() as meter:
@@ -208,7 +211,7 @@ PARTS = [
 ]
 
 
-def test_content_in_parts_is_text_and_thought():
+def test_content_parts_become_text_and_thought():
     sent = "".join(map(event, PARTS)) + event("", "stop")
     whole = [part for parts in PARTS for part in ([parts] if isinstance(parts, str) else parts)]
 
@@ -228,13 +231,13 @@ def test_content_in_parts_is_text_and_thought():
 
 
 @pytest.mark.parametrize("content", [[5], [None], [["a"]], {"type": "text", "text": "a"}, True])
-def test_content_that_is_no_text_is_refused(content):
+def test_content_without_text_is_refused(content):
     with pytest.raises(ValueError):
         StreamPiece.of({"choices": [{"delta": {"content": content}}]})
 
 
 @pytest.mark.parametrize("packing", ["br", "zstd", "gzip, gzip", "compress"])
-def test_a_packing_that_was_not_asked_for_is_refused(packing):
+def test_unrequested_compression_is_refused(packing):
     def answer(handler, body):
         handler.send_response(200)
         handler.send_header("Content-Type", "text/event-stream")

@@ -1,4 +1,7 @@
-"""The grammar of one of many texts: exactly these sentences, what they share written once, and a real model held to it."""
+"""Grammars that accept exactly a list of texts, with shared prefixes written once.
+
+A real model is held to such a grammar.
+"""
 
 import json
 import re
@@ -19,7 +22,7 @@ def schema(*texts, name="path"):
 
 
 def sentences(rules, name="t"):
-    """Every sentence of a grammar without loops, read by an own small reader."""
+    """Every sentence of a grammar without loops, by an independent parser."""
     known = dict(line.split(" ::= ", 1) for line in rules.split("\n"))
 
     def of(rule):
@@ -31,7 +34,7 @@ def sentences(rules, name="t"):
     return list(of(name))
 
 
-def test_what_texts_begin_with_is_written_once():
+def test_shared_prefixes_are_written_once():
     rules = trie(["A -> r -> B", "A -> r -> C", "A -> s -> B", "A -> s"], "t")
     assert rules.splitlines() == [
         't ::= "A -> " t-1',
@@ -42,13 +45,14 @@ def test_what_texts_begin_with_is_written_once():
 
 
 @given(st.lists(st.text(max_size=8), min_size=1, max_size=12))
-def test_the_sentences_are_the_texts(texts):
-    plain = [re.sub(r"\s", "_", text) for text in texts]  # the reader above goes by lines
+def test_grammar_accepts_exactly_the_texts(texts):
+    # The parser above splits the grammar into lines.
+    plain = [re.sub(r"\s", "_", text) for text in texts]
     assert sorted(sentences(trie(plain, "t"))) == sorted(set(plain))
 
 
 @given(st.lists(st.text(max_size=8), min_size=1, max_size=8))
-def test_each_sentence_is_json_that_the_schema_wants(texts):
+def test_each_sentence_fits_the_schema(texts):
     rules = choice_grammar(schema(*texts)).split("\n")
     assert rules[0] == 'root ::= "{\\"path\\": " text "}"'
     told = sentences("\n".join(rules[1:]), "text")
@@ -69,11 +73,11 @@ def test_each_sentence_is_json_that_the_schema_wants(texts):
         {"type": "object", "properties": {"a": {"enum": ["x"]}}},
     ],
 )
-def test_other_schemas_are_left_to_the_engine(other):
+def test_other_schemas_have_no_grammar(other):
     assert choice_grammar(other) is None
 
 
-def test_a_real_model_writes_one_of_the_texts(qwen):
+def test_real_model_writes_one_of_the_texts(qwen):
     paths = [f'Night "Ferry" {i} -> directed_by -> Åke {i}' for i in range(300)]
     ask = [{"role": "user", "content": 'Who directed Night "Ferry" 217? Write the path as JSON.'}]
     told = json.loads(qwen.reply(ask, schema=schema(*paths), max_tokens=40).text)

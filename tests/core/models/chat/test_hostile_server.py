@@ -1,4 +1,4 @@
-"""Servers that send too much, or what is no reply: whatever comes, the lane ends with a sentence."""
+"""Servers that send too much or malformed replies: the error is always a readable sentence."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from tests.core.models.chat_server import serving, stream
 ASK = [{"role": "user", "content": "Which country is Paris in?"}]
 
 
-def piece(content: object = "a", **choice) -> str:
+def stream_piece(content: object = "a", **choice) -> str:
     told = {"index": 0, "delta": {"content": content}, "finish_reason": None, **choice}
     return f"data: {json.dumps({'id': '1', 'object': 'chat.completion.chunk', 'created': 1, 'model': 'm', 'choices': [told]})}\n\n"
 
 
-END = piece("", finish_reason="stop") + "data: [DONE]\n\n"
+END = stream_piece("", finish_reason="stop") + "data: [DONE]\n\n"
 
 
-def answered(sent) -> str:
-    """What is said of a server that sends this."""
+def error_message(sent) -> str:
+    """Error message for a server that sends `sent`."""
     with serving(
         lambda handler, body: stream(handler, sent + END if isinstance(sent, str) else sent)
     ) as (url, _):
@@ -47,20 +47,20 @@ def answered(sent) -> str:
         "data: " + "[" * 100_000 + "\n\n",
         b"nonsense\x00\n\n: \n\ndata\n\n",
         b"",
-        piece({"text": "a"}),
-        piece(5),
-        piece("a", finish_reason={"a": 1}),
-        piece("\ud800"),
-        piece("x" * 30_000),
+        stream_piece({"text": "a"}),
+        stream_piece(5),
+        stream_piece("a", finish_reason={"a": 1}),
+        stream_piece("\ud800"),
+        stream_piece("x" * 30_000),
     ],
     ids=range(16),
 )
-def test_what_is_no_reply_is_a_sentence(sent):
-    assert len(answered(sent)) < 600
+def test_malformed_reply_is_a_readable_error(sent):
+    assert len(error_message(sent)) < 600
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-def test_a_redirect_is_not_followed(status):
+def test_redirect_is_not_followed(status):
     def elsewhere(handler, body):
         handler.send_response(status)
         handler.send_header("Location", f"{inner}/chat/completions")
@@ -68,7 +68,10 @@ def test_a_redirect_is_not_followed(status):
         handler.end_headers()
 
     with (
-        serving(lambda handler, body: stream(handler, piece("secret") + END)) as (inner, asked),
+        serving(lambda handler, body: stream(handler, stream_piece("secret") + END)) as (
+            inner,
+            asked,
+        ),
         serving(elsewhere) as (url, _),
     ):
         with pytest.raises(
@@ -79,23 +82,23 @@ def test_a_redirect_is_not_followed(status):
     assert asked == []
 
 
-def test_half_a_letter_is_told():
-    assert "half a letter" in answered(piece("Par\udcff"))
+def test_truncated_character_is_reported():
+    assert "half a letter" in error_message(stream_piece("Par\udcff"))
 
 
-def test_more_text_than_the_tokens_can_be_is_cut_off():
-    assert "more text than 256 tokens can be" in answered(piece("x" * 30_000))
+def test_excess_text_is_cut_off():
+    assert "more text than 256 tokens can be" in error_message(stream_piece("x" * 30_000))
 
 
 @pytest.mark.parametrize("kind", ["one line", "pieces", "thoughts", "refusal"])
-def test_a_hundred_megabytes_are_cut_off(kind):
+def test_hundred_megabytes_are_cut_off(kind):
     sent = []
 
     def answer(handler, body):
         part = {
             "one line": "x" * 65536,
-            "pieces": piece("y z " * 4),
-            "thoughts": piece(None),
+            "pieces": stream_piece("y z " * 4),
+            "thoughts": stream_piece(None),
             "refusal": "x" * 65536,
         }[kind].encode()
         part *= max(1, 65536 // len(part))
@@ -115,7 +118,7 @@ def test_a_hundred_megabytes_are_cut_off(kind):
     assert sum(sent) < 20 << 20
 
 
-def test_a_packed_reply_is_bounded_as_it_unpacks():
+def test_compressed_reply_is_bounded_while_unpacked():
     def answer(handler, body):
         handler.send_response(200)
         handler.send_header("Content-Type", "text/event-stream")
@@ -130,17 +133,17 @@ def test_a_packed_reply_is_bounded_as_it_unpacks():
         OpenAIChat(url, "m", "packed").reply(ASK, max_tokens=256)
 
 
-def test_a_long_reply_that_was_asked_for_passes():
+def test_requested_long_reply_passes():
     text = " ".join(str(number) for number in range(2_000))
     with serving(
         lambda handler, body: stream(
-            handler, "".join(piece(f"{word} ") for word in text.split()) + END
+            handler, "".join(stream_piece(f"{word} ") for word in text.split()) + END
         )
     ) as (url, _):
         assert OpenAIChat(url, "m", "long").reply(ASK, max_tokens=2_048).text.strip() == text
 
 
-def test_a_model_in_this_process_is_held_to_the_same():
+def test_embedded_model_has_the_same_limits():
     writing = ReplyCollector(256, None, None, None)
     with pytest.raises(ModelFailed, match="half a letter"):
         writing.add("\ud83d")

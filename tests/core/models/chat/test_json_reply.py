@@ -1,4 +1,4 @@
-"""The JSON of a reply: what is mended in it, and how long that takes."""
+"""Repair of the JSON in replies, and its running time."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from core.models.chat.json_reply import JsonReply, json_reply
 
 
 @pytest.mark.parametrize("again", ['"\\', '{"a": "\\"', ",", ', "', '["'])
-def test_reading_takes_time_in_proportion_to_the_reply(again):
+def test_parsing_time_is_linear(again):
     begun = time.process_time()
     json_reply('{"names": "' + again * 30_000, ["other"])
-    assert time.process_time() - begun < 2  # a tenth of it; a minute where it is the square
+    # Linear time takes a tenth of this bound; quadratic time takes a minute.
+    assert time.process_time() - begun < 2
 
 
-def test_a_quote_without_an_end_leaves_no_comma_behind_it():
+def test_unclosed_quote_leaves_no_trailing_comma():
     assert json_reply('5" tall: {"names": ["Ann", true,],}', ["names"]) == JsonReply(
         {"names": ["Ann", True]}
     )

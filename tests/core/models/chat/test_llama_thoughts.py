@@ -1,6 +1,7 @@
-"""Thoughts as llama.cpp sends them: as tags in the text, and as a field of their own where the model's chat template knows them.
+"""Thoughts from llama.cpp, as tags in the text or as a separate field.
 
-The model does not think by itself; a grammar makes it write tags, and a chat template begins its thought.
+The model does not think by itself: a grammar makes it write tags, and a chat template begins its
+thought.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ PATHS = {
 
 @pytest.fixture
 def written(monkeypatch):
-    """`written(chat, grammar)`: a reply held to a grammar, and what a listener heard."""
+    """A function `written(chat, grammar)`: the constrained reply and the streamed text."""
 
     def reply(chat, grammar, **how):
         monkeypatch.setattr("core.models.chat.llama.choice_grammar", lambda schema: grammar)
@@ -43,7 +44,7 @@ def written(monkeypatch):
 
 @pytest.fixture(scope="module")
 def thinker(qwen):
-    """The model with a chat template that begins a thought."""
+    """A model whose chat template begins a thought."""
     import xllamacpp
 
     server = xllamacpp.Server
@@ -61,7 +62,7 @@ def thinker(qwen):
     chat.close()
 
 
-def test_tags_in_the_text_are_a_thought(qwen, written):
+def test_tags_mark_a_thought(qwen, written):
     reply, heard = written(qwen, OPENED, max_tokens=60)
     assert (
         reply.thought
@@ -72,7 +73,7 @@ def test_tags_in_the_text_are_a_thought(qwen, written):
     assert reply.finish == "stop" and reply.usable
 
 
-def test_a_closing_tag_alone_ends_a_thought(qwen, written, monkeypatch):
+def test_closing_tag_alone_ends_a_thought(qwen, written, monkeypatch):
     monkeypatch.setattr(qwen, "begun", False)
     reply, heard = written(qwen, CLOSED, max_tokens=61)
     assert (
@@ -83,7 +84,7 @@ def test_a_closing_tag_alone_ends_a_thought(qwen, written, monkeypatch):
     assert (again.text, again.thought) == (reply.text, reply.thought) and heard == again.text
 
 
-def test_a_thought_in_a_field_of_its_own(thinker, written):
+def test_thought_in_its_own_field(thinker, written):
     reply, heard = written(thinker, CLOSED, max_tokens=60)
     assert (
         reply.thought
@@ -93,7 +94,7 @@ def test_a_thought_in_a_field_of_its_own(thinker, written):
     )
 
 
-def test_a_thought_that_needs_more_room_gets_it(thinker, written, monkeypatch):
+def test_thought_gets_more_tokens_if_needed(thinker, written, monkeypatch):
     monkeypatch.setattr(thinker, "thinks", False)
     reply, _ = written(thinker, LONG, max_tokens=9)
     assert (
@@ -104,7 +105,7 @@ def test_a_thought_that_needs_more_room_gets_it(thinker, written, monkeypatch):
     )
 
 
-def test_a_choice_where_the_prompt_began_a_thought(thinker):
+def test_choice_after_a_thought_begun_by_the_prompt(thinker):
     reply = thinker.reply(ASK, schema=PATHS, max_tokens=40)
     assert (
         reply.text in ('{"path": "Ann cooks"}', '{"path": "Bob cooks"}')
@@ -113,8 +114,8 @@ def test_a_choice_where_the_prompt_began_a_thought(thinker):
     )
 
 
-def test_the_raw_stream_is_separated_whatever_its_pieces(qwen):
-    """The engine's own pieces, as it sends them without any reading of thoughts."""
+def test_raw_stream_is_separated_however_split(qwen):
+    """The engine sends its raw pieces here, without parsing of thoughts."""
     pieces: list[str] = []
     request = {
         "messages": ASK,

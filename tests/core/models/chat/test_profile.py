@@ -1,4 +1,4 @@
-"""What is found out about a server when it is measured: of servers that a test makes, word by word, and of llama.cpp's own."""
+"""Measured profiles of servers: simulated ones whose tokens are words, and llama.cpp's own."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ from tests.core.models.chat_server import serving, stream
 
 @dataclass
 class Server:
-    """A server whose tokens are words: it reads `reads` of them, and beyond that refuses, or cuts the oldest."""
+    """A simulated server whose tokens are words.
+
+    It reads up to `reads` words. A longer prompt is refused, or its oldest words are cut.
+    """
 
     reads: int = 100_000
     cuts: bool = False
@@ -125,7 +128,7 @@ def measured(server: Server, **how) -> ServerProfile:
         return measure_server(OpenAIChat(url, "m", "mine"), **how)
 
 
-def test_a_server_that_does_everything():
+def test_full_featured_server_is_measured():
     server = Server()
     profile = measured(server, most=2048)
     assert (
@@ -144,7 +147,7 @@ def test_a_server_that_does_everything():
     assert f"reads prompts of {profile.reads:,} tokens at least" in profile.sentences()
 
 
-def test_a_server_that_does_little():
+def test_limited_server_is_measured():
     server = Server(
         streams=False, schema=False, logs=False, repeats=False, thinks=True, refuses="seed"
     )
@@ -167,14 +170,14 @@ def test_a_server_that_does_little():
     assert measured(Server(repeats=False), most=512).seed == "varies"
 
 
-def test_a_system_message_that_is_dropped_without_a_word_is_seen_by_the_count():
+def test_dropped_system_message_is_detected_by_token_count():
     assert not measured(Server(system=False), most=512).system_role
 
 
 @pytest.mark.parametrize("counts", [True, False])
 @pytest.mark.parametrize(("cuts", "longer"), [(False, "refused"), (True, "cut")])
-def test_the_longest_prompt_that_is_read_whole(cuts, longer, counts):
-    """1,500 words: found within an eighth of the range from 1,024 to 2,048, from below."""
+def test_longest_whole_prompt_is_measured(cuts, longer, counts):
+    """A limit of 1,500 words is found from below, within an eighth of the range 1,024 to 2,048."""
     profile = measured(Server(reads=1500, cuts=cuts, counts=counts), most=8192)
     assert profile.longer == (longer if counts or not cuts else "unclear")
     if counts:
@@ -182,14 +185,14 @@ def test_the_longest_prompt_that_is_read_whole(cuts, longer, counts):
         assert profile.limited
 
 
-def test_a_weak_model_that_finds_no_word_again_is_measured_by_what_the_server_counts():
+def test_weak_model_is_measured_by_token_counts():
     assert measured(Server(recalls=False), most=2048).reads > 1_400
     profile = measured(Server(recalls=False, counts=False), most=2048)
     assert (profile.reads, profile.longer) == (0, "unclear")
     assert "how long a prompt it reads could not be found out" in profile.sentences()
 
 
-def test_a_server_that_is_not_there_or_wants_a_key_or_dies_has_no_profile(monkeypatch):
+def test_unavailable_server_has_no_profile(monkeypatch):
     monkeypatch.setattr(pauses, "FIRST_PAUSE_SECONDS", 0.01)
     with serving(lambda handler, body: as_json(handler, 401, {"error": {"message": "no key"}})) as (
         url,
@@ -210,7 +213,7 @@ def test_a_server_that_is_not_there_or_wants_a_key_or_dies_has_no_profile(monkey
         measure_server(OpenAIChat(url, "m", "mine"))
 
 
-def test_it_is_cancelled_between_two_prompts():
+def test_measurement_is_cancelled_between_prompts():
     def stop(text, part):
         if "tokens" in text:
             raise RunCancelled()
@@ -219,7 +222,7 @@ def test_it_is_cancelled_between_two_prompts():
         measured(Server(), watch=Watch(report=stop))
 
 
-def test_a_profile_is_saved_for_its_address_and_model(tmp_path, monkeypatch):
+def test_profile_is_saved_per_address_and_model(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     profile = ServerProfile(
         "2026-01-02", 900, "cut", True, refuses=("seed",), seed="varies", tokens_a_second=3.5
@@ -234,7 +237,7 @@ def test_a_profile_is_saved_for_its_address_and_model(tmp_path, monkeypatch):
     assert saved_profile("mine", "http://x/v1", "m") is None
 
 
-def test_requests_keep_to_what_was_measured(tmp_path, monkeypatch):
+def test_requests_respect_the_profile(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_MODELS", str(models_folder()))
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     with serving(Server(reads=1500, cuts=True, schema=False)) as (url, bodies):
@@ -264,9 +267,12 @@ def test_requests_keep_to_what_was_measured(tmp_path, monkeypatch):
 
 @pytest.mark.timeout(
     1200
-)  # loads a model in a program of its own, which a busy machine may need long for
-def test_llama_cpps_own_server(qwen, monkeypatch):
-    """A context of 256: what is refused begins there, and the word at the beginning is found below."""
+)  # A model is loaded in a separate process, which takes long on a busy machine.
+def test_llama_cpp_server_is_measured(qwen, monkeypatch):
+    """A context of 256 tokens limits the prompts that the server accepts.
+
+    The word at the beginning of a prompt is still recalled below that limit.
+    """
     from core.models.chat.llama import LlamaChat
 
     monkeypatch.setattr("core.models.chat.profile.MIN_PROMPT_TOKENS", 96)

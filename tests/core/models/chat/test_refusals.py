@@ -1,4 +1,4 @@
-"""Servers that refuse a part of a request, answer in another form, or cannot answer now."""
+"""Servers that refuse part of a request, answer in another format, or are unavailable."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ WELL = event("Ann.") + event("", "stop") + "data: [DONE]\n\n"
 
 
 def as_json(handler, status: int, answer, headers=(), kind="application/json") -> None:
-    """One answer that is not streamed."""
+    """Send a single answer that is not streamed."""
     text = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
     handler.send_response(status)
     for key, value in {
@@ -48,7 +48,7 @@ def as_json(handler, status: int, answer, headers=(), kind="application/json") -
 
 
 def refusing(status: int, message, where):
-    """A server that answers so to a body for which `where(body)` is true, else well."""
+    """A server that refuses bodies for which `where(body)` is true, and answers all others."""
 
     def answer(handler, body):
         as_json(handler, status, message) if where(body) else stream(handler, WELL)
@@ -56,14 +56,14 @@ def refusing(status: int, message, where):
     return answer
 
 
-def said(message: str, **more) -> dict:
+def error_body(message: str, **more) -> dict:
     return {"error": {"message": message, **more}}
 
 
 REFUSED = [
     (
         400,
-        said("Unknown parameter: stream_options"),
+        error_body("Unknown parameter: stream_options"),
         lambda body: "stream_options" in body,
         "stream_options",
     ),
@@ -79,31 +79,31 @@ REFUSED = [
     ),
     (
         400,
-        said("Unsupported value", param="temperature"),
+        error_body("Unsupported value", param="temperature"),
         lambda body: body.get("temperature", 1) != 1,
         "temperature",
     ),
     (
         500,
-        said("System role not supported"),
+        error_body("System role not supported"),
         lambda body: body["messages"][0]["role"] == "system",
         "system role",
     ),
     (
         404,
-        said("No endpoints found that support json_schema"),
+        error_body("No endpoints found that support json_schema"),
         lambda body: "response_format" in body,
         "response_format",
     ),
     (
         500,
-        said("Unexpected field response_format"),
+        error_body("Unexpected field response_format"),
         lambda body: "response_format" in body,
         "response_format",
     ),
     (
         400,
-        said("Use 'max_completion_tokens': 'max_tokens' is not supported with this model."),
+        error_body("Use 'max_completion_tokens': 'max_tokens' is not supported with this model."),
         lambda body: "max_tokens" in body,
         "max_tokens",
     ),
@@ -113,7 +113,7 @@ REFUSED = [
 @pytest.mark.parametrize(
     ("status", "message", "where", "name"), REFUSED, ids=[f"{one[3]}-{one[0]}" for one in REFUSED]
 )
-def test_what_a_server_refuses_is_left_out_from_then_on(status, message, where, name):
+def test_refused_parameter_is_left_out_afterwards(status, message, where, name):
     with serving(refusing(status, message, where)) as (url, bodies):
         chat = OpenAIChat(url, "m", "server")
         assert chat.reply(ASK, schema=SCHEMA, max_tokens=32).text == "Ann."
@@ -125,11 +125,13 @@ def test_what_a_server_refuses_is_left_out_from_then_on(status, message, where, 
         assert bodies[1]["messages"] == [{"role": "user", "content": "Answer.\n\nWho painted it?"}]
 
 
-def test_several_refusals_are_found_out_one_after_the_other():
+def test_several_refusals_are_found_in_turn():
     def answer(handler, body):
         for key in ("stream_options", "seed", "temperature"):
             if key in body:
-                return as_json(handler, 400, said(f"Unrecognized request argument supplied: {key}"))
+                return as_json(
+                    handler, 400, error_body(f"Unrecognized request argument supplied: {key}")
+                )
         return stream(handler, WELL)
 
     with serving(answer) as (url, bodies):
@@ -141,29 +143,31 @@ def test_several_refusals_are_found_out_one_after_the_other():
         )
 
 
-def test_a_prompt_that_is_too_long_refuses_no_parameter():
+def test_long_prompt_is_no_refused_parameter():
     message = (
         "'max_tokens' is not supported at 9000: this model's maximum context length is 4096 tokens."
     )
-    with serving(lambda handler, body: as_json(handler, 400, said(message))) as (url, bodies):
+    with serving(lambda handler, body: as_json(handler, 400, error_body(message))) as (url, bodies):
         chat = OpenAIChat(url, "m", "server")
         with pytest.raises(ModelFailed, match="maximum context length is 4096"):
             chat.reply(ASK, schema=SCHEMA)
     assert chat.refuses == () and len(bodies) == 1
 
 
-def test_what_did_not_help_is_not_left_out():
-    with serving(lambda handler, body: as_json(handler, 400, said("Something is wrong."))) as (
+def test_unrelated_parameter_is_not_left_out():
+    with serving(
+        lambda handler, body: as_json(handler, 400, error_body("Something is wrong."))
+    ) as (
         url,
         bodies,
     ):
         chat = OpenAIChat(url, "m", "server")
         with pytest.raises(ModelFailed, match="Something is wrong"):
             chat.reply(ASK, schema=SCHEMA)
-    assert chat.refuses == () and len(bodies) == 2  # the second without the schema
+    assert chat.refuses == () and len(bodies) == 2  # The second request left out the schema.
 
 
-def test_two_requests_that_find_out_the_same():
+def test_parallel_requests_find_the_same_refusal():
     refusals, body = Refusals(), {"messages": [], "seed": 1}
     assert [refusals.learn(400, "seed is not supported", body) for _ in range(2)] == [
         "seed",
@@ -182,7 +186,7 @@ def reply_object(text, finish="stop"):
     }
 
 
-def test_a_server_that_does_not_stream():
+def test_server_without_streaming_is_supported():
     pieces: list[str] = []
     with serving(lambda handler, body: as_json(handler, 200, reply_object("Ann."))) as (url, _):
         reply = OpenAIChat(url, "m", "server").reply(ASK, on_text=pieces.append)
@@ -200,7 +204,7 @@ def test_a_server_that_does_not_stream():
     ("answer", "kind", "sentence"),
     [
         (
-            said("quota exceeded for free tier", code=429),
+            error_body("quota exceeded for free tier", code=429),
             "application/json",
             "it says: quota exceeded for free tier",
         ),
@@ -212,7 +216,7 @@ def test_a_server_that_does_not_stream():
         ),
     ],
 )
-def test_an_answer_that_is_no_reply_is_said(answer, kind, sentence):
+def test_invalid_answer_is_reported(answer, kind, sentence):
     with (
         serving(lambda handler, body: as_json(handler, 200, answer, kind=kind)) as (url, _),
         pytest.raises(ModelFailed, match=sentence),
@@ -220,7 +224,7 @@ def test_an_answer_that_is_no_reply_is_said(answer, kind, sentence):
         OpenAIChat(url, "m", "server").reply(ASK)
 
 
-def test_a_stream_that_ends_with_its_mark_alone_is_whole_and_one_without_is_not():
+def test_stream_is_complete_only_with_its_end_mark():
     with serving(lambda handler, body: stream(handler, event("Ann.") + "data: [DONE]\n\n")) as (
         url,
         _,
@@ -234,9 +238,9 @@ def test_a_stream_that_ends_with_its_mark_alone_is_whole_and_one_without_is_not(
         OpenAIChat(url, "m", "server").reply(ASK)
 
 
-def test_the_servers_own_words_about_a_model_that_it_does_not_know():
+def test_unknown_model_error_quotes_the_server():
     with serving(
-        lambda handler, body: as_json(handler, 404, said("The model `m` was retired."))
+        lambda handler, body: as_json(handler, 404, error_body("The model `m` was retired."))
     ) as (url, _):
         with pytest.raises(
             ModelFailed,
@@ -246,9 +250,9 @@ def test_the_servers_own_words_about_a_model_that_it_does_not_know():
 
 
 @pytest.mark.parametrize("status", [429, 503])
-def test_a_busy_server_is_asked_again_when_it_says(status):
+def test_busy_server_is_retried_after_its_delay(status):
     def answer(handler, body):
-        as_json(handler, status, said("Please try again."), {"Retry-After": "0.3"}) if len(
+        as_json(handler, status, error_body("Please try again."), {"Retry-After": "0.3"}) if len(
             bodies
         ) < 3 else stream(handler, WELL)
 
@@ -262,21 +266,26 @@ def test_a_busy_server_is_asked_again_when_it_says(status):
         )
 
 
-def test_a_server_that_stays_busy_or_asks_for_too_long_is_given_up(monkeypatch):
+def test_busy_server_is_given_up_in_the_end(monkeypatch):
     monkeypatch.setattr(pauses, "FIRST_PAUSE_SECONDS", 0.001)
-    with serving(lambda handler, body: as_json(handler, 429, said("Slow down."))) as (url, bodies):
+    with serving(lambda handler, body: as_json(handler, 429, error_body("Slow down."))) as (
+        url,
+        bodies,
+    ):
         with pytest.raises(ModelFailed, match="Slow down"):
             OpenAIChat(url, "m", "server").reply(ASK)
         assert len(bodies) == 1 + pauses.MAX_BUSY_PAUSES
     with serving(
-        lambda handler, body: as_json(handler, 429, said("Tomorrow."), {"Retry-After": "86400"})
+        lambda handler, body: as_json(
+            handler, 429, error_body("Tomorrow."), {"Retry-After": "86400"}
+        )
     ) as (url, bodies):
         with pytest.raises(ModelFailed, match="Tomorrow"):
             OpenAIChat(url, "m", "server").reply(ASK)
         assert len(bodies) == 1
     with serving(
         lambda handler, body: as_json(
-            handler, 429, said("You exceeded your quota.", code="insufficient_quota")
+            handler, 429, error_body("You exceeded your quota.", code="insufficient_quota")
         )
     ) as (url, bodies):
         with pytest.raises(ModelFailed, match="your quota"):
@@ -284,19 +293,19 @@ def test_a_server_that_stays_busy_or_asks_for_too_long_is_given_up(monkeypatch):
         assert len(bodies) == 1
 
 
-def test_a_person_can_cancel_the_waiting():
+def test_wait_for_a_busy_server_can_be_cancelled():
     def check():
         if bodies:
             raise RunCancelled
 
     with serving(
-        lambda handler, body: as_json(handler, 429, said("Later."), {"Retry-After": "60"})
+        lambda handler, body: as_json(handler, 429, error_body("Later."), {"Retry-After": "60"})
     ) as (url, bodies):
         with pytest.raises(RunCancelled):
             OpenAIChat(url, "m", "server").reply(ASK, watch=Watch(check))
 
 
-def test_a_connection_dropped_before_a_word_is_asked_again(monkeypatch):
+def test_early_dropped_connection_is_retried(monkeypatch):
     monkeypatch.setattr(pauses, "FIRST_PAUSE_SECONDS", 0.01)
 
     def answer(handler, body):
@@ -315,18 +324,19 @@ def declared(url: str, **more) -> str:
     return f'[model.far]\nkind = "chat"\nbackend = "openai"\nurl = "{url}"\nmodel = "m"\n{lines}\n'
 
 
-def test_what_was_refused_is_known_after_a_restart_and_forgotten_where_the_row_changes(
-    tmp_path, monkeypatch
-):
+def test_refusals_are_saved_until_the_row_changes(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
-    with serving(refusing(400, said("Unknown parameter: seed"), lambda body: "seed" in body)) as (
+    with serving(
+        refusing(400, error_body("Unknown parameter: seed"), lambda body: "seed" in body)
+    ) as (
         url,
         bodies,
     ):
         for number, (row, requests, refuses) in enumerate(
             [
                 (declared(url), 2, ()),
-                (declared(url), 1, ("seed",)),  # another process, by the file alone
+                # The last process reads what was refused from the file alone.
+                (declared(url), 1, ("seed",)),
                 (declared(url, context=4096), 2, ()),
                 (declared(url, context=4096), 1, ("seed",)),
             ]
@@ -349,7 +359,7 @@ def test_what_was_refused_is_known_after_a_restart_and_forgotten_where_the_row_c
         '{"far": {"refuses": [1]}}',
     ],
 )
-def test_a_file_of_refusals_that_cannot_be_read_costs_nothing(tmp_path, content):
+def test_unreadable_file_of_refusals_is_ignored(tmp_path, content):
     file = tmp_path / "refusals.json"
     file.write_text(content, "utf-8")
     saved = SavedRefusals(file, "far", "row")
@@ -358,7 +368,7 @@ def test_a_file_of_refusals_that_cannot_be_read_costs_nothing(tmp_path, content)
     assert saved.names() == ("seed",) and SavedRefusals(file, "near", "row").names() == ()
 
 
-def test_a_part_that_was_not_at_fault_is_taken_back_on_disk_too(tmp_path):
+def test_wrong_refusal_is_removed_from_disk(tmp_path):
     saved, refusals = SavedRefusals(tmp_path / "refusals.json", "far", "row"), Refusals()
     refusals.keep_in(saved)
     refusals.learn(422, "Extra inputs are not permitted: seed", {"messages": [], "seed": 0})
@@ -367,7 +377,7 @@ def test_a_part_that_was_not_at_fault_is_taken_back_on_disk_too(tmp_path):
     assert saved.names() == ()
 
 
-def test_where_nothing_can_be_saved_replies_come_all_the_same(tmp_path, caplog):
+def test_unwritable_folder_costs_no_reply(tmp_path, caplog):
     (tmp_path / "file").write_text("no folder", "utf-8")
     SavedRefusals(tmp_path / "file" / "refusals.json", "far", "row").keep(["seed"])
     assert "was not saved" in caplog.text

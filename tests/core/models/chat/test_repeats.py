@@ -1,4 +1,7 @@
-"""Replies that repeat themselves are stopped, the same way whatever pieces they come in; lists that do not are left alone."""
+"""Repeating replies are stopped at the same place, however the stream is split.
+
+Lists whose entries differ are left alone.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +16,14 @@ from core.models.chat.repeats import RepeatDetector
 from core.watch import Watch
 from tests.core.models.test_chat import serving
 
-FILMS = "War, Drama, War and Peace, War Horse, The War, War Games, War of the Worlds, Drama, War, Peace, War, War Room, War Dogs"
+FILMS = (
+    "War, Drama, War and Peace, War Horse, The War, War Games, War of the Worlds, Drama, War, "
+    "Peace, War, War Room, War Dogs"
+)
 
 
-def read(text: str, size: int = 1) -> RepeatDetector:
-    """A guard that was given the text piece by piece until it stopped it."""
+def detect_repeats(text: str, size: int = 1) -> RepeatDetector:
+    """The detector after `text` was added in pieces of `size` until it stopped the reply."""
     repeats = RepeatDetector()
     for start in range(0, len(text), size):
         if repeats.add(text[start : start + size]):
@@ -42,8 +48,8 @@ def read(text: str, size: int = 1) -> RepeatDetector:
         ("冒険、" * 60, "冒険、"),
     ],
 )
-def test_what_repeats_is_kept_once_whatever_the_pieces(text, kept):
-    found = [read(text, size) for size in (1, 2, 3, 7, len(text))]
+def test_repeated_text_is_kept_once_however_split(text, kept):
+    found = [detect_repeats(text, size) for size in (1, 2, 3, 7, len(text))]
     assert [one.once for one in found] == [kept] * 5
     assert len({one.found for one in found}) == 1
 
@@ -62,21 +68,22 @@ def test_what_repeats_is_kept_once_whatever_the_pieces(text, kept):
         "",
     ],
 )
-def test_what_does_not_repeat_is_left_as_it_is(text):
+def test_other_text_is_unchanged(text):
     for size in (1, 3, max(1, len(text))):
-        repeats = read(text, size)
+        repeats = detect_repeats(text, size)
         assert repeats.found is None and repeats.once == text
 
 
-def test_it_is_stopped_soon():
+def test_repeats_are_stopped_soon():
     repeats, pieces = RepeatDetector(), 0
     while not repeats.add("Adventure, "):
         pieces += 1
-    assert pieces == 7 and repeats.found[1] == 8  # eight times a word and its comma are sixteen
+    # Eight times a word and its comma are sixteen tokens.
+    assert pieces == 7 and repeats.found[1] == 8
 
 
 def stream_of(pieces, handler) -> None:
-    """A server's stream of these pieces, as far as somebody listens."""
+    """Stream these pieces until the client disconnects."""
     handler.send_response(200)
     handler.send_header("Content-Type", "text/event-stream")
     handler.end_headers()
@@ -89,7 +96,7 @@ def stream_of(pieces, handler) -> None:
             return
 
 
-def test_a_server_that_repeats_itself_is_left():
+def test_repeating_server_is_disconnected():
     pieces: list[str] = []
     with serving(lambda handler, body: stream_of(itertools.repeat("Adventure, "), handler)) as (
         url,
@@ -101,16 +108,16 @@ def test_a_server_that_repeats_itself_is_left():
     assert (reply.text, reply.finish, reply.words, len(pieces)) == ("Adventure", "repeat", 8, 8)
 
 
-def test_a_reply_under_a_schema_is_not_guarded():
+def test_reply_with_schema_has_no_repeat_guard():
     text = json.dumps({"numbers": [7] * 40})
     with serving(lambda handler, body: stream_of([text], handler)) as (url, _):
         chat = OpenAIChat(url, "m", "schema")
-        # the stream has no end, which a guard would hide
+        # The stream has no end, which a repeat guard would hide.
         with pytest.raises(Exception, match="ended before the reply did"):
             chat.reply([{"role": "user", "content": "numbers"}], schema={"type": "object"})
 
 
-def test_a_server_that_says_nothing_can_be_cancelled():
+def test_silent_server_can_be_cancelled():
     import threading
     import time
 

@@ -1,4 +1,4 @@
-"""Replies that need not be asked for again: in memory, on disk, and where the disk cannot be used."""
+"""Replies that are reused from memory or disk, and disks that cannot be used."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from core.types import Question, State, Step
 ASK = [{"role": "user", "content": "Who?"}]
 
 
-class Scripted(ChatClient):
-    """A client whose model counts how often it is asked, and repeats itself when asked to."""
+class CountingClient(ChatClient):
+    """A client that counts its requests and repeats itself where a seed is given."""
 
     def __init__(self, kept=None, weights="weights"):
         super().__init__("scripted", 100)
@@ -37,10 +37,10 @@ def kept(tmp_path):
     return SavedReplies(tmp_path / "replies.sqlite")
 
 
-def test_a_lane_s_reply_outlives_the_process(kept):
-    first, heard = Scripted(kept), []
+def test_reply_of_a_lane_is_saved(kept):
+    first, heard = CountingClient(kept), []
     told = first.reply(ASK)
-    later = Scripted(SavedReplies(kept.file))
+    later = CountingClient(SavedReplies(kept.file))
     again = later.reply(ASK, on_text=heard.append)
     assert (again.text, again.tokens_in, again.cached, later.asked) == (
         "Reply 1.",
@@ -49,19 +49,19 @@ def test_a_lane_s_reply_outlives_the_process(kept):
         0,
     ) and not told.cached
     assert heard == ["Reply 1."]
-    assert Scripted(kept, "other weights").reply(ASK).cached is False
+    assert CountingClient(kept, "other weights").reply(ASK).cached is False
 
 
-def test_a_reply_that_repeated_itself_is_kept_with_its_words(kept):
-    told = Scripted(kept).reply(ASK, seed=1)
-    again = Scripted(kept).reply(ASK, seed=1)
+def test_repeating_reply_is_saved_with_its_text(kept):
+    told = CountingClient(kept).reply(ASK, seed=1)
+    again = CountingClient(kept).reply(ASK, seed=1)
     assert told.finish == "repeat" and told.words > 0 and again == replace(told, cached=True)
 
 
-def test_what_a_kept_reply_took_is_told_and_a_cold_run_counts_it(kept):
+def test_saved_seconds_are_reported_and_counted_by_cold_runs(kept):
     kept.keep(key_of(ASK), "", ChatReply("Ann", 5, 1, seconds=2.5))
-    chat = Scripted(kept)
-    chat.forget()  # the memory alone
+    chat = CountingClient(kept)
+    chat.forget()  # This clears the memory alone, not the disk.
     with metered() as meter:
         assert chat.reply(ASK).text == "Ann" and chat.reply(ASK).text == "Ann"
     assert (meter.saved, chat.asked) == (2.5, 0)
@@ -69,27 +69,28 @@ def test_what_a_kept_reply_took_is_told_and_a_cold_run_counts_it(kept):
     assert [(step.seconds, step.saved) for step in without_caches(state).trace] == [(3.0, 0.0)]
 
 
-def test_lanes_replies_are_no_measure_of_builds(kept):
-    Scripted(kept).reply(ASK)
+def test_replies_of_lanes_do_not_measure_builds(kept):
+    CountingClient(kept).reply(ASK)
     assert kept.measured("weights") is None
 
 
-def test_a_file_from_before_words_were_kept_is_gone_on_with(kept):
+def test_older_file_format_is_still_used(kept):
     with sqlite3.connect(kept.file) as base:
         base.execute(
-            "create table replies (key text primary key, model text not null, text text not null, tokens_in integer not null, "
-            "tokens_out integer not null, finish text not null, seconds real not null) without rowid"
+            "create table replies (key text primary key, model text not null, text text not null, "
+            "tokens_in integer not null, tokens_out integer not null, finish text not null, "
+            "seconds real not null) without rowid"
         )
         base.execute(
             "insert into replies values (?, 'm', 'Ann', 5, 1, 'stop', 1.0)", (key_of(ASK),)
         )
-    assert Scripted(kept).reply(ASK).text == "Ann"
-    assert Scripted(kept).reply(ASK, seed=1).words > 0
+    assert CountingClient(kept).reply(ASK).text == "Ann"
+    assert CountingClient(kept).reply(ASK, seed=1).words > 0
 
 
-def test_a_file_that_cannot_be_used_costs_no_answer(kept, caplog):
+def test_unusable_file_costs_no_answer(kept, caplog):
     kept.file.write_bytes(b"no database at all, " * 100)
-    assert Scripted(kept).reply(ASK).text == "Reply 1."
+    assert CountingClient(kept).reply(ASK).text == "Reply 1."
     assert "Kept replies were not read" in caplog.text and "was not kept" in caplog.text
 
 

@@ -1,4 +1,4 @@
-"""Replies that are kept, and replies that are stopped where they repeat objects."""
+"""Replies saved on disk, and replies that are stopped when they repeat objects."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from core.models.chat.saved_replies import CachedChat, SavedReplies, write_shipp
 ASK = [{"role": "user", "content": "Who?"}]
 
 
-class Parrot:
+class CountingParrot:
     context = 100
 
     def __init__(self):
@@ -38,8 +38,8 @@ def kept(tmp_path):
     return SavedReplies(tmp_path / "replies.sqlite")
 
 
-def test_a_reply_is_kept_for_good_and_by_weights(kept):
-    parrot, heard = Parrot(), []
+def test_reply_is_saved_by_weights(kept):
+    parrot, heard = CountingParrot(), []
     chat = CachedChat(lambda: parrot, "weights", kept)
     assert chat.reply(ASK).text == "Reply 1." and not chat.reply(ASK, seed=1).cached
     again = CachedChat(lambda: parrot, "weights", SavedReplies(kept.file)).reply(
@@ -50,11 +50,11 @@ def test_a_reply_is_kept_for_good_and_by_weights(kept):
     assert kept.measured("weights") == (1.5, 3.0, 2.0) and kept.measured("nobody") is None
 
 
-def test_of_replies_at_once_each_is_kept_with_its_share_of_the_time(kept):
-    """Two that are written side by side, of 1.5 seconds each, are 1.5 seconds by the clock and no 3."""
+def test_parallel_replies_are_saved_with_shared_time(kept):
+    """Two concurrent replies of 1.5 seconds each take 1.5 seconds of wall-clock time, not 3."""
     both = threading.Barrier(2)
 
-    class Together(Parrot):
+    class SimultaneousParrot(CountingParrot):
         def reply(self, messages, **how):
             both.wait()
             time.sleep(0.2)
@@ -63,8 +63,9 @@ def test_of_replies_at_once_each_is_kept_with_its_share_of_the_time(kept):
             return found
 
     def both_ready():
-        both.wait()  # when both have looked for a saved reply, which takes long on a busy disk
-        return Together()
+        # The lookup of saved replies takes long on a busy disk, so both requests meet here first.
+        both.wait()
+        return SimultaneousParrot()
 
     chat = CachedChat(both_ready, "weights", kept)
     with ThreadPoolExecutor(2) as pool:
@@ -72,19 +73,19 @@ def test_of_replies_at_once_each_is_kept_with_its_share_of_the_time(kept):
     assert sum(reply.seconds for reply in found) == pytest.approx(1.5, rel=0.1)
 
 
-def test_the_model_is_made_only_for_what_is_not_kept(kept):
+def test_model_is_loaded_only_for_missing_replies(kept):
     def absent():
         raise ModelUnavailable("It is not here.")
 
-    CachedChat(Parrot, "weights", kept).reply(ASK)
+    CachedChat(CountingParrot, "weights", kept).reply(ASK)
     chat = CachedChat(absent, "weights", kept)
     assert chat.reply(ASK).text == "Reply 1." and chat.count_tokens(ASK) > 0
     with pytest.raises(ModelUnavailable):
         chat.reply(ASK, max_tokens=3)
 
 
-def test_shipped_replies_lie_below_ones_own(kept, tmp_path):
-    parrot = Parrot()
+def test_own_replies_precede_shipped_ones(kept, tmp_path):
+    parrot = CountingParrot()
     chat = CachedChat(lambda: parrot, "weights", kept)
     chat.reply(ASK)
     (key,) = chat.used
@@ -98,7 +99,7 @@ def test_shipped_replies_lie_below_ones_own(kept, tmp_path):
     assert SavedReplies(tmp_path / "empty.sqlite", [shipped]).find("other") is None
 
 
-def test_damaged_files_are_a_sentence(tmp_path):
+def test_damaged_file_is_a_readable_error(tmp_path):
     (tmp_path / "replies.sqlite").write_bytes(b"no database at all" * 100)
     with pytest.raises(StoreError, match="remove that file"):
         SavedReplies(tmp_path / "replies.sqlite").find("key")
@@ -107,7 +108,7 @@ def test_damaged_files_are_a_sentence(tmp_path):
         SavedReplies(tmp_path / "own.sqlite", [tmp_path / "shipped.jsonl.gz"]).find("key")
 
 
-def test_two_writers_do_not_lose_a_reply(kept):
+def test_two_writers_lose_no_reply(kept):
     other = sqlite3.connect(kept.file)
     kept.keep("a", "m", ChatReply("A"))
     SavedReplies(kept.file).keep("b", "m", ChatReply("B"))
@@ -115,29 +116,29 @@ def test_two_writers_do_not_lose_a_reply(kept):
     other.close()
 
 
-def writing(schema=True):
+def collector(schema=True):
     return ObjectRepeatCollector(10, None, {"type": "object"} if schema else None, None)
 
 
-def test_a_reply_is_stopped_at_the_third_object_with_the_same_first_two_values():
+def test_reply_stops_at_the_third_repeated_object():
     same = [{"source": "a", "target": 'b}"', "description": str(i)} for i in range(5)]
     text = json.dumps({"entities": [{"name": "a", "type": "t"}], "relations": same})
-    one = writing()
+    one = collector()
     stopped = [one.add(character) for character in text].index(True)
     assert text[: stopped + 1].count('"description"') == 3
-    whole = writing()
+    whole = collector()
     assert whole.add(text) and whole.ended(1.0).finish == "repeat"
 
 
 def test_different_objects_are_not_stopped():
-    one = writing()
+    one = collector()
     assert not one.add(json.dumps([{"source": "a", "target": str(i)} for i in range(50)]))
     one.finish = "stop"
     assert one.ended(1.0).finish == "stop"
 
 
-def test_several_at_once_is_for_the_embedded_model_alone(tmp_path):
-    parrot = Parrot()
+def test_only_the_embedded_model_has_parallel_lanes(tmp_path):
+    parrot = CountingParrot()
     assert several_at_once(parrot, 4) is parrot
     lanes = several_at_once(LlamaChat(tmp_path / "no.gguf", "m", 512), 3)
     assert (lanes.at_once, lanes.context, lanes.loaded) == (3, 512, False)
@@ -145,7 +146,7 @@ def test_several_at_once_is_for_the_embedded_model_alone(tmp_path):
         lanes.reply(ASK)
 
 
-def test_many_are_found_at_once_the_kept_before_the_shipped(tmp_path, monkeypatch):
+def test_many_replies_are_found_at_once(tmp_path, monkeypatch):
     monkeypatch.setattr("core.io.rows.KEYS_PER_QUERY", 2)
     write_shipped(
         tmp_path / "shipped.jsonl.gz", [("a", ChatReply("shipped")), ("d", ChatReply("shipped"))]

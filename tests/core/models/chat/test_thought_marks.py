@@ -1,4 +1,4 @@
-"""Thoughts in the marks of other models than those of `<think>`, and tokens that leak, whatever the pieces."""
+"""Thought marks other than `<think>`, and leaked special tokens, however the stream is split."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HARMONY = (
 
 
 def in_pieces(text: str, size: int, whole: bool = True) -> tuple[ThoughtSeparator, str]:
-    """What separates a text that comes in pieces of a size, and what a listener hears of it."""
+    """Separator and streamed text after `text` came in pieces of `size`."""
     thoughts = ThoughtSeparator()
     heard = [thoughts.add(text[at : at + size]) for at in range(0, len(text), size)]
     return thoughts, "".join([*heard, thoughts.end(whole)])
@@ -76,10 +76,11 @@ def in_pieces(text: str, size: int, whole: bool = True) -> tuple[ThoughtSeparato
         ("Bo bakes.<|user|>Who is Eve?", ""),
     ],
 )
-def test_the_answer_is_told_from_the_thought(text, thought, size):
+def test_answer_is_separated_from_the_thought(text, thought, size):
     thoughts, heard = in_pieces(text, size)
     assert thoughts.answer.strip() == separate_thought(text)[1].strip() == "Bo bakes."
-    assert heard.strip().removeprefix("Eve? No.") == "Bo bakes."  # a thought that nothing opened
+    # In one case no opening mark precedes the thought, so the listener heard it.
+    assert heard.strip().removeprefix("Eve? No.") == "Bo bakes."
     assert "Eve" not in thoughts.answer
     if thought is not None:
         assert thoughts.thought.strip() == thought
@@ -107,19 +108,19 @@ def test_the_answer_is_told_from_the_thought(text, thought, size):
         "<|chan",
     ],
 )
-def test_a_text_that_was_cut_inside_a_thought_or_a_mark_has_no_answer(text, size):
+def test_text_cut_inside_a_thought_has_no_answer(text, size):
     thoughts, heard = in_pieces(text, size, whole=False)
     assert (thoughts.answer.strip(), heard.strip()) == ("", "")
 
 
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("cut", ["<|im_e", "<", "<|", "<|eot_id|>"])
-def test_an_answer_that_was_cut_inside_a_token_keeps_its_words(cut, size):
+def test_answer_cut_inside_a_special_token_keeps_its_words(cut, size):
     thoughts, _ = in_pieces(f"Bo bakes.{cut}", size, whole=False)
     assert thoughts.answer.rstrip("<") == "Bo bakes."
 
 
-def test_a_thought_with_no_answer_behind_it_is_no_answer():
+def test_thought_alone_is_no_answer():
     for text in ("analysisEve bakes.", "<|channel|>analysis<|message|>Eve bakes.<|end|>"):
         thoughts, heard = in_pieces(text, 3)
         assert (thoughts.thought.strip(), heard) == ("Eve bakes.", "")
@@ -140,12 +141,12 @@ def test_a_thought_with_no_answer_behind_it_is_no_answer():
         '{"names": ["<|im_end|>", "[/THINK]", "</think>", "<|channel|>final<|message|>"]}',
     ],
 )
-def test_what_only_looks_like_a_mark_is_text(text, size):
+def test_text_similar_to_a_mark_is_kept(text, size):
     thoughts, heard = in_pieces(text, size)
     assert thoughts.answer == heard == text and not thoughts.thought
 
 
-def test_json_behind_a_thought_and_before_a_token_is_json():
+def test_json_between_thought_and_special_token():
     schema = {"properties": {"names": {"type": "array"}}}
     for text in (
         HARMONY + '{"names": ["Bo"]}<|return|>',
@@ -160,13 +161,13 @@ def test_json_behind_a_thought_and_before_a_token_is_json():
         assert json.loads(reply.text) == {"names": ["Bo"]} and reply.usable and reply.thought
 
 
-def test_replies_of_before_are_read_by_the_same_rule():
+def test_saved_replies_follow_the_same_rule():
     old = clean_reply(ChatReply("[THINK]Eve?[/THINK]Bo bakes.<|im_end|>"), None)
     assert (old.text, old.thought) == ("Bo bakes.", "Eve?")
     cut = clean_reply(ChatReply("analysis: Eve", finish="length"), None)
     assert (cut.text, cut.finish) == ("", "thinking")
 
 
-def test_many_marks_are_read_in_linear_steps():
+def test_many_marks_are_parsed_in_linear_time():
     text = "<|a|>" * 20_000 + "< " * 20_000 + "[" * 20_000 + "<think " * 5_000
     assert separate_thought(text)[1].startswith("< ")

@@ -1,4 +1,4 @@
-"""Thoughts separated from replies, and the room for them."""
+"""Separation of thoughts from replies, and the token budget for thoughts."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def texts(text: str, size: int = 7) -> list[dict]:
     return [{"content": text[at : at + size]} for at in range(0, len(text), size)]
 
 
-def asked(reply: str, **how) -> ChatReply:
+def reply_to(reply: str, **how) -> ChatReply:
     with serving(lambda handler, body: stream(handler, reply)) as (url, _):
         return OpenAIChat(url, "m", "m").reply(ASK, **how)
 
@@ -61,7 +61,7 @@ def asked(reply: str, **how) -> ChatReply:
         ),
     ],
 )
-def test_a_thought_is_separated_whatever_the_pieces(text, thought, answer, size):
+def test_thought_is_separated_however_split(text, thought, answer, size):
     thoughts = ThoughtSeparator()
     for at in range(0, len(text), size):
         thoughts.add(text[at : at + size])
@@ -85,9 +85,7 @@ def test_a_thought_is_separated_whatever_the_pieces(text, thought, answer, size)
     ],
     ids=["closed", "cut", "no thought", "opened", "JSON"],
 )
-def test_a_text_that_is_expected_to_begin_inside_a_thought(
-    text, whole, thought, answer, begun, size
-):
+def test_text_begins_inside_a_thought(text, whole, thought, answer, begun, size):
     thoughts = ThoughtSeparator(begun=True)
     grown = [thoughts.add(text[at : at + size]) for at in range(0, len(text), size)]
     grown.append(thoughts.end(whole))
@@ -95,7 +93,7 @@ def test_a_text_that_is_expected_to_begin_inside_a_thought(
     assert "".join(grown) == answer and thoughts.thinking == (not whole)
 
 
-def test_a_model_whose_thoughts_have_no_opening_tag_is_known_by_its_first_one():
+def test_missing_opening_tag_is_learnt_from_the_first_thought():
     sent_texts = iter(
         [
             "Is it Bob? No.</think>Ann cooks.",
@@ -139,12 +137,12 @@ def test_a_model_whose_thoughts_have_no_opening_tag_is_known_by_its_first_one():
         ("`Ann`", "stop", "`Ann`"),
     ],
 )
-def test_a_fence_around_the_whole_answer_is_no_part_of_it(text, finish, answer):
-    reply = asked(sent(*texts(text), finish=finish))
+def test_fence_around_the_answer_is_removed(text, finish, answer):
+    reply = reply_to(sent(*texts(text), finish=finish))
     assert (reply.text, reply.finish) == (answer, finish)
 
 
-def test_a_fence_is_read_in_linear_time():
+def test_fence_is_parsed_in_linear_time():
     start = time.process_time()
     (
         strip_code_fence("```" + "`~ " * 200_000),
@@ -155,9 +153,11 @@ def test_a_fence_is_read_in_linear_time():
     assert time.process_time() - start < 2
 
 
-def test_a_listener_hears_the_answer_alone():
+def test_listener_hears_only_the_answer():
     heard: list[str] = []
-    reply = asked(sent(*texts("<think>Is it Bob? No.</think>\n\nAnn cooks.")), on_text=heard.append)
+    reply = reply_to(
+        sent(*texts("<think>Is it Bob? No.</think>\n\nAnn cooks.")), on_text=heard.append
+    )
     assert (reply.text, reply.thought, "".join(heard)) == (
         "Ann cooks.",
         "Is it Bob? No.",
@@ -166,13 +166,13 @@ def test_a_listener_hears_the_answer_alone():
 
 
 @pytest.mark.parametrize("field", ["reasoning", "reasoning_content"])
-def test_a_thought_in_a_field_of_its_own(field):
-    reply = asked(sent({"content": None, field: "Bob? "}, {field: "No."}, *texts("Ann cooks.")))
+def test_thought_field_is_separated(field):
+    reply = reply_to(sent({"content": None, field: "Bob? "}, {field: "No."}, *texts("Ann cooks.")))
     assert (reply.text, reply.thought, reply.usable) == ("Ann cooks.", "Bob? No.", True)
 
 
-def test_json_behind_a_draft_in_a_thought():
-    reply = asked(
+def test_json_after_a_draft_in_a_thought():
+    reply = reply_to(
         sent(*texts('<think>Maybe {"names": ["Bob"]}.</think>{"names": ["Ann"]}')), schema=SCHEMA
     )
     assert json.loads(reply.text) == {"names": ["Ann"]} and reply.usable
@@ -183,24 +183,24 @@ def test_json_behind_a_draft_in_a_thought():
     [[{"reasoning_content": '\n{"names": ["Ann"]}'}], texts('<think>\n{"names": ["Ann"]}')],
     ids=["in a field", "in a tag"],
 )
-def test_json_that_is_all_of_a_thought_is_the_reply(deltas):
-    """As of a server that holds a model to the form whose prompt has begun a thought."""
-    reply = asked(sent(*deltas), schema=SCHEMA)
+def test_json_as_the_whole_thought_is_the_reply(deltas):
+    """Some servers force the schema on a reply whose prompt has already begun a thought."""
+    reply = reply_to(sent(*deltas), schema=SCHEMA)
     assert (json.loads(reply.text), reply.thought, reply.usable) == ({"names": ["Ann"]}, "", True)
 
 
 @pytest.mark.parametrize(
     "thought", ['Maybe {"names": ["Bob"]}.', '["names"]', '{"others": []}', '{"names": ["Bo']
 )
-def test_a_thought_that_is_more_or_less_than_json_is_no_reply(thought):
-    reply = asked(sent({"reasoning_content": thought}), schema=SCHEMA)
+def test_thought_with_other_text_than_json_is_no_reply(thought):
+    reply = reply_to(sent({"reasoning_content": thought}), schema=SCHEMA)
     assert (reply.text, reply.thought, reply.usable) == ("", thought, False)
 
 
 @pytest.mark.parametrize(
     "deltas", [texts("<think>Who might it"), [{"content": "", "reasoning_content": "Who might it"}]]
 )
-def test_a_thought_that_does_not_end_says_so(deltas):
+def test_unfinished_thought_is_reported(deltas):
     with serving(lambda handler, body: stream(handler, sent(*deltas, finish="length"))) as (
         url,
         bodies,
@@ -212,7 +212,7 @@ def test_a_thought_that_does_not_end_says_so(deltas):
     assert reply.fault() == NoteWith("still thinking", room, "tokens")
 
 
-def test_a_model_that_thinks_gets_room_for_it_beside_that_of_the_answer():
+def test_thinking_model_gets_extra_tokens():
     def answer(handler, body):
         whole = "<think>Bob, no, Eve, no, it is Ann.</think>Ann cooks."
         stream(
@@ -232,7 +232,7 @@ def test_a_model_that_thinks_gets_room_for_it_beside_that_of_the_answer():
     assert [body["max_tokens"] for body in bodies] == [10, 10 + 4096, 10 + 4096]
 
 
-def test_the_answer_behind_a_thought_is_cut_at_its_own_room():
+def test_answer_after_a_thought_has_its_own_limit():
     words = " ".join(f"word{number}" for number in range(200))
     with serving(
         lambda handler, body: stream(
@@ -246,7 +246,7 @@ def test_the_answer_behind_a_thought_is_cut_at_its_own_room():
     ) and 130 < len(reply.text) < 160
 
 
-def test_a_model_that_does_not_think_is_asked_as_ever():
+def test_model_without_thoughts_gets_no_extra_tokens():
     with serving(
         lambda handler, body: stream(handler, sent(*texts("Ann co"), finish="length"))
     ) as (url, bodies):
@@ -257,8 +257,8 @@ def test_a_model_that_does_not_think_is_asked_as_ever():
     )
 
 
-def test_a_thought_that_repeats_itself_is_stopped():
-    reply = asked(sent(*texts("<think>" + "so it goes on and " * 50)))
+def test_repeating_thought_is_stopped():
+    reply = reply_to(sent(*texts("<think>" + "so it goes on and " * 50)))
     assert (reply.text, reply.finish) == ("", "repeat") and "repeated itself" in reply.fault()
 
 
@@ -300,13 +300,13 @@ def test_a_thought_that_repeats_itself_is_stopped():
         ),
     ],
 )
-def test_a_blank_reply_says_why(reply, reason):
-    found = asked(reply)
+def test_blank_reply_explains_itself(reply, reason):
+    found = reply_to(reply)
     assert (found.text, found.fault(), found.usable) == ("", reason, False)
 
 
-def test_what_cannot_be_read_as_json_is_of_no_use():
-    found = asked(sent(*texts("I would rather not.")), schema=SCHEMA)
+def test_invalid_json_is_unusable():
+    found = reply_to(sent(*texts("I would rather not.")), schema=SCHEMA)
     assert (found.finish, found.usable, found.fault()) == (
         "unreadable",
         False,
@@ -314,7 +314,7 @@ def test_what_cannot_be_read_as_json_is_of_no_use():
     )
 
 
-def test_a_reply_of_no_use_is_asked_for_again():
+def test_unusable_reply_is_requested_again():
     replies = iter([sent({"content": None}), sent(*texts("Ann"))])
     with serving(lambda handler, body: stream(handler, next(replies))) as (url, bodies):
         chat = OpenAIChat(url, "m", "m")
@@ -326,7 +326,7 @@ def test_a_reply_of_no_use_is_asked_for_again():
     )
 
 
-def test_old_replies_are_read_as_new_ones(tmp_path):
+def test_old_saved_replies_are_separated_too(tmp_path):
     kept = SavedReplies(tmp_path / "replies.sqlite")
     for key, reply in {
         "t": ChatReply("<think>Bob?</think>Ann"),
@@ -344,7 +344,7 @@ def test_old_replies_are_read_as_new_ones(tmp_path):
     assert clean_reply(ChatReply("<think>Bob", finish="length"), None).finish == "thinking"
 
 
-def test_a_model_whose_row_gives_thoughts_a_budget_has_it_from_the_first_request_on():
+def test_declared_thought_budget_applies_at_once():
     with serving(lambda handler, body: stream(handler, sent(*texts("<think>Hm.</think>Ann.")))) as (
         url,
         bodies,
@@ -353,17 +353,18 @@ def test_a_model_whose_row_gives_thoughts_a_budget_has_it_from_the_first_request
         assert chat.reply(ASK, max_tokens=10).text == "Ann."
         small = OpenAIChat(url, "m", "m", context=200, thoughts=900)
         assert small.reply(ASK, max_tokens=10).text == "Ann."
-    # no more than the context has
+    # The budget never exceeds the context.
     assert bodies[0]["max_tokens"] == 10 + 900 and bodies[1]["max_tokens"] < 200
 
 
-def test_another_budget_for_thoughts_is_another_evaluation_and_its_replies_stay(
-    tmp_path, monkeypatch
-):
+def test_thought_budget_changes_the_evaluation_key(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     found = []
     for more in ("", "at_once = 4\n", "thoughts = 900\n"):
-        row = f'[model.far]\nkind = "chat"\nbackend = "openai"\nurl = "http://localhost:1/v1"\nmodel = "m"\n{more}'
+        row = (
+            f'[model.far]\nkind = "chat"\nbackend = "openai"\nurl = "http://localhost:1/v1"\n'
+            f'model = "m"\n{more}'
+        )
         (tmp_path / "models.toml").write_text(row, "utf-8")
         models = Registry()
         assert not models.faults()

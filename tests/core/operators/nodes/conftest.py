@@ -1,4 +1,4 @@
-"""Every test has a folder of its own."""
+"""A separate user folder for every test."""
 
 import pytest
 

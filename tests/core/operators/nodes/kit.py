@@ -1,4 +1,4 @@
-"""A corpus graph of seven documents, a re-ranker whose hidden states are written down, and lines run on both.
+"""A corpus graph of seven documents, a reranker with fixed hidden states, and a line runner.
 
 a -- b    a -- c    b -- d    c -- d    d -- e    f alone    g alone
 """
@@ -31,7 +31,7 @@ LINKS = [("a", "b"), ("c", "a"), ("b", "d"), ("d", "c"), ("d", "e")]
 
 
 def corpus_graph(texts=None, links=LINKS):
-    """A corpus graph of some texts."""
+    """A corpus graph of these texts."""
     texts = texts or TEXTS
     ids = sorted(texts)
     chunks = Table.of(
@@ -53,7 +53,10 @@ def corpus_graph(texts=None, links=LINKS):
 
 @dataclass
 class Reranker:
-    """A re-ranker with two hidden numbers a text, and the head x * y through a layer of relu: max(0, x + y) - max(0, -x)."""
+    """A reranker with two hidden numbers per text.
+
+    Its head has one relu layer and scores a text max(0, x + y) - max(0, -x).
+    """
 
     states: dict[str, tuple[float, float]]
     asked: list[str] = field(default_factory=list)
@@ -79,7 +82,7 @@ class Reranker:
 
 
 class RerankerModels:
-    """Models of which every re-ranker is one, with an encoder that counts words."""
+    """Models whose rerankers are all one, with an encoder that counts words."""
 
     def __init__(self, reranker=None, chat=None):
         self.reranker, self._chat = reranker, chat or Parrot("")
@@ -98,7 +101,10 @@ class RerankerModels:
 
 
 def run(line, question="apples", graph=None, models=None, answering=True, **given):
-    """The state after a line in text, or after operators, on the graph, from the given fields; without `answering` no model is asked."""
+    """Return the state after a line, given as text or operators, on the graph.
+
+    `given` are fields of the first state. Without `answering` no language model is asked.
+    """
     state = State(Question(question)).replace(**given)
     context = Context(
         graph or corpus_graph(),
@@ -111,5 +117,5 @@ def run(line, question="apples", graph=None, models=None, answering=True, **give
 
 
 def named(graph, *names):
-    """The ids of some nodes."""
+    """Return the ids of the named nodes."""
     return tuple(graph.nodes_named(name)[0] for name in names)

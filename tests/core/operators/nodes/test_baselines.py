@@ -1,4 +1,4 @@
-"""The methods that FastInsight was compared with, by hand and against what their libraries recorded."""
+"""Methods that FastInsight was compared with, against hand-computed and recorded results."""
 
 import itertools
 import json
@@ -28,7 +28,7 @@ from tests.core.operators.nodes.kit import TEXTS, Reranker, RerankerModels, corp
 from tests.core.operators.texts.kit import story
 from tests.films import Bag, Parrot
 
-# What pyterrier-adaptive 0.2.1 gave for a scorer of these scores.
+# Recorded from pyterrier-adaptive 0.2.1 with a scorer of these scores.
 POOL = {"a": 3.0, "b": 2.0, "c": 1.0}
 NEAR = {"a": "de", "b": "d", "c": "f", "d": "g", "g": "a", "e": "", "f": ""}
 SCORES = {"a": 0.9, "b": 0.2, "c": 0.5, "d": 0.8, "e": 0.1, "f": 0.95, "g": 0.7}
@@ -40,7 +40,7 @@ RECORDED = [
 
 
 @pytest.mark.parametrize("budget, batch, batches, output", RECORDED)
-def test_gar_reads_the_batches_that_its_library_recorded(budget, batch, batches, output):
+def test_gar_reads_the_recorded_batches(budget, batch, batches, output):
     ids = {letter: place for place, letter in enumerate("abcdefg")}
     letters = "abcdefg"
     found = rerank_adaptively(
@@ -56,8 +56,9 @@ def test_gar_reads_the_batches_that_its_library_recorded(budget, batch, batches,
     assert "".join(letters[node] for node in found.order({}).items) == output
 
 
-def test_gar_reads_neighbours_of_one_score_by_the_weight_of_their_link():
-    # b, d and e are linked with a, e by the heaviest link, d by the lightest; two links with b count as the heavier.
+def test_gar_breaks_ties_by_link_weight():
+    # a is linked with b, d and e: heaviest to e, lightest to d. Of two links with b the heavier
+    # counts.
     graph = corpus_graph(links=[("a", "b"), ("b", "a"), ("a", "d"), ("e", "a")])
     edges = graph.columns.edges.with_columns(weight=[0.5, 0.2, 0.7, 0.9])  # a-b, a-d, b-a, e-a
     graph = replace(graph, columns=graph.columns.replace(edges=edges))
@@ -76,7 +77,7 @@ def test_gar_reads_neighbours_of_one_score_by_the_weight_of_their_link():
     ]
 
 
-def test_gar_puts_what_was_not_read_behind():
+def test_gar_puts_unread_nodes_last():
     graph, reranker = corpus_graph(), Reranker({TEXTS["f"]: (0.5, 0.0), TEXTS["g"]: (0.25, 0.0)})
     nodes = Ranking("node", named(graph, "g", "f", "e"), (3.0, 2.0, 1.0))
     state = run(
@@ -103,7 +104,7 @@ def test_gar_puts_what_was_not_read_behind():
     assert graph.names(state.nodes.items) == ["f", "g"] and state.nodes.scores == (0.5, 0.25)
 
 
-def test_re2_is_re_ranking_without_smoothing():
+def test_re2_equals_reranking_without_smoothing():
     graph, models = (
         corpus_graph(),
         RerankerModels(Reranker({TEXTS["e"]: (1.0, 0.0), TEXTS["d"]: (2.0, 0.0)})),
@@ -114,8 +115,8 @@ def test_re2_is_re_ranking_without_smoothing():
     assert graph.names(state.nodes.items)[:2] == ["d", "e"] and len(state.nodes) == 7
 
 
-def exhaustive(links, source, target, longest=3):
-    """Every simple path of at most three edges, by trying all."""
+def all_simple_paths(links, source, target, longest=3):
+    """Every simple path of at most `longest` edges, by exhaustive search."""
     for size in range(longest):
         for middle in itertools.permutations(
             [node for node in range(len(links.indptr) - 1) if node not in (source, target)], size
@@ -126,13 +127,13 @@ def exhaustive(links, source, target, longest=3):
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_paths_that_meet_in_the_middle_are_those_of_an_exhaustive_search(seed):
+def test_bidirectional_search_equals_an_exhaustive_one(seed):
     rng = np.random.default_rng(seed)
     letters = "abcdefgh"
     links = [(a, b) for a, b in itertools.combinations(letters, 2) if rng.random() < 0.35]
     known = simple_graph(corpus_graph({letter: letter for letter in letters}, links))
     for source, target in itertools.permutations(range(8), 2):
-        wanted = sorted(exhaustive(known, source, target))
+        wanted = sorted(all_simple_paths(known, source, target))
         assert sorted(simple_paths_between(known, source, target)) == wanted
         weights = edge_flows(wanted, source, target, 0.8, 0.3)
         mean = {
@@ -146,8 +147,8 @@ def test_paths_that_meet_in_the_middle_are_those_of_an_exhaustive_search(seed):
         } == mean
 
 
-def test_little_flow_does_not_go_on():
-    # Four ways of a quarter each: 0.25 is not above 0.3, so nothing flows beyond the first step.
+def test_small_flow_ends():
+    # Four paths share the flow: 0.25 each is below 0.3, so nothing flows beyond the first step.
     graph = corpus_graph(
         {letter: letter for letter in "abcdef"}, [(one, end) for one in "bcde" for end in "af"]
     )
@@ -161,7 +162,7 @@ def test_pathrag_puts_nodes_of_the_best_path_first():
         graph=graph,
         nodes=Ranking("node", named(graph, "g", "a", "b"), (3.0, 2.0, 1.0)),
     )
-    # a - b directly and a - c - d - b share the 1 of a: half of it each, so 0.5 against (0.5 + 0.4 + 0.32) / 3.
+    # a - b and a - c - d - b share the flow 1 of a, half each: 0.5 against (0.5 + 0.4 + 0.32) / 3.
     assert graph.names(state.nodes.items) == ["a", "b", "g"] and state.paths.scores == (0.5,)
 
 
@@ -172,14 +173,14 @@ def test_pathrag_puts_nodes_of_the_best_path_first():
             0.5,
             0.2,
             (0.5 + 0.25 + 0.125) / 3,
-        ),  # half of what comes flows on, and a quarter is enough to
-        (0.5, 0.3, (0.5 + 0.25) / 3),  # a quarter is too little
-        (0.8, 0.6, 0.5 / 3),  # so is a half
-        (1.0, 0.0, 0.5),  # all of it flows on
+        ),  # Half of the incoming flow continues, and a quarter is enough.
+        (0.5, 0.3, (0.5 + 0.25) / 3),  # A quarter is too little.
+        (0.8, 0.6, 0.5 / 3),  # A half is too little as well.
+        (1.0, 0.0, 0.5),  # All flow continues.
     ],
 )
-def test_what_flows_on_is_by_alpha_and_theta(alpha, theta, long):
-    # from a to b directly, and over c and d
+def test_flow_depends_on_alpha_and_theta(alpha, theta, long):
+    # There are two paths from a to b: direct, and over c and d.
     graph = corpus_graph({letter: letter for letter in "abcd"}, ["ab", "ac", "cd", "db"])
     nodes = Ranking("node", named(graph, "a", "b"), (2.0, 1.0))
     state = run([PairPaths(alpha=alpha, theta=theta)], graph=graph, nodes=nodes)
@@ -189,8 +190,8 @@ def test_what_flows_on_is_by_alpha_and_theta(alpha, theta, long):
 
 @pytest.mark.parametrize(
     "pairs, weights", [(2, (1.0,)), (3, (1.0, 1.0, 0.9))]
-)  # a - b; with c also b - c and a - b - c
-def test_only_so_many_nodes_are_paired(pairs, weights):
+)  # Two nodes have the pair a - b; with c there are also b - c and a - b - c.
+def test_number_of_paired_nodes_is_bounded(pairs, weights):
     graph = corpus_graph({letter: letter for letter in "abc"}, ["ab", "bc"])
     state = run(
         [PairPaths(pairs=pairs)],
@@ -200,18 +201,18 @@ def test_only_so_many_nodes_are_paired(pairs, weights):
     assert state.paths.scores == weights and graph.names(state.nodes.items) == ["a", "b", "c"]
 
 
-def test_the_walk_restarts_at_the_nearest_and_a_little_everywhere():
+def test_walk_restarts_at_nearest_nodes_and_a_little_everywhere():
     at = lambda node, score: Ranking("node", (node,), (score,))
     assert node_shares(np.array([0.9, 0.5, 0.1]), at(0, 0.9), 0.05) == pytest.approx(
         [0.95, 0.025, 0.0]
     )
-    # no spread: ones, as in the published code
+    # Without a spread all scores become ones, as in the published code.
     assert node_shares(np.array([0.4, 0.4]), at(0, 0.4), 0.05) == pytest.approx([0.45, 0.05])
     assert node_shares(np.array([-0.4, -0.5]), at(0, -0.4), 0.0) == pytest.approx([0.0, 0.0])
 
 
 class PickingModels(RerankerModels):
-    """A language model that picks what has one of some words, and says what it was asked of."""
+    """A language model that picks texts with one of some words, and records its requests."""
 
     def __init__(self, *words):
         super().__init__()
@@ -232,27 +233,34 @@ class PickingModels(RerankerModels):
         )
 
 
-FILTERED = "EmbedQuery() >> VectorNodes(keep=5) >> RankHits(of='nodes', model='choose', keep=5) >> SimilarPageRank(at='nodes', {more})"
-FACTS = "EmbedQuery() >> VectorRelations(keep=5) >> RankHits(of='relations', model='choose', keep=5) >> SimilarPageRank(at='relations', {more})"
-ALONE = "everywhere=0.0, damping=0.0"  # what the walk restarts at is left
+FILTERED = (
+    "EmbedQuery() >> VectorNodes(keep=5) >> RankHits(of='nodes', model='choose', keep=5) >> "
+    "SimilarPageRank(at='nodes', {more})"
+)
+FACTS = (
+    "EmbedQuery() >> VectorRelations(keep=5) >> RankHits(of='relations', model='choose', keep=5) "
+    ">> SimilarPageRank(at='relations', {more})"
+)
+ALONE = "everywhere=0.0, damping=0.0"  # Without damping the restart probabilities remain.
 
 
-def test_the_filter_of_documents_decides_where_the_walk_restarts():
-    # Nearest to the question are a, with two of its words, then b and c with one. The model finds b useful.
+def test_document_filter_sets_the_restart_nodes():
+    # Nearest to the question is a, with two of its words, then b and c with one. The model keeps b
+    # alone.
     models = PickingModels("pears and plums")
     found = run(FILTERED.format(more=ALONE), "apples and pears", models=models)
     assert corpus_graph().names(found.nodes.items) == ["b"] and found.nodes.scores == (1.0,)
-    # 2 of 3 words
+    # The question shares 2 of 3 words with b.
     assert (
         models.asked == [("document", 5)] and found.trace[-1].notes[0] == "Restarted at: b (0.67)."
     )
     walked = run(FILTERED.format(more="everywhere=0.0"), "apples and pears", models=models).nodes
     assert corpus_graph().names(walked.items)[0] == "b" and set(
         corpus_graph().names(walked.items)
-    ) == set("abcde")  # all that is linked
+    ) == set("abcde")  # The walk reaches all linked nodes.
 
 
-def test_where_the_filter_leaves_nothing_documents_are_those_nearest():
+def test_empty_filter_falls_back_to_nearest_documents():
     found = run(FILTERED.format(more="keep=3"), "apples and pears", models=PickingModels())
     assert (
         found.nodes.items
@@ -261,7 +269,7 @@ def test_where_the_filter_leaves_nothing_documents_are_those_nearest():
     assert "Nothing is left to start from" in found.trace[-1].notes[0]
 
 
-def test_without_a_language_model_all_five_stay_and_a_note_says_so():
+def test_filter_without_a_model_keeps_all_with_a_note():
     models = PickingModels()
     state = run(
         FILTERED.format(more="everywhere=0.0, damping=0.0"),
@@ -275,9 +283,9 @@ def test_without_a_language_model_all_five_stay_and_a_note_says_so():
     ]
 
 
-def test_the_filter_of_facts_decides_at_whose_ends_the_walk_restarts():
-    # Of the story's four relations the model picks that of Tim and Cratchit. Scaled over all it scores s; Tim is in one passage of its
-    # relations, Cratchit in two, so that Cratchit has half of what Tim has.
+def test_fact_filter_sets_the_restart_nodes():
+    # The model picks the story's relation of Tim and Cratchit, which scores s after scaling. Tim is
+    # in one passage of his relations and Cratchit in two, so Cratchit has half of Tim's weight.
     found = run(
         FACTS.format(more=ALONE),
         "the youngest son of Cratchit",
@@ -294,7 +302,7 @@ def test_the_filter_of_facts_decides_at_whose_ends_the_walk_restarts():
     )
 
 
-def test_what_is_linked_to_the_nearest_gains():
+def test_neighbours_of_near_nodes_gain():
     graph = corpus_graph()
     found = run(
         "EmbedQuery() >> SimilarPageRank(seeds=1, everywhere=0.0)", "wine brandy from", graph
@@ -325,7 +333,7 @@ def test_hyde_without_a_passage_searches_with_the_question():
     assert "empty reply. The language model wrote nothing" in " ".join(state.trace[0].notes)
 
 
-def test_ircot_searches_with_what_was_concluded_and_ends_with_an_answer():
+def test_ircot_searches_with_its_thoughts():
     graph = corpus_graph()
     line = "EmbedQuery() >> ReasonAndRetrieve(steps=3, keep=1)"
     state = run(line, "figs", graph, RerankerModels(chat=Parrot("wine and cheese")))
@@ -336,7 +344,7 @@ def test_ircot_searches_with_what_was_concluded_and_ends_with_an_answer():
     assert TEXTS["g"] in json.dumps(chat.asked[0])
 
 
-def test_neither_asks_where_no_language_model_is_to_be_asked():
+def test_hyde_and_ircot_run_without_a_model():
     chat = Parrot("wine and cheese")
     imagined = run("Hypothesise()", "apples", models=RerankerModels(chat=chat), answering=False)
     assert imagined.vector == pytest.approx(Bag().encode(["apples"])[0], abs=1e-6)
@@ -355,7 +363,7 @@ def test_neither_asks_where_no_language_model_is_to_be_asked():
 
 
 @pytest.mark.parametrize("graph", [corpus_graph, story])
-def test_on_a_large_graph_the_walk_is_pushed_to_the_same_nodes(graph, monkeypatch):
+def test_push_on_a_large_graph_finds_equal_nodes(graph, monkeypatch):
     line, asked, on = (
         "EmbedQuery() >> SimilarPageRank(keep=5)",
         "wine brandy from a lame son",
@@ -367,5 +375,5 @@ def test_on_a_large_graph_the_walk_is_pushed_to_the_same_nodes(graph, monkeypatc
     assert pushed.nodes.items == solved.items and pushed.nodes.scores == pytest.approx(
         solved.scores, abs=0.01
     )
-    weighted = edge_weights(on) is not None  # without weights the equation is solved at any size
+    weighted = edge_weights(on) is not None  # Without weights the equation is solved at any size.
     assert any("left to push" in note for note in pushed.trace[-1].notes) == weighted

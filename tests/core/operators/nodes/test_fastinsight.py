@@ -1,4 +1,4 @@
-"""FastInsight by hand: GRanker, STeX, and the loop of both."""
+"""FastInsight with hand-computed values: GRanker, STeX, and the loop of both."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ def ranking(graph, *names):
     )
 
 
-def test_links_are_read_both_ways_once_and_without_loops():
+def test_links_are_undirected_without_loops():
     links = simple_graph(corpus_graph(links=[("a", "b"), ("b", "a"), ("a", "a"), ("a", "c")]))
     assert (
         links.of(0).tolist() == [1, 2]
@@ -35,8 +35,9 @@ def test_links_are_read_both_ways_once_and_without_loops():
     )
 
 
-def test_hidden_states_are_mixed_with_those_of_neighbours_by_one_over_their_degree():
-    # d found with b and e: degrees b 2, e 1, so of P's row 1/2 : 1 = 1/3 and 2/3. b and e have d alone.
+def test_smoothing_weights_neighbours_by_inverse_degree():
+    # d was found with b and e, of degrees 2 and 1: row P has 1/2 : 1, so 1/3 and 2/3. b and e have
+    # only d as a neighbour.
     graph = corpus_graph()
     nodes = np.array(named(graph, "d", "b", "e"))
     states = np.array([[0.0, 6.0], [0.0, 3.0], [3.0, 0.0]])
@@ -47,7 +48,7 @@ def test_hidden_states_are_mixed_with_those_of_neighbours_by_one_over_their_degr
 
 
 @pytest.mark.parametrize("lonely, wanted", [("keep", 3.0), ("shrink", 2.4)])
-def test_a_node_without_links_keeps_its_state_or_as_printed_a_part_of_it(lonely, wanted):
+def test_node_without_links_follows_the_setting(lonely, wanted):
     graph = corpus_graph()
     states, nodes = np.array([[3.0], [1.0]]), np.array(named(graph, "f", "g"))
     assert smooth_states(states, np.arange(2), nodes, simple_graph(graph), 0.2, lonely)[
@@ -55,9 +56,9 @@ def test_a_node_without_links_keeps_its_state_or_as_printed_a_part_of_it(lonely,
     ] == pytest.approx(wanted)
 
 
-def test_the_head_scores_what_was_smoothed_not_the_other_way_round():
-    # a (-2, 0) scores -2 and b (2, 0) scores 2; half and half both are (0, 0), whose head gives 0. Smoothed scores would be 0 as well, but
-    # with a (-2, 4): 2 - 2 = 0 and b 2; mixed (0, 2): 2 each, where scores would be 1.
+def test_head_scores_smoothed_states():
+    # a (-2, 4) scores 2 - 2 = 0 and b (2, 0) scores 2. Their mixed state (0, 2) scores 2 for both,
+    # but their mixed scores would be 1.
     graph, models = (
         corpus_graph(),
         RerankerModels(Reranker({TEXTS["a"]: (-2.0, 4.0), TEXTS["b"]: (2.0, 0.0)})),
@@ -65,11 +66,11 @@ def test_the_head_scores_what_was_smoothed_not_the_other_way_round():
     found = run(
         [GraphRerank(alpha=0.5)], graph=graph, models=models, nodes=ranking(graph, "a", "b")
     ).nodes
-    # in a tie the order before stays
+    # Ties keep their earlier order.
     assert found.scores == (2.0, 2.0) and found.items == named(graph, "a", "b")
 
 
-def test_without_smoothing_it_is_the_re_ranker():
+def test_no_smoothing_equals_the_reranker():
     graph, models = (
         corpus_graph(),
         RerankerModels(Reranker({TEXTS["b"]: (1.0, 1.0), TEXTS["f"]: (3.0, 0.0)})),
@@ -84,7 +85,7 @@ def test_without_smoothing_it_is_the_re_ranker():
     )
 
 
-def test_a_node_is_read_once_a_question():
+def test_node_is_read_once_per_question():
     graph, reranker = corpus_graph(), Reranker({})
     state = run(
         [GraphRerank()],
@@ -102,7 +103,7 @@ def test_a_node_is_read_once_a_question():
     assert reranker.asked == [TEXTS["a"], TEXTS["b"], TEXTS["c"]] and reranker.units == {"document"}
 
 
-def test_a_model_that_only_picks_is_refused():
+def test_chooser_without_hidden_states_is_refused():
     graph = corpus_graph()
     with pytest.raises(BadParameter, match="no scores"):
         run(
@@ -113,8 +114,9 @@ def test_a_model_that_only_picks_is_refused():
         )
 
 
-def test_the_worked_example_of_structure():
-    # N = [a, b, c], n next to b and c, of degree 5: 1 - 1/2 and (2 - 1) / (3 - 1); with a likeness of .3, 1.3.
+def test_structure_score_of_a_worked_example():
+    # N = [a, b, c]; n is linked with b and c and has degree 5: 1 - 1/2 and (2 - 1) / (3 - 1). A
+    # cosine of .3 adds to 1.3.
     star = SimpleGraph(
         np.array([0, 0, 1, 2, 7, 8, 9, 10]), np.array([3, 3, 1, 2, 4, 5, 6, 3, 3, 3])
     )
@@ -124,8 +126,9 @@ def test_the_worked_example_of_structure():
     assert total == 1 and found.items == (3,) and found.scores == (1.3,)
 
 
-def test_the_best_rank_of_several_neighbours_counts_wherever_they_stand():
-    # Ranked e, c, a, f of four: b lies beside a (third) alone, of its 2 links: 1 - 2/3 and 0; d beside e (first) and c, of 3: 1 and 1/2.
+def test_best_ranked_neighbour_counts():
+    # The ranking of four is e, c, a, f. b has 2 links, of which a (third) is ranked: 1 - 2/3 and 0.
+    # d has 3 links, of which e (first) and c are ranked: 1 and 1/2.
     graph = corpus_graph()
     fresh, structure = structure_scores(
         np.array(named(graph, "e", "c", "a", "f")), simple_graph(graph)
@@ -133,13 +136,13 @@ def test_the_best_rank_of_several_neighbours_counts_wherever_they_stand():
     assert dict(zip(graph.names(fresh), structure)) == pytest.approx({"b": 1 / 3, "d": 1.5})
 
 
-def test_beside_a_single_node_structure_counts_nothing():
+def test_single_node_has_no_structure_score():
     fresh, structure = structure_scores(np.array([0]), simple_graph(corpus_graph()))
     assert sorted(fresh.tolist()) == [1, 2] and structure.tolist() == [0.0, 0.0]
 
 
-def drawn(seed):
-    """A random graph of some 30 nodes, of which some are isolated, and ranked nodes of it."""
+def random_graph(seed):
+    """A random graph of up to 30 nodes, some of them isolated, and a ranking of some nodes."""
     rng = np.random.default_rng(seed)
     names = [f"{number:02}" for number in range(rng.integers(2, 30))]
     links = np.unique(rng.integers(0, len(names), (rng.integers(0, 60), 2)), axis=0)
@@ -150,10 +153,11 @@ def drawn(seed):
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_smoothing_is_what_its_matrices_say(seed):
-    rng, links, nodes = drawn(seed)
+def test_smoothing_equals_its_matrix_product(seed):
+    rng, links, nodes = random_graph(seed)
     near = np.array([[other in links.of(node) for other in nodes] for node in nodes], float)
-    weights = near / np.maximum(links.degrees(nodes), 1)  # A D^-1
+    # This is the matrix product of A and the inverse of D.
+    weights = near / np.maximum(links.degrees(nodes), 1)
     sums = weights.sum(1, keepdims=True)
     states = rng.normal(size=(len(nodes), 3))
     wanted = np.where(
@@ -164,8 +168,8 @@ def test_smoothing_is_what_its_matrices_say(seed):
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_structure_is_what_its_formula_says_of_each_neighbour(seed):
-    _, links, found = drawn(seed)
+def test_structure_equals_its_formula(seed):
+    _, links, found = random_graph(seed)
     wanted = {}
     for node in set(range(len(links))) - set(found.tolist()):
         ranks = [rank for rank, other in enumerate(found.tolist(), 1) if other in links.of(node)]
@@ -179,8 +183,9 @@ def test_structure_is_what_its_formula_says_of_each_neighbour(seed):
     ) == pytest.approx(wanted)
 
 
-def test_neighbours_come_behind_what_was_found():
-    # Ranked d, a: b and c are next to both (1 + 1), e to d alone (1 + nothing, its degree is 1); "plums" is in b.
+def test_neighbours_come_after_the_hits():
+    # The ranking is d, a. b and c are linked with both (1 + 1), e with d alone (1 + nothing, as its
+    # degree is 1). "plums" is in b.
     graph = corpus_graph()
     state = run([EmbedQuery(), ExpandNodes(keep=2)], "plums", graph, nodes=ranking(graph, "d", "a"))
     assert graph.names(state.nodes.items) == ["d", "a", "b", "c"]
@@ -191,7 +196,7 @@ def test_neighbours_come_behind_what_was_found():
     ] == pytest.approx(1.0)
 
 
-def test_an_isolated_node_brings_nothing_unless_likeness_may():
+def test_isolated_node_adds_only_similar_nodes():
     graph = corpus_graph()
     state = run([EmbedQuery(), ExpandNodes()], "cheese", graph, nodes=ranking(graph, "g"))
     assert graph.names(state.nodes.items) == ["g"] and state.trace[-1].notes == (
@@ -206,28 +211,31 @@ def test_an_isolated_node_brings_nothing_unless_likeness_may():
     assert graph.names(state.nodes.items) == ["g", "f"]
 
 
-LINE = "EmbedQuery() >> VectorNodes(keep=1) >> GraphRerank() >> Loop(body=ExpandNodes(keep=2) >> GraphRerank(), budget={})"
+LINE = (
+    "EmbedQuery() >> VectorNodes(keep=1) >> GraphRerank() >> Loop(body=ExpandNodes(keep=2) >> "
+    "GraphRerank(), budget={})"
+)
 
 
-def test_the_loop_stops_at_the_budget():
+def test_loop_stops_at_the_budget():
     graph, reranker = corpus_graph(), Reranker({})
     state = run(LINE.format(4), "pears and apples", graph, RerankerModels(reranker))
-    # 2 more, then 1 of the 2 that there are
+    # The loop adds 2 nodes, then 1 of the remaining 2.
     assert graph.names(state.nodes.items) == ["a", "b", "c", "d"] and len(reranker.asked) == 4
 
 
-def test_the_loop_ends_where_the_component_is_smaller_than_the_budget():
+def test_loop_ends_at_the_end_of_the_component():
     graph = corpus_graph()
     state = run(LINE.format(100), "apples", graph)
     assert sorted(graph.names(state.nodes.items)) == ["a", "b", "c", "d", "e"]
     assert state.trace[-1].notes[-1] == NoteWith("No node is left", 5, 100)
 
 
-def test_a_question_without_words_of_the_corpus_ends_as_well():
+def test_loop_ends_for_an_unmatched_question():
     assert len(run(LINE.format(100), "zebra").nodes) == 5
 
 
-def test_frames_tell_batch_by_batch_who_came_and_with_which_score():
+def test_frames_show_new_nodes_and_scores_per_batch():
     graph = corpus_graph()
     step = run(LINE.format(100), "apples cider", graph).trace[-1]
     assert [frame.title for frame in step.frames] == [
@@ -242,7 +250,7 @@ def test_frames_tell_batch_by_batch_who_came_and_with_which_score():
     assert first.ranking.scores == first.before_cut.scores[:2] and first.considered == 2
 
 
-def test_a_loop_may_begin_with_another_operator_than_the_one_that_finds():
+def test_loop_may_begin_with_another_operator():
     body = LINE.format(5).replace(
         "ExpandNodes(keep=2) >> GraphRerank()", "GraphRerank() >> ExpandNodes(keep=2)"
     )
@@ -258,7 +266,7 @@ def test_a_loop_may_begin_with_another_operator_than_the_one_that_finds():
 @pytest.mark.parametrize(
     "operator", [ExpandNodes(), SimilarPageRank(), ReasonAndRetrieve()], ids=repr
 )
-def test_a_question_read_by_another_encoder_is_refused(operator):
+def test_vector_of_another_encoder_is_refused(operator):
     state = run([EmbedQuery()], "apples", corpus_graph())
     for vector in (state.vector[:4], np.tile(state.vector, 2)):
         with pytest.raises(BadParameter, match="different encoders"):
@@ -271,7 +279,7 @@ def test_a_question_read_by_another_encoder_is_refused(operator):
             )
 
 
-def test_a_loop_is_read_back_from_its_text_and_refuses_what_would_never_end():
+def test_loop_is_parsed_again_and_endless_ones_refused():
     line = parse_line(LINE.format(50))
     assert parse_line(repr(line)) == line
     with pytest.raises(BadParameter, match="finds nodes"):
@@ -284,7 +292,7 @@ def test_a_loop_is_read_back_from_its_text_and_refuses_what_would_never_end():
         parse_line("BuiltGraph() >> Loop(budgets=3)")
 
 
-def test_a_question_without_words_of_the_corpus_finds_nothing_by_words_and_ends():
+def test_word_search_loop_ends_for_an_unmatched_question():
     state = run(
         "EmbedQuery() >> SparseNodes(by='bm25') >> GraphRerank() >> Loop() >> DocumentsOfNodes()",
         "zebra",
@@ -293,7 +301,7 @@ def test_a_question_without_words_of_the_corpus_finds_nothing_by_words_and_ends(
     assert state.trace[3].notes == (NoteWith("No node is left", 0, 100),)
 
 
-def test_a_loop_is_written_to_a_file_and_read_back(tmp_path):
+def test_loop_is_saved_and_loaded(tmp_path):
     import tomli_w
 
     instance = published_instances()["fastinsight"]
@@ -302,13 +310,13 @@ def test_a_loop_is_written_to_a_file_and_read_back(tmp_path):
     assert read_instances(file)["mine"].line == instance.line
 
 
-def test_hidden_states_are_not_saved_with_a_case():
+def test_cases_do_not_save_hidden_states():
     graph = corpus_graph()
     state = run(LINE.format(4), "apples", graph)
     assert state.hidden is not None and thaw(freeze(state, graph), graph).hidden is None
 
 
-def test_the_instance_is_what_the_paper_sets():
+def test_instance_has_the_papers_settings():
     line = published_instances()["fastinsight"].line
     loop = next(operator for operator in line if isinstance(operator, Loop))
     assert loop.budget == 100 and (loop.body[0].keep, loop.body[0].beta) == (10, 1.0)

@@ -1,4 +1,4 @@
-"""FastInsight with other settings from hidden states that are known."""
+"""FastInsight with changed settings, recomputed from recorded hidden states."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ LINE = f"EmbedQuery() >> VectorNodes(keep=2) >> GraphRerank(alpha={{a}}) >> {LOO
 STATES = {text: (float(place % 3), float(place % 2)) for place, text in enumerate(TEXTS.values())}
 
 
-def asked(alpha, beta):
+def run_loop(alpha, beta):
     graph, reranker = corpus_graph(), Reranker(STATES)
     return graph, run(
         LINE.format(a=alpha, b=beta), "plums and apples", graph, RerankerModels(reranker)
@@ -20,7 +20,7 @@ def asked(alpha, beta):
 
 
 def again(graph, state, **settings):
-    """The loop once more, with cosines worked out from the words."""
+    """Replay the loop with cosines computed from the words."""
     vectors = np.stack(
         [RerankerModels().encoder().encode([text])[0] for text in TEXTS.values()]
     ).astype(np.float64)
@@ -32,8 +32,8 @@ def again(graph, state, **settings):
 
 
 @pytest.mark.parametrize("alpha, beta", [(0.2, 1.0), (0.7, 0.0)])
-def test_the_same_settings_find_the_same(alpha, beta):
-    graph, state = asked(alpha, beta)
+def test_same_settings_find_equal_nodes(alpha, beta):
+    graph, state = run_loop(alpha, beta)
     found = again(graph, state, alpha=alpha, beta=beta)
     assert (
         found.nodes.items == state.nodes.items
@@ -42,15 +42,15 @@ def test_the_same_settings_find_the_same(alpha, beta):
     )
 
 
-def test_other_settings_find_what_asking_anew_would():
-    graph, state = asked(0.2, 1.0)  # reads a, b, c, d, e: the whole component
+def test_changed_settings_equal_a_new_run():
+    graph, state = run_loop(0.2, 1.0)  # It reads a, b, c, d and e: the whole component.
     assert len(state.hidden.nodes) == 5
-    wanted = asked(0.9, 0.0)[1]
+    wanted = run_loop(0.9, 0.0)[1]
     assert again(graph, state, alpha=0.9, beta=0.0).nodes.items == wanted.nodes.items
 
 
-def test_what_was_not_read_is_passed_over_and_counted():
-    graph, state = asked(0.2, 1.0)
+def test_unread_nodes_are_skipped_and_counted():
+    graph, state = run_loop(0.2, 1.0)
     part = type(state.hidden)(
         state.hidden.model, state.hidden.nodes[:2], state.hidden.vectors[:2], state.hidden.head
     )
@@ -58,8 +58,8 @@ def test_what_was_not_read_is_passed_over_and_counted():
     assert set(found.nodes.items) == set(part.nodes) and found.not_ranked > 0
 
 
-def test_who_brought_a_node_in():
-    graph, state = asked(0.0, 1.0)
+def test_origin_of_a_node_is_reported():
+    graph, state = run_loop(0.0, 1.0)
     came = node_origins(simple_graph(graph), state.trace[-1].frames)
     assert sorted(number for number, _, _ in came.values()) == [0, 0, 1, 2, 3]
     for node, (number, by, score) in came.items():

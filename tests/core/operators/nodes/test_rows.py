@@ -1,4 +1,4 @@
-"""Every row on corpus graphs runs from the question to the answer, with models that are written down."""
+"""Every method for corpus graphs runs from question to answer, with scripted models."""
 
 import pytest
 from scipy.sparse import csr_array
@@ -23,7 +23,7 @@ ROWS = sorted(key for key, row in published_instances().items() if row.group == 
 
 
 class EncoderRerankerModels(RerankerModels):
-    """The re-ranker and the sparse encoder in one, which counts words."""
+    """A reranker and a sparse encoder in one object, which counts words."""
 
     def chooser(self, expression):
         return self if expression in ("splade", "choose") else Reranker({})
@@ -41,7 +41,7 @@ class EncoderRerankerModels(RerankerModels):
         return "written"
 
 
-def test_the_rows_are_those_of_the_paper():
+def test_rows_are_those_of_the_paper():
     assert set(ROWS) == {
         *(
             "fastinsight",
@@ -58,7 +58,7 @@ def test_the_rows_are_those_of_the_paper():
         *(
             "hipporag-2-filter-corpus-graph",
             "hipporag-2-facts-corpus-graph",
-        ),  # with HippoRAG 2's filter, of which the paper says nothing
+        ),  # The paper does not describe these two, which have HippoRAG 2's filter.
     }
 
 
@@ -80,7 +80,7 @@ def test_every_row_retrieves_documents_and_answers(row):
 
 
 @pytest.mark.parametrize("row", ["lightrag-corpus-graph", "pathrag-corpus-graph"])
-def test_keywords_are_a_model_s_where_there_is_one_and_else_the_question_s_words_as_the_lane_says(
+def test_keywords_come_from_a_model_or_the_question(
     row,
 ):
     graph, adapted = corpus_graph(), published_instances()[row].line
@@ -102,15 +102,16 @@ def test_keywords_are_a_model_s_where_there_is_one_and_else_the_question_s_words
     ids, notes = found(False, "never")
     assert any(note.startswith("No language model is asked") for note in notes)
     steps = adapted.operators
-    alone = Line(steps[:4] + steps[8:])  # one search, by the low keywords
-    assert ids == found(False, "never", alone)[0]  # both levels are the question's words then
+    alone = Line(steps[:4] + steps[8:])  # One search remains, by the low keywords.
+    # Without a model both levels hold the question's words.
+    assert ids == found(False, "never", alone)[0]
     _, notes = found(True, '{"low": ["<b>plums</b>"], "high": ["preserving"]}')
     assert NoteWith("language model", "<b>plums</b> (low", "preserving (high") in notes
     _, notes = found(True, "I cannot say.")
     assert any("could not be read" in note for note in notes)
 
 
-def test_a_graph_that_takes_long_is_not_made_within_a_question(tmp_path, monkeypatch):
+def test_slow_build_does_not_run_within_a_question(tmp_path, monkeypatch):
     monkeypatch.setattr("core.comparison.built_graphs.MAX_ON_DEMAND_CHARACTERS", 3)
     corpus = write_corpus(new_folder("long"), [Document("a", "A text."), Document("b", "Another.")])
     with pytest.raises(StoreError, match="corpus build long --graph links --extractor nearest"):

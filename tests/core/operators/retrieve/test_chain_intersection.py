@@ -1,8 +1,10 @@
-"""Chain intersection on eight nodes: where two chains meet at the answer, before it, and not at all.
+"""Chain intersection on eight nodes.
 
-One --directed_by--> Ann   Two --directed_by--> Ann   Three --directed_by--> Bob
-One --starred_actors--> Cid   Three --starred_actors--> Cid
-One --has_genre--> Drama   Two --has_genre--> Comedy   Three --has_genre--> War
+Two chains meet at the answer, before it, or not at all.
+
+    One --directed_by--> Ann   Two --directed_by--> Ann   Three --directed_by--> Bob
+    One --starred_actors--> Cid   Three --starred_actors--> Cid
+    One --has_genre--> Drama   Two --has_genre--> Comedy   Three --has_genre--> War
 """
 
 import numpy as np
@@ -32,7 +34,10 @@ TRIPLES = [
 
 @pytest.fixture
 def ask(tmp_path):
-    """`ask(operator, text, *entities)`: the state after it, its paths in words, and what the graph reader answers."""
+    """A function `ask(operator, text, *entities)` that runs an operator.
+
+    It returns the state, the paths as texts, and the answers of the graph reader.
+    """
     graph = build(TRIPLES, tmp_path / "graph", "meeting", "both")
     ids = {graph.node_name(node): node for node in range(graph.n_nodes)}
 
@@ -57,7 +62,7 @@ def test_two_chains_meet_at_the_answer(ask):
         "Ann",
         "Cid",
     )
-    assert answers == ["One"]  # Two is hers without him, Three has him without her
+    assert answers == ["One"]  # Two lacks Cid, and Three lacks Ann.
     assert sorted(paths) == [
         "Ann -> directed_by_reverse -> One",
         "Cid -> starred_actors_reverse -> One",
@@ -70,21 +75,22 @@ def test_two_chains_meet_at_the_answer(ask):
     }
 
 
-def test_a_constraint_on_the_way_to_the_answer(ask):
+def test_constraint_before_the_answer(ask):
     _, paths, answers = ask(
         ChainIntersection(chains=1),
         "the genre of the things directed by Ann with starred actors Cid",
         "Ann",
         "Cid",
     )
-    assert answers == ["Drama"]  # the genre of One alone; hers are Comedy too, his War
+    # Only the genre of One satisfies both: Ann also has Comedy, and Cid also has War.
+    assert answers == ["Drama"]
     assert sorted(paths) == [
         "Ann -> directed_by_reverse -> One -> has_genre -> Drama",
         "Cid -> starred_actors_reverse -> One -> has_genre -> Drama",
     ]
 
 
-def test_a_longer_chain_meets_a_constraint(ask):
+def test_longer_chain_meets_a_constraint(ask):
     _, paths, answers = ask(
         ChainIntersection(chains=1),
         "the things directed by the director of Two with starred actors Cid",
@@ -94,7 +100,7 @@ def test_a_longer_chain_meets_a_constraint(ask):
     assert answers == ["One"] and "Two -> directed_by -> Ann -> directed_by_reverse -> One" in paths
 
 
-def test_the_entities_are_no_answer_and_their_order_does_not_matter(ask):
+def test_entities_are_no_answers_in_any_order(ask):
     one, other = (
         ask(ChainIntersection(), "the things directed by Ann with starred actors Cid", *names)
         for names in (("Ann", "Cid"), ("Cid", "Ann"))
@@ -102,13 +108,13 @@ def test_the_entities_are_no_answer_and_their_order_does_not_matter(ask):
     assert one[2] == other[2] == ["One"] and not {"Ann", "Cid"} & set(one[2])
 
 
-def test_one_entity_is_chain_ranking(ask):
+def test_single_entity_uses_chain_ranking(ask):
     one = ask(ChainIntersection(), "the genre of the things directed by Ann", "Ann")
     other = ask(ChainRanking(), "the genre of the things directed by Ann", "Ann")
     assert one[1:] == other[1:] and one[0].paths.scores == other[0].paths.scores
 
 
-def test_entities_apart_are_told(ask):
+def test_unconnected_entities_are_reported(ask):
     after, _, answers = ask(ChainIntersection(), "the things directed by Ann", "Ann", "Zoe")
     assert NoteWith("No chains", "chain ranking") in after.trace[-1].notes and answers[:2] == [
         "One",
@@ -116,18 +122,18 @@ def test_entities_apart_are_told(ask):
     ]
 
 
-def test_texts_said_one_after_the_other():
-    """Two texts of one and three tokens; the question has two."""
+def test_similarities_of_two_texts_are_joined():
+    """Two texts of one and three tokens, compared with a question of two."""
     one = TokenSimilarity(np.array([1.0]), np.array([1]), np.array([[1.0, 0.0]]))
     other = TokenSimilarity(np.array([2.0]), np.array([3]), np.array([[0.5, 0.5]]))
     both = one.beside(other)
-    # precision 3 of 4, recall (1 + .5) / 2
+    # Precision is 3 of 4, recall (1 + .5) / 2.
     assert both.f1()[0] == pytest.approx(2 * 0.75 * 0.75 / 1.5)
     assert one.f1()[0] == pytest.approx(2 * 1 * 0.5 / 1.5)
 
 
-def test_what_has_no_name_is_no_answer(tmp_path):
-    """Ann's sibling is told by way of a node without a name."""
+def test_unnamed_node_is_no_answer(tmp_path):
+    """Ann's sibling is connected through a node without a name."""
     graph = build(
         [("Ann", "sibling_s", "m.0abc"), ("m.0abc", "sibling", "Bob")],
         tmp_path / "kin",

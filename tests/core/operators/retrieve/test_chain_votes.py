@@ -1,4 +1,4 @@
-"""Chain votes on five nodes with one mediator, and on where two entities' chains agree.
+"""Chain votes on five nodes with one mediator, and on entities whose chains agree.
 
 Ann --people.person.sibling_s--> m.0abc --people.sibling_relationship.sibling--> Bob
 Ann --people.person.profession--> Actor        Bob --people.person.profession--> Judge
@@ -24,7 +24,7 @@ KIN = [
     ("Ann", PROFESSION, "Actor"),
     ("Bob", PROFESSION, "Judge"),
 ]
-FILMS = [  # One is Ann's and stars Cid, Two is Ann's, Three stars Cid
+FILMS = [  # Ann directed One and Two; Cid stars in One and Three.
     ("One", "film.film.directed_by", "Ann"),
     ("Two", "film.film.directed_by", "Ann"),
     ("m.01", "film.performance.film", "One"),
@@ -36,7 +36,10 @@ FILMS = [  # One is Ann's and stars Cid, Two is Ann's, Three stars Cid
 
 @pytest.fixture
 def ask(tmp_path):
-    """`ask(triples, operator, text, *entities)`: the state after it, its paths in words, and what the graph reader answers."""
+    """A function `ask(triples, operator, text, *entities)` that runs an operator.
+
+    It returns the state, the paths as texts, and the answers of the graph reader.
+    """
 
     def asked(triples, operator, text, *entities):
         graph = build(triples, tmp_path / str(len(triples)), "votes", "both")
@@ -54,20 +57,20 @@ def ask(tmp_path):
     return asked
 
 
-def test_the_mediator_is_passed_and_never_the_answer(ask):
+def test_mediator_is_passed_but_never_answered(ask):
     after, paths, answers = ask(KIN, ChainVotes(), "the sibling of the person Ann", "Ann")
     assert answers == ["Bob"] and paths[0] == f"Ann -> {SIBLING} -> m.0abc -> {OTHER} -> Bob"
-    # the best chain weighs 1, and so does all that leads there: 1 + 0.01 x 1
+    # The best chain has weight 1, and so do all chains that end there: 1 + 0.01 x 1.
     assert after.paths.scores[0] == pytest.approx(1.01)
     _, _, answers = ask(KIN, ChainVotes(), "the profession of the sibling of the person Ann", "Ann")
-    assert answers == ["Judge"]  # two steps, three relations
+    assert answers == ["Judge"]  # Two steps pass three relations.
     _, _, none = ask(
         KIN, ChainVotes(steps=1), "the profession of the sibling of the person Ann", "Ann"
     )
     assert none != ["Judge"]
 
 
-def test_an_end_that_both_entities_lead_to_comes_first(ask):
+def test_common_end_of_both_entities_is_first(ask):
     after, paths, answers = ask(
         FILMS, ChainVotes(), "the film in the performance of Cid directed by Ann", "Ann", "Cid"
     )
@@ -84,7 +87,7 @@ def test_an_end_that_both_entities_lead_to_comes_first(ask):
     assert not {"Ann", "Cid"} & set(answers)
 
 
-def test_keep_and_chains_cut(ask):
+def test_paths_and_chains_are_bounded(ask):
     after, paths, _ = ask(FILMS, ChainVotes(keep=1), "the films directed by Ann", "Ann")
     assert (
         paths == ["Ann -> film.film.directed_by_reverse -> One"]
@@ -94,7 +97,7 @@ def test_keep_and_chains_cut(ask):
     assert {path.split(" -> ")[1] for path in paths} == {"film.film.directed_by_reverse"}
 
 
-def test_without_mediators_chain_intersection_decides(ask):
+def test_graph_without_mediators_uses_chain_intersection(ask):
     plain = [triple for triple in FILMS if not triple[0].startswith("m.")]
     one = ask(plain, ChainVotes(), "the films directed by Ann", "Ann")
     other = ask(plain, ChainIntersection(), "the films directed by Ann", "Ann")
@@ -102,6 +105,6 @@ def test_without_mediators_chain_intersection_decides(ask):
     assert "chain intersection decides" in one[0].trace[-1].notes[0]
 
 
-def test_a_seed_without_chains_has_no_paths(ask):
+def test_seed_without_chains_has_no_paths(ask):
     after, paths, answers = ask(KIN, ChainVotes(direction="out"), "what is Judge", "Judge")
     assert not paths and not answers and len(after.subgraph.nodes) == 1

@@ -1,4 +1,7 @@
-"""Chain ranking, case memory and hop prediction on the five films nodes, with an encoder whose vectors count words."""
+"""Chain ranking, case memory and hop prediction on five nodes.
+
+The encoder's vectors count words.
+"""
 
 import numpy as np
 import pytest
@@ -21,7 +24,7 @@ from tests.real_models import registry
 
 @pytest.fixture
 def solved(kit):
-    """A list that stands for the person's own solved questions."""
+    """An empty list in the place of the user's own solved questions."""
     return kit.solved
 
 
@@ -36,17 +39,20 @@ def answers(kit, operator, text, *seeds):
 
 
 def first_end(kit, operator, text, *seeds):
-    """The end of the best path; the graph reader would mind what is asked for, too."""
+    """Name of the last node of the best path.
+
+    The graph reader would also consider the expected type of answer.
+    """
     return kit.graph.node_name(operator(asked(kit, text, *seeds), kit.context()).paths.items[0].end)
 
 
-# Ann directed and wrote it
+# Ann directed and wrote Two.
 WHO_MADE_TWO = Question("who made Two", entities=("Two",), answers=("Ann",))
 WHICH_BY_ANN = Question("what is there by Ann", entities=("Ann",), answers=("One", "Two"))
 KINDS_BY_ANN = Question("which kinds by Ann", entities=("Ann",), answers=("Drama",))
 
 
-def test_the_chain_in_the_question_s_own_words_comes_first(kit):
+def test_chain_in_the_questions_words_is_first(kit):
     after, found = answers(kit, ChainRanking(), "the genre of One", "One")
     assert (
         found == ["Drama"]
@@ -74,7 +80,7 @@ def test_the_chain_in_the_question_s_own_words_comes_first(kit):
     )
 
 
-def test_ends_that_more_walks_reach_come_first(kit, tmp_path):
+def test_ends_of_more_walks_are_first(kit, tmp_path):
     triples = [
         ("a", "part", "m"),
         ("a", "part", "n"),
@@ -93,7 +99,7 @@ def test_ends_that_more_walks_reach_come_first(kit, tmp_path):
     ]
 
 
-def test_chains_come_one_after_the_other_and_keep_cuts(kit):
+def test_chains_come_in_order_up_to_keep(kit):
     after, found = answers(kit, ChainRanking(chains=2), "the things directed by Ann", "Ann")
     assert (
         found == ["One", "Two"]
@@ -108,9 +114,10 @@ def test_chains_come_one_after_the_other_and_keep_cuts(kit):
     assert kit.texts(cut) == ["Ann -> directed_by_reverse -> One"]
 
 
-def test_a_step_for_which_the_question_has_no_words_costs_its_price(kit):
-    # "what directed X" are three words and have room for one step. "the director of X" has 1 of 4 words, which is 1 of the question's 3:
-    # F1 2/7; "the things directed by the director of X" has 2 of 8 and 2 of 3: F1 4/11, and a step too many
+def test_surplus_step_costs_its_price(kit):
+    # "what directed X" has three words and allows one step. "the director of X" shares 1 of 4
+    # words, which is 1 of the question's 3: F1 2/7. "the things directed by the director of X"
+    # shares 2 of 8 and 2 of 3: F1 4/11, with one step too many.
     ranked = lambda price: ChainRanking(price=price).ranked(
         asked(kit, "what directed One", "One"), kit.context(), Recorder()
     )
@@ -120,7 +127,7 @@ def test_a_step_for_which_the_question_has_no_words_costs_its_price(kit):
         dear[one],
         dear[two],
     ) == pytest.approx((2 / 7, 4 / 11 - 0.1))
-    # two steps too many
+    # This chain has two steps too many.
     assert dear[f"the writer of {two}"] == pytest.approx(free[f"the writer of {two}"] - 0.2)
     assert [
         first_end(kit, ChainRanking(price=price), "what directed One", "One")
@@ -136,7 +143,7 @@ def test_a_step_for_which_the_question_has_no_words_costs_its_price(kit):
         ("who is the one that directed One", 7 / 3),
     ],
 )
-def test_a_question_has_room_for_a_step_in_three_words(kit, text, room):
+def test_question_allows_one_step_per_three_words(kit, text, room):
     state = asked(kit, text, "One")
     free, dear = (
         ChainRanking(price=price).ranked(state, kit.context(), Recorder()) for price in (0.0, 0.1)
@@ -148,8 +155,8 @@ def test_a_question_has_room_for_a_step_in_three_words(kit, text, room):
     )
 
 
-def test_what_builds_on_chain_ranking_passes_the_price_on(kit, solved):
-    solved.append(KINDS_BY_ANN)  # which is not like the question
+def test_dependent_operators_pass_the_price_on(kit, solved):
+    solved.append(KINDS_BY_ANN)  # This case is unlike the question.
     for price, found, hops in ((0.0, "Two", 2), (0.1, "Ann", 1)):
         for operator in (CaseMemory("own", price=price), ChainIntersection(price=price)):
             assert first_end(kit, operator, "what directed One", "One") == found, operator
@@ -161,42 +168,45 @@ def test_what_builds_on_chain_ranking_passes_the_price_on(kit, solved):
         )
 
 
-def test_a_seed_without_chains_has_no_paths(kit):
+def test_seed_without_chains_has_no_paths(kit):
     after, found = answers(kit, ChainRanking(direction="out"), "what is Ann", "Ann")
     assert (
         found == [] and len(after.paths) == 0 and kit.graph.names(after.subgraph.nodes) == ["Ann"]
     )
 
 
-def test_a_case_stands_for_every_chain_that_solves_it(kit, solved):
+def test_case_has_every_chain_that_solves_it(kit, solved):
     solved += [
         WHO_MADE_TWO,
         WHICH_BY_ANN,
         Question("who made Nobody", entities=("Nobody",), answers=("Ann",)),
     ]
     known = load_cases(kit.graph, Bag(), "own", 1, 3, own=solved)
-    assert known.texts == ("who made X", "what is there by X")  # what the graph has not is left out
+    # A case whose entity the graph lacks is left out.
+    assert known.texts == ("who made X", "what is there by X")
     assert known.chains == (((0,), (6,)), ((1,),)) and known.fits == (1.0, 1.0)
     assert [place for place, _ in known.nearest(Bag().encode(["what is there by X"])[0])] == [1, 0]
 
 
-def test_the_chain_of_the_nearest_case_answers(kit, solved):
+def test_nearest_case_gives_the_chain(kit, solved):
     solved += [WHO_MADE_TWO, WHICH_BY_ANN]
     after, found = answers(kit, CaseMemory("own", ranking=0.0), "who made One", "One")
     assert found == ["Ann"] and after.paths.scores[0] == 1.0
     told = after.trace[-1].notes
-    # nobody wrote One
+    # No triple says who wrote One.
     assert told[0] == NoteWith(2, 1, "voted", "“who made X” (1.00)", "directed_by")
     assert "made from templates" in told[1]
 
 
-def test_votes_by_hand(kit, solved):
-    # "which kinds by X" is the question itself; "what kinds by X" shares 3 of 4 words: cosine 3/4, weight (3/4)^48 = 0.000001
+def test_votes_match_hand_computed_weights(kit, solved):
+    # "which kinds by X" is the question itself. "what kinds by X" shares 3 of 4 words: cosine 3/4,
+    # weight (3/4)^48 = 0.000001.
     solved += [Question("which kinds by Two", entities=("Two",), answers=("1999",)), KINDS_BY_ANN]
     memory = CaseMemory("own", alike=0.5, ranking=0.0)
     after, found = answers(kit, memory, "what kinds by Ann", "Ann")
     (votes,) = after.trace[-1].notes
-    # from Ann, only the chain (1, 4) of the second case leads anywhere: release_year starts at films
+    # From Ann only chain (1, 4) of the second case leads anywhere, since release_year starts at
+    # films.
     assert (
         found == ["Drama"]
         and "1 voted" in votes
@@ -205,9 +215,10 @@ def test_votes_by_hand(kit, solved):
     )
 
 
-def test_votes_are_as_the_cosine_to_the_power_of_48(kit, solved):
-    # "what exactly about X" shares 3 of 4 words with "what about X": cosine 3 / (3 x 4) ^ 0.5, its 48th power (3/4) ^ 24; "the director of
-    # the thing X" and "the genre of the thing X" are as like the question, so that the votes are as 1 and (3/4) ^ 24
+def test_vote_weight_is_the_48th_power_of_the_cosine(kit, solved):
+    # "what exactly about X" shares 3 words with "what about X": cosine 3 / (3 x 4) ^ 0.5, and its
+    # 48th power is (3/4) ^ 24. The chains "the director of the thing X" and "the genre of the thing
+    # X" are equally similar to the question, so the votes are 1 and (3/4) ^ 24.
     solved += [Question("what about Two", entities=("Two",), answers=("Ann",))]
     solved += [Question("what exactly about One", entities=("One",), answers=("Drama",))]
     after, found = answers(kit, CaseMemory("own", ranking=0.0), "what about One", "One")
@@ -216,8 +227,9 @@ def test_votes_are_as_the_cosine_to_the_power_of_48(kit, solved):
     )
 
 
-def test_chain_ranking_votes_for_every_chain_as_one_case_of_its_cosine(kit, solved):
-    # a twin (cosine 1) and chain ranking vote for the director, chain ranking alone for all the others
+def test_chain_ranking_votes_like_a_case(kit, solved):
+    # A case of cosine 1 and chain ranking vote for the director; only chain ranking votes for the
+    # others.
     solved.append(Question("what about Two", entities=("Two",), answers=("Ann",)))
     state, director = asked(kit, "what about One", "One"), (0,)
     ranked = ChainRanking().ranked(state, kit.context(), Recorder())
@@ -231,17 +243,19 @@ def test_chain_ranking_votes_for_every_chain_as_one_case_of_its_cosine(kit, solv
     )
 
 
-def test_a_question_of_other_words_does_not_outvote_chain_ranking(kit, solved):
-    # "who made X" and "the genre of X" share one of 3 and 4 words: cosine 1 / 12 ^ 0.5 = 0.29, to the power of 48 nothing
+def test_dissimilar_case_does_not_outvote_chain_ranking(kit, solved):
+    # "who made X" and "the genre of X" share one of 3 and 4 words: cosine 1 / 12 ^ 0.5 = 0.29,
+    # whose 48th power is almost 0.
     solved.append(WHO_MADE_TWO)
     _, alone = answers(kit, CaseMemory("own", alike=0.2, ranking=0.0), "the genre of One", "One")
     after, both = answers(kit, CaseMemory("own", alike=0.2), "the genre of One", "One")
     assert (alone, both) == (["Ann"], ["Drama"])
     assert after.trace[-1].notes[-1] == NoteWith("Not alike enough", "has_genre", "directed_by")
-    assert after.trace[-1].usage.texts == 2  # the question for its neighbours, and for the chains
+    # The question is encoded once for its neighbours and once for the chains.
+    assert after.trace[-1].usage.texts == 2
 
 
-def test_a_question_is_never_its_own_case_and_unlike_ones_do_not_vote(kit, solved):
+def test_question_is_never_its_own_case(kit, solved):
     solved.append(WHO_MADE_TWO)
     after, _ = answers(kit, CaseMemory("own"), "who made Two", "Two")
     assert NoteWith("None of 1", "chain ranking") in after.trace[-1].notes
@@ -249,8 +263,11 @@ def test_a_question_is_never_its_own_case_and_unlike_ones_do_not_vote(kit, solve
     assert found == ["Drama"] and "chain ranking decides" in after.trace[-1].notes[0]
 
 
-def test_without_a_solved_question_on_the_graph_the_memory_says_so(kit, solved):
-    """One whose entity the graph has not is none. Hops are predicted all the same, and the note says how."""
+def test_memory_without_cases_on_the_graph_is_refused(kit, solved):
+    """A case does not count if the graph lacks its entity.
+
+    Hops are predicted all the same, and the note says how.
+    """
     solved.append(Question("who made Nine", entities=("Nine",), answers=("Ann",)))
     told = "has no solved question on the graph “films”: .* of own, and none of them has its entities and an answer there"
     with pytest.raises(BadInput, match=told):
@@ -261,14 +278,14 @@ def test_without_a_solved_question_on_the_graph_the_memory_says_so(kit, solved):
     )
 
 
-def test_the_solved_questions_can_be_a_file(kit, solved, tmp_path):
+def test_solved_questions_can_be_a_file(kit, solved, tmp_path):
     file = tmp_path / "solved.csv"
     file.write_text("question,answers,entities\nwho made Two,Ann,Two\n")
     after, found = answers(kit, CaseMemory(str(file)), "who made One", "One")
     assert found == ["Ann"] and after.trace[-1].notes[0].startswith("Of 1 solved questions 1 voted")
 
 
-def test_a_new_case_counts_at_once_in_a_lane_too(kit, solved):
+def test_new_case_counts_at_once(kit, solved):
     line, prefixes = Line((CaseMemory("own"),)), PrefixCache()
 
     def reader():
@@ -294,21 +311,21 @@ def test_a_new_case_counts_at_once_in_a_lane_too(kit, solved):
     )
 
 
-def test_hops_are_those_of_the_nearest_cases(kit, solved):
+def test_hops_follow_the_nearest_cases(kit, solved):
     solved += [WHO_MADE_TWO, KINDS_BY_ANN]
     state = PredictHops("own")(asked(kit, "which kinds are by Ann", "Ann"), kit.context())
-    # 4 of 5 words shared: cosine 4 / (2 x 5 ^ 0.5) = 0.89
+    # 4 of 5 words are shared: cosine 4 / (2 x 5 ^ 0.5) = 0.89.
     assert state.hops == 2 and state.trace[-1].sizes == {"hops": 2}
     assert (
         "1 voted: “which kinds by X” (0.89) for directed_by_reverse -> has_genre"
         in state.trace[-1].notes[0]
     )
     alone = PredictHops("own", alike=1.0)(asked(kit, "the genre of One", "One"), kit.context())
-    # the genre of X
+    # The best chain is the genre of X.
     assert alone.hops == 1 and "chain ranking decides" in alone.trace[-1].notes[-1]
 
 
-def test_cases_are_drawn_the_same_every_time():
+def test_case_sample_is_fixed():
     few = _drawn(("metaqa-1hop-dev", "metaqa-2hop-dev"), 4)
     assert (
         len(few) == 8
@@ -322,7 +339,7 @@ def test_cases_are_drawn_the_same_every_time():
         _drawn(("metaqa-9hop",), 4)
 
 
-def test_same_bytes_twice(kit):
+def test_results_are_reproducible(kit):
     runs = [ChainRanking()(asked(kit, "who made One", "One"), kit.context()) for _ in range(2)]
     assert (
         runs[0].paths.items == runs[1].paths.items and runs[0].paths.scores == runs[1].paths.scores
@@ -342,7 +359,7 @@ def test_same_bytes_twice(kit):
         ),
     ],
 )
-def test_chains_of_the_movie_graph_with_the_real_encoder(movies, text, entity, chain):
+def test_real_encoder_finds_chains_of_the_movie_graph(movies, text, entity, chain):
     state = State(Question(text, entities=(entity,)), (name_lookup(movies).find(entity),))
     after = ChainRanking()(state, Context(movies, Environment(registry())))
     assert chain_name(movies, chain_of(movies, after.paths.items[0])) == chain, after.trace[

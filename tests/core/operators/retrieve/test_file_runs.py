@@ -1,4 +1,8 @@
-"""Finished runs as lanes and columns: hits, funnel, fates and answers of a file, figures equal to ir_measures, what is missing said."""
+"""Finished runs read from a file, as lanes and columns.
+
+Hits, funnel, fates and answers come from the file, metrics equal those of ir_measures, and missing
+data is reported.
+"""
 
 import json
 import random
@@ -60,7 +64,7 @@ def engine(kit):
     made.evaluations.stop()
 
 
-def brought(tmp_path, source, rows=ROWS, name="mine.jsonl"):
+def import_run(tmp_path, source, rows=ROWS, name="mine.jsonl"):
     file = tmp_path / name
     file.write_text(
         "\n".join(row if isinstance(row, str) else json.dumps(row) for row in rows), "utf-8"
@@ -76,8 +80,8 @@ def lanes(engine, source, *specs, question=ASKED):
     return comparison_dict(job.comparison)["lanes"]
 
 
-def test_a_run_is_a_lane_with_hits_fates_and_funnel(engine, source, tmp_path):
-    brought(tmp_path, source)
+def test_run_is_a_lane_with_hits_fates_and_funnel(engine, source, tmp_path):
+    import_run(tmp_path, source)
     own, published = lanes(engine, source, "run-mine", BY_WORDS)
     assert (
         own["error"] is None
@@ -93,8 +97,8 @@ def test_a_run_is_a_lane_with_hits_fates_and_funnel(engine, source, tmp_path):
     )
 
 
-def test_what_the_run_does_not_have_is_a_sentence(engine, source, tmp_path):
-    brought(tmp_path, source)
+def test_missing_data_of_a_run_is_a_readable_error(engine, source, tmp_path):
+    import_run(tmp_path, source)
     (own,) = lanes(engine, source, "run-mine", question=OTHER)
     assert own["error"] == NoteWith("“mine.jsonl”", "“How big was the turkey?”")
     (own,) = lanes(engine, source, "FileDocuments(run='moby')")
@@ -104,8 +108,8 @@ def test_what_the_run_does_not_have_is_a_sentence(engine, source, tmp_path):
     assert own["error"] == NoteWith("“mine.jsonl”", "“carols”", "“others”")
 
 
-def test_answers_alone_are_a_lane_on_triples(engine, source, tmp_path, kit):
-    brought(
+def test_answers_alone_form_a_lane_on_triples(engine, source, tmp_path, kit):
+    import_run(
         tmp_path,
         GraphSource(kit.graph.name),
         [{"question": "who directed One", "prediction": "Ann"}],
@@ -116,9 +120,12 @@ def test_answers_alone_are_a_lane_on_triples(engine, source, tmp_path, kit):
     assert own["error"] is None and own["answer"] == "Ann" and own["funnel"]["answer"] == ["Ann"]
 
 
-def test_it_is_evaluated_and_what_it_lacks_counts_as_failed(engine, source, tmp_path):
-    """One of two questions is in the run, with its gold passage at the second place; of three contexts one is not in the corpus."""
-    brought(tmp_path, source)
+def test_missing_questions_count_as_failed(engine, source, tmp_path):
+    """One of two questions is in the run, with its gold passage at rank 2.
+
+    One of three contexts is not in the corpus.
+    """
+    import_run(tmp_path, source)
     store = Store(evaluations_file())
     job = evaluate(
         engine,
@@ -135,7 +142,7 @@ def test_it_is_evaluated_and_what_it_lacks_counts_as_failed(engine, source, tmp_
     summary = RunSummary(store.run(job.number), store.rows(job.number))
     table = summary.table(["passage_recall@2", "accuracy", "seconds", "tokens"])
     assert [table["run-mine"][name].mean for name in ("passage_recall@2", "accuracy")] == [0.5, 0.5]
-    # nobody knows what it took
+    # The run has no measurements of time or tokens.
     assert table["run-mine"]["seconds"].n == table["run-mine"]["tokens"].n == 0
     assert "does not have the question" in summary.answered("run-mine")
     assert summary.brought() == [
@@ -146,12 +153,12 @@ def test_it_is_evaluated_and_what_it_lacks_counts_as_failed(engine, source, tmp_
     assert recommendation(summary) is not None
 
 
-def test_the_questions_of_a_run_are_a_set(engine, source, tmp_path):
+def test_questions_of_a_run_form_a_set(engine, source, tmp_path):
     rows = [
         *ROWS[:1],
         {"question": "Why?", "contexts": ["carol"], "answer": "It was so", "ground_truth": "so"},
     ]
-    brought(tmp_path, source, rows)
+    import_run(tmp_path, source, rows)
     plan = make_plan([find_instance("run-mine")], "run-mine", None, engine.graph, model=False)
     assert sorted((one.question.id, one.question.answers) for one in plan.drawn) == [
         ("1", ("Scrooge",)),
@@ -166,7 +173,7 @@ def test_the_questions_of_a_run_are_a_set(engine, source, tmp_path):
 
 
 def test_figures_of_a_trec_run_are_those_of_ir_measures(engine, tmp_path, monkeypatch):
-    """Forty documents, one of which has several passages, 25 questions, ties in the scores, judgements of relevance of 1 to 5 documents."""
+    """The run has forty documents, 25 questions, tied scores, and 1 to 5 judgements each."""
     ir_measures = pytest.importorskip("ir_measures")
     from ir_measures import P, R, nDCG
 
@@ -183,7 +190,7 @@ def test_figures_of_a_trec_run_are_those_of_ir_measures(engine, tmp_path, monkey
     ids = [document.id for document in documents]
     with run.open("w") as file, qrels.open("w") as judged:
         for number, question in enumerate(questions):
-            if number != 4:  # a judged question that the run lacks
+            if number != 4:  # The run lacks one judged question.
                 for rank, id in enumerate(draw.sample(ids, draw.randint(3, 20)), 1):
                     file.write(f"{question.id} Q0 {id} {rank} {draw.randint(1, 6) / 2} mine\n")
             for id in draw.sample(ids, draw.randint(1, 5)):
@@ -221,8 +228,8 @@ def test_figures_of_a_trec_run_are_those_of_ir_measures(engine, tmp_path, monkey
         assert own == pytest.approx(value), (question, name)
 
 
-def test_the_command_line_brings_and_scores_a_run(source, tmp_path, capsys):
-    brought(tmp_path, source, name="kept.jsonl")
+def test_command_line_imports_and_scores_a_run(source, tmp_path, capsys):
+    import_run(tmp_path, source, name="kept.jsonl")
     file = tmp_path / "run.trec"
     file.write_text("1 Q0 carol 1 2 x\n2 Q0 fred 1 2 x\n", "utf-8")
     qrels = tmp_path / "qrels"
@@ -247,9 +254,7 @@ def test_the_command_line_brings_and_scores_a_run(source, tmp_path, capsys):
     )
 
 
-def test_paths_of_a_run_on_triples_are_placed_and_what_is_not_there_is_said(
-    engine, tmp_path, monkeypatch, kit
-):
+def test_paths_of_a_run_are_matched_with_the_graph(engine, tmp_path, monkeypatch, kit):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     films = kit.graph
     question = Question("Who directed One?", "1", answers=("Ann",))
@@ -261,7 +266,7 @@ def test_paths_of_a_run_on_triples_are_placed_and_what_is_not_there_is_said(
             "triples": [[tail, relation, head], [head, relation, "Nobody <b>"], "?"],
         }
     ]
-    run = brought(tmp_path, GraphSource("toy"), rows)
+    run = import_run(tmp_path, GraphSource("toy"), rows)
     assert run.words().startswith("1 question, 1 with paths, 1 with answers")
     assert run.notes[0] == NoteWith("neither triples nor paths", 1)
     line = find_instance(f"run-{run.name}").line
@@ -269,7 +274,7 @@ def test_paths_of_a_run_on_triples_are_placed_and_what_is_not_there_is_said(
     after = replace(kit.state(head), question=question)
     for operator in line:
         after = operator(after, kit.context())
-    # against its direction
+    # The path follows this triple backwards.
     assert films.triple_texts([path.edges[0] for path in after.paths.items]) == [
         f"{head} -> {relation} -> {tail}"
     ]
@@ -278,8 +283,8 @@ def test_paths_of_a_run_on_triples_are_placed_and_what_is_not_there_is_said(
     )
 
 
-def test_a_run_of_paths_alone_is_read_by_the_graph_reader(tmp_path, monkeypatch, source):
-    run = brought(
+def test_graph_reader_answers_a_run_of_paths(tmp_path, monkeypatch, source):
+    run = import_run(
         tmp_path, GraphSource("toy"), [{"question": "Who?", "triples": [["A", "r1", "C"]]}]
     )
     assert [type(operator).__name__ for operator in find_instance(f"run-{run.name}").line] == [
@@ -290,6 +295,6 @@ def test_a_run_of_paths_alone_is_read_by_the_graph_reader(tmp_path, monkeypatch,
         BadInput,
         match="holds paths.*“carols” is a corpus",
     ):
-        brought(
+        import_run(
             tmp_path, source, [{"question": "Who?", "triples": [["A", "r1", "C"]]}], "other.jsonl"
         )

@@ -1,4 +1,4 @@
-"""A retriever of one's own on documents: its lane beside a published one, its answer and prompt, an evaluation, and what it does wrong."""
+"""The user's own retriever on documents: its lane, answer, prompt, evaluation and errors."""
 
 import pytest
 
@@ -60,10 +60,13 @@ def lanes(engine, *specs, model=True, question=ASKED):
     return job.comparison.lanes, comparison_dict(job.comparison)["lanes"]
 
 
-def test_it_is_a_lane_with_hits_and_funnel_beside_a_published_one(engine, home):
+def test_own_retriever_is_a_lane_with_hits_and_funnel(engine, home):
     reply(
         home,
-        '{"documents": [{"id": "fred", "score": 2}, {"text": "Scrooge was his partner", "score": 1}, {"id": "moby"}]}',
+        (
+            '{"documents": [{"id": "fred", "score": 2}, {"text": "Scrooge was his partner", '
+            '"score": 1}, {"id": "moby"}]}'
+        ),
     )
     _, (own, published) = lanes(engine, "retriever-mine-documents", BY_WORDS)
     assert own["error"] is None and [hit["id"] for hit in own["hits"]["chunk"]] == ["fred", "carol"]
@@ -73,16 +76,16 @@ def test_it_is_a_lane_with_hits_and_funnel_beside_a_published_one(engine, home):
         == published["gold"]["alive"]["retrieved"]
         == ["carol"]
     )
-    assert own["answer"] == "Fred"  # the language model's, as the reply has none
+    assert own["answer"] == "Fred"  # The reply has no answer, so it comes from the language model.
     assert NoteWith(1, "3 documents", "not in the corpus", "“moby”") in own["operators"][0]["notes"]
     from core.retrievers import calls
 
     request = {"question": ASKED.text, "corpus": "carols", "seed": 0, "keep": 10}
-    # no answers, no gold passages
+    # The request contains neither answers nor gold passages.
     assert calls._module("mine", home / "mine.py").SEEN == [request]
 
 
-def test_its_own_answer_is_the_lanes_with_and_without_a_language_model(engine, home):
+def test_own_answer_is_the_answer_of_the_lane(engine, home):
     reply(home, '{"documents": ["carol"], "answer": "Scrooge it was"}')
     for model in (True, False):
         (lane,), (own,) = lanes(engine, "retriever-mine-documents", model=model)
@@ -90,11 +93,14 @@ def test_its_own_answer_is_the_lanes_with_and_without_a_language_model(engine, h
         assert own["gold"]["alive"]["prompt"] is None and own["funnel"]["answer"] == ["Scrooge"]
 
 
-def test_its_prompt_says_what_its_reader_saw(engine, home):
-    """Of the two documents that it found its prompt shows Fred's alone; the language model is sent that prompt."""
+def test_prompt_shows_what_the_reader_saw(engine, home):
+    """The prompt shows one of two retrieved documents, and the model gets that prompt."""
     reply(
         home,
-        '{"documents": ["carol", "fred"], "prompt": "Read: " + "Fred, the nephew of Scrooge, wished his uncle a merry Christmas."}',
+        (
+            '{"documents": ["carol", "fred"], "prompt": "Read: " + "Fred, the nephew of Scrooge, '
+            'wished his uncle a merry Christmas."}'
+        ),
     )
     (lane,), (own,) = lanes(engine, "retriever-mine-documents")
     assert (
@@ -119,14 +125,14 @@ def test_its_prompt_says_what_its_reader_saw(engine, home):
         ("__import__('time').sleep(5)", "did not answer within 0.2 seconds"),
     ],
 )
-def test_what_it_does_wrong_fails_its_lane_alone(engine, home, data, why):
+def test_errors_fail_only_its_lane(engine, home, data, why):
     reply(home, data)
     own_file().write_text('[mine]\npython = "mine:retrieve"\ntimeout = 0.2\n', "utf-8")
     _, (own, published) = lanes(engine, "retriever-mine-documents", BY_WORDS)
     assert why in own["error"] and own["status"] == "failed" and published["error"] is None
 
 
-def test_the_wrong_kind_of_source_is_a_sentence(engine, home, kit):
+def test_wrong_kind_of_source_is_a_readable_error(engine, home, kit):
     reply(home, '{"documents": ["carol"]}')
     _, (own,) = lanes(engine, "OwnRetriever(name='mine') >> Answer()")
     assert "asks your retriever for paths of a graph, and “carols” are documents" in own["error"]
@@ -141,11 +147,14 @@ def test_the_wrong_kind_of_source_is_a_sentence(engine, home, kit):
     assert "is a graph of triples" in first["error"] and "ask it of a corpus" in second["error"]
 
 
-def test_it_is_evaluated_beside_a_published_one(engine, home):
-    """Two of three gold passages are found at the first place or the second; one document of four is not there."""
+def test_own_retriever_is_evaluated_with_a_published_one(engine, home):
+    """Two of three gold passages have rank 1 or 2; one document of four is missing."""
     reply(
         home,
-        '{"documents": ["carol", "moby"] if "Marley" in request["question"] else ["fred", "carol"], "answer": "Scrooge"}',
+        (
+            '{"documents": ["carol", "moby"] if "Marley" in request["question"] else ["fred", '
+            '"carol"], "answer": "Scrooge"}'
+        ),
     )
     plan = make_plan(
         [find_instance("retriever-mine-documents"), find_instance(BY_WORDS)],

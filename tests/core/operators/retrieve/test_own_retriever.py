@@ -1,4 +1,4 @@
-"""A retriever of one's own as a lane: the example server run beside a published one, asked anew, evaluated, on the command line."""
+"""The user's own retriever as a lane: the example server, evaluation and command line."""
 
 import json
 import socket
@@ -27,7 +27,7 @@ EXAMPLE = ROOT / "tests" / "example_retriever.py"
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory):
-    """The example server at work on the films' triples."""
+    """Yield the address of the example server on the films' triples."""
     file = tmp_path_factory.mktemp("example") / "triples.tsv"
     file.write_text("".join("\t".join(triple) + "\n" for triple in TRIPLES), "utf-8")
     with socket.socket() as free:
@@ -77,7 +77,7 @@ def asked(engine, kit, *specs, model=False):
     return job, comparison_dict(job.comparison)["lanes"]
 
 
-def test_it_stands_beside_a_published_one_with_the_same_funnel(engine, kit, home):
+def test_own_retriever_has_the_same_funnel_as_a_published_one(engine, kit, home):
     job, (own, published) = asked(engine, kit, "retriever-words", "lego-1", model=True)
     assert own["error"] is None and [step["name"] for step in own["operators"]] == [
         "OwnRetriever",
@@ -102,7 +102,7 @@ def test_it_stands_beside_a_published_one_with_the_same_funnel(engine, kit, home
     assert own["subgraph"] == {"nodes": 3, "edges": 2} and own["operators"][0]["seconds"] > 0
 
 
-def test_its_paths_can_be_ranked_by_another_operator(engine, kit, home):
+def test_paths_can_be_ranked_by_another_operator(engine, kit, home):
     _, (own,) = asked(
         engine, kit, "OwnRetriever(name='words') >> Rank(model='encoder', keep=1) >> Answer()"
     )
@@ -116,15 +116,15 @@ def reply(home, told):
     own_file().write_text('[mine]\npython = "mine:retrieve"\n', "utf-8")
 
 
-def test_it_is_asked_anew_and_what_follows_with_it(engine, kit, home):
-    """Replies turn: first Ann, then Drama. The same question asked again shows the second."""
+def test_own_retriever_and_later_steps_run_again(engine, kit, home):
+    """The replies alternate between Ann and Drama, so the second request shows Drama."""
     reply(home, '{"paths": [{"nodes": ["One", ["Ann", "Drama"][len(COUNT) % 2 - 1]]}]}')
     line = "OwnRetriever(name='mine') >> Rank(model='encoder') >> Answer()"
     found = [asked(engine, kit, line)[1][0]["reader_answers"] for _ in range(2)]
     assert found == [["Ann"], ["Drama"]]
 
 
-def test_answers_of_its_own_are_the_lanes(engine, kit, home):
+def test_own_answers_are_the_answers_of_the_lane(engine, kit, home):
     reply(home, '{"paths": [{"nodes": ["One", "Ann"]}], "answers": ["1999"]}')
     _, (own,) = asked(engine, kit, "retriever-mine")
     assert (
@@ -137,19 +137,19 @@ def test_answers_of_its_own_are_the_lanes(engine, kit, home):
     "told, why",
     [("[]", "cannot be used: it should be an object"), ("1 / 0", "failed: ZeroDivisionError")],
 )
-def test_what_it_does_wrong_fails_its_lane_alone(engine, kit, home, told, why):
+def test_errors_fail_only_its_lane(engine, kit, home, told, why):
     reply(home, told)
     _, (own, published) = asked(engine, kit, "retriever-mine", "lego-1")
     assert why in own["error"] and own["status"] == "failed" and published["error"] is None
 
 
-def test_names_that_are_not_declared_reach_nothing(engine, kit, home):
+def test_undeclared_names_reach_nothing(engine, kit, home):
     for name in ("http://127.0.0.1:1/", "os:system", "../words", ""):
         _, (own,) = asked(engine, kit, f"OwnRetriever(name={name!r}) >> Answer()")
         assert "no retriever" in own["error"]
 
 
-def test_an_empty_reply_is_an_empty_lane(engine, kit, home):
+def test_empty_reply_is_an_empty_lane(engine, kit, home):
     reply(home, "{}")
     _, (own,) = asked(engine, kit, "retriever-mine")
     assert (
@@ -160,11 +160,14 @@ def test_an_empty_reply_is_an_empty_lane(engine, kit, home):
     )
 
 
-def test_it_is_evaluated_and_each_question_asked_once(engine, kit, home):
+def test_evaluation_asks_each_question_once(engine, kit, home):
     reply(home, '{"paths": [{"nodes": [request["entities"][0], "Ann"]}]}')
     file = home / "q.csv"
     file.write_text(
-        "question,answers,entities\nwho directed One,Ann,One\nwho wrote Two,Ann,Two\nwhen was Two,1999,Two\n",
+        (
+            "question,answers,entities\nwho directed One,Ann,One\nwho wrote Two,Ann,Two\n"
+            "when was Two,1999,Two\n"
+        ),
         "utf-8",
     )
     plan = make_plan(
@@ -184,7 +187,7 @@ def test_it_is_evaluated_and_each_question_asked_once(engine, kit, home):
     from core.retrievers import calls
 
     assert sum(calls._module("mine", home / "mine.py").COUNT) == 3
-    assert evaluate(engine, store, plan).number == job.number  # nothing is left to be done
+    assert evaluate(engine, store, plan).number == job.number  # Nothing is left to compute.
     own_file().write_text('[mine]\npython = "mine:retrieve"\nversion = 2\n', "utf-8")
     plan = make_plan(
         [find_instance("retriever-mine")],
@@ -198,7 +201,7 @@ def test_it_is_evaluated_and_each_question_asked_once(engine, kit, home):
     assert again.number != job.number and again.wait(60)
 
 
-def test_the_command_line(home, films, capsys):
+def test_command_line_runs_an_own_retriever(home, films, capsys):
     ask = [
         "ask",
         "who directed One",
@@ -227,7 +230,7 @@ def test_the_command_line(home, films, capsys):
     )
 
 
-def test_the_page_shows_the_example_as_it_is_run():
+def test_documentation_shows_the_example_as_it_runs():
     page = (ROOT / "docs" / "own-retriever.md").read_text("utf-8")
     code = EXAMPLE.read_text("utf-8")
     assert code[code.index("import json") :].strip() in page

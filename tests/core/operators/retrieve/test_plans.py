@@ -1,4 +1,4 @@
-"""Relation plans on five nodes: the relations shown, the paths that follow a plan, and replies that hold none."""
+"""Relation plans on five nodes: the relations shown, the paths of a plan, and invalid replies."""
 
 import json
 
@@ -23,14 +23,15 @@ def plans(*chains):
     return json.dumps({"plans": [list(chain) for chain in chains]})
 
 
-def test_relations_come_nearest_first_then_the_more_frequent(kit):
-    # From One: directed_by (two edges) and has_genre (one) touch it, written_by is one step away, release_year two.
+def test_relations_are_ordered_by_distance_then_frequency(kit):
+    # From One: directed_by (two edges) and has_genre (one) touch it, written_by is one step away,
+    # release_year two.
     state = EgoNetwork(hops=4)(kit.state("One"), kit.context())
     order = near_relations(LocalAdjacency(kit.graph, state.subgraph, "both"), state.seeds)
     assert order == ["directed_by", "has_genre", "written_by", "release_year"]
 
 
-def test_paths_follow_each_plan_step_by_step_either_way(kit):
+def test_paths_follow_plans_in_either_direction(kit):
     after, chat = run(kit, plans(["directed_by", "directed_by"], ["has_genre"]), "One")
     assert kit.texts(after) == [
         "One -> directed_by -> Ann -> directed_by_reverse -> One",
@@ -54,14 +55,14 @@ def test_paths_follow_each_plan_step_by_step_either_way(kit):
     ]
 
 
-def test_a_direction_and_parallel_edges_are_heeded(kit):
+def test_direction_and_parallel_edges_are_respected(kit):
     after, _ = run(kit, plans(["directed_by"], ["written_by"]), "Two", direction="out")
     assert kit.texts(after) == ["Two -> directed_by -> Ann", "Two -> written_by -> Ann"]
     none, _ = run(kit, plans(["directed_by"]), "Ann", direction="out")
     assert none.paths.items == ()
 
 
-def test_two_seeds_within_a_plan_then_the_next_plan(kit):
+def test_plans_are_followed_from_all_seeds_in_turn(kit):
     after, _ = run(kit, plans(["directed_by"], ["has_genre"]), "Two", "One")
     assert kit.texts(after) == [
         "Two -> directed_by -> Ann",
@@ -70,7 +71,7 @@ def test_two_seeds_within_a_plan_then_the_next_plan(kit):
     ]
 
 
-def test_only_so_many_plans_of_so_many_steps_and_paths(kit):
+def test_plans_steps_and_paths_are_bounded(kit):
     after, _ = run(
         kit, plans(["directed_by"] * 5, ["has_genre"], ["written_by"]), "One", plans=2, hops=1
     )
@@ -93,7 +94,7 @@ def test_only_so_many_plans_of_so_many_steps_and_paths(kit):
         '{"plans": 3}',
     ],
 )
-def test_a_reply_without_a_plan_finds_nothing_and_says_so(kit, reply):
+def test_reply_without_a_plan_finds_nothing_with_a_note(kit, reply):
     after, _ = run(kit, reply, "One")
     assert after.paths.items == () and "holds no plan of known relations" in " ".join(
         after.trace[-1].notes
@@ -101,7 +102,7 @@ def test_a_reply_without_a_plan_finds_nothing_and_says_so(kit, reply):
     assert after.trace[-1].usage.calls == 1
 
 
-def test_plans_in_plain_words_are_read_and_unknown_relations_dropped():
+def test_plain_text_plans_are_parsed():
     assert parse_plans("1. directed_by -> directed_by_reverse\n- has_genre\nhas_genre", KNOWN) == (
         [("directed_by", "directed_by"), ("has_genre",)],
         [],
@@ -110,7 +111,7 @@ def test_plans_in_plain_words_are_read_and_unknown_relations_dropped():
     assert told == [("written_by",)] and notes == [NoteWith(1, "2 plans", "unknown relations")]
 
 
-def test_a_lone_seed_is_asked_nothing(kit):
+def test_isolated_seed_needs_no_request(kit):
     from dataclasses import replace
 
     import numpy as np

@@ -1,4 +1,4 @@
-"""The operator that fetches community reports, and the prompt that shows them beside the paths."""
+"""The operator that fetches community reports, and the prompt that shows them with the paths."""
 
 import json
 
@@ -17,8 +17,8 @@ from tests.films import TRIPLES, Parrot, Written
 from tests.notes import NoteWith
 
 
-class Reporter(Parrot):
-    """Writes a report where JSON is asked for, else answers."""
+class ReportChat(Parrot):
+    """A language model that writes a report where JSON is asked for, and else answers."""
 
     def reply(self, messages, *, schema=None, **told):
         if schema:
@@ -47,9 +47,10 @@ def run(graph, chat, *seeds, line=None):
     return state
 
 
-def test_a_report_for_each_community_of_the_seeds_in_their_order(graph):
-    # Leiden parts these five nodes as {One, Drama} and {Ann, Two, 1999}: modularity 3/5 + 1/5 - (3/10)^2 - (7/10)^2 = 0.22.
-    after = run(graph, Reporter(""), "Two", "Drama", "One")
+def test_each_community_of_the_seeds_has_a_report(graph):
+    # Leiden splits the five nodes into {One, Drama} and {Ann, Two, 1999}. Modularity: 3/5 + 1/5 -
+    # (3/10)^2 - (7/10)^2 = 0.22.
+    after = run(graph, ReportChat(""), "Two", "Drama", "One")
     assert [(r.about, r.members) for r in after.reports] == [(("Two",), 3), (("Drama", "One"), 2)]
     step = after.trace[-1]
     assert (
@@ -59,28 +60,28 @@ def test_a_report_for_each_community_of_the_seeds_in_their_order(graph):
     )
 
 
-def test_prepared_reports_cost_nothing_and_are_said_to_be_fewer_than_the_communities(graph):
-    run(graph, Reporter(""), "Two", "One")
-    after = run(graph, Reporter(""), "Two", "One", line=(CommunityReports(keep=1),))
+def test_prepared_reports_cost_nothing(graph):
+    run(graph, ReportChat(""), "Two", "One")
+    after = run(graph, ReportChat(""), "Two", "One", line=(CommunityReports(keep=1),))
     assert after.trace[-1].usage.calls == 0 and [r.about for r in after.reports] == [("Two",)]
     assert after.trace[-1].notes == (NoteWith("2 communities", "first 1"),)
 
 
-def test_a_reply_that_is_no_report_is_noted_in_the_trace(graph):
+def test_invalid_report_is_noted_in_the_trace(graph):
     after = run(graph, Parrot("Two films."), "Two")
     assert after.reports[0].text == "Two films." and any(
         "no whole JSON" in note for note in after.trace[-1].notes
     )
 
 
-def test_the_prompt_shows_reports_before_the_paths_and_the_funnel_counts_them(graph):
+def test_prompt_shows_reports_before_the_paths(graph):
     line = (
         EgoNetwork(hops=1),
         ShortestPaths(hops=1),
         CommunityReports(),
         Answer(prompt="paths-and-reports"),
     )
-    after = run(graph, Reporter(""), "Ann", line=line)
+    after = run(graph, ReportChat(""), "Ann", line=line)
     lines = after.prompt.messages[-1]["content"].splitlines()
     assert lines[:2] == ["Reports:", "Films: Made in 1999."] and lines[
         lines.index("Facts:") + 1
@@ -90,10 +91,10 @@ def test_the_prompt_shows_reports_before_the_paths_and_the_funnel_counts_them(gr
     assert alive["paths"] == () and alive["prompt"] == ("1999",) and alive["answer"] == ("Drama",)
 
 
-def test_a_prompt_without_reports_does_not_count_them(graph):
+def test_prompt_without_reports_does_not_count_them(graph):
     after = run(
         graph,
-        Reporter(""),
+        ReportChat(""),
         "Ann",
         line=(EgoNetwork(hops=1), ShortestPaths(hops=1), CommunityReports(), Answer()),
     )
@@ -103,13 +104,13 @@ def test_a_prompt_without_reports_does_not_count_them(graph):
     )
 
 
-def test_a_prompt_with_reports_needs_someone_to_fetch_them():
+def test_prompt_with_reports_needs_an_operator_that_fetches_them():
     with pytest.raises(BadParameter, match="community reports, and nothing before"):
         EgoNetwork() >> ShortestPaths() >> Answer(prompt="paths-and-reports")
 
 
-def test_braces_in_reports_stay_as_they_are(graph):
-    class Brackets(Reporter):
+def test_braces_in_reports_are_kept(graph):
+    class BracesChat(ReportChat):
         def reply(self, messages, *, schema=None, **told):
             made = super().reply(messages, schema=schema, **told)
             from dataclasses import replace
@@ -124,5 +125,5 @@ def test_braces_in_reports_stay_as_they_are(graph):
         CommunityReports(),
         Answer(prompt="paths-and-reports"),
     )
-    after = run(graph, Brackets(""), "Ann", line=line)
+    after = run(graph, BracesChat(""), "Ann", line=line)
     assert "Films: Made in {paths} {question}." in after.prompt.messages[-1]["content"]

@@ -1,4 +1,4 @@
-"""Think-on-Graph on five nodes: what is asked, the scores by hand, when it ends, and replies that cannot be read."""
+"""Think-on-Graph on five nodes: requests, scores by hand, stopping, and unreadable replies."""
 
 import json
 
@@ -20,18 +20,19 @@ def ratings(*pairs):
     return json.dumps({"ratings": [{"number": n, "score": s} for n, s in pairs]})
 
 
-def listed(content):
+def listed_relations(content):
     return [line.split(". ", 1)[1] for line in content.splitlines() if line[:1].isdigit()]
 
 
-def test_two_hops_by_hand(kit):
-    # One has directed_by and has_genre; at Ann directed_by_reverse is the way it came, so only written_by_reverse is left; at
-    # Drama nothing is. Every relation has one entity behind it, so a chain scores as its relation.
+def test_two_hops_match_hand_computed_scores(kit):
+    # One has directed_by and has_genre. At Ann the walk came by directed_by_reverse, so only
+    # written_by_reverse is left; at Drama nothing is. Every relation leads to one entity, so a
+    # chain has the score of its relation.
     chat = Script(ratings((1, 8), (2, 5)), NO, ratings((1, 10)), YES)
     after = ThinkOnGraph(width=2, depth=2)(kit.state("One"), kit.context(chat))
-    assert listed(chat.asked[0]) == ["directed_by", "has_genre"] and listed(chat.asked[2]) == [
-        "written_by_reverse"
-    ]
+    assert listed_relations(chat.asked[0]) == ["directed_by", "has_genre"] and listed_relations(
+        chat.asked[2]
+    ) == ["written_by_reverse"]
     assert kit.texts(after) == [
         "One -> directed_by -> Ann -> written_by_reverse -> Two",
         "One -> directed_by -> Ann",
@@ -50,13 +51,15 @@ def test_two_hops_by_hand(kit):
     )
 
 
-def test_a_chain_scores_relation_times_entity(kit):
-    # Behind directed_by_reverse lie One and Two: 0.6 * 0.5 = 0.3 for Two, One is not rated; behind written_by_reverse Two alone: 0.4.
+def test_chain_score_is_relation_times_entity(kit):
+    # directed_by_reverse leads to One and Two: 0.6 * 0.5 = 0.3 for Two, and One is not rated.
+    # written_by_reverse leads to Two alone: 0.4.
     chat = Script(ratings((1, 6), (2, 4)), ratings((2, 5)), YES)
     after = ThinkOnGraph(depth=1)(kit.state("Ann"), kit.context(chat))
-    assert listed(chat.asked[0]) == ["directed_by_reverse", "written_by_reverse"] and listed(
-        chat.asked[1]
-    ) == ["One", "Two"]
+    assert listed_relations(chat.asked[0]) == [
+        "directed_by_reverse",
+        "written_by_reverse",
+    ] and listed_relations(chat.asked[1]) == ["One", "Two"]
     assert kit.texts(after) == [
         "Ann -> written_by_reverse -> Two",
         "Ann -> directed_by_reverse -> Two",
@@ -65,7 +68,7 @@ def test_a_chain_scores_relation_times_entity(kit):
 
 
 @pytest.mark.parametrize("exhausted, kept", [("alone", 0), ("facts", 2)])
-def test_what_is_handed_on_when_it_is_never_enough(kit, exhausted, kept):
+def test_insufficient_paths_follow_the_setting(kit, exhausted, kept):
     chat = Script(ratings((1, 6), (2, 4)), ratings((2, 5)), NO)
     after = ThinkOnGraph(depth=1, exhausted=exhausted)(kit.state("Ann"), kit.context(chat))
     step = after.trace[-1]
@@ -79,7 +82,7 @@ def test_what_is_handed_on_when_it_is_never_enough(kit, exhausted, kept):
         )
 
 
-def test_ratings_of_entities_that_cannot_be_read_count_the_same_for_all(kit):
+def test_unreadable_entity_ratings_are_equal(kit):
     chat = Script(ratings((1, 6)), "I cannot say.", YES)
     after = ThinkOnGraph(depth=1)(kit.state("Ann"), kit.context(chat))
     assert kit.texts(after) == [
@@ -92,7 +95,7 @@ def test_ratings_of_entities_that_cannot_be_read_count_the_same_for_all(kit):
     )
 
 
-def test_ratings_of_relations_that_cannot_be_read_end_the_walk_with_what_was_found(kit):
+def test_unreadable_relation_ratings_end_the_walk(kit):
     chat = Script(ratings((1, 8)), NO, "?")
     after = ThinkOnGraph(depth=3)(kit.state("One"), kit.context(chat))
     assert (
@@ -103,19 +106,19 @@ def test_ratings_of_relations_that_cannot_be_read_end_the_walk_with_what_was_fou
     assert nothing.paths.items == () and nothing.answer is None
 
 
-def test_plain_words_are_read_as_pairs_and_foreign_numbers_dropped(kit):
+def test_plain_text_ratings_are_parsed(kit):
     after = ThinkOnGraph(depth=1)(
         kit.state("One"), kit.context(Script("1. (score 3)\n2: 9\n7: 8", YES))
     )
     assert after.paths.scores == (0.9, 0.3) and "not in the list" in after.trace[-1].notes[0]
 
 
-def test_an_empty_rating_means_that_nothing_helps(kit):
+def test_empty_rating_means_nothing_helps(kit):
     after = ThinkOnGraph()(kit.state("One"), kit.context(Script(ratings())))
     assert after.paths.items == () and after.trace[-1].notes == ()
 
 
-def test_a_scorer_prunes_and_counts_all_the_same_where_it_sees_nothing(kit):
+def test_scorer_without_scores_keeps_candidates_equal(kit):
     table = kit.Table({"directed_by": 2.0, "has_genre": 0.0})
     after = ThinkOnGraph(model="bm25", depth=1)(
         kit.state("One"), kit.context(Script(YES), bm25=table)
@@ -127,14 +130,14 @@ def test_a_scorer_prunes_and_counts_all_the_same_where_it_sees_nothing(kit):
     assert blind.paths.scores == (0.5, 0.5)
 
 
-def test_of_twenty_entities_a_few_are_drawn_and_ids_without_a_name_are_not_asked_for(tmp_path):
+def test_entities_are_sampled_and_unnamed_ids_skipped(tmp_path):
     hub = build([("hub", "r", f"leaf {i:02}") for i in range(20)], tmp_path / "hub", "hub", "both")
     told = []
     for _ in range(2):
         chat = Script(ratings((1, 10)), ratings((1, 10), (5, 5)), YES)
         state = State(Question("q"), (0,))
         after = ThinkOnGraph(depth=1)(state, Context(hub, Environment(_OnlyRelations(chat))))
-        told.append((listed(chat.asked[1]), after.paths.items))
+        told.append((listed_relations(chat.asked[1]), after.paths.items))
     assert told[0] == told[1] and len(told[0][0]) == 5 and len(after.subgraph.nodes) == 21
     bare = build(
         [("hub", "r", "m.0abc1"), ("hub", "r", "g.1xyz"), ("hub", "type.object.name", "x")],
@@ -142,17 +145,17 @@ def test_of_twenty_entities_a_few_are_drawn_and_ids_without_a_name_are_not_asked
         "bare",
         "both",
     )
-    # no question about m.0abc1 and g.1xyz, and none about Freebase's own relation
+    # Unnamed nodes (m.0abc1, g.1xyz) and Freebase's internal relation are not rated.
     chat = Script(ratings((1, 10)), YES)
     after = ThinkOnGraph(depth=1)(
         State(Question("q"), bare.nodes_named("hub")),
         Context(bare, Environment(_OnlyRelations(chat))),
     )
-    assert listed(chat.asked[0]) == ["r"] and after.paths.scores == (0.5, 0.5)
+    assert listed_relations(chat.asked[0]) == ["r"] and after.paths.scores == (0.5, 0.5)
 
 
-def test_two_seeds_tell_their_stories_apart(kit):
-    # has_genre of One; the first relation of Two
+def test_two_seeds_have_separate_frames(kit):
+    # The ratings are for has_genre of One, and for the first relation of Two.
     chat = Script(ratings((2, 9)), ratings((1, 4)), YES)
     after = ThinkOnGraph(depth=1)(kit.state("One", "Two"), kit.context(chat))
     assert [frame.title for frame in after.trace[-1].frames] == ["hop 1 from One", "hop 1 from Two"]

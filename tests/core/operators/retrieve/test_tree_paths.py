@@ -1,4 +1,4 @@
-"""The tree search of LEGO-GraphRAG v1 on five nodes, by hand, in the paper's reading and in its code's."""
+"""Tree search of LEGO-GraphRAG v1 on five nodes, by the paper's definition and by its code."""
 
 import pytest
 
@@ -20,14 +20,15 @@ def whole(kit):
     return EgoNetwork(hops=4)(kit.state("One"), kit.context())
 
 
-def grown(kit, state, model, **parameters):
+def grow_tree(kit, state, model, **parameters):
     return TreePaths(**parameters)(state, kit.context(encoder=model))
 
 
-def test_the_newest_triples_are_scored_and_whole_branches_handed_on(kit, whole):
-    # hop 1: Ann and Drama. hop 2: Drama cannot grow; Two by two triples, of which written_by is better. hop 3: 1999 from both.
+def test_newest_triples_are_scored_and_branches_returned(kit, whole):
+    # Hop 1: Ann and Drama. Hop 2: Drama has no further step; two triples lead to Two, and
+    # written_by is better. Hop 3: 1999 from both.
     model = kit.Table({FROM: 0.8, ANN: 0.4})
-    after = grown(kit, whole, model, hops=3)
+    after = grow_tree(kit, whole, model, hops=3)
     assert kit.texts(after) == [
         "One -> has_genre -> Drama",
         YEAR.format("written_by"),
@@ -41,12 +42,15 @@ def test_the_newest_triples_are_scored_and_whole_branches_handed_on(kit, whole):
         ("hop 3", 2, 2, 2),
     ]
     assert frames[1].ranking.scores == (0.8, 0.0)
-    # One > Ann > Two > 1999, the best at each hop
-    assert kit.texts(grown(kit, whole, model, hops=3, width=1)) == [YEAR.format("written_by")]
+    # One > Ann > Two > 1999 is the best at each hop.
+    assert kit.texts(grow_tree(kit, whole, model, hops=3, width=1)) == [YEAR.format("written_by")]
 
 
-def test_the_beam_is_as_wide_as_it_says_though_two_triples_lead_to_one_node(kit, tmp_path):
-    """A > C by r1 (.9) and by r2 (.8), A > D by r3 (.7): of two places the best two triples take both, whatever node they lead to."""
+def test_beam_width_counts_triples_in_the_paper(kit, tmp_path):
+    """In the paper's reading a beam of two keeps the best two triples, even to one node.
+
+    A > C has the scores .9 (r1) and .8 (r2), and A > D has .7 (r3).
+    """
     graph = build(
         [("A", "r1", "C"), ("A", "r2", "C"), ("A", "r3", "D")], tmp_path / "three", "three"
     )
@@ -64,61 +68,64 @@ def test_the_beam_is_as_wide_as_it_says_though_two_triples_lead_to_one_node(kit,
 
     assert found(2, "paper") == ["A -> r1 -> C", "A -> r2 -> C"]
     assert found(3, "paper") == ["A -> r1 -> C", "A -> r2 -> C", "A -> r3 -> D"]
-    # each node once, and so narrow a frontier is kept unasked
+    # The code keeps each node once, and does not score so narrow a frontier.
     assert found(2, "code") == ["A -> r1 -> C", "A -> r3 -> D"]
 
 
-def test_code_takes_the_first_triple_to_a_node_and_loses_what_is_cut_short(kit, whole):
+def test_code_keeps_the_first_triple_per_node(kit, whole):
     model = kit.Table({FROM: 0.8, ANN: 0.4})
-    # and no Drama
-    assert kit.texts(grown(kit, whole, model, hops=3, reading="code")) == [
+    # Drama is missing.
+    assert kit.texts(grow_tree(kit, whole, model, hops=3, reading="code")) == [
         YEAR.format("directed_by")
     ]
-    assert model.seen == []  # no frontier is larger than the width, so the model is never asked
-    # after 1999 the frontier is empty
-    assert kit.texts(grown(kit, whole, model, hops=4, reading="code")) == []
-    assert kit.texts(grown(kit, whole, model, hops=4)) == [
+    assert model.seen == []  # No frontier is larger than the width, so the model is never asked.
+    # The frontier is empty after 1999.
+    assert kit.texts(grow_tree(kit, whole, model, hops=4, reading="code")) == []
+    assert kit.texts(grow_tree(kit, whole, model, hops=4)) == [
         "One -> has_genre -> Drama",
         YEAR.format("written_by"),
         YEAR.format("directed_by"),
     ]
 
 
-def test_in_both_readings_a_node_without_steps_ends_a_branch(kit, whole):
+def test_node_without_steps_ends_a_branch(kit, whole):
     for reading in ("paper", "code"):
-        after = grown(kit, whole, kit.Table({}), direction="out", reading=reading)
+        after = grow_tree(kit, whole, kit.Table({}), direction="out", reading=reading)
         assert kit.texts(after) == ["One -> directed_by -> Ann", "One -> has_genre -> Drama"]
 
 
 def toy_paths(toy, kit, **parameters):
-    """From A, one triple kept at each hop, A > B first: A>B A>C B>C C>A C>D E>A D>D."""
+    """From A, one triple kept at each hop, A > B first.
+
+    The graph is A>B A>C B>C C>A C>D E>A D>D.
+    """
     context = Context(toy, Environment(kit.Written(encoder=kit.Table({"A, r0, B": 1.0}))))
     state = EgoNetwork(hops=4, direction="out")(State(Question("q"), (0,)), context)
     after = TreePaths(width=1, direction="out", **parameters)(state, context)
     return [toy.text(path) for path in after.paths.items]
 
 
-def test_a_dropped_node_may_be_reached_later_but_not_in_the_code(toy, kit):
+def test_dropped_node_may_be_reached_later_in_the_paper(toy, kit):
     assert toy_paths(toy, kit) == ["A -> r0 -> B -> r2 -> C -> r4 -> D"]
-    # C was seen beside B, so B has no way on and is no sink either
+    # C was visited together with B, so B has no further step and is no sink either.
     assert toy_paths(toy, kit, reading="code") == []
 
 
-def test_a_branch_without_a_kept_extension_is_gone(kit, whole):
+def test_branch_without_kept_extension_is_dropped(kit, whole):
     model = kit.Table({ANN: 0.9, DRAMA: 0.1})
-    assert kit.texts(grown(kit, whole, model, width=1, hops=2)) == [
+    assert kit.texts(grow_tree(kit, whole, model, width=1, hops=2)) == [
         "One -> directed_by -> Ann -> directed_by_reverse -> Two"
     ]
 
 
-def test_a_language_model_that_picks_nothing_ends_the_paper_tree(kit, whole):
-    after = grown(kit, whole, kit.Picker(ANN, DRAMA), hops=3)
+def test_empty_pick_ends_the_tree_in_the_paper(kit, whole):
+    after = grow_tree(kit, whole, kit.Picker(ANN, DRAMA), hops=3)
     assert kit.texts(after) == ["One -> has_genre -> Drama", "One -> directed_by -> Ann"]
-    assert after.trace[-1].usage.calls == 2 and kit.texts(grown(kit, whole, kit.Picker())) == []
+    assert after.trace[-1].usage.calls == 2 and kit.texts(grow_tree(kit, whole, kit.Picker())) == []
 
 
-def test_code_fills_up_in_frontier_order_and_samples_what_is_too_much(kit, whole):
-    few = grown(kit, whole, kit.Picker(), width=1, hops=1, reading="code")
+def test_code_fills_in_frontier_order_and_samples(kit, whole):
+    few = grow_tree(kit, whole, kit.Picker(), width=1, hops=1, reading="code")
     assert kit.texts(few) == ["One -> directed_by -> Ann"]
     draw = lambda seed: kit.texts(
         TreePaths(width=1, hops=1, reading="code")(
@@ -129,7 +136,7 @@ def test_code_fills_up_in_frontier_order_and_samples_what_is_too_much(kit, whole
         ("One -> directed_by -> Ann",),
         ("One -> has_genre -> Drama",),
     }
-    best = grown(kit, whole, kit.Table({DRAMA: 1.0}), width=1, hops=1, reading="code")
+    best = grow_tree(kit, whole, kit.Table({DRAMA: 1.0}), width=1, hops=1, reading="code")
     assert kit.texts(best) == ["One -> has_genre -> Drama"] and best.trace[-1].frames[
         0
     ].ranking.scores == (1.0,)
@@ -137,7 +144,7 @@ def test_code_fills_up_in_frontier_order_and_samples_what_is_too_much(kit, whole
 
 def test_two_seeds_grow_two_trees(kit):
     state = EgoNetwork(hops=4)(kit.state("Drama", "1999"), kit.context())
-    after = grown(kit, state, kit.Table({}), hops=2)
+    after = grow_tree(kit, state, kit.Table({}), hops=2)
     assert {kit.graph.node_name(path.start) for path in after.paths.items} == {"Drama", "1999"}
     assert [f.title for f in after.trace[-1].frames] == [
         "hop 1 from Drama",
@@ -147,14 +154,16 @@ def test_two_seeds_grow_two_trees(kit):
     ]
 
 
-def test_supplement_has_no_place_in_the_code_reading():
+def test_supplement_is_refused_in_the_code_reading():
     with pytest.raises(BadParameter, match="without supplement"):
         TreePaths(model="supplement(choose, encoder)", reading="code")
 
 
-def test_a_wide_tree_reaches_what_igraph_reaches(movies, kit):
-    """With no limit to its width the tree's branches of three hops end in the nodes three hops away, each once in the code's
-    reading; in the paper's they are all paths that visit no node twice."""
+def test_wide_tree_reaches_the_nodes_of_igraph(movies, kit):
+    """Without a width limit, the branches of three hops end exactly three hops away.
+
+    In the code's reading each node occurs once. In the paper's they are all simple paths.
+    """
     igraph = pytest.importorskip("igraph")
     context = Context(movies, Environment(kit.Written(encoder=kit.Table({}))))
     state = PersonalizedPageRank(keep=300)(
@@ -183,10 +192,10 @@ def test_a_wide_tree_reaches_what_igraph_reaches(movies, kit):
     )
 
 
-def test_the_fate_of_a_beginning_is_told(kit, whole):
+def test_fate_of_a_branch_is_reported(kit, whole):
     from core.diagnosis.path_outcome import path_fate
 
-    after = grown(kit, whole, kit.Table({ANN: 0.9, FROM: 0.8}), width=1)
+    after = grow_tree(kit, whole, kit.Table({ANN: 0.9, FROM: 0.8}), width=1)
     step = after.trace[-1].frames
     beginning, dropped = step[0].ranking.items[0], step[1].before_cut.items[1]
     assert (

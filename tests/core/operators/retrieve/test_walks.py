@@ -1,4 +1,4 @@
-"""Walk&Retrieve on a graph of six triples: nodes first, then walks, by hand."""
+"""Walk&Retrieve on a graph of six triples: nodes first, then walks, with scores by hand."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TRIPLES = [
 
 
 class WordCountModels(Written):
-    """Every encoder counts words."""
+    """Models whose encoders all count words."""
 
     def encoder(self, name="encoder"):
         return Bag()
@@ -47,9 +47,9 @@ def run(tmp_path, monkeypatch):
     return after
 
 
-def test_nodes_by_all_their_walks_then_walks_of_each(run):
-    # One: “One directed by Ann; One has genre Drama”, and so on. “noir” stands once among the words of Two and of Three, which are
-    # equally long; “two” stands twice in Two's.
+def test_nodes_are_ranked_before_their_walks(run):
+    # The text of One is “One directed by Ann; One has genre Drama”. “noir” occurs once in the
+    # equally long texts of Two and Three; “two” occurs twice in Two's.
     state = run(
         NodesThenWalks(strategy="breadth-first", length=1, nodes=2, keep=1, direction="out"),
         "two noir",
@@ -62,21 +62,21 @@ def test_nodes_by_all_their_walks_then_walks_of_each(run):
         "Two -> has_genre -> Noir",
         "Three -> has_genre -> Noir",
     ]
-    # “Two has genre Noir” has four words of which two are asked for: 2 / sqrt(4 * 2)
+    # “Two has genre Noir” has four words, two of which are in the question: 2 / sqrt(4 * 2).
     assert state.paths.scores == pytest.approx((2 / 8**0.5, 1 / 8**0.5), abs=1e-6)
     assert set(run.graph.names(state.subgraph.nodes)) == {"Two", "Three", "Noir"}
-    # persons and genres have none along the triples
+    # Persons and genres have no outgoing triples.
     assert NoteWith(3, "nodes with walks", "Two, Three") in state.trace[-1].notes
 
 
-def test_over_all_nodes_as_the_code_has_it(run):
+def test_all_nodes_are_ranked_as_in_the_code(run):
     operator = NodesThenWalks(
         strategy="breadth-first", length=1, nodes=2, keep=1, per="all", direction="out"
     )
     assert run.graph.texts(run(operator, "two noir").paths.items) == ["Two -> has_genre -> Noir"]
 
 
-def test_both_ways_persons_have_walks_too(run):
+def test_both_directions_give_persons_walks(run):
     state = run(
         NodesThenWalks(strategy="breadth-first", length=1, nodes=1, keep=9, direction="both"),
         "ann directed",
@@ -88,8 +88,9 @@ def test_both_ways_persons_have_walks_too(run):
     ]
 
 
-def test_copies_take_places_and_are_shown_once(run):
-    # from One a walk of one step leads to Ann or to Drama; of 20 drawn walks the 5 nearest to “drama” are all the same
+def test_duplicate_walks_are_shown_once(run):
+    # Walks of one step from One lead to Ann or Drama. Of 20 sampled walks the 5 nearest to “drama”
+    # are equal.
     state = run(NodesThenWalks(walks=20, length=1, nodes=1, keep=5, direction="out"), "one drama")
     assert run.graph.texts(state.paths.items) == ["One -> has_genre -> Drama"]
     assert NoteWith("5 walks", 4, "copies") in state.trace[-1].notes
@@ -103,18 +104,18 @@ def test_copies_take_places_and_are_shown_once(run):
     ]
 
 
-def test_a_question_without_a_word_of_the_graph_still_gets_walks_in_a_fixed_order(run):
+def test_unmatched_question_gets_walks_in_a_fixed_order(run):
     operator = NodesThenWalks(strategy="breadth-first", length=1, nodes=2, keep=1, direction="out")
     states = [run(operator, "xyzzy") for _ in range(2)]
     assert states[0].paths.items == states[1].paths.items and len(states[0].paths.items) == 2
 
 
-def test_no_random_walk_at_all_is_refused(run):
+def test_zero_random_walks_are_refused(run):
     with pytest.raises(BadParameter, match="at least one"):
         run(NodesThenWalks(walks=0), "one")
 
 
-def test_drawn_triples_lie_at_the_entities(run):
+def test_sampled_triples_touch_the_entities(run):
     state = run(DrawnTriples(keep=9), "a question", "Ann")
     assert sorted(run.graph.texts(state.paths.items)) == [
         "Ann -> directed_by_reverse -> One",
@@ -128,7 +129,7 @@ def test_drawn_triples_lie_at_the_entities(run):
     )
 
 
-def test_drawn_triples_are_uniform(run):
+def test_sampled_triples_are_uniform(run):
     drawn = [
         run(DrawnTriples(keep=1), f"question {i}", "Noir").paths.items[0].nodes[1]
         for i in range(200)
@@ -144,9 +145,11 @@ def test_nearest_triples_come_from_the_whole_graph(run):
     )
 
 
-def test_walks_told_by_a_model_are_searched_and_answered_from(run):
-    # from each film two walks; the model tells every walk of Two as about trains, which no name of the graph holds
-    class Teller:
+def test_walks_described_by_a_model_are_searched(run):
+    # Each film has two walks. The model describes every walk of Two with words that no name of
+    # the graph contains.
+
+    class WalkDescriber:
         context, asked = 4096, []
 
         def count_tokens(self, messages):
@@ -159,18 +162,18 @@ def test_walks_told_by_a_model_are_searched_and_answered_from(run):
                 return ChatReply("Noir", 9, 1)
             return ChatReply("a tale of trains" if "Walk: Two" in told else "a tale of boats", 9, 4)
 
-    class TellingModels(WordCountModels):
+    class WalkDescriberModels(WordCountModels):
         def chat(self, role="answer"):
             return teller
 
         def signature(self, role):
             return "teller"
 
-    teller = Teller()
+    teller = WalkDescriber()
     operator = NodesThenWalks(
         strategy="breadth-first", length=1, nodes=1, keep=1, direction="out", verbaliser="answer"
     )
-    context = Context(run.graph, Environment(TellingModels(None)), seed=1)
+    context = Context(run.graph, Environment(WalkDescriberModels(None)), seed=1)
     after = operator(State(Question("tale of trains")), context)
     assert (
         run.graph.names(after.nodes.items) == ["Two"]
@@ -179,5 +182,5 @@ def test_walks_told_by_a_model_are_searched_and_answered_from(run):
     assert after.trace[-1].usage.calls == 6 == len(teller.asked)
     answered = Answer(prompt="walks")(after, context)
     assert "Context: a tale of trains\n" in teller.asked[-1] and answered.prompt.paths == 1
-    # all are kept
+    # All descriptions are cached.
     assert operator(State(Question("tale of trains")), context).trace[-1].usage.calls == 0

@@ -1,4 +1,4 @@
-"""The story, and lines run on it."""
+"""Fixtures that run lines on the story graph."""
 
 from __future__ import annotations
 
@@ -17,8 +17,12 @@ from tests.films import Written
 
 @pytest.fixture
 def told(tmp_path, monkeypatch):
-    """`told.state(line, question)` after a line on the story, `told.one(name, state)` after one operator, `told.ids(state)` its
-    chunks, `told.names(state)` its entities, `told.triples(state)` its relations."""
+    """Functions that run lines on the story.
+
+    `told.state(line, question)` is the state after a line, and `told.one(name, state)` that after
+    one operator. `told.ids(state)`, `told.names(state)` and `told.triples(state)` are its chunks,
+    entities and relations.
+    """
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     graph = story()
 
@@ -30,7 +34,7 @@ def told(tmp_path, monkeypatch):
         return found
 
     def one(name, start, on=None, models=None, answering=True, **parameters):
-        """The state after one operator alone."""
+        """Return the state after one operator alone."""
         context = Context(on or graph, Environment(models or Written()), answering=answering)
         return OPERATORS[name](**parameters)(start, context)
 

@@ -1,6 +1,10 @@
-"""A graph made of texts, of five entities: a Christmas Carol in four chunks, with three communities.
+"""A document graph of five entities: A Christmas Carol in four chunks, with three communities.
 
-Cratchit --works for (3)--> Scrooge --partner of (2)--> Marley     Fred --nephew of (1)--> Scrooge     Tim --son of (1)--> Cratchit
+Relations with their weights:
+
+    Cratchit --works for (3)--> Scrooge --partner of (2)--> Marley
+    Fred --nephew of (1)--> Scrooge
+    Tim --son of (1)--> Cratchit
 """
 
 from __future__ import annotations
@@ -41,7 +45,7 @@ COMMUNITIES = (
 
 
 def chunk_table() -> Table:
-    """The four chunks of one document each half: carol (0, 1, 2) and turkey (3)."""
+    """Four chunks of two documents: carol (0, 1, 2) and turkey (3)."""
     ids = ["carol#0", "carol#1", "carol#2", "turkey"]
     return Table.of(
         id=ids,
@@ -53,7 +57,7 @@ def chunk_table() -> Table:
 
 
 def story() -> Graph:
-    """The graph."""
+    """The document graph with its chunks and communities."""
     types, told, chunks = zip(*NODES.values())
     described, keywords, weights, sources = zip(*TRIPLES.values())
     edges = {"description": described, "keywords": keywords, "weight": weights, "chunks": sources}
@@ -73,5 +77,5 @@ def story() -> Graph:
 
 
 def plain() -> Graph:
-    """The chunks alone."""
+    """A graph of the chunks alone."""
     return assemble("chunks", [], [], {}, {}, chunk_table())

@@ -1,4 +1,8 @@
-"""Chunks of relations, by occurrence in both readings; communities by their members and by level; words; by hand."""
+"""Hand-computed rankings of chunks, communities and words.
+
+Chunks are ranked by relations and by occurrence in both readings, communities by their members and
+by level.
+"""
 
 import pytest
 
@@ -17,8 +21,8 @@ def relations(*scored):
     return State(Question("q"), relations=Ranking("triple", *zip(*scored)))
 
 
-def test_chunks_in_the_order_of_the_first_relation(told):
-    # nephew of: chunk 1; works for: chunks 1 and 2; partner of: chunk 0
+def test_chunks_follow_their_first_relation(told):
+    # Chunks by relation: nephew of 1; works for 1 and 2; partner of 0.
     after = step(told, "ChunksOfRelations", relations((1, 0.9), (0, 0.5), (2, 0.2)))
     assert told.ids(after) == ["carol#1", "carol#2", "carol#0"] and after.chunks.scores == (
         0.9,
@@ -27,8 +31,8 @@ def test_chunks_in_the_order_of_the_first_relation(told):
     )
 
 
-def test_chunks_within_a_budget(told):
-    # chunk 1 has 86 characters, 25 tokens; chunk 2 has 63, 18 tokens
+def test_chunks_are_cut_at_a_budget(told):
+    # Chunk 1 has 86 characters, 25 tokens; chunk 2 has 63, 18 tokens.
     after = step(told, "ChunksOfRelations", relations((1, 0.9), (0, 0.5)), budget=42)
     assert told.ids(after) == ["carol#1"] and len(after.trace[0].before_cut) == 2
     assert (
@@ -37,7 +41,8 @@ def test_chunks_within_a_budget(told):
 
 
 def test_occurrence_counts_relations_with_both_ends_in_the_chunk(told):
-    # Cratchit & Scrooge: 1, 2; Scrooge & Marley: 0; Fred & Scrooge: 1; Tim & Cratchit: 2
+    # Chunks by pair: Cratchit & Scrooge 1, 2; Scrooge & Marley 0; Fred & Scrooge 1; Tim & Cratchit
+    # 2.
     after = step(told, "ChunksByOccurrence", relations((0, 1.0), (1, 1.0), (2, 1.0), (3, 1.0)))
     assert told.ids(after) == ["carol#1", "carol#2", "carol#0"] and after.chunks.scores == (
         2.0,
@@ -46,14 +51,16 @@ def test_occurrence_counts_relations_with_both_ends_in_the_chunk(told):
     )
 
 
-def test_occurrence_as_in_the_code_goes_by_entities(told):
-    # Fred first: chunk 1, where his one neighbour Scrooge is: 0 + 1/2. Then Tim: chunk 2, where Cratchit is: -1 + 1/2.
+def test_occurrence_in_the_code_follows_entities(told):
+    # Fred is first: chunk 1 contains his one neighbour Scrooge, 0 + 1/2. Then Tim: chunk 2 contains
+    # Cratchit, -1 + 1/2.
     after = step(told, "ChunksByOccurrence", at(told, Fred=0.9, Tim=0.8), reading="code")
     assert told.ids(after) == ["carol#1", "carol#2"] and after.chunks.scores == (0.5, -0.5)
 
 
-def test_chunks_of_hits_by_their_own_cosine_in_turn(told):
-    # "was his": chunk 0 holds was twice and his, 3 / sqrt(2 * 12); chunk 2 was, 1 / sqrt(2 * 12); chunk 1 his, 1 / sqrt(2 * 17).
+def test_chunks_of_hits_alternate_by_cosine(told):
+    # "was his": chunk 0 contains was twice and his, 3 / sqrt(2 * 12); chunk 2 was, 1 / sqrt(2 *
+    # 12); chunk 1 his, 1 / sqrt(2 * 17).
     def found(edges, before=(), **parameters):
         hits = {
             "nodes": Ranking("node", (3,), (1.0,)),
@@ -69,20 +76,22 @@ def test_chunks_of_hits_by_their_own_cosine_in_turn(told):
             )
         )
 
-    assert found(()) == ["carol#0", "carol#2"]  # five halves of Scrooge's three
-    # one of Scrooge's, then one of the relation's other two
+    assert found(()) == ["carol#0", "carol#2"]  # Half of Scrooge's three chunks are kept.
+    # One chunk is Scrooge's, then comes one of the relation's other two.
     assert found((0,), each=2) == [
         "carol#0",
         "carol#2",
     ]
-    assert found((0, 1), each=2) == ["carol#0", "carol#2"]  # the first relation brought both
-    assert found((1, 0), each=2) == ["carol#0", "carol#2", "carol#1"]  # each brought one
+    assert found((0, 1), each=2) == ["carol#0", "carol#2"]  # The first relation brings both chunks.
+    # Each relation brings one chunk.
+    assert found((1, 0), each=2) == ["carol#0", "carol#2", "carol#1"]
     assert found((1, 0), (3,), each=2) == ["turkey", "carol#0", "carol#2", "carol#1"]
     assert found((1, 0), (3,), each=2, keep=2) == ["turkey", "carol#0"]
 
 
-def test_communities_by_the_rating_of_their_reports(told):
-    # The circle (rated 5) holds both Tim and Marley, the firm (8) Marley alone, the family (6) Tim alone.
+def test_communities_are_ranked_by_report_rating(told):
+    # The circle (rated 5) contains Tim and Marley, the firm (8) Marley alone, the family (6) Tim
+    # alone.
     after = step(told, "CommunitiesOfNodes", at(told, Tim=1.0, Marley=0.5))
     assert told.titles(after) == ["Firm", "Family", "Scrooge and his circle"]
     assert after.communities.scores == pytest.approx((8 + 1 / 3000, 6 + 1 / 3000, 5 + 2 / 3000))
@@ -95,8 +104,8 @@ def test_communities_by_the_rating_of_their_reports(told):
     ]
 
 
-def test_a_higher_rating_is_first_however_small_the_difference(told):
-    # B holds both entities, A one; 7.36 is before 7.35 all the same.
+def test_slightly_higher_rating_comes_first(told):
+    # B contains both entities and A one, but 7.36 still ranks above 7.35.
     graph = with_tables(
         told.graph,
         communities=Table.of(
@@ -109,7 +118,7 @@ def test_a_higher_rating_is_first_however_small_the_difference(told):
     ).communities.items == (0, 1)
 
 
-def test_communities_of_equal_rating_by_the_entities_found_in_them(told):
+def test_equal_ratings_are_ordered_by_entities(told):
     graph = with_tables(
         told.graph,
         communities=Table.of(
@@ -121,13 +130,13 @@ def test_communities_of_equal_rating_by_the_entities_found_in_them(told):
     assert after.communities.items == (1, 0)
 
 
-def test_communities_as_in_the_code_by_the_entities_found_in_them_then_rating(told):
+def test_communities_in_the_code_are_ranked_by_entities(told):
     after = step(told, "CommunitiesOfNodes", at(told, Tim=1.0, Marley=0.5), reading="code")
     assert told.titles(after) == ["Scrooge and his circle", "Firm", "Family"]
     assert after.communities.scores == pytest.approx((2 + 5 / 9, 1 + 8 / 9, 1 + 6 / 9))
 
 
-def test_communities_of_a_level(told):
+def test_communities_can_be_limited_to_a_level(told):
     state = State(Question("q"))
     assert told.titles(step(told, "CommunitiesAtLevel", state, level=0)) == [
         "Scrooge and his circle"
@@ -136,17 +145,21 @@ def test_communities_of_a_level(told):
     assert told.titles(step(told, "CommunitiesAtLevel", state, keep=1)) == ["Firm"]
 
 
-def test_bm25_over_all_chunks(told):
-    """clerk is in chunk 1 alone, Scrooge in three of four: idf ln(1 + 3.5 / 1.5) against ln(1 + 1.5 / 3.5)."""
+def test_bm25_ranks_all_chunks(told):
+    """ "clerk" is in one chunk of four, "Scrooge" in three.
+
+    Their idf are ln(1 + 3.5 / 1.5) and ln(1 + 1.5 / 3.5).
+    """
     after = told.state("SparseChunks()", "the clerk of Scrooge")
     assert told.ids(after)[0] == "carol#1" and "turkey" not in told.ids(
         told.state("SparseChunks()", "clerk Scrooge")
     )
 
 
-def test_tfidf_over_all_chunks_as_by_hand(told):
+def test_tfidf_matches_hand_computed_scores(told):
     after = told.state("SparseChunks(by='tf-idf')", "turkey boy")
-    # chunk 3 with its title: "the turkey the turkey was as big as a boy"; idf(w) = ln(5 / (1 + n)) + 1
+    # Chunk 3 with its title: "the turkey the turkey was as big as a boy"; idf(w) = ln(5 / (1 + n))
+    # + 1.
     import math
 
     idf = lambda n: math.log(5 / (1 + n)) + 1
@@ -169,8 +182,8 @@ def test_tfidf_over_all_chunks_as_by_hand(told):
     )
 
 
-def test_words_among_the_entities_found(told):
-    """The published code ranks all entities, whatever it was given."""
+def test_word_search_can_be_limited_to_hits(told):
+    """The published code ranks all entities, not only those found before."""
     from core.operators import SparseNodes
 
     state = at(told, Fred=1.0, Tim=0.5).replace(question=Question("the poor cheerful clerk"))
@@ -181,7 +194,7 @@ def test_words_among_the_entities_found(told):
 
 
 @pytest.mark.parametrize("by", ["bm25", "tf-idf"])
-def test_a_chunk_in_chinese_is_found_by_its_letters(told, by):
+def test_chinese_chunk_is_found_by_characters(told, by):
     texts = ["圣诞快乐，斯克鲁奇先生。", "火鸡和男孩一样大。", "Marley was dead."]
     graph = assemble("chinese", [], [], {}, {}, Table.of(id=["a", "b", "c"], text=texts))
     assert told.state(f"SparseChunks(by={by!r})", "火鸡有多大？", on=graph).chunks.items[0] == 1
@@ -195,7 +208,7 @@ def test_a_chunk_in_chinese_is_found_by_its_letters(told, by):
         ("VectorCommunities", {"keep": 3}),
     ],
 )
-def test_communities_without_a_report_are_told(told, name, parameters):
+def test_communities_without_reports_are_reported(told, name, parameters):
     graph = with_tables(
         told.graph,
         communities=Table.of(

@@ -1,4 +1,7 @@
-"""Passages by PageRank from facts, as HippoRAG 2 restarts it, by hand; edges of alike names are no facts."""
+"""HippoRAG 2's passages by PageRank from facts, with hand-computed restarts.
+
+Edges between similar names are no facts.
+"""
 
 import numpy as np
 import pytest
@@ -15,7 +18,11 @@ from tests.films import Bag
 
 
 def graph():
-    """A - B in chunks 0 and 1, B - C in chunk 1; A and C alike; D of no fact, alike with A."""
+    """A graph of four entities in three chunks.
+
+    A - B is in chunks 0 and 1, B - C in chunk 1. A and C are similar. D has no facts and is similar
+    to A.
+    """
     ids = ["c0", "c1", "c2"]
     chunks = Table.of(
         id=ids,
@@ -43,7 +50,7 @@ def state(relations, question="knows"):
     )
 
 
-def test_edges_weigh_what_their_facts_do_both_ways():
+def test_edge_weights_count_facts_in_both_directions():
     links = _make_passage_links(graph())
     heads = np.repeat(np.arange(7), np.diff(links.out_indptr))
     told = {
@@ -51,7 +58,8 @@ def test_edges_weigh_what_their_facts_do_both_ways():
         for a, b, w in zip(heads, links.tails, links.out_weights)
         if a < b
     }
-    # A B: two facts, twice; A C: .9 twice; B C: one fact, twice; each entity with the passages of its facts; D with none
+    # A B: two facts, counted twice; A C: .9 twice; B C: one fact, twice. Each entity is linked with
+    # the passages of its facts, D with none.
     assert told == {
         (0, 1): 4,
         (0, 2): pytest.approx(1.8),
@@ -64,12 +72,14 @@ def test_edges_weigh_what_their_facts_do_both_ways():
     }
 
 
-def test_restarts_are_the_mean_of_an_ends_facts_through_its_passages(told):
-    # "knows": A knows B 1 / sqrt 3, scaled to 1; B likes C 0. A: 1 / 2 passages; B: (1 + 0) / 2 facts / 2 passages; C: 0
+def test_restarts_are_fact_means_divided_by_passages(told):
+    # "knows": A knows B 1 / sqrt 3, scaled to 1; B likes C 0. A: 1 / 2 passages; B: (1 + 0) / 2
+    # facts / 2 passages; C: 0.
     found = told.one("PassagesOfFacts", state((0, 3)), on=graph())
     assert dict(zip(found.nodes.items, found.nodes.scores)) == {0: 0.5, 1: 0.25, 2: 0.0}
     assert told.one("PassagesOfFacts", state((0, 3)), on=graph(), ends=1).nodes.items == (0,)
-    # Without a step what is left is the restart: passages by .05 of their own, chunk 0 (1 / sqrt 3) scaled to 1
+    # Without damping the restart remains: passages weigh .05 of their own score, and chunk 0 (1 /
+    # sqrt 3) is scaled to 1.
     alone = told.one("PassagesOfFacts", state((0,)), on=graph(), damping=0.0, ends=1).chunks
     assert alone.items == (0, 1, 2)
     assert (
@@ -78,20 +88,18 @@ def test_restarts_are_the_mean_of_an_ends_facts_through_its_passages(told):
     )
 
 
-def test_without_a_fact_passages_are_those_nearest(told):
+def test_no_fact_gives_the_nearest_passages(told):
     found = told.one("PassagesOfFacts", state((), "nothing"), on=graph(), keep=1)
     assert found.chunks.items == (2,) and len(found.nodes) == 0
     assert "no fact" in found.trace[-1].notes[0]
 
 
-def test_edges_of_alike_names_are_no_hits(told):
+def test_similarity_edges_are_no_hits(told):
     found = told.one("VectorRelations", state((), "similar"), on=graph(), keep=4).relations
     assert sorted(found.items) == [0, 3] and len(chunks_of(graph(), "edges")[1]) == 2
 
 
-def test_on_a_large_graph_a_push_finds_the_same_passages_and_says_how_far_it_went(
-    told, monkeypatch
-):
+def test_push_on_a_large_graph_finds_equal_passages(told, monkeypatch):
     solved = told.one("PassagesOfFacts", state((0, 3)), on=graph())
     monkeypatch.setattr(facts, "MAX_EDGES_SOLVED", 0)
     pushed = told.one("PassagesOfFacts", state((0, 3)), on=graph())
@@ -100,9 +108,7 @@ def test_on_a_large_graph_a_push_finds_the_same_passages_and_says_how_far_it_wen
     assert "was left to push" in pushed.trace[-1].notes[-1]
 
 
-def test_where_not_all_facts_are_looked_at_scores_lie_between_the_nearest_and_the_farthest(
-    told, monkeypatch
-):
+def test_scores_from_some_facts_are_approximate(told, monkeypatch):
     monkeypatch.setattr(vectors, "MAX_EXACT_VECTORS", 1)
     found = told.one("PassagesOfFacts", state((0, 3)), on=graph())
     assert dict(zip(found.nodes.items, found.nodes.scores)) == pytest.approx(

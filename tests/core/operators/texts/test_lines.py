@@ -1,4 +1,4 @@
-"""Which operators on texts may follow which."""
+"""Valid and invalid orders of operators on documents."""
 
 import inspect
 import re
@@ -10,7 +10,8 @@ from core.io.home import ROOT
 from core.operators import OPERATORS
 from core.operators.text import parse_line
 
-ROW = r"^\| (node|relationship|chunk|subgraph|community) \| [^|]+ \| ([^|]+) \|$"  # of the table of the in-depth analysis' operators
+# Rows of the operator table of the in-depth analysis.
+ROW = r"^\| (node|relationship|chunk|subgraph|community) \| [^|]+ \| ([^|]+) \|$"
 
 
 @pytest.mark.parametrize(
@@ -26,18 +27,21 @@ ROW = r"^\| (node|relationship|chunk|subgraph|community) \| [^|]+ \| ([^|]+) \|$
         ("SparseChunks() >> AnswerFromTables() >> Truncate()", "after the answer"),
     ],
 )
-def test_a_line_that_reads_what_nobody_wrote_is_refused(line, reason):
+def test_line_that_reads_missing_fields_is_refused(line, reason):
     with pytest.raises(BadParameter, match=reason):
         parse_line(line)
 
 
-def test_a_line_reads_back_from_its_text():
-    text = "BuiltGraph(build='tkg') >> EmbedQuery() >> VectorNodes(keep=7) >> IncidentRelations() >> ContextTables() >> AnswerFromTables()"
+def test_line_is_parsed_again_from_its_text():
+    text = (
+        "BuiltGraph(build='tkg') >> EmbedQuery() >> VectorNodes(keep=7) >> IncidentRelations() >> "
+        "ContextTables() >> AnswerFromTables()"
+    )
     assert repr(parse_line(text)) == text
 
 
-def test_the_analysis_has_21_operators_and_each_is_here_and_short():
-    """Seven on entities, four on relations, four on chunks, three on subgraphs, three on communities."""
+def test_all_21_operators_of_the_analysis_exist_and_are_short():
+    """Seven use entities, four relations, four chunks, three subgraphs, and three communities."""
     rows = re.findall(ROW, (ROOT / "docs" / "asking-documents.md").read_text("utf-8"), re.MULTILINE)
     kinds = [kind for kind, _ in rows]
     assert [kinds.count(kind) for kind in dict.fromkeys(kinds)] == [7, 4, 4, 3, 3]

@@ -1,4 +1,7 @@
-"""RAPTOR, KGP, HippoRAG, G-Retriever, DALK and ToG, each on a graph of a Christmas Carol with recorded replies, the hits by hand."""
+"""RAPTOR, KGP, HippoRAG, G-Retriever, DALK and ToG with recorded replies and hand-computed hits.
+
+Each runs on a graph of A Christmas Carol.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,7 @@ from core.types import Question, Ranking, State
 from tests.core.operators.scripted import Script
 from tests.films import Written
 
-# Eight passages; the question's words are in 0 and 4, its answer in 2.
+# Eight passages. The question's words are in 0 and 4, its answer in 2.
 PASSAGES = (
     "Marley was the partner of Scrooge.",
     "Fred is the nephew of Scrooge.",
@@ -54,7 +57,7 @@ ENTITIES = {
     "Marley": [0],
 }
 ENTITIES |= {"Scrooge": [0, 1, 2], "Scrooges": [1], "Tim": [3]}
-FACTS = {  # by the passage that tells it
+FACTS = {  # Facts with the passage that states them.
     ("Marley", "partner of", "Scrooge"): 0,
     ("Fred", "nephew of", "Scrooge"): 1,
     ("Cratchit", "works for", "Scrooge"): 2,
@@ -77,8 +80,8 @@ def chunks():
     )
 
 
-def knowledge(alike=False):
-    """The facts; with `alike` also an edge between Scrooge and Scrooges."""
+def fact_graph(alike=False):
+    """The graph of facts; with `alike` also an edge between Scrooge and Scrooges."""
     facts = {**FACTS, **({("Scrooge", SIMILAR_TO, "Scrooges"): 1} if alike else {})}
     edges = {"weight": [1.0] * len(facts), "chunks": [[row] for row in facts.values()]}
     return assemble(
@@ -87,7 +90,10 @@ def knowledge(alike=False):
 
 
 def passages():
-    """Passages joined where they share an entity: 0, 1 and 2 share Scrooge, 2 and 3 Cratchit, 2 and 6 Camden."""
+    """A graph of passages, linked where they share an entity.
+
+    0, 1 and 2 share Scrooge, 2 and 3 Cratchit, 2 and 6 Camden.
+    """
     pairs = [(0, 1), (0, 2), (1, 2), (2, 3), (2, 6)]
     ids = [f"carol#{n}" for n in range(8)]
     nodes = {
@@ -108,7 +114,7 @@ def passages():
 
 
 class DyingScript(Script):
-    """A model that dies once its replies are used up."""
+    """A model that fails once its replies are used up."""
 
     def reply(self, messages, **how):
         if not self.replies:
@@ -117,7 +123,7 @@ class DyingScript(Script):
 
 
 class RecordedScript(Written):
-    """Models of which the language model also chooses, and the encoder else."""
+    """Models whose language model also chooses texts; the encoder scores all else."""
 
     def chooser(self, expression):
         return LLMChooser(self._chat) if expression == "choose" else EncoderScorer(self.encoder())
@@ -126,8 +132,11 @@ class RecordedScript(Written):
         return name in ("choose", "answer")
 
 
-def lane(row, graph, *replies, model=True, question=QUESTION, change=()):
-    """A row's run on a graph with recorded replies, up to its answer or to where the model dies, and the model."""
+def run_row(row, graph, *replies, model=True, question=QUESTION, change=()):
+    """Run a method on a graph with recorded replies, and return the run and the model.
+
+    The run ends with the answer or where the model fails.
+    """
     script = DyingScript(*replies)
     line = catalogue()[row].line
     for place, operator in change:
@@ -173,8 +182,11 @@ def tree():
 
 @pytest.mark.parametrize("row", ["raptor", "raptor-k", "raptor-original"])
 def test_raptor_ranks_summaries_and_passages_together(row):
-    """The summary has all three words, of four: 3 / sqrt(12); 2 and 6 one of them, of six: 1 / sqrt(18)."""
-    run, script = lane(row, tree(), "Camden", question="cratchit camden london")
+    """The summary shares all three words, of four: 3 / sqrt(12).
+
+    2 and 6 share one word, of six: 1 / sqrt(18).
+    """
+    run, script = run_row(row, tree(), "Camden", question="cratchit camden london")
     nodes = run.state.nodes
     assert run.graph.names(nodes.items[:3]) == ["Summary 1.1", "carol#2", "carol#6"]
     assert nodes.scores[:3] == pytest.approx((0.866, 0.2357, 0.2357), abs=1e-3) and len(nodes) == (
@@ -189,8 +201,8 @@ def test_raptor_ranks_summaries_and_passages_together(row):
 
 
 def test_raptor_stops_at_the_first_text_that_exceeds_its_tokens():
-    # the summary has 30 letters, 9 tokens, and 2 has 37, 11 tokens: both together are above 19
-    run, _ = lane(
+    # The summary has 30 letters, 9 tokens, and 2 has 37, 11 tokens: together more than 19.
+    run, _ = run_row(
         "raptor-original",
         tree(),
         "x",
@@ -200,17 +212,18 @@ def test_raptor_stops_at_the_first_text_that_exceeds_its_tokens():
     assert run.graph.names(run.state.nodes.items) == ["Summary 1.1"]
 
 
-def test_raptor_keeps_its_nodes_where_the_model_dies():
-    run, _ = lane("raptor", tree(), question="cratchit camden london")
+def test_raptor_keeps_its_nodes_when_the_model_fails():
+    run, _ = run_row("raptor", tree(), question="cratchit camden london")
     assert run.died and len(run.state.nodes) == 4 and run.state.answer is None
 
 
-# KGP. Of the question's words 0 has Marley, the, partner, of, and 4 the, partner, of; 0 has the neighbours 1 and 2, and 4 has none.
+# KGP. Passage 0 shares Marley, the, partner, of with the question, and 4 shares the, partner, of. 0
+# has the neighbours 1 and 2, and 4 has none.
 
 
 def kgp(*replies, alone="kept", **how):
-    """The row with two passages by words in the place of four."""
-    return lane(
+    """Run the method with two passages by words instead of four."""
+    return run_row(
         "kgp",
         passages(),
         *replies,
@@ -219,9 +232,10 @@ def kgp(*replies, alone="kept", **how):
     )
 
 
-def test_kgp_follows_what_is_missing_among_neighbours():
+def test_kgp_follows_missing_evidence_among_neighbours():
     run, script = kgp("It needs where Cratchit works in Camden.", "In Camden.")
-    # 2 shares four words with what is missing, 1 only the question's commonest; 4 is not asked about and stays
+    # 2 shares four words with the missing evidence, 1 only the most frequent of the question. 4 has
+    # no neighbours, so the model is not asked, and it stays.
     assert rows(run) == (0, 2, 1, 4) and run.state.answer == "In Camden." and not script.replies
     assert script.asked[0].startswith("Evidence so far:\n\nMarley was the partner")
     assert (
@@ -230,20 +244,20 @@ def test_kgp_follows_what_is_missing_among_neighbours():
     )
 
 
-def test_a_passage_without_a_neighbour_is_left_where_the_code_does_so():
+def test_kgp_can_drop_passages_without_neighbours():
     run, _ = kgp("Cratchit works in Camden.", "x", alone="left")
     assert rows(run) == (0, 2, 1)
 
 
-def test_no_passage_is_taken_twice():
-    """Of the four by words 0 and 1 are neighbours: neither follows the other."""
-    run, _ = lane("kgp", passages(), *["Camden Scrooge Cratchit"] * 4, "x")
+def test_kgp_takes_no_passage_twice():
+    """Of the four passages by words 0 and 1 are neighbours, and neither follows the other."""
+    run, _ = run_row("kgp", passages(), *["Camden Scrooge Cratchit"] * 4, "x")
     assert len(set(rows(run))) == len(rows(run)) and rows(run)[:2] == (0, 2)
 
 
 def test_kgp_without_a_model_searches_neighbours_by_the_question():
     run, script = kgp(model=False)
-    # 1 has the question's “the” and “of”, 2 none of its words
+    # 1 shares “the” and “of” with the question, 2 no word.
     assert (
         not script.asked
         and run.state.answer is None
@@ -258,15 +272,16 @@ def test_kgp_with_a_useless_reply_searches_by_the_question(reply):
     assert rows(run) == (0, 1, 4)
 
 
-def test_kgp_keeps_what_words_found_where_the_model_dies():
+def test_kgp_keeps_word_hits_when_the_model_fails():
     run, _ = kgp()
     assert run.died and rows(run) == (0, 4) and run.state.trace[-1].operator == "SparseChunks"
 
 
 def test_kgp_as_published_takes_every_passage_that_shares_a_word():
-    run, script = lane("kgp-original", passages(), "Cratchit works in Camden.", "Camden.")
-    # 2 and 5 have no word of the question, “work” being another than “works”; what is missing after 0 brings 2, and nothing 5. The
-    # neighbours of the others are taken by then, so that nothing is asked about them
+    run, script = run_row("kgp-original", passages(), "Cratchit works in Camden.", "Camden.")
+    # 2 and 5 share no word with the question (“work” is not “works”). The evidence missing after 0
+    # brings 2, and nothing brings 5. All neighbours of the others are taken by then, so the model
+    # is not asked about them.
     assert not script.replies
     assert (
         rows(run)[:2] == (0, 2)
@@ -280,12 +295,15 @@ def test_kgp_as_published_takes_every_passage_that_shares_a_word():
 
 
 def test_hipporag_reads_its_passages_once():
-    """The analysis' Table 3: names linked, PageRank, relations by their ends, chunks by their relations; two calls."""
-    run, script = lane(
-        "hipporag", knowledge(), NAMES, "Thought: Cratchit works in Camden. Answer: Camden"
+    """The operators are those of Table 3 of the in-depth analysis, with two model requests.
+
+    They link names, run PageRank, and rank relations by ends and chunks by relations.
+    """
+    run, script = run_row(
+        "hipporag", fact_graph(), NAMES, "Thought: Cratchit works in Camden. Answer: Camden"
     )
-    first, _ = lane(
-        "hipporag-ircot", knowledge(), NAMES, "So the answer is: Camden.", "Answer: Camden"
+    first, _ = run_row(
+        "hipporag-ircot", fact_graph(), NAMES, "So the answer is: Camden.", "Answer: Camden"
     )
     assert (
         rows(run) == rows(first)
@@ -308,16 +326,17 @@ def test_hipporag_reads_its_passages_once():
 THOUGHT = "Scrooge was the partner of Marley and Cratchit works for him."
 
 
-def test_hipporag_reads_a_second_round_from_its_thought():
+def test_hipporag_searches_again_from_its_thought():
     said = (
         NAMES,
         THOUGHT,
         json.dumps({"names": ["Cratchit"]}),
         "Thought: Cratchit works in Camden. Answer: Camden",
     )
-    run, script = lane("hipporag-ircot", knowledge(alike=True), *said)
+    run, script = run_row("hipporag-ircot", fact_graph(alike=True), *said)
     found = run.state.chunks
-    # from Marley passage 0 is best (1.0 after scaling), from Cratchit passage 2, which tells two of its three relations
+    # From Marley passage 0 is best (1.0 after scaling), from Cratchit passage 2, which states two
+    # of its three relations.
     assert (
         set(found.items[:2]) == {0, 2}
         and found.scores[:2] == (1.0, 1.0)
@@ -327,14 +346,14 @@ def test_hipporag_reads_a_second_round_from_its_thought():
 
 
 @pytest.mark.parametrize("by, calls", [("vocabulary", 3), ("choose", 4)])
-def test_names_of_a_thought_by_the_vocabulary_or_a_model(by, calls):
+def test_names_of_a_thought_come_from_vocabulary_or_model(by, calls):
     said = (
         NAMES,
         THOUGHT,
         *([json.dumps({"names": ["Cratchit"]})] if by == "choose" else []),
         "Answer: Camden",
     )
-    run, script = lane("hipporag-ircot", knowledge(), *said, change=[(6, NextThought(by=by))])
+    run, script = run_row("hipporag-ircot", fact_graph(), *said, change=[(6, NextThought(by=by))])
     assert (
         sum(step.usage.calls for step in run.state.trace) == calls
         and not script.replies
@@ -342,20 +361,23 @@ def test_names_of_a_thought_by_the_vocabulary_or_a_model(by, calls):
     )
 
 
-def test_hipporag_with_a_thought_that_is_the_answer_searches_no_more():
-    run, script = lane(
-        "hipporag-ircot", knowledge(), NAMES, "So the answer is: Camden.", "Answer: Camden"
+def test_hipporag_stops_at_an_answer():
+    run, script = run_row(
+        "hipporag-ircot", fact_graph(), NAMES, "So the answer is: Camden.", "Answer: Camden"
     )
-    once, _ = lane("hipporag-ircot", knowledge(), NAMES, "", "Answer: Camden")
+    once, _ = run_row("hipporag-ircot", fact_graph(), NAMES, "", "Answer: Camden")
     assert rows(run) == rows(once) and rows(run)[0] == 0 and not script.replies
 
 
-def test_specificity_and_damping_by_hand():
-    """With damping 0 all is at the linked: Marley in one passage, Scrooge in three: 1 to 1/3, so 3/4 and 1/4."""
+def test_specificity_and_damping_match_hand_computed_scores():
+    """Without damping all mass stays at the linked nodes, weighted by specificity.
+
+    Marley is in one passage and Scrooge in three: 1 to 1/3, so 3/4 and 1/4.
+    """
     names = json.dumps({"names": ["Marley", "Scrooge"]})
-    run, _ = lane(
+    run, _ = run_row(
         "hipporag-ircot",
-        knowledge(),
+        fact_graph(),
         names,
         "",
         "Answer: x",
@@ -367,7 +389,8 @@ def test_specificity_and_damping_by_hand():
         if state.trace and state.trace[-1].operator == "PageRankNodes"
     )
     assert nodes.scores == (0.75, 0.25)
-    # relations: partner of 1, nephew of and works for 1/4: passage 0 scaled to 1, 1 and 2 to 1/4
+    # Relations: partner of 1, nephew of and works for 1/4. Passage 0 is scaled to 1, and 1 and 2 to
+    # 1/4.
     first = next(
         state.chunks
         for state in run.states
@@ -377,9 +400,7 @@ def test_specificity_and_damping_by_hand():
 
 
 @pytest.mark.parametrize("damping, weighted", [(0.5, True), (0.85, True), (0.85, False)])
-def test_on_a_large_graph_a_push_finds_the_entities_of_largest_page_rank(
-    damping, weighted, monkeypatch
-):
+def test_push_on_a_large_graph_finds_the_top_entities(damping, weighted, monkeypatch):
     drawn = np.random.default_rng(5)
     ends = np.unique(
         np.sort(
@@ -406,11 +427,14 @@ def test_on_a_large_graph_a_push_finds_the_entities_of_largest_page_rank(
     off = max(
         abs(exact[node] - pushed[node]) / exact[node] for node in exact.keys() & pushed.keys()
     )
-    assert off < 0.15  # what is still to flow is left out
+    assert off < 0.15  # The residual that is not yet pushed is left out.
 
 
-def test_hipporag_as_published_stays_at_the_names_and_reads_five():
-    """PageRank solved by hand's system: 0.9 at Marley, and of each entity 0.1 spread over its relations."""
+def test_hipporag_as_published_reads_five_passages():
+    """PageRank equals the solution of its linear system.
+
+    0.9 restarts at Marley, and each entity spreads 0.1 over its relations.
+    """
     at = ("Marley", "Scrooge", "Fred", "Cratchit", "Tim", "Camden", "London")
     links = (
         ("Marley", "Scrooge"),
@@ -427,9 +451,9 @@ def test_hipporag_as_published_stays_at_the_names_and_reads_five():
         zip(at, np.linalg.solve(np.eye(7) - 0.1 * joined / joined.sum(axis=0), 0.9 * np.eye(7)[0]))
     )
     both = [rank[a] + rank[b] for a, b in links]
-    # of the passages 0, 2, 1, 3 and 6
+    # The order is passages 0, 2, 1, 3 and 6.
     told = np.array([both[0], both[2] + both[3], both[1], both[4], both[5]]) / both[0]
-    run, script = lane("hipporag-original", knowledge(), NAMES, "", "Answer: Camden")
+    run, script = run_row("hipporag-original", fact_graph(), NAMES, "", "Answer: Camden")
     assert rows(run) == (0, 2, 1, 3, 6) and run.state.chunks.scores == pytest.approx(told, abs=1e-6)
     assert (
         run.state.prompt.hits == {"chunk": 5}
@@ -438,17 +462,17 @@ def test_hipporag_as_published_stays_at_the_names_and_reads_five():
     )
 
 
-def test_edges_of_alike_names_tell_no_passage():
-    graph = knowledge(alike=True)
+def test_similarity_edges_give_no_passage():
+    graph = fact_graph(alike=True)
     names = json.dumps({"names": ["Scrooges"]})
-    run, _ = lane("hipporag-ircot", graph, names, "", "Answer: x")
+    run, _ = run_row("hipporag-ircot", graph, names, "", "Answer: x")
     relations = [
         state.relations
         for state in run.states
         if state.trace and state.trace[-1].operator == "RelationsFromNodes"
     ][0]
     assert SIMILAR_TO not in " ".join(graph.triple_texts(relations.items))
-    run, _ = lane(
+    run, _ = run_row(
         "hipporag-ircot",
         graph,
         names,
@@ -464,21 +488,21 @@ def test_edges_of_alike_names_tell_no_passage():
     assert SIMILAR_TO in graph.triple_texts(relations.items[:1])[0]
 
 
-def test_hipporag_without_an_entity_counts_all_alike():
-    run, _ = lane("hipporag-ircot", knowledge(), '{"names": []}', "", "Answer: x")
+def test_hipporag_without_entities_restarts_everywhere():
+    run, _ = run_row("hipporag-ircot", fact_graph(), '{"names": []}', "", "Answer: x")
     nodes = next(
         state.nodes
         for state in run.states
         if state.trace and state.trace[-1].operator == "PageRankNodes"
     )
     assert "all count alike" in notes(run) and len(rows(run)) == 4
-    assert nodes.items == tuple(range(knowledge().n_nodes)) and set(nodes.scores) == {
-        1 / knowledge().n_nodes
+    assert nodes.items == tuple(range(fact_graph().n_nodes)) and set(nodes.scores) == {
+        1 / fact_graph().n_nodes
     }
 
 
-def test_hipporag_without_a_model_has_one_round_from_names_of_the_graph():
-    run, script = lane("hipporag-ircot", knowledge(), model=False)
+def test_hipporag_without_a_model_has_one_round():
+    run, script = run_row("hipporag-ircot", fact_graph(), model=False)
     assert (
         not script.asked
         and rows(run)[0] == 0
@@ -488,21 +512,21 @@ def test_hipporag_without_a_model_has_one_round_from_names_of_the_graph():
 
 
 @pytest.mark.parametrize("reply", ["nonsense", '{"names": 3}'])
-def test_hipporag_with_names_that_cannot_be_read_asks_the_vocabulary(reply):
-    run, _ = lane("hipporag-ircot", knowledge(), reply, "", "Answer: x")
+def test_hipporag_uses_the_vocabulary_for_unreadable_names(reply):
+    run, _ = run_row("hipporag-ircot", fact_graph(), reply, "", "Answer: x")
     assert rows(run)[0] == 0 and "could not be read" in notes(run)
 
 
-def test_hipporag_keeps_its_first_round_where_the_model_dies():
-    run, _ = lane("hipporag-ircot", knowledge(), NAMES)
+def test_hipporag_keeps_its_first_round_when_the_model_fails():
+    run, _ = run_row("hipporag-ircot", fact_graph(), NAMES)
     assert run.died and rows(run)[0] == 0 and run.state.trace[-1].operator == "ChunksFromRelations"
 
 
 # G-Retriever
 
 
-def test_g_retriever_joins_the_best_and_shows_them_in_the_order_of_the_graph():
-    run, _ = lane("g-retriever", knowledge(), "Camden", question="Marley Cratchit")
+def test_g_retriever_joins_the_best_in_graph_order():
+    run, _ = run_row("g-retriever", fact_graph(), "Camden", question="Marley Cratchit")
     graph, state = run.graph, run.state
     assert {"Marley", "Scrooge", "Cratchit"} <= set(
         graph.names(state.nodes.items)
@@ -514,10 +538,14 @@ def test_g_retriever_joins_the_best_and_shows_them_in_the_order_of_the_graph():
     assert "Marley" in state.prompt.messages[1]["content"] and state.chunks is None
 
 
-def test_g_retriever_as_published_reads_relations_by_their_names():
-    """Prizes: Marley 3, Tim 2, Belle, the first of the rest, 1. Of two similarities the two “works” share 2 and the four others 1, so that
-    with a cost of 0.5 each “works” wins 0.5 and each other costs 0.25: these pay on the way from Marley to Tim alone."""
-    run, _ = lane("g-retriever-original", knowledge(), "Camden", question="Marley Tim works")
+def test_g_retriever_as_published_uses_relation_names():
+    """The prizes are Marley 3, Tim 2, and Belle, the first of the rest, 1.
+
+    Of two similarities the two “works” share 2 and the four others 1. With a cost of 0.5 each
+    “works” gains 0.5 and each other relation costs 0.25: these pay only on the path from Marley to
+    Tim.
+    """
+    run, _ = run_row("g-retriever-original", fact_graph(), "Camden", question="Marley Tim works")
     graph, state = run.graph, run.state
     assert set(graph.names(state.nodes.items)) == {"Marley", "Scrooge", "Cratchit", "Tim", "Camden"}
     triples = [tuple(text.split(" -> ")) for text in graph.triple_texts(state.relations.items)]
@@ -529,10 +557,10 @@ def test_g_retriever_as_published_reads_relations_by_their_names():
     } and len(triples) == 4
 
 
-def test_a_small_budget_leaves_relations_out_first():
-    run, _ = lane(
+def test_small_budget_drops_relations_first():
+    run, _ = run_row(
         "g-retriever",
-        knowledge(),
+        fact_graph(),
         "x",
         question="Marley Cratchit",
         change=[(5, SubgraphTables(budget=4))],
@@ -545,13 +573,13 @@ def test_a_small_budget_leaves_relations_out_first():
     )
 
 
-def test_g_retriever_without_a_model_has_its_tree():
-    run, script = lane("g-retriever", knowledge(), model=False)
+def test_g_retriever_without_a_model_keeps_its_tree():
+    run, script = run_row("g-retriever", fact_graph(), model=False)
     assert not script.asked and len(run.state.relations) and run.state.prompt is not None
 
 
-def test_g_retriever_keeps_its_tree_where_the_model_dies():
-    run, _ = lane("g-retriever", knowledge(), question="Marley Cratchit")
+def test_g_retriever_keeps_its_tree_when_the_model_fails():
+    run, _ = run_row("g-retriever", fact_graph(), question="Marley Cratchit")
     assert run.died and len(run.state.relations) and run.state.tables and run.state.answer is None
 
 
@@ -559,10 +587,10 @@ def test_g_retriever_keeps_its_tree_where_the_model_dies():
 
 
 def dalk(*replies, **how):
-    return lane("dalk", knowledge(), *replies, **how)
+    return run_row("dalk", fact_graph(), *replies, **how)
 
 
-def test_dalk_chooses_says_thinks_and_answers():
+def test_dalk_runs_all_its_steps():
     names, first = json.dumps({"names": ["Marley", "Tim"]}), json.dumps({"choices": [1]})
     run, script = dalk(
         names,
@@ -578,7 +606,8 @@ def test_dalk_chooses_says_thinks_and_answers():
         "Marley -> partner of -> Scrooge -> works for_reverse -> Cratchit -> son of_reverse -> Tim"
     )
     assert graph.texts(state.paths.items) == [way]
-    # at Marley and Tim there are two relations, which is few: those at their neighbours Scrooge and Cratchit follow
+    # Marley and Tim have two relations, which are few: those of their neighbours Scrooge and
+    # Cratchit follow.
     assert graph.triple_texts(state.relations.items) == ["Tim -> son of -> Cratchit"]
     assert state.answer == "Camden" and not script.replies
     asked = state.prompt.messages[1]["content"]
@@ -589,10 +618,10 @@ def test_dalk_chooses_says_thinks_and_answers():
     assert way in script.asked[3] and "Tim -> son of -> Cratchit" in script.asked[4]
 
 
-def test_few_relations_bring_those_of_neighbours():
-    # one entity has no path to choose
+def test_few_relations_are_extended_by_neighbours():
+    # A single entity has no path to choose from.
     run, script = dalk(json.dumps({"names": ["Marley"]}), '{"choices": []}', "t", "x")
-    listed = script.asked[1]  # the relations to choose from
+    listed = script.asked[1]  # The relations to choose from.
     assert len(run.state.paths) == 0 and not script.replies
     assert (
         "1. Marley -> partner of -> Scrooge" in listed
@@ -601,13 +630,14 @@ def test_few_relations_bring_those_of_neighbours():
     )
 
 
-def test_dalk_as_published_goes_along_relations_alone():
+def test_dalk_as_published_follows_relation_directions():
     names, first = json.dumps({"names": ["Cratchit", "London"]}), json.dumps({"choices": [1]})
-    run, script = lane("dalk-original", knowledge(), names, first, first, "", "", "", "x")
+    run, script = run_row("dalk-original", fact_graph(), names, first, first, "", "", "", "x")
     assert run.graph.texts(run.state.paths.items) == [
         "Cratchit -> works in -> Camden -> part of -> London"
     ]
-    # none leads on from London and Scrooge; of those at Cratchit and Camden that of Tim, who is his son, leads to him
+    # No relation leads on from London and Scrooge. Of those at Cratchit and Camden, that of Tim,
+    # his son, leads to him.
     listed = script.asked[2].split("\n1. ", 1)[1]
     assert [
         text in listed for text in ("works for", "works in", "part of", "son of", "nephew of")
@@ -615,11 +645,13 @@ def test_dalk_as_published_goes_along_relations_alone():
     assert run.graph.triple_texts(run.state.relations.items) == ["Cratchit -> works for -> Scrooge"]
 
 
-def test_no_path_joins_two_that_both_lead_to_a_third_where_direction_counts():
+def test_directed_paths_do_not_join_two_sources():
     names = json.dumps({"names": ["Fred", "Marley"]})
     assert len(dalk(names, '{"choices": [1]}', '{"choices": []}', "", "", "x")[0].state.paths) == 1
     assert (
-        len(lane("dalk-original", knowledge(), names, '{"choices": []}', "", "x")[0].state.paths)
+        len(
+            run_row("dalk-original", fact_graph(), names, '{"choices": []}', "", "x")[0].state.paths
+        )
         == 0
     )
 
@@ -635,14 +667,14 @@ def test_dalk_without_an_entity_has_no_evidence():
 
 
 @pytest.mark.parametrize("reply", ["", "nonsense"])
-def test_a_choice_that_cannot_be_read_keeps_the_first(reply):
+def test_unreadable_choice_keeps_the_first(reply):
     run, _ = dalk(json.dumps({"names": ["Marley", "Tim"]}), reply, reply, "", "", "", "x")
     assert (
         len(run.state.paths) == 1
         and len(run.state.relations) == 5
         and "could not be read" in notes(run)
     )
-    # no sentence was written, so facts stand
+    # No sentence was written, so the facts are shown.
     assert "Marley -> partner of -> Scrooge" in run.state.prompt.messages[1]["content"]
 
 
@@ -656,7 +688,7 @@ def test_dalk_without_a_model_keeps_the_first_of_each_list():
     )
 
 
-def test_dalk_keeps_its_evidence_where_the_model_dies():
+def test_dalk_keeps_its_evidence_when_the_model_fails():
     run, _ = dalk(
         json.dumps({"names": ["Marley", "Tim"]}), *['{"choices": [1]}'] * 2, "Paths told."
     )
@@ -666,21 +698,22 @@ def test_dalk_keeps_its_evidence_where_the_model_dies():
 # ToG
 
 
-def rated(*pairs):
+def rating_reply(*pairs):
     return json.dumps({"ratings": [{"number": number, "score": score} for number, score in pairs]})
 
 
-def test_tog_walks_from_the_named_entity():
-    # from Marley one relation; from Scrooge nephew of and works for, read backward: the second one; then it says enough
+def test_tog_starts_at_the_named_entity():
+    # Marley has one relation. Of Scrooge's nephew of and works for, both read backward, the second
+    # is chosen; then the model says that this suffices.
     said = (
         NAMES,
-        rated((1, 10)),
+        rating_reply((1, 10)),
         '{"sufficient": "no"}',
-        rated((2, 8)),
+        rating_reply((2, 8)),
         '{"sufficient": "yes"}',
         "Cratchit",
     )
-    run, script = lane("tog-documents", knowledge(), *said)
+    run, script = run_row("tog-documents", fact_graph(), *said)
     graph, state = run.graph, run.state
     texts = graph.texts(state.paths.items)
     assert texts == [
@@ -695,10 +728,19 @@ def test_tog_walks_from_the_named_entity():
 
 
 @pytest.mark.parametrize("row, kept", [("tog-documents", 0), ("tog-documents-analysis", 3)])
-def test_what_is_answered_from_where_facts_never_suffice(row, kept):
-    no = '{"sufficient": "no"}'  # to Scrooge, from there back to Cratchit, from there back to Tim
-    run, script = lane(
-        row, knowledge(), NAMES, rated((1, 10)), no, rated((2, 10)), no, rated((1, 10)), no, "x"
+def test_insufficient_facts_follow_the_setting(row, kept):
+    no = '{"sufficient": "no"}'  # The walk goes to Scrooge, back to Cratchit, and back to Tim.
+    run, script = run_row(
+        row,
+        fact_graph(),
+        NAMES,
+        rating_reply((1, 10)),
+        no,
+        rating_reply((2, 10)),
+        no,
+        rating_reply((1, 10)),
+        no,
+        "x",
     )
     assert len(run.state.paths) == kept and not script.replies
 
@@ -706,8 +748,8 @@ def test_what_is_answered_from_where_facts_never_suffice(row, kept):
 @pytest.mark.parametrize(
     "row, score", [("tog-documents", 0.8 * 0.5), ("tog-documents-analysis", 0.5)]
 )
-def test_whether_the_relation_counts_in_an_entitys_score(row, score):
-    """Two nephews behind one relation, which is rated 8 of 10, and the second of them 5."""
+def test_entity_score_may_include_the_relation(row, score):
+    """Two nephews follow one relation: the relation is rated 8 of 10, and the second nephew 5."""
     facts = [("Fred", "nephew of", "Scrooge"), ("Ned", "nephew of", "Scrooge")]
     graph = assemble(
         "kg",
@@ -718,32 +760,40 @@ def test_whether_the_relation_counts_in_an_entitys_score(row, score):
         chunks(),
     )
     names = json.dumps({"names": ["Scrooge"]})
-    run, _ = lane(row, graph, names, rated((1, 8)), rated((2, 5)), '{"sufficient": "yes"}', "Ned")
+    run, _ = run_row(
+        row,
+        graph,
+        names,
+        rating_reply((1, 8)),
+        rating_reply((2, 5)),
+        '{"sufficient": "yes"}',
+        "Ned",
+    )
     assert graph.texts(run.state.paths.items) == ["Scrooge -> nephew of_reverse -> Ned"]
     assert run.state.paths.scores == pytest.approx((score,))
 
 
-def test_tog_without_an_entity_answers_alone():
-    run, script = lane("tog-documents", knowledge(), '{"names": []}', "I do not know")
+def test_tog_without_an_entity_answers_directly():
+    run, script = run_row("tog-documents", fact_graph(), '{"names": []}', "I do not know")
     assert len(run.state.paths) == 0 and run.state.answer == "I do not know" and not script.replies
 
 
-def test_tog_with_nonsense_for_ratings_ends():
-    run, _ = lane("tog-documents", knowledge(), NAMES, "nonsense", "I do not know")
+def test_tog_ends_at_unreadable_ratings():
+    run, _ = run_row("tog-documents", fact_graph(), NAMES, "nonsense", "I do not know")
     assert len(run.state.paths) == 0 and "holds no ratings" in notes(run)
 
 
-def test_tog_keeps_its_start_where_the_model_dies():
-    run, _ = lane("tog-documents", knowledge(), NAMES, rated((1, 10)))
+def test_tog_keeps_its_start_when_the_model_fails():
+    run, _ = run_row("tog-documents", fact_graph(), NAMES, rating_reply((1, 10)))
     assert run.died and run.graph.names(run.state.linked.items) == ["Marley"]
 
 
 # Operators of the LEGO family
 
 
-def test_paths_of_pagerank_bring_the_passages_that_they_rest_on():
-    """From Marley to Scrooge by passage 0; from there to Cratchit by 2."""
-    graph = knowledge()
+def test_paths_lead_to_their_passages():
+    """Passage 0 leads from Marley to Scrooge, and 2 from there to Cratchit."""
+    graph = fact_graph()
     state = State(Question("the partner of Marley"))
     paths = (
         "NamesInQuestion() >> LinkNames() >> PersonalizedPageRank(keep=4) >> ShortestPaths(hops=2)"
@@ -759,7 +809,7 @@ def test_paths_of_pagerank_bring_the_passages_that_they_rest_on():
 
 
 @pytest.mark.parametrize("row", read_instances(INSTANCES_FOLDER / "graph_rag_methods_kg.toml"))
-def test_a_row_says_on_what_it_stands_and_what_it_asks(row):
+def test_row_names_its_build_and_model_steps(row):
     one = catalogue()[row]
     assert one.notes.startswith("Stands on the ") and (
         "sks a language model" in one.notes or one.base
@@ -768,8 +818,8 @@ def test_a_row_says_on_what_it_stands_and_what_it_asks(row):
 
 
 @pytest.mark.parametrize("row", read_instances(INSTANCES_FOLDER / "graph_rag_methods_kg.toml"))
-def test_without_a_language_model_a_row_ends_with_its_prompt(row):
-    run, script = lane(row, passages() if "kgp" in row else knowledge(), model=False)
+def test_row_without_a_model_ends_with_its_prompt(row):
+    run, script = run_row(row, passages() if "kgp" in row else fact_graph(), model=False)
     assert (
         not script.asked
         and run.state.answer is None

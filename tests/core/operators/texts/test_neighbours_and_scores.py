@@ -1,6 +1,7 @@
-"""Links, neighbours, incident relations, ends, PageRank and the two aggregators, by hand.
+"""Links, neighbours, incident relations, ends, PageRank and both aggregators, computed by hand.
 
-Degrees: Cratchit 2, Fred 1, Marley 1, Scrooge 3, Tim 1. Weights: works for 3, partner of 2, the others 1.
+Degrees: Cratchit 2, Fred 1, Marley 1, Scrooge 3, Tim 1. Weights: works for 3, partner of 2, the
+others 1.
 """
 
 import numpy as np
@@ -29,7 +30,7 @@ LINKED = "NamesInQuestion() >> LinkNames()"
 
 
 def at(told, **given):
-    """A state with these entities found."""
+    """A state in which these entities were found."""
     nodes = {told.graph.nodes_named(name)[0]: score for name, score in given.items()}
     order = sorted(nodes, key=lambda node: (-nodes[node], node))
     hits = Ranking("node", tuple(order), tuple(nodes[node] for node in order))
@@ -37,11 +38,11 @@ def at(told, **given):
 
 
 def step(told, name, state, **parameters):
-    """The state after one operator."""
+    """Return the state after one operator."""
     return OPERATORS[name](**parameters)(state, Context(told.graph, Environment(Written())))
 
 
-def test_a_name_of_the_graph_is_linked_without_a_search(told):
+def test_exact_name_is_linked_without_a_search(told):
     after = told.state(LINKED, "Is Fred there?")
     assert (
         told.names(after) == ["Fred"]
@@ -50,7 +51,7 @@ def test_a_name_of_the_graph_is_linked_without_a_search(told):
     )
 
 
-def test_another_name_is_linked_to_the_nearest_entity(told):
+def test_other_name_is_linked_to_the_nearest_entity(told):
     state = State(Question("q"), names=("lonely man",))
     after = step(told, "LinkNames", state)
     expected = float(
@@ -64,22 +65,22 @@ def test_another_name_is_linked_to_the_nearest_entity(told):
     assert none.seeds == () and "near to no entity: 1" in none.trace[0].notes[0]
 
 
-def test_a_name_of_the_graph_may_mean_another_entity_where_it_is_searched():
+def test_searched_name_may_mean_another_entity():
     columns = {"type": ["person", "guest of fred"], "description": ["", ""]}
-    # read as “fred: person” and “topper: guest of fred”
+    # Their texts are “fred: person” and “topper: guest of fred”.
     graph = assemble("two", ["Fred", "Topper"], [], columns, {})
     state, context = State(Question("q"), names=("Fred",)), Context(graph, Environment(Written()))
     assert graph.names(OPERATORS["LinkNames"]()(state, context).seeds) == ["Fred"]
     after = OPERATORS["LinkNames"](spelt=False, least=0.4)(state, context)
-    # one word of four
+    # One word of four is shared.
     assert graph.names(after.seeds) == ["Topper"] and after.linked.scores == pytest.approx((0.5,))
     assert OPERATORS["LinkNames"](spelt=False, least=0.6)(state, context).seeds == ()
 
 
 def test_pagerank_restarts_by_similarity_or_by_specificity(told):
-    # In-depth analysis, section 6.1: the restart probability of a node is its similarity to the question's
-    # entities; with nothing handed on it is the PageRank: 0.9 and 0.3 give 3/4 and 1/4. By HippoRAG's
-    # specificity Scrooge has three chunks and Tim one: 1/4 and 3/4.
+    # In-depth analysis, section 6.1: the restart probability of a node is its similarity to the
+    # question's entities. Without damping it is the PageRank: 0.9 and 0.3 give 3/4 and 1/4. By
+    # HippoRAG's specificity Scrooge has three chunks and Tim one: 1/4 and 3/4.
     state = at(told, Scrooge=0.9, Tim=0.3)
     for reset, wanted in (("scores", (0.75, 0.25)), ("specificity", (0.25, 0.75))):
         after = step(told, "PageRankNodes", state, reset=reset, damping=0.0)
@@ -87,7 +88,7 @@ def test_pagerank_restarts_by_similarity_or_by_specificity(told):
         assert (found["Scrooge"], found["Tim"]) == pytest.approx(wanted)
 
 
-def test_neighbours_take_the_score_of_what_they_lie_beside(told):
+def test_neighbours_take_the_score_of_their_hit(told):
     after = step(told, "NeighbourNodes", at(told, Tim=0.9, Fred=0.5))
     assert dict(zip(told.names(after), after.nodes.scores)) == {
         "Tim": 0.9,
@@ -98,10 +99,10 @@ def test_neighbours_take_the_score_of_what_they_lie_beside(told):
 
 
 def test_hits_come_before_their_neighbours(told):
-    found = at(told, Tim=0.9, Fred=0.5)  # beside Tim lies Cratchit, beside Fred Scrooge
+    found = at(told, Tim=0.9, Fred=0.5)  # Tim's neighbour is Cratchit, Fred's is Scrooge.
     after = step(told, "NeighbourNodes", found, order="hits first")
     assert told.names(after) == ["Tim", "Fred", "Cratchit", "Scrooge"]
-    assert after.nodes.scores == (0.9, 0.5, 0.5, 0.5)  # no neighbour above the last hit
+    assert after.nodes.scores == (0.9, 0.5, 0.5, 0.5)  # No neighbour scores above the last hit.
     assert told.names(step(told, "NeighbourNodes", found, order="hits first", keep=3)) == [
         "Tim",
         "Fred",
@@ -111,13 +112,14 @@ def test_hits_come_before_their_neighbours(told):
     assert told.names(alone) == ["Cratchit", "Scrooge"]
 
 
-def test_neighbours_without_those_found(told):
+def test_neighbours_can_exclude_the_hits(told):
     assert told.names(step(told, "NeighbourNodes", at(told, Tim=1.0), itself=False)) == ["Cratchit"]
 
 
 def test_incident_relations_by_degrees_then_weight(told):
     after = step(told, "IncidentRelations", at(told, Scrooge=1.0))
-    # 3 + 2 and weight 3; 3 + 1 and weight 2; 3 + 1 and weight 1; the weight counts as a fraction of 1 + the largest
+    # Degrees and weights: 3 + 2 and 3; 3 + 1 and 2; 3 + 1 and 1. The weight counts as a fraction of
+    # 1 + the largest weight.
     assert told.triples(after) == [
         "Cratchit -> works for -> Scrooge",
         "Scrooge -> partner of -> Marley",
@@ -127,7 +129,8 @@ def test_incident_relations_by_degrees_then_weight(told):
 
 
 def test_incident_relations_within_a_budget(told):
-    # "Cratchit copies letters for Scrooge." are 36 characters, 11 tokens; the next 19 characters, 6 tokens
+    # "Cratchit copies letters for Scrooge." has 36 characters, 11 tokens; the next text 19
+    # characters, 6 tokens.
     after = step(told, "IncidentRelations", at(told, Scrooge=1.0), budget=16)
     assert len(after.relations) == 1 and after.trace[0].notes == (
         NoteWith(1, "3 relations", "room"),
@@ -135,8 +138,8 @@ def test_incident_relations_within_a_budget(told):
     assert len(step(told, "IncidentRelations", at(told, Scrooge=1.0), budget=17).relations) == 2
 
 
-def test_every_end_of_every_relation(told):
-    """The published code keeps the last entity alone."""
+def test_every_end_of_every_relation_is_kept(told):
+    """The published code keeps only the last entity."""
     after = step(
         told, "EndpointNodes", State(Question("q"), relations=Ranking("triple", (3, 1), (0.9, 0.4)))
     )
@@ -154,7 +157,7 @@ def test_pagerank_is_the_solution_of_its_equation(told):
     for head, tail, weight in ((0, 3, 3.0), (1, 3, 1.0), (3, 2, 2.0), (4, 0, 1.0)):
         weights[head, tail] = weights[tail, head] = weight
     step_to = weights / weights.sum(axis=1, keepdims=True)
-    reset = np.array([0, 0, 0, 1 / 3, 1.0]) / (4 / 3)  # Scrooge is in three chunks, Tim in one
+    reset = np.array([0, 0, 0, 1 / 3, 1.0]) / (4 / 3)  # Scrooge is in three chunks, Tim in one.
     expected = np.linalg.solve(np.eye(5) - 0.5 * step_to.T, 0.5 * reset)
     found = dict(zip(after.nodes.items, after.nodes.scores))
     assert sum(found.values()) == pytest.approx(1.0) and [
@@ -162,17 +165,18 @@ def test_pagerank_is_the_solution_of_its_equation(told):
     ] == pytest.approx(expected, abs=1e-7)
 
 
-def test_the_sum_of_two_vectors_each_scaled_to_one(told):
-    # Scrooge, Tim by the question
+def test_sum_reset_adds_two_normalised_vectors(told):
+    # The question finds Scrooge and Tim.
     state = at(told, Tim=0.5, Fred=0.5).replace(nodes=Ranking("node", (3, 4), (0.6, 0.2)))
     after = step(told, "PageRankNodes", state, reset="sum", damping=0.0)
-    # linked: Tim 1/2, Fred 1/2; found: Scrooge 3/4, Tim 1/4; added 3/4, 1/2, 3/4, divided by two
+    # Linked: Tim 1/2, Fred 1/2. Found: Scrooge 3/4, Tim 1/4. Their sum 3/4, 1/2, 3/4 is divided by
+    # two.
     assert dict(zip(told.names(after), after.nodes.scores)) == pytest.approx(
         {"Scrooge": 0.375, "Tim": 0.375, "Fred": 0.25}
     )
 
 
-def test_without_a_link_every_entity_counts_alike(told):
+def test_entities_count_alike_without_a_link(told):
     state = State(Question("q"), linked=Ranking("node", (), ()))
     after = step(told, "PageRankNodes", state, damping=0.0)
     assert (
@@ -181,11 +185,12 @@ def test_without_a_link_every_entity_counts_alike(told):
     )
 
 
-def test_the_larger_of_a_linked_name_and_a_share(told):
-    """FastGraphRAG's own code."""
+def test_max_reset_takes_the_larger_share(told):
+    """FastGraphRAG's published code."""
     state = at(told, Tim=0.5, Fred=0.4).replace(nodes=Ranking("node", (3, 4), (0.6, 0.2)))
     after = step(told, "PageRankNodes", state, reset="max", damping=0.0)
-    # linked: Tim 1, Fred 1; found: Scrooge 1.6 / 2 and Tim 1.2 / 2, scaled 4/7 and 3/7; the larger of each, divided by 18/7
+    # Linked: Tim 1, Fred 1. Found: Scrooge 1.6 / 2 and Tim 1.2 / 2, scaled 4/7 and 3/7. The larger
+    # of each is divided by 18/7.
     assert dict(zip(told.names(after), after.nodes.scores)) == pytest.approx(
         {"Fred": 7 / 18, "Tim": 7 / 18, "Scrooge": 4 / 18}
     )
@@ -195,13 +200,13 @@ def test_the_larger_of_a_linked_name_and_a_share(told):
     ]
 
 
-def test_without_a_start_none_is_found_where_that_is_wanted(told):
+def test_no_start_can_give_no_entities(told):
     state = State(Question("q"), linked=Ranking("node", (), ()), nodes=Ranking("node", (), ()))
     after = step(told, "PageRankNodes", state, reset="sum", without="none")
     assert after.nodes.items == () and "none is found" in after.trace[0].notes[0]
 
 
-def test_relations_by_the_sum_of_their_ends(told):
+def test_relations_are_ranked_by_the_sum_of_ends(told):
     after = step(told, "RelationsFromNodes", at(told, Scrooge=0.5, Cratchit=0.3), keep=0)
     assert dict(zip(told.triples(after), after.relations.scores)) == pytest.approx(
         {
@@ -211,11 +216,13 @@ def test_relations_by_the_sum_of_their_ends(told):
             "Tim -> son of -> Cratchit": 0.3,
         }
     )
-    assert told.triples(after)[1] == "Fred -> nephew of -> Scrooge"  # of equal ones the smaller id
+    # Of equal ones the smaller id is first.
+    assert told.triples(after)[1] == "Fred -> nephew of -> Scrooge"
 
 
-def test_relations_as_long_as_their_mentions_have_room(told):
-    # works for (.8) is told by two chunks, nephew of and partner of (.5) and son of (.3) by one each
+def test_relations_are_cut_by_mentions(told):
+    # works for (.8) is stated by two chunks; nephew of and partner of (.5) and son of (.3) by one
+    # each.
     ends = at(told, Scrooge=0.5, Cratchit=0.3)
     kept = [
         len(step(told, "RelationsFromNodes", ends, keep=keep, mentions=True).relations)
@@ -224,18 +231,18 @@ def test_relations_as_long_as_their_mentions_have_room(told):
     assert kept == [1, 1, 2, 3, 4, 4]
 
 
-def test_chunks_by_the_sum_of_their_relations(told):
-    # works for: chunks 1, 2; partner of: 0; son of: 2
+def test_chunks_are_ranked_by_the_sum_of_relations(told):
+    # Chunks by relation: works for 1, 2; partner of 0; son of 2.
     relations = Ranking("triple", (0, 2, 3), (0.8, 0.5, 0.3))
     after = step(told, "ChunksFromRelations", State(Question("q"), relations=relations), keep=2)
-    # 0.5, 0.8, 1.1 and none for the turkey: divided by 1.1
+    # 0.5, 0.8 and 1.1 (and 0 for the turkey) are divided by 1.1.
     assert told.ids(after) == ["carol#2", "carol#1"] and after.chunks.scores == pytest.approx(
         (1.0, 0.8 / 1.1)
     )
     assert len(after.trace[0].before_cut) == 3
 
 
-def test_relations_that_no_chunk_tells_give_none():
+def test_relations_without_chunks_give_none():
     graph = build_in_memory([("a", "r", "b")], "bare")
     state = State(Question("q"), relations=Ranking("triple", (0,), (1.0,)))
     assert (
@@ -246,7 +253,7 @@ def test_relations_that_no_chunk_tells_give_none():
     )
 
 
-def test_of_equal_chunks_the_first_comes_first(told):
+def test_equal_chunks_keep_their_order(told):
     """The published code lists the last first."""
     relations = Ranking("triple", (0,), (0.8,))
     assert told.ids(
@@ -254,8 +261,8 @@ def test_of_equal_chunks_the_first_comes_first(told):
     ) == ["carol#1", "carol#2"]
 
 
-def test_on_a_large_graph_relations_are_ordered_once_somebody_looks(told, monkeypatch):
-    monkeypatch.setattr(hits, "MAX_HITS_NAMED", 2)  # fewer than there are
+def test_large_rankings_are_ordered_lazily(told, monkeypatch):
+    monkeypatch.setattr(hits, "MAX_HITS_NAMED", 2)  # The bound is below the number of relations.
     ends = at(told, Scrooge=0.5, Cratchit=0.3)
     chunks = lambda found: step(told, "ChunksFromRelations", found)
     small = step(told, "RelationsFromNodes", ends, keep=0)
@@ -263,7 +270,7 @@ def test_on_a_large_graph_relations_are_ordered_once_somebody_looks(told, monkey
     monkeypatch.setattr(scores, "MAX_EDGES_UNCOMPILED", 0)
     large = step(told, "RelationsFromNodes", ends, keep=0)
     after = chunks(large)
-    # nor is it ordered to be weighed
+    # It is not ordered to compute its weight either.
     assert "_ordered" not in vars(large.relations) and weighed(large.relations) < 1000
     assert after.chunks.items == chunks(small).chunks.items
     assert after.chunks.scores == pytest.approx(chunks(small).chunks.scores, abs=1e-12)
@@ -281,8 +288,8 @@ def test_on_a_large_graph_relations_are_ordered_once_somebody_looks(told, monkey
 
 
 @pytest.mark.parametrize("budget", [0, 1, 5, 12, 20, 300])
-def test_what_is_ordered_late_is_cut_at_the_same_place(budget):
-    """Of ties, and where many have no text at all, so that more fit than there are tokens."""
+def test_lazy_ranking_is_cut_at_the_same_item(budget):
+    """There are ties, and many items without text, so that more items than tokens fit."""
     rng = np.random.default_rng(budget)
     ids, values = rng.permutation(300), rng.integers(0, 9, 300) / 8
     texts = ["" if id % 3 else "x" * (id % 40) for id in range(300)]
@@ -297,7 +304,7 @@ def test_what_is_ordered_late_is_cut_at_the_same_place(budget):
     ] == [early.head(k).items for k in (0, 7, 400)]
 
 
-def test_on_a_large_graph_edges_of_alike_names_tell_no_passage_either(monkeypatch):
+def test_similarity_edges_of_large_graphs_give_no_passage(monkeypatch):
     triples = [
         ("ann", "knows", "bob"),
         ("ann", SIMILAR_TO, "anne"),
@@ -329,4 +336,4 @@ def test_on_a_large_graph_edges_of_alike_names_tell_no_passage_either(monkeypatc
         found[0][:2] == (["ann -> knows -> bob", "bob -> knows -> anne"], (0.75, 0.25))
         and len(found[1][0]) == 3
     )
-    assert found[0][2:] == ((0, 1), (1.0, 0.0))  # .75 and .25 are the best, .25 the least
+    assert found[0][2:] == ((0, 1), (1.0, 0.0))  # .75 is the best, and .25 the second and last.

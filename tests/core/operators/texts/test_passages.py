@@ -1,4 +1,4 @@
-"""An answer from passages as they stand: what is shown, what is read of the reply, and what is left out."""
+"""Answers from passages: the prompt, the parsed reply, and passages that do not fit."""
 
 import pytest
 
@@ -27,11 +27,11 @@ def test_passages_have_numbers_and_titles(told):
     ) and "[2] The turkey\nThe turkey was as big" in shown(after)
 
 
-def test_a_context_has_no_numbers(told):
+def test_context_has_no_numbers(told):
     assert "[1]" not in shown(told.one("AnswerFromPassages", FOUND, form="context", passages=1))
 
 
-def test_only_the_best_are_shown(told):
+def test_only_the_best_passages_are_shown(told):
     after = told.one("AnswerFromPassages", FOUND, passages=1)
     assert after.prompt.hits == {"chunk": 1} and "turkey" not in shown(after)
 
@@ -46,12 +46,12 @@ def test_only_the_best_are_shown(told):
         ("Answer: no. Answer: Cratchit", "Cratchit", "Thought:"),
     ],
 )
-def test_what_follows_the_last_answer_mark_is_the_answer(told, reply, answer, note):
+def test_answer_follows_the_last_answer_mark(told, reply, answer, note):
     after = told.one("AnswerFromPassages", FOUND, form="thought", models=Written(Parrot(reply)))
     assert after.answer == answer and note in " ".join(after.trace[0].notes)
 
 
-def test_what_does_not_fit_is_left_out_from_the_end(told):
+def test_last_passages_are_left_out_of_a_full_prompt(told):
     alone = Parrot("").count_tokens(
         told.one("AnswerFromPassages", FOUND, passages=1).prompt.messages
     )
@@ -66,18 +66,18 @@ def test_what_does_not_fit_is_left_out_from_the_end(told):
     )
 
 
-def test_a_question_that_fits_nowhere_is_refused(told):
+def test_question_that_does_not_fit_is_refused(told):
     with pytest.raises(BadInput, match="The question alone needs"):
         told.one("AnswerFromPassages", FOUND, models=Written(Parrot("x", context=270)))
 
 
-def test_nothing_found_is_said(told):
+def test_missing_passages_are_reported(told):
     after = told.one("AnswerFromPassages", State(Question("q"), chunks=Ranking("chunk", (), ())))
     assert "(nothing was found)" in shown(after) and after.prompt.hits == {}
 
 
-def test_the_nodes_of_a_tree_are_read_as_their_texts(told):
-    """A summary over the first two chunks, and these as nodes: summary 0.9, chunk carol#1 0.4."""
+def test_tree_nodes_are_shown_as_texts(told):
+    """Nodes: a summary (0.9) over the first two chunks, and these chunks (carol#1 0.4)."""
     ids = ["carol#0", "carol#1", "Summary 1.1"]
     columns = {
         "description": ["", "", "Marley, Scrooge and Fred."],
@@ -97,12 +97,12 @@ def test_the_nodes_of_a_tree_are_read_as_their_texts(told):
     assert told_to_all.excerpt.chunk == 1 and told_to_all.excerpt.text.startswith("Fred")
 
 
-def test_without_a_model_the_prompt_alone(told):
+def test_prompt_is_written_without_a_model(told):
     after = told.one("AnswerFromPassages", FOUND, answering=False)
     assert after.answer is None and after.prompt.hits == {"chunk": 2}
 
 
-def test_names_without_a_model_are_those_of_the_graph(told):
+def test_names_without_a_model_come_from_the_graph(told):
     after = told.state("NamesInQuestion(by='answer')", "Is Tim lame?", answering=False)
     assert (
         after.names == ("Tim",)

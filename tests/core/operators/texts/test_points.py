@@ -1,4 +1,4 @@
-"""Map and reduce: what is read together, which points count, and what is kept where a model dies."""
+"""Map and reduce: groups of texts, scored points, and saved points where a model fails."""
 
 import json
 
@@ -17,7 +17,7 @@ from tests.core.operators.scripted import Script
 from tests.films import Written
 from tests.notes import NoteWith
 
-TWO = "SparseChunks(keep=2)"  # of “the clerk Cratchit” chunks 1 and 2
+TWO = "SparseChunks(keep=2)"  # “the clerk Cratchit” finds chunks 1 and 2.
 LINE = f"{TWO} >> Points() >> AnswerFromPoints()"
 
 
@@ -25,14 +25,14 @@ def points(*scored):
     return json.dumps({"points": [{"description": text, "score": score} for text, score in scored]})
 
 
-def after(told, line, *replies, context=4096, **more):
+def state_after(told, line, *replies, context=4096, **more):
     script = Script(*replies)
     script.context = context
     return told.state(line, "the clerk Cratchit", models=Written(script), **more), script.asked
 
 
-def test_points_of_each_chunk_then_an_answer_from_the_best(told):
-    state, asked = after(
+def test_points_of_chunks_give_an_answer(told):
+    state, asked = state_after(
         told, LINE, points(("weak", 10), ("nothing", 0)), points(("strong", 90)), "The clerk."
     )
     assert (
@@ -47,7 +47,7 @@ def test_points_of_each_chunk_then_an_answer_from_the_best(told):
 
 
 def test_packed_groups_take_as_many_as_fit(told):
-    state, asked = after(
+    state, asked = state_after(
         told, f"{TWO} >> Points(per='packed') >> AnswerFromPoints()", points(("both", 50)), "So."
     )
     assert (
@@ -58,10 +58,10 @@ def test_packed_groups_take_as_many_as_fit(told):
     )
 
 
-def test_a_group_that_the_model_has_no_room_for_is_read_in_two(told):
+def test_too_large_group_is_split(told):
     line = f"{TWO} >> Points(per='packed')"
-    needed = after(told, line, points())[0].trace[-1].usage.tokens_in
-    _, asked = after(told, line, points(), points(), context=needed + 256 + 8 - 1)
+    needed = state_after(told, line, points())[0].trace[-1].usage.tokens_in
+    _, asked = state_after(told, line, points(), points(), context=needed + 256 + 8 - 1)
     assert (
         len(asked) == 2
         and "carol#1" in asked[0]
@@ -70,23 +70,28 @@ def test_a_group_that_the_model_has_no_room_for_is_read_in_two(told):
     )
 
 
-def test_a_passage_that_is_too_long_is_cut(told):
+def test_long_passage_is_cut(told):
     line = "SparseChunks(keep=1) >> Points()"
-    state, (whole,) = after(told, line, points())
-    _, (cut,) = after(told, line, points(), context=state.trace[-1].usage.tokens_in + 256 + 8 - 1)
+    state, (whole,) = state_after(told, line, points())
+    _, (cut,) = state_after(
+        told, line, points(), context=state.trace[-1].usage.tokens_in + 256 + 8 - 1
+    )
     assert 'carol#1,"Fred' in cut and "merry Christmas" in whole and "merry Christmas" not in cut
 
 
 @pytest.mark.parametrize("reply", ["no JSON", '{"points": 7}', "[]"])
-def test_a_reply_that_cannot_be_read_gives_no_point_and_is_told(told, reply):
-    state, asked = after(told, LINE, reply, points(("strong", 90)), "The clerk.")
+def test_unreadable_reply_gives_no_point(told, reply):
+    state, asked = state_after(told, LINE, reply, points(("strong", 90)), "The clerk.")
     assert [point.text for point in state.points] == ["strong"] and state.answer == "The clerk."
     assert state.trace[1].notes[0] == NoteWith(1, "2 parts", "could not be read")
 
 
-def test_half_filled_points_are_taken_and_empty_ones_counted(told):
-    half = '```json\n[{"points": ["a", {"description": "x", "score": "many"}, {"description": null, "score": 5}]}]\n```'
-    state, _ = after(told, f"{TWO} >> Points()", half, points(("strong", 90)))
+def test_incomplete_points_are_kept_and_empty_ones_counted(told):
+    half = (
+        '```json\n[{"points": ["a", {"description": "x", "score": "many"}, {"description": null, '
+        '"score": 5}]}]\n```'
+    )
+    state, _ = state_after(told, f"{TWO} >> Points()", half, points(("strong", 90)))
     assert [(point.text, point.score) for point in state.points] == [
         ("a", 1),
         ("x", 1),
@@ -95,8 +100,8 @@ def test_half_filled_points_are_taken_and_empty_ones_counted(told):
     assert state.trace[1].notes[0] == NoteWith(1, "points", "no text")
 
 
-def test_scores_beyond_the_scale_count_as_its_ends(told):
-    state, _ = after(
+def test_scores_are_clipped_to_the_scale(told):
+    state, _ = state_after(
         told,
         f"{TWO} >> Points()",
         points(("loud", 1000), ("minus", -5)),
@@ -105,18 +110,18 @@ def test_scores_beyond_the_scale_count_as_its_ends(told):
     assert [(point.text, point.score) for point in state.points] == [("loud", 100), ("bare", 1)]
 
 
-def test_without_a_point_the_model_is_told_so_or_not_asked(told):
-    state, asked = after(told, LINE, points(), points(("none", 0)), "I do not know.")
+def test_no_points_are_reported_or_need_no_request(told):
+    state, asked = state_after(told, LINE, points(), points(("none", 0)), "I do not know.")
     assert state.answer == "I do not know." and "(no point)" in asked[2]
-    state, asked = after(
+    state, asked = state_after(
         told, LINE.replace("FromPoints()", "FromPoints(empty='nothing')"), points(), points()
     )
     assert state.answer == "" and len(asked) == 2 and "no answer" in state.trace[-1].notes[0]
 
 
-def test_points_are_cut_at_their_room(told):
-    # 400 letters are 115 tokens: the second has no room
-    state, asked = after(
+def test_points_are_cut_at_their_budget(told):
+    # 400 letters are 115 tokens, so the second does not fit.
+    state, asked = state_after(
         told,
         f"{TWO} >> Points() >> AnswerFromPoints(room=200)",
         points(("a" * 400, 9)),
@@ -126,7 +131,7 @@ def test_points_are_cut_at_their_room(told):
     assert "a" * 400 in asked[2] and "b" * 400 not in asked[2]
 
 
-def test_a_community_without_a_report_is_read_by_its_members(told):
+def test_community_without_report_is_read_by_its_members(told):
     from core.graph.building.text_graph import with_tables
 
     table = told.graph.columns.communities
@@ -136,14 +141,14 @@ def test_a_community_without_a_report_is_read_by_its_members(told):
             title=["Firm"], level=[0], parent=[-1], members=[[2, 3]], report=[""], rating=[1.0]
         ),
     )
-    state, asked = after(
+    state, asked = state_after(
         told, "CommunitiesAtLevel() >> Points(per='packed')", points(("partners", 5)), on=bare
     )
     assert "Marley, Scrooge" in asked[0] and state.points[0].kind == "community"
 
 
-def test_without_a_language_model_nothing_is_noted_and_the_first_part_is_the_prompt(told):
-    state, asked = after(told, LINE, answering=False)
+def test_prompt_without_a_model_is_the_first_part(told):
+    state, asked = state_after(told, LINE, answering=False)
     assert (
         not asked
         and state.points is None
@@ -157,7 +162,7 @@ def test_without_a_language_model_nothing_is_noted_and_the_first_part_is_the_pro
 
 
 class FailingScript(Script):
-    """A model that is gone once its replies are used up."""
+    """A model that fails once its replies are used up."""
 
     def reply(self, *args, **more):
         if not self.replies:
@@ -165,7 +170,7 @@ class FailingScript(Script):
         return super().reply(*args, **more)
 
 
-def test_a_model_that_dies_between_map_and_reduce_leaves_the_points(told):
+def test_failure_between_map_and_reduce_keeps_the_points(told):
     models = Written(FailingScript(points(("weak", 10)), points(("strong", 90))))
     run = LaneRun(
         SourceQuestion(GraphSource.of(told.graph), Question("the clerk Cratchit"), ()),
@@ -181,7 +186,7 @@ def test_a_model_that_dies_between_map_and_reduce_leaves_the_points(told):
     ] and run.state.chunks.items == (1, 2)
 
 
-def test_a_model_that_dies_within_the_map_leaves_the_points_so_far(told):
+def test_failure_within_the_map_keeps_earlier_points(told):
     models = Written(FailingScript(points(("weak", 10))))
     run = LaneRun(
         SourceQuestion(GraphSource.of(told.graph), Question("the clerk Cratchit"), ()),
@@ -203,7 +208,7 @@ def test_a_model_that_dies_within_the_map_leaves_the_points_so_far(told):
     ) == ("Points", 1, 1, 1)
 
 
-def test_points_broken_off_are_not_taken_for_the_whole_by_the_next_run(told):
+def test_partial_points_are_not_reused_as_complete(told):
     prefixes, ask = (
         PrefixCache(),
         SourceQuestion(GraphSource.of(told.graph), Question("the clerk Cratchit"), ()),
@@ -225,19 +230,19 @@ def test_points_broken_off_are_not_taken_for_the_whole_by_the_next_run(told):
     assert [point.text for point in again.state.points] == ["weak", "strong"]
 
 
-def test_points_that_the_model_has_no_room_for_are_left_out_from_the_worst(told):
+def test_worst_points_are_left_out_of_a_full_prompt(told):
     replies = points(("strong " * 200, 9), ("weak " * 200, 8)), points()
-    whole, asked = after(told, LINE, *replies, "So.")
+    whole, asked = state_after(told, LINE, *replies, "So.")
     needed = whole.trace[-1].usage.tokens_in
-    state, asked = after(told, LINE, *replies, "So.", context=needed + 256 + 8 - 1)
+    state, asked = state_after(told, LINE, *replies, "So.", context=needed + 256 + 8 - 1)
     assert "strong" in asked[2] and "weak" not in asked[2]
     assert state.trace[-1].sizes["points"] == 1 and state.trace[-1].notes == (
         NoteWith("2 points", "best 1", "room"),
     )
 
 
-def test_the_steps_count_parts_points_and_replies_that_could_not_be_read(told):
-    state, _ = after(told, LINE, "no JSON", points(("strong", 90)), "The clerk.")
+def test_trace_counts_parts_points_and_unreadable_replies(told):
+    state, _ = state_after(told, LINE, "no JSON", points(("strong", 90)), "The clerk.")
     assert state.trace[1].sizes == {"parts": 2, "unreadable parts": 1} and state.trace[2].sizes == {
         "points": 1
     }
@@ -250,16 +255,17 @@ TIM, AGAIN, FRED = (
 )
 
 
-def test_a_point_that_repeats_another_gives_way():
-    # Tim is picked first. d = 0.5: of the rest 0.40 - 0.5 * 1 = -0.10 and 0.25 - 0.5 * 1/5 = 0.15 (one word of five in common)
+def test_repeated_point_loses_rank():
+    # Tim is picked first. d = 0.5: of the rest 0.40 - 0.5 * 1 = -0.10 and 0.25 - 0.5 * 1/5 = 0.15
+    # (they share one word of five).
     assert diversify_points([AGAIN, FRED, TIM], 0.5) == (TIM, FRED, AGAIN)
-    # d = 0.25: 0.60 - 0.25 = 0.35 and 0.375 - 0.05 = 0.325
+    # d = 0.25: 0.60 - 0.25 = 0.35 and 0.375 - 0.05 = 0.325.
     assert diversify_points([AGAIN, FRED, TIM], 0.25) == (TIM, AGAIN, FRED)
-    # d = 1: scores say nothing but among equals, where those of the larger score come first
+    # d = 1: scores only decide ties, where the larger comes first.
     assert diversify_points([FRED, AGAIN, TIM], 1) == (TIM, FRED, AGAIN)
 
 
-def test_without_diversity_points_are_as_before():
+def test_zero_diversity_changes_nothing():
     same = [
         AnswerPoint(50, "a", "chunk", (0,)),
         AnswerPoint(90, "b", "chunk", (0,)),
@@ -270,14 +276,14 @@ def test_without_diversity_points_are_as_before():
         and diversify_points([], 0.5) == ()
         and diversify_points(same[:1], 0.5) == (same[0],)
     )
-    # no words at all
+    # Empty descriptions share no words.
     assert (
         diversify_points(
             [AnswerPoint(7, "", "chunk", (0,)), AnswerPoint(9, "", "chunk", (1,))], 0.5
         )[0].score
         == 9
     )
-    # the key of what was saved
+    # The text is part of the cache key, so the default must not appear in it.
     assert repr(AnswerFromPoints(diversity=0.0)) == "AnswerFromPoints()"
 
 
@@ -285,7 +291,7 @@ def test_without_diversity_points_are_as_before():
     st.lists(st.tuples(st.integers(1, 100), st.text("ab ", max_size=6)), max_size=8),
     st.floats(0, 1),
 )
-def test_each_pick_is_the_best_of_what_is_left(scored, d):
+def test_each_pick_is_the_best_remaining_point(scored, d):
     given_points = [
         AnswerPoint(score, text, "chunk", (place,)) for place, (score, text) in enumerate(scored)
     ]
@@ -304,11 +310,11 @@ def test_each_pick_is_the_best_of_what_is_left(scored, d):
         assert worth(picked[place], picked[:place]) >= best - 1e-9
 
 
-def test_what_is_different_has_room_before_what_repeats(told):
+def test_different_points_precede_repeated_ones(told):
     replies = (
         points(("Tim is lame. " * 10, 90), ("Tim is lame. " * 9, 80)),
         points(("Fred is merry.", 50)),
     )
     line = LINE.replace("AnswerFromPoints()", "AnswerFromPoints(room=100, diversity=0.5)")
-    state, asked = after(told, line, *replies, "So.")
+    state, asked = state_after(told, line, *replies, "So.")
     assert asked[2].index("(90)") < asked[2].index("(50)") and asked[2].count("lame") < 20

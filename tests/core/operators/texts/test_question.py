@@ -1,4 +1,4 @@
-"""The question's vector, names and keywords; what a language model's reply may be."""
+"""The question's vector, names and keywords, and unexpected replies of language models."""
 
 import json
 
@@ -12,7 +12,7 @@ from tests.films import Bag, Parrot, Written
 from tests.notes import NoteWith
 
 
-def test_names_by_a_language_model(told):
+def test_language_model_extracts_names(told):
     said = Written(Parrot(json.dumps({"names": ["Tiny  Tim", "Tiny Tim", ""]})))
     after = told.state("NamesInQuestion(by='answer')", "Who is Tiny Tim?", models=said)
     assert after.names == ("Tiny Tim",) and after.trace[0].usage.calls == 1
@@ -21,26 +21,26 @@ def test_names_by_a_language_model(told):
 @pytest.mark.parametrize(
     "reply", ["no JSON", '{"names": "Tim"', '{"people": []}', "[1]", '{"names": [1]}', "null"]
 )
-def test_a_reply_that_cannot_be_read_is_told(told, reply):
+def test_unreadable_reply_is_reported(told, reply):
     after = told.state(
         "NamesInQuestion(by='answer')", "Is Tim lame?", models=Written(Parrot(reply))
     )
     assert after.names == ("Tim",) and "could not be read" in after.trace[0].notes[0]
 
 
-def test_keywords_by_a_language_model(told):
+def test_language_model_extracts_keywords(told):
     said = Written(Parrot('{"high": ["poverty"], "low": ["Tim", "crutch"]}'))
     assert told.state("ExtractKeywords(by='answer')", models=said).keywords == Keywords(
         ("Tim", "crutch"), ("poverty",)
     )
 
 
-def test_keywords_without_one_leave_function_words_out(told):
+def test_keywords_without_a_model_skip_function_words(told):
     after = told.state("ExtractKeywords()", "Who is the partner of Scrooge in the firm?")
     assert after.keywords == Keywords(("Scrooge",), ("partner", "firm"))
 
 
-def test_low_keywords_as_a_vector(told):
+def test_low_keywords_are_encoded(told):
     after = told.state("ExtractKeywords() >> EmbedQuery(text='low keywords')", "Is Tim with Fred?")
     assert np.allclose(after.vector, Bag().encode(["Tim, Fred"])[0])
 
@@ -53,8 +53,8 @@ def test_without_keywords_the_question_is_encoded(told):
     )
 
 
-def test_documents_are_named_by_ids_which_no_question_means(told):
-    """The words are both kinds of keywords, and “82”, the id of a document, is no name."""
+def test_document_ids_are_no_names(told):
+    """Keywords of both levels are the words; the id “82” of a document is no name."""
     line = "ExtractKeywords() >> EmbedQuery(text='low keywords')"
     after = told.state(
         line,
@@ -65,7 +65,7 @@ def test_documents_are_named_by_ids_which_no_question_means(told):
     assert np.allclose(after.vector, Bag().encode(["told, apples, 82"])[0])
 
 
-def test_a_graph_of_chunks_alone_has_no_names(told):
+def test_graph_of_chunks_has_no_names(told):
     assert told.state("NamesInQuestion()", "Is Tim lame?", on=plain()).names == ()
 
 
@@ -73,14 +73,14 @@ def test_a_graph_of_chunks_alone_has_no_names(told):
     "line, found",
     [("NamesInQuestion(by='answer')", "names"), ("ExtractKeywords(by='answer')", "keywords")],
 )
-def test_where_no_language_model_is_to_be_asked_the_question_is_read(told, line, found):
+def test_question_words_replace_the_language_model(told, line, found):
     said = Parrot('{"names": ["Nobody"], "low": ["Nobody"], "high": []}')
     after = told.state(line, "Is Tim lame?", models=Written(said), answering=False)
     assert getattr(after, found) in (("Tim",), Keywords(("Tim",), ("lame",))) and not said.asked
     assert after.trace[0].notes == (NoteWith("No language model", "own words"),)
 
 
-def test_a_level_without_keywords_is_not_searched_where_that_is_wanted(told):
+def test_level_without_keywords_can_be_skipped(told):
     line = (
         "ExtractKeywords() >> EmbedQuery(text='low keywords', without='nothing') >> VectorNodes()"
     )

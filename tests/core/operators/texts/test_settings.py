@@ -1,6 +1,10 @@
-"""What single settings change, on the story: by hand, each beside its usual value.
+"""Effects of single settings on the story, each compared with its default.
 
-Cratchit --works for (3)--> Scrooge --partner of (2)--> Marley     Fred --nephew of (1)--> Scrooge     Tim --son of (1)--> Cratchit
+Relations with their weights:
+
+    Cratchit --works for (3)--> Scrooge --partner of (2)--> Marley
+    Fred --nephew of (1)--> Scrooge
+    Tim --son of (1)--> Cratchit
 """
 
 import pytest
@@ -22,19 +26,19 @@ from tests.films import Written
         ({"direction": "in", "hops": 2}, ["Cratchit", "Fred", "Scrooge", "Tim"]),
     ],
 )
-def test_which_way_and_how_far_neighbours_lie(told, settings, names):
+def test_neighbours_follow_direction_and_hops(told, settings, names):
     assert (
         sorted(told.names(told.one("NeighbourNodes", at(told, Scrooge=1.0), **settings))) == names
     )
 
 
-def test_of_neighbours_the_best_are_kept(told):
-    state = at(told, Tim=0.9, Fred=0.5)  # with Tim goes Cratchit, with Fred Scrooge
-    # found before, of equal scores
+def test_best_neighbours_are_kept(told):
+    state = at(told, Tim=0.9, Fred=0.5)  # Tim's neighbour is Cratchit, Fred's is Scrooge.
+    # The hit comes before the neighbour of equal score.
     assert told.names(told.one("NeighbourNodes", state, keep=3)) == ["Tim", "Cratchit", "Fred"]
 
 
-def test_a_walk_that_minds_no_weights_reaches_all_neighbours_alike(told):
+def test_unweighted_walk_reaches_neighbours_equally(told):
     state = at(told, Scrooge=1.0)
     score = lambda after: dict(zip(told.names(after), after.nodes.scores))
     heavy, even = (
@@ -49,15 +53,19 @@ def test_a_walk_that_minds_no_weights_reaches_all_neighbours_alike(told):
 @pytest.mark.parametrize(
     "name, rows", [("ChunksOfRelations", ["carol#1"]), ("ChunksByOccurrence", ["carol#2"])]
 )
-def test_of_the_chunks_so_many_are_kept(told, name, rows):
-    # works for is told in 1 and 2, son of in 2; 2 holds both ends of both
+def test_number_of_chunks_is_bounded(told, name, rows):
+    # works for is stated in 1 and 2, son of in 2; 2 contains both ends of both.
     state = State(Question("q"), relations=Ranking("triple", (0, 3), (0.9, 0.4)))
     assert told.ids(told.one(name, state, keep=1)) == rows
 
 
-def test_what_an_entity_is_worth_decides_whether_it_is_joined(told):
-    """From Tim to Marley are three relations. Both reach out alike until their prizes are used up: 2 and 1, or 10 and 9. At .5 each they
-    meet when either has gone .75; at 1.2 Marley ends before his first relation, unless he has 9, and Tim alone is worth no way."""
+def test_prizes_decide_which_entities_are_joined(told):
+    """Tim and Marley, three relations apart, are joined where their prizes pay for the path.
+
+    Both grow alike until their prizes (2 and 1, or 10 and 9) are used up. At a cost of .5 they meet
+    when each has paid .75. At 1.2 Marley stops before his first relation unless he has 9, and Tim
+    alone pays for no relation.
+    """
     state = at(told, Tim=0.9, Marley=0.5)
     found = lambda nodes, cost: sorted(
         told.names(told.one("SteinerSubgraph", state, nodes=nodes, cost=cost))
@@ -67,8 +75,11 @@ def test_what_an_entity_is_worth_decides_whether_it_is_joined(told):
 
 
 @pytest.mark.parametrize("keep, rows", [(1, (2, 3)), (2, (2, 3, 6))])
-def test_so_many_neighbours_follow_a_passage(told, keep, rows):
-    """Beside “Cratchit works for Scrooge in Camden” lie 0, 1, 3 and 6; Tim is in 3 alone, London in 6, and “son” is in 3 too."""
+def test_number_of_following_neighbours_is_bounded(told, keep, rows):
+    """The neighbours of “Cratchit works for Scrooge in Camden” are 0, 1, 3 and 6.
+
+    Tim is in 3 alone, London in 6, and “son” is in 3 too.
+    """
     state = State(Question("Tim, a son in London"), chunks=Ranking("chunk", (2,), (1.0,)))
     assert (
         told.one("MissingEvidence", state, on=passages(), answering=False, keep=keep).chunks.items
@@ -77,7 +88,7 @@ def test_so_many_neighbours_follow_a_passage(told, keep, rows):
 
 
 @pytest.mark.parametrize("count, shown", [(1, (True, False)), (2, (True, True))])
-def test_a_thought_is_on_so_many_passages(told, count, shown):
+def test_thought_uses_a_number_of_passages(told, count, shown):
     script = Script("Nothing more.")
     state = State(Question("q"), chunks=Ranking("chunk", (3, 0), (0.9, 0.4)))
     told.one("NextThought", state, models=Written(script), passages=count)
@@ -90,9 +101,7 @@ def test_a_thought_is_on_so_many_passages(told, count, shown):
     "sentences, think, replies",
     [(True, True, 3), (True, False, 2), (False, True, 2), (False, False, 1)],
 )
-def test_evidence_is_put_into_sentences_and_thought_about_where_that_is_wanted(
-    told, sentences, think, replies
-):
+def test_evidence_sentences_and_thoughts_are_optional(told, sentences, think, replies):
     script = Script(*["He works for him."] * sentences, *["So it is he."] * think, "Scrooge")
     state = State(Question("q"), paths=Ranking("path", (Path((0,)).extended(3, 0, True),)))
     after = told.one(
@@ -107,8 +116,8 @@ def test_evidence_is_put_into_sentences_and_thought_about_where_that_is_wanted(
     assert ("So it is he." in asked) == think
 
 
-def test_of_relations_about_the_entities_the_first_are_kept(told):
-    """Of Scrooge's the heaviest, that of his clerk."""
+def test_first_relations_of_entities_are_kept(told):
+    """Scrooge's heaviest relation is that of his clerk."""
     assert told.triples(told.one("NeighbourRelations", at(told, Scrooge=1.0), keep=1)) == [
         "Cratchit -> works for -> Scrooge"
     ]

@@ -1,4 +1,4 @@
-"""The Steiner tree against recorded numbers and by hand; chains of entities."""
+"""The Steiner tree against recorded and hand-computed results, and chains of entities."""
 
 import itertools
 
@@ -15,8 +15,11 @@ from tests.core.operators.texts.test_neighbours_and_scores import at, step
 from tests.films import Written
 
 
-def test_the_recorded_path():
-    """pcst_fast 1.0.10 under numpy 1.26.4: path 0-1-2-3, prizes 3 0 2 0, costs .5, unrooted, one cluster, gw."""
+def test_tree_of_a_recorded_path():
+    """Recorded from pcst_fast 1.0.10 under numpy 1.26.4, unrooted, one cluster, pruning gw.
+
+    The path is 0-1-2-3, the prizes are 3 0 2 0, and the costs .5.
+    """
     heads, tails = np.array([0, 1, 2]), np.array([1, 2, 3])
     assert prize_collecting_tree(4, heads, tails, np.full(3, 0.5), np.array([3.0, 0, 2, 0])) == (
         [0, 1, 2],
@@ -24,8 +27,8 @@ def test_the_recorded_path():
     )
 
 
-def test_a_prize_not_worth_its_way_is_left():
-    # 1 has prize 1, and the edge to it costs 3; 0 has the larger prize
+def test_prize_below_its_cost_is_left():
+    # 1 has prize 1, and its edge costs 3; 0 has the larger prize.
     assert prize_collecting_tree(
         2, np.array([0]), np.array([1]), np.array([3.0]), np.array([2.0, 1.0])
     ) == ([0], [])
@@ -39,8 +42,8 @@ def test_no_prize_gives_no_tree():
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_a_tree_at_most_twice_as_bad_as_the_best(seed):
-    """Costs of the tree and prizes missed, against every connected part of a random graph of six nodes."""
+def test_tree_is_at_most_twice_as_bad_as_the_best(seed):
+    """Its cost plus missed prizes, against every connected part of a random graph of six nodes."""
     rng = np.random.default_rng(seed)
     pairs = [pair for pair in itertools.combinations(range(6), 2) if rng.random() < 0.6]
     heads, tails = np.array([a for a, _ in pairs], int), np.array([b for _, b in pairs], int)
@@ -74,16 +77,18 @@ def _trees(heads, tails, costs):
                 yield part, cost
 
 
-def test_the_tree_joins_what_was_found(told):
+def test_tree_joins_the_hits(told):
     after = step(told, "SteinerSubgraph", at(told, Tim=0.9, Marley=0.8))
-    # prizes 3 and 2, three edges of cost one half between them: Tim - Cratchit - Scrooge - Marley
+    # The prizes are 3 and 2, with three edges of cost one half between them: Tim - Cratchit -
+    # Scrooge - Marley.
     assert (
         told.names(after) == ["Tim", "Marley", "Cratchit", "Scrooge"] and len(after.relations) == 3
     )
 
 
-def test_edges_with_prizes_above_their_cost_are_taken(told):
-    relations = Ranking("triple", (1, 2), (0.9, 0.5))  # nephew of, partner of: prizes 2 and 1
+def test_edges_with_prizes_above_their_cost_are_chosen(told):
+    # nephew of and partner of have prizes 2 and 1.
+    relations = Ranking("triple", (1, 2), (0.9, 0.5))
     state = at(told, Tim=0.9).replace(relations=relations)
     after = step(told, "SteinerSubgraph", state, relations=2)
     assert {"Fred -> nephew of -> Scrooge", "Scrooge -> partner of -> Marley"} <= set(
@@ -95,7 +100,7 @@ def test_edges_with_prizes_above_their_cost_are_taken(told):
     )
 
 
-def test_relations_alike_share_a_prize(told):
+def test_equal_relations_share_a_prize(told):
     from core.operators import SteinerSubgraph
 
     prizes, cost = SteinerSubgraph(relations=2)._edge_prizes(
@@ -109,23 +114,23 @@ def test_relations_alike_share_a_prize(told):
     prizes, _ = SteinerSubgraph(relations=2)._edge_prizes(
         Ranking("triple", (1, 2, 3, 0), (0.9, 0.9, 0.9, 0.5))
     )
-    # at most 0.99 of the one before
+    # Each prize is at most 0.99 of the one before.
     assert prizes[1] == pytest.approx(2 / 3) and prizes[0] == pytest.approx(2 / 3 * 0.99)
 
 
 def test_chains_lead_from_one_entity_to_the_nearest_next(told):
-    # Marley, Tim, Cratchit
+    # The entities are Marley, Tim and Cratchit.
     state = State(Question("q"), linked=Ranking("node", (2, 4, 0), (1.0, 0.9, 0.8)))
     (chain,) = step(told, "KhopPaths", state, reading="code").paths.items
-    # from Marley Cratchit is two steps away, Tim three; then from Cratchit one
-    assert (
-        told.graph.text(chain)
-        == "Marley -> partner of_reverse -> Scrooge -> works for_reverse -> Cratchit -> son of_reverse -> Tim"
+    # From Marley, Cratchit is two steps away and Tim three; from Cratchit, Tim is one.
+    assert told.graph.text(chain) == (
+        "Marley -> partner of_reverse -> Scrooge -> works for_reverse -> Cratchit -> son "
+        "of_reverse -> Tim"
     )
 
 
-def test_entities_out_of_reach_begin_a_chain_of_their_own(told):
-    # Marley, Scrooge, Tim
+def test_unreachable_entities_begin_a_new_chain(told):
+    # The entities are Marley, Scrooge and Tim.
     state = State(Question("q"), linked=Ranking("node", (2, 3, 4), (1.0, 0.9, 0.8)))
     after = step(told, "KhopPaths", state, hops=1, reading="code")
     assert told.graph.texts(after.paths.items) == ["Marley -> partner of_reverse -> Scrooge"]
@@ -144,15 +149,15 @@ def paths_between(triples, linked, **settings):
 @pytest.mark.parametrize(
     ("triples", "linked", "paper", "code"),
     [
-        # Section 6.1: the entities of a path are removed once it is found. C has nobody left to be joined with.
+        # Section 6.1: the entities of a path are removed once it is found. C then has no partner.
         (("AB", "AC"), "ABC", ["AB"], ["ABAC"]),
-        # A and B are joined, then C and D, though B and C lie two steps apart.
+        # A and B are joined, then C and D, though B and C are only two steps apart.
         (("AB", "CD", "Bx", "xC"), "ABCD", ["AB", "CD"], ["ABxCD"]),
-        # C is joined with D past A and B, whose own path is a part of that one: both are merged.
+        # C is joined with D through A and B, whose own path is part of that one: both are merged.
         (("AB", "CA", "BD"), "ABCD", ["CABD"], ["ABDBAC"]),
         (("AB", "xC"), "AC", [], []),
     ],
 )
-def test_paths_by_the_papers_reading_and_by_dalks(triples, linked, paper, code):
+def test_paths_by_the_paper_and_by_dalks_code(triples, linked, paper, code):
     assert paths_between(triples, linked) == paper
     assert paths_between(triples, linked, reading="code") == code
