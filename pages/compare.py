@@ -8,11 +8,13 @@ from functools import partial
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.cases import Case
 from core.engine import MethodComparison
 from core.errors import HopscopeError
 from core.graph.edits import Edit
+from core.instances.catalogue import Instance
 from core.operators.languages import notes_on_language
 from core.runtime.jobs import JOB_CANCELLED, Job
 from core.sources import GraphSource, SourceQuestion
@@ -107,71 +109,125 @@ def page() -> None:
     settle_lanes()
     instances_by_id = instances()
     if is_presenting():
-        if session.submitted:
-            session.trouble = start_comparison(lane_methods(instances_by_id), screen_to_reuse())
-            st.query_params["present"] = "1"
-            session.submitted = session.edited = False
-        present(repair_beside)
+        draw_presentation(instances_by_id)
         return
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="controls"):
-        pressed = question_bar()
-        draw_options()
-    ask_on_enter(tr("Question"))
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="facts"):
-        entities = st.container(width="stretch")
-        actions = st.container(horizontal=True, width="content", gap="small")
-    above, results = st.container(), st.container()
+    is_pressed = draw_question_row()
+    entities, actions = divide_facts_row()
+    above = st.container()
+    results = st.container()
     if screen_comparison() is None:
         stop_if_missing(page_source())
-    stopped = Session.stopped.take()
+    is_stopped = Session.stopped.take()
     with above:
         lanes = lane_methods(instances_by_id)
-        if (pressed or session.submitted) and not stopped:
-            session.trouble = start_comparison(lanes, None if pressed else screen_to_reuse())
-        # Cleared only after asking: a run that is interrupted before must not lose the question.
-        session.submitted = session.edited = False
-        if session.trouble is not None:
-            draw_question_error(session.trouble)
-    with above:
+        ask_if_submitted(lanes, is_pressed, is_stopped)
         on_screen = drawable_screen(screen_comparison())
         if on_screen is not None and session.trouble is not None:
             draw_earlier_note(on_screen.comparison)
     with entities:
-        if page_source().is_corpus:
-            facts()
-        else:
-            chips(seen_graph(on_screen))
+        draw_entities(on_screen)
     with above:
         changes()
-        if on_screen is not None and (text := fetched_text(on_screen.comparison)):
-            st.caption(f":material/database: {plain(text)}")
         if on_screen is not None:
-            draw_language_notes(on_screen.comparison)
+            draw_comparison_notes(on_screen.comparison)
     dialog(
         runnable_methods(instances_by_id), on_screen.comparison if on_screen is not None else None
     )
-    if on_screen is not None and on_screen.case is not None:
+    if on_screen is not None:
+        draw_screen(on_screen, above, results)
+    else:
+        with results:
+            welcome()
+            draw_idle(lanes)
+    write_screen_address(on_screen)
+    if on_screen is not None:
+        with actions:
+            draw_actions(on_screen)
+
+
+def draw_presentation(instances_by_id: dict[str, Instance]) -> None:
+    """Draw the comparison as a presentation, started first if it was submitted."""
+    if session.submitted:
+        session.trouble = start_comparison(lane_methods(instances_by_id), screen_to_reuse())
+        st.query_params["present"] = "1"
+        session.submitted = session.edited = False
+    present(repair_beside)
+
+
+def draw_question_row() -> bool:
+    """Draw the question bar and its options, and return whether Ask was pressed."""
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="controls"):
+        is_pressed = question_bar()
+        draw_options()
+    ask_on_enter(tr("Question"))
+    return is_pressed
+
+
+def divide_facts_row() -> tuple[DeltaGenerator, DeltaGenerator]:
+    """Return the containers of the entities and of the buttons beside them."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="facts"):
+        entities = st.container(width="stretch")
+        actions = st.container(horizontal=True, width="content", gap="small")
+    return entities, actions
+
+
+def ask_if_submitted(lanes: list[Instance], is_pressed: bool, is_stopped: bool) -> None:
+    """Start the comparison if the question was asked, and draw the error if there is one."""
+    if (is_pressed or session.submitted) and not is_stopped:
+        session.trouble = start_comparison(lanes, None if is_pressed else screen_to_reuse())
+    # Cleared only after asking: a run that is interrupted before must not lose the question.
+    session.submitted = session.edited = False
+    if session.trouble is not None:
+        draw_question_error(session.trouble)
+
+
+def draw_entities(on_screen: ScreenComparison | None) -> None:
+    """Draw the question entities, or on documents the counts of the corpus."""
+    if page_source().is_corpus:
+        facts()
+    else:
+        chips(seen_graph(on_screen))
+
+
+def draw_comparison_notes(comparison: MethodComparison) -> None:
+    """Draw what was fetched from a live database, and the notes on languages."""
+    text = fetched_text(comparison)
+    if text:
+        st.caption(f":material/database: {plain(text)}")
+    draw_language_notes(comparison)
+
+
+def draw_screen(
+    on_screen: ScreenComparison, above: DeltaGenerator, results: DeltaGenerator
+) -> None:
+    """Draw the board, and the notes above it."""
+    if on_screen.case is not None:
         with above:
             draw_case_note(on_screen.case)
     with results:
-        if on_screen is None:
-            welcome()
-            draw_idle(lanes)
-        else:
-            draw(on_screen)
-            with above:
-                draw_partial_lanes(on_screen)
-                # After the board, so that a job cannot end unnoticed between the two.
-                draw_missing_graphs(on_screen)
-    if (link := screen_link(on_screen)) is not None:
+        draw(on_screen)
+    with above:
+        draw_partial_lanes(on_screen)
+        # After the board, so that a job cannot end unnoticed between the two.
+        draw_missing_graphs(on_screen)
+
+
+def write_screen_address(on_screen: ScreenComparison | None) -> None:
+    """Write the link of what is on the screen into the address."""
+    link = screen_link(on_screen)
+    if link is not None:
         write_address(link.parameters())
-    if on_screen is not None:
-        with actions:
-            if on_screen.job is not None and not on_screen.job.ended:
-                button(tr("Cancel"), partial(stop, on_screen.job), icon="stop_circle", key="cancel")
-            if on_screen.job is None or on_screen.job.ended:
-                rerank(on_screen.comparison)
-            share(on_screen, drawing(on_screen))
+
+
+def draw_actions(on_screen: ScreenComparison) -> None:
+    """Draw the buttons that cancel, re-rank and share what is on the screen."""
+    job = on_screen.job
+    if job is not None and not job.ended:
+        button(tr("Cancel"), partial(stop, job), icon="stop_circle", key="cancel")
+    # A job that ended since has both.
+    if job is None or job.ended:
+        rerank(on_screen.comparison)
+    share(on_screen, drawing(on_screen))
 
 
 def seen_graph(on_screen: ScreenComparison | None) -> Any:

@@ -85,7 +85,7 @@ def add(commands) -> None:
         help="methods, or their steps as text, separated by commas; the others are tested against "
         "the first",
     )
-    add_old_name(evaluate, "--instances", of="methods", action="append")
+    add_old_name(evaluate, "--methods", of="methods", action="append")
     evaluate.add_argument(
         "--run",
         dest="brought",
@@ -524,7 +524,7 @@ def print_why_lost(engine, store, summary: RunSummary) -> None:
 def _print_repairs(one: LineRepairs) -> None:
     """Print the losses of a method and the changes that recover some of them.
 
-    Each change is printed as the line to name in `--instances`.
+    Each change is printed as the line to name in `--methods`.
     """
     first_sentence, *other_sentences = one.sentences(one.instance)
     helpful = [

@@ -293,7 +293,7 @@ def test_the_command_line_says_what_was_done_without_a_language_model(corpus, en
 
 @pytest.mark.parametrize(
     "command",
-    ["ask Who --corpus carols --instance tog", "evaluate --set carols --instances tog --sample 1"],
+    ["ask Who --corpus carols --method tog", "evaluate --set carols --methods tog --sample 1"],
 )
 def test_a_method_that_is_there_for_both_is_the_one_on_documents_where_documents_are_asked(
     command, corpus, engine, capsys

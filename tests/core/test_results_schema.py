@@ -31,7 +31,7 @@ def test_a_comparison_on_triples_keeps_to_it(capsys):
     found = asked(
         capsys,
         "who directed Inception",
-        *(f"--instance={line}" for line in lines),
+        *(f"--method={line}" for line in lines),
         "--answer",
         "Christopher Nolan",
         "--influence",

@@ -92,47 +92,62 @@ class PathsDrawing:
         best, missed, stories = [], [], []
         for lane, lost_answers in zip(self._comparison.lanes, lost):
             state = retrieved_state(lane)
-            head = state.paths.head(MAX_SHOWN_PATHS) if state.paths is not None else None
-            rows = []
-            if head is not None:
-                rows = [(path, head.score(i)) for i, path in enumerate(head.items)]
-            entries = [
-                {"key": self._key(lane, path), "rank": i, "score": score}
-                for i, (path, score) in enumerate(rows, 1)
-            ]
-            best.append(None if head is None else entries)
-            missed.append(
-                [
-                    {"key": self._key(lane, path), "answer": answer}
-                    for answer, path in lost_answers[:MAX_SHOWN_LOST_ANSWERS]
-                ]
-            )
-            steps = state.trace if lane.preview is None else ()
-            searches = [
-                self._story(lane, step)
-                for step in steps
-                if step.frames and step.frames[0].ranking.kind == "path"
-            ]
-            stories.append([*searches, *self._spread(lane)])
-        shown_keys = dict.fromkeys(
-            entry["key"] for part in (*best, *missed) for entry in part or ()
-        )
-        paths, walked = {}, {}
+            best.append(self._best(lane, state))
+            missed.append(self._missed(lane, lost_answers))
+            stories.append([*self._searches(lane, state), *self._spread(lane)])
+        walked, paths = self._known_paths()
+        shown_keys = {entry["key"] for part in (*best, *missed) for entry in part or ()}
+        fates = {key: self._fates(key, by_model) for key in paths if key in shown_keys}
+        return DrawnPaths(best, missed, stories, paths, fates, walked, self._keys_by_path())
+
+    def _best(self, lane: MethodLane, state: State) -> list[Data] | None:
+        """Return a lane's best paths with ranks and scores; None if it seeks no paths."""
+        if state.paths is None:
+            return None
+        head = state.paths.head(MAX_SHOWN_PATHS)
+        rows = [(path, head.score(i)) for i, path in enumerate(head.items)]
+        return [
+            {"key": self._key(lane, path), "rank": rank, "score": score}
+            for rank, (path, score) in enumerate(rows, 1)
+        ]
+
+    def _missed(self, lane: MethodLane, lost_answers: Sequence[tuple[str, Path]]) -> list[Data]:
+        """Return the first paths to known answers that a lane lost."""
+        return [
+            {"key": self._key(lane, path), "answer": answer}
+            for answer, path in lost_answers[:MAX_SHOWN_LOST_ANSWERS]
+        ]
+
+    def _searches(self, lane: MethodLane, state: State) -> list[Data]:
+        """Return the replays of a lane's searches for paths; none during a preview."""
+        if lane.preview is not None:
+            return []
+        return [
+            self._story(lane, step)
+            for step in state.trace
+            if step.frames and step.frames[0].ranking.kind == "path"
+        ]
+
+    def _known_paths(self) -> tuple[dict[str, Path], dict[str, Data]]:
+        """Return each known path and its data, by key."""
+        walked: dict[str, Path] = {}
+        paths: dict[str, Data] = {}
         tables: dict[str, Mapping[str, tuple[str, str]]] = {}
         for key, occurrences in self._known.items():
-            graph, walked[key] = next(iter(occurrences.values()))
-            if graph.name in tables:
-                table = tables[graph.name]
-            else:
-                table = tables.setdefault(graph.name, relation_table(graph.name))
-            paths[key] = self._path(graph, walked[key], table)
-        fates = {key: self._fates(key, by_model) for key in paths if key in shown_keys}
-        keys = {
-            (graph, path): key
-            for key, known in self._known.items()
-            for graph, (_, path) in known.items()
-        }
-        return DrawnPaths(best, missed, stories, paths, fates, walked, keys)
+            graph, path = next(iter(occurrences.values()))
+            if graph.name not in tables:
+                tables[graph.name] = relation_table(graph.name)
+            walked[key] = path
+            paths[key] = self._path(graph, path, tables[graph.name])
+        return walked, paths
+
+    def _keys_by_path(self) -> dict[tuple[int, Path], str]:
+        """Return the key of each known path, by the `id` of a graph and the path in it."""
+        keys: dict[tuple[int, Path], str] = {}
+        for key, occurrences in self._known.items():
+            for graph_id, (_, path) in occurrences.items():
+                keys[graph_id, path] = key
+        return keys
 
     def _key(self, lane: MethodLane, path: Path) -> str:
         nodes, edges = self._placed(lane.graph, path)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from core.diagnosis.funnel import gold_nodes
 from core.engine import MethodComparison
 from core.graph.algorithms.layout import Position, layered_positions, node_positions
 from core.graph.algorithms.neighbourhood import induced_edges
-from core.types import Path
+from core.types import Path, Subgraph
 from pages.parts.board.main_nodes import main_nodes
 from pages.parts.board.node_panel import RelationWords, lane_fates, node_relations
 from pages.parts.board.paths import retrieved_state
@@ -111,39 +112,25 @@ class Picture:
         named : the known answers that the sentence for all lanes names.
         hits : other ranked items, with their `nodes` and `edges`.
         """
-        comparison, graph = self._comparison, self._comparison.graph
+        ask = self._comparison.ask
         nodes = self._nodes(
-            [path for part in (*best, *missed) for path in part],
-            every,
-            [node for hit in hits for node in hit["nodes"]],
+            shown=list(chain(*best, *missed)),
+            every=every,
+            hits=list(chain.from_iterable(hit["nodes"] for hit in hits)),
         )
         if not nodes:
             return {"nodes": [], "edges": []}
-        drawn_nodes = set(nodes)
-        ids = edges_between(graph, np.sort(np.asarray(nodes, np.int64)))
-        heads, relations, tails = (part.tolist() for part in graph.triples(ids))
-        triples = {edge: triple for edge, *triple in zip(ids.tolist(), heads, tails, relations)}
-        used = {
-            edge for path in every for edge in path.edges if drawn_nodes.issuperset(path.nodes)
-        } | {e for hit in hits for e in hit["edges"]}
-        within = [
-            part
-            for lane in comparison.lanes
-            if (part := retrieved_state(lane).subgraph) is not None
-        ]
-        edges = [
-            edge
-            for edge in triples
-            if edge in used or any(subgraph.has_edge(edge) for subgraph in within)
-        ]
+        triples = _triples_between(self._comparison.graph, nodes)
+        used = _used_edges(nodes, every, hits)
+        subgraphs = self._subgraphs()
+        edges = [edge for edge in triples if edge in used or _has_edge(subgraphs, edge)]
         # A picture of seeds only is no reason to keep their positions.
-        fixed = self._places if len(self._places) > len(comparison.ask.seeds) else None
-        self._places = node_positions(nodes, [tuple(triples[edge][:2]) for edge in edges], fixed)
-        named_nodes = answer_nodes(comparison, named)
-        main = main_nodes(comparison.ask.seeds, best, missed, answer_nodes(comparison), named_nodes)
-        large = layered_positions(
-            main, [tuple(triples[edge][:2]) for edge in edges if edge in used], comparison.ask.seeds
-        )
+        fixed = self._places if len(self._places) > len(ask.seeds) else None
+        self._places = node_positions(nodes, [triples[edge][:2] for edge in edges], fixed)
+        named_nodes = answer_nodes(self._comparison, named)
+        main = main_nodes(ask.seeds, best, missed, answer_nodes(self._comparison), named_nodes)
+        used_pairs = [triples[edge][:2] for edge in edges if edge in used]
+        large = layered_positions(main, used_pairs, ask.seeds)
         return {
             "nodes": self._drawn(nodes, large, named_nodes),
             "edges": [self._edge(edge, *triples[edge]) for edge in edges],
@@ -198,40 +185,74 @@ class Picture:
         They are seeds, nodes of shown paths, answers, nodes of replayed paths, hits, nodes that are
         drawn already, and the best-scored neighbours.
         """
-        comparison, graph = self._comparison, self._comparison.graph
-        chosen = dict.fromkeys(comparison.ask.seeds)
-        chosen |= dict.fromkeys(node for path in shown for node in path.nodes)
-        extracted = [
-            part
-            for lane in comparison.lanes
-            if (part := retrieved_state(lane).subgraph) is not None
-        ]
-        for answer in comparison.ask.question.answers:
-            chosen |= dict.fromkeys(
-                n
-                for n in sorted(answer_nodes(comparison, [answer]))
-                if any(n in subgraph for subgraph in extracted)
-            )
-        for node in (node for path in every for node in path.nodes):
-            if len(chosen) >= MAX_PICTURE_NODES:
-                break
-            chosen.setdefault(node)
-        for node in hits:
-            if len(chosen) < USUAL_PICTURE_NODES:
-                chosen.setdefault(node)
-        for node in self._places:  # Nodes that are drawn already stay.
-            if len(chosen) < USUAL_PICTURE_NODES and any(
-                node in subgraph for subgraph in extracted
-            ):
-                chosen.setdefault(node)
-        for subgraph in extracted:
-            for node in _neighbours(graph, subgraph, chosen):
-                if len(chosen) >= USUAL_PICTURE_NODES:
-                    break
-                chosen.setdefault(node)
-        return list(chosen)[
-            : max(MAX_PICTURE_NODES, len({node for path in shown for node in path.nodes}))
-        ]
+        shown_nodes = _nodes_of(shown)
+        subgraphs = self._subgraphs()
+        chosen = dict.fromkeys([*self._comparison.ask.seeds, *shown_nodes])
+        chosen |= dict.fromkeys(self._retrieved_answers(subgraphs))
+        _add_while_room(chosen, _nodes_of(every), MAX_PICTURE_NODES)
+        _add_while_room(chosen, hits, USUAL_PICTURE_NODES)
+        drawn_before = (node for node in self._places if _has_node(subgraphs, node))
+        _add_while_room(chosen, drawn_before, USUAL_PICTURE_NODES)
+        for subgraph in subgraphs:
+            neighbours = _neighbours(self._comparison.graph, subgraph, chosen)
+            _add_while_room(chosen, neighbours, USUAL_PICTURE_NODES)
+        return list(chosen)[: max(MAX_PICTURE_NODES, len(set(shown_nodes)))]
+
+    def _subgraphs(self) -> list[Subgraph]:
+        """Return the subgraphs that the lanes have retrieved."""
+        subgraphs = (retrieved_state(lane).subgraph for lane in self._comparison.lanes)
+        return [subgraph for subgraph in subgraphs if subgraph is not None]
+
+    def _retrieved_answers(self, subgraphs: Sequence[Subgraph]) -> list[int]:
+        """Return the nodes of the known answers that are in a retrieved subgraph."""
+        retrieved = []
+        for answer in self._comparison.ask.question.answers:
+            for node in sorted(answer_nodes(self._comparison, [answer])):
+                if _has_node(subgraphs, node):
+                    retrieved.append(node)
+        return retrieved
+
+
+def _nodes_of(paths: Iterable[Path]) -> list[int]:
+    """Return the nodes of some paths in order; a node may come several times."""
+    return list(chain.from_iterable(path.nodes for path in paths))
+
+
+def _has_node(subgraphs: Iterable[Subgraph], node: int) -> bool:
+    """Return whether a node is in one of the subgraphs."""
+    return any(node in subgraph for subgraph in subgraphs)
+
+
+def _has_edge(subgraphs: Iterable[Subgraph], edge: int) -> bool:
+    """Return whether an edge is in one of the subgraphs."""
+    return any(subgraph.has_edge(edge) for subgraph in subgraphs)
+
+
+def _add_while_room(chosen: dict[int, None], nodes: Iterable[int], most: int) -> None:
+    """Add nodes to the chosen ones until there are `most`."""
+    for node in nodes:
+        if len(chosen) >= most:
+            break
+        chosen.setdefault(node)
+
+
+def _used_edges(nodes: Iterable[int], paths: Iterable[Path], hits: Data) -> set[int]:
+    """Return the edges of the paths that are drawn whole, and those of the hits."""
+    drawn_nodes = set(nodes)
+    used: set[int] = set()
+    for path in paths:
+        if drawn_nodes.issuperset(path.nodes):
+            used.update(path.edges)
+    for hit in hits:
+        used.update(hit["edges"])
+    return used
+
+
+def _triples_between(graph, nodes: list[int]) -> dict[int, tuple[int, int, int]]:
+    """Return head, tail and relation of each edge between these nodes, by edge."""
+    edges = edges_between(graph, np.sort(np.asarray(nodes, np.int64)))
+    heads, relations, tails = (part.tolist() for part in graph.triples(edges))
+    return dict(zip(edges.tolist(), zip(heads, tails, relations)))
 
 
 def edges_between(graph, nodes: np.ndarray) -> np.ndarray:

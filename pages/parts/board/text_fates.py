@@ -50,29 +50,40 @@ def hit_fates(
     """
     hits_by_key = [{hit.key: hit for hit in hits_of(lane)} for lane in lanes]
     on_paths = [_path_fates(ways) for ways in paths or [()] * len(lanes)]
-    keys = list(
-        dict.fromkeys([Key("chunk", id) for id in gold] + list(chain(*hits_by_key, *on_paths)))
-    )
+    gold_keys = [Key("chunk", id) for id in gold]
+    keys = list(dict.fromkeys(chain(gold_keys, *hits_by_key, *on_paths)))
     fates: dict[Key, dict[str, Data]] = {key: {} for key in keys}
     for i, (lane, hits) in enumerate(zip(lanes, hits_by_key)):
         if lane.retrieved:
-            late = _late_fates(
-                lane, [key for key in keys if key.kind == "chunk" and key not in hits]
-            )
-            prompt_ranks = {} if lane.state.prompt is None else dict(lane.state.prompt.hits)
-            kinds = {hit.kind for hit in hits.values()}
-            handed_on = handed_on_chunks(lane.graph, lane.state)
-            for key in keys:
-                on_path = on_paths[i].get(key)
-                if key in hits:
-                    fates[key][f"lane-{i}"] = _found_fate(hits[key], prompt_ranks, handed_on)
-                # During a preview, a hit that is not found may still be found.
-                elif on_path or lane.preview is None:
-                    fates[key][f"lane-{i}"] = (
-                        on_path
-                        or late.get(key)
-                        or _missing_fate(key, kinds, lane, handed_on is not None)
-                    )
+            for key, fate in _fates_in_lane(lane, hits, on_paths[i], keys).items():
+                fates[key][f"lane-{i}"] = fate
+    return fates
+
+
+def _fates_in_lane(
+    lane: MethodLane, hits: Mapping[Key, Hit], on_path: Mapping[Key, Data], keys: Sequence[Key]
+) -> dict[Key, Data]:
+    """Return the fate of each item in one lane.
+
+    Parameters
+    ----------
+    hits : the hits of the lane.
+    on_path : the fates of the nodes on its best paths.
+    keys : the items.
+    """
+    late = _late_fates(lane, [key for key in keys if key.kind == "chunk" and key not in hits])
+    prompt_ranks = dict(lane.state.prompt.hits) if lane.state.prompt is not None else {}
+    kinds = {hit.kind for hit in hits.values()}
+    handed_on = handed_on_chunks(lane.graph, lane.state)
+    fates: dict[Key, Data] = {}
+    for key in keys:
+        if key in hits:
+            fates[key] = _found_fate(hits[key], prompt_ranks, handed_on)
+        elif key in on_path:
+            fates[key] = on_path[key]
+        # During a preview, a hit that is not found may still be found.
+        elif lane.preview is None:
+            fates[key] = late.get(key) or _missing_fate(key, kinds, lane, handed_on is not None)
     return fates
 
 

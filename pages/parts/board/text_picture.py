@@ -5,9 +5,9 @@ Entities of one name, and passages of one id, are one node for all lanes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from typing import Any
 
 import numpy as np
@@ -140,41 +140,69 @@ def nodes_to_draw(
     """
     lane_hits = [[hit for hit in hits_of(lane) if hit.kind != "triple"] for lane in lanes]
     paths = paths or [()] * len(lanes)
-    most = MAX_TEXT_PICTURE_NODES
-    if any(
-        handed_on_chunks(lane.graph, lane.state) is not None for lane in lanes if lane.retrieved
-    ):
-        most = MAX_DRAWN_DOCUMENTS
-    reached = {hit.key for hits in lane_hits for hit in hits}
-    keys = {Key("chunk", id): {"name": title, "role": "gold"} for id, title in gold.items()}
-    gold_keys = sorted(keys, key=lambda key: key not in reached)[
-        : MAX_DRAWN_GOLD if most > MAX_TEXT_PICTURE_NODES else None
-    ]
-    drawing = PictureDraft({key: data for key, data in keys.items() if key in set(gold_keys)})
-    by_place = [
-        sorted(hits, key=lambda hit: (hit.place, list(HIT_KINDS).index(hit.kind)))
-        for hits in lane_hits
-    ]
-    for row in zip_longest(*map(zip_longest, paths, by_place)):
-        for lane, (path, hit) in zip(lanes, (both or (None, None) for both in row)):
-            if path is not None:
-                _path(drawing, path, gold, most)
-            if hit is not None and len(drawing.nodes) < most:
-                drawing.nodes.setdefault(
-                    hit.key, {"name": _name(lane.graph, hit), "role": _role(hit.key, gold)}
-                )
+    draws_documents = _hand_on_documents(lanes)
+    most = MAX_DRAWN_DOCUMENTS if draws_documents else MAX_TEXT_PICTURE_NODES
+    most_gold = MAX_DRAWN_GOLD if draws_documents else None
+    drawing = PictureDraft(_gold_nodes(gold, chain(*lane_hits), most_gold))
+    for lane, path, hit in _take_turns(lanes, paths, lane_hits):
+        if path is not None:
+            _path(drawing, path, gold, most)
+        if hit is not None and len(drawing.nodes) < most:
+            data = {"name": _name(lane.graph, hit), "role": _role(hit.key, gold)}
+            drawing.nodes.setdefault(hit.key, data)
     for lane in lanes:
         _relations(drawing, lane)
     for lane, hits, ways in zip(lanes, lane_hits, paths):
-        own = {hit.key for hit in hits} | {key for path in ways for key in path["nodes"]}
-        edges = _add_edges(drawing, lane, [hit for hit in hits if hit.key in drawing.nodes], ways)
-        drawing.shares.append(
-            {
-                "nodes": [key for key in drawing.nodes if key in own or key in edges[1]],
-                "edges": edges[0],
-            }
-        )
+        drawing.shares.append(_add_share(drawing, lane, hits, ways))
     return drawing
+
+
+def _hand_on_documents(lanes: Sequence[MethodLane]) -> bool:
+    """Return whether a lane hands documents on, as on a corpus graph."""
+    return any(
+        handed_on_chunks(lane.graph, lane.state) is not None for lane in lanes if lane.retrieved
+    )
+
+
+def _gold_nodes(
+    gold: Mapping[str, str], hits: Iterable[Hit], most: int | None
+) -> dict[Key, dict[str, str]]:
+    """Return the gold passages to draw; the hits come first if there are more than `most`."""
+    reached = {hit.key for hit in hits}
+    nodes = {Key("chunk", id): {"name": title, "role": "gold"} for id, title in gold.items()}
+    chosen = set(sorted(nodes, key=lambda key: key not in reached)[:most])
+    return {key: data for key, data in nodes.items() if key in chosen}
+
+
+def _take_turns(
+    lanes: Sequence[MethodLane], paths: LanePathData, lane_hits: Sequence[Sequence[Hit]]
+) -> Iterator[tuple[MethodLane, Mapping[str, Any] | None, Hit | None]]:
+    """Yield the next best path and hit of each lane in turn."""
+    kinds = list(HIT_KINDS)
+    by_place = [
+        sorted(hits, key=lambda hit: (hit.place, kinds.index(hit.kind))) for hits in lane_hits
+    ]
+    for row in zip_longest(*map(zip_longest, paths, by_place)):
+        for lane, turn in zip(lanes, row):
+            if turn is not None:
+                path, hit = turn
+                yield lane, path, hit
+
+
+def _add_share(
+    drawing: PictureDraft,
+    lane: MethodLane,
+    hits: Sequence[Hit],
+    paths: Sequence[Mapping[str, Any]],
+) -> dict[str, list[str]]:
+    """Add the edges of a lane, and return its part of the picture."""
+    own = {hit.key for hit in hits}
+    for path in paths:
+        own.update(path["nodes"])
+    drawn_hits = [hit for hit in hits if hit.key in drawing.nodes]
+    edges, ends = _add_edges(drawing, lane, drawn_hits, paths)
+    nodes = [key for key in drawing.nodes if key in own or key in ends]
+    return {"nodes": nodes, "edges": edges}
 
 
 def _role(key: Key, gold: Mapping[str, str]) -> str:
@@ -267,37 +295,62 @@ def _add_edges(
     -------
     The ids of these edges, and the ends of the lane's relations.
     """
-    edges: dict[tuple[Key, Key], str] = {}
-    ends: set[Key] = set()
-    for path in paths:
-        for one, other, words in zip(path["nodes"], path["nodes"][1:], path["words"]):
-            if one in drawing.nodes and other in drawing.nodes:
-                edges.setdefault(sorted_pair(one, other), words)
-    for head, tail, words in _relation_ends(lane):
-        if head in drawing.nodes and tail in drawing.nodes and head != tail:
-            edges[sorted_pair(head, tail)] = words
-            ends |= {head, tail}
+    edges = _path_edges(drawing, paths)
+    relation_edges = _relation_edges(drawing, lane)
+    edges |= relation_edges
     for hit in hits:
-        if hit.kind in ("node", "summary"):
-            data = chunk_lists(lane.graph, "nodes", [hit.item])[0]
-            keys = []
-            if data:
-                keys = [Key("chunk", id) for id in lane.graph.columns.chunks.texts("id", data)]
-            edges |= {
-                sorted_pair(hit.key, key): tr("told in") for key in keys if key in drawing.nodes
-            }
-        if hit.kind == "community":
-            members = lane.graph.columns.communities.lists("members")[hit.item]
-            keys = [Key("node", name) for name in lane.graph.names(members.tolist())]
-            edges |= {
-                sorted_pair(hit.key, key): "member"
-                for key in [key for key in keys if key in drawing.nodes][:MAX_DRAWN_MEMBERS]
-            }
+        edges |= _hit_edges(drawing, lane, hit)
     edges |= _links(drawing, lane)
     drawing.edges |= {
         joined: words for joined, words in edges.items() if joined not in drawing.edges
     }
-    return [edge_id(*joined) for joined in edges], ends
+    return [edge_id(*joined) for joined in edges], set(chain.from_iterable(relation_edges))
+
+
+def _path_edges(
+    drawing: PictureDraft, paths: Sequence[Mapping[str, Any]]
+) -> dict[tuple[Key, Key], str]:
+    """Return the edges of some paths between drawn nodes; the best path has the words."""
+    edges: dict[tuple[Key, Key], str] = {}
+    for path in paths:
+        for one, other, words in zip(path["nodes"], path["nodes"][1:], path["words"]):
+            if one in drawing.nodes and other in drawing.nodes:
+                edges.setdefault(sorted_pair(one, other), words)
+    return edges
+
+
+def _relation_edges(drawing: PictureDraft, lane: MethodLane) -> dict[tuple[Key, Key], str]:
+    """Return the relations of a lane between drawn nodes."""
+    edges: dict[tuple[Key, Key], str] = {}
+    for head, tail, words in _relation_ends(lane):
+        if head in drawing.nodes and tail in drawing.nodes and head != tail:
+            edges[sorted_pair(head, tail)] = words
+    return edges
+
+
+def _hit_edges(drawing: PictureDraft, lane: MethodLane, hit: Hit) -> dict[tuple[Key, Key], str]:
+    """Return the edges of an entity or summary to its passages, of a community to members."""
+    if hit.kind in ("node", "summary"):
+        keys = [key for key in _passage_keys(lane, hit) if key in drawing.nodes]
+        return {sorted_pair(hit.key, key): tr("told in") for key in keys}
+    if hit.kind == "community":
+        keys = [key for key in _member_keys(lane, hit) if key in drawing.nodes]
+        return {sorted_pair(hit.key, key): "member" for key in keys[:MAX_DRAWN_MEMBERS]}
+    return {}
+
+
+def _passage_keys(lane: MethodLane, hit: Hit) -> list[Key]:
+    """Return the keys of the passages of an entity or a summary."""
+    rows = chunk_lists(lane.graph, "nodes", [hit.item])[0]
+    if not rows:
+        return []
+    return [Key("chunk", id) for id in lane.graph.columns.chunks.texts("id", rows)]
+
+
+def _member_keys(lane: MethodLane, hit: Hit) -> list[Key]:
+    """Return the keys of the members of a community."""
+    members = lane.graph.columns.communities.lists("members")[hit.item]
+    return [Key("node", name) for name in lane.graph.names(members.tolist())]
 
 
 def _links(drawing: PictureDraft, lane: MethodLane) -> dict[tuple[Key, Key], str]:

@@ -5,7 +5,7 @@ It shows the documents of each batch, the neighbour through which each was found
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from core.diagnosis.passages import chunk_rows, found_in_batches
@@ -37,51 +37,79 @@ def story(
     All are empty if nothing was read in batches. Documents of `gold` have a star before their
     titles.
     """
-    if lane.retrieved and lane.preview is None:
-        step = next((step for step in lane.state.trace if found_in_batches(step)), None)
-    else:
-        step = None
+    step = _batch_step(lane)
     if step is None:
         return [], {}, {}
-    stars = {
-        Key("chunk", lane.graph.columns.chunks.text("id", row))
-        for document in gold
-        for row in chunk_rows(lane.graph, document)
-    }
+    stars = _gold_keys(lane, gold)
     frames: list[Data] = []
     paths: dict[str, Data] = {}
     fates: dict[str, Data] = {}
     for title, considered, brought in _batches(simple_graph(lane.graph), step):
-        near = [by for _, by, _ in brought if by is not None]
-        known = [*(node for node, _, _ in brought), *near]
+        known = _nodes_and_neighbours(brought)
         keys = node_keys(lane.graph, known)
         names = dict(zip(known, hit_titles(lane.graph, "node", known)))
         read = [f"{lane_id} reads {keys[node]}" for node, _, _ in brought]
-        for key, (node, by, _) in zip(read, brought):
+        for path_key, (node, by, _) in zip(read, brought):
             star = "★ " if keys[node] in stars else ""
-            on = [keys[node]] if by is None else [keys[by], keys[node]]
-            path = {
-                **item_position(on, [] if by is None else [edge_id(*on)]),
-                "words": [],
-                "forward": [],
-            }
-            paths[key] = {**path, "steps": [f"{star}{names[node]}"]}
-            beside = tr("found by the first search")
-            if by is not None:
-                beside = tr("next to “{by}”", by=names[by])
-            fates[key] = {lane_id: {"fate": "found", "text": beside, "plain": True}}
+            paths[path_key] = _arrival_path(keys, node, by) | {"steps": [f"{star}{names[node]}"]}
+            text = _arrival_text(names, by)
+            fates[path_key] = {lane_id: {"fate": "found", "text": text, "plain": True}}
         frames.append(
             {
                 "title": title,
                 "considered": considered,
                 "paths": read,
                 "scores": [score for _, _, score in brought],
-                "note": SELECTION_SCORES_NOTE
-                if step.operator == "Loop" and frames
-                else RERANKER_SCORES_NOTE,
+                "note": _scores_note(step, is_first=not frames),
             }
         )
     return [{"title": tr("Batches"), "of": "document", "frames": frames}], paths, fates
+
+
+def _batch_step(lane: MethodLane) -> Step | None:
+    """Return the first step of a finished lane that read in batches, if there is one."""
+    if not lane.retrieved or lane.preview is not None:
+        return None
+    return next((step for step in lane.state.trace if found_in_batches(step)), None)
+
+
+def _gold_keys(lane: MethodLane, gold: Iterable[str]) -> set[Key]:
+    """Return the keys of the passages of the gold documents."""
+    keys = set()
+    for document in gold:
+        for row in chunk_rows(lane.graph, document):
+            keys.add(Key("chunk", lane.graph.columns.chunks.text("id", row)))
+    return keys
+
+
+def _nodes_and_neighbours(brought: Sequence[ArrivedNode]) -> list[int]:
+    """Return the nodes of a batch, then the neighbours through which they were found."""
+    neighbours = [by for _, by, _ in brought if by is not None]
+    return [*(node for node, _, _ in brought), *neighbours]
+
+
+def _arrival_path(keys: Mapping[int, Key], node: int, by: int | None) -> Data:
+    """Return the path to a node from the neighbour through which it was found."""
+    if by is None:
+        position = item_position([keys[node]], [])
+    else:
+        ends = [keys[by], keys[node]]
+        position = item_position(ends, [edge_id(*ends)])
+    return {**position, "words": [], "forward": []}
+
+
+def _arrival_text(names: Mapping[int, str], by: int | None) -> str:
+    """Return how a node was found."""
+    if by is None:
+        return tr("found by the first search")
+    return tr("next to “{by}”", by=names[by])
+
+
+def _scores_note(step: Step, is_first: bool) -> str:
+    """Return what the scores of a batch are."""
+    if step.operator == "Loop" and not is_first:
+        return SELECTION_SCORES_NOTE
+    return RERANKER_SCORES_NOTE
 
 
 def _batches(links: SimpleGraph, step: Step) -> Iterator[tuple[str, int, list[ArrivedNode]]]:

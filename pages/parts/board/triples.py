@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from core.datasets.wording import relation_table
@@ -14,7 +15,7 @@ from core.diagnosis.verdict.explanation import ComparisonVerdict, LaneExplanatio
 from core.engine import MethodComparison, MethodLane
 from core.graph.algorithms.layout import Position
 from core.sources import GraphSource
-from core.types import State
+from core.types import State, Subgraph
 from pages.parts.board.keys import item_position, placed_by_id
 from pages.parts.board.paths import AnswerWordPaths, PathsDrawing, retrieved_state
 from pages.parts.board.picture import Picture, answer_nodes
@@ -74,26 +75,20 @@ class TripleView:
 
     def lane(self, i: int, lane: MethodLane, shared: dict[str, Any]) -> dict[str, Any]:
         """Return the data of one lane."""
-        graph, state = self._comparison.graph, self.state(lane)
-        subgraph = state.subgraph
-        ask, answers = self._comparison.ask, self._comparison.ask.question.answers
-        model = lane_counts_by_model(self._comparison, lane)
-        stages = {
-            s.name: stage_data(s)
-            for s in funnel(ask.source, graph, state, answers_of(ask.question), model)
-        }
-        # a stage that is not reached yet, or that this method does not have
-        empty: dict[str, Any] = {"alive": None, "of": None, "lost": [], "aside": False}
-        own = [shared["hits"][hit.key] for hit in hits_of(lane)]
-        nodes, edges = ({one for hit in own for one in hit[what]} for what in ("nodes", "edges"))
-        lane_nodes = [
-            node
-            for node in shared["drawn"]
-            if node in nodes or (subgraph is not None and node in subgraph)
-        ]
-        within = lambda edge: edge in edges or (subgraph is not None and subgraph.has_edge(edge))
+        graph = self._comparison.graph
+        state = self.state(lane)
+        answers = self._comparison.ask.question.answers
+        by_model = lane_counts_by_model(self._comparison, lane)
+        stages = self._stages(state, by_model)
+        hits = [shared["hits"][hit.key] for hit in hits_of(lane)]
+        nodes = _retrieved_nodes(hits, state.subgraph, shared["drawn"])
+        drawn_edges = [edge["id"] for edge in shared["layout"]["edges"]]
+        drawn = None
+        if state.subgraph is not None:
+            drawn = {"nodes": len(nodes), "of": len(state.subgraph.nodes)}
+        ranked = shared["ranked"][i]
         return {
-            **({"hits": shared["ranked"][i]} if shared["ranked"][i] else {}),
+            **({"hits": ranked} if ranked else {}),
             "reader": None if state.reader is None else graph.names(state.reader),
             "verdict": verdict_data(
                 count_right_answers(graph, state, answers, reader=False), answers
@@ -101,17 +96,27 @@ class TripleView:
             "reader_verdict": verdict_data(
                 count_right_answers(graph, state, answers, reader=True), answers
             ),
-            "funnel": [stages.get(name, {"stage": name, **empty}) for name in GraphSource.stages]
-            if stages
-            else None,
-            "drawn": None
-            if subgraph is None
-            else {"nodes": len(lane_nodes), "of": len(subgraph.nodes)},
-            "alive": None if state.paths is None else self._alive(state, model),
-            "nodes": lane_nodes,
-            "edges": [edge["id"] for edge in shared["layout"]["edges"] if within(edge["id"])],
+            "funnel": stages,
+            "drawn": drawn,
+            "alive": None if state.paths is None else self._alive(state, by_model),
+            "nodes": nodes,
+            "edges": _retrieved_edges(hits, state.subgraph, drawn_edges),
             "lost": shared["missed"][i],
         }
+
+    def _stages(self, state: State, by_model: bool) -> list[dict[str, Any]] | None:
+        """Return the data of all stages of the funnel; None if it has none."""
+        ask = self._comparison.ask
+        answers = answers_of(ask.question)
+        stages = {
+            stage.name: stage_data(stage)
+            for stage in funnel(ask.source, self._comparison.graph, state, answers, by_model)
+        }
+        if not stages:
+            return None
+        # a stage that is not reached yet, or that this method does not have
+        empty: dict[str, Any] = {"alive": None, "of": None, "lost": [], "aside": False}
+        return [stages.get(name, {"stage": name, **empty}) for name in GraphSource.stages]
 
     def tone(self, one: LaneExplanation, data: dict[str, Any]) -> str:
         """Return the tone of a lane's sentence: good, warn or bad."""
@@ -169,6 +174,26 @@ class TripleView:
                 node for path in read_paths(state, by_model) for node in path.nodes
             )
         )
+
+
+def _retrieved_nodes(
+    hits: Iterable[Mapping[str, Any]], subgraph: Subgraph | None, drawn: Iterable[int]
+) -> list[int]:
+    """Return the drawn nodes that are in a hit or in the subgraph."""
+    in_hits = set(chain.from_iterable(hit["nodes"] for hit in hits))
+    if subgraph is None:
+        return [node for node in drawn if node in in_hits]
+    return [node for node in drawn if node in in_hits or node in subgraph]
+
+
+def _retrieved_edges(
+    hits: Iterable[Mapping[str, Any]], subgraph: Subgraph | None, drawn: Iterable[int]
+) -> list[int]:
+    """Return the drawn edges that are in a hit or in the subgraph."""
+    in_hits = set(chain.from_iterable(hit["edges"] for hit in hits))
+    if subgraph is None:
+        return [edge for edge in drawn if edge in in_hits]
+    return [edge for edge in drawn if edge in in_hits or subgraph.has_edge(edge)]
 
 
 def _hits(comparison: MethodComparison) -> dict[str, dict[str, Any]]:

@@ -32,17 +32,9 @@ def choose_columns(files: list) -> Columns | None:
     tables = [file for file in files if file.name.lower().endswith(TABLE_SUFFIXES)]
     if not tables:
         return None
-    first_table, tables_key = tables[0], f"{tables[0].file_id}-{len(tables)}"
-    header_choice = ""
-    if all(file.name.lower().endswith(CSV_SUFFIXES) for file in tables):
-        has_header = st.checkbox(
-            tr("The first row names the columns"),
-            _has_header(first_table.file_id, first_table.name, first_table),
-            key=f"texts_header_{tables_key}",
-        )
-        header_choice = HEADER_YES if has_header else HEADER_NO
-    headers = [_header(file.file_id, file.name, header_choice, file) for file in tables]
-    common = [name for name in headers[0] if all(name in other for other in headers)]
+    tables_key = f"{tables[0].file_id}-{len(tables)}"
+    header_choice = _choose_header(tables, tables_key)
+    common = _common_columns(tables, header_choice)
     if not common:
         st.caption(
             tr(
@@ -53,27 +45,55 @@ def choose_columns(files: list) -> Columns | None:
         return None
     guess = guess_roles(common)
     # Without a named column, a workbook is read as one document.
-    is_whole_workbook = first_table.name.lower().endswith(WORKBOOK_SUFFIX) and "text" not in guess
+    is_whole_workbook = tables[0].name.lower().endswith(WORKBOOK_SUFFIX) and "text" not in guess
     if len(common) == 1 and not is_whole_workbook:
         guess = {"text": common[0]} | guess
-    without = (
-        WHOLE_WORKBOOK if is_whole_workbook else "" if header_choice == HEADER_NO else ROW_SENTENCES
-    )
-    roles = COLUMN_ROLES | {"text": (tr("Text"), without)}
-    with st.container(horizontal=True):
-        chosen = {
-            role: _column(
-                role, roles[role], common, guess.get(role, ""), f"{tables_key}-{header_choice}"
-            )
-            for role in roles
-        }
-    if not chosen["text"]:
-        if is_whole_workbook:
-            return None
-        # The reader searches nested fields for texts before it makes sentences of the rows.
-        if "text" not in guess:
-            del chosen["text"]
+    no_text_words = _no_text_words(is_whole_workbook, header_choice)
+    chosen = _draw_columns(common, guess, no_text_words, f"{tables_key}-{header_choice}")
+    if is_whole_workbook and not chosen["text"]:
+        return None
+    # The reader searches nested fields for texts before it makes sentences of the rows.
+    if not chosen["text"] and "text" not in guess:
+        del chosen["text"]
     return {**chosen, HEADER_OPTION: header_choice}
+
+
+def _choose_header(tables: list, key: str) -> str:
+    """Draw and return whether CSV tables have a header; empty for other tables."""
+    if not all(file.name.lower().endswith(CSV_SUFFIXES) for file in tables):
+        return ""
+    first_table = tables[0]
+    is_header = st.checkbox(
+        tr("The first row names the columns"),
+        _has_header(first_table.file_id, first_table.name, first_table),
+        key=f"texts_header_{key}",
+    )
+    return HEADER_YES if is_header else HEADER_NO
+
+
+def _common_columns(tables: list, header_choice: str) -> list[str]:
+    """Return the columns that all tables have, in the order of the first one."""
+    headers = [_header(file.file_id, file.name, header_choice, file) for file in tables]
+    return [name for name in headers[0] if all(name in other for other in headers)]
+
+
+def _draw_columns(
+    names: list[str], guess: dict[str, str], no_text_words: str, key: str
+) -> dict[str, str]:
+    """Draw and return the column of each role."""
+    roles = COLUMN_ROLES | {"text": (tr("Text"), no_text_words)}
+    with st.container(horizontal=True):
+        return {
+            role: _column(role, words_for, names, guess.get(role, ""), key)
+            for role, words_for in roles.items()
+        }
+
+
+def _no_text_words(is_whole_workbook: bool, header_choice: str) -> str:
+    """Return the choice of no column for the text; empty if there must be one."""
+    if is_whole_workbook:
+        return WHOLE_WORKBOOK
+    return "" if header_choice == HEADER_NO else ROW_SENTENCES
 
 
 def _column(role: str, words_for: tuple[str, str], names: list[str], guess: str, key: str) -> str:

@@ -87,29 +87,35 @@ def _suggestions(graph: Any, into: str, text: str) -> dict[str, Any]:
 
 def _uncertain_links(graph: Any) -> list[dict[str, Any]]:
     """Return the entities linked to uncertain names in the question, with alternatives."""
-    text, entities, readings = " ".join(session.question.split()), session.entities, []
-    for link in (
-        _links(graph, text) if text and entities and len(text) <= MAX_CHIP_CHARACTERS else ()
-    ):
-        called = graph.names((link.mention.node, *link.others))
-        chosen_name = next((name for name in called if name in entities), None)
-        certain = link.mention.text == called[0] != called[0].lower()
-        others = list(
-            dict.fromkeys(name for name in called if name != chosen_name and name not in entities)
-        )
-        if (
-            chosen_name is None
-            or certain
-            and chosen_name == called[0]
-            or not (others or link.mention.fuzzy)
-        ):
-            continue
-        read = link.mention.text if link.mention.fuzzy and chosen_name == called[0] else ""
-        readings.append(
-            _described_name(graph, chosen_name)
-            | {"text": read, "others": [_described_name(graph, name) for name in others]}
-        )
-    return readings
+    text = " ".join(session.question.split())
+    entities = session.entities
+    if not text or not entities or len(text) > MAX_CHIP_CHARACTERS:
+        return []
+    described_links = []
+    for link in _links(graph, text):
+        described = _uncertain_link(graph, link, entities)
+        if described is not None:
+            described_links.append(described)
+    return described_links
+
+
+def _uncertain_link(graph: Any, link: Any, entities: list[str]) -> dict[str, Any] | None:
+    """Return the entity linked to a name, with alternatives; None if it is certain."""
+    called = graph.names((link.mention.node, *link.others))
+    chosen_name = next((name for name in called if name in entities), None)
+    if chosen_name is None:
+        return None
+    is_best = chosen_name == called[0]
+    is_exact_name = link.mention.text == called[0] != called[0].lower()
+    if is_exact_name and is_best:
+        return None
+    others = list(dict.fromkeys(name for name in called if name not in entities))
+    if not others and not link.mention.fuzzy:
+        return None
+    return _described_name(graph, chosen_name) | {
+        "text": link.mention.text if link.mention.fuzzy and is_best else "",
+        "others": [_described_name(graph, name) for name in others],
+    }
 
 
 def _links(graph: Any, text: str) -> list[Any]:

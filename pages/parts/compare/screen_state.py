@@ -69,20 +69,8 @@ def restore_from_address() -> None:
     """
     link = _address_link()
     if session.address is None:
-        if (
-            link.source != chosen_source()
-            and {"graph", "corpus", "case"} & set(st.query_params)
-            and link.source.here
-        ):
-            # The session began on another page, where something else was chosen.
-            session.wanted = link
-        elif session.wanted is None:
-            _open(link)
-    elif (
-        was_address_entered()
-        and link != session.address
-        and ({"q", "case"} & set(st.query_params) or not session.came)
-    ):
+        _begin(link)
+    elif _is_gone_to(link):
         session.wanted = link
     elif session.wanted is None:
         # Another graph was chosen by hand, which wrote its own address.
@@ -90,15 +78,37 @@ def restore_from_address() -> None:
             session.address = link
         _ask_again_if_left()
     if session.wanted is not None:
-        if session.wanted.source != chosen_source() and session.wanted.source.here:
-            # The sidebar takes it when it is drawn.
-            if session.source_wanted is None:
-                session.source_wanted = session.wanted.source
-                st.rerun()
-            session.source = Session.source_wanted.take()
-        _open(session.wanted)
-        del session.wanted
+        _open_wanted(session.wanted)
     session.came = False  # last, as a run can be interrupted before
+
+
+def _begin(link: Permalink) -> None:
+    """Open the address with which the page is visited first, or leave it to `_open_wanted`."""
+    is_named = bool({"graph", "corpus", "case"} & set(st.query_params))
+    if link.source != chosen_source() and is_named and link.source.here:
+        # The session began on another page, where something else was chosen.
+        session.wanted = link
+    elif session.wanted is None:
+        _open(link)
+
+
+def _is_gone_to(link: Permalink) -> bool:
+    """Return whether the user went to the address, which differs from the session."""
+    if not was_address_entered() or link == session.address:
+        return False
+    return bool({"q", "case"} & set(st.query_params)) or not session.came
+
+
+def _open_wanted(link: Permalink) -> None:
+    """Show what the user went to, after its source is chosen in the sidebar."""
+    if link.source != chosen_source() and link.source.here:
+        # The sidebar takes it when it is drawn.
+        if session.source_wanted is None:
+            session.source_wanted = link.source
+            st.rerun()
+        session.source = Session.source_wanted.take()
+    _open(link)
+    del session.wanted
 
 
 def _address_link() -> Permalink:

@@ -18,6 +18,7 @@ from core.indexes.index_state import (
     INDEX_READY,
     IndexState,
     Leftover,
+    SavedIndex,
     delete_index,
     delete_leftover,
     index_stamp,
@@ -128,41 +129,48 @@ def _facts(graph: Any, one: IndexState, at_work: bool) -> list[str]:
     """
     if at_work and one.kind.adds:
         return []  # The index grows, and the progress bar shows how far it is.
-    now_seconds, lines, by = time.time(), [], owner_text(INDEX_OWNER_KIND, key(graph, one.kind))
+    now_seconds = time.time()
+    owner = owner_text(INDEX_OWNER_KIND, key(graph, one.kind))
+    lines = []
     for saved in sorted(one.saved, key=lambda saved: not saved.usual):
-        facts = [saved.words[:1].upper() + saved.words[1:]] if saved.words else []
-        if one.parts and saved.usual:
-            facts.append(
-                tr(
-                    "{done:,} of {total:,} {parts}",
-                    done=one.parts[0],
-                    total=one.parts[1],
-                    parts=tr(one.kind.parts),
-                )
-            )
-        facts += [size_words(saved.size), ago(now_seconds - saved.changed)]
-        facts += [by] if by else []
-        facts += (
-            []
-            if saved.usual or one.lacks
-            else [tr("used only by methods that ask for this setting or model")]
-        )
-        lines.append("  ·  ".join(facts))
-    if (
-        one.state not in (INDEX_READY, INDEX_DAMAGED)
-        and not one.lacks
-        and not at_work
-        and one.kind.build is not None
-    ):
-        missing_share = 1.0
-        if one.state == INDEX_PARTIAL and one.parts is not None:
-            missing_share -= one.parts[0] / max(1, one.parts[1])
-        takes = one.kind.takes(graph, engine().environment, missing_share)
-        if one.state == INDEX_PARTIAL:
-            lines.append(tr("Building the rest takes {takes}.", takes=takes))
-        else:
-            lines.append(tr("Building takes {takes}.", takes=takes))
+        age = ago(now_seconds - saved.changed)
+        lines.append("  ·  ".join(_saved_facts(one, saved, age, owner)))
+    if not at_work and not one.lacks and _has_missing_part(one):
+        lines.append(_build_time(graph, one))
     return lines
+
+
+def _saved_facts(one: IndexState, saved: SavedIndex, age: str, owner: str) -> list[str]:
+    """Return the facts of a stored setting: its words, parts, size, age, owner and use."""
+    facts = []
+    if saved.words:
+        facts.append(saved.words[:1].upper() + saved.words[1:])
+    if one.parts and saved.usual:
+        done, total = one.parts
+        parts = tr(one.kind.parts)
+        facts.append(tr("{done:,} of {total:,} {parts}", done=done, total=total, parts=parts))
+    facts += [size_words(saved.size), age]
+    if owner:
+        facts.append(owner)
+    if not saved.usual and not one.lacks:
+        facts.append(tr("used only by methods that ask for this setting or model"))
+    return facts
+
+
+def _has_missing_part(one: IndexState) -> bool:
+    """Return whether an index can be built, or built further."""
+    return one.kind.build is not None and one.state not in (INDEX_READY, INDEX_DAMAGED)
+
+
+def _build_time(graph: Any, one: IndexState) -> str:
+    """Return how long the build of what is missing takes."""
+    missing_share = 1.0
+    if one.state == INDEX_PARTIAL and one.parts is not None:
+        missing_share -= one.parts[0] / max(1, one.parts[1])
+    takes = one.kind.takes(graph, engine().environment, missing_share)
+    if one.state == INDEX_PARTIAL:
+        return tr("Building the rest takes {takes}.", takes=takes)
+    return tr("Building takes {takes}.", takes=takes)
 
 
 def _buttons(graph: Any, one: IndexState) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import chain
+
 import streamlit as st
 
 from core.builds import GraphBuild, being_built, build_status, own_builds
@@ -106,33 +109,16 @@ WRITER_WORDS = {
 
 def choose_build(corpus: Corpus) -> GraphBuild:
     """Draw and return the choice of the kind of graph and of the build."""
-    offered: dict[str, list[GraphBuild]] = {kind: [] for kind in BUILD_KIND_WORDS}
-    builds_by_id, own = builds_of(corpus), own_builds(corpus)
-    for build_spec in sorted(
-        builds_by_id.values(),
-        key=lambda one: (
-            list(READER_WORDS).index(one.extractor)
-            if one.extractor in READER_WORDS
-            else len(READER_WORDS)
-        ),
-    ):
-        if build_spec.graph in offered:
-            offered[build_spec.graph].append(build_spec)
-    offered[OWN_KIND] = list(own.values())
-    built = [
-        one
-        for some in offered.values()
-        for one in some
-        if (now := build_status(corpus, one)).current or now.renamed
+    builds_by_id = builds_of(corpus)
+    own = own_builds(corpus)
+    offered = _offered_by_kind(builds_by_id.values(), own.values())
+    every = list(chain.from_iterable(offered.values()))
+    built = [one for one in every if _is_built(corpus, one)]
+    available = [
+        *built,
+        *(one for one in every if _is_ready_made(corpus, one) and one not in built),
     ]
-    came = (
-        one
-        for some in offered.values()
-        for one in some
-        if one.extractor == "opened" or find_shipped_build(corpus, one)
-    )
-    builds_offered = [*built, *(one for one in came if one not in built)]
-    _select_first(corpus, offered, builds_offered)
+    _select_first(corpus, offered, available)
     kind = st.segmented_control(
         tr("Kind of graph"),
         [kind for kind, some in offered.items() if some],
@@ -142,38 +128,75 @@ def choose_build(corpus: Corpus) -> GraphBuild:
         format_func=lambda kind: BUILD_KIND_WORDS[kind][0],
     )
     assert kind is not None  # one is required
-    kind_builds = offered[kind]
+    _keep_or_select(corpus, kind, offered[kind], available)
+    built_kinds = [other for other, some in offered.items() if any(one in built for one in some)]
+    also_built = _runnable_kinds([other for other in built_kinds if other != kind])
+    st.caption(f"{BUILD_KIND_WORDS[kind][1]}{also_built}")
+    return (builds_by_id | own)[_draw_builds(kind, offered[kind])]
+
+
+def _offered_by_kind(
+    catalogue: Iterable[GraphBuild], own: Iterable[GraphBuild]
+) -> dict[str, list[GraphBuild]]:
+    """Return the builds that are offered, by kind of graph.
+
+    Those of a kind are in the order of `READER_WORDS`.
+    """
+    offered: dict[str, list[GraphBuild]] = {kind: [] for kind in BUILD_KIND_WORDS}
+    for build_spec in sorted(catalogue, key=_reader_rank):
+        if build_spec.graph in offered:
+            offered[build_spec.graph].append(build_spec)
+    offered[OWN_KIND] = list(own)
+    return offered
+
+
+def _reader_rank(build: GraphBuild) -> int:
+    """Return the rank of a build's extractor in `READER_WORDS`; others come last."""
+    if build.extractor not in READER_WORDS:
+        return len(READER_WORDS)
+    return list(READER_WORDS).index(build.extractor)
+
+
+def _is_built(corpus: Corpus, build: GraphBuild) -> bool:
+    """Return whether a graph is built, be it with names that were marked since."""
+    status = build_status(corpus, build)
+    return status.current or status.renamed
+
+
+def _is_ready_made(corpus: Corpus, build: GraphBuild) -> bool:
+    """Return whether a graph is that of another tool, or comes with the documents."""
+    return build.extractor == "opened" or find_shipped_build(corpus, build) is not None
+
+
+def _keep_or_select(
+    corpus: Corpus, kind: str, builds: list[GraphBuild], available: list[GraphBuild]
+) -> None:
+    """Keep the selected build of a kind if it is offered, else select another one.
+
+    It is the first available one, else the first that can run.
+    """
     chosen_key = Session.texts_build[kind]
-    ids = [one.id for one in kind_builds]
-    if chosen_key.value not in ids:
-        chosen_key.value = next(
-            (one for one in kind_builds if one in builds_offered),
-            _first_runnable(corpus, kind_builds),
-        ).id
-    st.caption(
-        f"""{BUILD_KIND_WORDS[kind][1]}{
-            _runnable_kinds(
-                [
-                    other
-                    for other, some in offered.items()
-                    if other != kind and any(one in built for one in some)
-                ]
-            )
-        }"""
+    if chosen_key.value in [one.id for one in builds]:
+        return
+    first_runnable = _first_runnable(corpus, builds)
+    chosen_key.value = next((one for one in builds if one in available), first_runnable).id
+
+
+def _draw_builds(kind: str, builds: list[GraphBuild]) -> str:
+    """Draw the choice among the builds of a kind, if there are several, and return the id."""
+    ids = [one.id for one in builds]
+    if len(ids) == 1:
+        return ids[0]
+    words = dict(zip(ids, _words(builds)))
+    return st.radio(
+        _choice_label(kind),
+        ids,
+        key=Session.texts_build[kind].name,
+        persist_state="session",
+        format_func=lambda id: plain(words[id][0]),
+        captions=[plain(words[id][1]) for id in ids],
+        horizontal=True,
     )
-    chosen = ids[0]
-    if len(ids) > 1:
-        words = dict(zip(ids, _words(kind_builds)))
-        chosen = st.radio(
-            _choice_label(kind),
-            ids,
-            key=chosen_key.name,
-            persist_state="session",
-            format_func=lambda id: plain(words[id][0]),
-            captions=[plain(words[id][1]) for id in ids],
-            horizontal=True,
-        )
-    return (builds_by_id | own)[chosen]
 
 
 def _choice_label(kind: str) -> str:
@@ -199,27 +222,42 @@ def _select_first(
         return
     session.texts_begun = corpus.name
     kinds = {one.id: kind for kind, some in offered.items() for one in some}
-    built_kinds = [kinds[one.id] for one in built]
-    kind_before = session.texts_kind if offered.get(session.texts_kind) else ""
+    session.texts_kind = _first_kind(corpus, offered, [kinds[one.id] for one in built])
+    for kind, kind_builds in offered.items():
+        if kind_builds:
+            _select_first_of_kind(corpus, kind, kind_builds, built)
+    for build_spec in chain.from_iterable(offered.values()):
+        if being_built(corpus, build_spec):
+            kind = kinds[build_spec.id]
+            session.texts_kind = kind
+            Session.texts_build[kind].value = build_spec.id
+
+
+def _first_kind(
+    corpus: Corpus, offered: dict[str, list[GraphBuild]], built_kinds: list[str]
+) -> str:
+    """Return the kind that is selected first.
+
+    It is the one selected before, if it can be shown, else the first that is built.
+    """
+    kind_before = session.texts_kind
     if not any(_can_run(corpus, one) for one in offered.get(kind_before, ())):
         kind_before = ""
-    session.texts_kind = (
-        built_kinds[0] if built_kinds and kind_before not in built_kinds else kind_before or "tkg"
-    )
-    for kind, kind_builds in offered.items():
-        if not kind_builds:
-            continue
-        ready = [one for one in built if one in kind_builds]
-        keep = ready or [one for one in kind_builds if _can_run(corpus, one)]
-        if Session.texts_build[kind].value not in [one.id for one in keep]:
-            Session.texts_build[kind].value = (ready or [_first_runnable(corpus, kind_builds)])[
-                0
-            ].id
-    for build_spec in (
-        one for some in offered.values() for one in some if being_built(corpus, one)
-    ):
-        session.texts_kind = kinds[build_spec.id]
-        Session.texts_build[kinds[build_spec.id]].value = build_spec.id
+    if built_kinds and kind_before not in built_kinds:
+        return built_kinds[0]
+    return kind_before or "tkg"
+
+
+def _select_first_of_kind(
+    corpus: Corpus, kind: str, builds: list[GraphBuild], built: list[GraphBuild]
+) -> None:
+    """Select the first build of a kind, unless the selected one is built or can run."""
+    ready = [one for one in built if one in builds]
+    selectable = ready or [one for one in builds if _can_run(corpus, one)]
+    chosen_key = Session.texts_build[kind]
+    if chosen_key.value not in [one.id for one in selectable]:
+        first = ready[0] if ready else _first_runnable(corpus, builds)
+        chosen_key.value = first.id
 
 
 def absent_models(build: GraphBuild) -> list[ModelInfo]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -123,49 +126,39 @@ def _draw_way(graph: Graph) -> None:
         way_back(places, "texts-way", partial(go_to_entity, graph))
 
 
+@dataclass(frozen=True)
+class EntityRelations:
+    """Relations of an entity, as arrays with an element for each relation."""
+
+    neighbours: np.ndarray  # ids of the other entities
+    edges: np.ndarray
+    forward: np.ndarray  # true if the relation goes to the other entity
+    weights: np.ndarray
+
+    def select(self, rows: np.ndarray | slice) -> EntityRelations:
+        """Return some of the relations, in the order of the rows."""
+        return EntityRelations(
+            self.neighbours[rows], self.edges[rows], self.forward[rows], self.weights[rows]
+        )
+
+
 def _neighbours(graph: Graph, node: int) -> None:
     """Draw the relations of an entity, heaviest first.
 
     A click goes to the other entity.
     """
-    neighbours, edges, forward = graph.steps(node)
-    if not len(edges):
+    relations = _sorted_relations(graph, node)
+    total = len(relations.edges)
+    if not total:
         caption("It has no relations.")
         return
-    table, heavy = graph.columns.edges, _weights(graph)[edges]
-    # In a tree, the summary of the node comes first.
-    order = np.lexsort(
-        (neighbours, edges, -heavy, forward if is_tree(graph) else np.zeros(len(edges)))
-    )
-    page_range = page_of(Session.texts_near_page, len(order), RELATIONS_PER_PAGE)
-    rows = order[page_range.start : page_range.stop]
-    page_edges = edges[rows]
-    columns = {
-        tr("Way"): ["→" if ahead else "←" for ahead in forward[rows]]
-        if graph.n_relations > 1 and not is_tree(graph)
-        else [],
-        tr("Related to"): [node_label(graph, int(other)) for other in neighbours[rows]],
-        tr("Relation"): [
-            tr("sums up") if ahead else tr("is summed up in") for ahead in forward[rows]
-        ]
-        if is_tree(graph)
-        else relation_names(graph, page_edges),
-        tr("Keywords"): table.texts("keywords", page_edges)
-        if table is not None
-        else [""] * len(page_edges),
-        tr("Weight"): heavy[rows].tolist() if np.ptp(heavy) else [],
-        tr("Description"): relation_texts(graph, page_edges),
-        tr("Text"): [
-            shorten(text, MAX_TABLE_CHARACTERS) for text in node_texts(graph, neighbours[rows])
-        ]
-        if has_passage_nodes(graph)
-        else [],
-    }
-    st.markdown(f"**{many(len(order), 'relation')}**")
+    page_range = page_of(Session.texts_near_page, total, RELATIONS_PER_PAGE)
+    shown = relations.select(slice(page_range.start, page_range.stop))
+    st.markdown(f"**{many(total, 'relation')}**")
     clickable_table(
-        {name: values for name, values in columns.items() if any(map(str.strip, map(str, values)))},
-        len(rows),
-        lambda row: go_to_entity(graph, int(neighbours[rows[row]])),
+        _relation_columns(graph, shown, has_weights=bool(np.ptp(relations.weights))),
+        len(shown.edges),
+        lambda row: go_to_entity(graph, int(shown.neighbours[row])),
         f"near-{graph.digest[:8]}-{node}-{page_range.start}",
         max_height=300,
         formats={
@@ -180,11 +173,53 @@ def _neighbours(graph: Graph, node: int) -> None:
     pager(
         Session.texts_near_page,
         page_range,
-        len(order),
+        total,
         RELATIONS_PER_PAGE,
         tr("Relations"),
         tr("Click one to go there."),
     )
+
+
+def _sorted_relations(graph: Graph, node: int) -> EntityRelations:
+    """Return the relations of an entity, heaviest first."""
+    neighbours, edges, forward = graph.steps(node)
+    weights = _weights(graph)[edges]
+    # In a tree, the summary of the node comes first.
+    summary_rank = forward if is_tree(graph) else np.zeros(len(edges))
+    order = np.lexsort((neighbours, edges, -weights, summary_rank))
+    return EntityRelations(neighbours, edges, forward, weights).select(order)
+
+
+def _relation_columns(
+    graph: Graph, shown: EntityRelations, has_weights: bool
+) -> dict[str, Sequence[Any]]:
+    """Return the columns of the table of relations; those without any text are left out."""
+    columns: dict[str, Sequence[Any]] = {}
+    if graph.n_relations > 1 and not is_tree(graph):
+        columns[tr("Way")] = ["→" if ahead else "←" for ahead in shown.forward]
+    columns[tr("Related to")] = [node_label(graph, int(other)) for other in shown.neighbours]
+    columns[tr("Relation")] = _relation_words(graph, shown)
+    if graph.columns.edges is not None:
+        columns[tr("Keywords")] = graph.columns.edges.texts("keywords", shown.edges)
+    if has_weights:
+        columns[tr("Weight")] = shown.weights.tolist()
+    columns[tr("Description")] = relation_texts(graph, shown.edges)
+    if has_passage_nodes(graph):
+        texts = node_texts(graph, shown.neighbours)
+        columns[tr("Text")] = [shorten(text, MAX_TABLE_CHARACTERS) for text in texts]
+    return {name: values for name, values in columns.items() if _has_text(values)}
+
+
+def _relation_words(graph: Graph, shown: EntityRelations) -> Sequence[str]:
+    """Return the words of each relation."""
+    if not is_tree(graph):
+        return relation_names(graph, shown.edges)
+    return [tr("sums up") if ahead else tr("is summed up in") for ahead in shown.forward]
+
+
+def _has_text(values: Sequence[Any]) -> bool:
+    """Return whether one of the values is not blank."""
+    return any(str(value).strip() for value in values)
 
 
 def _picture(graph: Graph, node: int) -> None:

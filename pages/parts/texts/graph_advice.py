@@ -53,15 +53,12 @@ def advice(corpus: Corpus) -> None:
 
     The form has the expected cost and the start button.
     """
-    job, advice_before = engine().evaluations.get(advice_job_key(corpus.name)), load_advice(corpus)
+    job = engine().evaluations.get(advice_job_key(corpus.name))
+    advice_before = load_advice(corpus)
     is_running = job is not None and not job.ended
-    current = advice_before is not None and advice_before.corpus == corpus.digest
-    answered = advice_before is not None and advice_before.done and current and not is_running
-    label = ADVICE_TITLE
-    if advice_before is not None and answered and advice_before.headline:
-        label = f"{ADVICE_TITLE} **{plain(advice_before.headline)}**"
+    is_current = advice_before is not None and advice_before.corpus == corpus.digest
     box = st.expander(
-        label,
+        _title(advice_before) if is_current and not is_running else ADVICE_TITLE,
         job is not None,
         key=f"advice-{corpus.name}",
         icon=":material/balance:",
@@ -69,16 +66,28 @@ def advice(corpus: Corpus) -> None:
     )
     if not is_running:
         rerun_when_started(advice_job_key(corpus.name))
-    if not box.open and not is_running:
-        return
+        if not box.open:
+            return
     with box:
         if job is not None and (is_running or job.error or job.status == JOB_CANCELLED):
             draw_job(job, f"advice-{corpus.name}", ADVICE_CANCELLED_NOTE, share=True)
         if not is_running:
-            if advice_before is not None and advice_before.done:
-                _draw_answer(corpus, advice_before, current)
-            else:
-                _form(corpus, advice_before if current else None)
+            _draw_answer_or_form(corpus, advice_before, is_current)
+
+
+def _title(before: Advice | None) -> str:
+    """Return the title, with the headline of the answer if there is one."""
+    if before is None or not before.done or not before.headline:
+        return ADVICE_TITLE
+    return f"{ADVICE_TITLE} **{plain(before.headline)}**"
+
+
+def _draw_answer_or_form(corpus: Corpus, before: Advice | None, current: bool) -> None:
+    """Draw the answer if there is one, else the form."""
+    if before is not None and before.done:
+        _draw_answer(corpus, before, current)
+    else:
+        _form(corpus, before if current else None)
 
 
 def _draw_answer(corpus: Corpus, before: Advice, current: bool) -> None:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import streamlit as st
 
 from core.builds import GraphBuild, Status, build_status, run_build
-from core.builds.cost import estimate_cost
+from core.builds.cost import BuildCost, estimate_cost
 from core.builds.report import UNREADABLE_COUNTS
 from core.builds.run import build_folder
 from core.builds.shipped_data import ModelsWithoutChat, ShippedBuild, find_shipped_build
@@ -80,30 +80,36 @@ def card(corpus: Corpus, one: GraphBuild) -> bool:
 
 def _draw_built(corpus: Corpus, now: Status, job: Job | None) -> None:
     is_running = job is not None and not job.ended
+    is_ready = now.current and not is_running
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(f"**{plain(now.build.title)}**", width="content")
         words, color, icon = _state(corpus, now, job)
         st.badge(words, color=color, icon=f":material/{icon}:" if icon else None)
-        if now.current and not is_running:
+        if is_ready:
             _facts(now)
     if now.uncovered:
         st.caption(f":material/info: {plain(now.uncovered)}")
-    if not now.current or is_running:
+    if is_ready:
+        _draw_missing_parts(corpus, now)
+        building_cost(corpus, now)
+    else:
         st.caption(plain(now.build.line.words()))
         if not is_running:
             _start(corpus, now, job)
-    elif _count_unreadable(now):
-        _gaps(corpus, now)
-    elif not now.indexed:
-        caption("Built by a question; vectors are added when needed.")
-        _build_button(corpus, now, tr("Compute all vectors now"))
-    if now.current and not is_running:
-        building_cost(corpus, now)
     if job is not None:
         ended = ""
         if job.status == JOB_CANCELLED and not now.current:
             ended = tr("Cancelled. What was read is saved; the next build goes on from there.")
         draw_job(job, now.build.id, ended, share=True)
+
+
+def _draw_missing_parts(corpus: Corpus, now: Status) -> None:
+    """Draw which replies or vectors a built graph lacks, and a button that gets them."""
+    if _count_unreadable(now):
+        _gaps(corpus, now)
+    elif not now.indexed:
+        caption("Built by a question; vectors are added when needed.")
+        _build_button(corpus, now, tr("Compute all vectors now"))
 
 
 def _state(corpus: Corpus, now: Status, job: Job | None) -> tuple[str, Colour, str]:
@@ -141,35 +147,39 @@ def _start(corpus: Corpus, now: Status, before: Job | None) -> None:
     counting = _cost_job(corpus, now.build)
     if counting.error:
         st.error(plain(counting.error))
-        return
-    if not counting.ended:
+    elif not counting.ended:
         draw_cost_progress(counting)
-        return
-    cost_estimate = counting.result
-    complete = bool(cost_estimate.chunks) and not cost_estimate.missing
-    if complete and _extracts(now.build):
-        sentence = " ".join([tr("Nothing is read again."), *cost_estimate.after()])
     else:
-        sentence = cost_estimate.words()
+        _draw_known_cost(corpus, now, before, counting.result)
+
+
+def _draw_known_cost(corpus: Corpus, now: Status, before: Job | None, cost: BuildCost) -> None:
+    """Draw a known cost, and the start button unless a model is missing."""
+    is_complete = bool(cost.chunks) and not cost.missing
+    sentence = cost.words()
+    if is_complete and _extracts(now.build):
+        sentence = " ".join([tr("Nothing is read again."), *cost.after()])
     st.write(plain(sentence))
-    for said in cost_estimate.language:
-        st.warning(plain(said), icon=":material/translate:")
-    absent = _missing_models_text(now.build, complete)
-    for how in absent:
-        st.text(how)
-    if absent:
+    for note in cost.language:
+        st.warning(plain(note), icon=":material/translate:")
+    missing_models = _missing_models_text(now.build, is_complete)
+    for text in missing_models:
+        st.text(text)
+    if missing_models:
         return
-    if now.built:
-        words = tr("Rebuild")
-    elif before is not None and cost_estimate.missing < cost_estimate.chunks:
-        words = tr("Go on")
-    else:
-        words = tr("Build")
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        cap, valid = (
-            spend_at_most(f"build_cap-{now.folder.name}") if cost_estimate.calls else (None, True)
-        )
-        _build_button(corpus, now, words, cap=cap, type="primary", disabled=not valid)
+        cap, valid = spend_at_most(f"build_cap-{now.folder.name}") if cost.calls else (None, True)
+        label = _start_label(now, before, cost)
+        _build_button(corpus, now, label, cap=cap, type="primary", disabled=not valid)
+
+
+def _start_label(now: Status, before: Job | None, cost: BuildCost) -> str:
+    """Return the label of the start button."""
+    if now.built:
+        return tr("Rebuild")
+    if before is not None and cost.missing < cost.chunks:
+        return tr("Go on")
+    return tr("Build")
 
 
 def _gaps(corpus: Corpus, now: Status) -> None:

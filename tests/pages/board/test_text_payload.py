@@ -49,7 +49,7 @@ def test_a_gold_passage_that_was_ranked_too_late_is_a_row_of_its_own(drawn):
     (lost,) = table["lost"]
     assert lost["id"] == "women" and lost["fate"] == "rank 2; only the top 1 is kept"
     said = drawn["lanes"][0]["verdict_text"]
-    assert said["text"] == NoteWith(1, "rank 2")
+    assert said["text"] == NoteWith("rank 2", 1)
     assert (said["head"], said["tone"]) == ("Never read “First for Women”:", "warn")
 
 

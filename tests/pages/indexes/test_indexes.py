@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core.errors import split_command
 from core.graph.building.build import build
 from core.indexes import communities
 from core.indexes.index_storage import index_folder
@@ -69,7 +70,9 @@ def test_what_is_absent_says_what_it_is_for_and_how_long_it_takes(films):
     ) and "yes-delete-communities" not in keys(at)
     # the language model is not here, and the card says how to get it
     assert "build-reports" not in keys(at)
-    assert engine().models.info("answer").how_to_get in [text.value for text in at.text]
+    sentence, command = split_command(engine().models.info("answer").how_to_get)
+    assert sentence in [text.value for text in at.text]
+    assert command in [code.value for code in at.code]
 
 
 def test_building_rebuilding_and_deleting(films):

@@ -176,7 +176,7 @@ def test_a_failing_build_is_a_sentence(small, monkeypatch):
 def test_a_language_model_that_is_not_here_is_told_before_anything_starts(small):
     at = opened(**{"texts_begun": "small", "texts_kind": "tkg", "texts_build-tkg": "tkg-llm"})
     until(at, lambda: "calls of a language model" in texts(at))
-    assert "fetch it on the Models page" in texts(at) and "Build" not in labels(at)
+    assert "Fetch it on the Models page" in texts(at) and "Build" not in labels(at)
 
 
 MODELS = """
