@@ -218,9 +218,9 @@ class Engine:
             Without an instance, or with more than `MAX_LANES`.
         """
         if not instances:
-            raise BadInput("Choose at least one instance.")
+            raise BadInput("Choose at least one method.")
         if len(instances) > MAX_LANES:
-            raise BadInput(f"At most {MAX_LANES} instances at once, please.")
+            raise BadInput(f"At most {MAX_LANES} methods at once, please.")
         unfinished = None if again else self._unfinished(ask, instances)
         complete_lanes = _complete_lanes(unfinished, ask) | _complete_lanes(before, ask)
         new_instances = [

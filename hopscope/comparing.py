@@ -125,7 +125,7 @@ class Comparison:
         matching_lane = next((lane for lane in self.lanes if lane.method == which), None)
         if matching_lane is None:
             raise KeyError(
-                f"There is no lane “{which}”; "
+                f"There is no method “{which}”; "
                 f"there are {', '.join(lane.method for lane in self.lanes)}."
             )
         return matching_lane

@@ -146,7 +146,7 @@ def _listed(lane: Mapping[str, Any]) -> str:
 def _alive(lane: Mapping[str, Any]) -> list[str]:
     stages = {name: alive for name, alive in (lane["funnel"] or {}).items() if alive is not None}
     said = ", ".join(f"{escape(name)} {len(alive)}" for name, alive in stages.items())
-    return [f'<div class="small">known answers left: {said}</div>'] if said else []
+    return [f'<div class="small">correct answers left: {said}</div>'] if said else []
 
 
 def svg(data: Mapping[str, Any]) -> str:
@@ -198,7 +198,7 @@ def svg(data: Mapping[str, Any]) -> str:
         )
     return (
         f'<svg viewBox="0 0 {SVG_WIDTH} {SVG_HEIGHT}" width="{SVG_WIDTH}" role="img" '
-        f'aria-label="What the lanes retrieved">{"".join(elements)}</svg>'
+        f'aria-label="What the methods retrieved">{"".join(elements)}</svg>'
     )
 
 

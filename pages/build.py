@@ -51,7 +51,7 @@ def page() -> None:
             tr("Gallery"),
             icon="grid_view",
             key="build_gallery_open",
-            help=tr("The methods with their lines drawn small."),
+            help=tr("All methods with their steps."),
         ):
             gallery(instances_by_id, bench)
         compare_link(line, instances_by_id)
@@ -73,7 +73,7 @@ def page() -> None:
 
 def choose_start(known: dict[str, Instance], bench: Bench) -> None:
     """Draw the choice of a method to start from."""
-    names = {EMPTY_METHOD: tr("an empty line")} | method_options(known)
+    names = {EMPTY_METHOD: tr("no steps")} | method_options(known)
 
     def load() -> None:
         chosen = session.build_start
@@ -91,7 +91,7 @@ def choose_start(known: dict[str, Instance], bench: Bench) -> None:
         on_change=load,
         placeholder=tr("{label} · start from another method", label=current_name.label)
         if current_name is not None
-        else tr("Start from a method, or an empty line"),
+        else tr("Start from a method, or with no steps"),
         label_visibility="collapsed",
     )
 
@@ -128,13 +128,10 @@ def save_form(line: Line | None, known: dict[str, Instance]) -> None:
     if title := Session.build_saved.take():
         st.toast(tr("Saved “{title}”.", title=plain(title)), icon=":material/check:")
     if line is None:
-        caption("A line can be saved once it can be run.")
+        caption("A method can be saved once it can be run.")
     own = [instance for instance in known.values() if instance.group == OWN_GROUP]
     if not own:
-        caption(
-            "Nothing saved yet. What you save appears here, where a line is started from, and as "
-            "a lane on Compare."
-        )
+        caption("Nothing saved yet. Saved methods appear here, under “Start from”, and on Compare.")
     for instance in own:
         with st.container(horizontal=True, vertical_alignment="center", key=f"own-{instance.id}"):
             st.text(

@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.errors import HopscopeError
 from core.evaluation.runs.store import EVALUATION_OWNER_KIND
-from pages.parts.evaluate.figures import facts, figures
+from pages.parts.evaluate.figures import facts, figures, set_titles
 from pages.parts.evaluate.form import new_run
 from pages.parts.evaluate.method_search import SEARCH_PARAMETER, show_search
 from pages.parts.evaluate.questions import one_question
@@ -77,7 +77,7 @@ def one_run(number: int) -> None:
                 tr(
                     "{methods} on {set}",
                     methods=many(len(run.spec["instances"]), "method"),
-                    set=run.spec["set"],
+                    set=set_titles(run),
                 )
             ),
             anchor=False,

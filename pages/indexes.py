@@ -18,8 +18,7 @@ def page() -> None:
     if opened.live is not None:
         st.info(
             tr(
-                "{words} Nothing is prepared for it: what a method needs is made of what was "
-                "fetched.",
+                "{words} Nothing is prepared for it: methods use what was fetched.",
                 words=plain(opened.live.words),
             )
         )

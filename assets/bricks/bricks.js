@@ -49,18 +49,18 @@ class BenchView {
     this.undoButton.title = tr("Undo (Ctrl+Z)");
     this.redoButton.title = tr("Redo (Ctrl+Y)");
     this.textButton = button("tool", tr("As text"), "", () => this.edit({ do: "as-text", on: !this.data.as_text }));
-    this.keys = el("p", "keys", tr("Arrows move, Enter sets, typing searches, Delete removes, Alt+arrows shift, Ctrl+D copies. Drag to reorder."));
+    this.keys = el("p", "keys", tr("Arrows select, Enter opens, typing searches, Delete removes, Alt+arrows move, Ctrl+D copies. Drag to reorder."));
     this.tools = el("div", "tools", this.undoButton, this.redoButton, this.textButton, this.keys);
     this.text = el("textarea", "text");
     Object.assign(this.text, { rows: 2, spellcheck: false });
-    this.text.setAttribute("aria-label", tr("The line as text"));
-    this.take = button("tool take", tr("Take over"), "", () => this.takeText());
+    this.text.setAttribute("aria-label", tr("The method as text"));
+    this.take = button("tool take", tr("Apply"), "", () => this.takeText());
     this.textBox = el("div", "text-box", this.text, this.take);
     this.trouble = el("p", "trouble");
     this.trouble.setAttribute("role", "alert");
     this.line = el("div", "row line");
     this.line.setAttribute("role", "list");
-    this.line.setAttribute("aria-label", tr("The line, a brick a step"));
+    this.line.setAttribute("aria-label", tr("The steps of the method"));
     this.palette = new Palette(this);
     this.form = new BrickForm(this);
     this.change = new Change(this);
@@ -260,7 +260,7 @@ class Tabs {
   update(form, count) {
     setHidden(this.element, !form);
     setText(this.form, form ? tr("Settings of {title}", { title: form.title }) : tr("Settings"));
-    setText(this.palette, tr("In its place: {count}", { count }));
+    setText(this.palette, tr("Replace with… ({count})", { count }));
     this.shown ??= form ? "form" : "palette";
     this.show(form ? this.shown : "palette", true);
   }

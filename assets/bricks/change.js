@@ -34,15 +34,15 @@ export class Change {
   }
 
   empty({ running, complete }) {
-    const words = running ? tr("At work: what this change did is shown here once it has run.") : complete
-      ? tr("Press Run. From then on the line runs as you change it, and what a change did is shown here.")
-      : tr("Complete the line: it then runs as you change it, and what a change did is shown here.");
-    return [el("div", "panel-head", el("h3", "", el("b", "", tr("What the line does")))), el("p", "none", words)];
+    const words = running ? tr("Running. The effect of this change appears here.") : complete
+      ? tr("Press Run. After that, results appear here as you change steps.")
+      : tr("Add steps. Results appear here as you build.");
+    return [el("div", "panel-head", el("h3", "", el("b", "", tr("What the method does")))), el("p", "none", words)];
   }
 
   drawn(data, more) {
-    const title = el("h3", "", el("b", "", data.both ? tr("What this change did") : tr("What the line does")));
-    const head = el("div", "panel-head", title, el("span", "of", data.both ? data.what || tr("another line") : tr("this question")));
+    const title = el("h3", "", el("b", "", data.both ? tr("What this change did") : tr("What the method does")));
+    const head = el("div", "panel-head", title, el("span", "of", data.both ? data.what || tr("another method") : tr("this question")));
     if (data.both) head.append(this.hold(more.held));
     const parts = [head, this.facts(data.facts), data.over ? this.over(data.over) : null];
     this.picture = data.picture.nodes.length ? el("div", "picture") : null;
@@ -52,8 +52,8 @@ export class Change {
   }
 
   hold(held) {
-    const made = button("more", held ? tr("compare with each change") : tr("compare with this version"), "", () => this.bench.edit({ do: "hold", on: !held }));
-    made.title = held ? tr("Compare with the line before each change again") : tr("Compare all further changes with this line before");
+    const made = button("more", held ? tr("end this comparison") : tr("keep this comparison"), "", () => this.bench.edit({ do: "hold", on: !held }));
+    made.title = held ? tr("Compare each change with the version just before it") : tr("Compare all further changes with this earlier version");
     made.setAttribute("aria-pressed", String(Boolean(held)));
     return made;
   }
@@ -82,7 +82,7 @@ export class Change {
       head.append(bar);
       if (mine) head.append(button("more", tr("Cancel"), "", () => this.bench.edit({ do: "cancel-over" })));
     }
-    if (again) head.append(button("more", tr("try it again"), "", () => this.bench.edit({ do: "over" })));
+    if (again) head.append(button("more", tr("Try again"), "", () => this.bench.edit({ do: "over" })));
     const list = el("dl", "pairs");
     for (const { label, before, now, difference, tone, chance, n } of rows) {
       const value = el("dd", tone, before, " → ", el("b", "", now), el("span", "interval", tr(" {difference}, {n} pairs{chance}", { difference, n, chance: chance ? ` (${chance})` : "" })));

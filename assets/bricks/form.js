@@ -27,7 +27,7 @@ export class BrickForm {
     const fields = el("div", "fields", ...form.fields.map((field) => this.field(form.key, field)));
     const body = el("div", "scroll", el("p", "sentence", form.sentence), form.advice ? this.advice(form) : null, fields);
     if (form.arms) body.append(this.branch(form));
-    if (!form.fields.length && !form.arms) body.append(el("p", "none", tr("It has nothing to set.")));
+    if (!form.fields.length && !form.arms) body.append(el("p", "none", tr("No settings.")));
     return [el("div", "panel-head", el("h3", "", el("b", "", form.title))), body];
   }
 
@@ -68,9 +68,9 @@ export class BrickForm {
   }
 
   about(entry) {
-    if (!entry) return [el("div", "scroll", el("p", "none", tr("Point at a step to read what it does. Click it, or drag it into the line: between two bricks, or over one to replace it.")))];
+    if (!entry) return [el("div", "scroll", el("p", "none", tr("Point at a step to read what it does. Click it, or drag it between two steps, or over one to replace it.")))];
     const { text, reads, writes, used } = entry.about;
-    const facts = [[tr("Reads"), reads], [tr("Gives"), writes], [tr("In"), used]];
+    const facts = [[tr("Reads"), reads], [tr("Gives"), writes], [tr("Used in"), used]];
     const list = el("dl", "facts", ...facts.filter(([, value]) => value).map(([name, value]) => el("div", "", el("dt", "", name), el("dd", "", value))));
     return [el("div", "panel-head", el("h3", "", el("b", "", entry.title)), el("code", "", entry.name)), el("div", "scroll", list, ...text.map((part) => el("p", "prose", part)))];
   }
@@ -91,11 +91,11 @@ function curveOf({ label, curve }, set) {
   const coming = points.find((point) => point.next);
   const most = points.at(-1).alive;
   const first = points.find((point) => point.alive === most);
-  const settled = most ? tr("{most} of {of} kept with any value from {value}.", { value: first.value.toLocaleString("en"), most, of }) : tr("No value keeps any of the {of}: they are lost earlier.", { of });
-  const words = coming ? tr("From {value}, one more of {of} is kept.", { value: coming.value.toLocaleString("en"), of }) : settled;
+  const settled = most ? tr("{most} of {of} are kept with any value from {value}.", { value: first.value.toLocaleString("en"), most, of }) : tr("No value keeps any of the {of}: an earlier step lost them.", { of });
+  const words = coming ? tr("With {value}, one more of the {of} is kept.", { value: coming.value.toLocaleString("en"), of }) : settled;
   const box = el("div", "curve", el("div", "points", ...bars), el("p", "curve-words", words));
   box.setAttribute("role", "group");
-  box.setAttribute("aria-label", tr("What values of {label} do to this question", { label }));
+  box.setAttribute("aria-label", tr("Effect of {label} on this question", { label }));
   return box;
 }
 

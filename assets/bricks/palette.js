@@ -13,7 +13,7 @@ export class Palette {
     Object.assign(this.search, { type: "search", placeholder: tr("Search steps, papers, what they do"), autocomplete: "off" });
     this.search.setAttribute("aria-label", tr("Search the steps that fit here"));
     this.search.addEventListener("input", () => this.filter());
-    this.none = el("p", "none", tr("No step that fits here holds all these words."));
+    this.none = el("p", "none", tr("No step that fits here matches all these words."));
     this.list = el("div", "list");
     this.others = el("div", "others");
     this.others.hidden = true;
@@ -37,7 +37,7 @@ export class Palette {
     this.begin(chosen);
     this.replaces = chosen?.key !== undefined;
     this.title.replaceChildren(el("b", "", data.where ?? ""), `: ${data.count} ${nounOf(data.count, "step fits", "steps fit")}`);
-    setText(this.more, tr("{more} others do not fit here, why", { more: data.more }));
+    setText(this.more, tr("{more} do not fit here (why?)", { more: data.more }));
     this.more.hidden = !data.more;
     this.more.setAttribute("aria-expanded", String(!this.others.hidden));
     this.list.replaceChildren(...data.groups.map((group) => this.group(group)));

@@ -35,7 +35,7 @@ class Chooser {
     this.search = el("input", "search");
     Object.assign(this.search, { type: "search", placeholder: tr("Search: beam, PageRank, No. 12, language model …"), autocomplete: "off" });
     this.search.setAttribute("aria-label", tr("Search methods"));
-    this.none = el("p", "none", tr("No method holds all these words."));
+    this.none = el("p", "none", tr("No method matches all these words."));
     this.list = el("div", "list");
     this.element.append(this.search, this.none, this.list);
     root.append(this.element);

@@ -471,8 +471,8 @@ def _print_conditions(summary, names: list[str]) -> None:
         print(f"No language model answered: the answers scored are the {summary.defaults.reader}.")
     if not spec["judge"] and {"accurate", "hallucination", "truthfulness"}.intersection(names):
         print(
-            "No judge was asked: an answer that holds a correct answer counts as accurate (--judge, "
-            "--second-judge)."
+            "No judge was asked: an answer that holds a correct answer counts as accurate "
+            "(--judge, --second-judge)."
         )
 
 
@@ -509,7 +509,9 @@ def _print_tests(summary) -> None:
     if sentence := summary.untested():
         print(sentence)
     for one in step_effects(summary):
-        rest = f"p = {one.test.p_holm:.2g}, n = {one.test.n:,}, pairs of lines: {len(one.pairs):,}"
+        rest = (
+            f"p = {one.test.p_holm:.2g}, n = {one.test.n:,}, pairs of methods: {len(one.pairs):,}"
+        )
         print(
             f"{one.words}, {counted_questions(one.test.metric)}: {signed_interval(one.test)}, {rest}"
         )

@@ -28,7 +28,7 @@ def add(commands) -> None:
     about.add_argument(
         "--corpus",
         metavar="NAME",
-        help="the corpus of your own that they are about; rows may name gold documents",
+        help="the corpus of your own that they are about; rows may name documents with the evidence",
     )
     questions.add_argument(
         "--name",
@@ -102,6 +102,6 @@ def print_brought(brought: QuestionImport) -> None:
     """Print how many questions a corpus got, and which do not fit it."""
     print(
         f"{brought.number:,} questions of {brought.corpus.name} are saved as {brought.set}: "
-        f"{brought.answered:,} with answers, {brought.gold:,} with gold documents"
+        f"{brought.answered:,} with answers, {brought.gold:,} with evidence"
     )
     warn(brought.notes)

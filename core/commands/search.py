@@ -207,9 +207,9 @@ def _print(planned, points, verdict, saved) -> None:
     _print_budget(planned, points)
     _print_unscored(points)
     print(
-        f"The front, by {config.quality} and {config.cost}:"
+        f"Best at their cost, by {config.quality} and {config.cost}:"
         if best
-        else "No line keeps the budget."
+        else "No method keeps within the budget."
     )
     for point in best:
         print(
@@ -227,7 +227,8 @@ def _print_budget(planned, points) -> None:
     """Print how many lines were tried, on which questions and at which cost."""
     config = planned.search.config
     print(
-        f"{len(points)} lines tried on {len(config.tuning.drawn)} questions of {config.tuning.set}"
+        f"{len(points)} methods tried on {len(config.tuning.drawn)} questions of "
+        f"{config.tuning.set}"
     )
     print(f"Budget: {config.budget:g} {config.cost} a question")
     if config.asks:
@@ -241,10 +242,10 @@ def _print_unscored(points) -> None:
     """Print how many lines were given up and why, and the lines that answered no question."""
     given_up = [point.tried.stopped for point in points if point.tried.stopped]
     for reason in dict.fromkeys(given_up):
-        print(f"{given_up.count(reason)} given up: {reason}")
+        print(f"{given_up.count(reason)} stopped: {reason}")
     for point in points:
         if not point.tried.stopped and not point.tried.answered:
-            print(f"Line {point.number}: {point.tried.words()}")
+            print(f"Candidate {point.number}: {point.tried.words()}")
 
 
 def _print_verdict(planned, best, verdict) -> None:

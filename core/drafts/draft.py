@@ -61,7 +61,7 @@ class Draft:
         Raises BadParameter if the draft is empty or cannot be run.
         """
         if not self.bricks:
-            raise BadParameter("The line is empty; add a first step, or start from a method.")
+            raise BadParameter("There are no steps yet. Add one, or start from a method.")
         return self.grammar.line(operators_of(self.bricks))
 
     def complete(self) -> Any:

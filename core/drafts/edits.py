@@ -154,7 +154,7 @@ def _with_next_key(draft: Draft, keys: Iterator[int]) -> Draft:
     Raises BadParameter if the draft has become too large.
     """
     if sum(1 for _ in draft.each()) > MAX_BRICKS:
-        raise BadParameter(f"A line has at most {MAX_BRICKS} steps.")
+        raise BadParameter(f"A method has at most {MAX_BRICKS} steps.")
     return replace(draft, following=next(keys))
 
 

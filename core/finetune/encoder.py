@@ -289,7 +289,7 @@ def train_encoder(
     """
     if not examples or not held:
         raise BadInput(
-            "No training question, or none of those held out, has a path to a known answer within "
+            "No training question, or none of those held out, has a path to a correct answer within "
             "four hops."
         )
     watch.report("Loading the encoder")

@@ -249,7 +249,7 @@ def train_llm(
     held_codes = fitting_tokens(model, held, settings.cut)
     if not codes or not held_codes:
         raise BadInput(
-            "No question to train on, or none held out, has a path to a known answer and a "
+            "No question to train on, or none held out, has a path to a correct answer and a "
             f"prompt of at most {settings.cut} tokens."
         )
     sizes = -(-len(codes) // settings.batch)

@@ -181,7 +181,7 @@ def train_scorer(
 
     if not questions or not held:
         raise BadInput(
-            "No question has a known answer among the triples around its entities, so there is "
+            "No question has a correct answer among the triples around its entities, so there is "
             "nothing to train on."
         )
     weights = initial_weights(len(questions[0].features[0]), settings)

@@ -257,9 +257,7 @@ def _solved(
         row_of_key = {row[0]: row for row in rows_by_key(store, "cases", CASE_COLUMNS, by_key)}
         missing = [key for key in by_key if key not in row_of_key]
         for first in range(0, len(missing), BATCH_CASES):
-            watch.report(
-                f"Solving known questions: {first:,} of {len(missing):,}", first / len(missing)
-            )
+            watch.report(f"Solving questions: {first:,} of {len(missing):,}", first / len(missing))
             fresh = list(
                 _solve(
                     graph,

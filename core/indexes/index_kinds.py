@@ -39,8 +39,8 @@ SECONDS_PER_CASE = 1.2e-2
 SECONDS_PER_REPORT = 8.0
 SEARCH_PURPOSE = "so that those nearest to a question are found."
 VECTORS_PURPOSE = (
-    "Read by Vector search, which otherwise encodes them at its first question. Ranking paths gets "
-    "no faster by it: paths are other texts."
+    "Used by Vector search, which otherwise encodes them at its first question. Ranking paths "
+    "does not get faster: paths are other texts."
 )
 MAX_COUNTED_COMMUNITIES = (
     100_000  # most communities for which it is looked up which of them have a report
@@ -177,8 +177,8 @@ def _nothing_solved(graph: Graph, env: Environment) -> str:
     if _sources(graph) != memory.OWN_QUESTIONS or env.solved(graph.digest):
         return ""
     return (
-        "No question set of this graph is meant to be learnt from. Save a comparison whose answers "
-        "are known, give a thumb up, or add a set whose name ends in -train."
+        "No question set of this graph is meant for learning. Save a comparison with correct "
+        "answers, give a thumb up, or add a set whose name ends in -train."
     )
 
 
@@ -283,8 +283,8 @@ INDEX_KINDS = {
         IndexKind(
             "communities",
             "Communities",
-            "Groups of entities that hang closely together, found by the Leiden algorithm; "
-            "community reports are written about them.",
+            "Groups of closely connected entities, found by the Leiden algorithm. Community "
+            "reports are written about them.",
             rf"communities-(?!{MAX_CLUSTER_NODES}\.)(?P<size>\d+)\.npy",
             lambda match: f"at most {int(match['size']):,} entities each, where they can be split",
             lambda graph, env: f"communities-{communities.MAX_COMMUNITY_NODES}.npy",
@@ -297,9 +297,9 @@ INDEX_KINDS = {
         IndexKind(
             "clusters",
             "Clusters for PageRank",
-            "The graph cut into large parts by the Leiden algorithm, so that PageRank can be "
-            "worked out inside the parts of a question's entities only. Read by PageRank where its "
-            "method is partition.",
+            "The graph split into large parts by the Leiden algorithm, so that PageRank is "
+            "computed only in the parts of a question's entities. Used by PageRank with the "
+            "method partition.",
             rf"communities-{MAX_CLUSTER_NODES}\.npy",
             lambda match: f"at most {MAX_CLUSTER_NODES:,} entities each, where they can be split",
             lambda graph, env: f"communities-{MAX_CLUSTER_NODES}.npy",
@@ -312,8 +312,8 @@ INDEX_KINDS = {
         IndexKind(
             "reports",
             "Community reports",
-            "A language model's report on each community, for prompts of the kind that Microsoft's "
-            "GraphRAG gives. A report that is missing is written when a question needs it.",
+            "A language model's report on each community, for prompts like those of "
+            "Microsoft's GraphRAG. A missing report is written when a question needs it.",
             r"reports\.sqlite",
             lambda match: "",
             lambda graph, env: "reports.sqlite",
@@ -329,8 +329,8 @@ INDEX_KINDS = {
         IndexKind(
             "chains",
             "Relation chains",
-            "The chains of relations that the graph has, in words and as vectors, so that a "
-            "question finds the chain it asks for. Read by Chain ranking and Case memory.",
+            "The sequences of relations in the graph, in words and as vectors, so that a "
+            "question finds the sequence it asks for. Used by Chain ranking and Case memory.",
             r"chains-(?P<encoder>[0-9a-f]+)-(?P<steps>\d+)-(?P<way>both|out|in)\.npz",
             _steps,
             _chains_file,
@@ -345,8 +345,8 @@ INDEX_KINDS = {
         IndexKind(
             "cases",
             "Solved questions",
-            "Questions with known answers and the relation chains that lead to them, so that a new "
-            "question is answered as the most similar ones were. Read by Case memory.",
+            "Questions with correct answers and the relation chains that lead to them, so "
+            "that a new question is answered like the most similar ones. Used by Case memory.",
             r"cases-(?P<encoder>[0-9a-f]+)-(?P<steps>\d+)-(?P<way>both|out|in)\.sqlite",
             lambda match: f"chains of {_steps(match)}",
             _cases_file,
@@ -372,29 +372,31 @@ INDEX_KINDS = {
         _vectors(
             "chunks",
             "Vectors of chunks",
-            f"The chunks of the documents as vectors, {SEARCH_PURPOSE} Read by Chunks by vector.",
+            f"The chunks of the documents as vectors, {SEARCH_PURPOSE} Used by Chunks by vector.",
         ),
         _vectors(
             "relations",
             "Vectors of relations",
-            f"Relations in words as vectors, {SEARCH_PURPOSE} Read by Relations by vector.",
+            f"Relations in words as vectors, {SEARCH_PURPOSE} Used by Relations by vector.",
         ),
         _vectors(
             "relation-names",
             "Vectors of relation names",
-            f"The names of relations as vectors, {SEARCH_PURPOSE} Read by Relations by vector.",
+            f"The names of relations as vectors, {SEARCH_PURPOSE} Used by Relations by vector.",
         ),
         _vectors(
             "communities",
             "Vectors of communities",
-            f"The reports on communities as vectors, {SEARCH_PURPOSE} Read by Communities by vector.",
+            f"The reports on communities as vectors, {SEARCH_PURPOSE} Used by Communities by "
+            "vector.",
         ),
         IndexKind(
             "words",
             "Words",
-            "Which passages or entities hold each word, so that a question finds those that share "
-            "its rarest words. Made by the first question that reads it, in seconds, and saved "
-            "where there are many. Read by Chunks by words and Entities by words.",
+            "The passages or entities that hold each word, so that a question finds those "
+            "that share its rarest words. Built by the first question that uses it, in "
+            "seconds, and saved if there are many. Used by Chunks by words and Entities by "
+            "words.",
             r"words-(?P<of>chunks|nodes)",
             lambda match: "of passages" if match["of"] == "chunks" else "of entities",
             lambda graph, env: "words-chunks",
@@ -404,8 +406,9 @@ INDEX_KINDS = {
         IndexKind(
             "walks",
             "Walks",
-            "The walks of each entity, put into words, as one vector, so that those whose walks "
-            "are nearest to a question are found. Read by Nodes, then walks (Walk&Retrieve).",
+            "The walks of each entity, put into words, as one vector, so that those whose "
+            "walks are nearest to a question are found. Used by Nodes, then walks "
+            "(Walk&Retrieve).",
             r"walks-(?P<strategy>random|breadth-first)-(?P<walks>\d+)x(?P<length>\d+)"
             r"-[0-9a-f]+-(?P<encoder>[0-9a-f]+)",
             _walks,

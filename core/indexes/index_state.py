@@ -168,7 +168,7 @@ def leftovers(graph: Graph) -> list[Leftover]:
         if not path.name.startswith("."):
             result.append(Leftover(path, path.name, size, changed))
         elif time.time() - changed > UNFINISHED_SECONDS:
-            result.append(Leftover(path, "A file that was never finished", size, changed))
+            result.append(Leftover(path, "Unfinished file", size, changed))
     # Elsewhere the folder also holds the indexes of other graphs.
     if graph.folder is not None and folder.parent == graph.folder / "indexes":
         for path in entries(folder.parent):

@@ -257,8 +257,8 @@ def _after_their_bases(rows: Mapping[str, Instance]) -> dict[str, Instance]:
     for row in rows.values():
         if row.base and (row.base not in rows or rows[row.base].base):
             raise BadParameter(
-                f"“{row.id}”: its base “{shorten(row.base)}” is no instance that stands alone."
-                f"{nearest(row.base, rows)}"
+                f"“{row.id}”: its base “{shorten(row.base)}” is no method that stands "
+                f"alone.{nearest(row.base, rows)}"
             )
         changes.setdefault(row.base, []).append(row)
     return {
@@ -353,7 +353,7 @@ def as_built(instance: Instance) -> Instance:
     first_operator = instance.line.operators[0]
     if not isinstance(first_operator, BuiltGraph):
         raise BadInput(
-            f"“{instance.name}” stands on no graph of documents, so nothing of it can be merged."
+            f"“{instance.name}” uses no graph of documents, so nothing of it can be merged."
         )
     line = instance.line.replaced(0, replace(first_operator, mended=False))
     method = f"{instance.method}{AS_BUILT_SUFFIX}" if instance.method else ""
@@ -421,7 +421,7 @@ def _instance_with_settings(text: str, line: Line, known: Mapping[str, Instance]
         if (settings := changed_settings(instance.line, line))
     ]
     if not alike:
-        return Instance(text, "Own line", line)
+        return Instance(text, "Own method", line)
     base, settings = min(alike, key=lambda pair: len(pair[1]))
     return _derived_instance(base, f", {', '.join(settings)}", line)
 
@@ -434,17 +434,17 @@ def save_instance(name: str, line: Line, notes: str = "") -> Instance:
     name = " ".join(name.split())
     key = "own-" + (re.sub(r"[^a-z0-9]+", "-", name.casefold()).strip("-") or "instance")
     if not name:
-        raise BadInput("Give the instance a name first.")
+        raise BadInput("Give the method a name first.")
     if len(name) > 80:
         raise BadInput("A name of at most 80 characters, please.")
     if not len(line):
-        raise BadInput("There is no operator yet to save.")
+        raise BadInput("There is no step yet to save.")
     instance = Instance(key, name, line, group=OWN_GROUP, notes=notes)
     with hold_change_lock(own_file()):
         instances = catalogue()
         if key in instances:
             raise BadInput(
-                f"There is already an instance “{instances[key].title}”; choose another name."
+                f"There is already a method “{instances[key].title}”; choose another name."
             )
         _write_own_rows({**_own_rows(), key: toml_row(instance)})
         record_owner(METHOD_OWNERSHIP, key)
@@ -459,7 +459,7 @@ def delete_instance(key: str) -> None:
     with hold_change_lock(own_file()):
         rows = _own_rows()
         if key not in rows:
-            raise BadInput(f"“{shorten(key)}” is not an instance of your own.")
+            raise BadInput(f"“{shorten(key)}” is not a method of your own.")
         check_may_change(METHOD_OWNERSHIP, key)
         del rows[key]
         _write_own_rows(rows)

@@ -1,4 +1,4 @@
-"""The operators and instances as one page of Markdown, made from catalogue and docstrings."""
+"""The operators and methods as one page of Markdown, made from catalogue and docstrings."""
 
 from __future__ import annotations
 
@@ -13,33 +13,33 @@ from core.operators import OPERATORS
 from core.operators.base import RETRIEVAL_STAGES, Operator
 from core.parameters import Parameter, parameters
 
-MIN_USES_OF_NUMBER = 4  # instances from which on a source gets a number
-MAX_CHANGES = 3  # steps in which an instance may differ from the one that describes it
+MIN_USES_OF_NUMBER = 4  # methods from which on a source gets a number
+MAX_CHANGES = 3  # steps in which a method may differ from the one that describes it
 USUAL_MODELS = ("encoder", "answer")
-PAGE_HEAD = """# Operators and instances
+PAGE_HEAD = """# Operators and methods
 
-This page lists every operator and every instance. It is made from the code: `python -m core \
-instances --page`.
+This page lists every operator and every method. It is made from the code: `python -m core \
+methods --page`.
 
-    $ python -m core ask "who directed Inception" --no-llm --instance \
+    $ python -m core ask "who directed Inception" --no-llm --method \
 "PersonalizedPageRank(keep=500) >> ShortestPaths() >> Answer()"
 
-An instance is a line of operators. Each operator takes the state of a question and gives a new \
+A method is a line of operators. Each operator takes the state of a question and gives a new \
 one. Its parameters are the fields of
 its form on the Build page, the keys of its TOML row and the arguments of its text form.
 
 | for | see |
 |---|---|
 | what each parameter of an operator means, its range, the paper, an example | `python -m core \
-instances --operator NAME` |
+methods --operator NAME` |
 | parameters, papers and examples of all operators | *Operators in full* on the site of `make \
 docs` |
-| each instance's line in full, and the models that are missing for it | `python -m core \
-instances --json` |
+| each method's line in full, and the models that are missing for it | `python -m core \
+methods --json` |
 
 ## Operators
 """
-INSTANCES_HEAD = f"""## Instances
+INSTANCES_HEAD = f"""## Methods
 
 Where a line differs from another row's in up to three steps, these alone are given (`A` for `B`: \
 `A` in the

@@ -39,7 +39,7 @@ def subgraph_on(graph, nodes: np.ndarray, scores: np.ndarray | None = None) -> S
 
 @dataclass(frozen=True, repr=False)
 class PersonalizedPageRank(Operator):
-    """The subgraph induced on the nodes with the largest personalised PageRank from the seeds.
+    """The nodes closest to the question's entities (personalised PageRank), with their edges.
 
     p = damping * P^T p + (1 - damping) * s, with s uniform on the seeds. The mass of nodes without
     edges returns to s. Nodes that the walk never reaches are left out; the papers' code pads with
@@ -125,7 +125,7 @@ class PersonalizedPageRank(Operator):
 
 @dataclass(frozen=True, repr=False)
 class PageRank(Operator):
-    """The subgraph induced on the seeds and the nodes with the largest global PageRank.
+    """The question's entities and the nodes of the largest global PageRank, with their edges.
 
     p = damping * P^T p + (1 - damping) / n, computed once for a graph. The nodes are the same for
     every question. The question entities are added, because paths start there.
@@ -174,7 +174,7 @@ class PageRank(Operator):
 
 @dataclass(frozen=True, repr=False)
 class RandomWalks(Operator):
-    """The subgraph induced on all nodes that random walks from the seeds visit.
+    """All nodes that random walks from the question's entities visit, with their edges.
 
     The walks have a fixed length. Scores are visit counts. LEGO-GraphRAG v1, instance 1, has 64
     walks of 4 steps, without restart in its code; a restart above 0 gives walks with restart. Its
@@ -235,7 +235,7 @@ class RandomWalks(Operator):
 
 @dataclass(frozen=True, repr=False)
 class EgoNetwork(Operator):
-    """The subgraph induced on all nodes within `hops` steps of a seed.
+    """All nodes within `hops` hops of the question's entities, with their edges.
 
     At most `keep` nodes are taken, the nearest first. This is LEGO-GraphRAG's k-hop neighbourhood
     (KSE, Ego).

@@ -141,13 +141,15 @@ class Rank(Operator):
     keep: int = param(32, "Keep", "How many paths stay.", low=1, high=100_000)
     read: int = param(
         0,
-        "Read",
+        "Read at most",
         "The most paths that an encoder or a re-ranker reads, those first that promise most by "
         "what it has read; 0 reads all.",
         low=0,
         high=1_000_000,
     )
-    recall: float = param(1.0, "Expected recall", RECALL_HELP, low=0.5, high=1.0)
+    recall: float = param(
+        1.0, "Stop early at (share of best expected)", RECALL_HELP, low=0.5, high=1.0
+    )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         assert state.paths is not None  # a line in which nothing writes it is refused

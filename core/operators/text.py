@@ -14,7 +14,7 @@ RETRIEVAL_GRAMMAR = Grammar(
     RETRIEVAL_STAGES,
     Line,
     last="generate",
-    kind="an instance",
+    kind="a method",
     noun="operator",
 )
 parse_line = RETRIEVAL_GRAMMAR.parse

@@ -88,7 +88,7 @@ class QuestionFile:
         ):
             column_names = ", ".join(shorten(name, 40) for name in self.columns[:MAX_LISTED_KEYS])
             raise BadInput(
-                f"{self.file} has no answers and no gold documents (evidence) under a known name. "
+                f"{self.file} has no answers and no evidence (gold documents) under a known name. "
                 f"It has the columns {column_names}. Looked for "
                 f"{', '.join(ANSWER_KEYS_READ)} and {', '.join(GOLD_KEYS)}. Rename the column, or name the "
                 "columns of a table in their order."

@@ -103,10 +103,7 @@ def test_questions_of_a_corpus_are_kept_by_the_same_command(told, tmp_path, caps
         == EXIT_OK
     )
     out = capsys.readouterr()
-    assert (
-        out.out
-        == "1 questions of towns are saved as asked: 1 with answers, 1 with gold documents\n"
-    )
+    assert out.out == "1 questions of towns are saved as asked: 1 with answers, 1 with evidence\n"
     assert out.err == NoteWith("hopscope", "asked.csv", "“remark”") and open_corpus(
         "towns"
     ).questions("asked")[0].gold == ("a.txt",)

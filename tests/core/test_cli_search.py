@@ -67,12 +67,12 @@ def test_it_searches_judges_saves_and_goes_on(told):
     assert first["quality"]["difference"] == pytest.approx(gain)
     # nothing is run again: the same lines with the same seconds
     code, out, err = told("--against", "lego-1", "--save", "Mine")
-    assert code == EXIT_WRONG_INPUT and "already an instance" in err
+    assert code == EXIT_WRONG_INPUT and "already a method" in err
     code, out, _ = told("--against", "lego-1")
     assert (
         code == EXIT_OK
         and first["words"] in out
-        and "The front, by reader_hit@1 and seconds" in out
+        and "Best at their cost, by reader_hit@1 and seconds" in out
     )
 
 
@@ -100,8 +100,8 @@ def test_no_line_within_the_budget_is_a_failure(told):
     code, out, _ = told("--trials", "2", "--against", "lego-1", budget=("--budget-seconds", "1e-9"))
     assert (
         code == EXIT_FAILED
-        and "2 given up: over the budget" in out
-        and "No line keeps the budget" in out
+        and "2 stopped: over the budget" in out
+        and "No method keeps within the budget" in out
     )
 
 

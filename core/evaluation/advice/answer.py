@@ -168,15 +168,15 @@ class _GraphComparison:
         if graphs_ahead:
             return (
                 ANSWER_YES,
-                f"A graph helps here: {names[graph]} is ahead of {names[plain]}, the best without "
-                f"a graph, by {format_interval(test)}.",
+                f"A graph helps here: {names[graph]} is better than {names[plain]}, the best "
+                f"without a graph, by {format_interval(test)}.",
             )
         kinds_ahead = [(kind, one) for kind, one in self.by_kind.items() if one.ahead]
         behind = all(self.ranks.test(plain, one).ahead for one in METHODS_WITH_GRAPH)
         if behind:
-            overall = f"{names[plain]} is ahead of every method with one"
+            overall = f"{names[plain]} is significantly better than every method with one"
         else:
-            overall = f"no method with one is ahead of {names[plain]}"
+            overall = f"no method with one is significantly better than {names[plain]}"
         if kinds_ahead:
             parts = ", ".join(
                 f"{KIND_WORDS[kind]} ({names[one.a]} by {format_interval(one)})"
@@ -184,10 +184,9 @@ class _GraphComparison:
             )
             return (
                 ANSWER_PARTLY,
-                f"A graph helps with some questions: {parts}. Over all of them {overall} beyond "
-                "chance.",
+                f"A graph helps with some questions: {parts}. Over all of them {overall}.",
             )
-        return ANSWER_NO, f"No graph is needed for questions like these: {overall} beyond chance."
+        return ANSWER_NO, f"No graph is needed for questions like these: {overall}."
 
     def _best(self, of: tuple[str, ...]) -> str:
         return max(of, key=lambda one: self.ranks.means[one])
@@ -235,7 +234,7 @@ class _GraphComparison:
             difference = "too few to compare"
             if kind in self.by_kind:
                 test = self.by_kind[kind]
-                difference = "a difference that chance may explain"
+                difference = "no significant difference"
                 if test.beyond_chance:
                     difference = f"a difference of {format_interval(test)}"
                 difference = difference if test.difference else "no difference"

@@ -56,7 +56,7 @@ class AdviceCostEstimate:
 
     def words(self) -> str:
         """Return the cost in sentences."""
-        build_time = "; how long that takes here is known once one was built"
+        build_time = "; the time is known once one was built"
         if self.seconds:
             build_time = f", {rough_range_text(self.seconds)} here"
         graphs = "All graphs are there already."

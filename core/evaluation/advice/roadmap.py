@@ -149,25 +149,25 @@ def measured_sentence(
     >>> from core.evaluation.advice.roadmap import roadmap_leaves, measured_sentence
     >>> measured_sentence(roadmap_leaves()[0], {"vanilla-rag": 0.5, "hybrid": 0.75},
     ...          {"vanilla-rag": "Vectors", "hybrid": "Both"}, 40)
-    'On these texts (40 made questions): Vectors .50 of the gold passages among the first four; the
-    best is Both with .75.'
+    'On these texts (40 made questions): Vectors .50 of the evidence among the first four passages;
+    the best is Both with .75.'
     """
     if leaf.when.get("kind") == "abstract":
         return (
-            "Overviews were not compared on these texts: write-questions makes questions for "
-            "that, and judge compares the answers."
+            "Overviews were not compared on these texts. Generate questions about them, then grade "
+            "the answers in pairs."
         )
     if not shares:
         return "Nothing was measured on these texts yet."
     if leaf.method not in shares:
         return (
-            f"{leaf.name} was not among the methods that were asked on these texts: evaluate "
-            f"--instances {leaf.method} asks it."
+            f"{leaf.name} was not among the methods that were asked on these texts. Evaluate can ask "
+            f"it: {leaf.method}."
         )
     best = max(shares, key=lambda one: shares[one])
     own_result = (
-        f"{names[leaf.method]} {format_share(shares[leaf.method])} of the gold passages among the first "
-        "four"
+        f"{names[leaf.method]} {format_share(shares[leaf.method])} of the evidence among the "
+        "first four passages"
     )
     if shares[leaf.method] == shares[best]:
         best_result = "the best of all"

@@ -41,37 +41,37 @@ from core.evaluation.metrics.truthfulness import TRUTHFULNESS_METRICS as TRUTHFU
 
 LEGO_SOURCE = "LEGO-GraphRAG, both versions; the published code's utils/Evaluation.py"
 NAME_CONVENTION = (
-    "An answer counts as found if a node of the subgraph bears its very name, or one that differs "
-    "by case only. An empty subgraph scores 0; a question without known answers, and an instance "
-    "that extracts no subgraph, are left out."
+    "An answer counts as found if a node of the subgraph bears its very name, or one that "
+    "differs by case only. An empty subgraph scores 0; a question without correct answers, "
+    "and a method that extracts no subgraph, are left out."
 )
 PATH_TEXT_CONVENTION = (
-    "A path is one prediction: its text, as the language model reads it. It holds an answer if "
-    "the answer, in lower case and without punctuation and articles, is a substring of it (one "
-    "way only), so a short answer may be found inside a longer name. No path at all scores 0; a "
-    "question without known answers is left out. Without a cut-off all paths that the instance "
-    "hands on count."
+    "A path is one prediction: its text, as the language model reads it. It holds an answer "
+    "if the answer, in lower case and without punctuation and articles, is a substring of it "
+    "(one way only), so a short answer may be found inside a longer name. No path at all "
+    "scores 0; a question without correct answers is left out. Without a cut-off all paths "
+    "that the method hands on count."
 )
 READER_CONVENTION = (
-    "The graph reader needs no language model: it names the ends of all paths that run along the "
-    "best path's relations, in the order of the paths, at most 50; of walks, and of triples that "
-    "need not begin at the question's entity, every node is such an end. A name counts as right "
-    "if it is that of a known answer, so nothing is matched by substring. No name at all scores "
-    "0; a question without known answers is left out."
+    "The graph reader needs no language model: it names the ends of all paths that run along "
+    "the best path's relations, in the order of the paths, at most 50; of walks, and of "
+    "triples that need not begin at the question's entity, every node is such an end. A name "
+    "counts as right if it is that of a correct answer, so nothing is matched by substring. "
+    "No name at all scores 0; a question without correct answers is left out."
 )
 SUM_CONVENTION = (
-    "Summed over the operators of the line, as each reports it; shared operators are charged to "
-    "every instance that uses them, and judging is not counted."
+    "Summed over the steps of the method, as each reports it; shared steps are charged to "
+    "every method that uses them, and judging is not counted."
 )
 SECONDS_CONVENTION = (
-    "Wall-clock seconds, summed over the operators of the line. An operator that several "
-    "instances share is run once a question and its seconds are charged to each of them. Models "
-    "remember the vectors and replies of texts they have just seen, so an instance that comes "
+    "Wall-clock seconds, summed over the steps of the method. A step that several methods "
+    "share is run once a question and its seconds are charged to each of them. Models "
+    "remember the vectors and replies of texts they have just seen, so a method that comes "
     "after a similar one on the same question is a little faster than it would be alone; the "
-    "order of the instances therefore turns with every question. A run asked to be cold shares "
-    "nothing and forgets before each instance: then the seconds are those of the instance alone. "
-    "Opening the graph, finding the question's entities, loading models, judging and scoring are "
-    "not counted."
+    "order of the methods therefore turns with every question. A run asked to be cold shares "
+    "nothing and forgets before each method: then the seconds are those of the method alone. "
+    "Opening the graph, finding the question's entities, loading models, judging and scoring "
+    "are not counted."
 )
 
 
@@ -97,13 +97,13 @@ def _ranking_metrics(
         (
             "precision",
             "precision",
-            f"Share of the (first k) {items} that hold a known answer, of those that there are.",
+            f"Share of the (first k) {items} that hold a correct answer, of those that there are.",
             precision,
         ),
         (
             "recall",
             "recall",
-            f"Share of the known answers that any of the (first k) {items} holds.",
+            f"Share of the correct answers that any of the (first k) {items} holds.",
             recall,
         ),
         (
@@ -115,13 +115,13 @@ def _ranking_metrics(
         (
             "hit",
             "hit ratio",
-            f"1 if any of the (first k) {items} holds a known answer, else 0 (HR@k).",
+            f"1 if any of the (first k) {items} holds a correct answer, else 0 (HR@k).",
             hit_ratio,
         ),
         (
             "mrr",
             "reciprocal rank",
-            f"1 over the place of the first of the {items} that holds a known answer, else 0.",
+            f"1 over the rank of the first of the {items} that holds a correct answer, else 0.",
             reciprocal_rank,
         ),
     ]
@@ -144,7 +144,7 @@ ALL_METRICS = (
     Metric(
         "subgraph_precision",
         "Subgraph precision",
-        "Known answers found in the subgraph, over its number of nodes.",
+        "Correct answers found in the subgraph, over its number of nodes.",
         NAME_CONVENTION
         + " Small by nature: a subgraph of 1,000 nodes that holds the one answer scores 0.001.",
         subgraph_precision,
@@ -153,7 +153,7 @@ ALL_METRICS = (
     Metric(
         "subgraph_recall",
         "Subgraph recall",
-        "Share of the known answers that are nodes of the extracted subgraph.",
+        "Share of the correct answers that are nodes of the extracted subgraph.",
         NAME_CONVENTION,
         subgraph_recall,
         source=f"{LEGO_SOURCE}, eval_cover",
@@ -169,7 +169,7 @@ ALL_METRICS = (
     Metric(
         "subgraph_hit",
         "Subgraph hit ratio",
-        "1 if any known answer is a node of the extracted subgraph, else 0.",
+        "1 if any correct answer is a node of the extracted subgraph, else 0.",
         NAME_CONVENTION,
         subgraph_hit,
         source=LEGO_SOURCE,
@@ -178,8 +178,7 @@ ALL_METRICS = (
         "components",
         "Weakly connected components",
         "The number of parts of the subgraph that no triple joins, whichever way it runs.",
-        "Of the subgraph as the last operator leaves it, single nodes included; an empty one has "
-        "none.",
+        "Of the subgraph as the last step leaves it, single nodes included; an empty one has none.",
         subgraph_size("components"),
         "count",
         "lower",
@@ -214,7 +213,7 @@ ALL_METRICS = (
     Metric(
         "path_count",
         "Paths",
-        "The number of paths that the instance hands on.",
+        "The number of paths that the method hands on.",
         "Before the prompt is cut.",
         path_count,
         "count",
@@ -224,8 +223,8 @@ ALL_METRICS = (
     *LINK_METRICS,
     Metric(
         "hits@1",
-        "Text holds a right answer (Hits@1)",
-        "1 if the one generated text holds any known answer, else 0.",
+        "Text holds a correct answer (Hits@1)",
+        "1 if the one generated text holds any correct answer, else 0.",
         ANSWER_CONVENTION
         + " It is no rank metric. The first version's words, exact match accuracy, are not what "
         "its code does.",
@@ -236,7 +235,7 @@ ALL_METRICS = (
     Metric(
         "recall",
         "Answer recall",
-        "Share of the known answers that the generated text holds.",
+        "Share of the correct answers that the generated text holds.",
         ANSWER_CONVENTION,
         answer_recall,
         source=LEGO_SOURCE,
@@ -244,21 +243,22 @@ ALL_METRICS = (
     Metric(
         "token_recall",
         "Answer token recall",
-        "Share of the words of the known answers, all taken together, that the generated text has.",
-        "Of an answer with aliases the name with most words in common counts. In lower case and "
-        "without articles and punctuation of any script, each word as often as both have it; in a "
-        "script without blanks each letter is a word, as in the scorers of DRCD and CMRC. Ways to "
-        "write the same count as one. Where one of both is yes, no or noanswer and they differ, "
-        "0. Where no language model is asked the text is the reader's. A question without known "
-        "answers is left out.",
+        "Share of the words of the correct answers, all taken together, that the generated "
+        "text has.",
+        "Of an answer with aliases the name with most words in common counts. In lower case "
+        "and without articles and punctuation of any script, each word as often as both have "
+        "it; in a script without blanks each letter is a word, as in the scorers of DRCD and "
+        "CMRC. Ways to write the same count as one. Where one of both is yes, no or noanswer "
+        "and they differ, 0. Where no language model is asked the text is the reader's. A "
+        "question without correct answers is left out.",
         token_recall,
         source="In-depth Analysis of Graph-based RAG (Recall); SQuAD",
     ),
     Metric(
         "token_recall_joined",
         "Answer token recall, all names",
-        "Share of the words of all names of the known answers, taken together, that the generated "
-        "text has.",
+        "Share of the words of all names of the correct answers, taken together, that the "
+        "generated text has.",
         "As answer token recall, which takes of each answer the one name that has most words in "
         "common with the text. Here aliases are joined, as by the published code, so that a right "
         "answer in other words than most of its aliases scores little.",
@@ -268,19 +268,19 @@ ALL_METRICS = (
     Metric(
         "token_f1",
         "Answer token F1",
-        "Harmonic mean of answer token recall and of the share of the generated text's words that "
-        "the known answers have.",
-        "Words are counted as for answer token recall. A long text loses what it gains there, so "
-        "that answers of different lengths, or to questions whose known answers are sentences, "
-        "can be compared.",
+        "Harmonic mean of answer token recall and of the share of the generated text's words "
+        "that the correct answers have.",
+        "Words are counted as for answer token recall. A long text loses what it gains there, "
+        "so that answers of different lengths, or to questions whose correct answers are "
+        "sentences, can be compared.",
         token_f1,
         source="SQuAD",
     ),
     Metric(
         "f1",
         "Answer F1, whole text",
-        "F1 with the whole text as the one prediction: its precision is 1 if it holds any known "
-        "answer; over a set, the mean of it.",
+        "F1 with the whole text as the one prediction: its precision is 1 if it holds any "
+        "correct answer; over a set, the mean of it.",
         ANSWER_CONVENTION
         + " So it is 2R / (1 + R) where anything is found. The first version's words define the "
         "F1 of the mean precision and recall; the summary shows that one beside it.",
@@ -301,9 +301,10 @@ ALL_METRICS = (
         "judge@1",
         "Judge@1",
         "1 if a language model judges the answer to be right, else 0.",
-        "The model of the role judge sees question, known answers and the answer, and replies "
-        "under a schema. A reply that cannot be used is recorded and left out. The report used "
-        "Qwen2-72B with a prompt that it does not print; this one is Hopscope's own.",
+        "The model of the role judge sees question, correct answers and the answer, and "
+        "replies under a schema. A reply that cannot be used is recorded and left out. The "
+        "report used Qwen2-72B with a prompt that it does not print; this one is Hopscope's "
+        "own.",
         judge_accepts,
         source="LEGO-GraphRAG, technical report, B.4",
     ),
@@ -324,8 +325,8 @@ ALL_METRICS = (
             f"{name}_seconds",
             f"Seconds of {what}",
             f"The part of a question's seconds that goes into {what}.",
-            "Counted as all of the seconds are, over the operators of these stages: "
-            + f"{' and '.join(stages)}. A line without any has no figure.",
+            "Counted as all of the seconds are, over the steps of these stages: "
+            + f"{' and '.join(stages)}. A method without any has no figure.",
             total_cost("seconds", stages=stages),
             "seconds",
             "lower",

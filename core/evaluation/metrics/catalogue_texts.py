@@ -23,39 +23,39 @@ from core.evaluation.metrics.formulas_texts import (
 from core.evaluation.metrics.metric import Metric
 
 ANSWER_CONVENTION = (
-    "An answer counts as found if, in lower case and without punctuation and articles, it is a "
-    "substring of the text (one way only); one that is nothing but these is found only where the "
-    "texts are the same. Ways to write the same, as other quotation marks, dashes, full-width or "
-    "decomposed letters, count as one; a number is not found within another one. Where the set "
-    "has aliases of an answer, any of them counts. Where no language model is asked, the text is "
-    "the graph reader's names, one a line, or on documents the nearest sentence, and the table "
-    "says so. A text that repeats the question counts as right where an answer is part of it. A "
-    "question without known answers is left out."
+    "An answer counts as found if, in lower case and without punctuation and articles, it is "
+    "a substring of the text (one way only); one that is nothing but these is found only "
+    "where the texts are the same. Ways to write the same, as other quotation marks, dashes, "
+    "full-width or decomposed letters, count as one; a number is not found within another "
+    "one. Where the set has aliases of an answer, any of them counts. Where no language model "
+    "is asked, the text is the graph reader's names, one a line, or on documents the nearest "
+    "sentence, and the table says so. A text that repeats the question counts as right where "
+    "an answer is part of it. A question without correct answers is left out."
 )
 IN_DEPTH_SOURCE = "In-depth Analysis of Graph-based RAG"
 IN_DEPTH_CONVENTION = " The text need not be the answer alone."
 ALCE_CONVENTION = (
-    " A part is a group of aliases where the set has such groups (ALCE's short_answers), of which "
-    "one is enough, else a known answer."
+    " A part is a group of aliases where the set has such groups (ALCE's short_answers), of "
+    "which one is enough, else a correct answer."
 )
 BUILD_CONVENTION = (
-    "Of the line's own graph, as the last run of its build reports; the same for every question. "
-    "Left out where that run took up what an earlier one had read, as the whole is not known "
-    "then. Replies that were kept count with the tokens that they had cost. Vectors that were "
-    "kept are not made again."
+    "Of the method's own graph, as the last run of its build reports; the same for every "
+    "question. Left out where that run took up what an earlier one had read, as the whole is "
+    "not known then. Replies that were kept count with the tokens that they had cost. Vectors "
+    "that were kept are not made again."
 )
 
 PASSAGE_METRICS = (
     Metric(
         "passage_recall",
-        "Gold passages retrieved",
+        "Evidence retrieved",
         "Share of the passages that the answer rests on of which a chunk is among the (first k) "
         "chunks found.",
-        "By the documents of the chunks that the line kept: over the first k of them, over all of "
-        "them where it keeps fewer than k or there is no cut-off; a run gives a line that never "
-        "keeps k no figure at k. A node of a tree or a passage graph that is a chunk counts as "
-        "one. A question whose passages are not known, and an instance that seeks no chunks, are "
-        "left out.",
+        "By the documents of the chunks that the method kept: over the first k of them, over "
+        "all of them where it keeps fewer than k or there is no cut-off; a run gives a method "
+        "that never keeps k no figure at k. A node of a tree or a passage graph that is a "
+        "chunk counts as one. A question whose evidence is not known, and a method that seeks "
+        "no chunks, are left out.",
         passage_recall,
         known="gold",
         source="recall at k of passages; BEIR",
@@ -65,19 +65,20 @@ PASSAGE_METRICS = (
     Metric(
         "context_recall",
         "Answers in the prompt",
-        "Share of the known answers whose words the prompt shows.",
+        "Share of the correct answers whose words the prompt shows.",
         "On documents by the text of the tables, the question aside, as answers are found in "
-        "texts; on triples by the nodes of the paths shown. Yes and no are left out. A question "
-        "without known answers is left out.",
+        "texts; on triples by the nodes of the paths shown. Yes and no are left out. A "
+        "question without correct answers is left out.",
         context_recall,
     ),
     Metric(
         "passage_precision",
-        "Gold among the chunks",
+        "Evidence among the chunks",
         "Share of the (first k) chunks found that are of a passage that the answer rests on.",
-        "By the documents of the chunks that the line kept; without a cut-off over all of them, "
-        "with one over k, as trec_eval counts, where the line keeps fewer than k too. A question "
-        "whose passages are not known, and an instance that seeks no chunks, are left out.",
+        "By the documents of the chunks that the method kept; without a cut-off over all of "
+        "them, with one over k, as trec_eval counts, where the method keeps fewer than k too. "
+        "A question whose evidence is not known, and a method that seeks no chunks, are left "
+        "out.",
         passage_precision,
         known="gold",
         source="precision at k of passages; trec_eval",
@@ -86,10 +87,10 @@ PASSAGE_METRICS = (
     ),
     Metric(
         "context_precision",
-        "Gold among the chunks in the prompt",
+        "Evidence among the chunks in the prompt",
         "Share of the chunks that the prompt shows that are of a passage that the answer rests on.",
-        "Unranked; rows of entities, relations and reports are not counted. A prompt without a "
-        "chunk scores 0; a question whose passages are not known is left out.",
+        "Unranked; rows of entities, relations and reports are not counted. A prompt without "
+        "a chunk scores 0; a question whose evidence is not known is left out.",
         context_precision,
         known="gold",
         source="context precision, by known passages instead of a judging model",
@@ -98,22 +99,22 @@ PASSAGE_METRICS = (
         "summaries",
         "Summaries among what was found",
         "Share of the nodes found in a tree that are summaries, not chunks.",
-        "Of all that the line found, whether the prompt has room for it or not. Neither more nor "
-        "less is better. Left out on graphs that are no tree of summaries.",
+        "Of all that the method found, whether the prompt has room for it or not. Neither "
+        "more nor less is better. Left out on graphs that are no tree of summaries.",
         summaries,
         better="neither",
         source=f"{IN_DEPTH_SOURCE}, Exp. 4",
     ),
 )
-"""Metrics of the gold passages and of the prompt."""
+"""Metrics of the evidence and of the prompt."""
 ANSWER_METRICS = (
     Metric(
         "accuracy",
         "Accuracy",
-        "1 if the generated text holds a known answer, else 0.",
+        "1 if the generated text holds a correct answer, else 0.",
         ANSWER_CONVENTION
         + IN_DEPTH_CONVENTION
-        + " With one known answer this is the paper's accuracy to the letter. Of several its "
+        + " With one correct answer this is the paper's accuracy to the letter. Of several its "
         "code asks for all of them as one string, in their order, which lists of aliases "
         "never are; that reading is accuracy_joined. Yes and no count as words of their own, "
         "not as the no of know.",
@@ -123,7 +124,7 @@ ANSWER_METRICS = (
     Metric(
         "accuracy_joined",
         "Accuracy, as published code",
-        "1 if the generated text holds the known answers as one string, in their order, else 0.",
+        "1 if the generated text holds the correct answers as one string, in their order, else 0.",
         ANSWER_CONVENTION + IN_DEPTH_CONVENTION,
         answer_joined,
         source=f"{IN_DEPTH_SOURCE}; its code",
@@ -131,7 +132,7 @@ ANSWER_METRICS = (
     Metric(
         "str_rec",
         "String recall (STRREC)",
-        "Share of the parts of the known answer that the generated text holds.",
+        "Share of the parts of the correct answer that the generated text holds.",
         ANSWER_CONVENTION + ALCE_CONVENTION + " The published code calls this str_em.",
         parts_held,
         source=f"{IN_DEPTH_SOURCE}; ALCE",
@@ -139,7 +140,7 @@ ANSWER_METRICS = (
     Metric(
         "str_em",
         "String exact match (STREM)",
-        "1 if the generated text holds every part of the known answer, else 0.",
+        "1 if the generated text holds every part of the correct answer, else 0.",
         ANSWER_CONVENTION + ALCE_CONVENTION + " The published code calls this str_hit.",
         answer_all,
         source=f"{IN_DEPTH_SOURCE}; ALCE",
@@ -147,7 +148,7 @@ ANSWER_METRICS = (
     Metric(
         "str_hit",
         "String hit (STRHIT)",
-        "1 if the generated text holds any part of the known answer, else 0.",
+        "1 if the generated text holds any part of the correct answer, else 0.",
         ANSWER_CONVENTION + ALCE_CONVENTION + " The published code has nothing of that kind.",
         answer_hit,
         source=f"{IN_DEPTH_SOURCE}; ALCE",

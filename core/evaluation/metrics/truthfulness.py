@@ -10,14 +10,15 @@ from core.languages.spelling import normalize
 REFUSAL = "i do not know the answer"
 WALK_RETRIEVE_SOURCE = "Walk&Retrieve, section 3, after CRAG"
 TRUTHFULNESS_CONVENTION = (
-    "An answer that is a known answer and nothing else is accurate. Else one that is empty or "
-    "holds the sentence “I do not know the answer”, in any case, is missing, and so is a question "
-    "that failed. All others are for the judges: accurate is the share of those that find the "
-    "answer right, hallucination the rest; a judge whose reply cannot be used does not find it "
-    "right. The paper asks two judges (evaluate --judge --second-judge). Where no judge is asked, "
-    "one that holds a known answer, as Hits@1 has it, counts as accurate, which is more than the "
-    "paper's accuracy. The paper's code looks for the sentence with a capital in a text of small "
-    "letters, so that nothing is ever missing there. A question without known answers is left out."
+    "An answer that is a correct answer and nothing else is accurate. Else one that is empty "
+    "or holds the sentence “I do not know the answer”, in any case, is missing, and so is a "
+    "question that failed. All others are for the judges: accurate is the share of those that "
+    "find the answer right, hallucination the rest; a judge whose reply cannot be used does "
+    "not find it right. The paper asks two judges (evaluate --judge --second-judge). Where no "
+    "judge is asked, one that holds a correct answer, as Hits@1 has it, counts as accurate, "
+    "which is more than the paper's accuracy. The paper's code looks for the sentence with a "
+    "capital in a text of small letters, so that nothing is ever missing there. A question "
+    "without correct answers is left out."
 )
 
 

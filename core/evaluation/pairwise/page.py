@@ -67,7 +67,7 @@ def order_agreement(tally: PairwiseTally, criterion: str) -> str:
         f"Both orders agree in {100 * agreement:.0f} %, by chance in "
         f"{100 * tally.by_chance(criterion):.0f} %"
     )
-    return f"{agreement_text} · first place {first:,}, second {second:,}, ties {ties:,}"
+    return f"{agreement_text} · first position {first:,}, second {second:,}, ties {ties:,}"
 
 
 def _criterion_plots(

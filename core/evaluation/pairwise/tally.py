@@ -164,7 +164,7 @@ class PairwiseTally:
             first + second,
         )
         sentence = (
-            f"The judge preferred the {preferred} place in {preferred_count:,} of {decided:,}"
+            f"The judge preferred the {preferred} position in {preferred_count:,} of {decided:,}"
         )
         if not decided:
             yield f"The judge called all {ties:,} a tie: its verdicts show no difference."

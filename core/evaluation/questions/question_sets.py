@@ -49,7 +49,7 @@ def check_set_name(corpus: Corpus, name: str) -> str:
     ]
     if any(question.answers or question.gold for question in other_questions):
         raise BadInput(
-            f"The set “{name}” has known answers, which written questions have not; choose "
+            f"The set “{name}” has correct answers, and written questions have none; choose "
             "another name."
         )
     return name

@@ -76,9 +76,9 @@ class LossReport:
         nearest = Counter(one.nearest for one in self.lost if one.nearest)
         if nearest:
             rows = ", ".join(f"{names[one]} {count:,}" for one, count in nearest.most_common())
-            lines.append(f"The nearest row that did not lose them: {rows}.")
+            lines.append(f"The closest method that did not lose them: {rows}.")
         if lost_by_all := sum(not one.nearest for one in self.lost):
-            lines.append(f"Lost by every other row as well: {lost_by_all:,}.")
+            lines.append(f"Lost by every other method too: {lost_by_all:,}.")
         return lines
 
 
@@ -213,7 +213,7 @@ def _explain_loss(
     if cause is not None and cause is not Cause.NOT_REACHED:
         words = CAUSE_LABELS[cause]
     elif cause:
-        words = "not among what it found"
+        words = "not found"
     else:
         words = STAGE_LABELS[end]
     overlaps = {
@@ -279,19 +279,18 @@ def _smallest_change(
     if not own.drawn.question.gold:
         return ""
     if not missing:
-        return (
-            "All gold passages are among what it found: its answer, or the room in its prompt, is "
-            "what differs."
-        )
+        return "It found all the evidence; its answer or the room in its prompt differs."
     later_places = [
         loss.place
         for loss in own.losses
         if loss.place is not None and loss.retained is not None and loss.place > loss.retained
     ]
     if len(later_places) == len(missing):
-        return f"Keep {max(later_places):,} instead of {len(found):,}: the rest is in its own list."
+        return (
+            f"Keep {max(later_places):,} instead of {len(found):,}: the rest is in its own ranking."
+        )
     named_passages = " and ".join(
-        f"“{title}”{f' (place {place:,} there)' if place else ''}"
+        f"“{title}”{f' (rank {place:,} there)' if place else ''}"
         for title, place in missing[:MAX_NAMED_PASSAGES]
     )
     further_text = (
@@ -301,6 +300,6 @@ def _smallest_change(
     )
     count = "one passage" if len(missing) == 1 else f"{len(missing):,} passages"
     return (
-        f"{count[:1].upper()}{count[1:]}{' in the place of its last' if found else ''}: "
+        f"{count[:1].upper()}{count[1:]}{' instead of its last' if found else ''}: "
         f"{named_passages}{further_text}."
     )

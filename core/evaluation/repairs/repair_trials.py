@@ -90,18 +90,19 @@ class LineRepairs:
         if self.note:
             return self.note
         if not self.attempts:
-            return "No change of one step is known that may help."
+            return "There is no change of one step to try."
         if self.attempts[0].back:
             return f"{self.brings(self.attempts[0])}."
         change_count = count_noun(len(self.attempts), "change")
-        return f"{change_count} of one step brought none of them back, tried."
+        return f"{change_count} of one step brought none of them back."
 
     def brings(self, attempt: Attempt) -> str:
-        """Return a text such as `Keep 8 passages: brings 9 of 12 back, tried`."""
+        """Return a text such as `Keep 8 passages: brings 9 of 12 back, tested`."""
         where = "into the prompt" if self.by_model else "back"
         left = "" if attempt.tried == self.within else f" on {attempt.tried:,}"
         return (
-            f"{attempt.words}: brings {len(attempt.back):,} of {self.within:,} {where}, tried{left}"
+            f"{attempt.words}: brings {len(attempt.back):,} of {self.within:,} {where}, "
+            f"tested{left}"
         )
 
 
@@ -157,10 +158,7 @@ class RunRepairs:
         summary = RunSummary(self.run, self.store.rows(self.run.id))
         measure_name = correctness_measure(summary, summary.instances)
         if not measure_name:
-            raise BadInput(
-                "Of no question of this evaluation is it known what is right, so nothing is known "
-                "to be lost."
-            )
+            raise BadInput("No question here has a correct answer, so losses cannot be found.")
         drawn_by_id = {one.question.id: one for one in self.store.drawn(self.run.id)}
         method_trials = []
         for spec in self.run.spec["instances"]:

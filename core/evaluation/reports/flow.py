@@ -41,8 +41,8 @@ STAGE_LABELS = {
 }
 # Labels of stages where the usual ones do not fit.
 LABELS_BY_MEASURE = {
-    PASSAGE_MEASURE: {END_RIGHT: "all gold passages"},
-    READER_MEASURE: {"answer": "not named first"},
+    PASSAGE_MEASURE: {END_RIGHT: "all evidence found"},
+    READER_MEASURE: {"answer": "wrong first answer"},
 }
 # Pixels: height of all questions, gap between two stages, height of a label on a band.
 FLOW_HEIGHT_PIXELS, STAGE_GAP_PIXELS, LABEL_HEIGHT_PIXELS = (280.0, 34.0, 22.0)
@@ -65,6 +65,11 @@ class Band:
         if self.before == END_RIGHT:
             return "right" if self.after == END_RIGHT else "lost"
         return "won" if self.after == END_RIGHT else "wrong"
+
+    @property
+    def label(self) -> str:
+        """Word for the effect on a screen: won questions are gained."""
+        return "gained" if self.kind == "won" else self.kind
 
 
 @dataclass(frozen=True)

@@ -104,7 +104,7 @@ def report_html(summary: RunSummary) -> str:
         name for name in summary.reported if any(figures[name].n for figures in table.values())
     ]
     notes = [*summary.failed(), *summary.faults(), *summary.shallow(names), *summary.brought()]
-    title = f"Evaluation {run.id}: {len(spec['instances'])} instances on {spec['set']}"
+    title = f"Evaluation {run.id}: {len(spec['instances'])} methods on {spec['set']}"
     body = [
         _facts(summary),
         _recommendation_html(summary),
@@ -114,7 +114,7 @@ def report_html(summary: RunSummary) -> str:
         f"{_figures(summary, table, names)}",
         plotly_script(),
         f"<h2>Pictures</h2><div class='plots'>{_pictures(summary, table)}</div>",
-        f"<h2>Operators, mean a question</h2>{_operators(summary)}",
+        f"<h2>Average cost per step</h2>{_operators(summary)}",
         _tests(summary),
         _flow_tables(summary),
         f"<h2>What each step is worth</h2><div class='card'>{bars}</div>"
@@ -134,7 +134,7 @@ def _facts(summary: RunSummary) -> str:
         "a language model answers"
         if spec["model"]
         else "no language model answers: answers are the graph reader's",
-        "every instance timed alone" if spec["cold"] else "instances share operators",
+        "every method timed alone" if spec["cold"] else "methods share steps",
         f"{run.done:,} of {run.total:,} answers done, {run.failed:,} failed",
         *filter(None, [summary.so_far()]),
         time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(run.created)),
@@ -209,7 +209,7 @@ def _operators(summary: RunSummary) -> str:
                 [_name_html(name), escape(step["operator"]), f"{step['seconds']:.4f}", *costs]
             )
     return _table(
-        ["Method", "Operator", "Seconds", "Calls", "Tokens in", "Tokens out", "Texts scored"],
+        ["Method", "Step", "Seconds", "Calls", "Tokens in", "Tokens out", "Texts scored"],
         rows,
         2,
     )
@@ -251,7 +251,7 @@ def _flow_tables(summary: RunSummary) -> str:
                 [
                     escape(question_flow.words(band.before)),
                     escape(question_flow.words(band.after)),
-                    band.kind,
+                    band.label,
                     f"{len(band.questions):,}",
                 ]
                 for band in question_flow.bands

@@ -138,13 +138,15 @@ def funnels(summary: RunSummary) -> dict[str, Figure]:
 def funnel(summary: RunSummary) -> Figure:
     """Plot the share of known answers left at each stage, one line per instance."""
     shares = {instance: summary.funnel(instance) for instance in summary.instances}
-    return _survival_plot(summary, shares, "known answers", "Where the answers are lost")
+    return _survival_plot(summary, shares, "correct answers", "Where the answers are lost")
 
 
 def passage_funnel(summary: RunSummary) -> Figure:
     """Plot the share of gold passages left at each stage, one line per instance."""
     shares = {instance: summary.passage_funnel(instance) for instance in summary.instances}
-    return _survival_plot(summary, shares, "gold passages", "Where the passages are lost")
+    return _survival_plot(
+        summary, shares, "passages with the evidence", "Where the passages are lost"
+    )
 
 
 def _survival_plot(
@@ -184,7 +186,7 @@ def _survival_plot(
     figure.update_xaxes(
         categoryorder="array", categoryarray=[stage.capitalize() for stage in stages]
     )
-    figure.update_yaxes(title=f"Share of {what} alive", range=[-0.03, 1.05])
+    figure.update_yaxes(title=f"Share of {what} still there", range=[-0.03, 1.05])
     return add_note(apply_style(figure, title), summary)
 
 

@@ -33,9 +33,9 @@ from core.evaluation.reports.summary import RunSummary
 SHARE_MEANINGS = {
     "hits@1": "of the questions answered right",
     "accuracy": "of the questions answered right",
-    "token_recall": "of the known answers' words",
+    "token_recall": "of the words of the correct answers",
     "reader_hit@1": "of the questions answered right by the graph reader",
-    "passage_recall": "of the gold passages in the first {k}",
+    "passage_recall": "of the evidence in the first {k} passages",
     "context_recall": "of the answers in the prompt",
     "path_hit@32": "of the questions with an answer in the first 32 paths",
 }
@@ -123,18 +123,18 @@ class _RecommendationText:
         tied, name = len(self.of.first), self.of.names[take]
         if tied == 1:
             return (
-                f"Take {name}: it is ahead of "
-                f"{'the other' if len(self.of.values) == 2 else 'each other method'} beyond "
-                "chance."
+                f"Take {name}: it is better than "
+                f"{'the other' if len(self.of.values) == 2 else 'each other method'} "
+                "(statistically significant)."
             )
         cheaper = all(self.of.times(one, take) >= DEARER_COST_RATIO for one in self.of.first[1:])
         why = "is the cheapest" if cheaper else "has the highest mean of those that cost as little"
         why = why if take in self.of.costs else "has the highest mean"
         if tied == len(self.of.values):
-            return f"Take {name}: chance may explain all differences here, and it {why}."
+            return f"Take {name}: no significant difference; it {why}."
         others = "one other" if tied == 2 else f"{tied - 1} others"
         return (
-            f"Take {name}: it shares the first rank with {others}, as no test shows a difference, "
+            f"Take {name}: it shares the first rank with {others} (no significant difference), "
             f"and {why}."
         )
 
@@ -166,8 +166,8 @@ class _RecommendationText:
         if self.of.means[best] <= self.of.means[take]:
             return ""
         return (
-            f"{self.of.names[best]} has the highest mean, {format_interval(self.of.test(best, take))} "
-            "more, within chance."
+            f"{self.of.names[best]} has the highest mean, "
+            f"{format_interval(self.of.test(best, take))} more (not significant)."
         )
 
     def _same(self, take: str) -> Iterator[str]:
@@ -184,9 +184,7 @@ class _RecommendationText:
                     costs = _cost_words(self.of.ratio(dear, cheap), self.of.names[cheap])
                     cost_text = f", and {self.of.names[dear]} {costs}"
                 names = _join_names([self.of.names[one] for one in group])
-                yield (
-                    f"{names} agree in every figure of what they retrieved, on each question{cost_text}."
-                )
+                yield (f"{names} agree in every retrieval figure on every question{cost_text}.")
 
     def _pays(self, take: str) -> Iterator[str]:
         """Yield sentences on the hop counts at which another method is ahead."""
@@ -213,12 +211,13 @@ class _RecommendationText:
         if best_count <= own_count or best not in handed_on:
             return ""
         counts_text = (
-            f"{best_count:,} of {len(ends[best]):,} questions, {self.of.names[take]} of {own_count:,} of "
+            f"{best_count:,} of {len(ends[best]):,} questions, {self.of.names[take]} for "
+            f"{own_count:,} of "
             f"{len(ends[take]):,}"
         )
         return (
-            f"With all {handed_on[best]:,} passages that it hands on, {self.of.names[best]} has "
-            f"all gold passages of {counts_text}."
+            f"With all {handed_on[best]:,} passages that it hands on, {self.of.names[best]} "
+            f"has all the evidence for {counts_text}."
         )
 
     def _power(self) -> str:
@@ -239,8 +238,9 @@ class _RecommendationText:
                 else ""
             )
         least = (
-            f"{self.of.n:,} questions can distinguish differences of "
-            f"{format_share(DETECTABLE_STANDARD_ERRORS * spread / math.sqrt(self.of.n))} and more"
+            f"With {self.of.n:,} questions, differences below "
+            f"{format_share(DETECTABLE_STANDARD_ERRORS * spread / math.sqrt(self.of.n))} "
+            "cannot be told from chance"
         )
         if self.of.needed <= self.of.n:
             return f"{least}."

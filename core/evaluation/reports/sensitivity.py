@@ -59,7 +59,7 @@ def vary_parameter(instances: Sequence[Instance], variation: str) -> tuple[Insta
         ):
             instances_by_line.setdefault(repr(varied_instance.line), varied_instance)
     if not has_operator:
-        raise BadParameter(f"None of the instances has the operator {name}.")
+        raise BadParameter(f"None of the methods has the operator {name}.")
     return tuple(instances_by_line.values())
 
 
@@ -184,8 +184,8 @@ def _build(spec: str) -> BuildLine:
     kind = [key for key, one in known.items() if one.graph == spec]
     if kind and spec not in known:
         raise BadParameter(
-            f"The line asks the best graph of the kind “{spec}”; name one build to vary it, with "
-            f"BuiltGraph.build={kind[0]}."
+            f"The method asks the best graph of the kind “{spec}”; name one build to vary it, "
+            f"with BuiltGraph.build={kind[0]}."
         )
     return builds.find_build(spec).line
 

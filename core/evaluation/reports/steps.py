@@ -120,7 +120,7 @@ def cost_metric(summary: RunSummary) -> str:
 def counted_questions(by: str) -> str:
     """Return a description of the questions that the shares count."""
     if by == PASSAGE_MEASURE:
-        return "questions of which all gold passages come through"
+        return "questions with all evidence found"
     return f"questions that are right ({metric(by).name})"
 
 

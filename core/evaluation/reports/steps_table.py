@@ -45,16 +45,16 @@ def step_effects_html(summary: RunSummary) -> str:
             "",
             "Difference, 95 %",
             f"{name.capitalize()} more",
-            "Pairs of lines",
+            "Pairs of methods",
             "Questions",
         ),
     )
     body = "".join(_row("td", _cells(one, scale, name)) for one in effects)
     note = (
-        f"The share of {counted_questions(effects[0].test.metric)}, with a step and without it: the mean over "
-        "all pairs of lines of this run that differ in that step alone, on the same questions. "
-        "Within chance is what a paired test does not show, with Holm's correction over all "
-        "steps."
+        f"The share of {counted_questions(effects[0].test.metric)}, with a step and without "
+        "it: the mean over all pairs of methods of this run that differ only in that step, on "
+        "the same questions. Not significant: a paired test shows no difference (Holm's "
+        "correction over all steps)."
     )
     table = (
         f"<table style='border-collapse:collapse;width:100%;font-size:.875rem'><thead>{head}"
@@ -89,7 +89,7 @@ def _cells(one: StepEffect, scale: tuple[float, float], name: str) -> tuple[str,
         if one.cost is None
         else f"{'−' if one.cost < 0 else ''}{format_figure(name, abs(one.cost))}"
     )
-    chance = " <span style='opacity:.8'>within chance</span>"
+    chance = " <span style='opacity:.8'>not significant</span>"
     difference = (
         f"<b>{signed_interval(one.test)}</b>"
         if one.test.beyond_chance

@@ -63,8 +63,8 @@ def evaluate(
         )
     if workers and plan.cold:
         raise BadInput(
-            "The seconds of each instance alone are measured in one process; leave out either the "
-            "workers or the cold run."
+            "The seconds of each method alone are measured in one process; leave out either "
+            "the workers or the cold run."
         )
     evaluation = begin_evaluation(engine, store, plan, again, workers, at_once)
     evaluation.cap, evaluation.first = cap, first

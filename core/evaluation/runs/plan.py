@@ -87,7 +87,7 @@ class Plan:
 
     def __post_init__(self) -> None:
         if not self.instances:
-            raise BadInput("Choose at least one instance.")
+            raise BadInput("Choose at least one method.")
         if not self.drawn:
             raise BadInput("There is no question to evaluate.")
         if (self.judge or self.support) and not self.model:
@@ -103,7 +103,7 @@ class Plan:
                 f"Support is judged by {SUPPORT_BY_ENCODER} or {SUPPORT_BY_MODEL}, not by “{unknown}”."
             )
         if len({instance.id for instance in self.instances}) < len(self.instances):
-            raise BadInput("An instance was named twice.")
+            raise BadInput("A method was named twice.")
         if len({one.question.id for one in self.drawn}) < len(self.drawn):
             raise BadInput("A question set was named twice, or two questions share an id.")
 

@@ -53,9 +53,9 @@ def cap_error(spent: Spending, done: int, total: int) -> CapReached:
     The error, which the caller raises.
     """
     return CapReached(
-        f"Stopped before the cap: {spent.so_far()} are spent, {done:,} of {total:,} rows done, "
-        "and the next question may cost more than is left. What is done is saved; with a higher "
-        "cap (--cap) the same evaluation goes on from there."
+        f"Stopped before the cap: {spent.so_far()} are spent, {done:,} of {total:,} answers "
+        "done, and the next question may cost more than is left. What is done is saved; with "
+        "a higher cap (--cap) the same evaluation goes on from there."
     )
 
 
@@ -76,7 +76,7 @@ class SpendingEstimate:
         if not self.left:
             return "Nothing is left to be asked."
         if not self.rows:
-            return "Nothing can be said before the first rows are done."
+            return "Nothing can be said before the first answers are done."
         used = self.usage
         parts = [
             f"about {used.calls:,} calls of language models, {used.tokens_in:,} tokens in, "
@@ -91,7 +91,8 @@ class SpendingEstimate:
             else "",
         ]
         return (
-            f"Estimate by the {self.rows:,} rows that are done, for the {self.left:,} that are "
+            f"Estimate from the {self.rows:,} answers that are done, for the {self.left:,} "
+            "that are "
             f"left: {', '.join(filter(None, parts))}."
         )
 

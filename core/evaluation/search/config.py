@@ -64,10 +64,10 @@ class SearchConfig:
         if not (0 < self.budget < math.inf):
             raise BadParameter("A budget must be more than nothing.")
         if self.trials < 1:
-            raise BadParameter("Try at least one line.")
+            raise BadParameter("Try at least one method.")
         if self.asks and self.calls < 1:
             raise BadParameter(
-                "Allow at least one call of a language model, or leave out lines that ask one."
+                "Allow at least one call of a language model, or leave out methods that ask one."
             )
 
     def key(self, models) -> str:

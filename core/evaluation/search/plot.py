@@ -62,9 +62,9 @@ def search_plot(
     given_up = [point for point in points if not point.whole]
     others = [point for point in points if point.whole and point not in front_points]
     for group in (
-        MarkerGroup("given up", given_up, TRIED_COLOUR, size=7, symbol="circle-open"),
+        MarkerGroup("stopped early", given_up, TRIED_COLOUR, size=7, symbol="circle-open"),
         MarkerGroup("tried", others, TRIED_COLOUR, size=8),
-        MarkerGroup("on the front", front_points, FRONT_COLOUR, size=12, numbered=True),
+        MarkerGroup("best at its cost", front_points, FRONT_COLOUR, size=12, numbered=True),
     ):
         if group.points:
             _add_markers(figure, group, quality, cost)
@@ -215,7 +215,7 @@ def _hover(point: SearchPoint, quality: str, cost: str) -> str:
     trial_figures = point.tried
     words = escape(point.line.words()).replace(" → ", " →<br>")
     end = (
-        f"<br>given up after {trial_figures.asked} questions: {trial_figures.stopped}"
+        f"<br>stopped after {trial_figures.asked} questions: {trial_figures.stopped}"
         if trial_figures.stopped
         else ""
     )

@@ -28,7 +28,7 @@ class SearchPoint:
         """The line as an instance, named after its number."""
         return Instance(
             repr(self.line),
-            f"Line {self.number} of a search",
+            f"Candidate {self.number} of a search",
             self.line,
             short=f"Found {self.number}",
         )

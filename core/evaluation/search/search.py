@@ -224,8 +224,8 @@ class Search:
         points = _points(study)
         trials_left = self.config.trials - len(points)
         words = [
-            f"{len(points):,} of {self.config.trials:,} lines tried",
-            f"{len(pareto_points(points)):,} on the front",
+            f"{len(points):,} of {self.config.trials:,} methods tried",
+            f"{len(pareto_points(points)):,} best at their cost",
         ]
         if self.config.asks:
             words.append(

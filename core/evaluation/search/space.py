@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 SPACE_FILE = Path(__file__).with_name("space.toml")
 SPACE_STAGES = ("extract", "filter", "retrieve", "refine", "generate")
 OPERATOR_KINDS = {
-    "published": "operators of the papers",
-    "beyond": "operators beyond the papers",
-    "solved": "operators that learn from solved questions",
+    "published": "steps of the papers",
+    "beyond": "steps beyond the papers",
+    "solved": "steps that learn from solved questions",
     "llm": "language models that choose",
 }
 DEFAULT_KINDS = ("published", "beyond")
@@ -137,7 +137,7 @@ def space(models, kinds: Iterable[str] = DEFAULT_KINDS, file: Path = SPACE_FILE)
     for kind in kinds:
         if kind not in OPERATOR_KINDS:
             raise BadParameter(
-                f"There is no kind of operators “{kind}”.{nearest(kind, OPERATOR_KINDS)}"
+                f"There is no kind of steps “{kind}”.{nearest(kind, OPERATOR_KINDS)}"
             )
     table = tomllib.loads(file.read_text("utf-8"))
     alternatives = {
@@ -153,7 +153,7 @@ def space(models, kinds: Iterable[str] = DEFAULT_KINDS, file: Path = SPACE_FILE)
             one for one in alternatives["retrieve"] if "subgraph" not in one.cls.reads
         )
     if not alternatives["retrieve"]:
-        wished = ", ".join(OPERATOR_KINDS[kind] for kind in kinds) or "no operators"
+        wished = ", ".join(OPERATOR_KINDS[kind] for kind in kinds) or "no steps"
         raise BadParameter(
             f"There is nothing to retrieve with: wished are {wished}, and models that are here."
         )

@@ -24,7 +24,7 @@ from core.sources import SourceQuestion
 from core.watch import Watch
 
 OVER_BUDGET = "over the budget"
-DOMINATED = "beaten already"
+DOMINATED = "already beaten"
 
 
 @dataclass(frozen=True)
@@ -204,8 +204,7 @@ class Trial:
             )
         ):
             raise BadInput(
-                "No question of the sample has a known answer, without which there is no "
-                f"{self.quality}."
+                f"No question of the sample has a correct answer, so there is no {self.quality}."
             )
         cost = so_far.spent / max(1, so_far.asked - len(errors))
         stopped = stopped or (OVER_BUDGET if cost > self.budget else "")

@@ -159,9 +159,9 @@ class SearchPlan:
         if needed <= calls_left:
             return ""
         return (
-            "It was not held against published lines: that would ask language models about "
-            f"{needed:,} times, and of {self.search.config.calls:,} calls {calls_left:,} are left. "
-            "Allow more, or take fewer unseen questions."
+            "It was not compared with published methods: that would ask language models about "
+            f"{needed:,} times, and of {self.search.config.calls:,} calls {calls_left:,} are "
+            "left. Allow more, or take fewer unseen questions."
         )
 
     @property
@@ -210,11 +210,11 @@ def plan_search(
     shared |= {"model": ASKING_KIND in kinds and source_of(sets).is_corpus, "cold": True}
     if options.get("cost") == "tokens" and "llm" not in kinds:
         raise BadInput(
-            "Without a language model no line costs a token; let language models choose, or give "
-            "a budget of seconds."
+            "Without a language model no method costs a token; let language models choose, or "
+            "give a budget of seconds."
         )
     if not known:
-        raise BadInput("Name at least one published line to beat.")
+        raise BadInput("Name at least one published method to beat.")
     tuning = make_plan(known, sets, sample, engine.graph, **shared)
     tuning = replace(tuning, drawn=_alternate_sets(tuning.drawn))
     unseen_plan = None
@@ -361,7 +361,7 @@ def search_verdict(
         if (mean := table[key][quality].mean) is not None
     }
     if not scored:
-        raise BadInput("None of the published lines answered any of the unseen questions.")
+        raise BadInput("None of the published methods answered any of the unseen questions.")
     best = published_by_id[min(scored, key=scored.__getitem__)]
     ids = {repr(one.line): key for key, one in published_by_id.items()}
     pairs = [(ids.get(repr(point.line), point.instance.id), best.id) for point in chosen]

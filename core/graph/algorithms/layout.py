@@ -156,40 +156,77 @@ def layered_positions(
     >>> layered_positions([0, 1, 2], [(0, 1), (1, 2)], [0])
     {0: (0.0, 0.5), 1: (0.3333, 0.5), 2: (1.0, 0.5)}
     """
-    neighbours_of, input_order = neighbours(edges), {node: i for i, node in enumerate(nodes)}
-    columns: list[list[int]] = [[node for node in nodes if node in set(seeds)] or list(nodes[:1])]
-    seen = set(columns[0])
+    neighbours_of = neighbours(edges)
+    input_order = {node: i for i, node in enumerate(nodes)}
+    columns = _columns_by_hops(nodes, neighbours_of, seeds)
+    heights = _sort_columns(columns, neighbours_of, input_order)
+    across = [0.0 if i == 0 else i - 1 + FIRST_COLUMN_GAP for i in range(len(columns))]
+    width = across[-1] or 1
+    positions = dict[int, Position]()
+    for x, column in zip(across, columns):
+        for node in column:
+            positions[node] = (round(x / width, 4), round(heights[node], 4))
+    return positions
+
+
+def _columns_by_hops(
+    nodes: Sequence[int], neighbours_of: Mapping[int, Sequence[int]], seeds: Iterable[int]
+) -> list[list[int]]:
+    """Group nodes by their hops from the seeds; nodes out of reach come last.
+
+    Each column is in the order of `nodes`, except that those out of reach follow the others.
+    """
+    chosen_seeds = set(seeds)
+    columns = [[node for node in nodes if node in chosen_seeds] or list(nodes[:1])]
+    waiting = [node for node in nodes if node not in columns[0]]
     while True:
-        reached = {
-            other
-            for node in columns[-1]
-            for other in neighbours_of.get(node, ())
-            if other in input_order
-        } - seen
-        if not reached:
+        reached = _neighbours_of_all(columns[-1], neighbours_of)
+        column = [node for node in waiting if node in reached]
+        if not column:
             break
-        columns.append(sorted(reached, key=input_order.__getitem__))
-        seen |= reached
-    unreached = [node for node in nodes if node not in seen]
-    if unreached:
-        columns = (
-            [*columns[:-1], columns[-1] + unreached] if len(columns) > 1 else [*columns, unreached]
-        )
-    heights = {node: (i + 0.5) / len(column) for column in columns for i, node in enumerate(column)}
-    preferred = lambda node: np.mean(
-        [heights[other] for other in neighbours_of.get(node, ()) if other in heights]
-        or [heights[node]]
-    )
+        columns.append(column)
+        waiting = [node for node in waiting if node not in reached]
+    if len(columns) > 1:
+        columns[-1].extend(waiting)
+    elif waiting:
+        columns.append(waiting)
+    return columns
+
+
+def _neighbours_of_all(
+    nodes: Sequence[int], neighbours_of: Mapping[int, Sequence[int]]
+) -> set[int]:
+    """Return the nodes next to at least one of the given ones."""
+    reached = set[int]()
+    for node in nodes:
+        reached.update(neighbours_of.get(node, ()))
+    return reached
+
+
+def _sort_columns(
+    columns: Sequence[list[int]],
+    neighbours_of: Mapping[int, Sequence[int]],
+    input_order: Mapping[int, int],
+) -> dict[int, float]:
+    """Sort each column by the mean heights of the neighbours, and return the heights in 0..1."""
+    heights = dict[int, float]()
+    for column in columns:
+        heights |= _even_heights(column)
+
+    def preferred_rank(node: int) -> tuple[float, int]:
+        known = [heights[other] for other in neighbours_of.get(node, ()) if other in heights]
+        return round(float(np.mean(known or [heights[node]])), 6), input_order[node]
+
     for sweep in range(8):
         for column in columns if sweep % 2 else reversed(columns):
-            column.sort(key=lambda node: (round(float(preferred(node)), 6), input_order[node]))
-            heights |= {node: (i + 0.5) / len(column) for i, node in enumerate(column)}
-    across = [0.0 if i == 0 else i - 1 + FIRST_COLUMN_GAP for i in range(len(columns))]
-    return {
-        node: (round(x / (across[-1] or 1), 4), round(heights[node], 4))
-        for x, column in zip(across, columns)
-        for node in column
-    }
+            column.sort(key=preferred_rank)
+            heights |= _even_heights(column)
+    return heights
+
+
+def _even_heights(column: Sequence[int]) -> dict[int, float]:
+    """Return heights in 0..1 that distribute the nodes of a column evenly, in their order."""
+    return {node: (i + 0.5) / len(column) for i, node in enumerate(column)}
 
 
 def neighbours(edges: Iterable[tuple[int, int]]) -> dict[int, list[int]]:

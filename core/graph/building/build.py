@@ -10,6 +10,7 @@ import json
 import shutil
 from array import array
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -156,85 +157,120 @@ def _open_current(source: FilePath, folder: FilePath, name: str, direction: str)
     return graph if same and (graph.name, graph.direction) == (name, direction) else None
 
 
+@dataclass(frozen=True)
+class _BuildTarget:
+    """The folder, name and direction of a graph that is built.
+
+    A store is written to the `temporary` folder first.
+    """
+
+    folder: FilePath
+    name: str
+    direction: Direction
+
+    @property
+    def temporary(self) -> FilePath:
+        return self.folder / TEMPORARY
+
+
 def _build(
     triples: TripleInput, folder: FilePath, name: str, direction: Direction, watch: Watch = NO_WATCH
 ) -> Graph:
     if direction not in ("out", "in", "both"):
         raise BadInput(f"A graph's direction is out, in or both, not “{direction}”.")
-    existed, temporary = folder.exists(), folder / TEMPORARY
+    target = _BuildTarget(folder, name, direction)
+    existed = folder.exists()
     progress_text = "Reading triples"
     if existed and not (folder / GRAPH_META_FILE).exists():
         progress_text = "Starting over after a break: reading triples"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         clean_store(folder)
-        source_stamp = None
         if isinstance(triples, (str, FilePath)):
             triples = TripleFile(FilePath(triples))
         large = source_of(triples) if isinstance(triples, TripleFile) else triples
         if isinstance(large, (TextSource, NumberSource)):
-            from core.graph.large import build_large  # imports numba
-
-            build_large(large, folder, name, direction, watch)
+            _build_in_steps(large, target, watch)
             if isinstance(triples, TripleFile):
-                triples.warn_of(read_meta(folder)["relations"])
-                form = format_of(triples.path, triples.format)
-                if (
-                    triples.attributes.large
-                    and not format_named(form).delimited
-                    and form not in RDF_SYNTAXES
-                ):
-                    triples.tally.note(
-                        f"Types, descriptions, keywords and weights are not taken. {ONLY_TRIPLES_READ}"
-                    )
-                if triples.attributes:
-                    _put_tables(triples, folder, temporary, watch)
+                _add_attributes(triples, target, watch)
             watch.report("Done", 1.0)
             return Graph.open(folder)
-        assert not isinstance(
-            triples, NumberSource
-        )  # numbered nodes are always built as large graphs
+        # Numbered nodes are always built as large graphs.
+        assert not isinstance(triples, NumberSource)
         watch = with_time_left(watch)
-        attributes = Attributes()
-        if isinstance(triples, TripleFile):
-            source_stamp, attributes = file_stamp(triples.path), triples.attributes
-            triples = triples.read(watch.part(0.0, 0.6, progress_text))
-        numbered_triples = number_triples(triples, watch)
-        watch.report("Sorting", 0.6)
-        names, relations, columns = sort_by_name(*numbered_triples)
-        arrays, blob = arrays_and_names(names, columns, len(relations), watch)
-        tables = (
-            attributes.columns(names, edge_ids(columns), len(arrays["heads"]))
-            if attributes
-            else NONE
-        )
-        watch.report("Writing", 0.9)
-        digest = digest_with_columns(digest_of(arrays, blob, relations, direction), tables)
-        meta = {
-            "version": STORE_VERSION,
-            "name": name,
-            "digest": digest,
-            "direction": direction,
-            "relations": relations,
-        }
-        write_store(temporary, arrays, blob, source_stamp, tables)
-        watch.check()
-        place_store(folder, temporary, meta)
-        shutil.rmtree(folder / UNFINISHED_FOLDER, ignore_errors=True)
+        _build_at_once(triples, target, progress_text, watch=watch)
     except OSError as error:
         raise StoreError(
             f"The graph cannot be stored in {folder}: {error.strerror or error}."
         ) from None
     finally:
-        shutil.rmtree(temporary, ignore_errors=True)
-        if (
-            not existed
-            and not (folder / GRAPH_META_FILE).exists()
-            and not (folder / UNFINISHED_FOLDER).exists()
-        ):
-            shutil.rmtree(folder, ignore_errors=True)
+        _remove_leftovers(target, existed)
     watch.report("Done", 1.0)
     return Graph.open(folder)
+
+
+def _build_in_steps(large: TextSource | NumberSource, target: _BuildTarget, watch: Watch) -> None:
+    from core.graph.large import build_large  # imports numba
+
+    build_large(large, target.folder, target.name, target.direction, watch)
+
+
+def _add_attributes(file: TripleFile, target: _BuildTarget, watch: Watch) -> None:
+    """Add the attributes in a file to its graph, or note that they are not taken."""
+    file.warn_of(read_meta(target.folder)["relations"])
+    form = format_of(file.path, file.format)
+    if file.attributes.large and not format_named(form).delimited and form not in RDF_SYNTAXES:
+        file.tally.note(
+            f"Types, descriptions, keywords and weights are not taken. {ONLY_TRIPLES_READ}"
+        )
+    if file.attributes:
+        _put_tables(file, target.folder, target.temporary, watch)
+
+
+def _build_at_once(
+    triples: Iterable[tuple[str, str, str]] | TripleFile,
+    target: _BuildTarget,
+    progress_text: str,
+    watch: Watch,
+) -> None:
+    """Build a graph in memory, and put its store in place."""
+    attributes = Attributes()
+    source_stamp = None
+    if isinstance(triples, TripleFile):
+        source_stamp = file_stamp(triples.path)
+        attributes = triples.attributes
+        triples = triples.read(watch.part(0.0, 0.6, progress_text))
+    numbered_triples = number_triples(triples, watch)
+    watch.report("Sorting", 0.6)
+    names, relations, columns = sort_by_name(*numbered_triples)
+    arrays, blob = arrays_and_names(names, columns, len(relations), watch)
+    tables = NONE
+    if attributes:
+        tables = attributes.columns(names, edge_ids(columns), len(arrays["heads"]))
+    watch.report("Writing", 0.9)
+    digest = digest_of(arrays, blob, relations, target.direction)
+    meta = {
+        "version": STORE_VERSION,
+        "name": target.name,
+        "digest": digest_with_columns(digest, tables),
+        "direction": target.direction,
+        "relations": relations,
+    }
+    write_store(target.temporary, arrays, blob, source_stamp, tables)
+    watch.check()
+    place_store(target.folder, target.temporary, meta)
+    shutil.rmtree(target.folder / UNFINISHED_FOLDER, ignore_errors=True)
+
+
+def _remove_leftovers(target: _BuildTarget, existed: bool) -> None:
+    """Remove the temporary folder, and a new folder without a graph or unfinished work."""
+    shutil.rmtree(target.temporary, ignore_errors=True)
+    if (
+        not existed
+        and not (target.folder / GRAPH_META_FILE).exists()
+        and not (target.folder / UNFINISHED_FOLDER).exists()
+    ):
+        shutil.rmtree(target.folder, ignore_errors=True)
 
 
 def _put_tables(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from core.errors import BadInput, shorten
-from core.graph.readers.formats import format_named, format_of
+from core.graph.readers.formats import Format, format_named, format_of
 from core.graph.readers.ntriples import name_candidates, term_of
 from core.graph.readers.rdf import LITERAL_TRIPLES, MAX_LABEL_SEARCH_BYTES, text_bytes, uses_labels
 from core.graph.readers.skip_report import Tally
@@ -198,20 +198,31 @@ def source_of(file: TripleFile) -> TextSource | None:
     file_format = format_named(form)
     if file.columns and not (file_format.delimited or file_format.table):
         return None  # the reader will raise an error
-    if file.numbered and not file_format.delimited:
-        raise BadInput("Numbers can be read from delimited text only.")
-    if file.numbered and file.drop:
-        raise BadInput("Relations that are numbers have no names by which to leave them out.")
+    if file.numbered:
+        _check_numbered(file, file_format)
     file.tally.skips = file.skips
     source = TextSource(file, form)
-    bounded = file.memory or file.skips or file.numbered or (file.drop and file_format.terms)
     if file.more:
         _check_several(file)
         return None
-    large = file.path.exists() and source.text_bytes() > MAX_WHOLE_TEXT_BYTES
-    file.attributes.wanted = not large and not file.numbered
-    file.attributes.large = large
-    return source if bounded or large else None
+    is_large = file.path.exists() and source.text_bytes() > MAX_WHOLE_TEXT_BYTES
+    file.attributes.wanted = not is_large and not file.numbered
+    file.attributes.large = is_large
+    return source if is_large or _needs_blocks(file, file_format) else None
+
+
+def _check_numbered(file: TripleFile, file_format: Format) -> None:
+    """Raise BadInput if a file of numbered nodes and relations cannot be read so."""
+    if not file_format.delimited:
+        raise BadInput("Numbers can be read from delimited text only.")
+    if file.drop:
+        raise BadInput("Relations that are numbers have no names by which to leave them out.")
+
+
+def _needs_blocks(file: TripleFile, file_format: Format) -> bool:
+    """Return whether the settings require that a file of any size is read in blocks."""
+    drops_terms = file.drop and file_format.terms
+    return bool(file.memory or file.skips or file.numbered or drops_terms)
 
 
 def _check_several(file: TripleFile) -> None:

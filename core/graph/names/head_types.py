@@ -42,32 +42,53 @@ def head_types(phrases: Sequence[Phrase], has: csr_matrix, encode) -> list[str]:
     >>> head_types([relation_phrase("film.film.genre")], None, None)  # the name says it
     ['film']
     """
-    described = [
-        _common_relations(relation, phrases, has) if not said.head_type else ()
-        for relation, said in enumerate(phrases)
-    ]
-    texts = sorted({_description(phrases, others) for others in described if len(others) > 1})
+    described = [_describing_phrases(relation, phrases, has) for relation in range(len(phrases))]
+    texts = sorted({_description(describing) for describing in described if describing})
     if not texts:
-        return [said.head_type or FALLBACK_NOUN for said in phrases]
-    words = (Path(__file__).with_name("head_types.txt")).read_text("utf-8").split()
-    nouns = sum(encode([form.format(word) for word in words]) for form in NOUN_TEMPLATES) / len(
-        NOUN_TEMPLATES
-    )
-    likeness = dict(zip(texts, encode(texts) @ nouns.T))
+        return [phrase.head_type or FALLBACK_NOUN for phrase in phrases]
+    nouns = Path(__file__).with_name("head_types.txt").read_text("utf-8").split()
+    cosines = dict(zip(texts, _noun_cosines(texts, nouns, encode)))
     head_nouns = []
-    for said, others in zip(phrases, described):
-        if said.head_type or len(others) < 2:
-            head_nouns.append(said.head_type or FALLBACK_NOUN)
-            continue
-        scores = likeness[_description(phrases, others)].copy()
-        excluded_words = {word for other in others for word in phrases[other].noun.split()}
-        scores[[i for i, word in enumerate(words) if word in excluded_words]] = -1
-        best = int(np.argmax(scores))
-        head_nouns.append(words[best] if scores[best] >= MIN_NOUN_COSINE else FALLBACK_NOUN)
+    for phrase, describing in zip(phrases, described):
+        noun = phrase.head_type or FALLBACK_NOUN
+        if describing:
+            noun = _nearest_noun(nouns, cosines[_description(describing)], describing)
+        head_nouns.append(noun)
     return head_nouns
 
 
-def _common_relations(relation: int, phrases: Sequence[Phrase], has: csr_matrix) -> tuple[int, ...]:
+def _describing_phrases(relation: int, phrases: Sequence[Phrase], has: csr_matrix) -> list[Phrase]:
+    """Return the phrases of at least two relations that describe the heads of a relation.
+
+    There are none if the relation's name contains the type, or if too few relations are common.
+    """
+    if phrases[relation].head_type:
+        return []
+    common = _common_relations(relation, has)
+    return [phrases[other] for other in common] if len(common) > 1 else []
+
+
+def _noun_cosines(texts: list[str], nouns: list[str], encode) -> np.ndarray:
+    """Return the cosines of texts, in rows, and nouns, whose vectors are means over templates."""
+    vectors = sum(encode([form.format(noun) for noun in nouns]) for form in NOUN_TEMPLATES)
+    return encode(texts) @ (vectors / len(NOUN_TEMPLATES)).T
+
+
+def _nearest_noun(nouns: list[str], cosines: np.ndarray, describing: Sequence[Phrase]) -> str:
+    """Return the noun with the largest cosine, or “thing” if none is near enough.
+
+    The words of the describing relations are left out.
+    """
+    excluded_words = set[str]()
+    for phrase in describing:
+        excluded_words.update(phrase.noun.split())
+    scores = cosines.copy()
+    scores[[i for i, noun in enumerate(nouns) if noun in excluded_words]] = -1
+    best = int(np.argmax(scores))
+    return nouns[best] if scores[best] >= MIN_NOUN_COSINE else FALLBACK_NOUN
+
+
+def _common_relations(relation: int, has: csr_matrix) -> tuple[int, ...]:
     """Return the relations that most of the relation's heads have, the commonest first."""
     heads = has.getcol(2 * relation).nonzero()[0]
     counts = np.asarray(has[heads].sum(axis=0)).ravel()[0::2]
@@ -77,5 +98,5 @@ def _common_relations(relation: int, phrases: Sequence[Phrase], has: csr_matrix)
     )
 
 
-def _description(phrases: Sequence[Phrase], relations: Sequence[int]) -> str:
-    return "things with " + ", ".join(phrases[relation].noun for relation in relations)
+def _description(describing: Sequence[Phrase]) -> str:
+    return "things with " + ", ".join(phrase.noun for phrase in describing)

@@ -232,32 +232,20 @@ class _CandidateScorer:
 
     def candidate(self, spelt: SpelledName, node: int) -> _LinkCandidate:
         """Return the candidate with its score."""
-        text, name = self.question[spelt.start : spelt.end], self.vocabulary.names[node]
-        own_words = [
-            word for word in self.words if spelt.start <= word.start and word.end <= spelt.end
-        ]
+        text = self.question[spelt.start : spelt.end]
+        name = self.vocabulary.names[node]
+        own_words = self.words_within(spelt.start, spelt.end)
+        differs = _differs_beyond_case(text, name)
+        clear = self.has_own_capitals(text, name)
+        lacks_capitals = _capital(text) and not _capital(name)
+        alike = self.has_same_case(text, name, own_words)
+
         worth = sum(self.weight(word.text) for word in own_words) or _unspaced(text)
-        mistyped = [word for word, count in zip(own_words, spelt.errors) if count]
         worth -= sum(self.cost(word, like) for word, like in self.errors(own_words, spelt, name))
-        # Not folded: of two names that differ in typography, the one written as in the question is
-        # meant.
-        differs = text.casefold() != name.casefold()
-        worth -= TYPOGRAPHY_COST * (differs and not mistyped)
-        proper, typed = _capital(name), _capital(text)
-        clear = (
-            proper
-            and (self.capitals or name.lower() != name)
-            and name.casefold() not in self.common
-        )
-        clear = clear and (
-            text == name or differs and text.lower() != text and _same_capitals(text, name)
-        )
-        alike = (text == name or differs and typed == proper) and (
-            typed or len(own_words) < len(self.words)
-        )
+        worth -= TYPOGRAPHY_COST * (differs and not _has_typos(own_words, spelt))
         worth += (
             CAPITALS_BONUS * clear
-            - LOWER_CASE_COST * (typed and not proper)
+            - LOWER_CASE_COST * lacks_capitals
             + SAME_CAPITALS_BONUS * alike
             + RELATION_BONUS * self.names_a_relation(node, own_words)
         )
@@ -273,15 +261,40 @@ class _CandidateScorer:
             text,
         )
 
+    def words_within(self, start: int, end: int) -> list[Word]:
+        """Return the words of the question between two positions."""
+        return [word for word in self.words if start <= word.start and word.end <= end]
+
+    def has_own_capitals(self, text: str, name: str) -> bool:
+        """Return whether a text has the capitals of an uncommon name that has some."""
+        if not _capital(name) or name.casefold() in self.common:
+            return False
+        if not self.capitals and name.lower() == name:
+            return False
+        if text == name:
+            return True
+        has_capitals = text.lower() != text
+        return _differs_beyond_case(text, name) and has_capitals and _same_capitals(text, name)
+
+    def has_same_case(self, text: str, name: str, own_words: Sequence[Word]) -> bool:
+        """Return whether a text is written like the name, with or without capitals.
+
+        A text without capitals counts only if it is not the whole question.
+        """
+        has_capitals = _capital(text)
+        if not has_capitals and len(own_words) >= len(self.words):
+            return False
+        if text == name:
+            return True
+        return _differs_beyond_case(text, name) and has_capitals == _capital(name)
+
     def plain(self, one: _LinkCandidate) -> bool:
         """Return whether a name is too common to be meant.
 
         This is so for one or two words that are common in questions, a sign, or one letter in a
         word.
         """
-        inside = [
-            word.text for word in self.words if one.start <= word.start and word.end <= one.end
-        ]
+        inside = [word.text for word in self.words_within(one.start, one.end)]
         if not inside:
             return sum(map(str.isalnum, one.text)) < MIN_INNER_LETTERS
         return not one.clear and len(inside) <= 2 and all(word in self.common for word in inside)
@@ -432,6 +445,20 @@ def holds_stem(wanted: str, said: str) -> bool:
     (True, False)
     """
     return wanted == said or (len(wanted) >= 4 and wanted in said)
+
+
+def _has_typos(words: Sequence[Word], spelt: SpelledName) -> bool:
+    """Return whether one of a name's words is mistyped."""
+    return any(count for _, count in zip(words, spelt.errors))
+
+
+def _differs_beyond_case(text: str, name: str) -> bool:
+    """Return whether a text differs from a name, ignoring case.
+
+    Typography is not ignored: of two names that differ in it, the one written as in the question is
+    meant.
+    """
+    return text.casefold() != name.casefold()
 
 
 def _capital(text: str) -> bool:

@@ -128,53 +128,60 @@ def read(source: TripleSource) -> Iterator[Triple]:
         With file and line, for a missing or empty file, a wrong number of columns, an empty name,
         bytes that are not UTF-8, and links without relations.
     """
-    path = source.path
     check_columns(source.columns)
     texts = source.lines()
     first = first_lines(texts)
-    opening = detect_layout(source, first)
-    triples = ((number, text) for number, text in chain(first, texts) if number > opening.before)
-    rows = (_quoted_rows if opening.form in QUOTED_FORMATS else _plain_rows)(
-        source, triples, opening.form
-    )
-    has_triples, n_quoted_lines = False, 0
-    for number, row in rows:
-        has_triples = True
-        if opening.header and not source.columns and len(row) > opening.header:
-            quoted = (
-                " Names in double quotes may hold tabs: read the file as tab-quoted."
-                if any('"' in name for name in row)
-                else ""
-            )
-            source.bad(
-                "more columns than the header",
-                number,
-                f"found {len(row)} columns, where the header has {opening.header}.{quoted}",
-            )
+    layout = detect_layout(source, first)
+    lines = (line for line in chain(first, texts) if line[0] > layout.before)
+    has_rows = False
+    n_quoted_lines = 0
+    for number, row in _split_rows(source, lines, layout.form):
+        has_rows = True
+        if layout.header and not source.columns and len(row) > layout.header:
+            _report_wide_row(source, number, row, layout.header)
             continue
-        n_quoted_lines += opening.form == "tab" and any(
-            len(name) > 1 and name[0] == name[-1] == '"' for name in row
-        )
+        if layout.form == "tab" and any(map(_is_quoted, row)):
+            n_quoted_lines += 1
         try:
-            triple = triple_of(path, number, row, opening.form, opening.columns)
+            triple = triple_of(source.path, number, row, layout.form, layout.columns)
         except BadInput as error:
             source.bad("wrong columns or an empty name", number, error)
             continue
         for row_triple in triples_of_row(source, number, triple):
-            if opening.beside:
-                source.attributes.edge(
-                    {key: row[at] for at, key in opening.beside.items() if at < len(row)}
-                )
+            _pass_attributes(source, row, layout)
             yield row_triple
     if n_quoted_lines:
         source.tally.note(
             f"{n_quoted_lines:,} lines hold names in double quotes, which were taken as part of them. If "
             "they are those of CSV, read the file as tab-quoted."
         )
-    if not has_triples:
+    if not has_rows:
         raise BadInput(
-            f"{path.name} holds no triples; each line should hold head, relation and tail."
+            f"{source.name} holds no triples; each line should hold head, relation and tail."
         )
+
+
+def _report_wide_row(source: TripleSource, number: int, row: list[str], n_named: int) -> None:
+    """Report a row that has more columns than the header names."""
+    hint = ""
+    if any('"' in name for name in row):
+        hint = " Names in double quotes may hold tabs: read the file as tab-quoted."
+    source.bad(
+        "more columns than the header",
+        number,
+        f"found {len(row)} columns, where the header has {n_named}.{hint}",
+    )
+
+
+def _is_quoted(name: str) -> bool:
+    """Return whether a name is in double quotes."""
+    return len(name) > 1 and name[0] == name[-1] == '"'
+
+
+def _pass_attributes(source: TripleSource, row: list[str], layout: DelimitedLayout) -> None:
+    """Pass the edge attributes in a row to the source."""
+    if layout.beside:
+        source.attributes.edge({key: row[at] for at, key in layout.beside.items() if at < len(row)})
 
 
 def triples_of_row(source: TripleSource, number: int, triple: Triple) -> Iterator[Triple]:
@@ -199,22 +206,11 @@ def read_edges(source: TripleSource) -> Iterator[Triple]:
     with # are comments. Raises BadInput for a line of one column.
     """
     texts = source.lines()
-    first_rows = first_lines(texts)
-    _, before = _named_separator(source, first_rows)
-    rows = [line for line in first_rows if line[0] > before and not line[1].startswith("#")]
-    separator = next(
-        (
-            mark
-            for mark in ("\t", ",", ";")
-            if rows and all(mark in text for _, text in rows[:SNIFFED_LINES])
-        ),
-        None,
-    )
-    if _edges_header(source, [_split_line(text, separator) for _, text in rows]):
-        before = rows[0][0]
+    first = first_lines(texts)
+    separator, before = _edges_layout(source, first)
     has_more_columns = False
     source.tally.note(f"Links without relations: each is called {DEFAULT_RELATION}.")
-    for number, text in chain(first_rows, texts):
+    for number, text in chain(first, texts):
         if number <= before or text.startswith("#"):
             continue
         row = _split_line(text, separator)
@@ -227,12 +223,34 @@ def read_edges(source: TripleSource) -> Iterator[Triple]:
         if not weight and len(row) > 2 and not has_more_columns:
             has_more_columns = True
             source.tally.note("Columns after the second that are no weights are not read.")
-        for triple in triples_of_row(
-            source, number, (row[0].strip(), DEFAULT_RELATION, row[1].strip())
-        ):
+        link = (row[0].strip(), DEFAULT_RELATION, row[1].strip())
+        for triple in triples_of_row(source, number, link):
             if weight:
                 source.attributes.edge({"weight": weight})
             yield triple
+
+
+def _edges_layout(source: TripleSource, first: list[tuple[int, str]]) -> tuple[str | None, int]:
+    """Return the separator of an edge list, and the number of the last line before its links.
+
+    The separator is None if spaces separate the columns.
+    """
+    _, before = _named_separator(source, first)
+    lines = [line for line in first if line[0] > before and not line[1].startswith("#")]
+    separator = _common_separator([text for _, text in lines[:SNIFFED_LINES]])
+    if _edges_header(source, [_split_line(text, separator) for _, text in lines]):
+        before = lines[0][0]
+    return separator, before
+
+
+def _common_separator(texts: list[str]) -> str | None:
+    """Return the first of tab, comma and semicolon that every text holds, or None."""
+    if not texts:
+        return None
+    for mark in ("\t", ",", ";"):
+        if all(mark in text for text in texts):
+            return mark
+    return None
 
 
 def _edges_header(source: TripleSource, rows: list[list[str]]) -> bool:
@@ -319,30 +337,32 @@ def detect_layout(source: TripleSource, first: list[tuple[int, str]]) -> Delimit
     if form == "auto":
         form = named or detect_format(path, first[:SNIFFED_LINES], columns)
     rows = [_cells(text, form) for _, text in first]
-    known_header = header = (
-        None if source.header == WITHOUT_HEADER else header_of(rows[0], rows[1:])
-    )
-    if columns is None and header is None:
-        _refuse_edges(path, rows[:SNIFFED_LINES], source.header != WITHOUT_HEADER)
-    if (
-        columns
-        and header is None
-        and source.header != WITHOUT_HEADER
-        and _names_ends(rows[0], columns)
-    ):
-        header = columns
-    if header is None and _is_header(source, rows, columns or (1, 2, 3)):
-        header = columns or (1, 2, 3)
-    if header is None:
+    known_columns = _known_header_columns(source, rows)
+    if known_columns is None and not _is_header(source, rows):
         return DelimitedLayout(form, columns, before=before)
-    part_columns = columns or header
+    part_columns = columns or known_columns or (1, 2, 3)
     attribute_positions = _report_header(source, rows[0], part_columns)
-    if known_header is None and not source.header:
+    if known_columns is None and not source.header:
         source.tally.note(
             "It is taken for one as no other row is like it; with --header no, or the choice of "
             "the first row, it is a triple."
         )
     return DelimitedLayout(form, part_columns, len(rows[0]), first[0][0], attribute_positions)
+
+
+def _known_header_columns(source: TripleSource, rows: list[list[str]]) -> ColumnNumbers | None:
+    """Return the columns that known names in the first row give, or None.
+
+    Raises
+    ------
+    BadInput
+        If the rows are links without relations.
+    """
+    may_have_header = source.header != WITHOUT_HEADER
+    columns = header_of(rows[0], rows[1:]) if may_have_header else None
+    if columns is None and source.columns is None:
+        _refuse_edges(source.path, rows[:SNIFFED_LINES], may_have_header)
+    return columns
 
 
 def _named_separator(source: TripleSource, first: list[tuple[int, str]]) -> tuple[str, int]:
@@ -361,14 +381,17 @@ def _named_separator(source: TripleSource, first: list[tuple[int, str]]) -> tupl
     return forms.get(match[1], ""), first[0][0]
 
 
-def _is_header(source: TripleSource, rows: list[list[str]], columns: ColumnNumbers) -> bool:
-    """Return whether a first row without known names is a header.
+def _is_header(source: TripleSource, rows: list[list[str]]) -> bool:
+    """Return whether a first row without known names of all columns is a header.
 
-    The setting of the source decides first, then `header_verdict`. If the row may be a header, the
-    tally warns.
+    The setting of the source decides first, then the names of both ends in the chosen columns, then
+    `header_verdict`. If the row may be a header, the tally warns.
     """
     if source.header:
         return source.header == WITH_HEADER
+    if source.columns and _names_ends(rows[0], source.columns):
+        return True
+    columns = source.columns or (1, 2, 3)
     cells = [[row[at - 1] for at in columns] for row in rows if len(row) >= max(columns)]
     if len(rows[0]) < max(columns) or not all(map(str.strip, cells[0])):
         return False
@@ -533,9 +556,7 @@ def rows_of(source: TripleSource) -> Iterator[NumberedRow]:
             if source.format in FORMAT_SEPARATORS
             else max(GUESSED_FORMATS, key=lambda form: _columns(first[0][1], form))
         )
-        yield from (_quoted_rows if form in QUOTED_FORMATS else _plain_rows)(
-            source, chain(first, texts), form
-        )
+        yield from _split_rows(source, chain(first, texts), form)
 
 
 def _names_ends(row: list[str], columns: ColumnNumbers) -> bool:
@@ -550,24 +571,35 @@ def _refuse_edges(path: FilePath, rows: list[list[str]], has_names: bool) -> Non
     This is so for two or three columns named as ends are, unless the file has no header. It is also
     so if the third column holds numbers and the second holds ends that begin other rows.
     """
-    cells = [[cell.strip() for cell in row] for row in rows]
-    ends = [name.casefold() for name in cells[0]]
-    has_end_names = has_names and _ends_of(ends) is not None and len(ends) in (2, 3)
-    heads = {row[0] for row in cells if row}
-    weighted = len(cells) > 1 and all(
-        len(row) == 3 and NUMBER_TEXT.fullmatch(row[2]) for row in cells
+    cells = [list(map(str.strip, row)) for row in rows]
+    has_end_names = has_names and _names_only_ends(cells[0])
+    is_weighted = _has_weight_column(cells)
+    if not has_end_names and not (is_weighted and _links_rows(cells)):
+        return
+    raise BadInput(
+        f"{path.name} looks like a list of links without relations"
+        f"{', the third column being a weight' if is_weighted else ''}. "
+        f"Read it as an edge list (format {EDGE_LIST_FORMAT}), or choose the columns of head, relation "
+        "and tail."
     )
-    if has_end_names or (
-        weighted
-        and any(row[1] in heads for row in cells)
-        and not all(NUMBER_TEXT.fullmatch(row[1]) for row in cells)
-    ):
-        raise BadInput(
-            f"{path.name} looks like a list of links without relations"
-            f"{', the third column being a weight' if weighted else ''}. "
-            f"Read it as an edge list (format {EDGE_LIST_FORMAT}), or choose the columns of head, relation "
-            "and tail."
-        )
+
+
+def _names_only_ends(row: list[str]) -> bool:
+    """Return whether a row of two or three cells names the columns of both ends."""
+    return len(row) in (2, 3) and _ends_of([name.casefold() for name in row]) is not None
+
+
+def _has_weight_column(rows: list[list[str]]) -> bool:
+    """Return whether several rows all have three cells, of which the last is a number."""
+    return len(rows) > 1 and all(len(row) == 3 and NUMBER_TEXT.fullmatch(row[2]) for row in rows)
+
+
+def _links_rows(rows: list[list[str]]) -> bool:
+    """Return whether a second cell begins a row, unless all second cells are numbers."""
+    heads = {row[0] for row in rows}
+    return any(row[1] in heads for row in rows) and not all(
+        NUMBER_TEXT.fullmatch(row[1]) for row in rows
+    )
 
 
 def _cells(text: str, form: str) -> list[str]:
@@ -642,6 +674,14 @@ def _width(text: str, form: str, least: int, exactly: bool) -> bool:
 
 def _columns(text: str, form: str) -> int:
     return len(_cells(text, form))
+
+
+def _split_rows(
+    source: TripleSource, texts: Iterator[tuple[int, str]], form: str
+) -> Iterator[NumberedRow]:
+    """Return the rows of lines in a format."""
+    split = _quoted_rows if form in QUOTED_FORMATS else _plain_rows
+    return split(source, texts, form)
 
 
 def _plain_rows(

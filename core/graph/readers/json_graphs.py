@@ -264,34 +264,53 @@ def holds_links(source: TripleSource) -> bool:
     return _read_links_file(source) is not None
 
 
-def _nodes_and_links(found: Any) -> tuple[list[JsonRow], list[JsonRow]] | None:
-    """Return the nodes and links of one object.
+def _nodes_and_links(content: JsonRow) -> tuple[list[JsonRow], list[JsonRow]] | None:
+    """Return the nodes and links of one object, or None if it lacks one of them.
 
     The forms of networkx, D3, Cytoscape.js, vis.js and the JSON Graph Format are known.
     """
-    if isinstance(found.get("elements"), Mapping):
-        found = found["elements"]
-    elif isinstance(found.get("graph"), Mapping) and "nodes" in found["graph"]:
-        found = found["graph"]
-    nodes = found.get("nodes")
-    edges = next((found[key] for key in LINK_LIST_KEYS if key in found), None)
-    if isinstance(edges, Mapping):
-        edges = list(edges.values())
-    if isinstance(nodes, Mapping):
-        nodes = [
-            {"id": id, **(one if isinstance(one, Mapping) else {})} for id, one in nodes.items()
-        ]
-    if not isinstance(nodes, list) or not isinstance(edges, list):
+    graph = _inner_graph(content)
+    nodes = _listed_nodes(graph.get("nodes"))
+    links = next((graph[key] for key in LINK_LIST_KEYS if key in graph), None)
+    if isinstance(links, Mapping):
+        links = list(links.values())
+    if not isinstance(nodes, list) or not isinstance(links, list):
         return None
-    inner = lambda one: (
-        one["data"] if isinstance(one, Mapping) and isinstance(one.get("data"), Mapping) else one
-    )
-    found_nodes, links_of = [inner(one) for one in nodes], [inner(one) for one in edges]
-    if links_of and all(
-        isinstance(one, Mapping) and is_property_graph(one) for one in links_of[:1]
-    ):
-        return property_graph([*found_nodes, *links_of])
-    return found_nodes, links_of
+    node_rows = [_inner_row(node) for node in nodes]
+    link_rows = [_inner_row(link) for link in links]
+    if link_rows and isinstance(link_rows[0], Mapping) and is_property_graph(link_rows[0]):
+        return property_graph([*node_rows, *link_rows])
+    return node_rows, link_rows
+
+
+def _inner_graph(content: JsonRow) -> JsonRow:
+    """Return the part of an object that holds its nodes and links.
+
+    It is the `elements` of Cytoscape.js, the `graph` of the JSON Graph Format, or the object
+    itself.
+    """
+    if isinstance(content.get("elements"), Mapping):
+        return content["elements"]
+    if isinstance(content.get("graph"), Mapping) and "nodes" in content["graph"]:
+        return content["graph"]
+    return content
+
+
+def _listed_nodes(nodes: Any) -> Any:
+    """Return an object of nodes by id as a list, and other values unchanged."""
+    if not isinstance(nodes, Mapping):
+        return nodes
+    return [
+        {"id": id, **node} if isinstance(node, Mapping) else {"id": id}
+        for id, node in nodes.items()
+    ]
+
+
+def _inner_row(row: Any) -> Any:
+    """Return the `data` of a node or link, as Cytoscape.js writes it, else the row itself."""
+    if isinstance(row, Mapping) and isinstance(row.get("data"), Mapping):
+        return row["data"]
+    return row
 
 
 def is_property_graph(row: JsonRow) -> bool:
@@ -355,25 +374,15 @@ def link_triples(
     distinguished by their ids. The relation of a link is the first existing key of `EDGE_LABELS`,
     else “connected_to”. The tally is told which keys were used.
     """
-    namer, names = Namer(), dict[str, str]()
-    for position, node in enumerate(nodes):
-        row = node if isinstance(node, Mapping) else {"id": node}
-        id = next((_text(row[key]) for key in NODE_ID_KEYS if key in row), "") or str(position)
-        label = next((_text(row[key]) for key in NODE_LABELS if key in row), "")
-        names[id] = namer.name(id, (label, f"{label} ({id})") if label else (id, f"{id} (id)"))
-        names.setdefault(f"#{position}", names[id])  # D3 may refer to nodes by position
-        source.attributes.node(
-            names[id], _folded(row), next((key for key in NODE_LABELS if _text(row.get(key))), "")
-        )
-    relations, ignored = Counter[str](), Counter[str]()
-    by_place = bool(nodes) and not any(
-        isinstance(one, Mapping) and ("id" in one or "key" in one) for one in nodes
-    )
-    read = EDGE_ATTRIBUTES_READ if source.attributes.wanted else ()
+    names = _name_nodes(source, nodes)
+    by_position = _lacks_ids(nodes)
+    end_keys = (*HEAD_COLUMN_NAMES, *TAIL_COLUMN_NAMES)
+    read_keys = (*end_keys, *(EDGE_ATTRIBUTES_READ if source.attributes.wanted else ()))
+    relation_keys, ignored_keys = Counter[str](), Counter[str]()
     try:
         for number, link in enumerate(edges, 1):
             source.line = number
-            ends = _ends(link, names, by_place)
+            ends = _ends(link, names, by_position)
             if ends is None:
                 fault = (
                     f"link {number:,} lacks an end, or names a node that the file does not hold."
@@ -381,39 +390,72 @@ def link_triples(
                 source.bad("a link to an unknown node", number, fault)
                 continue
             folded = _folded(link)
-            key = next((name for name in EDGE_LABELS if _text(folded.get(name))), "")
-            relations[key] += 1
-            source.attributes.edge(folded, *HEAD_COLUMN_NAMES, *TAIL_COLUMN_NAMES, key)
-            ignored.update(
-                name
-                for name in folded
-                if name not in (*HEAD_COLUMN_NAMES, *TAIL_COLUMN_NAMES, *read, key)
-            )
+            key = _first_filled(folded, EDGE_LABELS)
+            relation_keys[key] += 1
+            source.attributes.edge(folded, *end_keys, key)
+            ignored_keys.update(name for name in folded if name not in (*read_keys, key))
             yield ends[0], _text(folded[key]) if key else DEFAULT_RELATION, ends[1]
     finally:
-        if relations:
-            source.attributes.ignored = [name for name, _ in ignored.most_common(12)]
-            relation_text = (
-                " or ".join(f"“{name}”" for name, _ in relations.most_common() if name)
-                or f"no key: each is “{DEFAULT_RELATION}”"
-            )
-            ignored_text = ""
-            if ignored:
-                ignored_text = (
-                    f" Keys of links that are not read: {', '.join(source.attributes.ignored)}."
-                )
-            source.tally.note(
-                f"Nodes and links: relations are called by {relation_text}.{ignored_text}"
-            )
+        _note_link_keys(source, relation_keys, ignored_keys)
 
 
-def _ends(link: Any, names: Mapping[str, str], by_place: bool) -> tuple[str, str] | None:
+def _name_nodes(source: TripleSource, nodes: Sequence[JsonRow]) -> dict[str, str]:
+    """Map the ids of nodes to their names, and pass their attributes to the source.
+
+    A node's position counts as an id, too, such as `#0`.
+    """
+    namer, names = Namer(), dict[str, str]()
+    for position, node in enumerate(nodes):
+        row = node if isinstance(node, Mapping) else {"id": node}
+        id = _first_text(row, NODE_ID_KEYS) or str(position)
+        label = _first_text(row, NODE_LABELS)
+        names[id] = namer.name(id, (label, f"{label} ({id})") if label else (id, f"{id} (id)"))
+        names.setdefault(f"#{position}", names[id])  # D3 may refer to nodes by position
+        source.attributes.node(names[id], _folded(row), _first_filled(row, NODE_LABELS))
+    return names
+
+
+def _first_text(row: JsonRow, keys: Sequence[str]) -> str:
+    """Return the text under the first of the keys that a row has, or an empty text."""
+    return next((_text(row[key]) for key in keys if key in row), "")
+
+
+def _first_filled(row: JsonRow, keys: Sequence[str]) -> str:
+    """Return the first of the keys under which a row has a text, or an empty text."""
+    return next((key for key in keys if _text(row.get(key))), "")
+
+
+def _lacks_ids(nodes: Sequence[JsonRow]) -> bool:
+    """Return whether there are nodes, and none has an id, so that links give positions."""
+    return bool(nodes) and not any(
+        isinstance(node, Mapping) and ("id" in node or "key" in node) for node in nodes
+    )
+
+
+def _note_link_keys(
+    source: TripleSource, relation_keys: Counter[str], ignored_keys: Counter[str]
+) -> None:
+    """Tell the tally from which keys of the links relations were read, and which are ignored."""
+    if not relation_keys:
+        return
+    source.attributes.ignored = [name for name, _ in ignored_keys.most_common(12)]
+    relation_text = (
+        " or ".join(f"“{name}”" for name, _ in relation_keys.most_common() if name)
+        or f"no key: each is “{DEFAULT_RELATION}”"
+    )
+    ignored_text = ""
+    if ignored_keys:
+        ignored_text = f" Keys of links that are not read: {', '.join(source.attributes.ignored)}."
+    source.tally.note(f"Nodes and links: relations are called by {relation_text}.{ignored_text}")
+
+
+def _ends(link: Any, names: Mapping[str, str], by_position: bool) -> tuple[str, str] | None:
     """Return the names of a link's two ends, or None if one is missing."""
     if not isinstance(link, Mapping):
         return None
     folded, end_names = _folded(link), []
     for keys in (HEAD_COLUMN_NAMES, TAIL_COLUMN_NAMES):
         value = next((folded[name] for name in keys if name in folded), None)
-        id = f"#{value}" if by_place and isinstance(value, int) else _text(value)
+        id = f"#{value}" if by_position and isinstance(value, int) else _text(value)
         end_names.append(names.get(id))
     return None if None in end_names else (end_names[0], end_names[1])  # type: ignore[return-value]

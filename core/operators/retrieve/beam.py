@@ -118,13 +118,15 @@ class BeamSearch(Operator):
     )
     read: int = param(
         0,
-        "Read",
+        "Read at most",
         "The most candidates that an encoder or a re-ranker reads a hop, those first that promise "
         "most by what it has read; 0 reads all.",
         low=0,
         high=1_000_000,
     )
-    recall: float = param(1.0, "Expected recall", RECALL_HELP, low=0.5, high=1.0)
+    recall: float = param(
+        1.0, "Stop early at (share of best expected)", RECALL_HELP, low=0.5, high=1.0
+    )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         assert state.subgraph is not None  # a line in which nothing writes it is refused

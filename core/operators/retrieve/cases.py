@@ -120,7 +120,7 @@ class CaseMemory(Operator):
     reads, writes = ("seeds",), ("subgraph", "paths")
 
     source: str = param(METAQA_SOURCES, "Solved questions", SOURCE_HELP)
-    size: int = param(1000, "Of each set", SIZE_HELP, low=1, high=1_000_000)
+    size: int = param(1000, "Questions per set", SIZE_HELP, low=1, high=1_000_000)
     neighbours: int = param(10, "Neighbours", NEIGHBOURS_HELP, low=1, high=1000)
     alike: float = param(0.6, "Alike from", ALIKE_HELP, low=0.0, high=1.0)
     ranking: float = param(0.92, "Chain ranking counts as", RANKING_HELP, low=0.0, high=1.0)
@@ -207,7 +207,7 @@ class PredictHops(Operator):
     reads, writes = ("seeds",), ("hops",)
 
     source: str = param(METAQA_SOURCES, "Solved questions", SOURCE_HELP)
-    size: int = param(1000, "Of each set", SIZE_HELP, low=1, high=1_000_000)
+    size: int = param(1000, "Questions per set", SIZE_HELP, low=1, high=1_000_000)
     neighbours: int = param(10, "Neighbours", NEIGHBOURS_HELP, low=1, high=1000)
     alike: float = param(0.6, "Alike from", ALIKE_HELP, low=0.0, high=1.0)
     steps: int = param(3, "Steps", CHAIN_STEPS_HELP, low=1, high=4)

@@ -215,7 +215,7 @@ FORMATS: dict[str, RunFormat] = {
     "ragas": RunFormat(
         "RAGAS rows",
         "RAGAS 0.2 and later",
-        "user_input, retrieved_contexts and their ids, response; reference as the known answer",
+        "user_input, retrieved_contexts and their ids, response; reference as the correct answer",
         "turns of conversations, rubrics, reference_contexts",
         _has("user_input"),
         _by_keys(RAGAS_KEYS),
@@ -223,7 +223,7 @@ FORMATS: dict[str, RunFormat] = {
     "hipporag": RunFormat(
         "Results of HippoRAG",
         "HippoRAG 2, its QuerySolution",
-        "question, docs with doc_scores, answer; gold_answers as known answers",
+        "question, docs with doc_scores, answer; gold_answers as correct answers",
         "gold_docs",
         _has("question", "docs", any_of=("doc_scores", "gold_docs")),
         _by_keys(HIPPORAG_KEYS),
@@ -231,7 +231,7 @@ FORMATS: dict[str, RunFormat] = {
     "graphrag-bench": RunFormat(
         "Results of GraphRAG-Bench",
         "GraphRAG-Bench's examples",
-        "id, question, context, generated_answer; ground_truth as the known answer",
+        "id, question, context, generated_answer; ground_truth as the correct answer",
         "evidence, question_type",
         _has("question", "generated_answer", any_of=("context", "evidence", "question_type")),
         _by_keys(GRAPHRAG_BENCH_KEYS),

@@ -28,13 +28,13 @@ EXPRESSION_ROLES = {
     "judge": tr("the language model that judges"),
 }
 EXPRESSION_HELP = tr(
-    "prefilter(cheap, dear, n): the cheap model keeps n candidates, the dear one chooses among "
-    "them. supplement(chooser, scorer): what the chooser left open is filled by the scorer. "
-    "rescore(chooser, scorer): the scorer orders what the chooser picked. rounds(chooser, n): the "
-    "chooser is asked for every n candidates, then once more over its picks. above(scorer, "
-    "least): what the scorer gives less than that number is left out. prompted(model, prompt): "
-    "the language model is asked by a prompt that a paper prints, lego-graphrag or "
-    "lego-graphrag-v1."
+    "prefilter(fast model, accurate model, how many): the fast one keeps that many "
+    "candidates, the accurate one picks among them. supplement(chooser, scorer): the scorer "
+    "fills what the chooser left open. rescore(chooser, scorer): the scorer orders what the "
+    "chooser picked. rounds(chooser, how many): the chooser sees so many candidates at a "
+    "time, then its picks once more. above(scorer, least): drops all with a lower score. "
+    "prompted(model, prompt): asks the language model with a prompt that a paper prints, "
+    "lego-graphrag or lego-graphrag-v1."
 )
 
 

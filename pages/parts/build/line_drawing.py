@@ -77,10 +77,10 @@ GRAMMAR_WORDS: Mapping[Grammar[Any], tuple[Mapping[str, str], Mapping[str, str]]
     BUILD_GRAMMAR: (BUILD_STAGE_WORDS, BUILD_STAGE_SHORT_WORDS),
 }
 START_WORDS = {
-    RETRIEVAL_GRAMMAR: tr("Drop the first step here, press +, or start from a method above."),
-    BUILD_GRAMMAR: tr("Drop the first step here, or press +."),
+    RETRIEVAL_GRAMMAR: tr("Drop a step here, press +, or start from a method above."),
+    BUILD_GRAMMAR: tr("Drop a step here, or press +."),
 }
-READS_NOTHING = tr("the question alone")
+READS_NOTHING = tr("only the question")
 GIVES_NOTHING = {RETRIEVAL_GRAMMAR: tr("an answer"), BUILD_GRAMMAR: tr("vectors")}
 ARM_WORDS = {
     "body": tr("repeated, in this order"),
@@ -89,9 +89,9 @@ ARM_WORDS = {
     OTHERWISE_ARM: tr("else"),
 }
 MAX_SHOWN_PARAMETERS = 4  # most parameters that a block shows
-BRANCH_SENTENCE = tr("The question's number of hops decides which of its rows runs.")
+BRANCH_SENTENCE = tr("The question's number of hops decides which row of steps runs.")
 BRANCH_ABOUT = tr(
-    "Operators that depend on the question: those of the row for its number of hops, or those for "
+    "Steps that depend on the question: those of the row for its number of hops, or those for "
     "all other questions."
 )
 
@@ -248,7 +248,7 @@ def _slot_words(draft: Draft, slot: Slot) -> str:
                 heading=heading(holder),
                 arm_words=_arm_words(slot.arm),
             )
-        return tr("first in the line")
+        return tr("as the first step")
     if slot.at == 0:
         return tr("before {heading}{inside}", heading=heading(row[0]), inside=inside)
     if slot.at == len(row):
@@ -317,7 +317,7 @@ def _palette(
     if isinstance(place, Slot):
         slot_text = _capital(_slot_words(draft, place))
     elif current is not None:
-        slot_text = tr("In the place of {heading}", heading=heading(current))
+        slot_text = tr("Replace {heading}", heading=heading(current))
     return {
         "where": slot_text,
         "count": len(fitting),

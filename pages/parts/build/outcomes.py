@@ -76,7 +76,7 @@ def outcomes(
         outcomes_by_key[draft.bricks[len(outcomes_by_key)].key] = (
             {"error": split_command(lane.error or "")[0] or tr("Cancelled.")}
             if ended
-            else {"running": lane.text or tr("At work")}
+            else {"running": lane.text or tr("Running")}
         )
     if waits and same == len(ran) and lane.status == JOB_DONE:
         brick = draft.bricks[min(len(outcomes_by_key), len(draft.bricks) - 1)]

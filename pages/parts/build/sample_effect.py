@@ -126,7 +126,7 @@ def sample_data(comparison: MethodComparison) -> Data | None:
         return {
             "state": "offer",
             "text": tr(
-                "Over {count} questions: try it ({price})",
+                "Try it on {count} questions ({price})",
                 count=SAMPLE_QUESTIONS,
                 price=_price(comparison),
             ),

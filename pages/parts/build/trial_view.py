@@ -56,9 +56,7 @@ def draw_question_row(bench: Bench) -> bool:
             tr("Ask the language model"),
             key=Session.try_model.name,
             persist_state="session",
-            help=tr(
-                "Off, only the prompt is written and the graph reader answers, which is quicker."
-            ),
+            help=tr("Off: the prompt is written and the answer is read from the graph. Faster."),
         )
         if job is not None and not job.ended:
             button(
@@ -197,7 +195,7 @@ def compare_link(line: Line | None, known: Mapping[str, Instance]) -> None:
         link.address("./"),
         icon=":material/view_column:",
         disabled=line is None,
-        help=tr("Opens this line beside {name} in a new tab.", name=known[beside].name),
+        help=tr("Opens this method beside {name} in a new tab.", name=known[beside].name),
     )
 
 
@@ -250,14 +248,14 @@ def _lane(job: Job, lane: MethodLane, bench: Bench) -> None:
     if error := lane.error or job.error:
         st.error(plain(error))
     if lane.status == "cancelled":
-        st.info(tr("Cancelled. What was done until then is below."), icon=":material/stop_circle:")
+        st.info(tr("Cancelled. Results so far are below."), icon=":material/stop_circle:")
     opened, state = lane.graph, lane.state
     if state.partly:
         st.caption(
             f""":material/hourglass_top: {
                 plain(
                     tr(
-                        "Searched {partly}. Run again searches what has come since.",
+                        "Searched {partly}. Run again to search what has been added.",
                         partly=state.partly,
                     )
                 )
@@ -297,14 +295,14 @@ def _answers(job: Job, lane: MethodLane) -> None:
     state, expected = lane.state, job.comparison.ask.question.answers
     for title, text in (
         (
-            tr("Graph reader"),
+            tr("Answer read from the graph"),
             None
             if state.reader is None
             else ", ".join(hit_titles(lane.graph, "node", state.reader)) or tr("no answer"),
         ),
         (tr("Nearest sentence"), None if state.excerpt is None else state.excerpt.text),
         (tr("Language model"), lane.answer or state.answer),
-        (tr("Known answers"), ", ".join(expected) or None),
+        (tr("Correct answers"), ", ".join(expected) or None),
     ):
         if text:
             with st.container(horizontal=True, vertical_alignment="top", gap="small"):
@@ -342,9 +340,9 @@ def _row(step: Step) -> dict[str, Any]:
     usage = step.usage
     title = tr(OPERATORS[step.operator].title)
     return {
-        tr("Operator"): title[:1].upper() + title[1:],
+        tr("Step"): title[:1].upper() + title[1:],
         tr("Seconds"): f"{step.seconds:.3f}",
-        tr("Left behind"): ", ".join(f"{count:,} {what}" for what, count in step.sizes.items()),
+        tr("Result"): ", ".join(f"{count:,} {what}" for what, count in step.sizes.items()),
         tr("Texts scored"): _count_text(usage.texts),
         tr("Model calls"): _count_text(usage.calls),
         tr("Tokens read"): _count_text(usage.tokens_in),

@@ -226,7 +226,7 @@ def waiting_steps_text(line: Line, job: Job | None) -> str:
     waiting = [one for one in line if needs_consent(one, models, answering)]
     if not waiting:
         return tr(
-            "Its graph is not built yet: Run builds it first where that takes no language model."
+            "Its graph is not built yet. Run builds it first if that takes no language model."
         )
     first_waiting = waiting[0]
     title = tr(title_of(first_waiting))
@@ -278,7 +278,7 @@ def _last_cost(runs: Trials, operator: Operator) -> list[str]:
         if step.operator == type(operator).__name__ and step.usage.calls
     ]
     if not steps:
-        return [tr("what it takes here is known once it has run")]
+        return [tr("its cost is known after the first run")]
     usage = steps[-1].usage
     return [
         tr(

@@ -48,10 +48,19 @@ def facts(run: Run) -> str:
         tr("answers by a language model")
         if spec["model"]
         else tr(
-            "answers are the {reader}, no language model", reader=defaults(sources_of(spec)).reader
+            "answers are the {reader}; no language model", reader=defaults(sources_of(spec)).reader
         ),
     ]
     return " · ".join(words + ([tr("every method timed alone")] if spec["cold"] else []))
+
+
+def set_titles(run: Run) -> str:
+    """Return the quoted titles of a run's question sets; for an unknown set its name."""
+    titles: dict[str, str] = {}
+    for source in sources_of(run.spec):
+        titles |= source.sets
+    names = (name.strip() for name in run.spec["set"].split(","))
+    return ", ".join(f"“{titles.get(name, name)}”" for name in names)
 
 
 def figures(run: Run) -> None:
@@ -155,7 +164,7 @@ def _table(results: RunSummary) -> None:
         )
     config = {name: st.column_config.TextColumn(_title(name), help=_help(name)) for name in names}
     config[tr("Rank")] = st.column_config.NumberColumn(
-        help=tr("Methods between which no paired test shows a difference share a rank."), width=60
+        help=tr("Methods share a rank if no paired test shows a difference."), width=60
     )
     st.dataframe(
         rows,
@@ -171,8 +180,7 @@ def _table(results: RunSummary) -> None:
         if can_be_judged(results):
             judged = tr("The tab “Judged in pairs” holds")
         sentence = tr(
-            "No answers and no passages are known to these questions, so there are figures of "
-            "cost alone."
+            "These questions have no correct answers and no evidence, so only costs are shown."
         )
         st.info(
             plain(
@@ -198,11 +206,11 @@ def _table(results: RunSummary) -> None:
     ):
         st.markdown(tr("**What each step is worth**"))
         st.html(steps_worth)
-    st.markdown(tr("**Operators, mean a question**"))
+    st.markdown(tr("**Average cost per step**"))
     steps = [
         {
             tr("Method"): spec[i],
-            tr("Operator"): step["operator"],
+            tr("Step"): step["operator"],
             tr("Seconds"): step["seconds"],
             tr("Calls"): step["calls"],
         }
@@ -292,7 +300,7 @@ def _pictures(results: RunSummary) -> None:
 def _tests(results: RunSummary) -> None:
     names = method_titles(results.run)
     if len(names) < 2:
-        caption("There is one method only, so nothing to compare it with.")
+        caption("There is only one method, so there is nothing to compare it with.")
         return
     base = st.selectbox(
         tr("Tested against"),

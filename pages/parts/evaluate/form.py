@@ -49,7 +49,7 @@ def new_run() -> None:
         sets, lines = _sets(asked_on, titles), _methods(asked_on, methods_by_id)
         with st.container(horizontal=True, vertical_alignment="bottom"):
             size = st.number_input(
-                tr("Questions of each set"),
+                tr("Questions per set"),
                 1,
                 100_000,
                 50,
@@ -98,8 +98,10 @@ def _bring(on: AnswerSource) -> None:
     A finished run becomes a method.
     """
     expanded = session.bring_job is not None and session.bring_job.key.startswith("run-")
-    with st.expander(tr("Add a finished run"), icon=":material/upload_file:", expanded=expanded):
-        caption("What another program found becomes a method here, with the same figures.")
+    with st.expander(
+        tr("Import results from a file"), icon=":material/upload_file:", expanded=expanded
+    ):
+        caption("What another program found is compared here as a method.")
         drop_zone(on)
         saved_runs(on)
 
@@ -117,8 +119,8 @@ def _sets(on: AnswerSource, known: dict[str, str]) -> list[str]:
         placeholder=tr("choose one or more sets"),
         key=chosen.name,
         help=tr(
-            "Those of what is chosen on the left. More are added on the page Graphs, or to "
-            "documents on the page Texts."
+            "Sets of the graph or documents chosen on the left. Add more on the page Graphs "
+            "or Texts."
         ),
         persist_state="session",
     )
@@ -137,7 +139,7 @@ def _methods(on: AnswerSource, known: dict[str, Instance]) -> list[str]:
         list(labels),
         None if chosen.value else usual,
         format_func=labels.__getitem__,
-        help=tr("The first is what the others are tested against."),
+        help=tr("The others are tested against the first."),
         key=chosen.name,
         persist_state="session",
     )
@@ -150,7 +152,7 @@ def _settings(on: AnswerSource) -> dict[str, Any]:
             tr("Language model answers"),
             key=Session.evaluate_model.name,
             persist_state="session",
-            help=tr("Off, the {reader} answers are scored.", reader=defaults(on).reader),
+            help=tr("Off: the {reader} answers are scored.", reader=defaults(on).reader),
         )
         judge = st.toggle(
             tr("Language model judges"),
@@ -159,18 +161,18 @@ def _settings(on: AnswerSource) -> dict[str, Any]:
             help=tr("The model of the role judge says whether each answer is right (Judge@1)."),
         )
         cold = st.toggle(
-            tr("Time each alone"),
+            tr("Measure speed one by one (slow)"),
             key="evaluate_cold",
             persist_state="session",
-            help=tr("Methods share no results, so their seconds compare. Slow."),
+            help=tr("Methods share no results, so that their seconds can be compared."),
         )
         abstract = on.is_corpus and st.toggle(
             tr("Long answers"),
             key="evaluate_abstract",
             persist_state="session",
             help=tr(
-                "Asks all questions as abstract ones, of which answers may have up to 4,096 "
-                "tokens. Sets that a language model wrote are asked so anyway."
+                "Answers may have up to 4,096 tokens. Questions that a language model wrote "
+                "always allow this."
             ),
         )
     support: list[str] = []
@@ -211,8 +213,8 @@ def _prompt(chosen: list[Instance]) -> tuple[list[Instance], bool]:
         key="evaluate_prompt",
         persist_state="session",
         help=tr(
-            "The structure of the prompt that a paper prints, in words of our own: for the "
-            "answer, and for language models that pick relations or paths. A method that shows "
+            "The structure of a prompt that a paper prints, in our own words: for the answer, "
+            "and for language models that pick relations or paths. A method that shows "
             "something else keeps its own."
         ),
     )
@@ -244,9 +246,7 @@ def _servers() -> tuple[int, Cap | None, bool]:
     They are the number of parallel requests, the spending limit, and whether it is valid. 0
     requests means that the best number is determined.
     """
-    with st.expander(
-        tr("Servers: how many requests at a time, and at what cost"), icon=":material/dns:"
-    ):
+    with st.expander(tr("Server limits and prices"), icon=":material/dns:"):
         with st.container(horizontal=True, vertical_alignment="bottom"):
             at_once = st.number_input(
                 tr("Requests at a time"),
@@ -257,9 +257,9 @@ def _servers() -> tuple[int, Cap | None, bool]:
                 key="evaluate_at_once",
                 persist_state="session",
                 help=tr(
-                    "That each server of language models is sent at a time. With 0 it is found "
-                    "out: as many as make replies come faster, or at_once in its row of "
-                    "models.toml. A service that bills or refuses by the minute may want few."
+                    "Requests that each server of language models gets at a time. 0 finds "
+                    "out: as many as make replies come faster, or at_once in models.toml. Use "
+                    "few for a service that limits requests per minute."
                 ),
             )
             cap, valid = spend_at_most("evaluate_cap")
@@ -277,7 +277,7 @@ def begin_run(
 ) -> None:
     """Start the evaluation and show it; show an error if that fails."""
     with shown_errors():
-        with st.spinner(tr("Opening what is asked and drawing the questions")):
+        with st.spinner(tr("Opening the graph or documents and drawing the questions")):
             plan = make_plan(chosen, ",".join(sets), size, engine().graph, seed=seed, **settings)
             job = evaluate(engine(), store(), plan, at_once=at_once, cap=cap)
         st.query_params["run"] = str(job.number)

@@ -40,9 +40,8 @@ def draw_loss_causes(results: RunSummary) -> None:
     """
     run = results.run
     write(
-        "Where did yours lose a question, and by what? Beside it is the row that found the most "
-        "of the same passages and did not lose it, and the smallest change of what yours found "
-        "that would have been enough. Nothing is asked anew."
+        "Why did your method miss a question? Compare it with the closest method that did "
+        "not, and see the smallest change that would have been enough. Nothing is asked again."
     )
     losses_by_method = draw_result_job(
         run,
@@ -51,7 +50,7 @@ def draw_loss_causes(results: RunSummary) -> None:
         start_loss_report,
         tr("Find out"),
         "troubleshoot",
-        tr("This can be read once the evaluation has ended."),
+        tr("Available once the evaluation has ended."),
     )
     names = {key: str(one) for key, one in method_names(run).items()}
     for one in losses_by_method:
@@ -81,14 +80,14 @@ def _question(one: LossExplanation, names: dict[str, str], key: str) -> None:
     common = ""
     if one.of:
         common = tr(
-            "; of the {documents} that yours found it has {shared:,}",
+            "; it shares {shared:,} of the {documents} that yours found",
             documents=many(one.of, "document"),
             shared=one.shared,
         )
     nearest = ""
     if one.nearest:
         nearest = tr(
-            "{nearest} did not lose it{common}.", nearest=names[one.nearest], common=common
+            "{nearest} did not miss it{common}.", nearest=names[one.nearest], common=common
         )
     with st.container(
         horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"

@@ -31,9 +31,9 @@ from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 
 REPAIRS_HELP = tr(
-    "What does each method lose, and would another value or another step bring it back? Changes "
-    "of one step are tried on the questions that a method loses, without a language model. One "
-    "that brings some back may lose others: evaluate it on all questions."
+    "Which questions does each method miss, and would another value or another step help? "
+    "Changes of one step are tried on the missed questions, without a language model. A "
+    "change that brings some back may lose others: evaluate it on all questions."
 )
 
 
@@ -42,10 +42,7 @@ def repairs(results: RunSummary) -> None:
     run = results.run
     st.write(REPAIRS_HELP)
     if not correctness_measure(results, results.instances):
-        caption(
-            "Of no question of this evaluation is it known what is right, so nothing is known to "
-            "be lost."
-        )
+        caption("No question here has a correct answer, so losses cannot be found.")
         return
     repair_results = draw_result_job(
         run,
@@ -54,7 +51,7 @@ def repairs(results: RunSummary) -> None:
         start_repairs,
         tr("Try changes"),
         "build",
-        tr("Changes can be tried once the evaluation has ended."),
+        tr("Available once the evaluation has ended."),
     )
     names = method_names(run)
     for one in repair_results:
@@ -77,7 +74,7 @@ def _line(run: Run, found: LineRepairs, names: dict[str, MethodName]) -> None:
         without = [attempt for attempt in found.attempts if not attempt.back]
         if helpful and without:
             caption(
-                "Tried as well, and brought none back: {changes}.",
+                "Also tried, without success: {changes}.",
                 changes="; ".join(attempt.words for attempt in without),
             )
 
@@ -96,12 +93,12 @@ def _draw_attempt(
             st.caption(plain(tr("That is {there}.", there=run_with_line)), width="content")
         else:
             button(
-                tr("Evaluate beside the others"),
+                tr("Evaluate with the others"),
                 partial(_evaluate, run, line),
                 key=f"repaired-{key}",
                 icon="playlist_add",
                 help=tr(
-                    "Evaluates the same {questions} with this line too.",
+                    "Evaluates the same {questions} with this method too.",
                     questions=many(run.spec["sample"], "question"),
                 ),
             )

@@ -39,14 +39,14 @@ MAX_BAND_QUESTIONS = 20  # questions of a band that are listed until the user as
 MAX_EXPLAINED_QUESTIONS = 100  # questions of a band whose causes are determined
 RIGHT_RULES = {
     PASSAGE_MEASURE: tr(
-        "A question counts as right where all its gold passages come through, into the prompt "
-        "where one is written."
+        "A question counts as right if all its evidence is found, and in the prompt if one is "
+        "written."
     ),
     READER_MEASURE: tr(
-        "A question counts as right where the graph reader names a known answer first."
+        "A question counts as right if the first answer read from the graph is correct."
     ),
 }
-ANSWER_RIGHT_RULE = tr("A question counts as right where the answer holds a known answer.")
+ANSWER_RIGHT_RULE = tr("A question counts as right if the answer holds a correct answer.")
 
 
 def draw_changes(results: RunSummary) -> None:
@@ -56,14 +56,14 @@ def draw_changes(results: RunSummary) -> None:
     """
     names, run = method_titles(results.run), results.run
     if len(names) < 2:
-        caption("There is one method only; what changes is drawn between two.")
+        caption("There is only one method; changes are drawn between two.")
         return
     a, b = _draw_between(results, names)
     flow_found = flow(results, a, b) if a != b else None
     if a == b:
         caption("Choose two different methods.")
     elif flow_found is None:
-        caption("Of no question that both have is it known what is right, so nothing can be drawn.")
+        caption("No question that both were asked has a correct answer, so nothing can be drawn.")
     else:
         causes = _causes(run.id, run.created, run.done, run.failed, a, b)
         _picture(run, flow_found, names, dict(causes))
@@ -104,7 +104,7 @@ def _picture(
         (band.before, band.after): band for band in found.bands if band.kind in ("won", "lost")
     }
     laid_bands = flow_layout(
-        found, {at: f"{len(band.questions):,} {band.kind}" for at, band in changed.items()}
+        found, {at: f"{len(band.questions):,} {band.label}" for at, band in changed.items()}
     )
     for shown, band in zip(laid_bands["bands"], found.bands):
         reason = shown["reason"] = _reason(band, causes.get((band.before, band.after), ()))
@@ -124,7 +124,7 @@ def _picture(
     less = ""
     if found.left_out:
         less = tr(
-            "{questions} without a row of both, or of which nothing is known, left out.",
+            "{questions} left out: not asked of both, or without a correct answer.",
             questions=many(found.left_out, "question"),
         )
     right = RIGHT_RULES.get(found.by, ANSWER_RIGHT_RULE)
@@ -132,7 +132,10 @@ def _picture(
         plain(
             " ".join(
                 (
-                    tr("Each band is questions, n = {n:,}; press one to list them.", n=found.n),
+                    tr(
+                        "Each band stands for questions (n = {n:,}); press one to list them.",
+                        n=found.n,
+                    ),
                     right,
                     less,
                 )
@@ -148,7 +151,7 @@ def _title(band: Band, found: Flow, names: dict[str, str]) -> str:
     stage_after = found.words(band.after)
     if stage_before == stage_after:
         return tr("{count}: {before} with both", count=count, before=stage_before)
-    changed = f" {band.kind}" if band.kind in ("won", "lost") else ""
+    changed = f" {band.label}" if band.kind in ("won", "lost") else ""
     return tr(
         "{count}{changed}: {before} with {a}, {after} with {b}",
         count=count,

@@ -39,7 +39,7 @@ from pages.parts.shared.wording import tr
 
 TUNING_SETS = ("metaqa-1hop-dev", "metaqa-2hop-dev", "metaqa-3hop-dev")
 UNSEEN_SETS = ("metaqa-1hop-test", "metaqa-2hop-test", "metaqa-3hop-test")
-OTHER_QUESTIONS_NOTE = tr("Of a set that is searched with, other questions are taken.")
+OTHER_QUESTIONS_NOTE = tr("From a set that is also searched with, other questions are taken.")
 MODEL_CALLS_HELP = tr(
     "For keywords, names, missing evidence and points; for answers only where the quality is "
     "measured on them."
@@ -49,8 +49,8 @@ COST_NOUNS = {"seconds": tr("seconds"), "tokens": tr("tokens")}
 MAX_RECENT_SEARCHES = 32  # searches that the server remembers
 _plans: dict[str, SearchPlan] = {}  # by id, latest last
 SECONDS_NOTE = tr(
-    "Seconds are those of the operators, one question after the other, nothing remembered from "
-    "line to line, models loaded before; they depend on what else this machine does."
+    "Seconds are those of the steps, one question at a time, with models loaded and nothing "
+    "reused between methods. They depend on what else this machine does."
 )
 
 
@@ -60,9 +60,9 @@ def show_search() -> None:
     It is the search that the address names, else the last one of this session.
     """
     write(
-        "Operators can be put together in very many ways. Say how much a question may cost, and "
-        "the ways are tried on a few questions; the best are then held against the published "
-        "lines on questions that the search never saw."
+        "Search thousands of step combinations for the best method within your time or token "
+        "budget. The best ones are compared with published methods on questions that the "
+        "search never saw."
     )
     options = _form()
     if options is not None:
@@ -73,8 +73,8 @@ def show_search() -> None:
     elif name:
         st.info(
             tr(
-                "The server was started anew since this search. What was tried is saved: start it "
-                "with the same settings to resume."
+                "The server was restarted since this search. What was tried is saved: start "
+                "it with the same settings to resume."
             )
         )
 
@@ -86,7 +86,7 @@ def _start_search(options: dict[str, Any]) -> None:
     """
     st.query_params.pop(SEARCH_PARAMETER, None)
     del session.search_last
-    with st.spinner(tr("Opening what is asked")):
+    with st.spinner(tr("Opening the graph or documents")):
         planned = result_of(lambda: _make_plan(options))
     if planned is None or result_of(lambda: start_search(engine(), store(), planned)) is None:
         return
@@ -125,19 +125,19 @@ def _form() -> dict[str, Any] | None:
                 **titled,
             )
             sample = st.number_input(
-                tr("Of each set"),
+                tr("Questions per set"),
                 1,
                 1000,
                 8,
                 key="search_sample",
                 persist_state="session",
-                help=tr("More show differences between lines better and take longer."),
+                help=tr("More questions show differences better and take longer."),
             )
             later = [name for name in UNSEEN_SETS if name in known_sets] or (
                 preselected_sets if searched_source.is_corpus else []
             )
             unseen = st.multiselect(
-                tr("Unseen questions"),
+                tr("Test questions (unseen)"),
                 list(known_sets),
                 later,
                 key=f"search_unseen_{suffix}",
@@ -146,7 +146,7 @@ def _form() -> dict[str, Any] | None:
                 **titled,
             )
             most = st.number_input(
-                tr("Of each unseen set"),
+                tr("Test questions per set"),
                 1,
                 10_000,
                 20,
@@ -158,14 +158,14 @@ def _form() -> dict[str, Any] | None:
             )
         with right:
             quality = st.selectbox(
-                tr("What is good"),
+                tr("Optimise for"),
                 defaults(searched_source).qualities,
                 format_func=lambda name: tr(metric(name).described()["title"]),
                 key=f"search_quality_{searched_source.kind}",
                 persist_state="session",
             )
             cost = st.segmented_control(
-                tr("Budget of"),
+                tr("Budget in"),
                 list(COST_NOUNS),
                 default="seconds",
                 required=True,
@@ -174,7 +174,7 @@ def _form() -> dict[str, Any] | None:
                 persist_state="session",
             )
             budget = st.number_input(
-                tr("Budget a question, mean"),
+                tr("Average budget per question"),
                 0.001,
                 1e6,
                 1.0,
@@ -210,7 +210,7 @@ def _form() -> dict[str, Any] | None:
 
 def _kinds() -> list[str]:
     return st.multiselect(
-        tr("Try"),
+        tr("Use steps from"),
         list(OPERATOR_KINDS),
         list(DEFAULT_KINDS),
         format_func=OPERATOR_KINDS.__getitem__,
@@ -234,7 +234,7 @@ def _choose_asking_kinds() -> tuple[list[str], int]:
     ):
         return list(DEFAULT_KINDS), 0
     calls = st.number_input(
-        tr("Calls of language models, in all"),
+        tr("Calls of language models, at most"),
         1,
         100_000,
         200,
@@ -318,12 +318,12 @@ def _draw_plan(planned: SearchPlan) -> None:
             "{asked_of}; {points:,} of {lines} were tried.",
             asked_of=asked_of,
             points=len(points),
-            lines=many(config.trials, "line"),
+            lines=many(config.trials, "method"),
         )
     if verdict is None and (why := planned.unjudged(best[:MAX_COMPARED_POINTS])):
         st.info(plain(why))
     if not best:
-        st.warning(tr("No line that was tried keeps the budget."))
+        st.warning(tr("No method that was tried keeps within the budget."))
     chosen = _table(points, best, config)
     if chosen is not None:
         _save(chosen, planned, verdict)
@@ -341,12 +341,12 @@ def _draw_verdicts(verdict: SearchVerdict) -> None:
         else:
             (st.info if verdict_index == 0 else st.caption)(plain(verdict.words(opponent)) + ".")
     margin_text = tr(
-        "On {questions} unseen questions, each asked of every line in turn, with 95 % intervals",
+        "On {questions} unseen questions, each asked of every method in turn, with 95 % intervals",
         questions=verdict.questions,
     )
     caption(
-        "{how}; the p-values are corrected for the number of lines held against the published one "
-        "(Holm).",
+        "{how}. The p-values are corrected for the number of methods compared with the "
+        "published one (Holm).",
         how=margin_text,
     )
     for failed in verdict.failed:
@@ -369,20 +369,20 @@ def _table(
     order = [*best, *(point for point in points if point not in best)]
     rows = [
         {
-            tr("Line"): point.number,
-            tr("Front"): point in best,
+            tr("Candidate"): point.number,
+            tr("Best at its cost"): point in best,
             config.quality: point.tried.quality,
             config.cost: point.tried.cost,
             tr("Questions"): point.tried.asked,
             tr("Failed"): point.tried.words(),
-            tr("Given up"): point.tried.stopped,
-            tr("In words"): point.line.words(),
+            tr("Stopped"): point.tried.stopped,
+            tr("Steps"): point.line.words(),
         }
         for point in order
     ]
     columns = {
-        tr("Line"): st.column_config.NumberColumn(width=50),
-        tr("Front"): st.column_config.CheckboxColumn(width=50),
+        tr("Candidate"): st.column_config.NumberColumn(width=50),
+        tr("Best at its cost"): st.column_config.CheckboxColumn(width=50),
         config.quality: st.column_config.NumberColumn(
             tr(metric(config.quality).described()["title"]), format="%.3f", width=150
         ),
@@ -412,7 +412,7 @@ def _save(point: SearchPoint, planned: SearchPlan, verdict: SearchVerdict | None
     """
     config = planned.search.config
     st.markdown(
-        tr("**Line {number}**: {words}", number=point.number, words=plain(point.line.words()))
+        tr("**Candidate {number}**: {words}", number=point.number, words=plain(point.line.words()))
     )
     st.code(repr(point.line), language=None, wrap_lines=True)
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -451,7 +451,7 @@ def _save(point: SearchPoint, planned: SearchPlan, verdict: SearchVerdict | None
         st.success(
             plain(
                 tr(
-                    "Saved as “{title}”. It stands under “{saved}” wherever a method is chosen.",
+                    "Saved as “{title}”. It is under “{saved}” wherever a method is chosen.",
                     title=title,
                     saved=saved_heading(),
                 )

@@ -44,9 +44,9 @@ def can_be_judged(summary: RunSummary) -> bool:
 def judged_pairs(summary: RunSummary) -> None:
     """Draw the tab."""
     write(
-        "For questions that ask for an overview no answer is known. A language model says which "
-        "of two answers is better, and is asked in both orders, so that what it prefers for its "
-        "place alone cancels out."
+        "Questions that ask for an overview have no correct answer. A language model says "
+        "which of two answers is better. It is asked in both orders, so that a preference for "
+        "one position cancels out."
     )
     try:
         work = PairwiseJudge(summary.instances, answer_pairs(summary), engine().models)
@@ -117,10 +117,10 @@ def _draw_results(
         _matrices(tally, telling, names)
     mute = [one for one in CRITERIA if one not in telling] if tally.read else []
     if mute:
-        with st.expander(tr("Win rates that say nothing")):
+        with st.expander(tr("Win rates without meaning")):
             caption(
-                "Both orders agree no more often than by chance, or one place is preferred "
-                "throughout: these rates rank nobody."
+                "Both orders agree no more often than by chance, or one position is always "
+                "preferred: these rates rank no method."
             )
             _matrices(tally, mute, names)
     _verdicts(tally, names, texts)

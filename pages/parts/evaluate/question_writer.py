@@ -37,14 +37,14 @@ def write_questions(on: AnswerSource) -> None:
     """Draw the recipe or the progress, and the questions that were written last."""
     job = engine().evaluations.get(writing_job_key(on.name))
     with st.expander(
-        tr("Let a language model write questions"),
+        tr("Generate questions"),
         icon=":material/edit_note:",
         expanded=not on.sets or job is not None,
     ):
         write(
-            "Questions that ask for an overview rather than for one fact: who would work with "
-            "these texts, what would each of them do, and what would they ask for that? No answer "
-            "to them is known, so the answers of methods are judged in pairs."
+            "A language model writes questions that ask for an overview, not for one fact: "
+            "who would work with these texts, for which tasks, and what would they ask? They "
+            "have no correct answer, so answers are judged in pairs."
         )
         if job is None or job.ended:
             _form(on)
@@ -76,7 +76,7 @@ def _form(on: AnswerSource) -> None:
         tr("What the texts are about"),
         key=f"writing_about_{on.name}",
         height=68,
-        placeholder=tr("left empty, the model sums it up from passages of all over them"),
+        placeholder=tr("if empty, the model sums it up from passages of all texts"),
         persist_state="session",
     )
     recipe = Recipe(int(users), int(tasks), int(questions))
@@ -93,7 +93,7 @@ def _form(on: AnswerSource) -> None:
             writer=_writer(recipe),
         )
     if default_set_name(on.name) in on.sets:
-        caption("They take the place of those that were written before.")
+        caption("They replace those written before.")
     if pressed:
         with shown_errors():
             _start_writing(on, recipe, about)

@@ -63,7 +63,7 @@ def question_table(summary: RunSummary) -> None:
         and (not differ or len({line.get(name) for name in names.values()}) > 1)
     }
     if not rows:
-        caption("No question is like that.")
+        caption("No question matches.")
         return
     shown_ids = list(rows)[:MAX_TABLE_QUESTIONS]
     number = {name: st.column_config.NumberColumn(format="%.3g") for name in names.values()}
@@ -124,7 +124,7 @@ def one_question(number: int, question: str) -> None:
     if len(names) > MAX_COMPARE_LANES:
         chosen = tuple(
             st.multiselect(
-                tr("Lanes"),
+                tr("Methods"),
                 list(names),
                 list(names)[:MAX_COMPARE_LANES],
                 format_func=names.__getitem__,
@@ -136,10 +136,10 @@ def one_question(number: int, question: str) -> None:
     facts = []
     if not drawn_question.source.is_corpus:
         start = ", ".join(drawn_question.question.entities) or tr("what is found in it")
-        facts.append(tr("Starts from {entities}", entities=start))
+        facts.append(tr("Starts at {entities}", entities=start))
     if drawn_question.question.answers:
         facts.append(
-            tr("Known answers: {answers}", answers=", ".join(drawn_question.question.answers))
+            tr("Correct answers: {answers}", answers=", ".join(drawn_question.question.answers))
         )
     st.caption(plain(" · ".join(facts)))
     key = f"evaluation-{number}-{question}-{'-'.join(chosen)}"

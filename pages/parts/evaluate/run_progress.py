@@ -64,7 +64,7 @@ def progress(run: Run) -> None:
             )
             why = visitor_refusal(EVALUATION_OWNER_KIND, str(run.id))
             cap, valid = _limit(run, job)
-            why_not = why if valid else tr("Mend the limit first.")
+            why_not = why if valid else tr("Correct the limit first.")
             go_on = partial(resume_run, run, cap)
             button(tr("Go on"), go_on, key="resume", icon="play_arrow", why_not=why_not)
 
@@ -200,8 +200,8 @@ def runs() -> None:
     known_runs = store().runs()
     if not known_runs:
         caption(
-            "No evaluation yet. What you start goes on when you close this page, and can be taken "
-            "up after a restart."
+            "No evaluation yet. An evaluation continues when you close this page, and can be "
+            "resumed after a restart."
         )
         return
     st.markdown(tr("**Evaluations**"))
@@ -209,7 +209,7 @@ def runs() -> None:
         job = job_of(run)
         at_work = job is not None and not job.ended
         if at_work:
-            state = tr("at work")
+            state = tr("running")
         elif run.done == run.total:
             state = tr("finished")
         else:

@@ -58,7 +58,7 @@ def cards(graph: Any) -> None:
     _watch(graph, _working_jobs(graph))
 
 
-@st.cache_resource(max_entries=16, show_spinner=tr("Looking at what is there"))
+@st.cache_resource(max_entries=16, show_spinner=tr("Looking for indexes"))
 def _prepared_indexes(changed: str, _graph: Any) -> list[IndexState]:
     """Return the prepared indexes, read again when the stamp `changed` differs."""
     return index_states(_graph, engine().environment)
@@ -80,8 +80,8 @@ def _figures(known: list[IndexState], left: list[Leftover]) -> None:
         if left:
             st.metric(tr("Left over"), size_words(sum(one.size for one in left)), width="content")
     caption(
-        "Everything here is made from the graph and can be deleted and made again. It is made "
-        "once and then serves every question."
+        "Everything here is made once from the graph and serves every question. It can be "
+        "deleted and rebuilt."
     )
 
 
@@ -99,7 +99,7 @@ def _card(graph: Any, one: IndexState) -> None:
                 st.badge(tr("being built"), color="orange", icon=":material/construction:")
             else:
                 colour, icon = STATE_BADGES[one.state]
-                st.badge(tr(one.state), color=colour, icon=icon)
+                st.badge(_state_words(one), color=colour, icon=icon)
             with st.container(horizontal=True, horizontal_alignment="right", width="stretch"):
                 if not is_running:
                     _buttons(graph, one)
@@ -112,6 +112,13 @@ def _card(graph: Any, one: IndexState) -> None:
                 draw_advice(problem)
         if job is not None:
             _draw_progress(kind, one, job)
+
+
+def _state_words(one: IndexState) -> str:
+    """Return the state of an index; for a part of one the count of its parts."""
+    if one.state == INDEX_PARTIAL and one.parts is not None:
+        return tr("{done:,} of {total:,} done", done=one.parts[0], total=one.parts[1])
+    return tr(one.state)
 
 
 def _facts(graph: Any, one: IndexState, at_work: bool) -> list[str]:
@@ -138,7 +145,7 @@ def _facts(graph: Any, one: IndexState, at_work: bool) -> list[str]:
         facts += (
             []
             if saved.usual or one.lacks
-            else [tr("read only by lines that ask for this setting or model")]
+            else [tr("used only by methods that ask for this setting or model")]
         )
         lines.append("  ·  ".join(facts))
     if (
@@ -175,11 +182,11 @@ def _buttons(graph: Any, one: IndexState) -> None:
                 icon="refresh",
                 type="tertiary",
                 why_not=why,
-                help=tr("Makes it anew. What is there serves until the new one is whole."),
+                help=tr("Builds it again. The old one is used until the new one is complete."),
             )
         else:
             question = tr(
-                "Throw away what is there and make it anew? That takes {takes}.",
+                "Replace it by a new one? That takes {takes}.",
                 takes=kind.takes(graph, engine().environment),
             )
             confirm_button(
@@ -194,7 +201,7 @@ def _buttons(graph: Any, one: IndexState) -> None:
             )
     if one.saved:
         question = tr(
-            "Delete {size}? A question that needs it will make it again, and wait for it.",
+            "Delete {size}? The next question that needs it rebuilds it, and waits.",
             size=size_words(one.size),
         )
         confirm_button(
@@ -216,7 +223,7 @@ def _draw_progress(kind: IndexKind, one: IndexState, job: Job) -> None:
     """Draw the progress of a build, and how it ended."""
     note = tr("Cancelled; nothing was kept.")
     if one.state == INDEX_PARTIAL:
-        note = tr("Cancelled. What was done is kept; “Go on” takes it up.")
+        note = tr("Cancelled. What was done is kept; “Go on” continues.")
     draw_job(
         job,
         kind.name,
@@ -228,7 +235,7 @@ def _draw_progress(kind: IndexKind, one: IndexState, job: Job) -> None:
 def _leftovers(graph: Any, left: list[Leftover]) -> None:
     """Draw the files that nothing reads any more."""
     for title, files in (
-        (tr("Of an earlier state of the graph"), [one for one in left if one.earlier]),
+        (tr("Made for an earlier state of the graph"), [one for one in left if one.earlier]),
         (tr("Not known to Hopscope"), [one for one in left if not one.earlier]),
     ):
         if files:
@@ -243,12 +250,12 @@ def _leftovers(graph: Any, left: list[Leftover]) -> None:
                         )
                     )
                 question = tr(
-                    "Delete {size}? Nothing reads it any more.", size=size_words(leftover.size)
+                    "Delete {size}? Nothing uses it any more.", size=size_words(leftover.size)
                 )
                 if leftover.earlier:
                     question = tr(
-                        "Delete {size}? The graph was changed since. Vectors in it spare new ones "
-                        "some encoding.",
+                        "Delete {size}? The graph has changed since, but its vectors can be "
+                        "reused.",
                         size=size_words(leftover.size),
                     )
                 mine = current_person().administrator
@@ -258,7 +265,7 @@ def _leftovers(graph: Any, left: list[Leftover]) -> None:
                     tr("Yes, delete it"),
                     partial(delete_leftover, graph, leftover),
                     f"yes-left-{leftover.path.name}",
-                    why_not="" if mine else tr("Only the administrator deletes what is left over."),
+                    why_not="" if mine else tr("Only the administrator can delete leftovers."),
                     box=f"ask-left-{leftover.path.name}",
                 )
 

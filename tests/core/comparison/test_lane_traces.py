@@ -201,5 +201,5 @@ def test_a_collector_gets_them(tmp_path):
         for span in scope.spans
     ]
     assert sorted(names) == sorted(
-        ["compare", "Own line", "EgoNetwork", "ShortestPaths", "GraphReader"]
+        ["compare", "Own method", "EgoNetwork", "ShortestPaths", "GraphReader"]
     )

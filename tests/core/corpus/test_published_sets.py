@@ -977,7 +977,7 @@ def test_questions_without_answers_and_gold_say_what_was_looked_for(tmp_path):
     rows = [{"question": "Where?", "passage_key": "Oslo"}]
     with pytest.raises(
         BadInput,
-        match="has no answers and no gold documents.*columns question, passage_key.*Looked for answer, .*gold, gold_titles",
+        match="has no answers and no evidence.*columns question, passage_key.*Looked for answer, .*gold, gold_titles",
     ):
         import_question_set("towns", written(tmp_path, "asked.jsonl", rows))
     for column in GOLD_KEYS:

@@ -139,5 +139,5 @@ def _served(folder, backend):
 
 
 def test_nothing_to_train_on_is_said(bert, tmp_path):
-    with pytest.raises(BadInput, match="has a path to a known answer"):
+    with pytest.raises(BadInput, match="has a path to a correct answer"):
         train_encoder(bert, [], [], FAST, tmp_path, "k", NO_WATCH)

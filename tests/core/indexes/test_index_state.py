@@ -239,7 +239,7 @@ def test_unknown_and_unfinished_files_are_leftovers(films):
     # the other may be at work
     assert [(one.path.name, one.size) for one in leftovers(films)] == [("strange.bin", 5)]
     os.utime(folder / ".communities-10.npy-abc", (1, 1))
-    assert [one.words for one in leftovers(films)][1] == "A file that was never finished"
+    assert [one.words for one in leftovers(films)][1] == "Unfinished file"
     outside = leftovers(films)[0].__class__(films.folder / "graph.json", "", 0, 0.0)
     delete_leftover(films, outside)  # no leftover of the graph
     assert (films.folder / "graph.json").is_file()

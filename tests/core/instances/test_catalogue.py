@@ -161,7 +161,7 @@ def test_a_base_must_be_an_instance_that_stands_alone():
     ]
     for wrong in ("nowhere", "b"):
         with pytest.raises(
-            BadParameter, match=f"“x”: its base “{wrong}” is no instance that stands alone"
+            BadParameter, match=f"“x”: its base “{wrong}” is no method that stands alone"
         ):
             rows._after_their_bases(
                 {"a": alone, "b": changed, "x": Instance("x", "X", line, base=wrong)}
@@ -223,7 +223,7 @@ def test_save_and_delete_a_line_of_ones_own():
         save_instance("mine script quotes", line)
     rows.delete_instance(saved.id)
     assert saved.id not in catalogue()
-    with pytest.raises(BadInput, match="not an instance of your own"):
+    with pytest.raises(BadInput, match="not a method of your own"):
         rows.delete_instance("lego-1")
 
 
@@ -276,7 +276,7 @@ def test_find_by_id_by_text_and_not_at_all():
     assert find_instance(chains).name == f"{catalogue()['lego-1'].label}, changed"
     assert find_instance(chains, near=["lego-14", "lego-12"]).name == beam.name
     assert find_instance(repr(catalogue()["lego-1"].line)).id == "lego-1"
-    assert instance_of_line(Line((PersonalizedPageRank(keep=3),)), catalogue()).name == "Own line"
+    assert instance_of_line(Line((PersonalizedPageRank(keep=3),)), catalogue()).name == "Own method"
     with pytest.raises(BadParameter, match="lego-12"):
         find_instance("lego12")
 

@@ -37,12 +37,12 @@ def test_a_line_of_few_changes_is_given_by_these():
 
 @pytest.mark.parametrize("name", OPERATORS)
 def test_the_whole_docstring_of_an_operator_is_printed(name, capsys):
-    assert main(["instances", "--operator", name]) == 0
+    assert main(["methods", "--operator", name]) == 0
     printed = capsys.readouterr().out
     assert inspect.getdoc(OPERATORS[name]) in printed
     assert all(one.help in printed for one in parameters(OPERATORS[name]))
 
 
 def test_an_unknown_operator_is_refused_with_the_nearest(capsys):
-    assert main(["instances", "--operator", "ShortestPath"]) != 0
+    assert main(["methods", "--operator", "ShortestPath"]) != 0
     assert "ShortestPaths" in capsys.readouterr().err

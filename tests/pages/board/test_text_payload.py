@@ -100,7 +100,7 @@ def test_one_passage_is_one_node_for_all_lanes(drawn):
         ["chunk arthur", "chunk women", "chunk radio"],
         [],
     ]
-    lanes = ("Own line (method 1) 1 of 2", "Own line (method 2) 2 of 2")
+    lanes = ("Own method (method 1) 1 of 2", "Own method (method 2) 2 of 2")
     assert all(lane in drawn["verdict"]["text"] for lane in lanes)
 
 

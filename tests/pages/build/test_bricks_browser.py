@@ -101,7 +101,7 @@ def test_a_method_is_built_from_nothing_by_seven_presses_of_the_mouse_and_a_step
         expect(page.locator(".hk > .line .brick .counts")).to_have_count(5, timeout=120_000)
         expect(page.locator(".change:not(.pending) .figures")).to_contain_text("Answers kept")
         page.locator("[data-brick='1'] > .open").click()
-        page.get_by_role("button", name="In its place").click()
+        page.get_by_role("button", name="Replace with").click()
         page.locator("[data-entry=EgoNetwork]").click()
         expect(page.locator(".change .of")).to_have_text(
             "PageRank → Neighbourhood", timeout=120_000
@@ -143,7 +143,7 @@ def test_bricks_are_dragged_in_over_and_to_another_place(app):
         drag(page, page.locator("[data-entry=Rank]"), page.locator("[data-slot='2']"))
         wait_for(page, "Neighbourhood", "Shortest paths", "Rank", "Answer")
         # it stays as a brick is put
-        page.locator(".search").fill("personalised pagerank from the seeds")
+        page.locator(".search").fill("personalised pagerank")
         drag(
             page,
             page.locator("[data-entry=PersonalizedPageRank]"),

@@ -136,7 +136,7 @@ def test_save_and_delete(own):
     )
     at.text_input(key="keep_name").set_value("My own line")
     button(at, "keep-go").click().run()
-    assert "already an instance" in at.error[0].value
+    assert "already a method" in at.error[0].value
     button(at, "delete-own-my-own-line").click().run()
     assert "own-my-own-line" not in catalogue()
 

@@ -17,7 +17,7 @@ LANES = ("lego-1", "lego-10")
 # page, the box that a person fills, what they put there
 BOXES = (
     ("Cases", "Search", "words of my own"),
-    ("Evaluate", "Questions of each set", "7"),
+    ("Evaluate", "Questions per set", "7"),
     ("Build", "Name", "mine"),
 )
 

@@ -44,7 +44,7 @@ def test_a_new_question_stays_where_a_lane_is_changed_at_once(line):
         done(page, FIRST)
         line.late = LATE
         ask(page, SECOND)
-        page.get_by_role("button", name="Edit steps").first.click()
+        page.get_by_role("button", name="Replace").first.click()
         page.get_by_role("dialog").wait_for(timeout=30_000)
         line.late = 0.0
         page.keyboard.press("Escape")

@@ -48,10 +48,10 @@ def test_a_band_is_pressed_and_lists_its_questions(evaluated):
         page.on("pageerror", lambda error: problems.append(str(error)))
         band = page.locator(".flow .band.won")
         band.wait_for(timeout=60_000)
-        assert page.locator(".flow .label").inner_text() == "1 won: no longer ranked too low"
+        assert page.locator(".flow .label").inner_text() == "1 gained: no longer ranked too low"
         assert [one.inner_text() for one in page.locator(".flow .stage").all()] == [
             "not retrieved 1",
-            "all gold passages 1",
+            "all evidence found 1",
         ]
         band.focus()
         page.keyboard.press("Enter")
@@ -97,7 +97,7 @@ def test_a_repair_is_tried_and_evaluated_beside_the_others(evaluated):
         )
         page.get_by_text(re.compile("loses none of 1 question\\.$")).wait_for()
         change = page.get_by_text(
-            re.compile(r"^Keep \d passages: brings 1 of 1 back, tried\.$")
+            re.compile(r"^Keep \d passages: brings 1 of 1 back, tested\.$")
         ).first
         change.wait_for()
         settle(page)
@@ -107,8 +107,8 @@ def test_a_repair_is_tried_and_evaluated_beside_the_others(evaluated):
             assert not found, f"{scheme}: {found}"
         page.reload()
         # what was found is there after a reload
-        page.get_by_role("button", name="Evaluate beside the others").first.click(timeout=60_000)
-        page.get_by_role("heading", name="3 methods on asked").wait_for(timeout=60_000)
+        page.get_by_role("button", name="Evaluate with the others").first.click(timeout=60_000)
+        page.get_by_role("heading", name="3 methods on “Asked”").wait_for(timeout=60_000)
         page.wait_for_url(re.compile("run=2"))
         page.get_by_text("What each step is worth").wait_for(timeout=60_000)
         page.get_by_text(re.compile(r"^\d chunks by BM25 in place of 1$")).first.wait_for()

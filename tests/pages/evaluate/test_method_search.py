@@ -106,13 +106,13 @@ def test_a_search_is_shown_judged_and_a_line_of_it_saved(at):
     table = at.dataframe[0].value
     assert (
         len(table) == 3
-        and table["Front"].iloc[0]
+        and table["Best at its cost"].iloc[0]
         and table["reader_hit@1"].iloc[0] == table["reader_hit@1"].max()
     )
     assert "No\\. 1" in said(at) and "2 unseen questions" in said(at)
     at.text_input(key="search_name").set_value("Mine").run()
     at.button(key="search_save").click().run()
-    assert not at.exception and catalogue()["own-mine"].line.words() == table["In words"].iloc[0]
+    assert not at.exception and catalogue()["own-mine"].line.words() == table["Steps"].iloc[0]
     assert "Saved as “Mine”" in said(at)
     # of a row that was chosen before
     at.session_state["search_saved"] = ("another line", "Another")
@@ -125,13 +125,13 @@ def test_a_search_is_shown_judged_and_a_line_of_it_saved(at):
         for label in at.multiselect(key="evaluate_methods-graph").options
     )
     at.button(key="search_save").click().run()
-    assert "already an instance" in at.error[0].value
+    assert "already a method" in at.error[0].value
 
 
 def test_a_budget_that_nothing_keeps_and_wishes_that_cannot_be_granted(at):
     at.segmented_control(key="search_cost").set_value("tokens")
     send(at)
-    assert "no line costs a token" in at.error[0].value and not at.dataframe
+    assert "no method costs a token" in at.error[0].value and not at.dataframe
     at.segmented_control(key="search_cost").set_value("seconds")
     at.number_input(key="search_budget").set_value(0.001)
     at.number_input(key="search_trials").set_value(1)
@@ -144,7 +144,7 @@ def test_a_search_that_was_cancelled_goes_on_and_one_of_another_server_is_told(a
     at.number_input(key="search_trials").set_value(2)
     at.multiselect(key="search_kinds").set_value(["published"])
     at.multiselect(
-        key=next(one.key for one in at.multiselect if one.label == "Unseen questions")
+        key=next(one.key for one in at.multiselect if one.label == "Test questions (unseen)")
     ).set_value([])
     send(at)
     name = at.session_state["search_last"]
@@ -160,4 +160,4 @@ def test_a_search_that_was_cancelled_goes_on_and_one_of_another_server_is_told(a
     assert not at.exception and method_search.engine().evaluations.get(f"search-{name}") is not job
     at.query_params[method_search.SEARCH_PARAMETER] = "gone"
     at.run()
-    assert not at.exception and "The server was started anew" in said(at)
+    assert not at.exception and "The server was restarted" in said(at)

@@ -66,21 +66,23 @@ def test_the_first_picture_is_walked_by_a_click(address):
 
 def test_what_was_chosen_on_evaluate_is_there_after_a_visit_elsewhere(address):
     with open_page(f"{address}/evaluate") as page:
-        size = page.get_by_label("Questions of each set")
+        size = page.get_by_label("Questions per set")
         size.wait_for(timeout=60_000)
         settle(page)
         size.fill("7")
         size.press("Enter")
         settle(page)
-        page.get_by_text("Time each alone", exact=True).click()
-        expect(page.get_by_role("switch", name="Time each alone")).to_be_checked()
+        page.get_by_text("Measure speed one by one (slow)", exact=True).click()
+        expect(page.get_by_role("switch", name="Measure speed one by one (slow)")).to_be_checked()
         settle(page)
         page.get_by_role("link", name="Models").click()
         page.get_by_role("heading", name="Models").first.wait_for(timeout=60_000)
         page.go_back()
         size.wait_for(timeout=60_000)
         expect(size).to_have_value("7", timeout=30_000)
-        expect(page.get_by_role("switch", name="Time each alone")).to_be_checked(timeout=30_000)
+        expect(page.get_by_role("switch", name="Measure speed one by one (slow)")).to_be_checked(
+            timeout=30_000
+        )
 
 
 @pytest.fixture(scope="module", params=WHERE)

@@ -144,7 +144,10 @@ def test_an_earlier_state_is_listed_and_deleted(films):
     earlier = index_folder(films)
     build([*TRIPLES, ("Two", "has_genre", "Drama")], films.folder, "indexed", "both")
     at = opened()
-    assert "**Of an earlier state of the graph**" in texts(at) and at.metric[2].label == "Left over"
+    assert (
+        "**Made for an earlier state of the graph**" in texts(at)
+        and at.metric[2].label == "Left over"
+    )
     at.button(key=f"yes-left-{earlier.name}").click().run()
     assert not earlier.exists() and "earlier state" not in texts(at)
 

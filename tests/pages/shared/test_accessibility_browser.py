@@ -14,7 +14,7 @@ PAGES = {
     "/texts": "text=How entities are found",
     "/graphs": "h2",
     "/indexes": "h2",
-    "/evaluate": "text=Questions of each set",
+    "/evaluate": "text=Questions per set",
     "/cases": "text=Export these",
     "/models": "h2",
 }

@@ -15,7 +15,10 @@ from pages.parts.texts import graph_advice
 from tests.core.evaluation.advice.test_advice import ADVICE, summary
 from tests.pages.texts.texts_kit import opened
 
-HEADLINE = "No graph is needed for questions like these: no method with one is ahead of Passages by words beyond chance."
+HEADLINE = (
+    "No graph is needed for questions like these: no method with one is significantly better than "
+    "Passages by words."
+)
 
 
 @pytest.fixture

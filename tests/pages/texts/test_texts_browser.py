@@ -181,7 +181,7 @@ def test_whether_a_graph_is_needed_is_answered_with_one_button(browser, tmp_path
                     "These are made questions, not yours"
                 ).is_visible() and not serious(page)
                 page.get_by_text("All figures and questions").click()
-                page.get_by_text("7 methods on coast-made").wait_for(timeout=60_000)
+                page.get_by_text("7 methods on “").wait_for(timeout=60_000)
                 page.get_by_role("link", name="Texts").click()
                 title.wait_for(timeout=60_000)
                 page.set_viewport_size({"width": 390, "height": 900})

@@ -62,61 +62,126 @@ def local_push(problem: PageRankProblem, budget: int | None = None) -> PageRankR
     >>> toy.names(local_push(pose_problem(toy, [0], 2, 0.5, "out")).nodes)  # in truth A 16/29, C 6/29
     ['A', 'C']
     """
-    keep, before, settled, disk = problem.keep, None, False, DiskReadAhead(problem.links)
+    if budget is None:
+        budget = push_budget(problem)
+    disk = DiskReadAhead(problem.links)
     with borrow_work() as work:
         for seed, share in zip(problem.seeds.tolist(), problem.shares.tolist()):
             add_residual(work.table, seed, share)
-        _push_seeds(work, problem, disk)
-        most = int(work.table.state[EDGES_WALKED]) + (
-            push_budget(problem) if budget is None else budget
-        )
-        looks, bar = ScoreRefinement(problem, disk), FIRST_PUSH_BAR / max(1, keep)
-        while True:
-            problem.watch.check()
-            enqueue(work.table, bar, int(work.table.state[SLOT_COUNT]))
-            spent = not drain_queue(work, problem, bar, most, disk)
-            scores, residual_sum, last = expected_scores(work.table, problem, disk)
-            settled = residual_sum < RESIDUAL_TOLERANCE or bar <= MIN_PUSH_BAR
-            n_around_last = looks.about(scores, last)
-            if (
-                spent
-                or settled
-                or bar * (BAR_BELOW_LAST_FACTOR if n_around_last >= keep else 1.0) <= last
-            ):
-                crowded = n_around_last >= CROWD_FACTOR * keep
-                # This gives all of the seeds' neighbours the mass that the seeds have received
-                # since.
-                if crowded:
-                    _push_seeds(work, problem, disk)
-                    scores, residual_sum, last = expected_scores(work.table, problem, disk)
-                walked = looks.ask(work.table, scores, residual_sum, last, crowded)
-                nodes = work.table.nodes[: len(scores)].copy()
-                best, least = top_k(nodes, round_scores(scores), keep)
-                if before is not None and not (settled or spent) and problem.recall < 1.0:
-                    settled = 1.0 - np.isin(best, before).mean() <= 1.0 - problem.recall
-                before, spent = best, spent or int(work.table.state[EDGES_WALKED]) + walked > most
-            if spent or settled:
-                break
-            bar = bar / PUSH_BAR_DIVISOR if last <= 0.0 else min(bar / PUSH_BAR_DIVISOR, last)
-        edges, total = int(work.table.state[EDGES_WALKED]), float(_held_mass(work.table))
-        full = len(best) == keep and keep > 0 and least[-1] > 0.0
-        nodes, scores = (best, least) if full else problem.ranked(nodes, scores)
-    if settled:
-        reason = (
-            "nothing was left to push"
-            if residual_sum < RESIDUAL_TOLERANCE
-            else f"the best {len(nodes):,} had settled"
-        )
-        return PageRankResult(
-            nodes, scores / total, edges, True, f"Push ended when {reason}, after {edges:,} edges."
-        )
+        search = _FallingBarPush(work, problem, disk)
+        search.run(budget)
+        edges, total = search.edges, float(_held_mass(work.table))
+        nodes, scores = search.ranked_nodes()
     return PageRankResult(
         nodes,
         scores / total,
         edges,
-        False,
-        f"Push gave up after {edges:,} edges; the last of the best may differ.",
+        settled=bool(search.is_settled),
+        note=search.describe_end(len(nodes), edges),
     )
+
+
+class _FallingBarPush:
+    """A push that ends once the best nodes are stable from one bar to the next.
+
+    `scores` are the expected ones of `nodes`, `residual_sum` is the sum of all residuals, and
+    `last_score` the last of the best scores, 0 if there are too few. `best_nodes` and `best_scores`
+    are those of the last comparison.
+    """
+
+    def __init__(self, work: WorkArrays, problem: PageRankProblem, disk: DiskReadAhead):
+        self.work = work
+        self.problem = problem
+        self.disk = disk
+        self.refinement = ScoreRefinement(problem, disk)
+        self.max_edges = 0
+        self.is_settled = False
+        self.is_spent = False
+        self.nodes = np.empty(0, np.int64)
+        self.scores = np.empty(0)
+        self.residual_sum = 0.0
+        self.last_score = 0.0
+        self.best_nodes = np.empty(0, np.int64)
+        self.best_scores = np.empty(0)
+        self._previous_best: np.ndarray | None = None
+
+    @property
+    def edges(self) -> int:
+        """Number of edges walked."""
+        return int(self.work.table.state[EDGES_WALKED])
+
+    def run(self, budget: int) -> None:
+        """Push the seeds, and then up to `budget` edges below a falling bar."""
+        _push_seeds(self.work, self.problem, self.disk)
+        self.max_edges = self.edges + budget
+        bar = FIRST_PUSH_BAR / max(1, self.problem.keep)
+        self._push_to_bar(bar)
+        while not (self.is_spent or self.is_settled):
+            bar /= PUSH_BAR_DIVISOR
+            if self.last_score > 0.0:
+                bar = min(bar, self.last_score)
+            self._push_to_bar(bar)
+
+    def ranked_nodes(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the best nodes and their scores, with further nodes if these are too few."""
+        keep = self.problem.keep
+        if len(self.best_nodes) == keep and keep > 0 and self.best_scores[-1] > 0.0:
+            return self.best_nodes, self.best_scores
+        return self.problem.ranked(self.nodes, self.scores)
+
+    def describe_end(self, n_nodes: int, edges: int) -> str:
+        """Return a sentence about the end of a push that ranked `n_nodes`."""
+        if not self.is_settled:
+            return f"Push gave up after {edges:,} edges; the last of the best may differ."
+        reason = f"the best {n_nodes:,} had settled"
+        if self.residual_sum < RESIDUAL_TOLERANCE:
+            reason = "nothing was left to push"
+        return f"Push ended when {reason}, after {edges:,} edges."
+
+    def _push_to_bar(self, bar: float) -> None:
+        """Push all residuals above a bar, and compare the best nodes if it is low enough."""
+        self.problem.watch.check()
+        enqueue(self.work.table, bar, int(self.work.table.state[SLOT_COUNT]))
+        self.is_spent = not drain_queue(
+            self.work, self.problem, bar, budget=self.max_edges, disk=self.disk
+        )
+        self._predict_scores()
+        self.is_settled = self.residual_sum < RESIDUAL_TOLERANCE or bar <= MIN_PUSH_BAR
+        n_around_last = self.refinement.about(self.scores, self.last_score)
+        factor = BAR_BELOW_LAST_FACTOR if n_around_last >= self.problem.keep else 1.0
+        if self.is_spent or self.is_settled or bar * factor <= self.last_score:
+            self._compare_best(crowded=n_around_last >= CROWD_FACTOR * self.problem.keep)
+
+    def _predict_scores(self) -> None:
+        self.scores, self.residual_sum, self.last_score = expected_scores(
+            self.work.table, self.problem, self.disk
+        )
+
+    def _compare_best(self, crowded: bool) -> None:
+        """Refine the scores around the last one, and compare the best nodes with those before."""
+        if crowded:
+            # This gives all of the seeds' neighbours the mass that the seeds have received since.
+            _push_seeds(self.work, self.problem, self.disk)
+            self._predict_scores()
+        walked = self.refinement.ask(
+            self.work.table, self.scores, self.residual_sum, last=self.last_score, crowded=crowded
+        )
+        self.nodes = self.work.table.nodes[: len(self.scores)].copy()
+        self.best_nodes, self.best_scores = top_k(
+            self.nodes, round_scores(self.scores), self.problem.keep
+        )
+        if not (self.is_settled or self.is_spent):
+            self.is_settled = self._is_best_stable()
+        self._previous_best = self.best_nodes
+        self.is_spent = self.is_spent or self.edges + walked > self.max_edges
+
+    def _is_best_stable(self) -> bool:
+        """Return whether the best nodes changed by no more than the recall allows."""
+        recall = self.problem.recall
+        if self._previous_best is None or recall >= 1.0:
+            return False
+        missed_share = 1.0 - np.isin(self.best_nodes, self._previous_best).mean()
+        return bool(missed_share <= 1.0 - recall)
 
 
 def push_budget(problem: PageRankProblem) -> int:

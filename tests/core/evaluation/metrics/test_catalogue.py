@@ -350,5 +350,5 @@ def test_hits_at_one_is_called_what_it_is():
         "reader_hit@1": "First answer right",
         "path_hit@1": "First path right",
         "path_hit@32": "Path hit ratio @32",
-        "hits@1": "Text holds a right answer (Hits@1)",
+        "hits@1": "Text holds a correct answer (Hits@1)",
     }

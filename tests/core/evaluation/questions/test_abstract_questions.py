@@ -247,7 +247,7 @@ def test_they_become_a_set_of_the_corpus_even_of_one_that_ships(corpus, monkeypa
 def test_names_that_cannot_be(corpus):
     for name, sentence in (
         ("No Name", "such as carols-abstract"),
-        ("carols", "has known answers"),
+        ("carols", "has correct answers"),
         ("hotpotqa", "has a question set"),
     ):
         with pytest.raises(BadInput, match=sentence):

@@ -82,20 +82,20 @@ def test_each_lost_question_has_the_nearest_row_and_the_smallest_change(evaluate
         1,
         1,
     )
-    assert first.missing == (("The turkey", 2),) and first.cause == "not among what it found"
-    assert first.change == "One passage in the place of its last: “The turkey” (place 2 there)."
+    assert first.missing == (("The turkey", 2),) and first.cause == "not found"
+    assert first.change == "One passage instead of its last: “The turkey” (rank 2 there)."
     assert (third.nearest, third.missing) == ("", (("The nephew", None),))
-    assert third.change == "One passage in the place of its last: “The nephew”."
+    assert third.change == "One passage instead of its last: “The nephew”."
     assert (fourth.nearest, fourth.cause) == (find_instance(NARROW).id, "ranked too low")
-    assert fourth.change == "Keep 2 instead of 1: the rest is in its own list."
+    assert fourth.change == "Keep 2 instead of 1: the rest is in its own ranking."
     said, *_, alone = found.sentences(
         {spec["id"]: spec["id"][:4] for spec in run.spec["instances"]}
     )
     assert (
-        said
-        == "Of 5 questions File loses 4: not among what it found 2, ranked too low 1, failed, or not in the run 1."
+        said == "Of 5 questions File loses 4: not found 2, ranked too low 1, failed, or not in the "
+        "run 1."
     )
-    assert alone == "Lost by every other row as well: 1."
+    assert alone == "Lost by every other method too: 1."
 
 
 def test_answers_alone_are_lost_by_their_words(evaluated):

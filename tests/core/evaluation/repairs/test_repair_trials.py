@@ -47,7 +47,7 @@ def test_a_change_is_tried_on_all_questions_that_a_line_loses(bench):
     assert one.attempts[0].spec == repr(bench.instance("x", LINE.format(keep=64)).line)
     assert one.sentences("ONE") == [
         "Of 3 questions ONE loses 1: ranked too low 1.",
-        "Keep 64 paths: brings 1 of 1 into the prompt, tried.",
+        "Keep 64 paths: brings 1 of 1 into the prompt, tested.",
     ]
     assert (two.lost, two.within, two.attempts) == (1, 0, ()) and two.note.startswith(
         "All their facts are in the prompt"
@@ -118,7 +118,7 @@ def test_trying_can_be_cancelled_and_needs_something_that_is_known(bench):
     trying.run()
     assert trying.status == JOB_CANCELLED
     nothing = bench.run(bench.plan(questions=(Question("why", "q-9", ("One",)),)))
-    with pytest.raises(BadInput, match="known what is right"):
+    with pytest.raises(BadInput, match="has a correct answer"):
         RunRepairs(bench.engine, bench.store(), bench.store().run(nothing.number))(Job("y"))
     assert repairs_job_key(bench.store().run(job.number)) != repairs_job_key(
         bench.store().run(nothing.number)
@@ -133,11 +133,11 @@ def test_sentences_say_what_was_tried_and_what_was_not():
         Attempt("x", "Keep 64 paths", tuple(f"q{i}" for i in range(9)), 12),
         Attempt("y", "Search 3 hops", (), 11),
     )
-    assert lost.brings(attempts[0]) == "Keep 64 paths: brings 9 of 12 back, tried"
-    assert lost.brings(attempts[1]) == "Search 3 hops: brings 0 of 12 back, tried on 11"
-    assert lost.sentences("A")[1] == "No change of one step is known that may help."
+    assert lost.brings(attempts[0]) == "Keep 64 paths: brings 9 of 12 back, tested"
+    assert lost.brings(attempts[1]) == "Search 3 hops: brings 0 of 12 back, tested on 11"
+    assert lost.sentences("A")[1] == "There is no change of one step to try."
     nothing = LineRepairs("a", 1, 1, (("too far", 1),), 1, (Attempt("y", "Search 3 hops", (), 1),))
     assert nothing.sentences("A") == [
         "Of 1 question A loses 1: too far 1.",
-        "1 change of one step brought none of them back, tried.",
+        "1 change of one step brought none of them back.",
     ]

@@ -99,7 +99,7 @@ def test_questions_flow_from_stage_to_stage():
         "paths": 1,
         "subgraph": 1,
     } and found.ends("after") == {"right": 3, "paths": 2}
-    assert found.words("answer") == "not named first"
+    assert found.words("answer") == "wrong first answer"
 
 
 def test_the_prompt_does_not_count_where_the_graph_reader_reads_all_paths():
@@ -123,7 +123,7 @@ def test_on_documents_all_gold_passages_are_to_come_through():
         "a",
         "b",
     )
-    assert found.by == PASSAGE_MEASURE and found.words("right") == "all gold passages"
+    assert found.by == PASSAGE_MEASURE and found.words("right") == "all evidence found"
     assert [(band.before, band.after) for band in found.bands] == [
         ("right", "retrieved"),
         ("prompt", "right"),

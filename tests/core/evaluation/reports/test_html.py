@@ -161,7 +161,7 @@ def test_variants_of_one_parameter(summary):
         "keep=5": "form Operator.parameter",
         "PersonalizedPageRank.kep=5": "Did you mean “keep”",
         "Nothing.keep=5": "no operator “Nothing”",
-        "BeamSearch.width=5": "None of the instances",
+        "BeamSearch.width=5": "None of the methods",
         "PersonalizedPageRank.keep=many": "must be a",
     }.items():
         with pytest.raises(BadParameter, match=told):

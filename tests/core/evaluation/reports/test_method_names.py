@@ -61,11 +61,11 @@ def test_a_method_is_called_by_what_it_does_and_the_paper_s_name():
         "Relation chains (Chain ranking)",
         apart.label,
         "Beam search (No. 14), beam width 3",
-        "Own line",
+        "Own method",
     ]
     assert (
         instance_name(known["lego-14"]) == MethodName("Beam search", "No. 14")
-        and str(MethodName("Own line")) == "Own line"
+        and str(MethodName("Own method")) == "Own method"
     )
 
 
@@ -125,4 +125,4 @@ def test_lines_of_one_name_are_numbered():
             find_instance("EgoNetwork(hops=1)"),
         )
     )
-    assert [str(one) for one in told.values()] == ["Own line 1", "No. 10", "Own line 2"]
+    assert [str(one) for one in told.values()] == ["Own method 1", "No. 10", "Own method 2"]

@@ -83,7 +83,7 @@ def test_of_two_that_chance_may_explain_the_cheaper_is_taken_and_the_questions_t
     assert found.details[0] == NoteWith(".50", 16, 100, "B costs", 10, 1000, ".75")
     assert found.details[1].startswith("B has the highest mean, .25 [") and found.details[
         1
-    ].endswith("more, within chance.")
+    ].endswith("more (not significant).")
     assert found.details[-1] == NoteWith(16, ".31", ".25", "B and A", 30)
     assert (
         found.more == 14
@@ -118,21 +118,21 @@ HALF, MORE = "1" * 8 + "0" * 8, "1" * 12 + "0" * 4
     [
         (
             {"a": "0" * 12 + "1111", "b": "1" * 16},
-            "Take B: it is ahead of the other beyond chance.",
+            "Take B: it is better than the other (statistically significant).",
         ),
         (
             {"a": HALF, "b": MORE},
-            "Take A: chance may explain all differences here, and it is the cheapest.",
+            "Take A: no significant difference; it is the cheapest.",
         ),
         (
             {"model": False, "a": HALF, "b": MORE},
-            "Take B: chance may explain all differences here, and it has the highest mean of those"
-            " that cost as little.",
+            "Take B: no significant difference; it has the highest mean of those that cost as "
+            "little.",
         ),
         (
             {"a": "0" * 16, "b": "1" * 16, "c": "1" * 15 + "0"},
-            "Take B: it shares the first rank with one other, as no test shows a difference, and"
-            " has the highest mean of those that cost as little.",
+            "Take B: it shares the first rank with one other (no significant difference), and "
+            "has the highest mean of those that cost as little.",
         ),
         ({"a": "0", "b": "1"}, "One question says too little to recommend a method."),
         ({"a": "0" * 7, "b": "1" * 7}, "7 questions say too little to recommend a method."),
@@ -231,7 +231,10 @@ def test_what_hands_on_more_passages_is_compared_over_the_first_few_and_what_it_
     ]
     found = recommendation(RunSummary(Run(1, "key", spec, 0.0, "done", 20, 0), rows))
     assert found.metric == "passage_recall@4" and found.ranks == {"four": 1, "seven": 1}
-    sentence = "With all 7 passages that it hands on, SEVEN has all gold passages of 10 of 10 questions, FOUR of 0 of 10."
+    sentence = (
+        "With all 7 passages that it hands on, SEVEN has all the evidence for 10 of 10 questions, "
+        "FOUR for 0 of 10."
+    )
     assert found.take == "four" and sentence in found.details
 
 

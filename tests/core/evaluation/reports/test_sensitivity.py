@@ -87,7 +87,7 @@ def test_an_operator_of_a_build_is_changed_in_the_build_that_the_line_names():
         vary_parameter((catalogue()["l-lightrag"],), "TokenChunks.size=600,240")
     with pytest.raises(BadParameter, match="has no parameter “sise”.*“size”"):
         vary_parameter((catalogue()["vanilla-rag"],), "TokenChunks.sise=600")
-    with pytest.raises(BadParameter, match="None of the instances has the operator Tree"):
+    with pytest.raises(BadParameter, match="None of the methods has the operator Tree"):
         vary_parameter((catalogue()["vanilla-rag"],), "Tree.width=6")
 
 

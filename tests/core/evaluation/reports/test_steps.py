@@ -162,8 +162,10 @@ def test_the_table_of_steps_is_escaped_and_says_how_many_pairs_and_questions():
     html = step_effects_html(summary)
     # of 2^6 flips 2 are as far: p = .03
     assert "<b>+1.00 [+1.00, +1.00]</b>" in html and ">1</td>" in html and ">6</td>" in html
-    assert "within chance</span>" not in html and "What each step is worth" in report_html(summary)
-    assert "within chance</span>" in step_effects_html(summed(lines, a="000", b="111"))
+    assert "not significant</span>" not in html and "What each step is worth" in report_html(
+        summary
+    )
+    assert "not significant</span>" in step_effects_html(summed(lines, a="000", b="111"))
     assert step_effects_html(summed({"a": lines["a"]}, a="01")) == ""
 
 

@@ -361,7 +361,9 @@ def test_all_are_compared_over_as_many_passages_as_each_hands_on():
         and told.lacks("three", "passage_recall@4") == 3
     )
     assert recommendation(told).metric == "passage_recall@3"
-    assert ".50 of the gold passages in the first three, n = 8" in recommendation(told).details[0]
+    assert (
+        ".50 of the evidence in the first three passages, n = 8" in recommendation(told).details[0]
+    )
 
 
 def test_a_column_that_nobody_has_a_figure_for_is_left_out():

@@ -104,7 +104,7 @@ def test_the_rest_is_estimated_by_the_first_questions_which_are_kept(far):
     assert job.status == "done" and far.store().run(job.number).done == 5 == len(far.bodies)
     words = job.evaluation.estimate.words()
     assert words.startswith(
-        "Estimate by the 5 rows that are done, for the 35 that are left: about 35 calls of language models, 3,150 tokens in"
+        "Estimate from the 5 answers that are done, for the 35 that are left: about 35 calls of language models, 3,150 tokens in"
     )
     assert "350 out" in words and words.endswith("9.80 EUR.") and "second" in words
     assert ran(far, plan(far, 40)).status == "done" and len(far.bodies) == 40
@@ -156,7 +156,7 @@ def test_nothing_is_begun_that_might_go_over():
 
 
 def test_an_estimate_says_what_it_cannot():
-    assert estimate_rest(Spending({}), 0, 10).words() == NoteWith("before the first rows")
+    assert estimate_rest(Spending({}), 0, 10).words() == NoteWith("before the first answers")
     assert estimate_rest(Spending({}), 10, 10).words() == NoteWith("Nothing is left")
     free = estimate_rest(Spending({}, {"far": Usage(2, 20, 2)}), 2, 4).words()
     assert "about 2 calls of language models, 20 tokens in, 2 out, no money" in free

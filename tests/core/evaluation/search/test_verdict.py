@@ -159,7 +159,7 @@ def test_unseen_questions_are_unseen_and_tokens_need_a_language_model(engine, fi
         match="1 of the unseen questions are tuning questions as well, such as “what genre has One”",
     ):
         plan_search(engine, str(tmp_path / "tune.txt"), None, str(tmp_path / "both.txt"), **given)
-    with pytest.raises(BadInput, match="no line costs a token"):
+    with pytest.raises(BadInput, match="no method costs a token"):
         plan_search(engine, str(tmp_path / "tune.txt"), None, cost="tokens", **given)
-    with pytest.raises(BadInput, match="at least one published line"):
+    with pytest.raises(BadInput, match="at least one published method"):
         plan_search(engine, str(tmp_path / "tune.txt"), None, **{**given, "known": ()})
