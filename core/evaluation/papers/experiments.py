@@ -256,7 +256,7 @@ class Experiment:
         for id in row_ids:
             start = all_ids.index(id) * each
             places += range(start, start + each)
-        printed = {}
+        printed: dict[str, PrintedValues] = {}
         for name, columns in self.printed.items():
             values_by_metric: dict[str, tuple[float | None, ...]] = {}
             for metric_name, column in columns.items():
