@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
 from itertools import zip_longest
+from typing import Any
 
 from core.commands.terminal import (
     EXIT_FAILED,
@@ -29,9 +30,10 @@ from core.diagnosis.influence import (
 from core.environment import Environment
 from core.errors import BadInput, shorten
 from core.graph.edits import Edit
-from core.instances.catalogue import catalogue, find_instance, instance_for_source
+from core.instances.catalogue import Instance, catalogue, find_instance, instance_for_source
 from core.instances.prompt_variants import instances_with_prompt, read_prompt
 from core.io.json_text import json_text
+from core.models.base import Models
 from core.operators.languages import notes_on_language
 from core.operators.model_replies import NO_MODEL_NOTE
 from core.results import comparison_dict
@@ -41,6 +43,7 @@ from core.types import EditComparison, Step
 
 MAX_STOP_SECONDS = 10.0  # most seconds to wait until a background job has stopped
 MIN_PRINTED_SECONDS = 0.005  # seconds; shorter times would be printed as 0.00 and are left out
+MAX_PRINTED_HITS = 5  # hits of each kind, and paths, that are printed
 
 
 def add(commands) -> None:
@@ -129,53 +132,63 @@ def run(options) -> int:
     engine, instances_by_id = options.engine(), catalogue()
     source = source_in(vars(options)) or GraphSource(options.graph)
     ask = _question_of(source, options, engine)
-    chosen = [
-        instance_for_source(find_instance(spec, instances_by_id), source, instances_by_id)
-        for spec in options.methods or source.usual_methods
-    ]
-    if options.prompt:
-        changed, notes = instances_with_prompt(
-            chosen, read_prompt(options.prompt), engine.models.is_chat
-        )
-        chosen = list(changed)
-        warn(notes)
-    warn(
-        notes_on_language(
-            [operator for one in chosen for operator in one.line],
-            ask.source.graph,
-            engine.models,
-            ask.question.text,
-        )
-    )
+    chosen = _chosen_methods(options, source, instances_by_id, engine.models)
+    operators = [operator for one in chosen for operator in one.line]
+    warn(notes_on_language(operators, ask.source.graph, engine.models, ask.question.text))
     job = engine.compare(ask, chosen)
     follow_job(job)
     if options.without:
-        whole_comparison, ask = job.comparison, _ask_without(ask, options.without, engine)
-        job = engine.compare(ask, chosen)
+        whole_comparison = job.comparison
+        job = engine.compare(_ask_without(ask, options.without, engine), chosen)
         follow_job(job)
         for place, difference in enumerate(compare_edited(whole_comparison, job.comparison)):
             job.comparison.change(place, beside=difference)
     if options.influence:
         _measure(job.comparison, engine.environment)
     result = comparison_dict(job.comparison)
-    differences = [lane.beside for lane in job.comparison.lanes]
     if options.without:
-        lanes = [None if one is None else asdict(one) for one in differences]
-        result["without"] = {
-            "names": options.without,
-            "text": edit_summary(job.comparison, differences),
-            "lanes": lanes,
-        }
-    # Vectors may still be encoded in the background. This process ends, so the jobs are stopped;
-    # the vectors made so far are kept.
-    for making in engine.preparing.of("index-"):
-        making.stop()
-        making.wait(MAX_STOP_SECONDS)
+        result["without"] = _without_dict(job.comparison, options.without)
+    _stop_encoding(engine)
     if options.json:
         print(json_text(result, indent=2))
     else:
-        _print(result, job.comparison, differences)
+        _print(result, job.comparison, [lane.beside for lane in job.comparison.lanes])
     return EXIT_FAILED if job.error or any(lane["error"] for lane in result["lanes"]) else EXIT_OK
+
+
+def _chosen_methods(
+    options, source: AnswerSource, instances_by_id: Mapping[str, Instance], models: Models
+) -> list[Instance]:
+    """Return the methods that the options name, with the prompt that they name."""
+    chosen = [
+        instance_for_source(find_instance(spec, instances_by_id), source, instances_by_id)
+        for spec in options.methods or source.usual_methods
+    ]
+    if not options.prompt:
+        return chosen
+    changed, notes = instances_with_prompt(chosen, read_prompt(options.prompt), models.is_chat)
+    warn(notes)
+    return list(changed)
+
+
+def _without_dict(comparison: MethodComparison, names: Sequence[str]) -> dict[str, Any]:
+    """Return what the answers lost without some items of the source, as plain data."""
+    differences = [lane.beside for lane in comparison.lanes]
+    return {
+        "names": names,
+        "text": edit_summary(comparison, differences),
+        "lanes": [None if one is None else asdict(one) for one in differences],
+    }
+
+
+def _stop_encoding(engine) -> None:
+    """Stop the jobs that encode in the background, as this process ends.
+
+    The vectors made so far are kept.
+    """
+    for making in engine.preparing.of("index-"):
+        making.stop()
+        making.wait(MAX_STOP_SECONDS)
 
 
 def _important_notes(trace: Iterable[Step]) -> Iterator[str]:
@@ -233,6 +246,26 @@ def _question_of(source: AnswerSource, options, engine) -> SourceQuestion:
 
 
 def _print(result: dict, comparison, changed: Sequence[EditComparison | None] = ()) -> None:
+    _print_question(result, comparison)
+    for lane, answered, difference in zip_longest(comparison.lanes, result["lanes"], changed):
+        print(f"\n{lane.instance.name}  {lane.instance.line.words()}")
+        if difference is not None:
+            print(f"  against before: {difference.text}")
+        _print_influence(answered["influence"])
+        if answered["error"]:
+            print(f"  failed: {answered['error']}")
+            continue
+        _print_answer(lane, answered)
+        _print_hits(answered)
+        if answered["funnel"]:
+            print(f"  alive: {_alive_counts(answered['funnel'])}")
+        if answered["gold"]:
+            print(f"  passages: {_alive_counts(answered['gold']['alive'])}")
+        _print_costs(lane, answered)
+
+
+def _print_question(result: dict, comparison) -> None:
+    """Print the question, and what of the source is asked."""
     print(result["question"])
     if "without" in result:
         print(f"without {', '.join(result['without']['names'])}: {result['without']['text']}")
@@ -240,84 +273,73 @@ def _print(result: dict, comparison, changed: Sequence[EditComparison | None] = 
         print("starts from", ", ".join(result["entities"]))
     if comparison.graph.fetched is not None:
         print(comparison.graph.fetched.text)
-    for lane, answered, difference in zip_longest(comparison.lanes, result["lanes"], changed):
-        print(f"\n{lane.instance.name}  {lane.instance.line.words()}")
-        if difference is not None:
-            print(f"  against before: {difference.text}")
-        for rests in answered["influence"]:
-            print(
-                f"  {'language model' if rests['by'] == 'model' else 'reader'}: "
-                f"{rests['text'][0].lower()}{rests['text'][1:]}"
-            )
-            for item in (item for item in rests["items"] if item["influence"]):
-                print(
-                    f"  {item['influence']:6.2f}{' *' if item['smallest'] else '  '} "
-                    f"{item['kind']} {shorten(item['name'])}"
-                )
-        if answered["error"]:
-            print(f"  failed: {answered['error']}")
-            continue
-        if answered["partly"]:
-            print(
-                f"  searched {answered['partly']}; the same command goes on from there, and "
-                "--whole waits for all"
-            )
-        for note in dict.fromkeys(_important_notes(lane.state.trace)):
-            print(f"  {note}")
-        if answered["reader_answers"] is not None:
-            print(f"  graph reader: {', '.join(answered['reader_answers'][:10]) or 'no answer'}")
-        if answered["answer"] is not None:
-            print(f"  answer: {answered['answer'] or '(none)'}")
-        if answered["answer_fault"]:
-            print(f"  {answered['answer_fault']}")
-        if answered["thought"]:
-            print(
-                f"  thought, no part of the answer: {len(answered['thought']):,} characters; "
-                "--json shows it"
-            )
-        if answered["excerpt"] is not None:
-            print(
-                f"  nearest sentence ({answered['excerpt']['chunk']}): "
-                f"{answered['excerpt']['text']}"
-            )
-        for kind, hits in answered["hits"].items():
-            for hit in hits[:5]:
-                score = "" if hit["score"] is None else format(hit["score"], ".3f")
-                print(
-                    f"  {score:>6}  {kind} {hit['id']}{' *' if hit.get('gold') else ''}  "
-                    f"{shorten(hit['text'])}"
-                )
-        for path in answered["paths"][:5]:
-            print(
-                f"  {'' if path['score'] is None else format(path['score'], '.3f'):>6}  "
-                f"{path['text']}"
-            )
-        if answered["funnel"]:
-            print(
-                "  alive: "
-                + ", ".join(
-                    f"{stage} {len(alive)}"
-                    for stage, alive in answered["funnel"].items()
-                    if alive is not None
-                )
-            )
-        if answered["gold"]:
-            print(
-                "  passages: "
-                + ", ".join(
-                    f"{name} {len(on)}"
-                    for name, on in answered["gold"]["alive"].items()
-                    if on is not None
-                )
-            )
-        extra = ", ".join(
-            f"{seconds:.2f} s {label[0].lower()}{label[1:]}"
-            for label, seconds in uncounted_seconds(lane).items()
-            if seconds >= MIN_PRINTED_SECONDS
-        )
-        found = sum(map(len, answered["hits"].values()))
-        hits_text = f"{found} hits" if answered["hits"] else f"{len(answered['paths'])} paths"
+
+
+def _print_influence(influences: Iterable[dict]) -> None:
+    """Print what the answers of a lane rest on."""
+    for rests in influences:
+        by = "language model" if rests["by"] == "model" else "reader"
+        print(f"  {by}: {rests['text'][0].lower()}{rests['text'][1:]}")
+        for item in rests["items"]:
+            if item["influence"]:
+                mark = " *" if item["smallest"] else "  "
+                print(f"  {item['influence']:6.2f}{mark} {item['kind']} {shorten(item['name'])}")
+
+
+def _print_answer(lane, answered: dict) -> None:
+    """Print the answers of a lane, after what one must know to understand them."""
+    if answered["partly"]:
         print(
-            f"  {method_seconds(lane.state.trace):.2f} s, "
-            f"{hits_text}{f'; apart from that {extra}' if extra else ''}"
+            f"  searched {answered['partly']}; the same command goes on from there, and "
+            "--whole waits for all"
         )
+    for note in dict.fromkeys(_important_notes(lane.state.trace)):
+        print(f"  {note}")
+    if answered["reader_answers"] is not None:
+        print(f"  graph reader: {', '.join(answered['reader_answers'][:10]) or 'no answer'}")
+    if answered["answer"] is not None:
+        print(f"  answer: {answered['answer'] or '(none)'}")
+    if answered["answer_fault"]:
+        print(f"  {answered['answer_fault']}")
+    if answered["thought"]:
+        print(
+            f"  thought, no part of the answer: {len(answered['thought']):,} characters; "
+            "--json shows it"
+        )
+    if answered["excerpt"] is not None:
+        print(f"  nearest sentence ({answered['excerpt']['chunk']}): {answered['excerpt']['text']}")
+
+
+def _print_hits(answered: dict) -> None:
+    """Print the first hits of each kind and the first paths."""
+    for kind, hits in answered["hits"].items():
+        for hit in hits[:MAX_PRINTED_HITS]:
+            mark = " *" if hit.get("gold") else ""
+            score = _score_text(hit["score"])
+            print(f"  {score:>6}  {kind} {hit['id']}{mark}  {shorten(hit['text'])}")
+    for path in answered["paths"][:MAX_PRINTED_HITS]:
+        print(f"  {_score_text(path['score']):>6}  {path['text']}")
+
+
+def _score_text(score: float | None) -> str:
+    return "" if score is None else format(score, ".3f")
+
+
+def _alive_counts(alive_at: dict[str, Sequence[str] | None]) -> str:
+    """Return how many targets are alive at each stage that the lane reached."""
+    return ", ".join(
+        f"{stage} {len(alive)}" for stage, alive in alive_at.items() if alive is not None
+    )
+
+
+def _print_costs(lane, answered: dict) -> None:
+    """Print the time of a lane and how much it found."""
+    extra = ", ".join(
+        f"{seconds:.2f} s {label[0].lower()}{label[1:]}"
+        for label, seconds in uncounted_seconds(lane).items()
+        if seconds >= MIN_PRINTED_SECONDS
+    )
+    found = sum(map(len, answered["hits"].values()))
+    hits_text = f"{found} hits" if answered["hits"] else f"{len(answered['paths'])} paths"
+    extra_text = f"; apart from that {extra}" if extra else ""
+    print(f"  {method_seconds(lane.state.trace):.2f} s, {hits_text}{extra_text}")

@@ -287,20 +287,21 @@ def run(options) -> int:
         summary = RunSummary(store.run(job.number), store.rows(job.number))
         if summary.rows:
             report(summary, files, extra_rows, options.json, repairs)
-        if summary.rows and options.why_lost:
-            print_why_lost(engine, store, summary)
-        if summary.rows and options.files:
-            written = write_run_files(engine, store, summary.run, Path(options.files))
-            warn([f"Written to {options.files}: {', '.join(file.name for file in written)}."])
+            _report_details(options, engine, store, summary)
         failed = list(gate_failures(summary, required))
         warn(failed)
-    if failed:
+    if failed or not all(summary.counts(instance)["scored"] for instance in summary.instances):
         return EXIT_FAILED
-    return (
-        EXIT_OK
-        if all(summary.counts(instance)["scored"] for instance in summary.instances)
-        else EXIT_FAILED
-    )
+    return EXIT_OK
+
+
+def _report_details(options, engine, store: Store, summary: RunSummary) -> None:
+    """Print why questions were lost and write the files of the run, where the options ask."""
+    if options.why_lost:
+        print_why_lost(engine, store, summary)
+    if options.files:
+        written = write_run_files(engine, store, summary.run, Path(options.files))
+        warn([f"Written to {options.files}: {', '.join(file.name for file in written)}."])
 
 
 def report(
@@ -438,9 +439,26 @@ def _write(files: dict[Path, Callable], summary) -> None:
 
 def _print(summary, more: list[str]) -> None:
     names = list(dict.fromkeys([*summary.defaults.table, *more]))
-    spec = summary.run.spec
     table = summary.table(names)
     sentences = [*summary.faults(), *summary.shallow(names), *summary.brought()]
+    _print_conditions(summary, names)
+    _print_table(summary, names, table)
+    _print_answered(summary)
+    for sentence in sentences:
+        print(sentence)
+    if not any(row.question.answers or row.question.gold for row in summary.rows):
+        print(
+            f"No answers and no passages are known to these questions; “judge {summary.run.id}” "
+            "holds the answers against one another."
+        )
+    _print_tests(summary)
+    if (advice := recommendation(summary)) is not None:
+        print("\n".join(["", advice.headline, *advice.details]))
+
+
+def _print_conditions(summary, names: list[str]) -> None:
+    """Print what was asked, and what one must know to read the table."""
+    spec = summary.run.spec
     print(
         f"{spec['sample']:,} of {spec['of']:,} questions of {spec['set']}, seed {spec['seed']}, "
         f"run {summary.run.id}"
@@ -456,14 +474,20 @@ def _print(summary, more: list[str]) -> None:
             "No judge was asked: an answer that holds a correct answer counts as accurate "
             "(--judge, --second-judge)."
         )
+
+
+def _print_table(summary, names: list[str], table) -> None:
+    """Print the figures of each method, with its finished questions in an unfinished run."""
     rows = {instance: _cells(figures) for instance, figures in table.items()}
     if summary.unfinished:
-        names, rows = (
-            ["questions", *names],
-            {instance: [summary.done(instance), *row] for instance, row in rows.items()},
-        )
+        names = ["questions", *names]
+        rows = {instance: [summary.done(instance), *row] for instance, row in rows.items()}
     cells = [["", *names], *([instance, *row] for instance, row in rows.items())]
     print("\n".join(align_columns(cells)))
+
+
+def _print_answered(summary) -> None:
+    """Print which methods answered without context, and how many questions they answered."""
     for instance in summary.instances:
         counts = summary.counts(instance)
         if counts["without_context"]:
@@ -473,13 +497,10 @@ def _print(summary, more: list[str]) -> None:
             )
         if sentence := summary.answered(instance):
             print(f"{instance}: {sentence}")
-    for sentence in sentences:
-        print(sentence)
-    if not any(row.question.answers or row.question.gold for row in summary.rows):
-        print(
-            f"No answers and no passages are known to these questions; “judge {summary.run.id}” "
-            "holds the answers against one another."
-        )
+
+
+def _print_tests(summary) -> None:
+    """Print the differences between methods, and the effects of their steps."""
     for test in summary.compared():
         figures_text = (
             f"{with_interval(test.metric, test.estimate)}, p = {test.p_holm:.2g}, n = {test.n:,}"
@@ -494,8 +515,6 @@ def _print(summary, more: list[str]) -> None:
         print(
             f"{one.words}, {counted_questions(one.test.metric)}: {signed_interval(one.test)}, {rest}"
         )
-    if (advice := recommendation(summary)) is not None:
-        print("\n".join(["", advice.headline, *advice.details]))
 
 
 def print_why_lost(engine, store, summary: RunSummary) -> None:

@@ -172,45 +172,48 @@ def run(options) -> int:
             f"{wanted_experiment.id} compares the answers of a language model; leave out --no-llm."
         )
     if options.fetch:
-        print(
-            "\n".join(
-                f"{name}: {wanted_experiment.sets[name].fetch}"
-                for name in wanted_experiment.printed
-            )
-        )
+        for name in wanted_experiment.printed:
+            print(f"{name}: {wanted_experiment.sets[name].fetch}")
         return EXIT_OK
+    return _reproduce(options, wanted_experiment)
+
+
+def _reproduce(options, wanted: Experiment) -> int:
+    """Measure the tables of an experiment, print and write them; return the exit code."""
     out = Path(options.out) if options.out else None
     if out is not None:
         check_writable(out)
     if options.build:
-        asked = (
-            one
-            for name in wanted_experiment.printed
-            for one in wanted_experiment.asked(catalogue(), name)[1]
-        )
-        check_builds(options.build, map(kind_of_graph, asked))
-    sets = _sets(options, wanted_experiment)
-    missing_sets = [name for name in options.set or wanted_experiment.printed if name not in sets]
+        _check_build_names(options.build, wanted)
+    sets = _sets(options, wanted)
+    missing_sets = [name for name in options.set or wanted.printed if name not in sets]
     warn(
-        f"{name} is left out: no file of it was named. {wanted_experiment.sets[name].fetch}."
+        f"{name} is left out: no file of it was named. {wanted.sets[name].fetch}."
         for name in missing_sets
     )
     if not sets:
         raise BadInput(
-            f"No set of {wanted_experiment.id} is here. Name a folder or file with --data, try it with "
+            f"No set of {wanted.id} is here. Name a folder or file with --data, try it with "
             "--small, or see the paper's values with --printed."
         )
     engine = options.engine()
     if options.answer:
         for role in ("answer", "choose"):
             engine.models.set_role(role, options.answer, save=False)
-    tables, differs = (_measure_tables if wanted_experiment.measures else _evaluate_tables)(
-        options, engine, wanted_experiment, sets
-    )
+    make_tables = _measure_tables if wanted.measures else _evaluate_tables
+    tables, differs = make_tables(options, engine, wanted, sets)
     if out is not None:
-        write_text(out, comparison_markdown(wanted_experiment, tables, differs))
-    _print(wanted_experiment, tables, differs, options.json)
+        write_text(out, comparison_markdown(wanted, tables, differs))
+    _print(wanted, tables, differs, options.json)
     return EXIT_OK
+
+
+def _check_build_names(builds: Sequence[str], wanted: Experiment) -> None:
+    """Check that a method of the experiment can use each build. Raises BadInput."""
+    instances: list[Instance] = []
+    for name in wanted.printed:
+        instances += wanted.asked(catalogue(), name)[1]
+    check_builds(builds, map(kind_of_graph, instances))
 
 
 def _find_experiment(id: str) -> Experiment | BuildingCosts | PrintedTable:
@@ -336,24 +339,32 @@ def _sets(options, wanted: Experiment) -> dict[str, str]:
 
     They are in the paper's order. Raises BadInput for an unknown set or a wrong `--data`.
     """
-    for name in (
-        *options.set,
-        *(graph.partition("=")[0] for graph in options.graph if "=" in graph),
-    ):
+    named_graphs = [graph.partition("=")[0] for graph in options.graph if "=" in graph]
+    for name in (*options.set, *named_graphs):
         if name not in wanted.printed:
             raise BadInput(
                 f"{wanted.id} has no set “{name}”.{nearest(name, tuple(wanted.printed))}"
             )
     if options.small:
-        if not wanted.small():
+        available_sets = wanted.small()
+        if not available_sets:
             raise BadInput(f"No set of {wanted.id} ships, so that it cannot be tried in small.")
-        return {
-            name: asked
-            for name, asked in wanted.small().items()
-            if not options.set or name in options.set
-        }
-    set_files, folders = {}, []
-    for data_path in options.data:
+    else:
+        available_sets = _find_sets(options.data, wanted)
+    if not options.set:
+        return available_sets
+    return {name: asked for name, asked in available_sets.items() if name in options.set}
+
+
+def _find_sets(data: Sequence[str], wanted: Experiment) -> dict[str, str]:
+    """Return the file or question set of each set of the paper that is here.
+
+    The file that `data` names for a set comes first, then one in a folder that it names, then a set
+    of this app. Raises BadInput for data that is neither.
+    """
+    set_files: dict[str, str] = {}
+    folders: list[Path] = []
+    for data_path in data:
         name, sign, where = data_path.partition("=")
         if sign and name in wanted.printed:
             set_files[name] = where
@@ -364,15 +375,13 @@ def _sets(options, wanted: Experiment) -> dict[str, str]:
                 f"--data is a folder, or one of {', '.join(wanted.printed)} with = and a file or "
                 f"set; “{data_path}” is neither."
             )
-    files_found = {
-        name: set_files.get(name) or _find_file(folders, wanted.sets[name]) or wanted.sets[name].set
-        for name in wanted.printed
-    }
-    return {
-        name: asked
-        for name, asked in files_found.items()
-        if asked and (not options.set or name in options.set)
-    }
+    available_sets: dict[str, str] = {}
+    for name in wanted.printed:
+        published = wanted.sets[name]
+        asked = set_files.get(name) or _find_file(folders, published) or published.set
+        if asked:
+            available_sets[name] = asked
+    return available_sets
 
 
 def _find_file(folders: list[Path], published: PublishedSet) -> str:

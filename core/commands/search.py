@@ -204,22 +204,8 @@ def _notes(config) -> str:
 
 def _print(planned, points, verdict, saved) -> None:
     best, config = pareto_points(points), planned.search.config
-    print(
-        f"{len(points)} methods tried on {len(config.tuning.drawn)} questions of "
-        f"{config.tuning.set}"
-    )
-    print(f"Budget: {config.budget:g} {config.cost} a question")
-    if config.asks:
-        print(
-            f"Language models were asked {planned.search.calls():,} times, of {config.calls:,} "
-            "that were allowed"
-        )
-    given_up = [point.tried.stopped for point in points if point.tried.stopped]
-    for reason in dict.fromkeys(given_up):
-        print(f"{given_up.count(reason)} stopped: {reason}")
-    for point in points:
-        if not point.tried.stopped and not point.tried.answered:
-            print(f"Candidate {point.number}: {point.tried.words()}")
+    _print_budget(planned, points)
+    _print_unscored(points)
     print(
         f"Best at their cost, by {config.quality} and {config.cost}:"
         if best
@@ -232,14 +218,46 @@ def _print(planned, points, verdict, saved) -> None:
         )
         if point.tried.failed:
             print(f"      {point.tried.words()}")
-    for one in verdict.against if verdict else ():
-        print(verdict.words(one))
-    if verdict is None and (why := planned.unjudged(best[:MAX_COMPARED_POINTS])):
-        print(why)
-    for sentence in verdict.failed if verdict else ():
-        print(sentence)
+    _print_verdict(planned, best, verdict)
     if saved:
         print(f"Saved as {saved.id}")
+
+
+def _print_budget(planned, points) -> None:
+    """Print how many lines were tried, on which questions and at which cost."""
+    config = planned.search.config
+    print(
+        f"{len(points)} methods tried on {len(config.tuning.drawn)} questions of "
+        f"{config.tuning.set}"
+    )
+    print(f"Budget: {config.budget:g} {config.cost} a question")
+    if config.asks:
+        print(
+            f"Language models were asked {planned.search.calls():,} times, of {config.calls:,} "
+            "that were allowed"
+        )
+
+
+def _print_unscored(points) -> None:
+    """Print how many lines were given up and why, and the lines that answered no question."""
+    given_up = [point.tried.stopped for point in points if point.tried.stopped]
+    for reason in dict.fromkeys(given_up):
+        print(f"{given_up.count(reason)} stopped: {reason}")
+    for point in points:
+        if not point.tried.stopped and not point.tried.answered:
+            print(f"Candidate {point.number}: {point.tried.words()}")
+
+
+def _print_verdict(planned, best, verdict) -> None:
+    """Print the comparison with the published lines, or why there is none."""
+    if verdict is None:
+        if why := planned.unjudged(best[:MAX_COMPARED_POINTS]):
+            print(why)
+        return
+    for one in verdict.against:
+        print(verdict.words(one))
+    for sentence in verdict.failed:
+        print(sentence)
 
 
 def search_dict(

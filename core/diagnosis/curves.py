@@ -96,22 +96,30 @@ def curve(parameter: Parameter, value: int, places: Iterable[int | None]) -> Cur
     """
     ranks = list(places)
     known_ranks = sorted(place for place in ranks if place is not None)
-    low, high = int(parameter.low or 0), int(parameter.high or max([value, *known_ranks]))
+    low = int(parameter.low or 0)
+    high = int(parameter.high or max([value, *known_ranks]))
     next_rank = next((place for place in known_ranks if value < place <= high), None)
     if parameter.name == "hops":
-        grid = {one for one in CURVE_HOPS if low <= one <= high}
+        grid = set(CURVE_HOPS)
     else:
-        last = max([value, *(place for place in known_ranks if place <= high)])
-        grid = {1 << power for power in range(MIN_CUT - 1, last.bit_length() + 1)}
-    curve_values = sorted(
-        {one for one in grid if low <= one <= high}
-        | {value}
-        | ({next_rank} if next_rank else set())
-    )
-    while len(curve_values) > MAX_CURVE_VALUES:  # the smallest values tell least
-        curve_values.remove(next(one for one in curve_values if one not in (value, next_rank)))
+        grid = _cut_values(value, [place for place in known_ranks if place <= high])
+    required = {value} if next_rank is None else {value, next_rank}
+    curve_values = sorted({one for one in grid if low <= one <= high} | required)
+    _remove_smallest(curve_values, required)
     alive = tuple(sum(place <= one for place in known_ranks) for one in curve_values)
     return Curve(parameter.name, value, tuple(curve_values), alive, len(ranks), next_rank)
+
+
+def _cut_values(value: int, ranks: Iterable[int]) -> set[int]:
+    """Return the powers of two from the smallest cut to beyond the present value and the ranks."""
+    last = max([value, *ranks])
+    return {1 << power for power in range(MIN_CUT - 1, last.bit_length() + 1)}
+
+
+def _remove_smallest(curve_values: list[int], required: set[int]) -> None:
+    """Shorten ascending values to those that a curve shows, as the smallest tell least."""
+    while len(curve_values) > MAX_CURVE_VALUES:
+        curve_values.remove(next(one for one in curve_values if one not in required))
 
 
 def _cut_places(lane: MethodLane, state: State, targets: Sequence[Target]) -> TargetRanks | None:

@@ -17,6 +17,7 @@ from core.graph.edits import Edit, unmatched_edits
 from core.graph.texts import chunk_lists
 from core.languages.spelling import normalize
 from core.runtime.jobs import JOB_DONE
+from core.sources import AnswerSource
 from core.types import EditComparison, Path
 
 MAX_QUOTED_ANSWER_CHARACTERS = 80  # characters of an answer that are quoted
@@ -57,24 +58,34 @@ def edit_summary(comparison: MethodComparison, found: Sequence[EditComparison | 
 
     The text is empty where no lane answered.
     """
-    named_lanes = [
-        (name, one)
-        for name, one in zip(lane_names(comparison), found)
-        if one is not None and not one.silent
-    ]
-    if not named_lanes:
+    changed: list[str] = []
+    same_read: list[str] = []
+    same_not_read: list[str] = []
+    for name, one in zip(lane_names(comparison), found):
+        if one is None or one.silent:
+            continue
+        if not one.same:
+            changed.append(name)
+        elif one.read:
+            same_read.append(name)
+        else:
+            same_not_read.append(name)
+    if not (changed or same_read or same_not_read):
         return ""
-    changed = [name for name, one in named_lanes if not one.same]
-    read_lanes = [name for name, one in named_lanes if one.same and one.read]
-    not_read_lanes = [name for name, one in named_lanes if one.same and not one.read]
-    removed = all(edit.removes for edit in comparison.ask.source.edits)
-    changed_words, same_words = ("depended on it", explainer_of(comparison.ask.source).other_way)
-    if not removed:
-        changed_words, same_words = ("gave another answer", "gave the same answer")
-    parts = [f"{join_words(changed)} {changed_words}" if changed else f"No method {changed_words}"]
-    parts += [f"{join_words(read_lanes)} {same_words}"] if read_lanes else []
-    parts += [f"{join_words(not_read_lanes)} had not used it"] if not_read_lanes else []
+    changed_words, same_words = _outcome_words(comparison.ask.source)
+    parts = [f"{join_words(changed) if changed else 'No method'} {changed_words}"]
+    if same_read:
+        parts.append(f"{join_words(same_read)} {same_words}")
+    if same_not_read:
+        parts.append(f"{join_words(same_not_read)} had not used it")
     return capitalised("; ".join(parts) + ".")
+
+
+def _outcome_words(source: AnswerSource) -> tuple[str, str]:
+    """Return the words for a changed answer and for the same answer."""
+    if all(edit.removes for edit in source.edits):
+        return "depended on it", explainer_of(source).other_way
+    return "gave another answer", "gave the same answer"
 
 
 def _answered(comparison: MethodComparison, lane: MethodLane) -> bool:

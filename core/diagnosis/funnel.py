@@ -31,7 +31,7 @@ Yes and no occur in any text, so only the last stage is given for them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from core.comparison.lane import MethodLane
@@ -43,7 +43,7 @@ from core.graph.names.lookup import name_lookup as names_of
 from core.graph.texts import hit_names, hit_texts
 from core.languages.spelling import normalize
 from core.sources import AnswerSource
-from core.types import Path, State
+from core.types import Path, Prompt, Question, State
 
 SavedAlive = Mapping[str, tuple[str, ...]] | None
 # For each stage, a function that returns whether a target is alive in it.
@@ -130,17 +130,16 @@ def _nodes(graph, state: State, targets: Sequence[Target], by_model: bool) -> Te
 
 
 def _passages(source: AnswerSource, graph, state: State, saved: SavedAlive) -> Tests:
-    tests: Tests = [
-        ("corpus", lambda target: target.name in (saved["corpus"] if saved else source)),
-        (
-            "graph",
-            lambda target: (
-                target.name in saved["graph"]
-                if saved
-                else bool(chunks_with_nodes(graph, chunk_rows(graph, target.name)))
+    if saved:
+        tests = _saved_tests(saved)
+    else:
+        tests = [
+            ("corpus", lambda target: target.name in source),
+            (
+                "graph",
+                lambda target: bool(chunks_with_nodes(graph, chunk_rows(graph, target.name))),
             ),
-        ),
-    ]
+        ]
     hits, shown = retrieved_chunks(graph, state), shown_chunks(graph, state)
     if hits is not None:
         tests.append(
@@ -156,62 +155,70 @@ def _passages(source: AnswerSource, graph, state: State, saved: SavedAlive) -> T
 def _words(
     source: AnswerSource, graph, state: State, targets: Sequence[Target], saved: SavedAlive
 ) -> Tests:
-    answer = (
-        state.answer if state.answer is not None else state.excerpt.text if state.excerpt else None
-    )
+    answer = _answer_text(state)
     if all(normalize(target.name) in YES_NO_ANSWERS for target in targets):
-        return (
-            [("answer", lambda target: gives_answer(answer, target.name))]
-            if answer is not None
-            else []
-        )
-    tests: Tests = [
-        (
-            "corpus",
-            lambda target: (
-                target.name in saved["corpus"]
-                if saved
-                else any(is_in_corpus(source, graph, name) for name in target.names)
-            ),
-        ),
-        (
-            "graph",
-            lambda target: (
-                target.name in saved["graph"]
-                if saved
-                else any(is_in_graph(graph, name) for name in target.names)
-            ),
-        ),
-    ]
+        if answer is None:
+            return []
+        return [("answer", lambda target: gives_answer(answer, target.name))]
+    tests = _saved_tests(saved) if saved else _word_source_tests(source, graph)
     if state.hits:
-        hit_lists = [hits.listed for hits in state.hits]
-        texts = [
-            text
-            for hits in hit_lists
-            for of in (hit_names, hit_texts)
-            for text in of(graph, hits.kind, hits.items)
-        ]
-        tests.append(
-            (
-                "retrieved",
-                lambda target: any(
-                    contains_answer(text, name) for text in texts for name in target.names
-                ),
-            )
-        )
-    if state.prompt is not None and state.hits:
-        prompt = "\n".join(
-            message["content"] for message in state.prompt.messages if message["role"] == "user"
-        )
-        context = prompt.replace(state.question.text, " ")
-        tests.append(
-            ("prompt", lambda target: any(contains_answer(context, name) for name in target.names))
-        )
+        texts = _found_texts(graph, state)
+        tests.append(("retrieved", lambda target: _occurs(target, texts)))
+        if state.prompt is not None:
+            context = [_prompt_context(state.prompt, state.question)]
+            tests.append(("prompt", lambda target: _occurs(target, context)))
     if answer is not None:
         tests.append(
             ("answer", lambda target: any(gives_answer(answer, name) for name in target.names))
         )
     return tests
+
+
+def _answer_text(state: State) -> str | None:
+    """Return the language model's text, or the excerpt where no model was asked."""
+    if state.answer is not None:
+        return state.answer
+    return state.excerpt.text if state.excerpt else None
+
+
+def _saved_tests(saved: Mapping[str, tuple[str, ...]]) -> Tests:
+    """Return the tests of a saved comparison, which has neither corpus nor graph."""
+    return [
+        ("corpus", lambda target: target.name in saved["corpus"]),
+        ("graph", lambda target: target.name in saved["graph"]),
+    ]
+
+
+def _word_source_tests(source: AnswerSource, graph) -> Tests:
+    """Return the tests for an answer's words in the corpus and in the graph."""
+
+    def in_corpus(target: Target) -> bool:
+        return any(is_in_corpus(source, graph, name) for name in target.names)
+
+    def in_graph(target: Target) -> bool:
+        return any(is_in_graph(graph, name) for name in target.names)
+
+    return [("corpus", in_corpus), ("graph", in_graph)]
+
+
+def _found_texts(graph, state: State) -> list[str]:
+    """Return the names and texts of all hits."""
+    texts: list[str] = []
+    for hits in [hits.listed for hits in state.hits]:
+        texts += hit_names(graph, hits.kind, hits.items)
+        texts += hit_texts(graph, hits.kind, hits.items)
+    return texts
+
+
+def _prompt_context(prompt: Prompt, question: Question) -> str:
+    """Return the user messages of a prompt without the question."""
+    messages = [message["content"] for message in prompt.messages if message["role"] == "user"]
+    return "\n".join(messages).replace(question.text, " ")
+
+
+def _occurs(target: Target, texts: Iterable[str]) -> bool:
+    """Return whether a text contains one of an answer's names."""
+    return any(contains_answer(text, name) for text in texts for name in target.names)
 
 
 def _survivors(tests: Tests, targets: Sequence[Target], bypassed: str) -> tuple[FunnelStage, ...]:

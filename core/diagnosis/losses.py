@@ -143,38 +143,32 @@ def _dropped(run: LaneStages, answer: str, nodes: set[int]) -> Loss | None:
     """Return a loss by the last operator that saw a path to the answer and dropped it."""
     operator_inputs = [None, *(state.paths for state in run.states)]
     for before, after in zip(reversed(operator_inputs[:-1]), reversed(run.states)):
-        step, place = after.trace[-1], best_rank(after.trace[-1].before_cut, nodes)
         if after.paths is None or best_rank(after.paths, nodes) is not None:
             continue
-        if place is not None and len(after.paths):
-            assert step.before_cut is not None  # the answer has a rank in it
-            return Loss(
-                answer,
-                "paths",
-                Cause.OUTRANKED,
-                place,
-                len(step.before_cut),
-                len(after.paths),
-                step=step,
-            )
-        if place is not None or best_rank(before, nodes) is not None:
-            seen_paths = before if before is not None else step.before_cut
-            assert seen_paths is not None  # it held a path to the answer
-            of = len(seen_paths)
-            if step.before_cut is not None and reads_part(step.parameters) and after.paths:
-                return Loss(
-                    answer, "paths", Cause.NOT_READ, None, of, len(step.before_cut), step=step
-                )
-            return Loss(
-                answer,
-                "paths",
-                Cause.NOT_CHOSEN if after.paths else Cause.NOT_HANDED_ON,
-                None,
-                of,
-                len(after.paths),
-                step=step,
-            )
+        loss = _dropped_by(after.trace[-1], before, after.paths, answer=answer, nodes=nodes)
+        if loss is not None:
+            return loss
     return None
+
+
+def _dropped_by(
+    step: Step, before: Ranking | None, after: Ranking, *, answer: str, nodes: set[int]
+) -> Loss | None:
+    """Return a loss by a step between two lists of paths; None if it saw no path to the answer."""
+    order = step.before_cut
+    place = best_rank(order, nodes)
+    if place is not None and len(after):
+        assert order is not None  # the answer has a rank in it
+        return Loss(answer, "paths", Cause.OUTRANKED, place, len(order), len(after), step=step)
+    if place is None and best_rank(before, nodes) is None:
+        return None
+    seen_paths = before if before is not None else order
+    assert seen_paths is not None  # it held a path to the answer
+    of = len(seen_paths)
+    if order is not None and reads_part(step.parameters) and after:
+        return Loss(answer, "paths", Cause.NOT_READ, None, of, len(order), step=step)
+    cause = Cause.NOT_CHOSEN if after else Cause.NOT_HANDED_ON
+    return Loss(answer, "paths", cause, None, of, len(after), step=step)
 
 
 def _on_the_way(run: LaneStages, answer: str, nodes: set[int], way: Path) -> Loss:

@@ -35,50 +35,67 @@ def _fate(graph: KnowledgeGraph, states: Sequence[State], document: str) -> Fate
     last = states[-1] if states else None
     if last is None or not rows:
         return Fate(Cause.NOT_IN_GRAPH, "not in the graph")
-    handed_on = handed_on_chunks(graph, last)
-    chunk_name = lambda row: hit_names(graph, "chunk", [row])[0]
-    for order in filter(None, (_as_chunks(graph, last.chunks), _as_chunks(graph, last.nodes))):
+    for ranking in (last.chunks, last.nodes):
+        order = _as_chunks(graph, ranking)
         place = _place(order, rows)
         if place is not None:
-            cause = Cause.FOUND
-            text = f"rank {place:,}"
-            step = None
-            retained = None
-            of = len(order)
-            if handed_on is not None and rows.isdisjoint(handed_on):
-                steps = (
-                    one
-                    for one in reversed(last.trace)
-                    if one.operator == DocumentsOfNodes.__name__ and one.before_cut is not None
-                )
-                cause, retained, step = Cause.NO_ROOM, len(handed_on), next(steps, None)
-                text = too_late_text(place, retained)
-            elif rows.isdisjoint(shown_chunks(graph, last) or rows):
-                cause, text = Cause.NO_ROOM, f"rank {place:,}, no room in the prompt"
-            return Fate(
-                cause, text, place, of, retained, step=step, chunk=chunk_name(order[place - 1])
-            )
+            return _retrieved_fate(graph, last, rows, order=order, place=place)
     in_loop = any(found_in_batches(step) for step in last.trace)
     for step in reversed(last.trace):
         order = _as_chunks(graph, step.before_cut)
         place = _place(order, rows)
         if place is not None:
-            retained = retained_by(step)
-            if in_loop:
-                text = f"never reached: rank {place:,} of the first search"
-            else:
-                text = too_late_text(place, retained)
-            cause = Cause.BATCH if in_loop else Cause.OUTRANKED
-            return Fate(
-                cause,
-                text,
-                place,
-                len(order),
-                retained,
-                step=step,
-                chunk=chunk_name(order[place - 1]),
-            )
-    return Fate(Cause.NOT_REACHED, "never reached", chunk=chunk_name(min(rows)))
+            return _cut_fate(graph, step, order, place=place, in_loop=in_loop)
+    return Fate(Cause.NOT_REACHED, "never reached", chunk=_chunk_name(graph, min(rows)))
+
+
+def _retrieved_fate(
+    graph: KnowledgeGraph,
+    state: State,
+    rows: frozenset[int],
+    *,
+    order: Sequence[int],
+    place: int,
+) -> Fate:
+    """Return the outcome of a passage with a rank among the hits: found, or too low to be used."""
+    chunk = _chunk_name(graph, order[place - 1])
+    found = Fate(Cause.FOUND, f"rank {place:,}", place, len(order), chunk=chunk)
+    handed_on = handed_on_chunks(graph, state)
+    if handed_on is not None and rows.isdisjoint(handed_on):
+        retained = len(handed_on)
+        text = too_late_text(place, retained)
+        step = _cut_of_documents(state)
+        return replace(found, cause=Cause.NO_ROOM, text=text, retained=retained, step=step)
+    if rows.isdisjoint(shown_chunks(graph, state) or rows):
+        return replace(found, cause=Cause.NO_ROOM, text=f"rank {place:,}, no room in the prompt")
+    return found
+
+
+def _cut_of_documents(state: State) -> Step | None:
+    """Return the last step that took the documents of nodes and cut their order."""
+    for step in reversed(state.trace):
+        if step.operator == DocumentsOfNodes.__name__ and step.before_cut is not None:
+            return step
+    return None
+
+
+def _cut_fate(
+    graph: KnowledgeGraph, step: Step, order: Sequence[int], *, place: int, in_loop: bool
+) -> Fate:
+    """Return the outcome of a passage that a step ranked and dropped."""
+    retained = retained_by(step)
+    if in_loop:
+        cause = Cause.BATCH
+        text = f"never reached: rank {place:,} of the first search"
+    else:
+        cause = Cause.OUTRANKED
+        text = too_late_text(place, retained)
+    chunk = _chunk_name(graph, order[place - 1])
+    return Fate(cause, text, place, len(order), retained, step=step, chunk=chunk)
+
+
+def _chunk_name(graph: KnowledgeGraph, row: int) -> str:
+    return hit_names(graph, "chunk", [row])[0]
 
 
 def too_late_text(place: int, retained: int | None) -> str:

@@ -7,7 +7,7 @@ the graph.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -112,47 +112,69 @@ def measure_quality(
     Repeated answers and passages are counted once. In-depth Analysis of Graph-based RAG names the
     quality of a graph before its use as an open problem.
     """
-    table, chunks = graph.columns.nodes, graph.columns.chunks
-    is_tree = table is not None and table.has("level")  # nodes are passages or summaries
-    n = 0 if is_tree else graph.n_nodes
-    nodes = np.arange(n)
-    count, labels = component_labels(graph, nodes, np.arange(graph.n_edges)) if n else (0, nodes)
-    if n and table is not None and table.has("chunks"):
-        mentioned = np.unique(table.lists("chunks").ids)
-    else:
-        mentioned = np.empty(0, np.int64)
+    chunks = graph.columns.chunks
     question_list = list(questions)
-    answers = {
-        answer: one
-        for one in question_list
-        for answer in one.answers
-        if normalize(answer) not in YES_NO_ANSWERS
-    }
-    golds = {}
-    if chunks is not None:
-        golds = dict.fromkeys(passage for one in question_list for passage in one.gold)
+    golds = _gold_passages(question_list) if chunks is not None else []
     rows = [chunk_rows(graph, passage) for passage in golds]
-    return GraphQuality(
-        entities=n,
-        relations=graph.n_edges if n else 0,
-        isolated=int((graph.degrees(nodes) == 0).sum()) if n else 0,
-        components=int(count),
-        largest=int(np.bincount(labels).max()) if n else 0,
+    texts = GraphQuality(
+        entities=0,
+        relations=0,
+        isolated=0,
+        components=0,
+        largest=0,
         alike=len(suggest_by_spelling(graph, mends or EntityMerges())),
         chunks=0 if chunks is None else len(chunks),
-        bare=0 if chunks is None or not n else len(chunks) - len(mentioned),
-        answers=len(answers) if n else 0,
-        unnamed=sum(not gold_nodes(graph, *one.names(answer)) for answer, one in answers.items())
-        if n
-        else 0,
+        bare=0,
         golds=len(golds),
         lost=sum(not found for found in rows),
-        unmentioned=sum(
-            bool(found) and not found.intersection(mentioned.tolist()) for found in rows
-        )
-        if n
-        else 0,
     )
+    nodes = _entities(graph)
+    if not len(nodes):
+        return texts
+    answers = _known_answers(question_list)
+    mentioned = _chunks_with_entities(graph)
+    count, labels = component_labels(graph, nodes, np.arange(graph.n_edges))
+    return replace(
+        texts,
+        entities=len(nodes),
+        relations=graph.n_edges,
+        isolated=int((graph.degrees(nodes) == 0).sum()),
+        components=int(count),
+        largest=int(np.bincount(labels).max()),
+        bare=0 if chunks is None else len(chunks) - len(mentioned),
+        answers=len(answers),
+        unnamed=sum(not gold_nodes(graph, *one.names(answer)) for answer, one in answers.items()),
+        unmentioned=sum(bool(found) and mentioned.isdisjoint(found) for found in rows),
+    )
+
+
+def _entities(graph: Graph) -> np.ndarray:
+    """Return the nodes that are entities: none in a tree, of which nodes are texts or summaries."""
+    table = graph.columns.nodes
+    is_tree = table is not None and table.has("level")
+    return np.arange(0 if is_tree else graph.n_nodes)
+
+
+def _chunks_with_entities(graph: Graph) -> frozenset[int]:
+    """Return the rows of the chunks that an entity comes from."""
+    table = graph.columns.nodes
+    if table is None or not table.has("chunks"):
+        return frozenset()
+    return frozenset(np.unique(table.lists("chunks").ids).tolist())
+
+
+def _known_answers(questions: Iterable[Question]) -> dict[str, Question]:
+    """Return the known answers but yes and no, each with the last question that has it."""
+    answers = {}
+    for one in questions:
+        for answer in one.answers:
+            if normalize(answer) not in YES_NO_ANSWERS:
+                answers[answer] = one
+    return answers
+
+
+def _gold_passages(questions: Iterable[Question]) -> list[str]:
+    return list(dict.fromkeys(passage for one in questions for passage in one.gold))
 
 
 def _share(part: int, whole: int) -> str:

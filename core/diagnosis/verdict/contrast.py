@@ -100,22 +100,30 @@ def ending_sentences(lanes: Iterable[tuple[str, str]]) -> list[str]:
 
 def _compare_known(lanes: Sequence[LaneSummary], answers: tuple[str, ...], by: str) -> str:
     absent = [loss.name for loss in lanes[0].own.losses if loss.cause is Cause.NOT_IN_GRAPH]
-    if len(absent) == len(answers):
+    of = len(answers)
+    if len(absent) == of:
         return (
             f"{list_names([f'“{name}”' for name in absent])} {is_or_are(len(absent))} not in the graph, so "
             f"no method can find {_it(absent)}."
         )
-    of, counts = len(answers), [lane.right for lane in lanes]
-    most = max(counts)
+    most = max(lane.right for lane in lanes)
     best = [lane for lane in lanes if lane.right == most]
     other_lanes = [lane for lane in lanes if lane.right < most]
-    first_sentence = capitalised(f"{_head(lanes, best, most, answers)}{by}.")
-    by_reader = [lane.by_reader for lane in lanes if lane.by_reader is not None]
-    if len(by_reader) == len(lanes) and max(by_reader) > most:
-        first_sentence = _compare_readers(lanes, best, answers, max(by_reader))
+    first_sentence = _compare_best(lanes, best, answers, by)
     if not other_lanes and most == of:
         return f"{first_sentence} {_other_names(lanes)}".strip()
     return f"{first_sentence} {_clauses(other_lanes or lanes, of, len(lanes))}".strip()
+
+
+def _compare_best(
+    lanes: Sequence[LaneSummary], best: Sequence[LaneSummary], answers: tuple[str, ...], by: str
+) -> str:
+    """Return the sentence on the lanes that find most, or that graph readers find more."""
+    most = best[0].right
+    by_reader = [lane.by_reader for lane in lanes if lane.by_reader is not None]
+    if len(by_reader) == len(lanes) and max(by_reader) > most:
+        return _compare_readers(lanes, best, answers, max(by_reader))
+    return capitalised(f"{_head(lanes, best, most, answers)}{by}.")
 
 
 def _compare_readers(

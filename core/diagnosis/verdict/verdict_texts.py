@@ -51,26 +51,41 @@ def explain_text_lane(comparison: MethodComparison, lane: MethodLane) -> LaneExp
     passages = funnel(
         ask.source, lane.graph, lane.state, passages_of(ask.question), saved=lane.saved_alive
     )
-    answer_stage = next((stage for stage in answers if stage.name == "answer"), None)
-    right = len(answer_stage.alive) if answer_stage else None
+    right = _right_answers(answers)
     of = len(dict.fromkeys(ask.question.answers))
     stages = passages or answers
-    if stages and not any(lost.lost for lost in stages) and stages[-1].name in ("corpus", "graph"):
-        return LaneExplanation(None, "", "It answers without documents.", right, of)
     if not stages:
         return LaneExplanation(None, "", _best(lane), right, of)
+    if _ran_without_documents(stages):
+        return LaneExplanation(None, "", "It answers without documents.", right, of)
     if is_unanswered(lane):
-        head = _head(answers).rstrip(":") if answers else ""
-        known_clause = f"; {head[:1].lower()}{head[1:]}" if head else ""
-        return LaneExplanation(
-            "answer", "Not answered:", f"it was cancelled{known_clause}.", None, of
-        )
+        return _cancelled(answers, of)
     if not passages:
         return _words(answers, right, of)
     lost = lost_passages(lane, passages)
     if lost:
         return _lost(passages, lost, lane.repair, right, of)
     return _brought(lane, passages, right, of)
+
+
+def _right_answers(stages: Sequence[FunnelStage]) -> int | None:
+    """Return how many known answers are in the lane's answer; None where that is unknown."""
+    for stage in stages:
+        if stage.name == "answer":
+            return len(stage.alive)
+    return None
+
+
+def _ran_without_documents(stages: Sequence[FunnelStage]) -> bool:
+    """Return whether a lane retrieved nothing, although nothing was lost before that."""
+    return stages[-1].name in ("corpus", "graph") and not any(stage.lost for stage in stages)
+
+
+def _cancelled(answers: Sequence[FunnelStage], of: int) -> LaneExplanation:
+    """Explain a lane that was cancelled before it answered."""
+    head = _head(answers).rstrip(":") if answers else ""
+    known_clause = f"; {head[:1].lower()}{head[1:]}" if head else ""
+    return LaneExplanation("answer", "Not answered:", f"it was cancelled{known_clause}.", None, of)
 
 
 def _brought(

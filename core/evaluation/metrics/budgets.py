@@ -128,31 +128,46 @@ def orders_by_budget(
     steps = [step for step in trace if "entities" in step.sizes]
     if not steps or nodes is None:
         return
-    last, earlier_operators = steps[-1], [step.operator for step in steps[:-1]]
+    last = steps[-1]
     if last.operator in ("Loop", "AdaptiveRerank"):
-        order_by_budget = dict(
-            _loop_orders(last) if last.operator == "Loop" else _batch_orders(last)
-        )
-        yield from order_by_budget.items()
-        most = max(order_by_budget, default=0)
-        for budget in READING_BUDGETS if most < last.parameters["budget"] else ():
-            if most < budget <= last.parameters["budget"]:
-                yield budget, order_by_budget.get(most, ())
-    elif last.operator in BUDGET_SEARCH_OPERATORS and not earlier_operators:
+        yield from _batched_orders(last)
+    elif last.operator in BUDGET_SEARCH_OPERATORS and len(steps) == 1:
         yield from ((budget, (last.before_cut or nodes).items) for budget in READING_BUDGETS)
-    elif (
+    elif _is_reranked_search(steps):
+        yield from _reranked_orders(steps[0], nodes)
+
+
+def _batched_orders(step: Step) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """Yield the order after each batch, and the last one at larger budgets of the run."""
+    orders = _loop_orders(step) if step.operator == "Loop" else _batch_orders(step)
+    order_by_budget = dict(orders)
+    yield from order_by_budget.items()
+    most = max(order_by_budget, default=0)
+    for budget in READING_BUDGETS:
+        if most < budget <= step.parameters["budget"]:
+            yield budget, order_by_budget.get(most, ())
+
+
+def _is_reranked_search(steps: Sequence[Step]) -> bool:
+    """Return whether steps are a search and a reranker that scores each node by itself."""
+    last, earlier_operators = steps[-1], [step.operator for step in steps[:-1]]
+    return (
         last.operator == "GraphRerank"
         and not last.parameters["alpha"]
         and len(earlier_operators) == 1
         and earlier_operators[0] in BUDGET_SEARCH_OPERATORS
-    ):
-        order = (
-            steps[0].before_cut.items[: steps[0].sizes["entities"]] if steps[0].before_cut else ()
-        )
-        for budget in READING_BUDGETS:
+    )
+
+
+def _reranked_orders(search: Step, nodes: Ranking) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """Yield the final order at each budget without the nodes that the search found later."""
+    if not search.before_cut:
+        return
+    order = search.before_cut.items[: search.sizes["entities"]]
+    for budget in READING_BUDGETS:
+        if budget <= search.parameters["keep"] and order:
             first = frozenset(order[:budget])
-            if budget <= steps[0].parameters["keep"] and order:
-                yield budget, tuple(node for node in nodes.items if node in first)
+            yield budget, tuple(node for node in nodes.items if node in first)
 
 
 def _loop_orders(step: Step) -> Iterator[tuple[int, tuple[int, ...]]]:

@@ -6,7 +6,7 @@ This module reads the chosen option from a reply and checks whether it is the co
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from string import ascii_uppercase
 
 from core.languages.spelling import normalize
@@ -46,20 +46,28 @@ def chosen_option(reply: str, options: Sequence[str]) -> int | None:
     letter_match = LONE_LETTER.match(reply)
     if letter_match:
         return _option_index(letter_match[1], options)
-    named_options = [
-        found
-        for letter in NAMED_LETTER.findall(reply)
-        if letter.isupper() and (found := _option_index(letter, options)) is not None
-    ]
+    capital_letters = filter(str.isupper, NAMED_LETTER.findall(reply))
+    named_options = _option_indices(capital_letters, options)
     if named_options:
         return named_options[-1]
-    marked_options = {
-        found
-        for pair in BRACKETED_LETTER.findall(reply)
-        if (found := _option_index(pair[0] or pair[1], options)) is not None
-    }
+    marked_letters = (before or inside for before, inside in BRACKETED_LETTER.findall(reply))
+    marked_options = set(_option_indices(marked_letters, options))
     if marked_options:
         return marked_options.pop() if len(marked_options) == 1 else None
+    return _option_by_words(reply, options)
+
+
+def _option_indices(letters: Iterable[str], options: Sequence[str]) -> list[int]:
+    """Return the indices of the options that letters stand for, in the order of the letters."""
+    indices = (_option_index(letter, options) for letter in letters)
+    return [index for index in indices if index is not None]
+
+
+def _option_by_words(reply: str, options: Sequence[str]) -> int | None:
+    """Return the index of the only option whose words occur in a reply.
+
+    Options whose words occur in those of another such option do not count.
+    """
     padded_reply, words = f" {normalize(reply)} ", [normalize(option) for option in options]
     matching = [place for place, text in enumerate(words) if text and f" {text} " in padded_reply]
     longest = [

@@ -138,35 +138,54 @@ def check_claims(wanted: BuildingCosts, costs: Sequence[GraphCost]) -> list[str]
     free = [cost.name for cost in costs if not cost.usage().calls]
     if free:
         sentences.append(f"No language model was asked for {', '.join(free)}: 0 tokens.")
-    ordered = [
-        by_name[name] for name in wanted.levels if name in by_name and by_name[name].usage().calls
+    ordered = [by_name[name] for name in wanted.levels if name in by_name]
+    sentences += _check_order([cost for cost in ordered if cost.usage().calls])
+    sentences += _check_prompts(asking)
+    if wanted.index in by_name:
+        sentences += _check_index(by_name[wanted.index])
+    return sentences
+
+
+def _check_order(ordered: Sequence[GraphCost]) -> list[str]:
+    """Return the statements on the graphs in the paper's order of tokens."""
+    if len(ordered) < 2:
+        return []
+    tokens = [_total_tokens(cost.usage(GRAPH_STEPS)) for cost in ordered]
+    words = ", ".join(f"{cost.name} {number:,}" for cost, number in zip(ordered, tokens))
+    agrees = "as here" if tokens == sorted(tokens) else "which is another order than here"
+    sentences = [
+        f"Tokens of building the graph: {words}. The paper's order is "
+        f"{', '.join(cost.name for cost in ordered)}, {agrees}."
     ]
-    if len(ordered) > 1:
-        tokens = [_total_tokens(cost.usage(GRAPH_STEPS)) for cost in ordered]
-        words = ", ".join(f"{cost.name} {number:,}" for cost, number in zip(ordered, tokens))
-        agrees = "as here" if tokens == sorted(tokens) else "which is another order than here"
+    if tokens[0]:
         sentences.append(
-            f"Tokens of building the graph: {words}. The paper's order is "
-            f"{', '.join(cost.name for cost in ordered)}, {agrees}."
-        )
-        if tokens[0]:
-            sentences.append(
-                f"{ordered[-1].name} takes {tokens[-1] / tokens[0]:.1f} times the tokens of "
-                f"{ordered[0].name}; in the paper up to 40."
-            )
-    if asking:
-        more = sum(cost.usage().tokens_in > cost.usage().tokens_out for cost in asking)
-        sentences.append(
-            f"Prompts have more tokens than completions in {more} of {len(asking)} graphs; in the "
-            "paper in all."
-        )
-    if (one := by_name.get(wanted.index)) is not None and _total_tokens(one.usage(GRAPH_STEPS)):
-        share = _total_tokens(one.usage(INDEX_STEPS)) / _total_tokens(one.usage(GRAPH_STEPS))
-        sentences.append(
-            f"The index of {one.name} takes {share:.2f} times the tokens of its graph; in the "
-            "paper nearly as many."
+            f"{ordered[-1].name} takes {tokens[-1] / tokens[0]:.1f} times the tokens of "
+            f"{ordered[0].name}; in the paper up to 40."
         )
     return sentences
+
+
+def _check_prompts(asking: Sequence[GraphCost]) -> list[str]:
+    """Return the statement on the tokens of prompts, if a graph asked a language model."""
+    if not asking:
+        return []
+    more = sum(cost.usage().tokens_in > cost.usage().tokens_out for cost in asking)
+    return [
+        f"Prompts have more tokens than completions in {more} of {len(asking)} graphs; in the "
+        "paper in all."
+    ]
+
+
+def _check_index(cost: GraphCost) -> list[str]:
+    """Return the statement on the index of a graph, if tokens were spent on the graph itself."""
+    graph_tokens = _total_tokens(cost.usage(GRAPH_STEPS))
+    if not graph_tokens:
+        return []
+    share = _total_tokens(cost.usage(INDEX_STEPS)) / graph_tokens
+    return [
+        f"The index of {cost.name} takes {share:.2f} times the tokens of its graph; in the "
+        "paper nearly as many."
+    ]
 
 
 def building_markdown(

@@ -58,6 +58,32 @@ class PublishedSet:
     vary: str = ""
 
 
+@dataclass
+class VariedRows:
+    """Rows for the values of operators' parameters, as they are added.
+
+    Parameters
+    ----------
+    rows : the name of each row, by instance id.
+    instances : their instances.
+    first_ids : by the row that was varied, the id of the instance with its first value.
+    firsts : the same by the id of each instance, where rows have builds of their own.
+    """
+
+    rows: dict[str, str] = field(default_factory=dict)
+    instances: list[Instance] = field(default_factory=list)
+    first_ids: dict[str, str] = field(default_factory=dict)
+    firsts: dict[str, str] = field(default_factory=dict)
+
+    def add(self, instance: Instance, name: str, label: str) -> None:
+        """Add the row of a value with its label."""
+        if instance.id in self.rows:  # two parameters at their defaults give the same line
+            self.rows[instance.id] += f", {label}"
+        else:
+            self.rows[instance.id] = f"{name}, {label}"
+            self.instances.append(instance)
+
+
 @dataclass(frozen=True)
 class Experiment:
     """A table or figure of a paper.
@@ -149,71 +175,97 @@ class Experiment:
         -------
         The experiment with these rows, and their instances.
         """
-        published_set = self.sets[name]
         graphs = wanted or ((self.extractor,) if self.extractor and not small else ())
-        instances_by_row = {
-            id: on_builds(
-                _instance_on_set(known[published_set.methods.get(id, id)], published_set), graphs
-            )
-            for id in (*filter(None, [self.after]), *self.rows)
-        }
-        instances_by_row = (
-            {id: _without_answer(one) for id, one in instances_by_row.items()}
-            if self.retrieval
-            else instances_by_row
-        )
-        row_ids = [
-            id for id in self.rows if not small or not self.small_rows or id in self.small_rows
-        ]
-        first_instances = (instances_by_row[self.after],) if self.after else ()
+        instances_by_row = self._instances_by_row(known, self.sets[name], graphs)
+        row_ids = list(self.rows)
+        if small and self.small_rows:
+            row_ids = [id for id in self.rows if id in self.small_rows]
+        first_instances = [instances_by_row[self.after]] if self.after else []
         if not self.vary:
-            names = {instances_by_row[id].id: row for id, row in self.rows.items()}
-            after, against = (
-                instances_by_row[id].id if id else "" for id in (self.after, self.against)
-            )
-            duels = _renamed(self.duels, {id: one.id for id, one in instances_by_row.items()})
-            return replace(self, rows=names, after=after, against=against, duels=duels), (
-                *first_instances,
-                *(instances_by_row[id] for id in row_ids),
-            )
+            row_instances = [instances_by_row[id] for id in row_ids]
+            return self._with_ids(instances_by_row), (*first_instances, *row_instances)
+        varied = self._vary_rows({id: instances_by_row[id] for id in row_ids}, small, wanted)
+        ids = {id: one.id for id, one in instances_by_row.items()}
+        experiment = replace(
+            self,
+            rows=varied.rows,
+            printed=self._printed_of_values(row_ids, len(varied.rows)),
+            firsts=varied.firsts,
+            duels=_renamed(self.duels, ids | varied.first_ids),
+        )
+        return experiment, (*first_instances, *varied.instances)
+
+    def _instances_by_row(
+        self, known: Mapping[str, Instance], published: PublishedSet, graphs: Sequence[str]
+    ) -> dict[str, Instance]:
+        """Return the instance of each row on a set, by row id, after the one of `after`."""
+        instances_by_row = {}
+        for id in (*filter(None, [self.after]), *self.rows):
+            instance = _instance_on_set(known[published.methods.get(id, id)], published)
+            instance = on_builds(instance, graphs)
+            instances_by_row[id] = _without_answer(instance) if self.retrieval else instance
+        return instances_by_row
+
+    def _with_ids(self, instances_by_row: Mapping[str, Instance]) -> Experiment:
+        """Return the experiment with the ids of its instances in the place of its row ids."""
+        ids = {id: one.id for id, one in instances_by_row.items()}
+        return replace(
+            self,
+            rows={ids[id]: row for id, row in self.rows.items()},
+            after=ids[self.after] if self.after else "",
+            against=ids[self.against] if self.against else "",
+            duels=_renamed(self.duels, ids),
+        )
+
+    def _vary_rows(
+        self, row_instances: Mapping[str, Instance], small: bool, wanted: Sequence[str]
+    ) -> VariedRows:
+        """Return one row per value of the parameters that vary, on the build of each row."""
         builds = self.small_builds if small and self.small_builds else self.builds
-        rows, instances, firsts = dict[str, str](), list(first_instances), dict[str, str]()
-        ids = {id: one.id for id, one in instances_by_row.items()}  # of each row's first value
-        for id in row_ids:
-            row_instance = instances_by_row[id]
+        vary = self.small_vary if small and self.small_vary else self.vary
+        varied = VariedRows()
+        for id, row_instance in row_instances.items():
             if builds:
                 row_instance = on_builds(
                     variant(row_instance, BuiltGraph, "build", builds[id]), wanted
                 )
-            for variation in (self.small_vary if small and self.small_vary else self.vary)[id]:
+            for variation in vary[id]:
                 parameter, _, values = variation.partition("=")
                 variants = vary_parameter((row_instance,), variation)
-                ids[id] = variants[0].id
-                firsts |= {instance.id: variants[0].id for instance in variants} if builds else {}
+                varied.first_ids[id] = variants[0].id
+                if builds:
+                    varied.firsts |= {instance.id: variants[0].id for instance in variants}
                 for instance, value in zip(variants, split(values), strict=True):
-                    if self.label:
-                        label = self.label.format(int(value))
-                    else:
-                        label = f"{parameter.rpartition('.')[2]} {value.strip()}"
-                    if instance.id in rows:  # two parameters at their defaults give the same line
-                        rows[instance.id] += f", {label}"
-                    else:
-                        rows[instance.id] = f"{self.rows[id]}, {label}"
-                        instances.append(instance)
-        each = len(rows) // len(row_ids)
-        places = [list(self.rows).index(id) * each + at for id in row_ids for at in range(each)]
-        none = (None,) * len(rows)
-        printed = {
-            name: {
-                metric: tuple(column[at] for at in places) if len(column) > places[-1] else none
-                for metric, column in columns.items()
-            }
-            for name, columns in self.printed.items()
-        }
-        duels = _renamed(self.duels, ids)
-        return replace(self, rows=rows, printed=printed, firsts=firsts, duels=duels), tuple(
-            instances
-        )
+                    varied.add(instance, self.rows[id], self._value_label(parameter, value))
+        return varied
+
+    def _value_label(self, parameter: str, value: str) -> str:
+        """Return the name of a value of a parameter."""
+        if self.label:
+            return self.label.format(int(value))
+        return f"{parameter.rpartition('.')[2]} {value.strip()}"
+
+    def _printed_of_values(self, row_ids: Sequence[str], count: int) -> dict[str, PrintedValues]:
+        """Return the printed values of `count` rows that stand for values of these rows.
+
+        A column that does not hold all of them has no printed values.
+        """
+        each = count // len(row_ids)
+        all_ids = list(self.rows)
+        places: list[int] = []
+        for id in row_ids:
+            start = all_ids.index(id) * each
+            places += range(start, start + each)
+        printed: dict[str, PrintedValues] = {}
+        for name, columns in self.printed.items():
+            values_by_metric: dict[str, tuple[float | None, ...]] = {}
+            for metric_name, column in columns.items():
+                if len(column) > places[-1]:
+                    values_by_metric[metric_name] = tuple(column[at] for at in places)
+                else:
+                    values_by_metric[metric_name] = (None,) * count
+            printed[name] = values_by_metric
+        return printed
 
     def small(self) -> dict[str, str]:
         """Return the shipped question sets of a small run, by the paper's name of the set.

@@ -83,10 +83,7 @@ def gate_failures(summary: RunSummary, required: Sequence[Gate]) -> Iterator[str
                     f"{gate.least:g} or more."
                 )
             elif mean < gate.least:
-                if format_figure(gate.metric, mean) != format_figure(gate.metric, gate.least):
-                    value = format_figure(gate.metric, mean)
-                else:
-                    value = f"{mean:.6g}"
+                value = _value_below(gate, mean)
                 yield (
                     f"{names[instance].plain} has {gate.metric} {value} (n = {count:,}), which "
                     f"was to be {gate.least:g} or more."
@@ -96,3 +93,11 @@ def gate_failures(summary: RunSummary, required: Sequence[Gate]) -> Iterator[str
                     f"{names[instance].plain} failed in {failed:,} questions, which its "
                     f"{gate.metric} leaves out."
                 )
+
+
+def _value_below(gate: Gate, mean: float) -> str:
+    """Return a mean below the least value with as many digits as tell them apart."""
+    value = format_figure(gate.metric, mean)
+    if value == format_figure(gate.metric, gate.least):
+        return f"{mean:.6g}"
+    return value

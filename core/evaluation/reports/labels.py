@@ -39,6 +39,23 @@ def label_positions(
     """
     if not points:
         return {}
+    placed: dict[str, PlotPoint] = {}
+    position_by_name: dict[str, str] = {}
+    for name, share in _shares_of_axes(points, ratios, ends).items():
+        options = _label_options(share[0])
+        row, way = next(
+            (option for option in options if not _is_taken(_centre(share, *option), placed)),
+            options[0],
+        )
+        placed[name] = _centre(share, row, way)
+        position_by_name[name] = f"{row} {way}"
+    return position_by_name
+
+
+def _shares_of_axes(
+    points: Mapping[str, PlotPoint], ratios: bool, ends: PlotPoint | None
+) -> dict[str, PlotPoint]:
+    """Return the points as shares of the axes, by name."""
     costs = [math.log(x) if ratios else x for x, _ in points.values()]
     max_x, max_y = ends or (
         max(x for x, _ in points.values()),
@@ -46,30 +63,23 @@ def label_positions(
     )
     low, high = (min(costs), max(costs)) if ratios else (0.0, max_x)
     x_range = (high - low) or 1.0
-    placed: dict[str, PlotPoint] = {}
-    position_by_name: dict[str, str] = {}
-    for (name, (_, y)), cost in zip(points.items(), costs):
-        share = ((cost - low) / x_range, y / max_y)
-        side = "left" if share[0] > 0.5 else "right"
-        has_other_side = {"left": 1 - share[0], "right": share[0]}[side] >= LABEL_SIZE[
-            0
-        ]  # room on the other side
-        options = [
-            (row, way)
-            for way in (side, *(["right" if side == "left" else "left"] if has_other_side else []))
-            for row in LABEL_ROWS
-        ]
-        options += [
-            (row, "center")
-            for row in LABEL_ROWS[:2]
-            if LABEL_SIZE[0] / 2 <= share[0] <= 1 - LABEL_SIZE[0] / 2
-        ]
-        row, way = next(
-            (option for option in options if not _is_taken(_centre(share, *option), placed)),
-            options[0],
-        )
-        placed[name], position_by_name[name] = _centre(share, row, way), f"{row} {way}"
-    return position_by_name
+    return {
+        name: ((cost - low) / x_range, y / max_y)
+        for (name, (_, y)), cost in zip(points.items(), costs)
+    }
+
+
+def _label_options(x_share: float) -> list[tuple[str, str]]:
+    """Return the rows and sides of a label that are possible, the best first."""
+    side, other_side = ("left", "right") if x_share > 0.5 else ("right", "left")
+    other_room = 1 - x_share if side == "left" else x_share
+    sides = [side, other_side] if other_room >= LABEL_SIZE[0] else [side]
+    options: list[tuple[str, str]] = []
+    for way in sides:
+        options += [(row, way) for row in LABEL_ROWS]
+    if LABEL_SIZE[0] / 2 <= x_share <= 1 - LABEL_SIZE[0] / 2:
+        options += [(row, "center") for row in LABEL_ROWS[:2]]
+    return options
 
 
 def _centre(at: PlotPoint, row: str, side: str) -> PlotPoint:

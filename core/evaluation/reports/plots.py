@@ -76,25 +76,17 @@ def front_plot(summary: RunSummary, table: EstimateTable, cost: str, quality: st
     import plotly.graph_objects as go
 
     figure = go.Figure()
-    best = [name for name in summary.front(table, cost, quality)]
+    best = summary.front(table, cost, quality)
     if len(best) > 1:
         x, y = ([table[name][axis].mean for name in best] for axis in (cost, quality))
         line = {"color": LINE_COLOUR, "width": 1.5, "dash": "dot", "shape": "hv"}
         figure.add_scatter(x=x, y=y, mode="lines", line=line, name="Pareto front", hoverinfo="skip")
-    complete_points = {
-        i: (row[cost], row[quality])
-        for i, row in table.items()
-        if row[cost].mean is not None and row[quality].mean is not None
-    }
-    costs = [c.numbers()[0] for c, _ in complete_points.values()]
-    spread = bool(costs) and min(costs) > 0 and max(costs) > 20 * min(costs)
-    room = _axis_range([q for _, q in complete_points.values()])
-    ends = (max(c.numbers()[2] for c, _ in complete_points.values()), room[1]) if room else None
-    beside_point = label_positions(
-        {i: (c.numbers()[0], q.numbers()[0]) for i, (c, q) in complete_points.items()}, spread, ends
-    )
+    points = _complete_points(table, cost, quality)
+    spread = _is_spread([c.numbers()[0] for c, _ in points.values()])
+    room = _axis_range([q for _, q in points.values()])
+    beside_point = _beside_points(points, spread, room)
     names, order = method_names(summary.run), list(summary.instances)
-    for equal, (c, q) in group_equal(complete_points).items():
+    for equal, (c, q) in group_equal(points).items():
         instance, i = equal[0], order.index(equal[0])
         figure.add_scatter(
             x=[c.mean],
@@ -113,6 +105,41 @@ def front_plot(summary: RunSummary, table: EstimateTable, cost: str, quality: st
                 f"{_figure_text(cost, c)}<extra></extra>"
             ),
         )
+    _label_front_axes(figure, cost, quality, spread=spread, room=room)
+    return add_note(
+        apply_style(figure, f"{_title(quality)} against {_title(cost).lower()}", legend=False),
+        summary,
+    )
+
+
+def _complete_points(
+    table: EstimateTable, cost: str, quality: str
+) -> dict[str, tuple[Estimate, Estimate]]:
+    """Return cost and quality of the instances that have both."""
+    return {
+        instance: (row[cost], row[quality])
+        for instance, row in table.items()
+        if row[cost].mean is not None and row[quality].mean is not None
+    }
+
+
+def _is_spread(costs: Sequence[float]) -> bool:
+    """Return whether costs differ so much that their axis is logarithmic."""
+    return bool(costs) and min(costs) > 0 and max(costs) > 20 * min(costs)
+
+
+def _beside_points(
+    points: Mapping[str, tuple[Estimate, Estimate]], spread: bool, room: list[float] | None
+) -> dict[str, str]:
+    """Return the positions of the labels of points, on a cost axis that holds all intervals."""
+    ends = (max(c.numbers()[2] for c, _ in points.values()), room[1]) if room else None
+    means = {i: (c.numbers()[0], q.numbers()[0]) for i, (c, q) in points.items()}
+    return label_positions(means, spread, ends)
+
+
+def _label_front_axes(
+    figure: Figure, cost: str, quality: str, *, spread: bool, room: list[float] | None
+) -> None:
     figure.update_xaxes(
         title=_title(cost),
         type="log" if spread else "linear",
@@ -120,10 +147,6 @@ def front_plot(summary: RunSummary, table: EstimateTable, cost: str, quality: st
         minorloglabels="complete",
     )
     figure.update_yaxes(title=_title(quality), range=room)
-    return add_note(
-        apply_style(figure, f"{_title(quality)} against {_title(cost).lower()}", legend=False),
-        summary,
-    )
 
 
 def funnels(summary: RunSummary) -> dict[str, Figure]:

@@ -5,7 +5,7 @@ Both lines of a pair ran on the same questions of the same run.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -33,6 +33,8 @@ from core.parameters import parameter_values, parameters
 
 # An operator and its replacement; None on one side if the operator was added or removed.
 StepChange = tuple[Operator | None, Operator | None]
+# By the key of each step: the step, and the instances without and with it.
+StepPairs = dict[tuple[str, str], tuple[StepChange, list[tuple[str, str]]]]
 
 
 @dataclass(frozen=True)
@@ -57,49 +59,57 @@ def step_effects(summary: RunSummary) -> list[StepEffect]:
     no correct answers are known. Adaptations, programs of the user and runs from files are left
     out.
     """
-    lines = {
-        one["id"]: line
-        for one in summary.run.spec["instances"]
-        if (line := line_of(one["line"])) is not None
-    }
-    compared_ids = [
-        one
-        for one, line in lines.items()
-        if one not in summary.adapted and not any(map(is_external, line))
-    ]
-    pairs_by_step: dict[tuple[str, str], tuple[StepChange, list[tuple[str, str]]]] = {}
-    for a, b in combinations(compared_ids, 2):
-        step = one_step(lines[a], lines[b])
-        if step is not None:
-            turned, pair = (
-                ((step[1], step[0]), (b, a))
-                if _is_backwards(step, pairs_by_step)
-                else (step, (a, b))
-            )
-            pairs_by_step.setdefault(_key(turned), (turned, []))[1].append(pair)
-    by = correctness_measure(summary, compared_ids) if pairs_by_step else ""
+    lines = _compared_lines(summary)
+    pairs_by_step = _pairs_by_step(lines)
+    by = correctness_measure(summary, list(lines)) if pairs_by_step else ""
     if not by:
         return []
-    values = {one: _shares(summary, one, by) for one in compared_ids}
+    values = {one: _shares(summary, one, by) for one in lines}
     name = cost_metric(summary)
-    costs = {one: summary.values(one, (name,))[:, 0] for one in compared_ids}
+    costs = {one: summary.values(one, (name,))[:, 0] for one in lines}
     effects = []
     for step, pairs in pairs_by_step.values():
         without, added = _averaged(values, pairs)
-        if (test := paired_test(by, "with", "without", added, without)) is not None:
-            cheap, dear = _averaged(costs, pairs)
-            gap = dear - cheap
-            effects.append(
-                StepEffect(
-                    step_words(step),
-                    tuple(pairs),
-                    test,
-                    None if np.isnan(gap).all() else float(np.nanmean(gap)),
-                )
-            )
+        test = paired_test(by, "with", "without", added, without)
+        if test is not None:
+            cost = _mean_gap(*_averaged(costs, pairs))
+            effects.append(StepEffect(step_words(step), tuple(pairs), test, cost))
     tests = holm_corrected(one.test for one in effects)
     effects = [replace(one, test=test) for one, test in zip(effects, tests, strict=True)]
     return sorted(effects, key=lambda one: (-one.test.difference, one.words))
+
+
+def _compared_lines(summary: RunSummary) -> dict[str, Line]:
+    """Return the lines by instance, without adaptations, programs of the user and files."""
+    lines = {}
+    for one in summary.run.spec["instances"]:
+        line = line_of(one["line"])
+        if line is None or one["id"] in summary.adapted:
+            continue
+        if not any(map(is_external, line)):
+            lines[one["id"]] = line
+    return lines
+
+
+def _pairs_by_step(lines: Mapping[str, Line]) -> StepPairs:
+    """Return the pairs of instances (without, with) that differ in one step, by this step."""
+    pairs_by_step: StepPairs = {}
+    for a, b in combinations(lines, 2):
+        step = one_step(lines[a], lines[b])
+        if step is None:
+            continue
+        pair = (a, b)
+        if _is_backwards(step, pairs_by_step):
+            step = (step[1], step[0])
+            pair = (b, a)
+        pairs_by_step.setdefault(_key(step), (step, []))[1].append(pair)
+    return pairs_by_step
+
+
+def _mean_gap(cheap: np.ndarray, dear: np.ndarray) -> float | None:
+    """Return the mean difference of costs by question; None where none is known."""
+    gap = dear - cheap
+    return None if np.isnan(gap).all() else float(np.nanmean(gap))
 
 
 def is_external(operator: Operator) -> bool:

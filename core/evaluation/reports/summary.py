@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -204,9 +205,7 @@ class RunSummary:
         for row in self.of(instance):
             if row.outcome is not None and not (with_context and row.outcome.without_context):
                 values = [one(row.outcome) for one in chosen_metrics]
-                matrix[row_by_question[row.question.id]] = [
-                    np.nan if value is None else value for value in values
-                ]
+                matrix[row_by_question[row.question.id]] = _with_nan(values)
         if not with_context:
             has_values = ~np.isnan(matrix).all(0)
             for row in self.of(instance):
@@ -215,9 +214,7 @@ class RunSummary:
                         one.when_failed(row.question) if there else None
                         for one, there in zip(chosen_metrics, has_values, strict=True)
                     ]
-                    matrix[row_by_question[row.question.id]] = [
-                        np.nan if value is None else value for value in values
-                    ]
+                    matrix[row_by_question[row.question.id]] = _with_nan(values)
         matrix[:, [bool(self.lacks(instance, name)) for name in names]] = np.nan
         return matrix
 
@@ -417,29 +414,20 @@ class RunSummary:
         """
         names = method_names(self.run)
         sentences = list[str]()
-        answering = list[str]()
-        filed = list[str]()
         for instance in self.instances:
-            outcomes = [row.outcome for row in self.of(instance) if row.outcome is not None]
+            outcomes = self._outcomes(instance)
             document_counts = [outcome.given for outcome in outcomes if outcome.given is not None]
             lacking = [one for one in document_counts if one.unplaced]
             if lacking:
-                unplaced_total, document_total = (
-                    sum(getattr(one, name) for one in document_counts)
-                    for name in ("unplaced", "documents")
-                )
+                unplaced_total = sum(one.unplaced for one in document_counts)
+                document_total = sum(one.documents for one in document_counts)
                 of_questions = f"in {len(lacking):,} of {len(document_counts):,} questions"
                 sentences.append(
                     f"{names[instance]}: {unplaced_total:,} of {document_total:,} documents not in the corpus, "
                     f"{of_questions}."
                 )
-            if any(
-                outcome.answer is not None and outcome.answer.by == ANSWER_BY_METHOD
-                for outcome in outcomes
-            ):
-                answering.append(str(names[instance]))
-            if any(outcome.looked_up for outcome in outcomes):
-                filed.append(str(names[instance]))
+        answering = self._names_of_any(_is_answered_by_method)
+        filed = self._names_of_any(attrgetter("looked_up"))
         if answering:
             sentences.append(
                 f"{join_words(answering)} brought {'its' if len(answering) == 1 else 'their'} own "
@@ -451,6 +439,14 @@ class RunSummary:
                 "a file."
             )
         return sentences
+
+    def _outcomes(self, instance: str) -> list[Outcome]:
+        return [row.outcome for row in self.of(instance) if row.outcome is not None]
+
+    def _names_of_any(self, has: Callable[[Outcome], bool]) -> list[str]:
+        """Return the names of the instances that have an outcome of a kind."""
+        names = method_names(self.run)
+        return [str(names[one]) for one in self.instances if any(map(has, self._outcomes(one)))]
 
     def f1_of_means(self, table: dict[str, Estimate]) -> dict[str, float | None]:
         """Return the F1 of mean precision and mean recall.
@@ -553,29 +549,22 @@ def summary_dict(summary: RunSummary, names: Sequence[str] = ()) -> dict[str, An
     Numbers, texts, lists and dicts alone.
     """
     names = names or summary.reported
-    run, table, context = summary.run, summary.table(names), summary.table(names, with_context=True)
-    hops = {hop: part.table(names) for hop, part in summary.by_hops().items()}
-    instances, methods = {}, method_names(run)
+    run = summary.run
+    tables = FigureTables(
+        summary.table(names),
+        summary.table(names, with_context=True),
+        {hop: part.table(names) for hop, part in summary.by_hops().items()},
+    )
+    methods = method_names(run)
+    instances = {}
     for instance, spec in zip(summary.instances, run.spec["instances"], strict=True):
-        instances[instance] = {
+        names_dict = {
             "name": spec["name"],
             "method": methods[instance].plain,
             "title": spec["title"],
             "line": spec["line"],
-            "questions": summary.counts(instance),
-            "answered_by": summary.answered_by(instance),
-            "metrics": _plain(table[instance]),
-            "metrics_with_context": _plain(context[instance]),
-            "f1_of_means": summary.f1_of_means(table[instance]),
-            "by_hops": {
-                "unknown" if hop is None else str(hop): _plain(part[instance])
-                for hop, part in hops.items()
-            },
-            "funnel": summary.funnel(instance),
-            **({"passage_funnel": found} if (found := summary.passage_funnel(instance)) else {}),
-            "operators": summary.operators(instance),
-            "errors": summary.errors(instance),
         }
+        instances[instance] = names_dict | _figures_dict(summary, instance, tables)
     return {
         "run": run.id,
         "status": run.status,
@@ -586,16 +575,65 @@ def summary_dict(summary: RunSummary, names: Sequence[str] = ()) -> dict[str, An
         "graphs": [name for name, _ in run.spec["graphs"]],
         "instances": instances,
         "paired": [dataclasses.asdict(test) for test in summary.compared()],
-        **({"untested": sentence} if (sentence := summary.untested()) else {}),
-        **({"unfinished": sentence} if (sentence := summary.so_far()) else {}),
-        **({"shallow": sentences} if (sentences := summary.shallow(names)) else {}),
+        **_without_empty("untested", summary.untested()),
+        **_without_empty("unfinished", summary.so_far()),
+        **_without_empty("shallow", summary.shallow(names)),
         "fronts": [
-            {"cost": c, "quality": q, "instances": list(summary.front(table, c, q))}
+            {"cost": c, "quality": q, "instances": list(summary.front(tables.whole, c, q))}
             for c, q in summary.fronts
             if {c, q} <= set(names)
         ],
         "conventions": {name: metric(name).described() for name in names},
     }
+
+
+@dataclass(frozen=True)
+class FigureTables:
+    """Estimates of a run by instance and metric.
+
+    Parameters
+    ----------
+    whole : over all questions.
+    with_context : over the questions that were answered with a context.
+    by_hops : over the questions of each hop count; None where it is unknown.
+    """
+
+    whole: Mapping[str, dict[str, Estimate]]
+    with_context: Mapping[str, dict[str, Estimate]]
+    by_hops: Mapping[int | None, Mapping[str, dict[str, Estimate]]]
+
+
+def _figures_dict(summary: RunSummary, instance: str, tables: FigureTables) -> dict[str, Any]:
+    """Return the figures of an instance as plain data."""
+    return {
+        "questions": summary.counts(instance),
+        "answered_by": summary.answered_by(instance),
+        "metrics": _plain(tables.whole[instance]),
+        "metrics_with_context": _plain(tables.with_context[instance]),
+        "f1_of_means": summary.f1_of_means(tables.whole[instance]),
+        "by_hops": {
+            "unknown" if hop is None else str(hop): _plain(part[instance])
+            for hop, part in tables.by_hops.items()
+        },
+        "funnel": summary.funnel(instance),
+        **_without_empty("passage_funnel", summary.passage_funnel(instance)),
+        "operators": summary.operators(instance),
+        "errors": summary.errors(instance),
+    }
+
+
+def _without_empty(key: str, value: Any) -> dict[str, Any]:
+    """Return an item of a dict, or none if its value is empty."""
+    return {key: value} if value else {}
+
+
+def _is_answered_by_method(outcome: Outcome) -> bool:
+    return outcome.answer is not None and outcome.answer.by == ANSWER_BY_METHOD
+
+
+def _with_nan(values: Iterable[float | None]) -> list[float]:
+    """Return values with NaN for missing ones."""
+    return [np.nan if value is None else value for value in values]
 
 
 def _plain(estimates: dict[str, Estimate]) -> dict[str, dict[str, Any]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from core.comparison import lane_traces
@@ -190,42 +191,51 @@ def load_models(
     ModelUnavailable : a model that answers or judges is missing. Rows report others.
     """
     watch.report("Loading the models")
-    needed_roles = [
-        name
-        for i in plan.instances
-        for o in i.line
-        if o.stage == "generate" and plan.model
-        for name in models_used(o)
-    ]
-    needed_roles += plan.judges
-    for role in dict.fromkeys(needed_roles):
-        load_weights = getattr(environment.models.chat(role), "load", None)
+    needed_roles = [*_answering_models(plan), *plan.judges]
+    _load_weights(environment.models, needed_roles)
+    first_question = plan.drawn[0]
+    operators = [operator for i in plan.instances for operator in i.line]
+    scorers = [name for name in plan.models if name not in needed_roles]
+    for operator in dict.fromkeys(filter(needs_warm_up, operators)):
+        with _failures_left_to_rows(watch):
+            _warm_up_operator(operator, ask(first_question), environment, watch)
+    for name in scorers:
+        with _failures_left_to_rows(watch):
+            _warm_up_scorer(environment.models, name)
+
+
+def _answering_models(plan: Plan) -> list[str]:
+    """Return the models and roles that answer, if the plan asks for answers."""
+    names: list[str] = []
+    if plan.model:
+        for instance in plan.instances:
+            for operator in instance.line:
+                if operator.stage == "generate":
+                    names += models_used(operator)
+    return names
+
+
+def _load_weights(models, roles: Sequence[str]) -> None:
+    """Load language models that run on this computer."""
+    for role in dict.fromkeys(roles):
+        load_weights = getattr(models.chat(role), "load", None)
         if load_weights:
             load_weights()
-    first_question = plan.drawn[0]
-    extractors = dict.fromkeys(
-        operator for i in plan.instances for operator in i.line if needs_warm_up(operator)
-    )
-    for load_step in [
-        *(
-            lambda operator=operator: _warm_up_operator(
-                operator, ask(first_question), environment, watch
-            )
-            for operator in extractors
-        ),
-        *(
-            lambda name=name: _warm_up_scorer(environment.models, name)
-            for name in plan.models
-            if name not in needed_roles
-        ),
-    ]:
-        watch.check()
-        try:
-            load_step()
-        except RunCancelled:
-            raise
-        except Exception as error:
-            log.info("Warming up: %s", error)  # the affected rows report it
+
+
+@contextmanager
+def _failures_left_to_rows(watch: Watch) -> Iterator[None]:
+    """Log a failure of a step and go on, as the affected rows report it.
+
+    Before the step it checks whether the run was cancelled.
+    """
+    watch.check()
+    try:
+        yield
+    except RunCancelled:
+        raise
+    except Exception as error:
+        log.info("Warming up: %s", error)
 
 
 def _warm_up_operator(

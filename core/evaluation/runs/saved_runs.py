@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 from core.comparison.lane import MethodComparison, MethodLane
@@ -10,6 +11,7 @@ from core.comparison.lane_run import answer_role
 from core.errors import BadInput
 from core.evaluation.runs.plan import Plan, make_plan
 from core.evaluation.runs.store import Run, Store
+from core.graph.protocol import KnowledgeGraph
 from core.instances.catalogue import Instance, catalogue
 from core.io.plain_data import from_plain
 from core.operators.base import Line
@@ -17,6 +19,17 @@ from core.operators.text import parse_line
 from core.runtime.jobs import JOB_DONE, JOB_FAILED
 from core.snapshot import thaw_all
 from core.sources import AnswerSource, SourceQuestion
+from core.types import State
+
+
+@dataclass(frozen=True)
+class ReopenedRow:
+    """A saved row with its thawed states, and the graph that its line names, if any."""
+
+    instance: Instance
+    states: tuple[State, ...]
+    graph: KnowledgeGraph | None
+    error: str | None
 
 
 def reopen_comparison(
@@ -45,15 +58,14 @@ def reopen_comparison(
     BadInput : the run has no such question or no saved state of it, or a graph has changed since.
     """
     chosen = [spec for spec in run.spec["instances"] if not instances or spec["id"] in instances]
-    errors = {(row.instance, row.question.id): row.error for row in store.rows(run.id)}
+    errors = {row.instance: row.error for row in store.rows(run.id) if row.question.id == question}
     rows = []
     for spec in chosen:
-        if (spec["id"], question) in errors:
-            saved, instance = store.states(run.id, spec["id"], question), _instance(spec)
-            own = open_build(instance.line) if saved else None
-            states = thaw_all(saved, own or source.graph) if saved else ()
-            rows.append((instance, states, own, errors[spec["id"], question]))
-    last_state = next((states[-1] for _, states, _, _ in rows if states), None)
+        if spec["id"] in errors:
+            saved = store.states(run.id, spec["id"], question)
+            row = ReopenedRow(_instance(spec), (), None, errors[spec["id"]])
+            rows.append(_thawed(row, saved, source, open_build) if saved else row)
+    last_state = next((row.states[-1] for row in rows if row.states), None)
     if last_state is None:
         raise BadInput(
             f"Nothing that could be opened is kept of question “{question}” in evaluation {run.id}."
@@ -61,21 +73,30 @@ def reopen_comparison(
     ask = SourceQuestion(
         source, last_state.question, last_state.seeds, run.spec["seed"], model=run.spec["model"]
     )
-    lanes = [
-        MethodLane(
-            ask,
-            instance,
-            states,
-            own,
-            status=JOB_FAILED if error else JOB_DONE,
-            error=error,
-            answer=(states[-1].answer or "") if states else "",
-            model=answer_role(instance.line) if ask.model else None,
-            tried=True,
-        )
-        for instance, states, own, error in rows
-    ]
-    return MethodComparison(ask, lanes)
+    return MethodComparison(ask, [_finished_lane(ask, row) for row in rows])
+
+
+def _thawed(
+    row: ReopenedRow, saved, source: AnswerSource, open_build: Callable[[Line], Any]
+) -> ReopenedRow:
+    """Return a row with its saved states, on the graph of its line or of the source."""
+    graph = open_build(row.instance.line)
+    return replace(row, states=thaw_all(saved, graph or source.graph), graph=graph)
+
+
+def _finished_lane(ask: SourceQuestion, row: ReopenedRow) -> MethodLane:
+    answer = row.states[-1].answer if row.states else None
+    return MethodLane(
+        ask,
+        row.instance,
+        row.states,
+        row.graph,
+        status=JOB_FAILED if row.error else JOB_DONE,
+        error=row.error,
+        answer=answer or "",
+        model=answer_role(row.instance.line) if ask.model else None,
+        tried=True,
+    )
 
 
 def load_plan(store: Store, run: Run) -> Plan:

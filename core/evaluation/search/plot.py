@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING
 
 from core.evaluation.metrics.catalogue import metric
+from core.evaluation.metrics.statistics import Estimate
 from core.evaluation.reports.export import format_figure
 from core.evaluation.reports.method_names import instance_name
 from core.evaluation.reports.plots import (
@@ -54,40 +56,75 @@ def search_plot(
     """
     import plotly.graph_objects as go
 
-    figure, front_points = go.Figure(), pareto_points(tuple(points))
-    rising = sorted(front_points, key=lambda point: point.tried.cost)
-    if len(rising) > 1:
-        figure.add_scatter(
-            x=[point.tried.cost for point in rising],
-            y=[point.tried.quality for point in rising],
-            mode="lines",
-            line={"color": FRONT_COLOUR, "width": 1.5, "dash": "dot", "shape": "hv"},
-            hoverinfo="skip",
-            showlegend=False,
-        )
+    figure = go.Figure()
+    front_points = pareto_points(tuple(points))
+    _add_front_line(figure, front_points)
     given_up = [point for point in points if not point.whole]
     others = [point for point in points if point.whole and point not in front_points]
-    for name, group_points, colour, size, symbol in (
-        ("stopped early", given_up, TRIED_COLOUR, 7, "circle-open"),
-        ("tried", others, TRIED_COLOUR, 8, "circle"),
-        ("best at its cost", front_points, FRONT_COLOUR, 12, "circle"),
+    for group in (
+        MarkerGroup("stopped early", given_up, TRIED_COLOUR, size=7, symbol="circle-open"),
+        MarkerGroup("tried", others, TRIED_COLOUR, size=8),
+        MarkerGroup("best at its cost", front_points, FRONT_COLOUR, size=12, numbered=True),
     ):
-        if group_points:
-            figure.add_scatter(
-                x=[point.tried.cost for point in group_points],
-                y=[point.tried.quality for point in group_points],
-                mode="markers+text" if group_points is front_points else "markers",
-                text=[str(point.number) for point in group_points]
-                if group_points is front_points
-                else None,
-                textposition="top center",
-                marker={"color": colour, "size": size, "symbol": symbol},
-                name=name,
-                hovertext=[_hover(point, quality, cost) for point in group_points],
-                hoverinfo="text",
-            )
+        if group.points:
+            _add_markers(figure, group, quality, cost)
     if verdict is not None:
         _add_unseen(figure, verdict, quality, cost)
+    _add_budget(figure, budget, cost)
+    title = metric(quality).described()["title"]
+    figure.update_xaxes(
+        title=f"{metric(cost).title} a question",
+        type="log" if cost == "seconds" else "linear",
+        minorloglabels="none",
+    )
+    figure.update_yaxes(title=title, range=[-0.05, 1.08])
+    return apply_style(figure, f"{title} against {metric(cost).title.lower()}")
+
+
+@dataclass(frozen=True)
+class MarkerGroup:
+    """Tried lines of one kind, with their marker; with their numbers if `numbered`."""
+
+    name: str
+    points: Sequence[SearchPoint]
+    colour: str
+    size: int
+    symbol: str = "circle"
+    numbered: bool = False
+
+
+def _add_front_line(figure: Figure, front_points: Sequence[SearchPoint]) -> None:
+    """Add a line along the front, if it has several points."""
+    if len(front_points) < 2:
+        return
+    rising = sorted(front_points, key=lambda point: point.tried.cost)
+    figure.add_scatter(
+        x=[point.tried.cost for point in rising],
+        y=[point.tried.quality for point in rising],
+        mode="lines",
+        line={"color": FRONT_COLOUR, "width": 1.5, "dash": "dot", "shape": "hv"},
+        hoverinfo="skip",
+        showlegend=False,
+    )
+
+
+def _add_markers(figure: Figure, group: MarkerGroup, quality: str, cost: str) -> None:
+    numbers = [str(point.number) for point in group.points]
+    figure.add_scatter(
+        x=[point.tried.cost for point in group.points],
+        y=[point.tried.quality for point in group.points],
+        mode="markers+text" if group.numbered else "markers",
+        text=numbers if group.numbered else None,
+        textposition="top center",
+        marker={"color": group.colour, "size": group.size, "symbol": group.symbol},
+        name=group.name,
+        hovertext=[_hover(point, quality, cost) for point in group.points],
+        hoverinfo="text",
+    )
+
+
+def _add_budget(figure: Figure, budget: float, cost: str) -> None:
+    """Add the budget as a labelled vertical line."""
     figure.add_vline(x=budget, line={"color": PUBLISHED_COLOUR, "width": 1, "dash": "dash"})
     # On a logarithmic axis, annotations are positioned by the exponent.
     place = math.log10(budget) if cost == "seconds" else budget
@@ -101,68 +138,77 @@ def search_plot(
         yanchor="top",
         xshift=4,
     )
-    title = metric(quality).described()["title"]
-    figure.update_xaxes(
-        title=f"{metric(cost).title} a question",
-        type="log" if cost == "seconds" else "linear",
-        minorloglabels="none",
-    )
-    figure.update_yaxes(title=title, range=[-0.05, 1.08])
-    return apply_style(figure, f"{title} against {metric(cost).title.lower()}")
+
+
+@dataclass(frozen=True)
+class UnseenGroup:
+    """Lines on unseen questions: the label and the figures of each by its name, and a marker."""
+
+    name: str
+    lines: Mapping[str, tuple[str, Mapping[str, Estimate]]]
+    colour: str
+    symbol: str
 
 
 def _add_unseen(figure: Figure, verdict: SearchVerdict, quality: str, cost: str) -> None:
     """Add the published lines and the chosen points on unseen questions, with 95 % intervals."""
-    found_rows = {
+    found_lines = {
         f"{one.point.number}": (f"{one.point.number}", one.figures) for one in verdict.against
     }
-    published = {
-        str(instance_name(verdict.published[key])): (
-            point_label(instance_name(verdict.published[key])),
-            row,
-        )
-        for key, row in verdict.figures.items()
-    }
-    means = [row[cost].mean for _, row in (*found_rows.values(), *published.values())]
+    published_lines = {}
+    for key, row in verdict.figures.items():
+        name = instance_name(verdict.published[key])
+        published_lines[str(name)] = (point_label(name), row)
+    means = [row[cost].mean for _, row in (*found_lines.values(), *published_lines.values())]
     costs = [mean for mean in means if mean is not None]
-    for group, colour, symbol, figures in (
-        ("published, unseen questions", PUBLISHED_COLOUR, "square", published),
-        ("found, unseen questions", UNSEEN_COLOUR, "diamond", found_rows),
+    for group in (
+        UnseenGroup("published, unseen questions", published_lines, PUBLISHED_COLOUR, "square"),
+        UnseenGroup("found, unseen questions", found_lines, UNSEEN_COLOUR, "diamond"),
     ):
-        estimates_by_name = {
-            name: estimates
-            for name, (_, estimates) in figures.items()
-            if estimates[quality].mean is not None
-        }
-        numbers = [one[quality].numbers() for one in estimates_by_name.values()]
-        figure.add_scatter(
-            x=[one[cost].mean for one in estimates_by_name.values()],
-            y=[mean for mean, _, _ in numbers],
-            error_y={
-                "type": "data",
-                "symmetric": False,
-                "array": [high - mean for mean, _, high in numbers],
-                "arrayminus": [mean - low for mean, low, _ in numbers],
-                "thickness": 1.2,
-                "width": 4,
-            },
-            mode="markers+text",
-            text=[figures[name][0] for name in estimates_by_name],
-            textfont={"size": 12},
-            textposition=[
-                f"middle {roomier_side(one[cost].numbers()[0], costs, cost == 'seconds')}"
-                for one in estimates_by_name.values()
-            ],
-            cliponaxis=False,
-            marker={"color": colour, "size": 11, "symbol": symbol},
-            name=group,
-            hovertext=[
-                f"<b>{escape(name)}</b><br>{format_figure(quality, one[quality].mean)} at "
-                f"{format_figure(cost, one[cost].mean)}"
-                for name, one in estimates_by_name.items()
-            ],
-            hoverinfo="text",
-        )
+        _add_unseen_markers(figure, group, quality=quality, cost=cost, costs=costs)
+
+
+def _add_unseen_markers(
+    figure: Figure, group: UnseenGroup, *, quality: str, cost: str, costs: Sequence[float]
+) -> None:
+    """Add the lines of a group that have a quality, labelled on the side with more room.
+
+    `costs` are those of all lines on unseen questions.
+    """
+    estimates_by_name = {
+        name: estimates
+        for name, (_, estimates) in group.lines.items()
+        if estimates[quality].mean is not None
+    }
+    numbers = [one[quality].numbers() for one in estimates_by_name.values()]
+    figure.add_scatter(
+        x=[one[cost].mean for one in estimates_by_name.values()],
+        y=[mean for mean, _, _ in numbers],
+        error_y={
+            "type": "data",
+            "symmetric": False,
+            "array": [high - mean for mean, _, high in numbers],
+            "arrayminus": [mean - low for mean, low, _ in numbers],
+            "thickness": 1.2,
+            "width": 4,
+        },
+        mode="markers+text",
+        text=[group.lines[name][0] for name in estimates_by_name],
+        textfont={"size": 12},
+        textposition=[
+            f"middle {roomier_side(one[cost].numbers()[0], costs, cost == 'seconds')}"
+            for one in estimates_by_name.values()
+        ],
+        cliponaxis=False,
+        marker={"color": group.colour, "size": 11, "symbol": group.symbol},
+        name=group.name,
+        hovertext=[
+            f"<b>{escape(name)}</b><br>{format_figure(quality, one[quality].mean)} at "
+            f"{format_figure(cost, one[cost].mean)}"
+            for name, one in estimates_by_name.items()
+        ],
+        hoverinfo="text",
+    )
 
 
 def _hover(point: SearchPoint, quality: str, cost: str) -> str:

@@ -211,25 +211,34 @@ def read_alternative(
         )
     if kind not in kinds and cls.stage == "retrieve":
         return None
-    parameters_by_name = {parameter.name: parameter for parameter in parameters(cls)}
+    free = _read_values(row, cls, file)
+    operator_choice = Alternative(cls, row.get("name", cls.__name__), free)
+    if cls.stage == "generate":
+        return operator_choice
+    for parameter in parameters(cls):
+        if not parameter.model:
+            continue
+        available_models = tuple(
+            value
+            for value in _values(operator_choice, parameter)
+            if value in parameter.also or _is_available(value, models, "llm" in kinds)
+        )
+        if not available_models:
+            return None
+        free[parameter.name] = available_models
+    return operator_choice
+
+
+def _read_values(
+    row: Mapping[str, Any], cls: type[Operator], file: str
+) -> dict[str, Range | tuple[Any, ...]]:
+    """Return the values of parameters in a row of the file. Raises BadParameter."""
     parameter_values = {key: row[key] for key in row if key not in ("operator", "name", "kind")}
     check_names(cls, parameter_values, cls.__name__, file)
-    free: dict[str, Range | tuple[Any, ...]] = {
+    return {
         key: Range(**values) if isinstance(values, Mapping) else tuple(values)
         for key, values in parameter_values.items()
     }
-    operator_choice = Alternative(cls, row.get("name", cls.__name__), free)
-    for parameter in parameters_by_name.values():
-        if parameter.model and cls.stage != "generate":
-            available_models = tuple(
-                value
-                for value in _values(operator_choice, parameter)
-                if value in parameter.also or _is_available(value, models, "llm" in kinds)
-            )
-            if not available_models:
-                return None
-            free[parameter.name] = available_models
-    return operator_choice
 
 
 def _values(one: Alternative, parameter: Parameter) -> tuple[str, ...]:

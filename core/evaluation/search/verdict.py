@@ -217,37 +217,36 @@ def plan_search(
         raise BadInput("Name at least one published method to beat.")
     tuning = make_plan(known, sets, sample, engine.graph, **shared)
     tuning = replace(tuning, drawn=_alternate_sets(tuning.drawn))
-    unseen_plan = (
-        _unseen_plan(known, unseen, unseen_sample, tuning, sample, engine, shared)
-        if unseen
-        else None
-    )
-    tuning_texts = {one.question.text for one in tuning.drawn}
-    kinds_asked = {
-        one.source.is_corpus for plan in (tuning, unseen_plan) if plan for one in plan.drawn
-    }
+    unseen_plan = None
+    if unseen:
+        unseen_plan = _unseen_plan(known, unseen, unseen_sample, tuning, sample, engine, shared)
+    asks_documents = _asks_documents([tuning, unseen_plan] if unseen_plan else [tuning])
+    if unseen_plan:
+        _check_unseen(unseen_plan, tuning)
+    lines = load_text_space(engine.models, kinds) if asks_documents else space(engine.models, kinds)
+    config = SearchConfig(tuning, lines, **options)
+    return SearchPlan(Search(config, engine.environment, make_ask(engine, tuning)), unseen_plan)
+
+
+def _asks_documents(plans: Sequence[Plan]) -> bool:
+    """Return whether the questions are those of documents. Raises BadInput if only some are."""
+    kinds_asked = {one.source.is_corpus for plan in plans for one in plan.drawn}
     if len(kinds_asked) > 1:
         raise BadInput(
             "Search with questions of graphs or with questions of documents, not with both."
         )
-    if unseen_plan and (
-        repeated := [one for one in unseen_plan.drawn if one.question.text in tuning_texts]
-    ):
+    return kinds_asked == {True}
+
+
+def _check_unseen(unseen_plan: Plan, tuning: Plan) -> None:
+    """Check that no unseen question is a tuning question. Raises BadInput."""
+    tuning_texts = {one.question.text for one in tuning.drawn}
+    repeated = [one for one in unseen_plan.drawn if one.question.text in tuning_texts]
+    if repeated:
         raise BadInput(
             f"{len(repeated)} of the unseen questions are tuning questions as well, such as "
             f"“{repeated[0].question.text}”."
         )
-    lines = (
-        load_text_space(engine.models, kinds)
-        if kinds_asked == {True}
-        else space(engine.models, kinds)
-    )
-    return SearchPlan(
-        Search(
-            SearchConfig(tuning, lines, **options), engine.environment, make_ask(engine, tuning)
-        ),
-        unseen_plan,
-    )
 
 
 def _unseen_plan(
