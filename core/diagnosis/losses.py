@@ -154,7 +154,7 @@ def _dropped(run: LaneStages, answer: str, nodes: set[int]) -> Loss | None:
 def _dropped_by(
     step: Step, before: Ranking | None, after: Ranking, *, answer: str, nodes: set[int]
 ) -> Loss | None:
-    """Return a loss by a step between two lists of paths; None if it saw no path to the answer."""
+    """Return a loss between two lists of paths; None without a path to the answer."""
     order = step.before_cut
     place = best_rank(order, nodes)
     if place is not None and len(after):

@@ -57,7 +57,7 @@ def _retrieved_fate(
     order: Sequence[int],
     place: int,
 ) -> Fate:
-    """Return the outcome of a passage with a rank among the hits: found, or too low to be used."""
+    """Return the outcome of a ranked passage: found, or too low to be used."""
     chunk = _chunk_name(graph, order[place - 1])
     found = Fate(Cause.FOUND, f"rank {place:,}", place, len(order), chunk=chunk)
     handed_on = handed_on_chunks(graph, state)

@@ -31,23 +31,34 @@ def _is_terminal_module(path: Path) -> bool:
 def commands_in_sentences(source: str) -> Iterator[str]:
     """Yield the string literals that hold a shell command after other words."""
     tree = ast.parse(source)
-    skipped: set[ast.AST] = set()
+    allowed = set(allowed_nodes(tree))
+    for text in literals(tree, allowed):
+        found = COMMAND.search(text)
+        if found and found.start():
+            yield text
+
+
+def allowed_nodes(tree: ast.Module) -> Iterator[ast.AST]:
+    """Yield docstrings and what is passed as a command."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") in BUILDERS:
             for argument in node.args[1:]:
-                skipped.update(ast.walk(argument))
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-            skipped.add(node.value)
+                yield from ast.walk(argument)
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            yield node.value
+
+
+def literals(tree: ast.Module, left_out: set[ast.AST]) -> Iterator[str]:
+    """Yield the texts of string literals, the fixed parts of an f-string as one."""
+    left_out = set(left_out)
     for node in ast.walk(tree):
-        if node in skipped:
+        if node in left_out:
             continue
         if isinstance(node, ast.JoinedStr):
-            skipped.update(node.values)
-            text = "".join(part.value for part in node.values if isinstance(part, ast.Constant))
-        else:
-            text = node.value if isinstance(node, ast.Constant) else ""
-        if isinstance(text, str) and (found := COMMAND.search(text)) and found.start():
-            yield text
+            left_out.update(node.values)
+            yield "".join(part.value for part in node.values if isinstance(part, ast.Constant))
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
 
 
 @pytest.mark.parametrize("folder", ["core", "pages", "hopscope"])
