@@ -47,7 +47,8 @@ def _host_and_port(url: str) -> tuple[str, int | None]:
         return "", None
     try:
         parts = urlsplit(url)
-        host, port = (parts.hostname or "").rstrip("."), parts.port
+        host = (parts.hostname or "").rstrip(".")
+        port = parts.port
     except ValueError:  # the port is no number
         return "", None
     if parts.scheme not in ("http", "https"):

@@ -283,9 +283,10 @@ def _capitals_inside(text: str, spans: Sequence[tuple[int, int]]) -> set[str]:
 
 
 def _follows_title(words: Sequence[re.Match[str]], first: int, last: int) -> bool:
-    """Return whether a German run begins with the title of a person, which is no part of the name.
+    """Return whether a run of German words begins with the title of a person.
 
-    After an article, a title may precede a name of two words: der Bürgermeister Anton Rieß.
+    After an article, a title may precede a name of two words: der Bürgermeister Anton Rieß. It is
+    no part of the name.
     """
     if not first or last - first <= MIN_PHRASE_NOUNS:
         return False

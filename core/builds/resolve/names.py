@@ -93,16 +93,18 @@ class ResolveNames(BuildOperator):
         """
         assert made.chunks is not None and made.facts is not None  # a line without these is refused
         known_names = self._known(made.facts, ctx)
-        columns = [made.chunks.texts(name) for name in ("document", "title", "text")]
-        result = Resolution(known_names, columns[0])
+        documents = made.chunks.texts("document")
+        titles = made.chunks.texts("title")
+        texts = made.chunks.texts("text")
+        result = Resolution(known_names, documents)
         if is_english(ctx.language):
-            result.terms = self._terms(known_names, columns[2], ctx)
-        result.titles = {_key_of_title(title) for title in set(columns[1])}
+            result.terms = self._terms(known_names, texts, ctx)
+        result.titles = {_key_of_title(title) for title in set(titles)}
         refused = set(read_merges(made.corpus).refused)
         # A person who marked two names as different regards both as entities.
         result.terms -= {key_of_name(name, "") for names in refused for name in names}
         finder = PartFinder(known_names, refused)
-        rows = zip(*columns, made.facts)
+        rows = zip(documents, titles, texts, made.facts)
         for number, (document, group) in enumerate(groupby(rows, key=lambda row: row[0])):
             if number % ROWS_PER_CHECK == 0:
                 ctx.watch.check()

@@ -286,7 +286,7 @@ class Resolution:
 
 
 def _text_without(key: str, text: str) -> str | None:
-    """Return the folded text with bars in place of a key, or None if the key is not in it."""
+    """Return the folded text with bars in place of a key, None if it lacks the key."""
     folded_text = f" {key_of_name(text, '')} "
     if f" {key} " not in folded_text:
         return None

@@ -101,7 +101,8 @@ class StreamPiece:
 
 def _read_choices(chunk: Any) -> tuple[list[Any], list[Any]]:
     """Return the changes in the choices of a chunk, and the ways in which replies ended."""
-    deltas, finishes = [], []
+    deltas: list[Any] = []
+    finishes: list[Any] = []
     for choice in chunk["choices"] or ():
         finish = choice.get("finish_reason")
         delta = choice["delta"]
