@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
+from collections.abc import Iterable
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -279,29 +280,45 @@ def build_for(corpus: Corpus, spec: str, shipped: bool = True) -> GraphBuild:
     BadParameter : the text means no build.
     """
     choices = builds_of(corpus)
-    candidates = sorted(
-        (one for one in choices.values() if one.graph == spec),
-        key=lambda one: one.extractor != "opened",
-    )
-    candidates = [
-        one for one in candidates if not any(operator.lacks(corpus) for operator in one.line)
-    ] or candidates
+    candidates = _builds_of_kind(corpus, spec, choices.values())
     if spec in choices or not candidates:
         return find_build(spec)
-    states = [build_status(corpus, one) for one in candidates]
-    usable = (
-        now.build
-        for now in states
-        if now.current or now.renamed or (shipped and find_shipped_build(corpus, now.build))
-    )
-    ready = next(usable, next((now.build for now in states if now.serves), None))
+    usable = _usable_build(corpus, candidates, shipped)
+    if usable is not None:
+        return usable
     without_chat = [one for one in candidates if not one.line.asks_chat]
-    from_shipped = (
-        [one for one in without_chat if one.extractor == SHIPPED_EXTRACTOR]
-        if shipped_facts(corpus)
-        else []
-    )
-    return ready or next(iter(from_shipped or without_chat), candidates[0])
+    if shipped_facts(corpus):
+        for build in without_chat:
+            if build.extractor == SHIPPED_EXTRACTOR:
+                return build
+    return (without_chat or candidates)[0]
+
+
+def _builds_of_kind(corpus: Corpus, kind: str, choices: Iterable[GraphBuild]) -> list[GraphBuild]:
+    """Return the builds of a kind of graph, opened indexes first.
+
+    Builds that need something that the corpus lacks are left out, unless all do.
+    """
+    builds = [one for one in choices if one.graph == kind]
+    builds.sort(key=lambda one: one.extractor != "opened")
+    possible = [one for one in builds if not any(operator.lacks(corpus) for operator in one.line)]
+    return possible or builds
+
+
+def _usable_build(
+    corpus: Corpus, candidates: Iterable[GraphBuild], shipped: bool
+) -> GraphBuild | None:
+    """Return the first build that is current or came with the corpus, else one being built anew.
+
+    None where no build has a graph that can be opened.
+    """
+    states = [build_status(corpus, one) for one in candidates]
+    for state in states:
+        if state.current or state.renamed:
+            return state.build
+        if shipped and find_shipped_build(corpus, state.build):
+            return state.build
+    return next((state.build for state in states if state.serves), None)
 
 
 def own_builds(corpus: Corpus) -> dict[str, GraphBuild]:

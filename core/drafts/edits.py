@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
@@ -93,6 +93,16 @@ DraftChange = (
     | ArmAddition
     | ArmRemoval
 )
+# Names in messages of the changes that need no more than the key of a brick, or that and a name.
+CHANGES_BY_KEY: dict[str, Callable[[int], DraftChange]] = {
+    "remove": BrickRemoval,
+    "duplicate": BrickCopy,
+    "add-arm": ArmAddition,
+}
+CHANGES_BY_NAME: dict[str, Callable[[int, str], DraftChange]] = {
+    "replace": BrickReplacement,
+    "remove-arm": ArmRemoval,
+}
 
 
 def edit_draft(draft: Draft, change: DraftChange) -> Draft:
@@ -212,27 +222,35 @@ def change_of(message: Mapping[str, Any]) -> DraftChange:
 
     Raises BadParameter if it asks for none.
     """
-    do, key, name = message.get("do"), message.get("key"), message.get("name")
     place = message.get("slot")
     slot = slot_of(place) if isinstance(place, str) else None
-    if do == "insert" and slot is not None and isinstance(name, str):
-        return BrickInsertion(slot, name)
-    if type(key) is int:
-        if do == "move" and slot is not None:
-            return BrickMove(key, slot)
-        if do == "replace" and isinstance(name, str):
-            return BrickReplacement(key, name)
-        if do == "set" and isinstance(name, str):
-            return ValueChange(key, name, message.get("value"))
-        if do == "remove-arm" and isinstance(name, str):
-            return ArmRemoval(key, name)
-        if do == "remove":
-            return BrickRemoval(key)
-        if do == "duplicate":
-            return BrickCopy(key)
-        if do == "add-arm":
-            return ArmAddition(key)
+    name = message.get("name")
+    if message.get("do") == "insert":
+        if slot is not None and isinstance(name, str):
+            return BrickInsertion(slot, name)
+    elif type(message.get("key")) is int:
+        change = _change_of_brick(message, slot)
+        if change is not None:
+            return change
     raise BadParameter("This is no change of a line.")
+
+
+def _change_of_brick(message: Mapping[str, Any], slot: Slot | None) -> DraftChange | None:
+    """Return the change of an existing brick that a message asks for, or None."""
+    do, key, name = (message.get(field) for field in ("do", "key", "name"))
+    if not isinstance(do, str):
+        return None
+    if do == "move" and slot is not None:
+        return BrickMove(key, slot)
+    if do in CHANGES_BY_KEY:
+        return CHANGES_BY_KEY[do](key)
+    if not isinstance(name, str):
+        return None
+    if do == "set":
+        return ValueChange(key, name, message.get("value"))
+    if do in CHANGES_BY_NAME:
+        return CHANGES_BY_NAME[do](key, name)
+    return None
 
 
 @dataclass(frozen=True)

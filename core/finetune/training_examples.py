@@ -82,10 +82,8 @@ def training_example(
     - "relation": the chain's names, and the other names in the subgraph.
     """
     golds = {node for answer in question.answers for node in name_lookup(graph).exact(answer)}
-    state = State(question, tuple(seeds))
-    for operator in CANDIDATE_RETRIEVAL:
-        state = operator(state, Context(graph, Environment(NoModels()), seed, watch.quiet))
-    assert state.paths is not None and state.subgraph is not None  # written by RETRIEVAL
+    state = _retrieve_candidates(graph, question, seeds, seed, watch)
+    assert state.paths is not None and state.subgraph is not None  # written by the retrieval
     chains: dict[Chain, list[Path]] = {}
     for path in state.paths.items:
         chains.setdefault(chain_of(graph, path), []).append(path)
@@ -93,38 +91,48 @@ def training_example(
     if best is None:
         return None
     right_paths = [path for path in chains[best] if path.end in golds]
-    wrong_paths_by_chain = [
-        (chain, path)
-        for chain, paths in chains.items()
-        if chain != best
-        for path in paths
-        if golds.isdisjoint(path.nodes)
-    ]
-    if not wrong_paths_by_chain:
-        return None
+    others = {chain: paths for chain, paths in chains.items() if chain != best}
     rng = np.random.default_rng([seed, *question.id.encode()])
-    wrong_paths_by_chain = take_turns(
-        take_turns(
-            [wrong_paths_by_chain[int(i)] for i in rng.permutation(len(wrong_paths_by_chain))],
-            lambda one: one[0],
-        ),
-        lambda one: len(one[0]),
-    )
-    wrong_paths = [path for _, path in wrong_paths_by_chain[:MAX_NEGATIVES]]
+    wrong_paths = _draw_wrong_paths(others, golds, rng)
+    if not wrong_paths:
+        return None
     plan = [graph.relation_names[code >> 1] for code in best]
-    relation_names = [
-        graph.relation_names[r] for r in np.unique(graph.triples(state.subgraph.edges)[1])
-    ]
+    relations = np.unique(graph.triples(state.subgraph.edges)[1])
+    drawn_relations = relations[rng.permutation(len(relations))].tolist()
     parts = (
         _texts("path", map(graph.text, right_paths), map(graph.text, wrong_paths)),
         _texts("triple", _triples(graph, right_paths), _triples(graph, wrong_paths)),
-        _texts(
-            "relation", plan, (relation_names[int(i)] for i in rng.permutation(len(relation_names)))
-        ),
+        _texts("relation", plan, (graph.relation_names[relation] for relation in drawn_relations)),
     )
     return TrainingExample(
         question.id, question.text, tuple(graph.names(seeds)), tuple(plan), parts
     )
+
+
+def _retrieve_candidates(
+    graph: Graph, question: Question, seeds: Sequence[int], seed: int, watch: Watch
+) -> State:
+    """Return the state after `CANDIDATE_RETRIEVAL` from the entities of a question."""
+    state = State(question, tuple(seeds))
+    for operator in CANDIDATE_RETRIEVAL:
+        state = operator(state, Context(graph, Environment(NoModels()), seed, watch.quiet))
+    return state
+
+
+def _draw_wrong_paths(
+    chains: dict[Chain, list[Path]], golds: set[int], rng: np.random.Generator
+) -> list[Path]:
+    """Return drawn paths that pass no answer.
+
+    Lengths take turns, and chains within a length.
+    """
+    wrong_paths: list[tuple[Chain, Path]] = []
+    for chain, paths in chains.items():
+        wrong_paths += [(chain, path) for path in paths if golds.isdisjoint(path.nodes)]
+    drawn = [wrong_paths[int(row)] for row in rng.permutation(len(wrong_paths))]
+    drawn = take_turns(drawn, lambda one: one[0])
+    drawn = take_turns(drawn, lambda one: len(one[0]))
+    return [path for _, path in drawn[:MAX_NEGATIVES]]
 
 
 def best_chain(chains: dict[Chain, list[Path]], golds: set[int]) -> Chain | None:

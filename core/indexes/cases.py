@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -255,30 +256,35 @@ def _solved(
     saved = RowFile(file, CASES_SCHEMA)
     with saved.reading() as store:
         row_of_key = {row[0]: row for row in rows_by_key(store, "cases", CASE_COLUMNS, by_key)}
-        missing = [key for key in by_key if key not in row_of_key]
-        for first in range(0, len(missing), BATCH_CASES):
-            watch.report(f"Solving questions: {first:,} of {len(missing):,}", first / len(missing))
-            fresh = list(
-                _solve(
-                    graph,
-                    encoder,
-                    {key: by_key[key] for key in missing[first : first + BATCH_CASES]},
-                    steps,
-                    direction,
-                    watch,
-                )
-            )
+        missing = {key: by_key[key] for key in by_key if key not in row_of_key}
+        for batch in _batches_with_progress(missing, watch):
+            fresh = _solve(graph, encoder, batch, steps=steps, direction=direction, watch=watch)
             saved.save("cases", fresh, database=store)
             row_of_key |= {row[0]: row for row in fresh}
-    rows = [row_of_key[key] for key in by_key if key in row_of_key]
+    return _cases_of_rows([row_of_key[key] for key in by_key if key in row_of_key])
+
+
+def _batches_with_progress(
+    questions: dict[str, Question], watch: Watch
+) -> Iterator[dict[str, Question]]:
+    """Yield the questions in batches, and report the progress before each."""
+    keys = list(questions)
+    for first in range(0, len(keys), BATCH_CASES):
+        watch.report(f"Solving questions: {first:,} of {len(keys):,}", first / len(keys))
+        yield {key: questions[key] for key in keys[first : first + BATCH_CASES]}
+
+
+def _cases_of_rows(rows: Sequence[tuple[Any, ...]]) -> Cases:
+    """Return the cases of database rows, in their order."""
+    vectors = np.zeros((0, 1), np.float32)
+    if rows:
+        vectors = np.stack([np.frombuffer(row[4], "<f4") for row in rows])
     return Cases(
-        tuple(row[0] for row in rows),
-        tuple(row[1] for row in rows),
-        tuple(tuple(map(tuple, json.loads(row[2]))) for row in rows),
-        tuple(row[3] for row in rows),
-        np.stack([np.frombuffer(row[4], "<f4") for row in rows])
-        if rows
-        else np.zeros((0, 1), np.float32),
+        keys=tuple(row[0] for row in rows),
+        texts=tuple(row[1] for row in rows),
+        chains=tuple(tuple(map(tuple, json.loads(row[2]))) for row in rows),
+        fits=tuple(row[3] for row in rows),
+        vectors=vectors,
     )
 
 

@@ -196,6 +196,27 @@ def row(name: str, values: Mapping[str, Any], where: str, own: bool = False) -> 
         key and the nearest valid name.
     """
     label = f"{where}: [model.{name}]"
+    _check_row(label, name, values)
+    backend_class = _backend_class(label, values)
+    # Each backend is a dataclass, which its protocol cannot say.
+    fields = {f.name: f for f in dataclasses.fields(backend_class)}  # type: ignore[arg-type]
+    _check_keys(label, values, fields)
+    own_types = {key: str(field.type) for key, field in fields.items()}
+    own_values = _typed_values(label, values, own_types)
+    common_types = {key: ROW_KEY_TYPES.get(key, "str") for key in COMMON_ROW_KEYS}
+    common = _typed_values(label, values, common_types)
+    try:
+        row_settings = backend_class(**own_values)
+    except BadParameter as error:
+        raise BadParameter(f"{label}: {error}") from None
+    _check_prices_and_languages(label, common, values)
+    if row_settings.lacks:
+        raise _missing_key(label, row_settings.lacks, values)
+    return ModelRow(name=name, settings=row_settings, own=own, **common)
+
+
+def _check_row(label: str, name: str, values: Any) -> None:
+    """Raise BadParameter if the name of a row is not allowed, or its main keys are missing."""
     if not isinstance(values, Mapping):
         raise BadParameter(f"{label} must be a table.")
     if name in ROLE_KINDS:
@@ -209,7 +230,12 @@ def row(name: str, values: Mapping[str, Any], where: str, own: bool = False) -> 
     for key in ("kind", "backend"):
         if key not in values:
             raise BadParameter(f'{label} lacks the key "{key}".')
-    backend, kind = str(values["backend"]), str(values["kind"])
+
+
+def _backend_class(label: str, values: Mapping[str, Any]) -> type[Backend]:
+    """Return the backend of a row. Raises BadParameter if it is unknown or not of this kind."""
+    backend = str(values["backend"])
+    kind = str(values["kind"])
     if backend not in MODEL_BACKENDS:
         raise BadParameter(
             f'{label} has unknown backend "{backend}".{nearest(backend, tuple(MODEL_BACKENDS))}'
@@ -220,8 +246,13 @@ def row(name: str, values: Mapping[str, Any], where: str, own: bool = False) -> 
             f'{label} has kind "{kind}", which backend "{backend}" cannot be.'
             f"{nearest(kind, backend_class.kinds)}"
         )
-    # Each backend is a dataclass, which its protocol cannot say.
-    fields = {f.name: f for f in dataclasses.fields(backend_class)}  # type: ignore[arg-type]
+    return backend_class
+
+
+def _check_keys(
+    label: str, values: Mapping[str, Any], fields: Mapping[str, dataclasses.Field[Any]]
+) -> None:
+    """Raise BadParameter if a key is unknown, or one is missing that the backend needs."""
     for key in values:
         if key not in COMMON_ROW_KEYS and key not in fields:
             raise BadParameter(
@@ -229,35 +260,41 @@ def row(name: str, values: Mapping[str, Any], where: str, own: bool = False) -> 
             )
     for key, field in fields.items():
         if field.default is dataclasses.MISSING and key not in values:
-            raise BadParameter(f'{label} lacks the key "{key}", which backend "{backend}" needs.')
-    own_values = {
-        key: _typed(label, key, values[key], str(fields[key].type))
-        for key in fields
-        if key in values
-    }
-    common = {
-        key: _typed(label, key, values[key], ROW_KEY_TYPES.get(key, "str"))
-        for key in COMMON_ROW_KEYS
-        if key in values
-    }
-    try:
-        row_settings = backend_class(**own_values)
-    except BadParameter as error:
-        raise BadParameter(f"{label}: {error}") from None
+            raise _missing_key(label, key, values)
+
+
+def _missing_key(label: str, key: str, values: Mapping[str, Any]) -> BadParameter:
+    """Return the error of a row without a key that its backend needs."""
+    return BadParameter(
+        f'{label} lacks the key "{key}", which backend "{values["backend"]}" needs.'
+    )
+
+
+def _check_prices_and_languages(
+    label: str, common: Mapping[str, Any], values: Mapping[str, Any]
+) -> None:
+    """Raise BadParameter for a price that is no amount, or an unknown code of a language."""
     for key in ("price_in", "price_out"):
         if not 0 <= common.get(key, 0.0) < float("inf"):
             raise BadParameter(
                 f'{label}: "{key}" is money for a million tokens, at least 0, not {values[key]!r}.'
             )
-    if unknown := set(common.get("languages", "").split()) - languages().keys():
+    unknown_codes = set(common.get("languages", "").split()) - languages().keys()
+    if unknown_codes:
         raise BadParameter(
-            f'{label}: "languages" are codes such as "en de", not "{sorted(unknown)[0]}".'
+            f'{label}: "languages" are codes such as "en de", not "{sorted(unknown_codes)[0]}".'
         )
-    if row_settings.lacks:
-        raise BadParameter(
-            f'{label} lacks the key "{row_settings.lacks}", which backend "{backend}" needs.'
-        )
-    return ModelRow(name=name, settings=row_settings, own=own, **common)
+
+
+def _typed_values(
+    label: str, values: Mapping[str, Any], types: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return the values of these keys as their types. Raises BadParameter."""
+    return {
+        key: _typed(label, key, values[key], type_name)
+        for key, type_name in types.items()
+        if key in values
+    }
 
 
 def _typed(label: str, key: str, value: Any, type_name: str) -> Any:

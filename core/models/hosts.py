@@ -21,23 +21,14 @@ def check_host(url: str) -> None:
     """
     if not shared():
         return
-    try:
-        parts = urlsplit(url)
-        host, port = (parts.hostname or "").rstrip("."), parts.port
-    except ValueError:  # the port is no number
-        host = ""
-    # Characters that programs interpret in different ways.
-    has_odd_letter = any(letter in "\\@" or letter <= " " or letter == "\x7f" for letter in url)
-    if has_odd_letter or not host or parts.scheme not in ("http", "https"):
+    host, port = _host_and_port(url)
+    if not host:
         raise BadParameter(
             "The address of a server is http:// or https://, a host, and a path, such as "
             "http://localhost:8000/v1."
         )
-    allowed_hosts = [
-        one.strip().lower()
-        for one in os.environ.get(ALLOWED_HOSTS_VARIABLE, "").split(",")
-        if one.strip()
-    ]
+    names = [name.strip() for name in os.environ.get(ALLOWED_HOSTS_VARIABLE, "").split(",")]
+    allowed_hosts = [name.lower() for name in names if name]
     if allowed_hosts and not {host, f"{host}:{port}"} & set(allowed_hosts):
         raise BadParameter(
             f"Model servers are allowed on {', '.join(allowed_hosts)} alone ({ALLOWED_HOSTS_VARIABLE}), not on “{host}”."
@@ -47,6 +38,22 @@ def check_host(url: str) -> None:
             f"Model servers are allowed on this computer alone, not on “{host}”, unless {ALLOWED_HOSTS_VARIABLE} names "
             "it."
         )
+
+
+def _host_and_port(url: str) -> tuple[str, int | None]:
+    """Return the host and the port of a server; an empty host if the address is invalid."""
+    # Characters that programs interpret in different ways.
+    if any(letter in "\\@" or letter <= " " or letter == "\x7f" for letter in url):
+        return "", None
+    try:
+        parts = urlsplit(url)
+        host = (parts.hostname or "").rstrip(".")
+        port = parts.port
+    except ValueError:  # the port is no number
+        return "", None
+    if parts.scheme not in ("http", "https"):
+        return "", None
+    return host, port
 
 
 def is_loopback(host: str) -> bool:

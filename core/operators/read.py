@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -22,6 +23,7 @@ ITSELF_HELP = (
     "spouse of the spouse of Ann”."
 )
 MAX_PATHS_READ = 5_000  # paths among which one with the expected answer is sought
+RelationChain = tuple[tuple[int, bool], ...]  # the relation and direction of each step
 
 
 @dataclass(frozen=True, repr=False)
@@ -67,46 +69,44 @@ class GraphReader(Operator):
         if state.reader is not None:
             recorder.notes.append("The answers are the retriever's own.")
             return state
+        paths = self._paths_to_answers(state, ctx)
+        if not paths:
+            return state.replace(reader=())
+        ends = dict.fromkeys(path.end for path in self._answering_paths(paths, state, ctx))
+        return state.replace(reader=tuple(ends)[: self.keep])
+
+    def _paths_to_answers(self, state: State, ctx: Context) -> list[Path]:
+        """Return the paths whose end may be an answer and has a name."""
         assert state.paths is not None  # a line in which nothing writes it is refused
         seeds = frozenset(state.seeds)
-        paths = (
-            [part for walk in state.paths.items for part in paths_along_walk(walk, seeds)]
-            if self.anywhere
-            else state.paths.items
-        )
-        ending = [
-            path
-            for path in paths
-            if path.end not in seeds or self.itself and _ends_with_new_triple(path)
-        ]
-        elsewhere = [path for path in ending if not is_unnamed(ctx.graph.node_name(path.end))]
-        if not elsewhere:
-            return state.replace(reader=())
-        relations = relations_of(ctx.graph, elsewhere)
-        expected_answer = (
-            expect_answer(ctx.graph, state.question.text, ctx.graph.names(state.seeds))
-            if self.asked
-            else ExpectedAnswer()
-        )
-        fit = AnswerFit(ctx.graph, expected_answer, relations)
-        best_path = _best_fitting(elsewhere, fit) if expected_answer.answer_type else elsewhere[0]
-        chain = _relation_chain(relations, best_path)
-        same = [path for path in elsewhere if _relation_chain(relations, path) == chain]
-        # the question names the relation: take its ends, whichever triple a path took there
-        if expected_answer.answer_type and fit(best_path) == MAX_ANSWER_FIT:
-            names_relation = fit.names_relation(chain[-1][0])
-            alike = [
-                path for path in elsewhere if _relation_chain(relations, path)[:-1] == chain[:-1]
-            ]
-            same = [
-                path
-                for path in alike
-                if fit(path) == MAX_ANSWER_FIT
-                or names_relation
-                and _relation_chain(relations, path) == chain
-            ]
-        ends = dict.fromkeys(path.end for path in same)
-        return state.replace(reader=tuple(ends)[: self.keep])
+        paths: Iterable[Path] = state.paths.items
+        if self.anywhere:
+            parts_by_walk = (paths_along_walk(walk, seeds) for walk in state.paths.items)
+            paths = itertools.chain.from_iterable(parts_by_walk)
+        ending = [path for path in paths if self._may_answer(path, seeds)]
+        return [path for path in ending if not is_unnamed(ctx.graph.node_name(path.end))]
+
+    def _may_answer(self, path: Path, seeds: frozenset[int]) -> bool:
+        """Return whether the end of a path may be an answer, whatever its name."""
+        if path.end not in seeds:
+            return True
+        return self.itself and _ends_with_new_triple(path)
+
+    def _answering_paths(self, paths: list[Path], state: State, ctx: Context) -> list[Path]:
+        """Return the paths that are read as the best one is, in their order."""
+        relations = relations_of(ctx.graph, paths)
+        expected_answer = ExpectedAnswer()
+        if self.asked:
+            seed_names = ctx.graph.names(state.seeds)
+            expected_answer = expect_answer(ctx.graph, state.question.text, seed_names)
+        best_path = paths[0]
+        if expected_answer.answer_type:
+            fit = AnswerFit(ctx.graph, expected_answer, relations)
+            best_path = _best_fitting(paths, fit)
+            if fit(best_path) == MAX_ANSWER_FIT:
+                return _paths_of_named_relation(paths, _relation_chain(relations, best_path), fit)
+        best_chain = _relation_chain(relations, best_path)
+        return [path for path in paths if _relation_chain(relations, path) == best_chain]
 
 
 def paths_along_walk(walk: Path, seeds: frozenset[int]) -> Iterator[Path]:
@@ -163,12 +163,30 @@ def _best_fitting(paths: Sequence[Path], fit: AnswerFit) -> Path:
     return best_path
 
 
+def _paths_of_named_relation(
+    paths: Sequence[Path], best_chain: RelationChain, fit: AnswerFit
+) -> list[Path]:
+    """Return the paths to the ends of the relation that the question names.
+
+    They share all but the last step of the best chain; any triple may have led a path to its end.
+    """
+    names_relation = fit.names_relation(best_chain[-1][0])
+    answering = []
+    for path in paths:
+        chain_of_path = _relation_chain(fit.relations, path)
+        if chain_of_path[:-1] != best_chain[:-1]:
+            continue
+        if fit(path) == MAX_ANSWER_FIT or (names_relation and chain_of_path == best_chain):
+            answering.append(path)
+    return answering
+
+
 def relations_of(graph, paths: Iterable[Path]) -> dict[int, int]:
     """Return the relation of each edge of some paths."""
     edges = list(dict.fromkeys(edge for path in paths for edge in path.edges))
     return dict(zip(edges, graph.triples(np.array(edges, np.int64))[1].tolist()))
 
 
-def _relation_chain(relations: dict[int, int], path: Path) -> tuple[tuple[int, bool], ...]:
+def _relation_chain(relations: dict[int, int], path: Path) -> RelationChain:
     """Return the relations and directions of a path."""
     return tuple((relations[edge], forward) for edge, forward in zip(path.edges, path.forward))

@@ -5,7 +5,8 @@ A label is the verb, noun or preposition that leads from one to the other.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import dropwhile
 from typing import TYPE_CHECKING
 
 from core.builds.extract.mentions import ALSO_CALLED, IN_BRACKETS, PHRASE_TYPE
@@ -82,37 +83,23 @@ class MentionLabels:
 
         The text does this by words such as “also known as”, or in brackets. Empty otherwise.
         """
-        doc, end = self.doc, other.start
+        doc = self.doc
+        end = other.start
         while end > one.end and doc[end - 1].lower_ in ("the", *OPENING_QUOTES):
             end -= 1
         if end > one.end and doc[end - 1].lower_ not in LAST_ALIAS_WORDS:
             return ""
-        words, depth = list[str](), 0
-        for token in doc[one.end : end]:
-            depth += (token.text == "(") - (token.text == ")" and depth > 0)
-            if not depth and token.text != ")":
-                words.append(token.lower_)
-        opened = depth > 0
-        if opened:  # the text within the last bracket
-            last = max(at for at in range(one.end, end) if doc[at].text == "(")
-            if last > one.end:
+        words, in_brackets = _words_outside_brackets(doc[one.end : end])
+        if in_brackets:
+            last_bracket = max(at for at in range(one.end, end) if doc[at].text == "(")
+            if last_bracket > one.end:
                 return ""
-            words = [token.lower_ for token in doc[last + 1 : end]]
-        if opened and not words:
-            closed = other.end < len(doc) and doc[other.end].text in (")", ",", ";")
-            return IN_BRACKETS if closed else ""
-        while words and words[0] in WORDS_BEFORE_ALIAS:
-            words.pop(0)
-        phrase = " ".join(words)
-        named = PHRASE_TYPE not in (one.type, other.type) or (
-            one.name[0].isupper() and other.name[0].isupper()
-        )
-        persons = one.type == other.type == "person"
-        if phrase in ALIAS_PHRASES or (
-            phrase in NAME_ALIAS_PHRASES and named and (phrase != "born" or persons)
-        ):
-            return ALSO_CALLED
-        return ""
+            words = [token.lower_ for token in doc[last_bracket + 1 : end]]
+            if not words:
+                closed = other.end < len(doc) and doc[other.end].text in (")", ",", ";")
+                return IN_BRACKETS if closed else ""
+        phrase = " ".join(dropwhile(WORDS_BEFORE_ALIAS.__contains__, words))
+        return ALSO_CALLED if _gives_alias(phrase, one, other) else ""
 
     def _label(self, head: ParsedMention, tail: ParsedMention) -> str:
         """Return the words from the head as a subject to the tail as an object.
@@ -144,28 +131,25 @@ class MentionLabels:
     def _by_verb(self, head: ParsedMention, token: Token, preposition: str) -> str:
         """Return the label through a verb whose subject is the head, or a noun that the head is."""
         words = [preposition] if preposition else []
-        passed = self.at.get(token.i)
-        if (
-            token.pos_ in ("NOUN", "PROPN")
-            and (passed is None or passed.type == PHRASE_TYPE)
-            and token.dep_ in ("attr", "appos", "dobj", "pobj")
-        ):
-            words, above = [token.lower_, *words], token.head
+        if self._is_noun_between(token):
+            words = [token.lower_, *words]
+            above = token.head
             if token.dep_ == "appos":
                 return " ".join(words) if self.at.get(above.i) is head else ""
             if token.dep_ == "pobj" and above.dep_ == "prep":
-                words, above = [above.lower_, *words], above.head
+                words = [above.lower_, *words]
+                above = above.head
             token = above
-        if token.pos_ not in ("VERB", "AUX"):
+        if token.pos_ not in ("VERB", "AUX") or head not in self._subjects(token):
             return ""
-        if head not in self._subjects(token):
-            return ""
-        if token.lemma_ == "be" or token.lower_ in ("is", "was", "are", "were", "be", "been"):
-            verb = []
-        else:
-            verb = [token.lower_]
-        verb += [child.lower_ for child in token.children if child.dep_ == "prt"]
-        return " ".join([*verb, *words][:MAX_LABEL_WORDS]) or "is"
+        return " ".join([*_verb_words(token), *words][:MAX_LABEL_WORDS]) or "is"
+
+    def _is_noun_between(self, token: Token) -> bool:
+        """Return whether a token is a noun, but no name, that the label goes through."""
+        mention = self.at.get(token.i)
+        if mention is not None and mention.type != PHRASE_TYPE:
+            return False
+        return token.pos_ in ("NOUN", "PROPN") and token.dep_ in ("attr", "appos", "dobj", "pobj")
 
     def _subjects(self, verb: Token) -> list[ParsedMention]:
         """Return the mentions that are subjects of a verb, or of the verb that it is joined to."""
@@ -197,6 +181,40 @@ class MentionLabels:
             token = token.head.head
         tokens = [token, *(child for child in token.children if child.dep_ == "conj")]
         return [self.at[one.i] for one in tokens if one.i in self.at]
+
+
+def _words_outside_brackets(tokens: Iterable[Token]) -> tuple[list[str], bool]:
+    """Return the words outside of brackets, and whether a bracket is open at the end."""
+    words: list[str] = []
+    depth = 0
+    for token in tokens:
+        if token.text == "(":
+            depth += 1
+        elif token.text == ")":
+            depth = max(0, depth - 1)
+        elif not depth:
+            words.append(token.lower_)
+    return words, depth > 0
+
+
+def _gives_alias(phrase: str, one: ParsedMention, other: ParsedMention) -> bool:
+    """Return whether a phrase between two mentions says that they have the same entity."""
+    if phrase in ALIAS_PHRASES:
+        return True
+    if phrase not in NAME_ALIAS_PHRASES:
+        return False
+    if phrase == "born" and not one.type == other.type == "person":
+        return False
+    if PHRASE_TYPE not in (one.type, other.type):
+        return True
+    return one.name[0].isupper() and other.name[0].isupper()
+
+
+def _verb_words(verb: Token) -> list[str]:
+    """Return a verb with its particles, without a form of “be”."""
+    is_copula = verb.lemma_ == "be" or verb.lower_ in ("is", "was", "are", "were", "be", "been")
+    words = [] if is_copula else [verb.lower_]
+    return words + [child.lower_ for child in verb.children if child.dep_ == "prt"]
 
 
 def _root(doc: Doc, one: ParsedMention) -> Token:

@@ -20,6 +20,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
+from typing import TypeVar
 
 from core.builds.extract.mentions import (
     APPEARS_WITH,
@@ -84,6 +85,7 @@ KOREAN_ENDINGS = re.compile(
     r"(?<=[가-힣]{2})(?:에서는|에서|으로|에게|까지|부터|이다|은|는|이|가|을|를|의|에|와|과|도|로)$"
 )
 MIN_RECURRENCES = 2  # fewest occurrences of a recurring string
+Gram = TypeVar("Gram", str, tuple[str, ...])  # letters or words in a row
 
 
 @dataclass(frozen=True)
@@ -233,12 +235,7 @@ def by_capitals(
     ------
     A mention with its start.
     """
-    inside = {
-        word[0]
-        for start, end in spans
-        for word in list(RULE_WORD.finditer(text, start, end))[1:]
-        if _capital(word[0])
-    }
+    inside = _capitals_inside(text, spans)
     for start, end in spans:
         words = list(RULE_WORD.finditer(text, start, end))
         for first, last in _runs(text, words, language):
@@ -266,34 +263,58 @@ def german_mentions(
     ------
     A mention with its start.
     """
-    inside = {
-        word[0]
-        for start, end in spans
-        for word in list(RULE_WORD.finditer(text, start, end))[1:]
-        if _capital(word[0])
-    }
+    inside = _capitals_inside(text, spans)
     for start, end in spans:
         words = list(RULE_WORD.finditer(text, start, end))
         for first, last in _divided(words, _runs(text, words, language, GERMAN_PARTICLES)):
-            word, previous_word = words[first][0], words[first - 1][0].casefold() if first else ""
-            # After an article, a title may precede a name of two words: der Bürgermeister Anton
-            # Rieß.
-            if last - first > 1:
-                titled = previous_word in GERMAN_ARTICLES and last - first > MIN_PHRASE_NOUNS
-                yield _mention(text, words[first + titled : last], NAME_TYPE)
-            elif word in GERMAN_MONTHS:
-                continue
-            elif first == 0 and word not in inside:
-                if len(word) >= MIN_COMPOUND_LETTERS:
-                    yield _mention(text, words[:1], PHRASE_TYPE)
-            elif (
-                first == 0
-                or previous_word in NAMING_PREPOSITIONS
-                or (previous_word in ("und", "oder") and words[first - 2][0] in inside)
-            ):
-                yield _mention(text, words[first:last], NAME_TYPE)
-            elif len(word) >= MIN_COMPOUND_LETTERS:
-                yield _mention(text, words[first:last], PHRASE_TYPE)
+            kind = _kind_of_german_run(words, first, last, inside)
+            if kind:
+                first += _follows_title(words, first, last)
+                yield _mention(text, words[first:last], kind)
+
+
+def _capitals_inside(text: str, spans: Sequence[tuple[int, int]]) -> set[str]:
+    """Return the words that are capitalised within a sentence, not at its beginning."""
+    inside: set[str] = set()
+    for start, end in spans:
+        words = [word[0] for word in RULE_WORD.finditer(text, start, end)]
+        inside.update(filter(_capital, words[1:]))
+    return inside
+
+
+def _follows_title(words: Sequence[re.Match[str]], first: int, last: int) -> bool:
+    """Return whether a run of German words begins with the title of a person.
+
+    After an article, a title may precede a name of two words: der Bürgermeister Anton Rieß. It is
+    no part of the name.
+    """
+    if not first or last - first <= MIN_PHRASE_NOUNS:
+        return False
+    return words[first - 1][0].casefold() in GERMAN_ARTICLES
+
+
+def _kind_of_german_run(
+    words: Sequence[re.Match[str]], first: int, last: int, inside: set[str]
+) -> str:
+    """Return the type of a run of capitalised German words, empty if it is neither."""
+    if last - first > 1:
+        return NAME_TYPE
+    word = words[first][0]
+    if word in GERMAN_MONTHS:
+        return ""
+    if _is_german_name(words, first, inside):
+        return NAME_TYPE
+    return PHRASE_TYPE if len(word) >= MIN_COMPOUND_LETTERS else ""
+
+
+def _is_german_name(words: Sequence[re.Match[str]], at: int, inside: set[str]) -> bool:
+    """Return whether a single capitalised word is a name, by the words before it."""
+    if at == 0:
+        return words[0][0] in inside
+    previous_word = words[at - 1][0].casefold()
+    if previous_word in NAMING_PREPOSITIONS:
+        return True
+    return previous_word in ("und", "oder") and words[at - 2][0] in inside
 
 
 def _divided(
@@ -418,35 +439,46 @@ def by_recurring_letters(
     ------
     A mention with its start.
     """
-    cuts = re.compile(
-        "|".join(re.escape(word) for word in sorted(language.common, key=len, reverse=True)) or "$^"
-    )
-    runs = [
-        (run.start() + at, part)
-        for run in HAN_RUN.finditer(text)
-        for at, part in _parts(run[0], cuts)
-    ]
-    counts = Counter(
-        part[i : i + n] for _, part in runs for n in RUN_LETTERS for i in range(len(part) - n + 1)
-    )
-    recurring = {one for one, times in counts.items() if times >= MIN_RECURRENCES}
-    longest = recurring - {
-        part for one in recurring for part in (one[1:], one[:-1]) if counts[part] == counts[one]
-    }
+    runs: list[tuple[int, str]] = []
+    cuts = _pattern_of_words(language.common)
+    for match in HAN_RUN.finditer(text):
+        runs += [(match.start() + at, part) for at, part in _parts(match[0], cuts)]
+    counts: Counter[str] = Counter()
+    for _, part in runs:
+        for size in RUN_LETTERS:
+            counts.update(part[at : at + size] for at in range(len(part) - size + 1))
+    longest = _longest_recurring(counts)
     for start, part in runs:
         position = 0
         while position < len(part):
-            name = next(
-                (
-                    part[position : position + n]
-                    for n in reversed(RUN_LETTERS)
-                    if part[position : position + n] in longest and position + n <= len(part)
-                ),
-                "",
-            )
+            name = _longest_name_at(part, position, longest)
             if name:
                 yield RuleMention(start + position, name, NAME_TYPE)
             position += len(name) or 1
+
+
+def _pattern_of_words(words: Iterable[str]) -> re.Pattern[str]:
+    """Return a pattern that finds any of these words, the longest first."""
+    longest_first = sorted(words, key=len, reverse=True)
+    return re.compile("|".join(map(re.escape, longest_first)) or "$^")
+
+
+def _longest_recurring(counts: Counter[Gram]) -> set[Gram]:
+    """Return what recurs, without the parts that recur only within something longer."""
+    recurring = {gram for gram, times in counts.items() if times >= MIN_RECURRENCES}
+    parts: set[Gram] = set()
+    for gram in recurring:
+        parts.update(part for part in (gram[1:], gram[:-1]) if counts[part] == counts[gram])
+    return recurring - parts
+
+
+def _longest_name_at(part: str, position: int, names: set[str]) -> str:
+    """Return the longest of these names that begins at a position, empty if there is none."""
+    for size in reversed(RUN_LETTERS):
+        name = part[position : position + size]
+        if len(name) == size and name in names:
+            return name
+    return ""
 
 
 def _parts(run: str, cuts: re.Pattern[str]) -> Iterator[tuple[int, str]]:
@@ -522,34 +554,46 @@ def _definite(
     """
     first = 0
     while first < len(words):
-        last = first
-        while last < len(words) and ARABIC_ARTICLE.fullmatch(words[last][0]):
-            # A word with “and” before it begins another entity.
-            if last > first and (_between(text, words, last).strip() or words[last][0][0] != "ا"):
-                break
-            last += 1
+        last = _articled_end(words, first, text)
         if last == first:
             first += 1
             continue
-        head = first - 1
-        owned = (
-            head >= 0
-            and words[first][0][0] == "ا"
-            and not _between(text, words, first).strip()
-            and words[head][0] not in language.common
-        )
-        verb = owned and (
-            head == 0
-            or words[head - 1][0] in language.common
-            or _between(text, words, head).strip()
-        )
-        plain = ARABIC_PREFIX.sub("", OPTIONAL_MARKS.sub("", words[head][0]))
-        verb = verb or plain != OPTIONAL_MARKS.sub("", words[head][0])
-        if owned and len(plain) > 2 and not (verb and ARABIC_VERB.match(plain)):
-            yield head, last
+        if _follows_noun(words, first, text, language):
+            yield first - 1, last
         elif last - first > 1:
             yield first, last
         first = last
+
+
+def _articled_end(words: Sequence[re.Match[str]], first: int, text: str) -> int:
+    """Return the end of the run of words with the article that begins at a word."""
+    last = first
+    while last < len(words) and ARABIC_ARTICLE.fullmatch(words[last][0]):
+        # A word with “and” before it begins another entity.
+        if last > first and (_between(text, words, last).strip() or words[last][0][0] != "ا"):
+            break
+        last += 1
+    return last
+
+
+def _follows_noun(words: Sequence[re.Match[str]], at: int, text: str, language: Language) -> bool:
+    """Return whether the word before one with the article is its noun, and not a verb."""
+    head = at - 1
+    if head < 0 or words[at][0][0] != "ا" or _between(text, words, at).strip():
+        return False
+    if words[head][0] in language.common:
+        return False
+    unmarked = OPTIONAL_MARKS.sub("", words[head][0])
+    plain = ARABIC_PREFIX.sub("", unmarked)
+    if len(plain) <= 2:
+        return False
+    begins_clause = (
+        head == 0
+        or words[head - 1][0] in language.common
+        or bool(_between(text, words, head).strip())
+        or plain != unmarked
+    )
+    return not (begins_clause and ARABIC_VERB.match(plain))
 
 
 def _between(text: str, words: Sequence[re.Match[str]], at: int) -> str:
@@ -574,38 +618,33 @@ def by_recurrence(
     ------
     A mention with its start.
     """
-    runs = [
-        run
-        for start, end in spans
-        for run in _content_runs(text, list(RULE_WORD.finditer(text, start, end)), language)
-    ]
-    grams = Counter(gram for run in runs for gram in _grams([word for _, word in run]))
-    recurring = {gram for gram, times in grams.items() if times >= MIN_RECURRENCES}
-    longest = recurring - {
-        part
-        for gram in recurring
-        for part in (gram[1:], gram[:-1])
-        if part and grams[part] == grams[gram]
-    }
+    runs: list[list[tuple[int, str]]] = []
+    for start, end in spans:
+        words = list(RULE_WORD.finditer(text, start, end))
+        runs += _content_runs(text, words, language)
+    grams = Counter[tuple[str, ...]]()
+    for run in runs:
+        grams.update(_grams([word for _, word in run]))
+    longest = _longest_recurring(grams)
     for run in runs:
         position = 0
         while position < len(run):
-            size = next(
-                (
-                    n
-                    for n in (3, 2, 1)
-                    if tuple(word for _, word in run[position : position + n]) in longest
-                    and position + n <= len(run)
-                ),
-                0,
-            )
-            if size:
-                yield RuleMention(
-                    run[position][0],
-                    " ".join(word for _, word in run[position : position + size]),
-                    NAME_TYPE if size > 1 else PHRASE_TYPE,
-                )
-            position += size or 1
+            gram = _longest_gram_at(run, position, longest)
+            if gram:
+                kind = NAME_TYPE if len(gram) > 1 else PHRASE_TYPE
+                yield RuleMention(run[position][0], " ".join(gram), kind)
+            position += len(gram) or 1
+
+
+def _longest_gram_at(
+    run: Sequence[tuple[int, str]], position: int, grams: set[tuple[str, ...]]
+) -> tuple[str, ...]:
+    """Return the longest of these word sequences that begins at a position, empty if none does."""
+    for size in (3, 2, 1):
+        gram = tuple(word for _, word in run[position : position + size])
+        if len(gram) == size and gram in grams:
+            return gram
+    return ()
 
 
 def _content_runs(

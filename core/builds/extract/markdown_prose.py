@@ -63,18 +63,17 @@ def blank_rules(text: str) -> str:
 
 
 def _lines(lines: Sequence[str], english: bool) -> Iterator[str]:
-    fence = ""
+    """Yield the lines with headings and rows as sentences, without the rules of tables."""
     header: list[str] | None = None  # header of the table that the line is in
-    for number, line in enumerate(lines):
+    for number, (line, is_code) in enumerate(zip(lines, _mark_code(lines))):
         bare = line.strip()
-        if fence or bare.startswith(FENCES):
-            fence = "" if fence and bare.startswith(fence) else fence or bare[:3]
+        if is_code:
             header = None
             yield line
         elif heading := HEADING_LINE.fullmatch(line):
             header = None
             yield _sentence(_plain(heading[1].rstrip("# ")))
-        elif "|" in bare and number + 1 < len(lines) and _is_rule(lines[number + 1]):
+        elif _is_header(lines, number):
             header = _cells(bare)
         elif header is not None and _is_rule(bare):
             continue
@@ -83,6 +82,25 @@ def _lines(lines: Sequence[str], english: bool) -> Iterator[str]:
         else:
             header = None
             yield line
+
+
+def _mark_code(lines: Sequence[str]) -> Iterator[bool]:
+    """Yield for each line whether it is code or a fence around code."""
+    fence = ""
+    for line in lines:
+        bare = line.strip()
+        if fence:
+            if bare.startswith(fence):
+                fence = ""
+            yield True
+        else:
+            fence = bare[:3] if bare.startswith(FENCES) else ""
+            yield bool(fence)
+
+
+def _is_header(lines: Sequence[str], number: int) -> bool:
+    """Return whether a line is the header of a table, with the dashed rule below it."""
+    return "|" in lines[number] and number + 1 < len(lines) and _is_rule(lines[number + 1])
 
 
 def _cells(line: str, loose: bool = True) -> list[str]:

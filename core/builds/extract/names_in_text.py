@@ -262,54 +262,73 @@ def _name_end(doc: Doc, start: int, labels: dict[int, str], dated: set[int]) -> 
     A name continues with capitalised words, numbers directly after them, and parts joined by “of”
     or “for”.
     """
-    end, label = start + 1, labels.get(start, "")
+    end = start + 1
     while end < len(doc):
-        token = doc[end]
-        within = (
-            labels.get(end) == labels.get(end - 1)
-            and end in labels
-            and not _divides(doc, start, end)
-        )
-        joins = (
-            token.text in ("-", "&", "/", "'", "’", "'s", "’s", "–")
-            and end + 1 < len(doc)
-            and _continues(doc[end + 1], labels, dated)
-        )
-        if joins and (token.text in ("-", "&", "/") or within):
-            end += 2
-        elif (
-            _continues(token, labels, dated)
-            and not (token.is_sent_start and doc[end - 1].is_punct)
-            and not _begins_other_name(labels, end)
-        ):
-            end += 1
-        elif (
-            token.like_num
-            and token.text.isdigit()
-            and doc[end - 1].whitespace_
-            and len(token.text) <= 4
-        ):
-            end += 1
-        elif (
-            token.lower_ in SURNAME_PARTICLES
-            and end + 1 < len(doc)
-            and _capital(doc[end + 1])
-            and doc[end + 1].pos_ == "PROPN"
-        ):
-            end += 2
-        elif (
-            token.lower_ in LINKING_WORDS
-            and label not in UNLINKED_LABELS
-            and (after := _linked(doc, end, labels, dated))
-        ):
-            end = after
-        elif token.lower_ == "and" and _joins_one_name(doc, start, end, labels):
-            end += 1
-        elif within and not token.is_punct and not token.is_space:
-            end += 1
-        else:
+        added = _added_tokens(doc, start, end, labels, dated)
+        if not added:
             break
+        end += added
     return end
+
+
+def _added_tokens(doc: Doc, start: int, end: int, labels: dict[int, str], dated: set[int]) -> int:
+    """Return how many tokens from `end` on continue a name, 0 if it ends there."""
+    token = doc[end]
+    within = end in labels and labels[end] == labels.get(end - 1) and not _divides(doc, start, end)
+    if _joins_words(doc, end, within, labels, dated):
+        return 2
+    if _is_next_word(doc, end, labels, dated) or _is_name_number(doc, end):
+        return 1
+    if _is_surname_particle(doc, end):
+        return 2
+    added = _tokens_joined_by_word(doc, start, end, labels, dated)
+    if added:
+        return added
+    return int(within and not token.is_punct and not token.is_space)
+
+
+def _joins_words(doc: Doc, at: int, within: bool, labels: dict[int, str], dated: set[int]) -> bool:
+    """Return whether a mark joins the words on both sides to one name.
+
+    An apostrophe or a long dash does so only within a name of the parser.
+    """
+    mark = doc[at].text
+    if mark not in ("-", "&", "/") and not (within and mark in ("'", "’", "'s", "’s", "–")):
+        return False
+    return at + 1 < len(doc) and _continues(doc[at + 1], labels, dated)
+
+
+def _is_next_word(doc: Doc, at: int, labels: dict[int, str], dated: set[int]) -> bool:
+    """Return whether a word continues the name before it and begins no other."""
+    token = doc[at]
+    if token.is_sent_start and doc[at - 1].is_punct:
+        return False
+    return _continues(token, labels, dated) and not _begins_other_name(labels, at)
+
+
+def _is_name_number(doc: Doc, at: int) -> bool:
+    """Return whether a token is a number of at most four digits after a blank."""
+    token = doc[at]
+    return bool(
+        token.like_num and token.text.isdigit() and doc[at - 1].whitespace_ and len(token.text) <= 4
+    )
+
+
+def _is_surname_particle(doc: Doc, at: int) -> bool:
+    """Return whether a token is a particle such as “van” before a proper noun."""
+    if doc[at].lower_ not in SURNAME_PARTICLES or at + 1 == len(doc):
+        return False
+    return _capital(doc[at + 1]) and doc[at + 1].pos_ == "PROPN"
+
+
+def _tokens_joined_by_word(
+    doc: Doc, start: int, at: int, labels: dict[int, str], dated: set[int]
+) -> int:
+    """Return how many tokens an “of”, “for” or “and” adds to a name, with itself."""
+    word = doc[at].lower_
+    if word in LINKING_WORDS and labels.get(start, "") not in UNLINKED_LABELS:
+        return max(0, _linked(doc, at, labels, dated) - at)
+    return int(word == "and" and _joins_one_name(doc, start, at, labels))
 
 
 def _begins_other_name(labels: dict[int, str], at: int) -> bool:

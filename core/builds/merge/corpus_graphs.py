@@ -8,6 +8,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -134,25 +135,17 @@ class GivenLinks(CorpusGraph):
                 f"{self.lacks(made.corpus)} Its graph can be made of near documents or of shared "
                 "terms instead."
             )
-        wanted_types = {name.strip() for name in self.types.split(",") if name.strip()}
-        link_types = {link.type for link in made.corpus.links}
-        if wanted_types - link_types:
-            raise BadInput(
-                f"The links of “{made.corpus.name}” have no type “{min(wanted_types - link_types)}”; "
-                f"they have {', '.join(sorted(link_types))}."
-            )
-        rows: dict[str, list[int]] = {}
-        for row, document in enumerate(made.chunks.texts("document")):
-            rows.setdefault(document, []).append(row)
+        chosen_types = self._chosen_types(made.corpus)
+        rows = _rows_of_documents(made.chunks)
         weights: dict[tuple[int, str, int], float] = {}
         absent = 0
         for link in made.corpus.links:
-            if wanted_types and link.type not in wanted_types or link.source == link.target:
+            if link.source == link.target or link.type not in chosen_types:
                 continue
             absent += link.source not in rows or link.target not in rows
-            for a in rows.get(link.source, ()):
-                for b in rows.get(link.target, ()):
-                    weights[a, link.type or LINKS_TO, b] = link.count
+            ends = product(rows.get(link.source, ()), rows.get(link.target, ()))
+            for source_row, target_row in ends:
+                weights[source_row, link.type or LINKS_TO, target_row] = link.count
         if absent:
             ctx.report.counts["links to absent documents"] = absent
             ctx.report.notes.append(
@@ -160,8 +153,28 @@ class GivenLinks(CorpusGraph):
             )
         return weights
 
+    def _chosen_types(self, corpus: Corpus) -> set[str]:
+        """Return the types of links to use. Raises BadInput for one that no link has."""
+        named_types = {name.strip() for name in self.types.split(",") if name.strip()}
+        link_types = {link.type for link in corpus.links}
+        missing_types = named_types - link_types
+        if missing_types:
+            raise BadInput(
+                f"The links of “{corpus.name}” have no type “{min(missing_types)}”; "
+                f"they have {', '.join(sorted(link_types))}."
+            )
+        return named_types or link_types
+
     def words(self) -> str:
         return f"links as given: {self.types}" if self.types else self.title
+
+
+def _rows_of_documents(chunks: Table) -> dict[str, list[int]]:
+    """Return the rows of the chunks of each document."""
+    rows: dict[str, list[int]] = {}
+    for row, document in enumerate(chunks.texts("document")):
+        rows.setdefault(document, []).append(row)
+    return rows
 
 
 @dataclass(frozen=True, repr=False)
@@ -205,9 +218,7 @@ class CitedDocuments(CorpusGraph):
         assert made.chunks is not None
         if self.lacks(made.corpus):
             raise BadInput(self.lacks(made.corpus))
-        rows: dict[str, list[int]] = {}
-        for row, id in enumerate(made.chunks.texts("document")):
-            rows.setdefault(id, []).append(row)
+        rows = _rows_of_documents(made.chunks)
         titles = Titles(made.corpus.at(row) for row in range(len(made.corpus)))
         texts, entries, n_without = dict[int, str](), dict[int, list[Reference]](), 0
         for number, document in enumerate(made.corpus.at(row) for row in range(len(made.corpus))):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
+from dataclasses import dataclass
 
 from core.builds.extract.mentions import ALSO_CALLED, PHRASE_TYPE
 from core.builds.resolve.corpus_names import PERSON_TYPE, PLACE_TYPE, CorpusName
@@ -23,6 +24,19 @@ PART_RULE, ACRONYM_RULE = "part of a name", "acronym"
 ALIAS_RULE, REPETITION_RULE = "called so by the text", "written twice"
 # Documents that must join a part with the same full name, and none with another, to join it in all.
 MIN_JOINING_DOCUMENTS = 2
+
+
+@dataclass(frozen=True)
+class FullNames:
+    """Names of a document that others may be parts or acronyms of.
+
+    Persons are found by their first and last words, other names by their initials. `rank` is the
+    position of each name in the order of the text.
+    """
+
+    by_word: dict[str, list[str]]
+    by_initials: dict[str, list[str]]
+    rank: dict[str, int]
 
 
 class PartFinder:
@@ -62,26 +76,14 @@ class PartFinder:
         -------
         Key of the full name and the rule, by the key of a part.
         """
-        full_of_part: dict[str, tuple[str, str]] = {}
         self.several = {}
-        rank = {key: at for at, key in enumerate(named)}
-        by_word: dict[str, list[str]] = {}
-        by_initials: dict[str, list[str]] = {}
-        for key in sorted(rank):
-            words = key.split()
-            if len(words) < 2 or key not in self.known or key in terms:
-                continue
-            if self.known[key].kind == PERSON_TYPE:
-                for word in {words[0], words[-1]} if self._is_full(key) else ():
-                    by_word.setdefault(word, []).append(key)
-            elif not long:
-                for initials in _initials(words):
-                    by_initials.setdefault(initials, []).append(key)
+        full_of_part: dict[str, tuple[str, str]] = {}
+        full_names = self._full_names(named, terms, long)
         for part, full, rule in self._called(aliases):
             if final_name(full, full_of_part) != part and not self.separates(part, full):
                 full_of_part[part] = full, rule
-        for key in sorted(rank.keys() - full_of_part.keys()):
-            rule, fulls = self._fulls(key, by_word, by_initials, rank)
+        for key in sorted(full_names.rank.keys() - full_of_part.keys()):
+            rule, fulls = self._fulls(key, full_names)
             fulls = [full for full in fulls if not self.separates(key, full)]
             if len(fulls) == 1 and final_name(fulls[0], full_of_part) != key:
                 full_of_part[key] = fulls[0], rule
@@ -91,6 +93,26 @@ class PartFinder:
             key: (final_name(full, full_of_part), rule)
             for key, (full, rule) in full_of_part.items()
         }
+
+    def _full_names(self, named: Iterable[str], terms: Set[str], long: bool) -> FullNames:
+        """Return the names of a document that others may be parts or acronyms of.
+
+        In a long document none has an acronym, as initials fit by chance there.
+        """
+        rank = {key: at for at, key in enumerate(named)}
+        by_word: dict[str, list[str]] = {}
+        by_initials: dict[str, list[str]] = {}
+        for key in sorted(rank):
+            words = key.split()
+            if len(words) < 2 or key not in self.known or key in terms:
+                continue
+            if self.known[key].kind != PERSON_TYPE:
+                for initials in () if long else _initials(words):
+                    by_initials.setdefault(initials, []).append(key)
+            elif self._is_full(key):
+                for word in {words[0], words[-1]}:
+                    by_word.setdefault(word, []).append(key)
+        return FullNames(by_word, by_initials, rank)
 
     def separates(self, key: str, full: str) -> bool:
         """Return whether a person marked two names as different, and record the pair.
@@ -164,67 +186,44 @@ class PartFinder:
         branded = not tail_name.shown.islower() and not ACRONYM_PATTERN.match(tail_name.shown)
         return ALIAS_RULE if rare and branded and any(map(str.islower, head_name.spellings)) else ""
 
-    def _fulls(
-        self,
-        key: str,
-        by_word: dict[str, list[str]],
-        by_initials: dict[str, list[str]],
-        place: dict[str, int],
-    ) -> tuple[str, list[str]]:
+    def _fulls(self, key: str, full_names: FullNames) -> tuple[str, list[str]]:
         """Return the rule and the names that a name may be a part or the acronym of."""
-        words, name = key.split(), self.known.get(key)
+        name = self.known.get(key)
         if name is None:
             return "", []
-        half = " ".join(words[: len(words) // 2])
-        if (
-            len(words) % 2 == 0
-            and words[: len(words) // 2] * 2 == words
-            and half in self.known
-            and self.known[half].chunks > name.chunks
-        ):
+        words = key.split()
+        half = self._repeated_half(words, name)
+        if half:
             return REPETITION_RULE, [half]
-        plain = name.kind == PHRASE_TYPE and commonness(key) >= MIN_PLAIN_WORD_ZIPF
-        if (
-            len(words) == 1
-            and name.shown[:1].isupper()
-            and key in by_word
-            and len(key) > 1
-            and not plain
-        ):
-            fulls = by_word[key]
-            # The parser takes a rare surname that stands alone for a place.
-            if name.kind not in (PERSON_TYPE, PHRASE_TYPE):
-                rare = commonness(key) == RARE_ZIPF and name.chunks <= max(
-                    self.known[full].chunks for full in fulls
-                )
-                fulls = [
-                    full
-                    for full in fulls
-                    if rare and full.endswith(f" {key}") and place[full] < place[key]
-                ]
-            longest = [
-                full
-                for full in fulls
-                if not any(
-                    is_part_of_name(full.split(), other.split()) for other in fulls if other != full
-                )
-            ]
-            return PART_RULE, longest
-        if name.kind == PERSON_TYPE and len(words) > 1:
-            fulls = [
-                full
-                for full in by_word.get(words[-1], ())
-                if full != key and is_part_of_name(words, full.split())
-            ]
-            return PART_RULE, fulls
-        if (
-            len(words) == 1
-            and name.kind != PERSON_TYPE
-            and ACRONYM_PATTERN.fullmatch(name.shown.replace(".", ""))
-            and key in by_initials
-        ):
-            return ACRONYM_RULE, by_initials[key]
+        if key in full_names.by_word and _may_be_part(key, name):
+            return PART_RULE, self._persons_with_word(key, name, full_names)
+        if name.kind == PERSON_TYPE:
+            persons = full_names.by_word.get(words[-1], ()) if len(words) > 1 else ()
+            return PART_RULE, [one for one in persons if is_part_of_name(words, one.split())]
+        if len(words) == 1 and ACRONYM_PATTERN.fullmatch(name.shown.replace(".", "")):
+            return ACRONYM_RULE, full_names.by_initials.get(key, [])
         return "", []
+
+    def _repeated_half(self, words: Sequence[str], name: CorpusName) -> str:
+        """Return the more frequent name that a name repeats, empty if there is none."""
+        first_half = words[: len(words) // 2]
+        half = " ".join(first_half)
+        if [*first_half, *first_half] != words or half not in self.known:
+            return ""
+        return half if self.known[half].chunks > name.chunks else ""
+
+    def _persons_with_word(self, key: str, name: CorpusName, full_names: FullNames) -> list[str]:
+        """Return the full names of persons with a word, the longest of those that fit."""
+        persons = full_names.by_word[key]
+        # The parser takes a rare surname that stands alone for a place.
+        if name.kind not in (PERSON_TYPE, PHRASE_TYPE):
+            most_chunks = max(self.known[person].chunks for person in persons)
+            if commonness(key) != RARE_ZIPF or name.chunks > most_chunks:
+                return []
+            rank = full_names.rank
+            bearers = [person for person in persons if person.endswith(f" {key}")]
+            persons = [person for person in bearers if rank[person] < rank[key]]
+        return [person for person in persons if not _is_part_of_any(person, persons)]
 
     def elsewhere(self, by_document: dict[str, dict[str, tuple[str, str]]]) -> dict[str, str]:
         """Return the full names of parts that are joined in all documents.
@@ -273,6 +272,18 @@ def is_part_of_name(words: Sequence[str], full: Sequence[str]) -> bool:
         and words[-1] == full[-1]
         and all(word in remaining for word in words)
     )
+
+
+def _is_part_of_any(name: str, others: Iterable[str]) -> bool:
+    """Return whether a name is a part of a longer one among these."""
+    return any(is_part_of_name(name.split(), other.split()) for other in others)
+
+
+def _may_be_part(key: str, name: CorpusName) -> bool:
+    """Return whether a name may be the first name or the surname of a person."""
+    if " " in key or len(key) < 2 or not name.shown[:1].isupper():
+        return False
+    return name.kind != PHRASE_TYPE or commonness(key) < MIN_PLAIN_WORD_ZIPF
 
 
 def abbreviates(short: str, long: str) -> bool:

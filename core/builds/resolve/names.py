@@ -20,6 +20,7 @@ from core.parameters import param
 
 FINAL_PARENTHESES = re.compile(r"(?<!\s)\s*\([^()]*\)\s*$")
 ROWS_PER_CHECK = 1000  # chunks or documents read between two checks for a cancel
+ChunkRow = tuple[str, str, str, Facts]  # document, title, text and facts of a chunk
 
 
 @dataclass(frozen=True, repr=False)
@@ -92,55 +93,58 @@ class ResolveNames(BuildOperator):
         """
         assert made.chunks is not None and made.facts is not None  # a line without these is refused
         known_names = self._known(made.facts, ctx)
-        result = Resolution(known_names, made.chunks.texts("document"))
+        documents = made.chunks.texts("document")
+        titles = made.chunks.texts("title")
+        texts = made.chunks.texts("text")
+        result = Resolution(known_names, documents)
         if is_english(ctx.language):
-            weights = TermWeights(word_counts(made.chunks.texts("text"), ctx.watch))
-            result.terms = {
-                key
-                for key, one in known_names.items()
-                if one.is_term and weights.weight(one.shown, one.burst) < self.least
-            }
-        result.titles = {
-            key_of_name(FINAL_PARENTHESES.sub("", title), "")
-            for title in set(made.chunks.texts("title"))
-        }
+            result.terms = self._terms(known_names, texts, ctx)
+        result.titles = {_key_of_title(title) for title in set(titles)}
         refused = set(read_merges(made.corpus).refused)
         # A person who marked two names as different regards both as entities.
         result.terms -= {key_of_name(name, "") for names in refused for name in names}
         finder = PartFinder(known_names, refused)
-        columns = [made.chunks.texts(name) for name in ("document", "title", "text")]
-        for number, (document, group) in enumerate(
-            groupby(zip(*columns, made.facts), key=lambda row: row[0])
-        ):
+        rows = zip(documents, titles, texts, made.facts)
+        for number, (document, group) in enumerate(groupby(rows, key=lambda row: row[0])):
             if number % ROWS_PER_CHECK == 0:
                 ctx.watch.check()
-            rows = list(group)
-            named = {
-                key_of_name(one.name, one.type): None for row in rows for one in row[3].entities
-            }
-            result.sizes[document] = len(rows)
-            joined = finder.joined(
-                named,
-                result.terms,
-                _aliases(row[3] for row in rows),
-                len(rows) > MAX_SHORT_DOCUMENT_CHUNKS,
-            )
-            result.terms.difference_update(
-                full for full, rule in joined.values() if rule == ACRONYM_RULE
-            )
-            if self.titles:
-                joined = result.titled(
-                    document, FINAL_PARENTHESES.sub("", rows[0][1]), rows[0][2], list(named), joined
-                )
-            result.add(
-                document,
-                {key: one for key, one in joined.items() if not finder.separates(key, one[0])},
-            )
-            result.near += [(key, tuple(fulls), document) for key, fulls in finder.several.items()]
+            self._join_names(document, list(group), finder, result)
         if self.everywhere:
             result.elsewhere = finder.elsewhere(result.by_document)
-        result.refused, result.separated = finder.refused, finder.separated
+        result.refused = finder.refused
+        result.separated = finder.separated
         return result
+
+    def _terms(
+        self, known_names: dict[str, CorpusName], texts: Sequence[str], ctx: BuildContext
+    ) -> set[str]:
+        """Return the keys of the common phrases, which are too light to be entities."""
+        weights = TermWeights(word_counts(texts, ctx.watch))
+        terms = set[str]()
+        for key, name in known_names.items():
+            if name.is_term and weights.weight(name.shown, name.burst) < self.least:
+                terms.add(key)
+        return terms
+
+    def _join_names(
+        self, document: str, rows: Sequence[ChunkRow], finder: PartFinder, result: Resolution
+    ) -> None:
+        """Record the names that are joined within a document, given the rows of its chunks."""
+        _, title, text, _ = rows[0]
+        named: dict[str, None] = {}
+        for *_, facts in rows:
+            named |= dict.fromkeys(key_of_name(one.name, one.type) for one in facts.entities)
+        result.sizes[document] = len(rows)
+        is_long = len(rows) > MAX_SHORT_DOCUMENT_CHUNKS
+        aliases = _aliases(facts for *_, facts in rows)
+        joined = finder.joined(named, result.terms, aliases, is_long)
+        result.terms -= {full for full, rule in joined.values() if rule == ACRONYM_RULE}
+        if self.titles:
+            subject = FINAL_PARENTHESES.sub("", title)
+            joined = result.titled(document, subject, text, list(named), joined)
+        allowed = {key: one for key, one in joined.items() if not finder.separates(key, one[0])}
+        result.add(document, allowed)
+        result.near += [(key, tuple(fulls), document) for key, fulls in finder.several.items()]
 
     def words(self) -> str:
         return f"names joined, terms from weight {self.least:g}"
@@ -162,6 +166,11 @@ class ResolveNames(BuildOperator):
                 name.chunks += key not in chunk_keys
                 chunk_keys.add(key)
         return known_names
+
+
+def _key_of_title(title: str) -> str:
+    """Return the key of a title without the parentheses at its end."""
+    return key_of_name(FINAL_PARENTHESES.sub("", title), "")
 
 
 def _aliases(facts: Iterable[Facts]) -> Iterator[tuple[str, str, str]]:

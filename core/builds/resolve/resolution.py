@@ -84,36 +84,34 @@ class Resolution:
         `joined`, including the title.
         """
         key = key_of_name(title, "")
-        if (
-            not key
-            or len(key.split()) > MAX_SUBJECT_WORDS
-            or key in self.terms
-            or not any(letter.isupper() for letter in title)
-        ):
+        if not self._may_be_subject(key, title):
             return joined
         full = key if key in named else self._titled(key, named)
-        if full is None and f" {key} " in f" {key_of_name(text, '')} ":
-            other_text = f" {key_of_name(text, '')} ".replace(f" {key} ", " | ")
+        if full is None:
+            other_text = _text_without(key, text)
+            if other_text is None:
+                return joined
             self.inside[document] = {
                 one for one in named if f" {one} " in f" {key} " and f" {one} " not in other_text
             }
             full = key
-        if full is None:
-            return joined
         if key not in self.known:
-            self.known[key] = CorpusName(
-                Counter({title: 1}),
-                Counter(self.known[full].kinds if full in self.known else {PHRASE_TYPE: 1}),
-                1,
-            )
-        self.topics[document] = final_name(key, joined)
-        if full != key and full != self.topics[document]:
-            joined = {
-                one: (self.topics[document] if into == full else into, rule)
-                for one, (into, rule) in joined.items()
-            }
-            joined[full] = self.topics[document], TITLE_RULE
-        return joined
+            kinds = self.known[full].kinds if full in self.known else {PHRASE_TYPE: 1}
+            self.known[key] = CorpusName(Counter({title: 1}), Counter(kinds), 1)
+        topic = final_name(key, joined)
+        self.topics[document] = topic
+        if full in (key, topic):
+            return joined
+        retargeted = {
+            one: (topic if into == full else into, rule) for one, (into, rule) in joined.items()
+        }
+        return {**retargeted, full: (topic, TITLE_RULE)}
+
+    def _may_be_subject(self, key: str, title: str) -> bool:
+        """Return whether a title is short, has a capital letter and is no common phrase."""
+        if not key or len(key.split()) > MAX_SUBJECT_WORDS or key in self.terms:
+            return False
+        return any(letter.isupper() for letter in title)
 
     def _titled(self, key: str, named: Sequence[str]) -> str | None:
         """Return the name in a document that its title is short for, or None.
@@ -285,6 +283,14 @@ class Resolution:
             for (key, fulls), documents in near.items()
         ]
         return NameMerges.of(merges, near_merges, self.separated, self.refused)
+
+
+def _text_without(key: str, text: str) -> str | None:
+    """Return the folded text with bars in place of a key, None if it lacks the key."""
+    folded_text = f" {key_of_name(text, '')} "
+    if f" {key} " not in folded_text:
+        return None
+    return folded_text.replace(f" {key} ", " | ")
 
 
 @dataclass(frozen=True, eq=False)

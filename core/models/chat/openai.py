@@ -212,38 +212,31 @@ class OpenAIChat(OpenAIServer, ChatClient):
         miscounted = False
         with self._streamed(body) as stream:
             for piece in self._reply_pieces(stream, watch):
-                reported_counts, writing.finish = (
-                    piece.used or reported_counts,
-                    piece.finish or writing.finish,
-                )
+                reported_counts = piece.used or reported_counts
                 miscounted = miscounted or piece.miscounted
-                writing.tool, writing.refusal = (
-                    writing.tool or piece.tool,
-                    writing.refusal + piece.refusal,
-                )
-                stop = bool(piece.thought) and writing.think(piece.thought)
-                if (piece.text and writing.add(piece.text)) or stop:
-                    writing.finish = writing.finish or "stop"
+                if _add_piece(piece, writing):
                     break
             if writing.finish is None and stream.done:
                 writing.finish = "stop"
         if writing.finish is None:
             raise ValueError("the connection ended before the reply did")
-        messages, self.counts = (
-            body["messages"],
-            reported_counts is not None and reported_counts[0] > 0,
-        )
-        estimated_counts = (
-            max(fewest_tokens(messages), estimate_tokens(messages)),
-            estimate_text_tokens("".join(writing.pieces)),
-        )
-        writing.tokens_in, writing.tokens_out = reported_counts or estimated_counts
+        self._count_tokens(reported_counts, body["messages"], writing)
         if miscounted and reported_counts is None:
             add_note(
                 f"How many tokens {self.name} read and wrote is not known: "
                 f"the server at {self.url} sent no such numbers. The figures are estimates."
             )
         return reported_counts
+
+    def _count_tokens(
+        self, reported: tuple[int, int] | None, messages: Messages, writing: ReplyCollector
+    ) -> None:
+        """Record the tokens of prompt and reply, estimated if the server does not report them."""
+        self.counts = reported is not None and reported[0] > 0
+        if reported is None:
+            prompt_tokens = max(fewest_tokens(messages), estimate_tokens(messages))
+            reported = prompt_tokens, estimate_text_tokens("".join(writing.pieces))
+        writing.tokens_in, writing.tokens_out = reported
 
     def _look_whole(
         self, used: tuple[int, int] | None, body: dict[str, Any], watch: Watch = NO_WATCH
@@ -312,3 +305,16 @@ class OpenAIChat(OpenAIServer, ChatClient):
             return
         pieces = map(StreamPiece.of, stream)
         yield from timely_pieces(pieces, response, self.timeout, watch)
+
+
+def _add_piece(piece: StreamPiece, writing: ReplyCollector) -> bool:
+    """Add a piece to a reply; return whether the reply is then complete."""
+    writing.finish = piece.finish or writing.finish
+    writing.tool = writing.tool or piece.tool
+    writing.refusal += piece.refusal
+    is_complete = bool(piece.thought) and writing.think(piece.thought)
+    if piece.text and writing.add(piece.text):
+        is_complete = True
+    if is_complete:
+        writing.finish = writing.finish or "stop"
+    return is_complete

@@ -80,11 +80,7 @@ class StreamPiece:
     def of(cls, chunk: Any) -> StreamPiece:
         """Convert a chunk of a stream. Raises ValueError if it is no part of a chat reply."""
         try:
-            choices = [
-                (choice.get("finish_reason"), choice["delta"]) for choice in chunk["choices"] or ()
-            ]
-            deltas = [delta for _, delta in choices if delta]
-            finishes = [finish for finish, _ in choices if finish]
+            deltas, finishes = _read_choices(chunk)
             contents = [_content(delta.get("content")) for delta in deltas]
             usage = chunk.get("usage")
         except (KeyError, AttributeError, TypeError):
@@ -101,6 +97,20 @@ class StreamPiece:
             refusal=_first_text(deltas, ("refusal",)),
             miscounted=bool(usage) and used is None,
         )
+
+
+def _read_choices(chunk: Any) -> tuple[list[Any], list[Any]]:
+    """Return the changes in the choices of a chunk, and the ways in which replies ended."""
+    deltas: list[Any] = []
+    finishes: list[Any] = []
+    for choice in chunk["choices"] or ():
+        finish = choice.get("finish_reason")
+        delta = choice["delta"]
+        if delta:
+            deltas.append(delta)
+        if finish:
+            finishes.append(finish)
+    return deltas, finishes
 
 
 def _content(content: Any) -> tuple[str, str]:

@@ -281,21 +281,27 @@ class ThoughtSeparator:
         With `sure` it always is.
         """
         if closing and not self.thinking:
-            if self.answer.lstrip().startswith(JSON_STARTS) and not sure:
+            if not sure and self.answer.lstrip().startswith(JSON_STARTS):
                 return False
-            if self.answer.strip() or not sure:
-                self.begun = not self.thought
-            self.thought, self.answer = self.thought + self.answer, ""
+            self._take_answer_as_thought(sure)
         elif not (closing or self.thinking or sure) and self.answer.rpartition("\n")[2].strip():
-            return False
+            return False  # an opening mark within a line
         if self._expected:
-            self.begun, self._expected = (None if self._opening else closing), False
+            self.begun = None if self._opening else closing
+            self._expected = False
         if closing:
             self._drop_opening()
-        self.thinking = not closing
-        if not closing and self.thought:
+        elif self.thought:
             self.thought = self.thought.rstrip() + "\n"
+        self.thinking = not closing
         return True
+
+    def _take_answer_as_thought(self, sure: bool) -> None:
+        """Treat the answer so far as reasoning, since a mark ends reasoning that none began."""
+        if self.answer.strip() or not sure:
+            self.begun = not self.thought
+        self.thought += self.answer
+        self.answer = ""
 
 
 def separate_thought(text: str, whole: bool = True) -> tuple[str, str, bool]:

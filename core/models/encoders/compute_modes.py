@@ -152,9 +152,9 @@ def choose_mode(backend: str = "auto", precision: str | None = None) -> ComputeM
     ModelUnavailable : there is no such program or precision, or f16 is wanted without a graphics
         card.
     """
-    name, _, named_precision = (
-        os.environ.get("HOPSCOPE_ENCODER", "") or "auto" if backend == "auto" else backend
-    ).partition("-")
+    if backend == "auto":
+        backend = os.environ.get("HOPSCOPE_ENCODER", "") or "auto"
+    name, _, named_precision = backend.partition("-")
     precision = precision or named_precision or None
     if name not in ("auto", *PROGRAM_PACKAGES) or precision not in (None, "f32", "bf16", "f16"):
         raise ModelUnavailable(
@@ -162,19 +162,38 @@ def choose_mode(backend: str = "auto", precision: str | None = None) -> ComputeM
             "openvino or torch."
         )
     if name == "auto":
-        has_card = has_graphics_card() and ComputeMode("torch", "").here and device() != "cpu"
-        mode_speeds = None if has_card or precision else saved_speeds()
-        if mode_speeds is not None and mode_speeds.chosen.here:
-            return mode_speeds.chosen
-        name = "openvino" if ComputeMode("openvino", "").here and not has_card else "torch"
-    if precision is None and name == "openvino":
-        precision = "bf16" if computes_in_bfloat16() else "f32"
+        return _automatic_mode(precision)
+    return ComputeMode(name, _choose_precision(name, precision))
+
+
+def _automatic_mode(precision: str | None) -> ComputeMode:
+    """Return torch on a graphics card, else the fastest way measured here, else what is installed.
+
+    A way is as measured only if no precision is wanted.
+    """
+    has_card = has_graphics_card() and ComputeMode("torch", "").here and device() != "cpu"
+    mode_speeds = None if has_card or precision else saved_speeds()
+    if mode_speeds is not None and mode_speeds.chosen.here:
+        return mode_speeds.chosen
+    program = "openvino" if ComputeMode("openvino", "").here and not has_card else "torch"
+    return ComputeMode(program, _choose_precision(program, precision))
+
+
+def _choose_precision(program: str, precision: str | None) -> str:
+    """Return the precision of a program, by default the fastest that is exact enough.
+
+    Raises ModelUnavailable for f16 without a graphics card.
+    """
     if precision == "f16" and device() == "cpu":
         raise ModelUnavailable(
             "The encoder computes in f16 on a graphics card alone, and none is used here; take "
             "f32 or bf16."
         )
-    return ComputeMode(name, precision or ("f32" if device() == "cpu" else "f16"))
+    if precision is not None:
+        return precision
+    if program == "openvino":
+        return "bf16" if computes_in_bfloat16() else "f32"
+    return "f32" if device() == "cpu" else "f16"
 
 
 @cache

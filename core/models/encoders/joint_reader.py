@@ -249,22 +249,9 @@ class JointReader:
             return min(self._requests, key=lambda one: sum(map(len, one.left.values())))
 
     def _taken(self, request: _Request, size: int) -> tuple[list[str], np.ndarray] | None:
+        """Return the shortest texts of a request and others of their length, if any are left."""
         with self._changed:
-            length = min((length for length, rows in request.left.items() if rows), default=0)
-            texts: list[str] = []
-            for requester in [
-                request,
-                *(other for other in self._requests if other is not request),
-            ]:
-                rows = requester.left.get(length, deque())
-                while rows and len(texts) < size:
-                    entry = self._texts.get(rows[0])
-                    if entry is not None and not entry.begun and requester in entry.requests:
-                        entry.begun = True
-                        texts.append(rows[0])
-                        for waiting_request in entry.requests:
-                            waiting_request.running += 1
-                    rows.popleft()
+            texts = self._begin_shortest(request, size)
             self._requests = deque(
                 one for one in (*self._requests, request) if any(one.left.values())
             )
@@ -275,6 +262,31 @@ class JointReader:
             if texts:
                 return (texts, np.array([self._texts[text].ids for text in texts], np.int64))
             return None
+
+    def _begin_shortest(self, request: _Request, size: int) -> list[str]:
+        """Begin at most `size` texts as long as the shortest of a request, its own ones first.
+
+        The caller holds the lock.
+        """
+        length = min((length for length, rows in request.left.items() if rows), default=0)
+        texts: list[str] = []
+        for requester in (request, *(other for other in self._requests if other is not request)):
+            rows = requester.left.get(length, deque())
+            while rows and len(texts) < size:
+                text = rows.popleft()
+                if self._begin_text(text, requester):
+                    texts.append(text)
+        return texts
+
+    def _begin_text(self, text: str, requester: _Request) -> bool:
+        """Mark a text as begun; return whether it is still to be encoded for its requester."""
+        entry = self._texts.get(text)
+        if entry is None or entry.begun or requester not in entry.requests:
+            return False
+        entry.begun = True
+        for request in entry.requests:
+            request.running += 1
+        return True
 
     def _deliver(self, texts: list[str], vectors: np.ndarray) -> None:
         with self._changed:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,6 +54,8 @@ RANKING_HELP = (
 )
 NEIGHBOURS_HELP = "The most similar solved questions vote, each the more the more similar it is."
 METAQA_SOURCES = "metaqa-1hop-dev,metaqa-2hop-dev,metaqa-3hop-dev,own"
+# position of a case, the cosine of its question, and its chains that start at the seeds
+Voter = tuple[int, float, tuple[Chain, ...]]
 
 
 def neighbours(
@@ -250,38 +252,47 @@ def _chain_votes(
 
     Notes name the voters.
     """
+    voters = _choose_voters(state, ctx, known, fit, by)
+    if not voters:
+        return {}
+    chains_of_voters = dict.fromkeys(chain for *_, chains in voters for chain in chains)
+    worth = _chain_weights(state, ctx, recorder, chains_of_voters, by)
+    votes: dict[Chain, float] = {}
+    for case, cosine, chains in voters:
+        for chain in chains:
+            vote = cosine**COSINE_EXPONENT * known.fits[case] * worth[chain]
+            votes[chain] = votes.get(chain, 0.0) + vote
+    recorder.notes.append(_name_voters(ctx, known, voters))
+    if voters[0][1] > MIN_TWIN_COSINE:
+        recorder.notes.append(TWIN_NOTE)
+    return votes
+
+
+def _choose_voters(
+    state: State, ctx: Context, known: Cases, fit: Iterator[tuple[int, float]], by: Any
+) -> list[Voter]:
+    """Return the nearest cases whose chains lead from the seeds to another node."""
     leads: dict[Chain, bool] = {}
-    voters: list[tuple[int, float, tuple[Chain, ...]]] = []
+    voters: list[Voter] = []
     for case, cosine in fit:
         for chain in known.chains[case]:
             if chain not in leads:
                 leads[chain] = _leads_to_node(state, ctx, chain, by.direction)
         chains = tuple(chain for chain in known.chains[case] if leads[chain])
-        voters += [(case, cosine, chains)] if chains else []
+        if chains:
+            voters.append((case, cosine, chains))
         if len(voters) == by.neighbours:
             break
-    if not voters:
-        return {}
-    worth = _chain_weights(
-        state, ctx, recorder, dict.fromkeys(chain for *_, here in voters for chain in here), by
-    )
-    votes: dict[Chain, float] = {}
-    for case, cosine, chains in voters:
-        for chain in chains:
-            votes[chain] = (
-                votes.get(chain, 0.0) + cosine**COSINE_EXPONENT * known.fits[case] * worth[chain]
-            )
-    voices = [
-        f"“{known.texts[p]}” ({cosine:.2f}) for {' or '.join(_words(ctx.graph, c) for c in here)}"
-        for p, cosine, here in voters
-    ]
-    recorder.notes.append(
-        f"Of {len(known):,} solved questions {len(voters)} voted: "
-        f"{'; '.join(voices[:MAX_VOTERS_NOTED])}."
-    )
-    if voters[0][1] > MIN_TWIN_COSINE:
-        recorder.notes.append(TWIN_NOTE)
-    return votes
+    return voters
+
+
+def _name_voters(ctx: Context, known: Cases, voters: Sequence[Voter]) -> str:
+    """Return a note on the voters and the chains they voted for."""
+    voices = []
+    for case, cosine, chains in voters[:MAX_VOTERS_NOTED]:
+        words = " or ".join(_words(ctx.graph, chain) for chain in chains)
+        voices.append(f"“{known.texts[case]}” ({cosine:.2f}) for {words}")
+    return f"Of {len(known):,} solved questions {len(voters)} voted: {'; '.join(voices)}."
 
 
 def _vote_order(votes: dict[Chain, float]) -> Callable[[Chain], tuple]:

@@ -44,6 +44,8 @@ CLOSE_HELP = (
     "are not the best."
 )
 SHARE_HELP = "What all chains of an entity to an end count beside the best of them."
+Way = tuple[int, int]  # index of a ballot, and of one of its chains
+RankedWays = list[tuple[float, Way]]  # best first, each with its negative score
 
 
 @dataclass(frozen=True, repr=False)
@@ -183,43 +185,68 @@ def _paths(
 
     Of one end, the path along the best chain comes first.
     """
+    votes, ways_to_end = _count_votes(ballots, by)
+    order = sorted(votes, key=lambda end: (-round(votes[end], 9), end))
+    ends_by_way = _choose_ways(order, ways_to_end, by)
+    paths_by_way = {
+        way: _paths_along_chain(ballots[way[0]], way[1], ends, votes, ctx, recorder, by)
+        for way, ends in ends_by_way.items()
+    }
+    if ends_by_way:
+        recorder.notes.append(_name_best_ways(ballots, list(ends_by_way)))
+    ranked_paths: dict[Path, float] = {}
+    for end_node in order:
+        for _, way in ways_to_end[end_node]:
+            path = paths_by_way.get(way, {}).get(end_node)
+            if path is not None:
+                ranked_paths[path] = votes[end_node]
+    return ranked_paths
+
+
+def _count_votes(
+    ballots: Sequence[ChainBallot], by: ChainVotes
+) -> tuple[dict[int, float], dict[int, RankedWays]]:
+    """Return the votes of each end over all entities, and each entity's best way to it."""
     top = max((float(ballot.scores.max()) for ballot in ballots), default=0.0)
     votes: dict[int, float] = defaultdict(float)
-    ways_to_end: dict[int, list[tuple[float, int, int]]] = defaultdict(list)
+    ways_to_end: dict[int, RankedWays] = defaultdict(list)
     for ballot_index, ballot in enumerate(ballots):
         for end_node, (weight, chain) in ballot.votes(top, by.close, by.share).items():
             votes[end_node] += weight
-            ways_to_end[end_node].append((-float(ballot.scores[chain]), ballot_index, chain))
-    # for each chain of an entity, the ends to which it is walked
-    wanted_ends: dict[tuple[int, int], list[int]] = {}
-    order = sorted(votes, key=lambda end: (-round(votes[end], 9), end))
+            score = float(ballot.scores[chain])
+            ways_to_end[end_node].append((-score, (ballot_index, chain)))
+    for ways in ways_to_end.values():
+        ways.sort()
+    return votes, ways_to_end
+
+
+def _choose_ways(
+    order: Sequence[int], ways_to_end: dict[int, RankedWays], by: ChainVotes
+) -> dict[Way, list[int]]:
+    """Return the ways that are walked, with the ends to which each is walked.
+
+    The ends are served in order, until there are `keep` paths. There are at most `chains` ways.
+    """
+    ends_by_way: dict[Way, list[int]] = {}
     paths_left = by.keep
     for end_node in order:
-        for _, ballot_index, chain in sorted(ways_to_end[end_node])[:paths_left]:
-            if (ballot_index, chain) in wanted_ends or len(wanted_ends) < by.chains:
-                wanted_ends.setdefault((ballot_index, chain), []).append(end_node)
+        for _, way in ways_to_end[end_node][:paths_left]:
+            if way in ends_by_way or len(ends_by_way) < by.chains:
+                ends_by_way.setdefault(way, []).append(end_node)
                 paths_left -= 1
         if not paths_left:
             break
-    paths_by_way = {
-        way: _paths_along_chain(ballots[way[0]], way[1], ends, votes, ctx, recorder, by)
-        for way, ends in wanted_ends.items()
-    }
-    if wanted_ends:
-        texts = [
-            f"{ballots[place].texts[chain]} ({ballots[place].scores[chain]:.2f})"
-            for place, chain in list(wanted_ends)[:3]
-        ]
-        recorder.notes.append(
-            f"Best of {sum(len(ballot.chains) for ballot in ballots):,} chains: {'; '.join(texts)}."
-        )
-    chains_to_end = [
-        (end, paths_by_way[place, chain])
-        for end in order
-        for _, place, chain in sorted(ways_to_end[end])
-        if (place, chain) in paths_by_way
+    return ends_by_way
+
+
+def _name_best_ways(ballots: Sequence[ChainBallot], ways: Sequence[Way]) -> str:
+    """Return a note on the first ways, in words and with their scores."""
+    n_chains = sum(len(ballot.chains) for ballot in ballots)
+    texts = [
+        f"{ballots[index].texts[chain]} ({ballots[index].scores[chain]:.2f})"
+        for index, chain in ways[:3]
     ]
-    return {found[end]: votes[end] for end, found in chains_to_end if end in found}
+    return f"Best of {n_chains:,} chains: {'; '.join(texts)}."
 
 
 def _paths_along_chain(

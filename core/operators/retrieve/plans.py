@@ -177,27 +177,33 @@ def parse_plans(reply: str, known: Sequence[str]) -> tuple[list[Plan], list[str]
     The reply is read as JSON, else line by line with arrows or commas between relations. A suffix
     _reverse is ignored, as a step may follow its relation in either direction.
     """
-    found = json_reply(reply, ("plans",))
-    if found is not None and isinstance(found.value["plans"], list):
-        plans = [tuple(map(str, plan)) for plan in found.value["plans"] if isinstance(plan, list)]
-    else:
-        lines = [LIST_ITEM_MARK.sub("", line) for line in reply.splitlines()]
-        plans = [tuple(filter(None, map(str.strip, ARROW_PATTERN.split(line)))) for line in lines]
-    plain = [
-        tuple(name.removesuffix("_reverse") if name not in known else name for name in plan)
-        for plan in plans
-        if plan
-    ]
-    usable = list(dict.fromkeys(plan for plan in plain if set(plan) <= set(known)))
+    known_names = set(known)
+    plans = [_drop_suffixes(plan, known_names) for plan in _read_plans(reply) if plan]
+    usable = [plan for plan in plans if known_names.issuperset(plan)]
     if not usable:
         return [], [
             f"The model's reply (“{shorten(reply)}”) holds no plan of known relations, so none was "
             "followed."
         ]
-    unusable = len([plan for plan in plain if not set(plan) <= set(known)])
-    return usable, [
-        f"{unusable} of {len(plain)} plans name unknown relations and were dropped."
-    ] if unusable else []
+    notes = []
+    n_unusable = len(plans) - len(usable)
+    if n_unusable:
+        notes.append(f"{n_unusable} of {len(plans)} plans name unknown relations and were dropped.")
+    return list(dict.fromkeys(usable)), notes
+
+
+def _read_plans(reply: str) -> list[Plan]:
+    """Return the plans in a reply, from its JSON or else from its lines; some may be empty."""
+    found = json_reply(reply, ("plans",))
+    if found is not None and isinstance(found.value["plans"], list):
+        return [tuple(map(str, plan)) for plan in found.value["plans"] if isinstance(plan, list)]
+    lines = [LIST_ITEM_MARK.sub("", line) for line in reply.splitlines()]
+    return [tuple(filter(None, map(str.strip, ARROW_PATTERN.split(line)))) for line in lines]
+
+
+def _drop_suffixes(plan: Plan, known: set[str]) -> Plan:
+    """Return a plan without the suffix _reverse at names that are not known with it."""
+    return tuple(name if name in known else name.removesuffix("_reverse") for name in plan)
 
 
 def follow_plan(local, seed: int, plan: Plan, cap: int, ctx: Context) -> list[Path]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -105,39 +106,29 @@ class ThinkOnGraph(Operator):
     direction: str = param("graph", "Direction", DIRECTION_HELP, choices=DIRECTIONS)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        if (
-            not ctx.answering
-            and ctx.graph.columns.of_texts
-            and (self.model, self.exhausted) != NO_MODEL_SETTINGS
-        ):
+        if self._lacks_model(ctx):
             recorder.notes.append(
                 "No language model is asked: the encoder rates, and nobody says when the facts "
                 "suffice."
             )
-            return replace(self, model=NO_MODEL_SETTINGS[0], exhausted=NO_MODEL_SETTINGS[1]).apply(
-                state, ctx, recorder
-            )
+            model, exhausted = NO_MODEL_SETTINGS
+            return replace(self, model=model, exhausted=exhausted).apply(state, ctx, recorder)
         walk = _QuestionWalk(self, state, ctx, recorder)
-        chains, is_enough = [Path((seed,)) for seed in dict.fromkeys(state.seeds)], False
-        hops: list[list[ScoredPath]] = []
-        while chains and not is_enough and len(hops) < self.depth:
-            best_pairs = walk.hop(chains, len(hops) + 1)
-            chains = [path for _, path in best_pairs]
-            if best_pairs:
-                hops.append(best_pairs)
-                is_enough = walk.enough([path for hop in hops for _, path in hop])
-        ranking = Ranking(
-            "path",
-            tuple(p for hop in reversed(hops) for _, p in hop),
-            tuple(s for hop in reversed(hops) for s, _ in hop),
-        )
-        if not is_enough and chains and self.exhausted == "alone":
+        hops, wants_more = walk.take_hops(state.seeds)
+        ranking = _ranking_of_pairs(list(itertools.chain.from_iterable(reversed(hops))))
+        if wants_more and self.exhausted == "alone":
             recorder.notes.append(
                 f"After {self.depth} hops the model still wanted more; it answers from what it "
                 "knows, as in the paper."
             )
-            recorder.before_cut, ranking = ranking, Ranking("path", (), ())
+            recorder.before_cut = ranking
+            ranking = Ranking("path", (), ())
         return state.replace(subgraph=walk.read(), paths=ranking)
+
+    def _lacks_model(self, ctx: Context) -> bool:
+        """Return whether this needs a language model and none may be asked."""
+        needs_model = (self.model, self.exhausted) != NO_MODEL_SETTINGS
+        return needs_model and not ctx.answering and ctx.graph.columns.of_texts
 
     def words(self) -> str:
         by = "" if self.model == RATE_BY_MODEL else f", {short_name(self.model)}"
@@ -153,6 +144,20 @@ class _QuestionWalk:
         self.rng = ctx.rng(state.question.text, operator)
         self.nodes = set(state.seeds)
         self.edges: set[int] = set()
+
+    def take_hops(self, seeds: Sequence[int]) -> tuple[list[list[ScoredPath]], bool]:
+        """Walk from the seeds; return the best chains of each hop, and whether more is wanted."""
+        chains = [Path((seed,)) for seed in dict.fromkeys(seeds)]
+        hops: list[list[ScoredPath]] = []
+        while chains and len(hops) < self.operator.depth:
+            best_pairs = self.hop(chains, len(hops) + 1)
+            if not best_pairs:
+                return hops, False
+            hops.append(best_pairs)
+            if self.enough([path for _, path in itertools.chain.from_iterable(hops)]):
+                return hops, False
+            chains = [path for _, path in best_pairs]
+        return hops, bool(chains)
 
     def hop(self, chains: list[Path], number: int) -> list[ScoredPath]:
         """Return the best chains with one more step, best first."""

@@ -62,36 +62,40 @@ class NeighbourNodes(Operator):
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         assert state.nodes is not None
-        scores, before = scores_of(state.nodes, ctx.graph.n_nodes), set(state.nodes.items)
-        best_scores: dict[int, float] = {}
-        # best first, so that the first score of a neighbour is its best
-        for node in state.nodes.items:
-            near_nodes, _ = nearest(
-                ctx.graph, (node,), self.hops, self.direction, self.keep + 1, ctx.watch
-            )
-            for one in near_nodes.tolist():
-                best_scores.setdefault(one, float(scores[one] if one in before else scores[node]))
-        allowed = {node for node in best_scores if self.itself or node not in before}
-        by_score = lambda node: (
-            -round(best_scores[node], HIT_SCORE_DIGITS),
-            node not in before,
-            node,
-        )
-        order = sorted(allowed, key=by_score)
+        hits = state.nodes.items
+        before = set(hits)
+        best_scores = self._best_scores(state.nodes, ctx)
+
+        def rank(node: int) -> tuple[float, bool, int]:
+            return -round(best_scores[node], HIT_SCORE_DIGITS), node not in before, node
+
+        allowed = [node for node in best_scores if self.itself or node not in before]
+        order = sorted(allowed, key=rank)
         if self.order == HITS_FIRST:
-            hits = [node for node in state.nodes.items if node in allowed]
             others = [node for node in order if node not in before]
             worst = min((best_scores[node] for node in before), default=0.0)
             best_scores |= {node: min(best_scores[node], worst) for node in others}
-            order = hits + others
+            order = [*hits, *others] if self.itself else others
         order = order[: self.keep]
-        return state.replace(
-            nodes=Ranking(
-                "node",
-                tuple(order),
-                tuple(round(best_scores[node], HIT_SCORE_DIGITS) for node in order),
+        scores = tuple(round(best_scores[node], HIT_SCORE_DIGITS) for node in order)
+        return state.replace(nodes=Ranking("node", tuple(order), scores))
+
+    def _best_scores(self, hits: Ranking, ctx: Context) -> dict[int, float]:
+        """Return the scores of the hits and of their neighbours.
+
+        A hit keeps its own score, a neighbour has that of the best hit that it is near to.
+        """
+        scores = scores_of(hits, ctx.graph.n_nodes)
+        before = set(hits.items)
+        best_scores: dict[int, float] = {}
+        # best first, so that the first score of a neighbour is its best
+        for hit in hits.items:
+            near_nodes, _ = nearest(
+                ctx.graph, (hit,), self.hops, self.direction, self.keep + 1, ctx.watch
             )
-        )
+            for node in near_nodes.tolist():
+                best_scores.setdefault(node, float(scores[node] if node in before else scores[hit]))
+        return best_scores
 
 
 @dataclass(frozen=True, repr=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -160,41 +161,54 @@ class ExtractKeywords(Operator):
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         text = state.question.text
-        if self.by == WORDS_SOURCE:
-            keyword_lists = None
-        else:
-            keyword_lists = _request_lists(
-                self.by, "keywords", ("high", "low"), text, ctx, recorder
-            )
-        if keyword_lists is not None:
-            level_notes = [
-                f"{', '.join(some[:MAX_KEYWORDS_NOTED])} ({level})"
-                for level, some in sorted(keyword_lists.items(), reverse=True)
-                if some
-            ]
-            recorder.notes.append(
-                f"Keywords by the language model: {'; '.join(level_notes) or 'none'}."
-            )
-            return state.replace(
-                keywords=Keywords(tuple(keyword_lists["low"]), tuple(keyword_lists["high"]))
-            )
-        low = vocabulary_names(text, ctx)
-        named = {word for name in low for word in folded_words(name)}
-        code = language_code(ctx.graph, text)
-        if code:
-            others = (
-                word
-                for word in content_words(text, code)
-                if word not in named and not any(word in fold(name) for name in low)
-            )
-        else:
-            others = (
-                word
-                for word in folded_words(text)
-                if word not in named and word not in COMMON_QUESTION_WORDS and len(word) > 1
-            )
-        high = tuple(dict.fromkeys(others))[:MAX_NAMES]
-        return state.replace(keywords=Keywords(high if has_chunk_nodes(ctx.graph) else low, high))
+        keywords = None
+        if self.by != WORDS_SOURCE:
+            keywords = _request_keywords(self.by, text, ctx, recorder)
+        if keywords is None:
+            keywords = _keywords_of_words(text, ctx)
+        return state.replace(keywords=keywords)
+
+
+def _request_keywords(role: str, text: str, ctx: Context, recorder: Recorder) -> Keywords | None:
+    """Return the keywords that a language model names, or None if there is no readable reply."""
+    keyword_lists = _request_lists(role, "keywords", ("high", "low"), text, ctx, recorder)
+    if keyword_lists is None:
+        return None
+    level_notes = [
+        f"{', '.join(keywords[:MAX_KEYWORDS_NOTED])} ({level})"
+        for level, keywords in sorted(keyword_lists.items(), reverse=True)
+        if keywords
+    ]
+    recorder.notes.append(f"Keywords by the language model: {'; '.join(level_notes) or 'none'}.")
+    return Keywords(tuple(keyword_lists["low"]), tuple(keyword_lists["high"]))
+
+
+def _keywords_of_words(text: str, ctx: Context) -> Keywords:
+    """Return the names in a text as low keywords and its other content words as high ones."""
+    low = vocabulary_names(text, ctx)
+    high = tuple(dict.fromkeys(_words_beside_names(text, low, ctx)))[:MAX_NAMES]
+    if has_chunk_nodes(ctx.graph):
+        low = high
+    return Keywords(low, high)
+
+
+def _words_beside_names(text: str, names: Sequence[str], ctx: Context) -> list[str]:
+    """Return the content words of a text that are no part of these names in it."""
+    named = {word for name in names for word in folded_words(name)}
+    code = language_code(ctx.graph, text)
+    words = [word for word in _content_words(text, code) if word not in named]
+    if not code:
+        return words
+    folded_names = [fold(name) for name in names]
+    return [word for word in words if not any(word in name for name in folded_names)]
+
+
+def _content_words(text: str, code: str) -> list[str]:
+    """Return the folded words of a text without function words; the empty code is English."""
+    if code:
+        return content_words(text, code)
+    words = [word for word in folded_words(text) if word not in COMMON_QUESTION_WORDS]
+    return [word for word in words if len(word) > 1]
 
 
 def names_in(text: str, by: str, ctx: Context, recorder: Recorder) -> tuple[str, ...]:
