@@ -327,7 +327,9 @@ def _divided(
     for first, last in runs:
         if first and words[first - 1][0].casefold() in GERMAN_ARTICLES:
             cuts = [at for at in range(first, last) if words[at][0] in GERMAN_PARTICLES]
-            yield from zip([first, *(cut + 1 for cut in cuts)], [*cuts, last])
+            pieces = zip([first, *(cut + 1 for cut in cuts)], [*cuts, last])
+            # Between two particles in a row is no word.
+            yield from (piece for piece in pieces if piece[0] < piece[1])
         else:
             yield first, last
 

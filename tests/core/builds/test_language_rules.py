@@ -49,6 +49,11 @@ def test_german_nouns_with_an_article_are_no_names():
     }
 
 
+def test_two_particles_after_a_german_noun_are_no_name():
+    assert types_by_name("Der Sohn von de Weg kam.", "de") == {}
+    assert types_by_name("Ein Roman von de Anton Rieß kam.", "de") == {"Anton Rieß": "name"}
+
+
 def test_a_sentence_relates_its_names():
     facts = facts_in(GERMAN, languages()["de"])
     joined = {frozenset((one.head, one.tail)): one.description for one in facts.relations}
