@@ -224,20 +224,20 @@ def change_of(message: Mapping[str, Any]) -> DraftChange:
     """
     place = message.get("slot")
     slot = slot_of(place) if isinstance(place, str) else None
-    name = message.get("name")
+    key, name = message.get("key"), message.get("name")
     if message.get("do") == "insert":
         if slot is not None and isinstance(name, str):
             return BrickInsertion(slot, name)
-    elif type(message.get("key")) is int:
-        change = _change_of_brick(message, slot)
+    elif type(key) is int:
+        change = _change_of_brick(key, message, slot)
         if change is not None:
             return change
     raise BadParameter("This is no change of a line.")
 
 
-def _change_of_brick(message: Mapping[str, Any], slot: Slot | None) -> DraftChange | None:
+def _change_of_brick(key: int, message: Mapping[str, Any], slot: Slot | None) -> DraftChange | None:
     """Return the change of an existing brick that a message asks for, or None."""
-    do, key, name = (message.get(field) for field in ("do", "key", "name"))
+    do, name = message.get("do"), message.get("name")
     if not isinstance(do, str):
         return None
     if do == "move" and slot is not None:

@@ -194,7 +194,7 @@ def _add_share(
     lane: MethodLane,
     hits: Sequence[Hit],
     paths: Sequence[Mapping[str, Any]],
-) -> dict[str, list[str]]:
+) -> dict[str, list[Any]]:
     """Add the edges of a lane, and return its part of the picture."""
     own = {hit.key for hit in hits}
     for path in paths:
