@@ -172,7 +172,9 @@ def _rename_sets(
     sets: Mapping[str, QuestionFile], wanted_sets: Mapping[str, Path | None], name: str
 ) -> dict[str, QuestionFile]:
     """Put the corpus's name before the names of sets that were not asked for."""
-    return {key if key in wanted_sets else f"{name}-{key}": set for key, set in sets.items()}
+    return {
+        key if key in wanted_sets else f"{name}-{key}": questions for key, questions in sets.items()
+    }
 
 
 def _chosen_sets(
