@@ -102,12 +102,11 @@ def read_content(
                 content.notes.append(published.note)
             wanted_sets = _chosen_sets(name, published, questions, content.sets)
             part = watch.part(text=f"Reading {shorten(file.name, 40)}")
-            documents, sets = read_published(
-                published.form, published.path, wanted_sets, part, titled
-            )
+            path, form = published.path, published.form
+            documents, sets = read_published(form, path, wanted_sets, part, titled)
             content.documents += documents
             content.sets |= _rename_sets(sets, wanted_sets, name)
-            if published.form == BEIR_FORM:
+            if form == BEIR_FORM:
                 _add_links(content, published, has_judgements=bool(sets))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
