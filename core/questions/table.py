@@ -290,15 +290,7 @@ def _places(file: str, header: Sequence[str], gold: bool) -> tuple[dict[str, int
         for column, known in COLUMN_NAMES.items()
         if gold or column not in GOLD_COLUMNS
     }
-    places: dict[str, int] = {}
-    for column, known in expected.items():
-        indices = _indices(names, column, known)
-        if len(indices) > 1:
-            raise BadInput(
-                f"{file}, row 1: there are {len(indices)} columns of {column}; one is expected."
-            )
-        if indices:
-            places[column] = indices[0]
+    places = _find_columns(file, names, expected)
     if gold and "gold" not in places and "expected_output" in names and "context" in names:
         places["contexts"] = names.index("context")  # DeepEval
     if "question" not in places:
@@ -310,6 +302,22 @@ def _places(file: str, header: Sequence[str], gold: bool) -> tuple[dict[str, int
     missing_columns = [column for column in expected if column not in places]
     _check_misspelt(file, header, places, missing_columns)
     return places, len(header)
+
+
+def _find_columns(
+    file: str, names: Sequence[str], expected: Mapping[str, Sequence[str]]
+) -> dict[str, int]:
+    """Return the index of each expected column. Raises BadInput if there are several of one."""
+    places: dict[str, int] = {}
+    for column, known in expected.items():
+        indices = _indices(names, column, known)
+        if len(indices) > 1:
+            raise BadInput(
+                f"{file}, row 1: there are {len(indices)} columns of {column}; one is expected."
+            )
+        if indices:
+            places[column] = indices[0]
+    return places
 
 
 def _indices(names: Sequence[str], column: str, known: Sequence[str]) -> list[int]:

@@ -139,13 +139,11 @@ def _rows(
     id = id_in_corpus(one.id or one.named, index)
     if id in index.chunks and id not in index.documents:
         return (index.chunks[id],)
-    document_rows: tuple[int, ...] = index.documents.get(id, ())
-    if not document_rows:
-        documents = index.titled(one.title or one.named)
-        if len(documents) > 1 and not one.text:
-            counts["ambiguous"] += 1
-            return ()
-        document_rows = tuple(row for document in documents for row in index.documents[document])
+    documents = (id,) if id in index.documents else index.titled(one.title or one.named)
+    if len(documents) > 1 and not one.text:
+        counts["ambiguous"] += 1
+        return ()
+    document_rows = [row for document in documents for row in index.documents[document]]
     if not document_rows:
         text = one.text or one.named
         return _quoted(graph, text, by_words) if text else ()

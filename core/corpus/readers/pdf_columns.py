@@ -82,8 +82,7 @@ def _gutter(rows: list[str]) -> int | None:
     if not begins:
         return None
     gutter = max(begins, key=lambda at: (begins[at], -at))
-    halves = [_halves(row, gutter) for row in rows if not _spans_columns(row, gutter)]
-    halves = [(left, right) for left, right in halves if left and right]
+    halves = [_halves(row, gutter) for row in rows if _is_in_both_columns(row, gutter)]
     if len(halves) < MIN_COLUMN_LINES or len(halves) * 2 < len(rows):
         return None
     left_lines, right_lines = zip(*halves)
@@ -93,6 +92,11 @@ def _gutter(rows: list[str]) -> int | None:
 def _spans_columns(row: str, gutter: int) -> bool:
     """Return whether a line has text in the gap before the second column."""
     return bool(row[max(0, gutter - MIN_GAP_BLANKS) : gutter].strip())
+
+
+def _is_in_both_columns(row: str, gutter: int) -> bool:
+    """Return whether a line has text in each column, and none between them."""
+    return all(_halves(row, gutter)) and not _spans_columns(row, gutter)
 
 
 def _halves(row: str, gutter: int) -> tuple[str, str]:
