@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -24,6 +24,7 @@ from core.types import Question
 from core.watch import Watch
 
 Sets = Mapping[str, FilePath | None]
+Judgement = tuple[str, str, float]  # query, document and score
 ROW_FILE_SUFFIXES = (
     ".jsonl",
     *(f".jsonl{packed}" for packed in PACKED_SUFFIXES),
@@ -227,32 +228,55 @@ def _note_without(file: FilePath, what: str, ids: list[str]) -> str:
     )
 
 
-def _judgement_rows(file: FilePath) -> Iterator[tuple[str, str, float]]:
-    """Yield query, document and score of each judgement in a file.
+def _judgement_rows(file: FilePath) -> Iterator[Judgement]:
+    """Yield the judgements in a file.
 
     The file holds rows, or tab-separated lines with or without a header, or TREC's four columns.
     """
     if _ends(file, ROW_FILE_SUFFIXES):
-        for where, row in file_rows(file, most=MAX_PUBLISHED_BYTES):
-            with RowErrors(file, where):
-                query, document, score = (
-                    next((row[key] for key in keys if key in row), None)
-                    for keys in JUDGEMENT_COLUMNS
-                )
-                if query is None or document is None:
-                    raise KeyError("query-id, corpus-id")
-                yield str(query), str(document), float(1 if score is None else score)
-        return
+        yield from _judgements_of_rows(file)
+    else:
+        yield from _judgements_of_lines(file)
+
+
+def _judgements_of_rows(file: FilePath) -> Iterator[Judgement]:
+    for where, row in file_rows(file, most=MAX_PUBLISHED_BYTES):
+        with RowErrors(file, where):
+            query, document, score = (_first_value(row, keys) for keys in JUDGEMENT_COLUMNS)
+            if query is None or document is None:
+                raise KeyError("query-id, corpus-id")
+            yield str(query), str(document), float(1 if score is None else score)
+
+
+def _first_value(row: Mapping[str, Any], keys: Sequence[str]) -> Any:
+    """Return the value of the first key that a row has; None if it has none."""
+    for key in keys:
+        if key in row:
+            return row[key]
+    return None
+
+
+def _judgements_of_lines(file: FilePath) -> Iterator[Judgement]:
     for number, line in numbered_lines(file, most=MAX_PUBLISHED_BYTES):
-        parts = line.split("\t")
-        if len(parts) != 3 and len(line.split()) == 4:
-            parts = [part for place, part in enumerate(line.split()) if place != 1]
-        if len(parts) != 3:
+        fields = _judgement_fields(line)
+        if len(fields) != 3:
             raise BadInput(
                 f"{file.name}, line {number}: expected query, document and score, separated "
                 f"by tabs; found “{shorten(line)}”."
             )
-        if number == 1 and not parts[2].strip().lstrip("-").isdecimal():
+        is_header = number == 1 and not fields[2].strip().lstrip("-").isdecimal()
+        if is_header:
             continue
         with RowErrors(file, f"line {number}"):
-            yield parts[0], parts[1], float(parts[2])
+            yield fields[0], fields[1], float(fields[2])
+
+
+def _judgement_fields(line: str) -> list[str]:
+    """Return the fields of a line at its tabs, or TREC's four columns without the second."""
+    fields = line.split("\t")
+    if len(fields) == 3:
+        return fields
+    columns = line.split()
+    if len(columns) == 4:
+        return [columns[0], *columns[2:]]
+    return fields

@@ -45,6 +45,19 @@ class FileContent:
     plain: ReadingResult = field(default_factory=ReadingResult)  # the files in no published format
 
 
+@dataclass(frozen=True)
+class _PublishedFile:
+    """A file in a published format, and the folder it was unpacked to, else the file itself."""
+
+    file: Path
+    path: Path
+    form: str
+
+    @property
+    def note(self) -> str:
+        return f"{self.file.name} holds {FORM_TITLES[self.form]} (format “{self.form}”)."
+
+
 def read_content(
     name: str,
     files: Sequence[str | Path],
@@ -74,47 +87,27 @@ def read_content(
     ------
     BadInput : a file is missing or cannot be read, or there is no such format.
     """
-    if format not in (FILES_FORM, *FORM_READERS):
-        raise BadInput(
-            f"There is no format “{shorten(format)}” of "
-            f"documents.{nearest(format, [FILES_FORM, *FORM_READERS])}"
-        )
-    if format != FILES_FORM and len(files) != 1:
-        raise BadInput(f"Give one file or folder in the format “{format}”, not {len(files)}.")
+    _check_format(format, len(files))
     content = FileContent()
     plain_files = list[Path]()
     folder = temporary_folder()
     titled = TitledDocuments()
     try:
         for file in map(Path, files):
-            if format != FILES_FORM and not file.exists():
-                raise BadInput(f"There is no file {file}.")
-            path = _folder_in(file, folder) or file
-            form = published_form(path, columns) if format == FILES_FORM else format
-            if not form:
+            published = _published_file(file, folder, columns, format)
+            if published is None:
                 plain_files.append(file)
                 continue
             if format == FILES_FORM:
-                content.notes.append(f"{file.name} holds {FORM_TITLES[form]} (format “{form}”).")
-            wanted_sets = _chosen_sets(name, path, form, questions, content.sets)
+                content.notes.append(published.note)
+            wanted_sets = _chosen_sets(name, published, questions, content.sets)
             part = watch.part(text=f"Reading {shorten(file.name, 40)}")
+            path, form = published.path, published.form
             documents, sets = read_published(form, path, wanted_sets, part, titled)
             content.documents += documents
-            content.sets |= {
-                set if set in wanted_sets else f"{name}-{set}": asked for set, asked in sets.items()
-            }
+            content.sets |= _rename_sets(sets, wanted_sets, name)
             if form == BEIR_FORM:
-                content.links += read_folder_links(path)
-                content.notes += (
-                    []
-                    if sets
-                    else [
-                        (
-                            f"{file.name} holds no judgements (qrels/NAME.tsv), so its queries "
-                            "are left out."
-                        )
-                    ]
-                )
+                _add_links(content, published, has_judgements=bool(sets))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     if plain_files or not files:
@@ -127,6 +120,43 @@ def read_content(
     return content
 
 
+def _check_format(format: str, n_files: int) -> None:
+    """Check that there is such a format, and one file if it is a published format."""
+    if format == FILES_FORM:
+        return
+    if format not in FORM_READERS:
+        raise BadInput(
+            f"There is no format “{shorten(format)}” of "
+            f"documents.{nearest(format, [FILES_FORM, *FORM_READERS])}"
+        )
+    if n_files != 1:
+        raise BadInput(f"Give one file or folder in the format “{format}”, not {n_files}.")
+
+
+def _published_file(
+    file: Path, folder: Path, columns: Columns | None, format: str
+) -> _PublishedFile | None:
+    """Recognise the published format of a file; None for a plain file.
+
+    The BEIR folder of a zip is unpacked into `folder`.
+    """
+    if format != FILES_FORM and not file.exists():
+        raise BadInput(f"There is no file {file}.")
+    path = _folder_in(file, folder) or file
+    form = published_form(path, columns) if format == FILES_FORM else format
+    return _PublishedFile(file, path, form) if form else None
+
+
+def _add_links(content: FileContent, published: _PublishedFile, has_judgements: bool) -> None:
+    """Add the links of a BEIR folder, with a note if it has no judgements."""
+    content.links += read_folder_links(published.path)
+    if not has_judgements:
+        content.notes.append(
+            f"{published.file.name} holds no judgements (qrels/NAME.tsv), so its queries "
+            "are left out."
+        )
+
+
 def _folder_in(file: Path, folder: Path) -> Path | None:
     """Unpack the BEIR folder of a zip and return it; None for any other file."""
     try:
@@ -137,8 +167,20 @@ def _folder_in(file: Path, folder: Path) -> Path | None:
         return None  # the reader of the zip reports the fault
 
 
+def _rename_sets(
+    sets: Mapping[str, QuestionFile], wanted_sets: Mapping[str, Path | None], name: str
+) -> dict[str, QuestionFile]:
+    """Put the corpus's name before the names of sets that were not asked for."""
+    return {
+        key if key in wanted_sets else f"{name}-{key}": questions for key, questions in sets.items()
+    }
+
+
 def _chosen_sets(
-    name: str, file: Path, form: str, questions: str | Path, taken: Mapping[str, QuestionFile]
+    name: str,
+    published: _PublishedFile,
+    questions: str | Path,
+    taken: Mapping[str, QuestionFile],
 ) -> dict[str, Path | None]:
     """Return the names of the sets to read from a published file.
 
@@ -149,5 +191,6 @@ def _chosen_sets(
     if name not in taken:
         own = name
     else:
-        own = f"{name}-{UNFIT_CHARACTERS.sub('-', file.name.split('.')[0].casefold()).strip('-')}"
-    return {own: None} if form in QUESTION_FORMS and not questions else {}
+        stem = published.path.name.split(".")[0].casefold()
+        own = f"{name}-{UNFIT_CHARACTERS.sub('-', stem).strip('-')}"
+    return {own: None} if published.form in QUESTION_FORMS and not questions else {}

@@ -12,6 +12,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from queue import Empty, Full, Queue
@@ -331,51 +332,73 @@ def _write_edge(out: TextIO, source: Any, kind: str, target: Any, taken: list[An
     out.write(f"<edge {ends}>{_data('type', kind)}{_properties(taken)}</edge>\n")
 
 
+@dataclass
+class _CopiedProperties:
+    """Counts of properties that were not copied, and of those that nodes are called by."""
+
+    uncopied: Counter[str] = field(default_factory=Counter)
+    naming: Counter[str] = field(default_factory=Counter)
+
+    def notes(self) -> list[str]:
+        """Return a sentence on each name, and one on properties that were not copied."""
+        notes = [
+            f"{number:,} without a label, name or title: called by the property {key}."
+            for key, number in self.naming.most_common()
+        ]
+        if self.uncopied:
+            shown = ", ".join(key for key, _ in self.uncopied.most_common(8))
+            more = " …" * (len(self.uncopied) > 8)
+            notes.append(f"Properties of nodes that were not copied: {shown}{more}.")
+        return notes
+
+
 def _write_nodes(out: TextIO, database: BoltDatabase, id: str, ids: list[Any]) -> list[str]:
     """Write the nodes of these ids.
 
     Returns sentences on their names and on properties that were not copied.
     """
     query = NODES_QUERY.format(id=id, taken=PROPERTIES_PATTERN.format("n", "wanted"))
-    uncopied_keys = Counter[str]()
-    naming_properties = Counter[str]()
-    wanted_keys = list(NODE_PROPERTIES)
+    copied = _CopiedProperties()
     for at in range(0, len(ids), NODES_PER_REQUEST):
-        batch_ids, seen_ids = ids[at : at + NODES_PER_REQUEST], set[Any]()
         database.limits.watch.report("Nodes", 0.7 + 0.3 * at / len(ids))
-        for node_id, labels, keys, properties in database.records(
-            query, ids=batch_ids, wanted=wanted_keys
-        ):
-            if node_id in seen_ids:
-                continue
-            seen_ids.add(node_id)
-            lower = {str(key).lower(): value for key, value in properties if value is not None}
-            uncopied_keys.update(key for key in keys if key.lower() not in NODE_PROPERTIES)
-            name = ""
-            if not any(key in lower for key in NODE_LABELS):
-                name = next((key for key in OTHER_NAMES if key in lower), "")
-            name_data = _data("name", lower[name]) if name else ""
-            naming_properties.update([name] if name else [])
-            label_data = _data("labels", "".join(f":{label}" for label in labels)) if labels else ""
-            other_properties = [
-                [key, value] for key, value in properties if str(key).lower() not in OTHER_NAMES
-            ]
-            out.write(
-                f"<node id={quoteattr(_text(node_id))}>{label_data}{name_data}{_properties(other_properties)}</node>\n"
-            )
-        for node_id in batch_ids:
-            if node_id not in seen_ids:  # it was deleted in the meantime
-                out.write(f"<node id={quoteattr(_text(node_id))}/>\n")
-    notes = [
-        f"{number:,} without a label, name or title: called by the property {key}."
-        for key, number in naming_properties.most_common()
-    ]
-    if uncopied_keys:
-        shown = ", ".join(key for key, _ in uncopied_keys.most_common(8))
-        notes.append(
-            f"Properties of nodes that were not copied: {shown}{' …' * (len(uncopied_keys) > 8)}."
-        )
-    return notes
+        _write_batch(out, database, query, ids[at : at + NODES_PER_REQUEST], copied)
+    return copied.notes()
+
+
+def _write_batch(
+    out: TextIO, database: BoltDatabase, query: str, ids: list[Any], copied: _CopiedProperties
+) -> None:
+    """Write each node that the database still has, then the deleted ones."""
+    wanted_keys = list(NODE_PROPERTIES)
+    seen_ids = set[Any]()
+    for node_id, labels, keys, properties in database.records(query, ids=ids, wanted=wanted_keys):
+        if node_id in seen_ids:
+            continue
+        seen_ids.add(node_id)
+        copied.uncopied.update(key for key in keys if key.lower() not in NODE_PROPERTIES)
+        name, name_data = _naming_property(properties)
+        copied.naming.update([name] if name else [])
+        label_data = _data("labels", "".join(f":{label}" for label in labels)) if labels else ""
+        other_properties = [
+            [key, value] for key, value in properties if str(key).lower() not in OTHER_NAMES
+        ]
+        data = f"{label_data}{name_data}{_properties(other_properties)}"
+        out.write(f"<node id={quoteattr(_text(node_id))}>{data}</node>\n")
+    for node_id in ids:
+        if node_id not in seen_ids:  # it was deleted in the meantime
+            out.write(f"<node id={quoteattr(_text(node_id))}/>\n")
+
+
+def _naming_property(properties: list[Any]) -> tuple[str, str]:
+    """Return the property that a node without a usual name is called by, and its data.
+
+    Both are empty for a node with a usual name, or with none at all.
+    """
+    lower = {str(key).lower(): value for key, value in properties if value is not None}
+    if any(key in lower for key in NODE_LABELS):
+        return "", ""
+    name = next((key for key in OTHER_NAMES if key in lower), "")
+    return name, _data("name", lower[name]) if name else ""
 
 
 def _properties(taken: list[Any]) -> str:

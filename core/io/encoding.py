@@ -223,25 +223,34 @@ def detect_encoding(name: str, data: bytes, named: str = "", note: Note = ignore
             "encoding where it is another."
         )
         return Encoding(UTF8, "replace")
-    readings = {
-        encoding: text for encoding in _detected(data) if (text := _reading(data, encoding))
-    }
+    return _noted(name, Encoding(_likely_encoding(name, data)), note)
+
+
+def _likely_encoding(name: str, data: bytes) -> str:
+    """Return the detected encoding whose reading of a text has the fewest odd words.
+
+    Raises BadInput if there is none, or several different readings remain.
+    """
+    readings: dict[str, str] = {}
+    for encoding in _detected(data):
+        text = _reading(data, encoding)
+        if text:
+            readings[encoding] = text
     if not readings:
         raise no_text(name)
     odd = {encoding: _odd_words(text) for encoding, text in readings.items()}
-    likely = {
-        encoding: text for encoding, text in readings.items() if odd[encoding] == min(odd.values())
-    }
-    if (
-        len(set(likely.values())) > 1
-        and WESTERN_ENCODING in likely
-        and not odd[WESTERN_ENCODING]
-        and set(likely[WESTERN_ENCODING]) - WESTERN_LETTERS <= ASCII
-    ):
-        return _noted(name, Encoding(WESTERN_ENCODING), note)
-    if len(set(likely.values())) > 1:
-        raise _unsure(name, readings)
-    return _noted(name, Encoding(next(iter(likely))), note)
+    fewest = min(odd.values())
+    likely = {encoding: text for encoding, text in readings.items() if odd[encoding] == fewest}
+    if len(set(likely.values())) == 1:
+        return next(iter(likely))
+    if fewest == 0 and _is_western(likely.get(WESTERN_ENCODING)):
+        return WESTERN_ENCODING
+    raise _unsure(name, readings)
+
+
+def _is_western(text: str | None) -> bool:
+    """Return whether all letters beyond ASCII are common in Western European texts."""
+    return text is not None and set(text) - WESTERN_LETTERS <= ASCII
 
 
 def _detected(data: bytes) -> list[str]:

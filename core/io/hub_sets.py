@@ -118,28 +118,35 @@ def _choose_split(
     if not Path(repository).exists():
         _reach(repository)
     configs = _ask_library(repository, lambda: datasets.get_dataset_config_names(repository))
-    usual = "default" if "default" in configs else configs[0] if len(configs) == 1 else ""
-    config = next((part for part in parts if part in configs), usual)
-    if not config:
-        raise BadInput(
-            f"{repository} has several configurations: name one, as in "
-            f"{HUB}{repository}:{configs[0]}. It has {', '.join(configs)}."
-        )
+    config = _choose_config(repository, configs, parts)
     splits = _ask_library(repository, lambda: datasets.get_dataset_split_names(repository, config))
     named_splits = [part for part in parts if part != config]
-    if wrong := [part for part in named_splits if part not in splits] or named_splits[1:]:
+    wrong = [part for part in named_splits if part not in splits] or named_splits[1:]
+    if wrong:
         split_names = ", ".join(splits)
         raise BadInput(
             f"{repository} has no split "
             f"“{shorten(wrong[0], 40)}”.{nearest(wrong[0], [*configs, *splits])} It has "
             f"{split_names}."
         )
-    return (
-        config,
-        named_splits[0]
-        if named_splits
-        else next((split for split in USUAL_SPLITS if split in splits), splits[0]),
-        splits,
+    if named_splits:
+        return config, named_splits[0], splits
+    usual = next((split for split in USUAL_SPLITS if split in splits), None)
+    return config, usual or splits[0], splits
+
+
+def _choose_config(repository: str, configs: Sequence[str], parts: Sequence[str]) -> str:
+    """Return the configuration that is named, else the usual or the only one."""
+    for part in parts:
+        if part in configs:
+            return part
+    if "default" in configs:
+        return "default"
+    if len(configs) == 1:
+        return configs[0]
+    raise BadInput(
+        f"{repository} has several configurations: name one, as in "
+        f"{HUB}{repository}:{configs[0]}. It has {', '.join(configs)}."
     )
 
 

@@ -138,9 +138,9 @@ def language_of(text: str, in_doubt: bool = True) -> str:
     if len(candidates) < 2:
         return candidates[0].code if candidates else ""
     words = [word.casefold() for word in LETTERS_ONLY_WORD.findall(text)[:MAX_EXAMINED_WORDS]]
-    asking_codes = _asked_in(words[0], candidates) if len(words) >= MIN_DETECTOR_WORDS else []
-    if len(words) <= MAX_QUESTION_WORDS and len(asking_codes) == 1:
-        return asking_codes[0]
+    asking_code = _asking_language(words, candidates)
+    if asking_code:
+        return asking_code
     shares = {
         one.code: sum(word in one.common for word in words) / max(1, len(words))
         for one in candidates
@@ -148,20 +148,28 @@ def language_of(text: str, in_doubt: bool = True) -> str:
     first, second = sorted(shares.values(), reverse=True)[:2]
     if first >= MIN_FUNCTION_WORD_SHARE and first >= MIN_SHARE_RATIO * second:
         return max(shares, key=lambda code: shares[code])
-    if not in_doubt:
+    return _by_confidence(text, len(words), shares) if in_doubt else ""
+
+
+def _asking_language(words: Sequence[str], candidates: Sequence[Language]) -> str:
+    """Return the one language whose question word begins a question; empty if it is not one."""
+    if not MIN_DETECTOR_WORDS <= len(words) <= MAX_QUESTION_WORDS:
         return ""
-    confidences = _confidences(text) if len(words) >= MIN_DETECTOR_WORDS else {}
+    codes = _asked_in(words[0], candidates)
+    return codes[0] if len(codes) == 1 else ""
+
+
+def _by_confidence(text: str, n_words: int, shares: Mapping[str, float]) -> str:
+    """Return the language that leads clearly by confidence and share of function words."""
+    confidences = _confidences(text) if n_words >= MIN_DETECTOR_WORDS else {}
     scores = {
         code: confidences.get(code, 0.0) + FUNCTION_WORD_WEIGHT * share
         for code, share in shares.items()
     }
     (best, most), (_, next_most) = sorted(scores.items(), key=lambda one: (-one[1], one[0]))[:2]
-    is_trusted = shares[best] or len(words) >= MIN_TRUSTED_WORDS
-    return (
-        best
-        if is_trusted and most >= MIN_LANGUAGE_SCORE and most - next_most >= MIN_SCORE_LEAD
-        else ""
-    )
+    is_trusted = shares[best] or n_words >= MIN_TRUSTED_WORDS
+    leads_clearly = most >= MIN_LANGUAGE_SCORE and most - next_most >= MIN_SCORE_LEAD
+    return best if is_trusted and leads_clearly else ""
 
 
 def _asked_in(word: str, candidates: Sequence[Language]) -> list[str]:

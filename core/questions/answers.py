@@ -76,31 +76,42 @@ def known_answers(
 
 def _groups(row: Mapping[str, Any], keys: Iterable[str]) -> tuple[str, list[list[Any]]]:
     """Return the key of the answers, and their groups of names as the file has them."""
-    pairs = [
-        pair[SHORT_ANSWERS_KEY]
-        for pair in as_list(row.get(QA_PAIRS_KEY))
-        if isinstance(pair, Mapping) and pair.get(SHORT_ANSWERS_KEY)
-    ]
-    if pairs:
-        return SHORT_ANSWERS_KEY, [_listed(group) for group in pairs]
-    short = _listed(row.get(SHORT_ANSWERS_KEY))
-    if short:
-        return SHORT_ANSWERS_KEY, short if all(isinstance(group, list) for group in short) else [
-            short
-        ]
+    short_answers = _short_answers(row)
+    if short_answers:
+        return SHORT_ANSWERS_KEY, short_answers
     key = next((key for key in keys if row.get(key) is not None), "")
     groups = _groups_in(row.get(key))
-    if not groups and (any_of := next((key for key in ANY_OF_ANSWERS_KEYS if row.get(key)), "")):
-        return any_of, [
-            [
-                *as_list(row.get(POPQA_NAME_KEYS[0])),
-                *as_list(row[any_of]),
-                *(name for key in POPQA_NAME_KEYS[1:] for name in as_list(row.get(key))),
-            ]
-        ]
-    return key, [
-        [*groups[0], *(name for key in ALIAS_KEYS for name in _listed(row.get(key)))]
-    ] if len(groups) == 1 else groups
+    if len(groups) == 1:
+        return key, [[*groups[0], *_listed_under(row, ALIAS_KEYS)]]
+    any_of = next((key for key in ANY_OF_ANSWERS_KEYS if row.get(key)), "")
+    if any_of and not groups:
+        return any_of, [_any_of_names(row, any_of)]
+    return key, groups
+
+
+def _short_answers(row: Mapping[str, Any]) -> list[list[Any]]:
+    """Return the groups of names in ALCE's forms; empty if the row has none."""
+    pairs = [pair for pair in as_list(row.get(QA_PAIRS_KEY)) if isinstance(pair, Mapping)]
+    groups = [_listed(pair[SHORT_ANSWERS_KEY]) for pair in pairs if pair.get(SHORT_ANSWERS_KEY)]
+    if groups:
+        return groups
+    names = _listed(row.get(SHORT_ANSWERS_KEY))
+    if names and not all(isinstance(name, list) for name in names):
+        return [names]
+    return names
+
+
+def _any_of_names(row: Mapping[str, Any], key: str) -> list[Any]:
+    """Return the names of an answer under one of `ANY_OF_ANSWERS_KEYS`, with those of PopQA."""
+    names = [*as_list(row.get(POPQA_NAME_KEYS[0])), *as_list(row[key])]
+    for other_key in POPQA_NAME_KEYS[1:]:
+        names += as_list(row.get(other_key))
+    return names
+
+
+def _listed_under(row: Mapping[str, Any], keys: Iterable[str]) -> list[Any]:
+    """Return the values under several keys as one list."""
+    return [name for key in keys for name in _listed(row.get(key))]
 
 
 def _groups_in(value: Any) -> list[list[Any]]:

@@ -113,27 +113,41 @@ def gold_passages_of(row: Row, keys: Sequence[str]) -> tuple[str, ...]:
     - title and text of the included passages that are `is_supporting` (MuSiQue).
     - the id of the row's only text.
     """
-    for key in keys:
-        if names := tuple(
-            dict.fromkeys(
-                name for one in as_list(row.get(key)) for name in _passage_names(one, key)
-            )
-        ):
-            return names
-    if texts := evidence_texts(row):
+    names = _listed_passages(row, keys)
+    if names:
+        return names
+    texts = evidence_texts(row)
+    if texts:
         return tuple(dict.fromkeys(f"\n{text}" for text in texts))
-    if facts := as_list(row.get(SUPPORTING_FACTS_KEY)):
-        return tuple(dict.fromkeys(_title_of(fact) for fact in facts))
-    marked_passages = [
-        (one, key)
-        for key in PASSAGE_KEYS
-        for one in as_list(row.get(key))
-        if isinstance(one, Mapping) and one.get(IS_SUPPORTING_KEY) is True
-    ]
+    facts = as_list(row.get(SUPPORTING_FACTS_KEY))
+    if facts:
+        return tuple(dict.fromkeys(map(_title_of, facts)))
+    marked_passages = _marked_passages(row)
     if marked_passages:
         supporting = [_passage(one, key) for one, key in marked_passages]
         return tuple(f"{one.title}\n{one.text}" for one in supporting if one is not None)
     return tuple(one.id for one in passages(row) if one.whole and one.id)
+
+
+def _listed_passages(row: Row, keys: Sequence[str]) -> tuple[str, ...]:
+    """Return the passages under the first of some keys that has any."""
+    for key in keys:
+        names: dict[str, None] = {}
+        for one in as_list(row.get(key)):
+            names.update(dict.fromkeys(_passage_names(one, key)))
+        if names:
+            return tuple(names)
+    return ()
+
+
+def _marked_passages(row: Row) -> list[tuple[Mapping[str, Any], str]]:
+    """Return the included passages that are marked as supporting, each with its key."""
+    marked_passages = []
+    for key in PASSAGE_KEYS:
+        for one in as_list(row.get(key)):
+            if isinstance(one, Mapping) and one.get(IS_SUPPORTING_KEY) is True:
+                marked_passages.append((one, key))
+    return marked_passages
 
 
 def _title_of(fact: Any) -> str:

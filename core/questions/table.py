@@ -45,6 +45,7 @@ COLUMN_NAMES = {
     "gold": GOLD_KEYS,
     "contexts": EVIDENCE_TEXT_KEYS,
 }
+GOLD_COLUMNS = ("gold", "contexts")  # columns of the documents that an answer rests on
 # Names of evaluation tools, used where no column has a usual name.
 TOOL_COLUMN_NAMES = {"question": ("user_input", "input")}
 COLUMN_SEPARATORS = ",;\t"  # spreadsheets write semicolons in some languages
@@ -284,25 +285,12 @@ def _names(header: str, mark: str) -> list[str]:
 def _places(file: str, header: Sequence[str], gold: bool) -> tuple[dict[str, int], int]:
     """Return the index of each known column, and the number of columns. Raises BadInput."""
     names = list(map(usual_name, header))
-    places: dict[str, int] = {}
-    gold_columns = ("gold", "contexts")
     expected = {
         column: known
         for column, known in COLUMN_NAMES.items()
-        if gold or column not in gold_columns
+        if gold or column not in GOLD_COLUMNS
     }
-    for column, known in expected.items():
-        indices = [place for place, name in enumerate(names) if name in known]
-        if not indices:
-            indices = [
-                names.index(name) for name in TOOL_COLUMN_NAMES.get(column, ()) if name in names
-            ][:1]
-        if len(indices) > 1:
-            raise BadInput(
-                f"{file}, row 1: there are {len(indices)} columns of {column}; one is expected."
-            )
-        if indices:
-            places[column] = indices[0]
+    places = _find_columns(file, names, expected)
     if gold and "gold" not in places and "expected_output" in names and "context" in names:
         places["contexts"] = names.index("context")  # DeepEval
     if "question" not in places:
@@ -310,24 +298,65 @@ def _places(file: str, header: Sequence[str], gold: bool) -> tuple[dict[str, int
             f"{file}, row 1: no column is called “question”. The first row should be: "
             "question,answers,entities."
         )
-    not_read_names = (name for place, name in enumerate(header) if place not in places.values())
-    if not {"answers", "any of"} & places.keys() and (
-        likely_name := likely_answer_name(not_read_names)
-    ):
+    _check_answers_named(file, header, places)
+    missing_columns = [column for column in expected if column not in places]
+    _check_misspelt(file, header, places, missing_columns)
+    return places, len(header)
+
+
+def _find_columns(
+    file: str, names: Sequence[str], expected: Mapping[str, Sequence[str]]
+) -> dict[str, int]:
+    """Return the index of each expected column. Raises BadInput if there are several of one."""
+    places: dict[str, int] = {}
+    for column, known in expected.items():
+        indices = _indices(names, column, known)
+        if len(indices) > 1:
+            raise BadInput(
+                f"{file}, row 1: there are {len(indices)} columns of {column}; one is expected."
+            )
+        if indices:
+            places[column] = indices[0]
+    return places
+
+
+def _indices(names: Sequence[str], column: str, known: Sequence[str]) -> list[int]:
+    """Return the indices of a column by its usual names, else the first by those of tools."""
+    indices = [index for index, name in enumerate(names) if name in known]
+    if indices:
+        return indices
+    tool_names = [name for name in TOOL_COLUMN_NAMES.get(column, ()) if name in names]
+    return [names.index(name) for name in tool_names[:1]]
+
+
+def _check_answers_named(file: str, header: Sequence[str], places: Mapping[str, int]) -> None:
+    """Raise BadInput if the answers seem to be in a column of another name."""
+    if {"answers", "any of"} & places.keys():
+        return
+    read_indices = places.values()
+    likely_name = likely_answer_name(
+        name for index, name in enumerate(header) if index not in read_indices
+    )
+    if likely_name:
         raise BadInput(
             f"{file}, row 1: the column “{shorten(likely_name, 40)}” seems to hold the answers; call it "
             "“answers”."
         )
-    for place, name in enumerate(names):
-        close_names = get_close_matches(
-            name, [column for column in expected if column not in places], 1, 0.75
-        )
-        if close_names and place not in places.values():
+
+
+def _check_misspelt(
+    file: str, header: Sequence[str], places: Mapping[str, int], missing_columns: Sequence[str]
+) -> None:
+    """Raise BadInput if a column that is not read is called nearly like a missing one."""
+    for index, name in enumerate(map(usual_name, header)):
+        if index in places.values():
+            continue
+        close_names = get_close_matches(name, missing_columns, 1, 0.75)
+        if close_names:
             raise BadInput(
-                f"{file}, row 1: there is a column “{shorten(header[place], 40)}”. Did you mean "
+                f"{file}, row 1: there is a column “{shorten(header[index], 40)}”. Did you mean "
                 f"“{close_names[0]}”?"
             )
-    return places, len(header)
 
 
 def _quoted(cells: Sequence[str], width: int) -> str:

@@ -69,6 +69,10 @@ class _ChunkIndex:
     def __contains__(self, id: object) -> bool:
         return id in self.documents or id in self.chunks
 
+    def titled(self, title: str) -> tuple[str, ...]:
+        """Return the ids of the documents of a title; empty for an empty title."""
+        return self.titles.get(comparable_text(title), ()) if title else ()
+
 
 def place_documents(
     graph: KnowledgeGraph, question: str, given: Sequence[ReplyDocument], by_words: WordScores
@@ -130,26 +134,25 @@ def _rows(
     by_words: WordScores,
     counts: Counter[str],
 ) -> tuple[int, ...]:
+    """Return the chunks that a document of a reply stands for; empty if there are none."""
     index = _names(graph)
     id = id_in_corpus(one.id or one.named, index)
-    title = one.title or one.named
-    text = one.text or one.named
     if id in index.chunks and id not in index.documents:
         return (index.chunks[id],)
-    document_rows: tuple[int, ...] = index.documents.get(id, ())
-    if not document_rows and title:
-        documents = index.titles.get(comparable_text(title), ())
-        document_rows = tuple(row for document in documents for row in index.documents[document])
-        if len(documents) > 1 and not one.text:
-            counts["ambiguous"] += 1
-            return ()
-    if one.text and document_rows:
+    documents = (id,) if id in index.documents else index.titled(one.title or one.named)
+    if len(documents) > 1 and not one.text:
+        counts["ambiguous"] += 1
+        return ()
+    document_rows = [row for document in documents for row in index.documents[document]]
+    if not document_rows:
+        text = one.text or one.named
+        return _quoted(graph, text, by_words) if text else ()
+    if one.text:
         rows = _chunks_with_text(graph, one.text, document_rows)
-        counts["another"] += not rows
-        return rows or _nearest(document_rows, question, by_words, counts)
-    if document_rows:
-        return _nearest(document_rows, question, by_words, counts)
-    return _quoted(graph, text, by_words) if text else ()
+        if rows:
+            return rows
+        counts["another"] += 1
+    return _nearest(document_rows, question, by_words, counts)
 
 
 def _nearest(

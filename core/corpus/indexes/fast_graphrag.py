@@ -108,24 +108,35 @@ def _chunks(found: Any) -> tuple[list[IndexChunk], list[IndexDocument]]:
     rows = found[0] if isinstance(found, tuple) and found and isinstance(found[0], dict) else None
     if rows is None:
         raise BadInput(f"{CHUNKS_FILE} does not hold chunks as fast-graphrag writes them.")
-    states = (row.state for row in rows.values() if isinstance(row, InertObject))
-    check_weight(CHUNKS_FILE, [state.values() for state in states if isinstance(state, dict)])
+    states = [_state(row) for row in rows.values()]
+    check_weight(CHUNKS_FILE, [state.values() for state in states])
     chunks: list[IndexChunk] = []
     documents: dict[str, IndexDocument] = {}
-    for row in rows.values():
-        state = row.state if isinstance(row, InertObject) and isinstance(row.state, dict) else {}
+    for state in states:
         key = _key(state.get("id"))
-        metadata = state.get("metadata")
-        named = ""
-        if isinstance(metadata, dict):
-            named = next(
-                (text_value(metadata[one]) for one in FILE_KEYS if text_value(metadata.get(one))),
-                "",
-            )
-        document = named or key
-        documents.setdefault(document, IndexDocument(document, file=named))
+        file = _file_name(state.get("metadata"))
+        document = file or key
+        documents.setdefault(document, IndexDocument(document, file=file))
         chunks.append(IndexChunk(key, text_value(state.get("content")), document))
     return chunks, list(documents.values())
+
+
+def _state(row: Any) -> dict[Any, Any]:
+    """Return the attributes of a pickled chunk; empty if it is none."""
+    if isinstance(row, InertObject) and isinstance(row.state, dict):
+        return row.state
+    return {}
+
+
+def _file_name(metadata: Any) -> str:
+    """Return the file that a text's metadata name; empty if they name none."""
+    if not isinstance(metadata, dict):
+        return ""
+    for key in FILE_KEYS:
+        name = text_value(metadata.get(key))
+        if name:
+            return name
+    return ""
 
 
 def _graph(found: Any) -> tuple[list[str], list[tuple[str, str]], list[IndexRelation], list[str]]:

@@ -16,7 +16,7 @@ from core.corpus.indexes.index import (
     IndexEntity,
     IndexRelation,
 )
-from core.corpus.indexes.vectors import parquet_vectors, read_vectors
+from core.corpus.indexes.vectors import IndexVectors, parquet_vectors, read_vectors
 from core.errors import BadInput
 from core.io.files import FileSource
 
@@ -42,19 +42,7 @@ def read_index(files: Mapping[str, FileSource]) -> IndexContent:
 
     Raises BadInput for a damaged file, or if there are several.
     """
-    openie_files = sorted(name for name in files if _of_openie(name))
-    if len(openie_files) > 1:
-        raise BadInput(
-            f"There are several files of OpenIE's results, {', '.join(openie_files[:6])}. Give the "
-            "path of one of them."
-        )
-    file = files[openie_files[0]]
-    results = read_index_json(file)
-    docs = results.get("docs") if isinstance(results, dict) else None
-    if not isinstance(docs, list) or not all(isinstance(row, dict) for row in docs):
-        raise BadInput(
-            f"{file.name} has no list “docs” of passages; expected the file that HippoRAG writes."
-        )
+    docs = _read_docs(_openie_file(files))
     index = IndexContent()
     passages = [
         (text_value(row.get("idx")) or str(number), text_value(row.get("passage")))
@@ -62,20 +50,57 @@ def read_index(files: Mapping[str, FileSource]) -> IndexContent:
     ]
     index.documents = _titled(passages, index.notes)
     index.chunks = [IndexChunk(one.key, one.text, one.key) for one in index.documents]
-    called = _names_and_triples(docs, [key for key, _ in passages], index)
-    item = lambda content: (called.get(fold_hipporag_name(content), ""), content)
-    tables = [one for name, one in files.items() if name.rpartition("/")[2] == ENTITY_VECTORS_FILE]
-    readers = [
-        ("entities", partial(parquet_vectors, one, "nodes", ("content", "embedding"), item))
-        for one in tables
-    ]
-    if len(readers) > 1:
-        index.notes.append(
-            f"There are several files {ENTITY_VECTORS_FILE}, by several models; none is taken."
-        )
-    index.vectors = read_vectors(readers, index.notes) if len(readers) == 1 else []
+    names = _names_and_triples(docs, [key for key, _ in passages], index)
+    index.vectors = _entity_vectors(files, names, index.notes)
     index.notes.append("Its edges between alike names lie in a pickled file, which is not read.")
     return index
+
+
+def _openie_file(files: Mapping[str, FileSource]) -> FileSource:
+    """Return the one file of OpenIE's results."""
+    openie_files = sorted(name for name in files if _of_openie(name))
+    if len(openie_files) > 1:
+        raise BadInput(
+            f"There are several files of OpenIE's results, {', '.join(openie_files[:6])}. Give the "
+            "path of one of them."
+        )
+    return files[openie_files[0]]
+
+
+def _read_docs(file: FileSource) -> list[dict[str, Any]]:
+    """Read the rows of the passages from the file of OpenIE's results."""
+    results = read_index_json(file)
+    docs = results.get("docs") if isinstance(results, dict) else None
+    if not isinstance(docs, list) or not all(isinstance(row, dict) for row in docs):
+        raise BadInput(
+            f"{file.name} has no list “docs” of passages; expected the file that HippoRAG writes."
+        )
+    return docs
+
+
+def _entity_vectors(
+    files: Mapping[str, FileSource], names: Mapping[str, str], notes: list[str]
+) -> list[IndexVectors]:
+    """Read the vectors of the entities, if there is one file of them.
+
+    `names` holds the name of each entity by its folded name.
+    """
+
+    def item(content: str) -> tuple[str, str]:
+        return names.get(fold_hipporag_name(content), ""), content
+
+    vector_files = [
+        file for name, file in files.items() if name.rpartition("/")[2] == ENTITY_VECTORS_FILE
+    ]
+    if len(vector_files) > 1:
+        notes.append(
+            f"There are several files {ENTITY_VECTORS_FILE}, by several models; none is taken."
+        )
+    if len(vector_files) != 1:
+        return []
+    columns = ("content", "embedding")
+    reader = partial(parquet_vectors, vector_files[0], "nodes", columns, item)
+    return read_vectors([("entities", reader)], notes)
 
 
 def _of_openie(name: str) -> bool:

@@ -292,31 +292,45 @@ def _communities(
 
     The table is None if no community has a member.
     """
-    number = _by_name(graph)
-    inside: dict[str, list[int]] = {}
-    for one in communities:
-        names = [" ".join(name.split()) for name in one.members]
-        left["Left out, members of communities that are no entities of the index"] += sum(
-            name not in number for name in names
-        )
-        inside[one.key] = sorted({number[name] for name in names if name in number})
+    members = _community_members(communities, graph, left)
+    by_key = {one.key: one for one in communities}
     retained = sorted(
-        (one for one in {one.key: one for one in communities}.values() if inside[one.key]),
-        key=lambda one: one.level,
+        (one for one in by_key.values() if members[one.key]), key=lambda one: one.level
     )
-    left["Left out, communities without a member"] += len(inside) - len(retained)
-    row = {one.key: at for at, one in enumerate(retained)}
+    left["Left out, communities without a member"] += len(members) - len(retained)
+    rows = {one.key: row for row, one in enumerate(retained)}
     if not retained:
-        return None, row
-    levels = [one.level if 0 <= one.level <= MAX_COMMUNITY_LEVELS else 0 for one in retained]
-    wrong = sum(level != one.level for level, one in zip(levels, retained))
-    left["Left out, levels of communities that are none"] += wrong
+        return None, rows
     table = Table.of(
-        level=levels,
-        parent=[row.get(one.parent, -1) for one in retained],
+        level=_community_levels(retained, left),
+        parent=[rows.get(one.parent, -1) for one in retained],
         title=[" ".join(one.title.split()) or f"Community {one.key}" for one in retained],
-        members=[inside[one.key] for one in retained],
+        members=[members[one.key] for one in retained],
         report=[one.report for one in retained],
         rating=[min(10.0, max(0.0, one.rating)) for one in retained],
     )
-    return table, row
+    return table, rows
+
+
+def _community_members(
+    communities: Sequence[IndexCommunity], graph: Graph, left: Counter[str]
+) -> dict[str, list[int]]:
+    """Return the nodes of each community by its key, and count names that are no nodes."""
+    nodes = _by_name(graph)
+    members: dict[str, list[int]] = {}
+    for one in communities:
+        names = [" ".join(name.split()) for name in one.members]
+        left["Left out, members of communities that are no entities of the index"] += sum(
+            name not in nodes for name in names
+        )
+        members[one.key] = sorted({nodes[name] for name in names if name in nodes})
+    return members
+
+
+def _community_levels(communities: Sequence[IndexCommunity], left: Counter[str]) -> list[int]:
+    """Return the levels of communities, with 0 in the place of an impossible one."""
+    levels = [one.level if 0 <= one.level <= MAX_COMMUNITY_LEVELS else 0 for one in communities]
+    left["Left out, levels of communities that are none"] += sum(
+        level != one.level for level, one in zip(levels, communities)
+    )
+    return levels

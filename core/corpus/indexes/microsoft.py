@@ -55,51 +55,53 @@ def read_index(files: Mapping[str, FileSource]) -> IndexContent:
     Raises BadInput for a damaged table, or one that lacks a column.
     """
     new = all(f"{table}.parquet" in files for table in NEEDED_TABLES)
-    tables = {
-        name.removesuffix(".parquet"): file
-        for name, file in files.items()
-        if name.endswith(".parquet")
-    }
-    if not new:
-        tables = {
-            name.removeprefix(OLD_TABLE_PREFIX): file
-            for name, file in tables.items()
-            if name.startswith(OLD_TABLE_PREFIX)
-        }
+    tables = _tables(files, "" if new else OLD_TABLE_PREFIX)
     index = IndexContent(form=_form(tables, new))
     title_column = "title" if "title" in parquet_columns(tables["entities"]) else "name"
     entities = read_parquet_rows(
         tables["entities"], ["id", title_column], ["type", "description", "text_unit_ids"]
     )
-    names = {text_value(row["id"]): text_value(row[title_column]) for row in entities}
-    index.entities = [_entity(row, title_column) for row in entities]
-    index.relations = [
-        _relation(row)
-        for row in read_parquet_rows(
-            tables["relationships"], ["source", "target"], RELATION_COLUMNS
-        )
-    ]
-    index.chunks = [
-        _chunk(row)
-        for row in read_parquet_rows(
-            tables["text_units"], ["id", "text"], ["document_id", "document_ids"]
-        )
-    ]
-    if "documents" in tables:
-        rows = read_parquet_rows(tables["documents"], ["id"], ["title", "text", "raw_content"])
-        index.documents = [
-            _document(text_value(row["id"]), text_value(row.get("title")), row) for row in rows
-        ]
-    index.communities = _communities(tables, names)
     by_id = {text_value(row["id"]): (text_value(row[title_column]), row) for row in entities}
-    index.vectors = _vectors(
-        files, tables, by_id, {one.key: one.text for one in index.chunks}, index.notes
-    )
+    names = {id: name for id, (name, _) in by_id.items()}
+    index.entities = [_entity(row, title_column) for row in entities]
+    index.relations = _relations(tables)
+    index.chunks = _chunks(tables)
+    index.documents = _documents(tables)
+    index.communities = _communities(tables, names)
+    chunk_texts = {chunk.key: chunk.text for chunk in index.chunks}
+    index.vectors = _vectors(files, tables, by_id, chunk_texts, index.notes)
     if "covariates" in tables:
-        index.left_out["Left out, claims (covariates)"] = len(
-            read_parquet_rows(tables["covariates"], ["id"])
-        )
+        claims = read_parquet_rows(tables["covariates"], ["id"])
+        index.left_out["Left out, claims (covariates)"] = len(claims)
     return index
+
+
+def _tables(files: Mapping[str, FileSource], prefix: str) -> dict[str, FileSource]:
+    """Return the Parquet files whose names begin with a prefix, by the rest of their names."""
+    return {
+        name.removeprefix(prefix).removesuffix(".parquet"): file
+        for name, file in files.items()
+        if name.startswith(prefix) and name.endswith(".parquet")
+    }
+
+
+def _relations(tables: Mapping[str, FileSource]) -> list[IndexRelation]:
+    rows = read_parquet_rows(tables["relationships"], ["source", "target"], RELATION_COLUMNS)
+    return [_relation(row) for row in rows]
+
+
+def _chunks(tables: Mapping[str, FileSource]) -> list[IndexChunk]:
+    columns = ["document_id", "document_ids"]
+    rows = read_parquet_rows(tables["text_units"], ["id", "text"], columns)
+    return [_chunk(row) for row in rows]
+
+
+def _documents(tables: Mapping[str, FileSource]) -> list[IndexDocument]:
+    """Read the documents; empty without a table of documents."""
+    if "documents" not in tables:
+        return []
+    rows = read_parquet_rows(tables["documents"], ["id"], ["title", "text", "raw_content"])
+    return [_document(text_value(row["id"]), text_value(row.get("title")), row) for row in rows]
 
 
 def _document(id: str, title: str, row: Row) -> IndexDocument:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from core.corpus.document import Document
@@ -18,6 +18,60 @@ DOCUMENT_SEPARATOR = "\x00"  # separates documents, so that no text continues in
 def plain_text(text: str) -> str:
     """Return a text with single blanks, as tools change blanks."""
     return " ".join(text.split())
+
+
+@dataclass(frozen=True)
+class _CorpusText:
+    """The texts of a corpus, searched for those of an index.
+
+    Parameters
+    ----------
+    by_text : the documents of each text.
+    whole : all texts, joined.
+    ends : the end of each document in `whole`.
+    """
+
+    by_text: Mapping[str, Sequence[Document]]
+    whole: str
+    ends: Sequence[int]
+
+    @classmethod
+    def of(cls, known: Sequence[Document]) -> _CorpusText:
+        """Join the texts of documents."""
+        by_text: dict[str, list[Document]] = {}
+        for document in known:
+            by_text.setdefault(plain_text(document.text), []).append(document)
+        whole = DOCUMENT_SEPARATOR.join(plain_text(one.text) for one in known)
+        ends = list(accumulate(len(plain_text(one.text)) + 1 for one in known))
+        return cls(by_text, whole, ends)
+
+    def find_equal(self, document: Document) -> Document | None:
+        """Return the document of the same text, if possible with the same id."""
+        equal_documents = self.by_text.get(plain_text(document.text), [])
+        for other in equal_documents:
+            if other.id == document.id:
+                return other
+        return next(iter(equal_documents), None)
+
+    def find_row(self, texts: Sequence[str]) -> int:
+        """Return the first document that contains all texts; -1 if there is none."""
+        position = self.whole.find(texts[0]) if texts else -1
+        for _ in range(MAX_TRIED_PLACES):
+            if position < 0:
+                return -1
+            row = bisect_right(self.ends, position)
+            end = self.ends[row]
+            if all(self.whole.find(text, self._start(row), end) >= 0 for text in texts):
+                return row
+            position = self.whole.find(texts[0], end)
+        return -1
+
+    def positions(self, texts: Sequence[str], row: int) -> list[int]:
+        """Return the first position of each text in a document."""
+        return [self.whole.find(text, self._start(row)) for text in texts]
+
+    def _start(self, row: int) -> int:
+        return self.ends[row - 1] if row else 0
 
 
 def match_texts(
@@ -44,57 +98,38 @@ def match_texts(
     ------
     BadInput : a text has no match; the message names it.
     """
-    by_text: dict[str, list[Document]] = {}
-    for match in known:
-        by_text.setdefault(plain_text(match.text), []).append(match)
-    all_text = DOCUMENT_SEPARATOR.join(plain_text(one.text) for one in known)
-    ends = list(accumulate(len(plain_text(one.text)) + 1 for one in known))
+    corpus = _CorpusText.of(known)
     placed: dict[str, list[tuple[int, int, IndexChunk]]] = {}
     matches: dict[str, Document] = {}
     missing: list[str] = []
     for key, document in documents.items():
-        equal_documents = by_text.get(plain_text(document.text), [])
         texts = [plain_text(chunk.text) for chunk in chunks.get(key, ())]
-        row = _row_of(texts, all_text, ends) if not equal_documents else -1
-        if not equal_documents and row < 0:
-            missing.append(document.text)
-            continue
-        if equal_documents:
-            match = next(
-                (other for other in equal_documents if other.id == document.id), equal_documents[0]
-            )
-        else:
-            match = known[row]
-        matches[match.id] = match
-        for number, (chunk, text) in enumerate(zip(chunks.get(key, ()), texts)):
-            at = all_text.find(text, ends[row - 1] if row > 0 else 0) if row >= 0 else number
-            placed.setdefault(match.id, []).append((at, number, replace(chunk, document=match.id)))
+        found = corpus.find_equal(document)
+        positions = list(range(len(texts)))
+        if found is None:
+            row = corpus.find_row(texts)
+            if row < 0:
+                missing.append(document.text)
+                continue
+            found = known[row]
+            positions = corpus.positions(texts, row)
+        matches[found.id] = found
+        for number, (chunk, position) in enumerate(zip(chunks.get(key, ()), positions)):
+            moved = replace(chunk, document=found.id)
+            placed.setdefault(found.id, []).append((position, number, moved))
     if missing:
-        several = (
-            f"{len(missing):,} of {len(documents):,} are in none of its documents, such as "
-            f"“{shorten(missing[0], 60)}”"
-        )
-        raise BadInput(
-            f"These are not the texts of the index: {several}. Open it under another name."
-        )
-    return matches, {
-        id: [chunk for _, _, chunk in sorted(some, key=lambda one: one[:2])]
-        for id, some in placed.items()
-    }
+        raise BadInput(_missing_texts(missing, len(documents)))
+    return matches, {id: _by_position(some) for id, some in placed.items()}
 
 
-def _row_of(texts: Sequence[str], whole: str, ends: Sequence[int]) -> int:
-    """Return the first document that contains all texts; -1 if there is none.
+def _missing_texts(missing: Sequence[str], n_texts: int) -> str:
+    return (
+        "These are not the texts of the index: "
+        f"{len(missing):,} of {n_texts:,} are in none of its documents, such as "
+        f"“{shorten(missing[0], 60)}”. Open it under another name."
+    )
 
-    `ends` holds the end of each document in `whole`.
-    """
-    position = whole.find(texts[0]) if texts else -1
-    for _ in range(MAX_TRIED_PLACES):
-        if position < 0:
-            return -1
-        row = bisect_right(ends, position)
-        start, end = ends[row - 1] if row else 0, ends[row]
-        if all(whole.find(text, start, end) >= 0 for text in texts):
-            return row
-        position = whole.find(texts[0], end)
-    return -1
+
+def _by_position(placed: Sequence[tuple[int, int, IndexChunk]]) -> list[IndexChunk]:
+    """Order chunks by their positions, those at one position by their numbers."""
+    return [chunk for _, _, chunk in sorted(placed, key=lambda one: one[:2])]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from core.corpus.readers.raised_text import bracketed, write_fraction
@@ -29,6 +29,39 @@ def _root(term: str, degree: str = "") -> str:
     return f"{degree.strip()}√{bracketed(term)}"
 
 
+def _before(below: str, above: str, base: str) -> str:
+    return _both("", below, above) + base
+
+
+def _function(name: str, argument: str) -> str:
+    return f"{name} {argument}"
+
+
+# by name and number of parts
+MATHML_WRITERS: dict[tuple[str, int], Callable[..., str]] = {
+    ("mfrac", 2): write_fraction,
+    ("msup", 2): _power,
+    ("mover", 2): _power,
+    ("msub", 2): _index,
+    ("munder", 2): _index,
+    ("msubsup", 3): _both,
+    ("munderover", 3): _both,
+    ("mroot", 2): _root,
+}
+# with the names of the parts that they write
+OFFICE_WRITERS: dict[str, tuple[Callable[..., str], tuple[str, ...]]] = {
+    "f": (write_fraction, ("num", "den")),
+    "sSup": (_power, ("e", "sup")),
+    "sSub": (_index, ("e", "sub")),
+    "sSubSup": (_both, ("e", "sub", "sup")),
+    "sPre": (_before, ("sub", "sup", "e")),
+    "rad": (_root, ("e", "deg")),
+    "limLow": (_index, ("e", "lim")),
+    "limUpp": (_power, ("e", "lim")),
+    "func": (_function, ("fName", "e")),
+}
+
+
 def write_mathml(name: str, parts: Sequence[str]) -> str:
     """Write a MathML element whose parts are written already.
 
@@ -49,27 +82,24 @@ def write_mathml(name: str, parts: Sequence[str]) -> str:
     """
     if name in MATHML_LEFT_OUT:
         return ""
-    has_two_parts = len(parts) == 2
-    if name == "mfrac" and has_two_parts:
-        return write_fraction(*parts)
-    if name in ("msup", "mover") and has_two_parts:
-        return _power(*parts)
-    if name in ("msub", "munder") and has_two_parts:
-        return _index(*parts)
-    if name in ("msubsup", "munderover") and len(parts) == 3:
-        return _both(*parts)
+    writer = MATHML_WRITERS.get((name, len(parts)))
+    if writer is not None:
+        return writer(*parts)
     if name == "msqrt":
         return _root("".join(parts))
-    if name == "mroot" and has_two_parts:
-        return _root(*parts)
     if name == "mtable":
         return f"[{'; '.join(parts)}]"
     if name == "mtr":
         return ", ".join(parts)
     if name == "mo":
-        sign = "".join(parts).strip(" \u2061\u2062\u2063\u2064")
-        return f" {sign} " if sign in SPACED_OPERATORS else sign
+        return _operator("".join(parts))
     return "".join(parts)
+
+
+def _operator(sign: str) -> str:
+    """Write an operator without the invisible ones, with blanks around a relation."""
+    sign = sign.strip(" \u2061\u2062\u2063\u2064")
+    return f" {sign} " if sign in SPACED_OPERATORS else sign
 
 
 def write_office_formula(element: Any, depth: int = 0) -> str:
@@ -91,39 +121,46 @@ def write_office_formula(element: Any, depth: int = 0) -> str:
         return element.text or ""
     if depth > MAX_FORMULA_DEPTH:
         return "".join(one.text or "" for one in element.iter("{*}t"))
-
-    def part(role: str) -> str:
-        held = _child(element, role)
-        return "" if held is None else write_office_formula(held, depth + 1)
-
-    if name == "d":
-        return _delimited(element, depth)
-    if name == "nary":
-        sign = _value(element, "naryPr", "chr", "∫")
-        return f"{_both(sign, part('sub'), part('sup'))} {part('e')}"
-    if name == "m":
-        return f"[{'; '.join(write_office_formula(one, depth + 1) for one in element if _name(one) == 'mr')}]"
-    if name in ("mr", "eqArr"):
-        between = ", " if name == "mr" else "; "
-        return between.join(
-            write_office_formula(one, depth + 1) for one in element if _name(one) == "e"
-        )
-    simple = {
-        "f": lambda: write_fraction(part("num"), part("den")),
-        "sSup": lambda: _power(part("e"), part("sup")),
-        "sSub": lambda: _index(part("e"), part("sub")),
-        "sSubSup": lambda: _both(part("e"), part("sub"), part("sup")),
-        "sPre": lambda: _both("", part("sub"), part("sup")) + part("e"),
-        "rad": lambda: _root(part("e"), part("deg")),
-        "limLow": lambda: _index(part("e"), part("lim")),
-        "limUpp": lambda: _power(part("e"), part("lim")),
-        "func": lambda: f"{part('fName')} {part('e')}",
-    }
-    if name in simple:
-        return simple[name]()
+    if name in OFFICE_WRITERS:
+        writer, roles = OFFICE_WRITERS[name]
+        return writer(*(_write_part(element, role, depth) for role in roles))
+    if name in OFFICE_LIST_WRITERS:
+        return OFFICE_LIST_WRITERS[name](element, depth)
     return "".join(
         write_office_formula(one, depth + 1) for one in element if isinstance(one.tag, str)
     )
+
+
+def _write_part(element: Any, role: str, depth: int) -> str:
+    """Write the first child of a name; empty if there is none."""
+    held = _child(element, role)
+    return "" if held is None else write_office_formula(held, depth + 1)
+
+
+def _write_each(element: Any, role: str, depth: int) -> Iterator[str]:
+    """Write the children of a name."""
+    for one in element:
+        if _name(one) == role:
+            yield write_office_formula(one, depth + 1)
+
+
+def _matrix(element: Any, depth: int) -> str:
+    return f"[{'; '.join(_write_each(element, 'mr', depth))}]"
+
+
+def _matrix_row(element: Any, depth: int) -> str:
+    return ", ".join(_write_each(element, "e", depth))
+
+
+def _equations(element: Any, depth: int) -> str:
+    return "; ".join(_write_each(element, "e", depth))
+
+
+def _sum(element: Any, depth: int) -> str:
+    """Write a sum, a product or an integral with its bounds."""
+    sign = _value(element, "naryPr", "chr", "∫")
+    below, above, term = (_write_part(element, role, depth) for role in ("sub", "sup", "e"))
+    return f"{_both(sign, below, above)} {term}"
 
 
 def _delimited(element: Any, depth: int) -> str:
@@ -132,10 +169,17 @@ def _delimited(element: Any, depth: int) -> str:
         _value(element, "dPr", role, sign) for role, sign in (("begChr", "("), ("endChr", ")"))
     )
     between = _value(element, "dPr", "sepChr", "|")
-    terms = between.join(
-        write_office_formula(one, depth + 1) for one in element if _name(one) == "e"
-    )
+    terms = between.join(_write_each(element, "e", depth))
     return f"{opening}{terms}{closing}"
+
+
+OFFICE_LIST_WRITERS: dict[str, Callable[[Any, int], str]] = {
+    "d": _delimited,
+    "nary": _sum,
+    "m": _matrix,
+    "mr": _matrix_row,
+    "eqArr": _equations,
+}
 
 
 def _value(element: Any, properties: str, role: str, usual: str) -> str:

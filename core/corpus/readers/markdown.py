@@ -61,37 +61,48 @@ def read_markdown(
 
 def _headings(text: str, watch: Watch = NO_WATCH) -> Iterator[Heading]:
     """Yield the headings of a text, outside code blocks and front matter."""
-    # the mark of the open code block; the previous line, which may be an underlined heading, and
-    # its offset
-    fence, before, before_start = ("", "", 0)
+    fence = ""  # the mark of the open code block
+    # the previous line, which may be an underlined heading, and its offset
+    before, before_start = "", 0
     for number, (start, line) in enumerate(_lines(text, _after_front_matter(text))):
         if number % LINES_PER_CHECK == 0:
             watch.step(start / len(text))
-        content = (
-            line.lstrip(" ") if len(line) - len(line.lstrip(" ")) <= MAX_HEADING_INDENT else ""
-        )
+        content = _without_indent(line)
+        previous, before = before, ""
         if fence:
-            fence = "" if content.startswith(fence) and not content.strip("`~ \t") else fence
-            before = ""
+            fence = "" if _closes(content, fence) else fence
         elif mark := _fence(content):
-            fence, before = mark, ""
-        elif (
-            before
-            and content.strip(" \t")
-            and not content.rstrip(" \t").strip(content[0])
-            and content[0] in "=-"
-        ):
-            yield from _heading(before_start, before, content[0] == "=")
-            before = ""
+            fence = mark
+        elif previous and _is_underline(content):
+            yield from _heading(before_start, previous, content[0] == "=")
         elif marks := _marks(content):
             yield from _heading(start, _unclosed(content[marks:]), marks == 1)
-            before = ""
-        else:
-            before, before_start = (
-                (line, start)
-                if line[:1].strip() and line.strip("=- \t") and len(line) <= MAX_HEADING_CHARACTERS
-                else ("", 0)
-            )
+        elif _may_be_underlined(line):
+            before, before_start = line, start
+
+
+def _without_indent(line: str) -> str:
+    """Return a line without the blanks before it; empty if there are more than a heading's."""
+    content = line.lstrip(" ")
+    return content if len(line) - len(content) <= MAX_HEADING_INDENT else ""
+
+
+def _closes(content: str, fence: str) -> bool:
+    """Return whether a line closes the open block of code."""
+    return content.startswith(fence) and not content.strip("`~ \t")
+
+
+def _is_underline(content: str) -> bool:
+    """Return whether a line consists of one sign that underlines a heading."""
+    if not content.strip(" \t"):
+        return False
+    return content[0] in "=-" and not content.rstrip(" \t").strip(content[0])
+
+
+def _may_be_underlined(line: str) -> bool:
+    """Return whether a line is a heading if the next one underlines it."""
+    is_text = line[:1].strip() and line.strip("=- \t")
+    return bool(is_text) and len(line) <= MAX_HEADING_CHARACTERS
 
 
 def _lines(text: str, start: int) -> Iterator[tuple[int, str]]:

@@ -13,6 +13,7 @@ from core.corpus.readers.library_errors import report_damage
 from core.corpus.readers.office_package import readable_package
 from core.corpus.readers.options import (
     DEFAULT_OPTIONS,
+    Columns,
     Note,
     ReadingOptions,
     count_with_noun,
@@ -276,34 +277,44 @@ def _by_rows(
     named_columns = {
         role: column for role, column in options.columns.items() if role != HEADER_OPTION
     }
-    sheet_documents: dict[str, list[Document]] = {}
-    several = sum(bool(rows) for rows in sheets.values()) > 1
-    for title, rows in sheets.items():
-        if rows and (named_columns or "text" in guess_roles(rows[0])):
-            sheet_name = f"{name}:{title}" if several else name
-            try:
-                roles = ColumnRoles(sheet_name, rows[0], named_columns, by_number=True)
-                documents_read = documents_of(
-                    sheet_name,
-                    roles,
-                    ((str(n), dict(zip(rows[0], row))) for n, row in enumerate(rows[1:], 1)),
-                    note,
-                )
-            except BadInput:
-                if not several:
-                    raise
-                continue
-            sheet_documents[title] = [
-                Document(one.id, one.text, one.title, name) for one in documents_read
-            ]
-    if sheet_documents and (
-        others := [title for title, rows in sheets.items() if rows and title not in sheet_documents]
-    ):
+    filled_sheets = {title: rows for title, rows in sheets.items() if rows}
+    several = len(filled_sheets) > 1
+    documents: list[Document] = []
+    sheets_left_out: list[str] = []
+    for title, rows in filled_sheets.items():
+        if not named_columns and "text" not in guess_roles(rows[0]):
+            sheets_left_out.append(title)
+            continue
+        sheet_name = f"{name}:{title}" if several else name
+        try:
+            documents_read = _sheet_documents(sheet_name, rows, named_columns, note)
+        except BadInput:
+            if not several:
+                raise
+            sheets_left_out.append(title)
+            continue
+        documents += [Document(one.id, one.text, one.title, name) for one in documents_read]
+    if len(sheets_left_out) < len(filled_sheets):
+        _note_sheets_left_out(name, sheets_left_out, note)
+    return documents
+
+
+def _sheet_documents(
+    name: str, rows: list[list[str]], columns: Columns, note: Note
+) -> list[Document]:
+    """Return a document for each row of a sheet below its header."""
+    header, *values = rows
+    roles = ColumnRoles(name, header, columns, by_number=True)
+    numbered_rows = ((str(n), dict(zip(header, row))) for n, row in enumerate(values, 1))
+    return documents_of(name, roles, numbered_rows, note)
+
+
+def _note_sheets_left_out(name: str, titles: list[str], note: Note) -> None:
+    if titles:
         note(
-            f"{name}: {count_with_noun(len(others), 'sheet')} without a column of texts "
-            f"{verb_of_number(len(others))} left out: {list_text(others[:MAX_NAMED_PARTS])}."
+            f"{name}: {count_with_noun(len(titles), 'sheet')} without a column of texts "
+            f"{verb_of_number(len(titles))} left out: {list_text(titles[:MAX_NAMED_PARTS])}."
         )
-    return [one for documents in sheet_documents.values() for one in documents]
 
 
 def _as_one(

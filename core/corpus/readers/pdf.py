@@ -124,22 +124,8 @@ def read_pdf(
 
 def _note_gaps(name: str, pages: _PdfPages, hyphens: int, note: Note) -> None:
     """Note what was left out or guessed."""
-    total = len(pages.texts)
-    without = [number for number, page in enumerate(pages.texts, 1) if not page.strip()]
-    if without:
-        scanned = ""
-        if pages.pictures.intersection(without):
-            scanned = "; recognise the text (OCR) of those that are scanned"
-        note(
-            f"{name}: {_numbers(without)} of {total:,} "
-            f"{'holds' if len(without) == 1 else 'hold'} no text{scanned}."
-        )
-    if lost := [number for number, page in enumerate(pages.texts, 1) if LOST_SIGN in page]:
-        letters = sum(page.count(LOST_SIGN) for page in pages.texts)
-        note(
-            f"{name}: {count_with_noun(letters, 'letter')} on {_numbers(lost)} cannot be read, as "
-            f"its fonts do not say which; shown as {LOST_SIGN}."
-        )
+    _note_pages_without_text(name, pages, note)
+    _note_lost_letters(name, pages, note)
     if pages.columns:
         seem = "seems" if len(pages.columns) == 1 else "seem"
         note(
@@ -162,6 +148,28 @@ def _note_gaps(name: str, pages: _PdfPages, hyphens: int, note: Note) -> None:
             f"{name}: {count_with_noun(hyphens, 'word')} divided at the end of a line "
             f"{'is' if hyphens == 1 else 'are'} joined."
         )
+
+
+def _note_pages_without_text(name: str, pages: _PdfPages, note: Note) -> None:
+    without = [number for number, page in enumerate(pages.texts, 1) if not page.strip()]
+    if not without:
+        return
+    verb = "holds" if len(without) == 1 else "hold"
+    scanned = ""
+    if pages.pictures.intersection(without):
+        scanned = "; recognise the text (OCR) of those that are scanned"
+    note(f"{name}: {_numbers(without)} of {len(pages.texts):,} {verb} no text{scanned}.")
+
+
+def _note_lost_letters(name: str, pages: _PdfPages, note: Note) -> None:
+    lost = [number for number, page in enumerate(pages.texts, 1) if LOST_SIGN in page]
+    if not lost:
+        return
+    letters = sum(page.count(LOST_SIGN) for page in pages.texts)
+    note(
+        f"{name}: {count_with_noun(letters, 'letter')} on {_numbers(lost)} cannot be read, as "
+        f"its fonts do not say which; shown as {LOST_SIGN}."
+    )
 
 
 def _note_additions(name: str, pages: _PdfPages, note: Note) -> None:

@@ -141,27 +141,66 @@ def _label(widget: Any, holder: Any, pieces: Sequence[TextPiece]) -> str:
 
 def _printed(widget: Any, pieces: Sequence[TextPiece]) -> str:
     """Return the text left of a field, else right of a checkbox, else above the field."""
+    area = _area(widget)
+    if area is None:
+        return ""
+    level_pieces = [one for one in pieces if one.is_level and any(map(str.isalpha, one.text))]
+    line = [one for one in level_pieces if area.bottom - LABEL_LINE_POINTS <= one.y <= area.top]
+    before = _piece_before(area, line)
+    behind = _piece_behind(area, line)
+    is_box = _inherited(widget, "/FT") == "/Btn"
+    if is_box and behind is not None and not _ends_in_colon(before):
+        return behind.text
+    label = before or _piece_above(area, level_pieces)
+    return label.text if label is not None else ""
+
+
+@dataclass(frozen=True)
+class _FieldArea:
+    """The area of a form field, in points from the lower left corner."""
+
+    left: float
+    bottom: float
+    right: float
+    top: float
+
+
+def _area(widget: Any) -> _FieldArea | None:
     try:
         left, bottom, right, top = (float(one) for one in widget["/Rect"])
     except (KeyError, TypeError, ValueError):
-        return ""
-    level_pieces = [one for one in pieces if one.is_level and any(map(str.isalpha, one.text))]
-    line = [one for one in level_pieces if bottom - LABEL_LINE_POINTS <= one.y <= top]
-    before = max((one for one in line if one.x < left), key=lambda one: one.x, default=None)
-    behind = min((one for one in line if one.x >= right), key=lambda one: one.x, default=None)
-    is_box = _inherited(widget, "/FT") == "/Btn"
-    if is_box and behind is not None and behind.x - right <= LABEL_RIGHT_POINTS:
-        if before is None or not before.text.rstrip().endswith(":"):
-            return behind.text
-    if before is None:
-        pieces_above = (
-            one
-            for one in level_pieces
-            if top < one.y <= top + LABEL_ABOVE_POINTS
-            and left - LABEL_ABOVE_POINTS <= one.x < right
-        )
-        before = min(pieces_above, key=lambda one: one.y, default=None)
-    return "" if before is None else before.text
+        return None
+    return _FieldArea(left, bottom, right, top)
+
+
+def _piece_before(area: _FieldArea, line: Sequence[TextPiece]) -> TextPiece | None:
+    """Return the last piece of a line left of a field."""
+    pieces = (one for one in line if one.x < area.left)
+    return max(pieces, key=lambda one: one.x, default=None)
+
+
+def _ends_in_colon(piece: TextPiece | None) -> bool:
+    return piece is not None and piece.text.rstrip().endswith(":")
+
+
+def _piece_behind(area: _FieldArea, line: Sequence[TextPiece]) -> TextPiece | None:
+    """Return the first piece of a line right of a field, if it is near."""
+    pieces = (one for one in line if one.x >= area.right)
+    behind = min(pieces, key=lambda one: one.x, default=None)
+    if behind is None or behind.x - area.right > LABEL_RIGHT_POINTS:
+        return None
+    return behind
+
+
+def _piece_above(area: _FieldArea, pieces: Sequence[TextPiece]) -> TextPiece | None:
+    """Return the lowest piece above a field, if it is near."""
+    pieces_above = (
+        one
+        for one in pieces
+        if area.top < one.y <= area.top + LABEL_ABOVE_POINTS
+        and area.left - LABEL_ABOVE_POINTS <= one.x < area.right
+    )
+    return min(pieces_above, key=lambda one: one.y, default=None)
 
 
 def _file_name(file: Any) -> str:

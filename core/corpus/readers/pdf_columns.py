@@ -63,12 +63,13 @@ def _ordered(rows: list[str]) -> str:
     left: list[str] = []
     right: list[str] = []
     for row in rows:
-        if row[max(0, gutter - MIN_GAP_BLANKS) : gutter].strip():  # the line spans both columns
+        if _spans_columns(row, gutter):
             out += [*left, *right, row.strip()]
             left, right = [], []
             continue
-        left.append(row[:gutter].strip())
-        right.append(row[gutter:].strip())
+        left_half, right_half = _halves(row, gutter)
+        left.append(left_half)
+        right.append(right_half)
     return "\n".join(filter(None, [*out, *left, *right]))
 
 
@@ -81,22 +82,32 @@ def _gutter(rows: list[str]) -> int | None:
     if not begins:
         return None
     gutter = max(begins, key=lambda at: (begins[at], -at))
-    row_halves = [
-        (row[:gutter].strip(), row[gutter:].strip())
-        for row in rows
-        if not row[max(0, gutter - MIN_GAP_BLANKS) : gutter].strip() and row[:gutter].strip()
-    ]
-    row_halves = [(left, right) for left, right in row_halves if right]
-    if len(row_halves) < MIN_COLUMN_LINES or len(row_halves) * 2 < len(rows):
+    halves = [_halves(row, gutter) for row in rows if _is_in_both_columns(row, gutter)]
+    if len(halves) < MIN_COLUMN_LINES or len(halves) * 2 < len(rows):
         return None
-    words = [
-        sum(len(side[part].split()) for side in row_halves) / len(row_halves) for part in (0, 1)
-    ]
-    if min(words) >= MIN_COLUMN_WORDS and not any(
-        " " * MIN_GAP_BLANKS in left or " " * MIN_GAP_BLANKS in right for left, right in row_halves
-    ):
-        return gutter
-    return None
+    left_lines, right_lines = zip(*halves)
+    return gutter if _are_prose(left_lines) and _are_prose(right_lines) else None
+
+
+def _spans_columns(row: str, gutter: int) -> bool:
+    """Return whether a line has text in the gap before the second column."""
+    return bool(row[max(0, gutter - MIN_GAP_BLANKS) : gutter].strip())
+
+
+def _is_in_both_columns(row: str, gutter: int) -> bool:
+    """Return whether a line has text in each column, and none between them."""
+    return all(_halves(row, gutter)) and not _spans_columns(row, gutter)
+
+
+def _halves(row: str, gutter: int) -> tuple[str, str]:
+    return row[:gutter].strip(), row[gutter:].strip()
+
+
+def _are_prose(lines: Sequence[str]) -> bool:
+    """Return whether lines of a column have as many words as prose has, and no gaps."""
+    if sum(len(line.split()) for line in lines) / len(lines) < MIN_COLUMN_WORDS:
+        return False
+    return not any(" " * MIN_GAP_BLANKS in line for line in lines)
 
 
 def _begins(row: str) -> list[int]:

@@ -463,6 +463,19 @@ def documents_of(
     return list(documents_by_id.values())
 
 
+def _column_at(header: list[str], number: str) -> str:
+    """Return the column of a number from 1; empty if it is no such number."""
+    if header and number.isdecimal() and 0 < int(number) <= len(header):
+        return header[int(number) - 1]
+    return ""
+
+
+def _column_named(columns: list[str], name: str) -> str:
+    """Return the first column of a name in any case; empty if there is none."""
+    folded = name.strip().casefold()
+    return next((column for column in columns if column.strip().casefold() == folded), "")
+
+
 class ColumnRoles:
     """The columns of a table that hold text, title and id, and their values in each row.
 
@@ -496,27 +509,14 @@ class ColumnRoles:
         named_columns = [key for key in header if key and key != ROW_KEY_FIELD]
         if not named_columns:
             raise BadInput(f"{name} holds no rows with named columns.")
-        self.of = {
-            role: key for role, key in guess_roles(named_columns).items() if role not in columns
-        }
-        column_by_folded = {key.strip().casefold(): key for key in reversed(named_columns)}
-        for role, wanted_column in columns.items():
-            if wanted_column and role != HEADER_OPTION:
-                numbered = ""
-                if (
-                    by_number
-                    and wanted_column.isdecimal()
-                    and 0 < int(wanted_column) <= len(header)
-                ):
-                    numbered = header[int(wanted_column) - 1]
-                self.of[role] = (
-                    column_by_folded.get(wanted_column.strip().casefold())
-                    or numbered
-                    or self._refuse(wanted_column, named_columns)
-                )
-        if "text" not in self.of and len(named_columns) == 1 and ROW_KEY_FIELD not in header:
+        usual = guess_roles(named_columns)
+        self.of = {role: key for role, key in usual.items() if role not in columns}
+        self._take_wanted(named_columns, columns, header if by_number else [])
+        if "text" in self.of:
+            return
+        if len(named_columns) == 1 and ROW_KEY_FIELD not in header:
             self.of["text"] = named_columns[0]
-        if "text" not in self.of and "text" not in columns:
+        elif "text" not in columns:
             self._take_within(named_columns, columns, fields)
 
     def cell(self, number: str, row: Mapping[str, Any], role: str) -> str:
@@ -554,6 +554,15 @@ class ColumnRoles:
         if isinstance(value, list):
             return " ".join(filter(None, (self._text(number, key, one) for one in value)))
         return utf8_text("" if value is None else str(value)).strip()
+
+    def _take_wanted(self, named: list[str], columns: Columns, numbered: list[str]) -> None:
+        """Choose the columns that a person names, or numbers among `numbered`."""
+        for role, wanted in columns.items():
+            if not wanted or role == HEADER_OPTION:
+                continue
+            by_number = _column_at(numbered, wanted)
+            by_name = _column_named(named, wanted)
+            self.of[role] = by_name or by_number or self._refuse(wanted, named)
 
     def _take_within(self, named: list[str], columns: Columns, fields: _FieldTexts | None) -> None:
         """Choose nested fields as columns if their names or values make it clear."""

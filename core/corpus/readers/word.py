@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import zipfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -101,40 +101,43 @@ def read_word(
     with report_damage(name, "Word document (docx)"):
         check_unpacked(name, data)
         word_lines, title = _read(data, watch)
-    places: list[Place] = []
-    length = 0
-    for line, heading in word_lines.lines:
-        if heading and line.strip():
-            places.append((length, " ".join(line.split())))
-        length += len(line) + 1
     text = "\n".join(line for line, _ in word_lines.lines)
     if not text.strip():
         raise BadInput(f"{name} holds no text{_pictures(word_lines)}.")
-    if word_lines.numbers.guessed:
-        note(
-            f"{name}: numbers in the format {list_text(sorted(word_lines.numbers.guessed))} are "
-            "written in digits."
-        )
-    if left_out_counts := [
-        count_with_noun(number, *LEFT_OUT_ELEMENTS[what])
-        for what, number in word_lines.counts.items()
-        if what in LEFT_OUT_ELEMENTS
-    ]:
-        note(
-            f"{name}: {list_text(left_out_counts)} "
-            f"{'is' if sum(word_lines.counts[what] for what in LEFT_OUT_ELEMENTS) == 1 else 'are'} left out."
-        )
+    _note_gaps(name, word_lines, note)
     if len(text) < MIN_TEXT_CHARACTERS and word_lines.counts["blip"]:
         note(f"{name} holds little text{_pictures(word_lines)}.")
-    return [
-        Document(
-            name,
-            text,
-            given_title(title) or (places[0][1] if places else file_stem(name)),
-            name,
-            tuple(places),
-        )
-    ]
+    places = _heading_places(word_lines.lines)
+    first_heading = places[0][1] if places else ""
+    own_title = given_title(title) or first_heading or file_stem(name)
+    return [Document(name, text, own_title, name, tuple(places))]
+
+
+def _heading_places(lines: Sequence[Line]) -> list[Place]:
+    """Return the headings with their offsets in the lines."""
+    places: list[Place] = []
+    length = 0
+    for line, is_heading in lines:
+        if is_heading and line.strip():
+            places.append((length, " ".join(line.split())))
+        length += len(line) + 1
+    return places
+
+
+def _note_gaps(name: str, word_lines: _WordLines, note: Note) -> None:
+    """Note what was guessed or left out."""
+    guessed = sorted(word_lines.numbers.guessed)
+    if guessed:
+        note(f"{name}: numbers in the format {list_text(guessed)} are written in digits.")
+    left_out = {
+        what: number for what, number in word_lines.counts.items() if what in LEFT_OUT_ELEMENTS
+    }
+    if left_out:
+        counts = [
+            count_with_noun(number, *LEFT_OUT_ELEMENTS[what]) for what, number in left_out.items()
+        ]
+        verb = "is" if sum(left_out.values()) == 1 else "are"
+        note(f"{name}: {list_text(counts)} {verb} left out.")
 
 
 def check_unpacked(name: str, data: bytes) -> None:

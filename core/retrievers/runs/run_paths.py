@@ -109,19 +109,24 @@ def _of_object(entry: Mapping[str, Any]) -> Iterator[TextPath]:
 
 
 def _of_list(entry: list[Any]) -> Iterator[TextPath]:
+    """Yield the paths of a list of paths, or the one of a list of names."""
     if entry and all(isinstance(one, (list, Mapping)) for one in entry):
         paths = [path for one in entry for path in _paths(one)]
-        steps = [path for path in paths if len(path.nodes) == 2]
-        if 1 < len(steps) == len(paths) and all(
-            after.nodes[0] == before.nodes[1] for before, after in zip(steps, steps[1:])
-        ):
-            parts = [part for step in steps for part in (step.nodes[0], step.relations[0])]
-            yield from _path([*parts, steps[-1].nodes[1]])
+        if _are_steps(paths):
+            parts = [part for step in paths for part in (step.nodes[0], step.relations[0])]
+            yield from _path([*parts, paths[-1].nodes[1]])
         else:
             yield from paths
         return
     score = to_number(entry[-1]) if len(entry) == 4 and not isinstance(entry[-1], str) else None
     yield from _path(entry[:3] if score is not None else entry, score)
+
+
+def _are_steps(paths: Sequence[TextPath]) -> bool:
+    """Return whether paths are several triples that each begin at the end of the one before."""
+    if len(paths) < 2 or any(len(path.nodes) != 2 for path in paths):
+        return False
+    return all(after.nodes[0] == before.nodes[1] for before, after in zip(paths, paths[1:]))
 
 
 def _path(parts: list[Any], score: float | None = None) -> Iterator[TextPath]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -152,31 +152,51 @@ def documents_in(value: Any, ids: Any = None, scores: Any = None) -> tuple[Reply
 
 
 def _document(one: Any, id: str, score: float | None) -> ReplyDocument | None:
+    """Return the document of an entry; None if it names none."""
     if isinstance(one, Mapping):
-        one = one["document"] if isinstance(one.get("document"), Mapping) else one
-        metadata = one.get("metadata")
-        metadata = parse_text(metadata) if isinstance(metadata, str) else metadata
-        levels = [one, metadata if isinstance(metadata, Mapping) else {}]
-        first = lambda keys: next(
-            (text for of in levels for key in keys if (text := text_in(of.get(key)).strip())), ""
-        )
-        ranks = [score, *(to_number(of.get(key)) for of in levels for key in RESULT_SCORE_KEYS)]
-        document = ReplyDocument(
-            id or first(RESULT_ID_KEYS),
-            first(RESULT_TITLE_KEYS),
-            first(RESULT_TEXT_KEYS),
-            next((rank for rank in ranks if rank is not None), None),
-        )
+        document = _document_of_object(one, id, score)
     elif isinstance(one, list) and len(one) >= 2 and isinstance(one[0], str):
         body = "".join(map(str, one[1])) if isinstance(one[1], list) else text_in(one[1])
         document = ReplyDocument(id, one[0].strip(), utf8_text(body).strip(), score)
+    elif id:
+        document = ReplyDocument(id, text=text_in(one).strip(), score=score)
     else:
-        text = text_in(one).strip()
-        if id:
-            document = ReplyDocument(id, text=text, score=score)
-        else:
-            document = ReplyDocument(named=text, score=score)
+        document = ReplyDocument(named=text_in(one).strip(), score=score)
     return document if document.label else None
+
+
+def _document_of_object(entry: Mapping[str, Any], id: str, score: float | None) -> ReplyDocument:
+    """Return the document of an object, by the usual keys of it and of its metadata."""
+    fields = entry["document"] if isinstance(entry.get("document"), Mapping) else entry
+    metadata = fields.get("metadata")
+    if isinstance(metadata, str):
+        metadata = parse_text(metadata)
+    levels = [fields, metadata] if isinstance(metadata, Mapping) else [fields]
+    return ReplyDocument(
+        id or _first_text(levels, RESULT_ID_KEYS),
+        _first_text(levels, RESULT_TITLE_KEYS),
+        _first_text(levels, RESULT_TEXT_KEYS),
+        _first_score(levels) if score is None else score,
+    )
+
+
+def _first_text(levels: Iterable[Mapping[str, Any]], keys: Sequence[str]) -> str:
+    """Return the first text of some objects under some keys; empty if there is none."""
+    for fields in levels:
+        for key in keys:
+            text = text_in(fields.get(key)).strip()
+            if text:
+                return text
+    return ""
+
+
+def _first_score(levels: Iterable[Mapping[str, Any]]) -> float | None:
+    for fields in levels:
+        for key in RESULT_SCORE_KEYS:
+            score = to_number(fields.get(key))
+            if score is not None:
+                return score
+    return None
 
 
 def to_number(value: Any) -> float | None:

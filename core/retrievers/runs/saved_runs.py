@@ -149,52 +149,61 @@ def save_run_file(
     """
     path = Path(path)
     digest = _digest(path, *([qrels] if qrels else []))
-    for one in runs_by_name().values():
-        if (one.digest, one.source_kind, one.source_name) == (digest, source.kind, source.name):
-            return one
+    saved_run = _saved_run(digest, source)
+    if saved_run is not None:
+        return saved_run
     parsed_run = read_run_file(path, format)
-    if not source.is_corpus and not any(
-        row.answer is not None or row.paths for row in parsed_run.rows
-    ):
-        raise BadInput(
-            f"{path.name} holds documents, and neither answers nor paths; “{source.name}” is a "
-            "graph of triples, so choose a corpus for it."
-        )
-    if source.is_corpus and not any(
-        row.documents or row.answer is not None for row in parsed_run.rows
-    ):
-        raise BadInput(
-            f"{path.name} holds paths, and neither documents nor answers; “{source.name}” is a "
-            "corpus, so choose a graph for it."
-        )
-    rows, known = _matched(
-        _judged(parsed_run.rows, _relevant(qrels, source)) if qrels else parsed_run.rows,
-        _known_questions(source),
-    )
+    _check_kind(path.name, parsed_run.rows, source)
+    run_rows = _judged(parsed_run.rows, _relevant(qrels, source)) if qrels else parsed_run.rows
+    rows, known = _matched(run_rows, _known_questions(source))
     rows_with_results = [row for row in rows if row.holds]
     name = _free_name(path.name)
+    notes = [*parsed_run.notes, *_unknown(rows_with_results, known, source)]
+    if qrels:
+        notes += _unjudged(rows, source)
     file_run = FileRun(
         name,
-        " ".join(title.split())[:200] or path.name,
-        path.name,
-        parsed_run.format,
-        digest,
-        source.kind,
-        source.name,
-        len(rows_with_results),
-        sum(bool(row.documents) for row in rows_with_results),
-        sum(row.answer is not None for row in rows_with_results),
-        known,
-        (
-            *parsed_run.notes,
-            *_unknown(rows_with_results, known, source),
-            *(_unjudged(rows, source) if qrels else ()),
-        ),
-        sum(bool(row.paths) for row in rows_with_results),
-        bool(qrels),
+        title=" ".join(title.split())[:200] or path.name,
+        file=path.name,
+        format=parsed_run.format,
+        digest=digest,
+        source_kind=source.kind,
+        source_name=source.name,
+        questions=len(rows_with_results),
+        with_documents=sum(bool(row.documents) for row in rows_with_results),
+        with_answers=sum(row.answer is not None for row in rows_with_results),
+        known=known,
+        notes=tuple(notes),
+        with_paths=sum(bool(row.paths) for row in rows_with_results),
+        judged=bool(qrels),
     )
     _save(file_run, rows)
     return file_run
+
+
+def _saved_run(digest: str, source: AnswerSource) -> FileRun | None:
+    """Return the saved run of a file for a source; None if there is none."""
+    for run in runs_by_name().values():
+        if (run.digest, run.source_kind, run.source_name) == (digest, source.kind, source.name):
+            return run
+    return None
+
+
+def _check_kind(file: str, rows: Sequence[RunRow], source: AnswerSource) -> None:
+    """Raise BadInput if a run has neither answers nor what the source is searched for."""
+    if any(row.answer is not None for row in rows):
+        return
+    if source.is_corpus:
+        if not any(row.documents for row in rows):
+            raise BadInput(
+                f"{file} holds paths, and neither documents nor answers; “{source.name}” is a "
+                "corpus, so choose a graph for it."
+            )
+    elif not any(row.paths for row in rows):
+        raise BadInput(
+            f"{file} holds documents, and neither answers nor paths; “{source.name}” is a "
+            "graph of triples, so choose a corpus for it."
+        )
 
 
 def runs_by_name() -> dict[str, FileRun]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -95,18 +95,31 @@ def _by_trace(spans: Iterable[_Span]) -> Iterator[RunRow]:
 def _row(spans: list[_Span]) -> RunRow:
     ordered = sorted(spans, key=lambda span: span.began)
     root = next((span for span in ordered if span.root and span.asked), None)
-    with_documents = [span for span in ordered if span.documents]
-    result_spans = [span for span in with_documents if span.kind == "RERANKER"] or with_documents
     asking_span = root or next((span for span in ordered if span.asked), None)
-    answer = (
-        root.said if root is not None and root.kind not in RETRIEVAL_SPAN_KINDS else ""
-    ) or next((span.said for span in reversed(ordered) if span.answers and span.said), "")
-    documents = result_spans[-1].documents if result_spans else ()
     return RunRow(
         question=asking_span.asked if asking_span else "",
-        documents=documents,
-        answer=answer or None,
+        documents=_last_documents(ordered),
+        answer=_root_answer(root) or _last_reply(ordered) or None,
     )
+
+
+def _last_documents(ordered: Sequence[_Span]) -> tuple[ReplyDocument, ...]:
+    """Return the documents of the last re-ranking, else of the last retrieval."""
+    retrievals = [span for span in ordered if span.documents]
+    rerankings = [span for span in retrievals if span.kind == "RERANKER"]
+    result_spans = rerankings or retrievals
+    return result_spans[-1].documents if result_spans else ()
+
+
+def _root_answer(root: _Span | None) -> str:
+    """Return the output of the root span; empty if it is a retrieval."""
+    return root.said if root is not None and root.kind not in RETRIEVAL_SPAN_KINDS else ""
+
+
+def _last_reply(ordered: Sequence[_Span]) -> str:
+    """Return the last reply of a language model; empty if there is none."""
+    replies = [span.said for span in ordered if span.answers and span.said]
+    return replies[-1] if replies else ""
 
 
 def _spans(row: Mapping[str, Any]) -> Iterator[_Span]:
