@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from babel.messages.pofile import read_po
 
 from core.io.home import ROOT
 
@@ -21,11 +22,16 @@ ROOMS = sorted(
 )
 SAVED = {"SetAside"}  # operators whose names lie in saved instances
 PAGE = (ROOT / "docs/glossary.md").read_text("utf-8")
+SCREENS_SECTION = re.search(r"## Words that the screens do not use\n(.*?)(?=## )", PAGE, re.DOTALL)[
+    1
+]
 
 
 def rows(section: str | None = None) -> list[tuple[str, str]]:
-    """The rows of all tables of the page, or of the one of a section."""
-    text = PAGE if section is None else PAGE[PAGE.index(f"## {section}") :]
+    """The rows of all tables of the page but that of the screens, or of the one of a section."""
+    text = PAGE.replace(SCREENS_SECTION, "")
+    if section is not None:
+        text = text[text.index(f"## {section}") :]
     found = re.findall(r"^\| ([^|]+) \| ([^|]+) \|$", text, re.MULTILINE)
     return [row for row in found if row not in (("word", "means"), ("not", "but"))]
 
@@ -37,6 +43,22 @@ def avoided() -> frozenset[str]:
         for words, _ in rows("Words that are not used as names")
         for word in words.split(",")
     )
+
+
+def banned_on_screens() -> re.Pattern[str]:
+    """Pattern of the phrases that the page says are not on screens, also in the plural."""
+    phrases = []
+    for cells in re.findall(r"^\| ([^|]+) \| [^|]+ \|$", SCREENS_SECTION, re.MULTILINE)[1:]:
+        phrases += cells.split(", ")
+    return re.compile(rf"\b({'|'.join(phrases)})s?\b", re.IGNORECASE)
+
+
+def screen_texts() -> list[str]:
+    """The texts of the screens, without the names of their values."""
+    with (ROOT / "assets/locale/hopscope.pot").open("rb") as file:
+        ids = [message.id for message in read_po(file)]
+    texts = [text for one in ids for text in ([one] if isinstance(one, str) else one)]
+    return [re.sub(r"\{[^}]*\}", "", text) for text in texts]
 
 
 def names_with(words: frozenset[str], file: Path) -> Iterator[str]:
@@ -68,6 +90,12 @@ def test_names_in_the_code_are_of_the_glossary(room):
         name for file in sorted((ROOT / room).glob("*.py")) for name in names_with(avoided(), file)
     ]
     assert not found, f"{len(found)} names: " + "; ".join(found[:40])
+
+
+def test_screens_use_the_words_of_the_glossary():
+    banned, texts = banned_on_screens(), screen_texts()
+    assert len(texts) > 2_000 and banned.search("3 known answers are in this lane")
+    assert [text for text in texts if banned.search(text)] == []
 
 
 def test_a_name_is_found_by_its_parts(tmp_path, monkeypatch):

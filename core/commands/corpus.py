@@ -311,7 +311,7 @@ def _add_write_questions(parts) -> None:
         "linked passages",
         description="Five users, five tasks of each, five questions to each task, from what the "
         "corpus is about; or with --linked questions to two linked passages each, which are their "
-        "gold. Saved as a question set.",
+        "evidence. Saved as a question set.",
         epilog="Every reply is saved: the same command continues where it stopped, and asks "
         "nobody where all is written.",
     )

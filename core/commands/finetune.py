@@ -24,15 +24,15 @@ from core.runtime.jobs import Jobs
 
 ENCODER_DESCRIPTION = """Trains all-MiniLM-L6-v2 so that a question lies near what leads to its answers: path \
 texts (for No. 18), triples (No. 12)
-and relation names (No. 5), by multiple-negatives ranking. A positive is what reaches a known \
+and relation names (No. 5), by multiple-negatives ranking. A positive is what reaches a correct \
 answer along the chain of relations that
-agrees best with the known answers; negatives are those of the other questions in the batch and, \
+agrees best with the correct answers; negatives are those of the other questions in the batch and, \
 in the preset cpu, three other
 candidates of its own question. The result is served as encoder-finetuned at once."""
 LLM_DESCRIPTION = """Trains low-rank adapters (LoRA) on a causal language model with the very prompts by which \
 language models choose paths (No. 20),
 triples (No. 14) and relations (No. 7) from numbered lists, and plan relations (RoG); the right \
-reply names what reaches a known answer. The
+reply names what reaches a correct answer. The
 merged model is served as chat-finetuned: by vLLM where there is a graphics card, or by any \
 OpenAI-compatible server that is
 started on its folder and declared under that name on the Models page. Rate 2e-4, warm-up 0.1, \

@@ -240,7 +240,7 @@ def explain_loss(
     known = comparison.ask.question
     if not (known.answers or known.gold):
         raise BadInput(
-            "Nothing is known to be right: give answers, or on documents gold passages, "
+            "No correct answer is known: give answers, or on documents passages with the evidence, "
             "or ask a question of a set."
         )
     explanation, lanes = explain_comparison(comparison), []

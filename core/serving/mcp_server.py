@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 CallT = TypeVar("CallT")
 SERVER_INSTRUCTIONS = """Hopscope compares methods of graph retrieval. Ask `list_sources` for what can be asked \
 and `list_methods` for methods;
-`compare` puts one question to several of them, `explain_loss` says at which step a known answer \
+`compare` puts one question to several of them, `explain_loss` says at which step a correct answer \
 was lost, `evaluate` scores methods over a
 question set."""
 

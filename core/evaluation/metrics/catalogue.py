@@ -260,8 +260,8 @@ ALL_METRICS = (
         "Share of the words of all names of the correct answers, taken together, that the "
         "generated text has.",
         "As answer token recall, which takes of each answer the one name that has most words in "
-        "common with the text. Here aliases are joined, as by the published code, so that a right "
-        "answer in other words than most of its aliases scores little.",
+        "common with the text. Here aliases are joined, as by the published code, so that a "
+        "correct answer in other words than most of its aliases scores little.",
         token_recall_joined,
         source="In-depth Analysis of Graph-based RAG (Recall on PopQA and PopAll); its code",
     ),

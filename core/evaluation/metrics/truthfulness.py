@@ -195,7 +195,7 @@ TRUTHFULNESS_METRICS = (
     Metric(
         "truthfulness",
         "Truthfulness",
-        "1 for a right answer, 0 for none, -1 for a wrong one.",
+        "1 for a correct answer, 0 for none, -1 for a wrong one.",
         TRUTHFULNESS_CONVENTION,
         truthfulness,
         "balance",

@@ -248,7 +248,7 @@ FORMATS: dict[str, RunFormat] = {
         "Predictions of RoG",
         "RoG (reasoning-on-graphs), GNN-RAG",
         "id, question, prediction; the paths that the prompt (input) shows; ground_truth as the "
-        "known answer",
+        "correct answer",
         "the rest of the prompt",
         _has("question", "prediction", "input"),
         _by_keys(GENERIC_ROW_KEYS),
@@ -265,7 +265,7 @@ FORMATS: dict[str, RunFormat] = {
         "Rows with a question or its id, and contexts, paths or an answer",
         "RAGAS 0.1, FlashRAG, DPR and programs of one's own",
         "question or id, contexts (or ids of documents), scores, answer, prompt; ground_truth as "
-        "the known answer; on triples paths, "
+        "the correct answer; on triples paths, "
         "reasoning_paths, triples and the like",
         "other keys",
         lambda row: (

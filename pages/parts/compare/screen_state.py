@@ -70,7 +70,7 @@ def restore_from_address() -> None:
     link = _address_link()
     if session.address is None:
         _begin(link)
-    elif _is_gone_to(link):
+    elif _is_entered(link):
         session.wanted = link
     elif session.wanted is None:
         # Another graph was chosen by hand, which wrote its own address.
@@ -92,7 +92,7 @@ def _begin(link: Permalink) -> None:
         _open(link)
 
 
-def _is_gone_to(link: Permalink) -> bool:
+def _is_entered(link: Permalink) -> bool:
     """Return whether the user went to the address, which differs from the session."""
     if not was_address_entered() or link == session.address:
         return False
