@@ -85,7 +85,7 @@ def add(commands) -> None:
         help="methods, or their steps as text, separated by commas; the others are tested against "
         "the first",
     )
-    add_old_name(evaluate, "--methods", of="methods", action="append")
+    add_old_name(evaluate, "--instances", of="methods", action="append")
     evaluate.add_argument(
         "--run",
         dest="brought",
