@@ -275,7 +275,7 @@ def test_seconds_end_a_line_in_the_middle_of_a_question(found, bench):
         ({"quality": "reader_hits@1"}, "Did you mean"),
         ({"cost": "calls"}, "seconds or tokens"),
         ({"budget": 0.0}, "more than nothing"),
-        ({"trials": 0}, "at least one line"),
+        ({"trials": 0}, "at least one method"),
     ],
 )
 def test_wishes_that_cannot_be_granted(found, wrong, sentence):
