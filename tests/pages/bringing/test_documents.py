@@ -415,4 +415,4 @@ def test_questions_without_a_known_column_name_what_was_found(small):
     content = json.dumps({"question": "Where?", "passage_key": "x"})
     at = drop(opened("small", texts_open=ADD), ("q.jsonl", content), brought_as="questions")
     until(at, lambda: at.error)
-    assert "it has the columns question, passage_key. Looked for answer" in texts(at)
+    assert "It has the columns question, passage_key. Looked for answer" in texts(at)

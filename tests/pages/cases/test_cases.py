@@ -90,7 +90,9 @@ def test_the_list_is_searched_and_names_are_text(saved):
 def test_opening_and_going_back(saved):
     at = opened()
     at.button(key=f"open_{saved[0].id}").click().run()
-    assert not at.exception and case_of(at) == saved[0].id and "known answers\\: Drama" in said(at)
+    assert (
+        not at.exception and case_of(at) == saved[0].id and "correct answers\\: Drama" in said(at)
+    )
     at.button(key="back").click().run()
     assert "case" not in at.query_params and "who directed One" in said(at)
 

@@ -113,7 +113,13 @@ def test_a_lane_that_searched_a_part_is_asked_again_by_itself_once_all_is_encode
     first = job(at)
     key = f"index-{first.comparison.lanes[0].graph.digest}-vectors-chunks"
     engine().preparing.start(key, lambda: Job(key, lambda job: encoded.wait(60)), again=True)
-    at = until(at, lambda: any("asked again by itself" in caption.value for caption in at.caption))
+    at = until(
+        at,
+        lambda: any(
+            "Once all are encoded, the question is asked again" in caption.value
+            for caption in at.caption
+        ),
+    )
     assert job(at) is first and first.comparison.lanes[0].state.partly
     encoded.set()
     at = until(at, lambda: job(at) is not first and job(at).ended)
@@ -129,7 +135,7 @@ def test_a_graph_that_is_not_built_is_built_on_the_spot_and_the_question_asked_a
     first = job(at)
     assert [lane.status for lane in first.comparison.lanes] == ["done", "failed"]
     at = until(at, lambda: [one for one in at.button if one.label == "Build"])
-    assert any("the question is asked again" in caption.value for caption in at.caption)
+    assert any("Once it is, they are asked again" in caption.value for caption in at.caption)
     next(one for one in at.button if one.label == "Build").click().run()
     at = until(at, lambda: job(at) is not first and job(at).ended)
     assert [lane.status for lane in job(at).comparison.lanes] == ["done", "done"]

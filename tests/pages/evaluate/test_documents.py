@@ -222,7 +222,7 @@ def test_what_changed_lists_the_questions_of_a_band(run):
     at = opened(run=run)
     at.session_state["part"] = "What changed"
     at.run()
-    assert not at.exception and "n = 1; press one to list them" in said(at).replace("\\", "")
+    assert not at.exception and "(n = 1); press one to list them" in said(at).replace("\\", "")
     line, wide = (repr(find_instance(text).line) for text in (LINE, WIDE))
     at.session_state["evaluate_band"] = ((run, line, wide), ("retrieved", "right"))
     at.run()
