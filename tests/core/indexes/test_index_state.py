@@ -209,7 +209,7 @@ def test_an_absent_model_comes_with_advice(films):
 
 
 def test_cases_need_solved_questions(films):
-    assert "learnt from" in states_by_name(films, solved=())["cases"].lacks
+    assert "-train" in states_by_name(films, solved=())["cases"].lacks
 
 
 def test_no_index_is_deleted_while_a_question_builds_it(films, jobs):
