@@ -1,4 +1,6 @@
-"""The gallery of the cases that ship: `python -m tests.gallery` takes the pictures in static/gallery anew and writes docs/gallery.md.
+"""Pictures of the documents: those of the cases that ship, and README's.
+
+`python -m tests.gallery` takes the pictures in static/gallery and assets/compare.png anew and writes docs/gallery.md.
 
 python -m tests.gallery           # a server without models, and Debian's chromium
 python -m tests.gallery --text    # the page alone
@@ -17,6 +19,9 @@ from core.io.home import ROOT
 
 PAGE = ROOT / "docs" / "gallery.md"
 MAX_BYTES = 150_000
+README_PICTURE = ROOT / "assets" / "compare.png"
+README_TEXTS = ROOT / "tests" / "pages" / "compare" / "readme_picture.txt"
+README_SIZE = {"width": 1440, "height": 1180}
 WIDTH, SCHEMES = 1440, {"light": "", "dark": "-dark"}
 ADDRESS = "http://127.0.0.1:8501/cases?case="
 INTRO = """# Gallery
@@ -80,6 +85,25 @@ def photograph(browser_page, address: str, case: Case) -> bytes:
     return made.getvalue()
 
 
+def open_first_page(browser_page, address: str) -> str:
+    """Open the first page of Compare, and return the texts that it shows, a line each."""
+    from tests.server import settle
+
+    browser_page.goto(address, wait_until="domcontentloaded")
+    browser_page.locator(".lane[data-status=done]").nth(2).wait_for(timeout=120_000)
+    settle(browser_page)
+    parts = browser_page.locator("[data-testid=stSidebarNav], .hb").all_inner_texts()
+    return "\n".join(line.strip() for part in parts for line in part.splitlines() if line.strip())
+
+
+def photograph_readme(browser_page, address: str) -> None:
+    """Take README's picture, and write the texts that are on it."""
+    README_TEXTS.write_text(open_first_page(browser_page, address) + "\n", "utf-8")
+    browser_page.set_viewport_size(README_SIZE)
+    browser_page.wait_for_timeout(1_000)  # until the pictures have their size
+    browser_page.screenshot(path=README_PICTURE, animations="disabled")
+
+
 def take() -> None:
     """Take every picture; one that is too large is refused."""
     from tests.server import browser, server
@@ -95,6 +119,8 @@ def take() -> None:
                 viewport={"width": WIDTH, "height": 1400}, color_scheme=scheme
             )
             browser_page = context.new_page()
+            if scheme == "light":
+                photograph_readme(browser_page, address)
             for case, _ in examples():
                 file, data = (
                     PICTURE_FOLDER / f"{case.id}{ending}.webp",

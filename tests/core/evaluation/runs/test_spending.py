@@ -88,7 +88,7 @@ def test_a_cap_stops_before_it_and_a_higher_one_goes_on(far, cap):
         if cap == "2"
         else "Stopped before the cap: 700 of 714 tokens"
     )
-    assert "7 of 20 rows done" in job.error and "higher cap" in job.error
+    assert "7 of 20 answers done" in job.error and "higher cap" in job.error
     # the same cap asks nothing more
     assert ran(far, plan(far, 20), cap=parse_cap(cap)).error and len(far.bodies) == 7
     more = ran(far, plan(far, 20), cap=Cap(100))
