@@ -452,7 +452,7 @@ def run_build(
     chosen_build = _find_build(build)
     if workers is not None and cap is not None and chosen_build.line.asks_chat:
         raise BadParameter(
-            "A cap needs a single process. Build without --workers and --cluster to use one."
+            "A cap needs a single process. Build without workers and cluster to use one."
         )
     folder = build_folder(corpus, chosen_build)
     spending = BuildSpending(spent_file(folder), models, chosen_build.line.models(), cap)

@@ -14,7 +14,7 @@ TRUTHFULNESS_CONVENTION = (
     "or holds the sentence “I do not know the answer”, in any case, is missing, and so is a "
     "question that failed. All others are for the judges: accurate is the share of those that "
     "find the answer right, hallucination the rest; a judge whose reply cannot be used does "
-    "not find it right. The paper asks two judges (evaluate --judge --second-judge). Where no "
+    "not find it right. The paper asks two judges. Where no "
     "judge is asked, one that holds a correct answer, as Hits@1 has it, counts as accurate, "
     "which is more than the paper's accuracy. The paper's code looks for the sentence with a "
     "capital in a text of small letters, so that nothing is ever missing there. A question "

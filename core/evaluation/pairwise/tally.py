@@ -153,7 +153,7 @@ class PairwiseTally:
             yield (
                 f"{'One question asks' if self.short == 1 else f'{self.short:,} questions ask'} "
                 "for a short answer, which says little of comprehensiveness; ask as abstract "
-                "questions (evaluate --abstract) before answers are compared."
+                "questions (long answers) before answers are compared."
             )
 
     def _said_of_places(self, first: int, second: int, ties: int) -> Iterator[str]:

@@ -58,8 +58,8 @@ def evaluate(
     """
     if workers and (cap or first):
         raise BadInput(
-            "What is spent is counted in one process; leave out either the workers, or --cap and "
-            "--estimate."
+            "What is spent is counted in one process; leave out either the workers, or the cap "
+            "and the estimate."
         )
     if workers and plan.cold:
         raise BadInput(

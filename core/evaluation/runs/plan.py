@@ -95,7 +95,7 @@ class Plan:
                 "Without a language model nothing can be judged; leave out one of the two."
             )
         if self.second_judge and not self.judge:
-            raise BadInput("A second judge needs a first one; add --judge.")
+            raise BadInput("A second judge needs a first one.")
         if unknown := next(
             (who for who in self.support if who not in (SUPPORT_BY_ENCODER, SUPPORT_BY_MODEL)), None
         ):

@@ -55,7 +55,7 @@ def cap_error(spent: Spending, done: int, total: int) -> CapReached:
     return CapReached(
         f"Stopped before the cap: {spent.so_far()} are spent, {done:,} of {total:,} answers "
         "done, and the next question may cost more than is left. What is done is saved; with "
-        "a higher cap (--cap) the same evaluation goes on from there."
+        "a higher cap the same evaluation goes on from there."
     )
 
 

@@ -344,8 +344,8 @@ def detect_layout(source: TripleSource, first: list[tuple[int, str]]) -> Delimit
     attribute_positions = _report_header(source, rows[0], part_columns)
     if known_columns is None and not source.header:
         source.tally.note(
-            "It is taken for one as no other row is like it; with --header no, or the choice of "
-            "the first row, it is a triple."
+            "It is taken for one as no other row is like it. To read it as a triple, choose what the "
+            "first row holds."
         )
     return DelimitedLayout(form, part_columns, len(rows[0]), first[0][0], attribute_positions)
 
@@ -399,7 +399,7 @@ def _is_header(source: TripleSource, rows: list[list[str]]) -> bool:
     if decision is HeaderVerdict.UNSURE:
         source.tally.warn(
             f"The first row, “{shorten(', '.join(cells[0]), 80)}”, was read as a triple. If it "
-            "names the columns, say so: --header yes, or the choice of the first row."
+            "names the columns, choose what the first row holds."
         )
     return decision is HeaderVerdict.HEADER
 

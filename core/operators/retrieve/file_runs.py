@@ -15,7 +15,7 @@ from core.retrievers.runs.run_rows import RunRow
 from core.retrievers.runs.saved_runs import FileRun, find_run, runs_by_name
 from core.types import State
 
-RUN_HELP = "The name of a finished run that was brought from a file (Evaluate, or evaluate --run)."
+RUN_HELP = "The name of a finished run that was brought from a file (Evaluate)."
 
 
 def _run_names() -> tuple[str, ...]:

@@ -117,7 +117,9 @@ def test_a_tree_of_an_earlier_version_is_outdated_and_rebuilt(corpus):
     assert (now.built, now.current) == (True, False) and now.outdated.startswith(
         "It was built by an earlier version"
     )
-    with pytest.raises(StoreError, match="(?s)outdated.*earlier version.*Build it anew.*--graph tree"):
+    with pytest.raises(
+        StoreError, match="(?s)outdated.*earlier version.*Build it anew.*--graph tree"
+    ):
         open_graph(corpus, one)
     run_build(corpus, one, Reading())
     assert build_status(corpus, one).current and not build_status(corpus, one).outdated

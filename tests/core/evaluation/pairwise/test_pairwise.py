@@ -130,7 +130,7 @@ def test_short_answers_are_no_measure_of_comprehensiveness(tmp_path):
         saved=SavedReplies(tmp_path / "replies.sqlite"),
     )
     assert judged(judge).doubts()[-1] == (
-        "2 questions ask for a short answer, which says little of comprehensiveness; ask as abstract questions (evaluate --abstract) "
+        "2 questions ask for a short answer, which says little of comprehensiveness; ask as abstract questions (long answers) "
         "before answers are compared."
     )
 

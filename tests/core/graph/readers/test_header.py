@@ -99,7 +99,9 @@ def test_a_header_is_skipped_with_a_note_unless_declared_a_triple(tmp_path):
 def test_a_declared_header_is_skipped(tmp_path):
     text = "Anfang,Kante,Schluss\n" + TABLE.split("\n", 1)[1]
     triples, tally = read(tmp_path, text)
-    assert len(triples) == 3 and any("--header yes" in warning for warning in tally.warnings)
+    assert len(triples) == 3 and any(
+        "choose what the first row holds" in warning for warning in tally.warnings
+    )
     triples, tally = read(tmp_path, text, header="yes")
     assert triples == TRIPLES and not tally.warnings
 
