@@ -153,7 +153,7 @@ def test_a_judge_that_always_takes_the_first_place_says_nothing(work):
     )
     assert tally.wins("overall")["a", "b"].mean == 0.5 and tally.agreement("overall") == 0
     assert tally.doubts() == (
-        "The judge preferred the first place in 10 of 10: its verdicts say nothing.",
+        "The judge preferred the first position in 10 of 10: its verdicts say nothing.",
     )
 
 
@@ -170,7 +170,7 @@ def test_a_lean_to_a_place_is_told_and_few_verdicts_are_no_lean():
     # 64 of 96 agree, of which 4/9 = 43 would by chance
     lean = PairwiseTally(("a", "b"), told(*one_place, *steady), 96, "x")
     assert lean.doubts() == (
-        "The judge preferred the second place in 128 of 192: read its verdicts with care.",
+        "The judge preferred the second position in 128 of 192: read its verdicts with care.",
     )
     assert lean.by_chance("overall") == pytest.approx(4 / 9) and lean.decides("overall")
     tied = PairwiseTally(("a", "b"), told(*[("tie", "tie")] * 3), 3, "x")
