@@ -66,7 +66,8 @@ def test_the_first_picture_is_walked_by_a_click(address):
 
 def test_what_was_chosen_on_evaluate_is_there_after_a_visit_elsewhere(address):
     with open_page(f"{address}/evaluate") as page:
-        size = page.get_by_label("Questions per set")
+        # Find me a method, in the other tab, has a field of the same name.
+        size = page.get_by_role("spinbutton", name="Questions per set", exact=True).first
         size.wait_for(timeout=60_000)
         settle(page)
         size.fill("7")
