@@ -39,9 +39,7 @@ def download(graph: Any) -> None:
                 triples=many(graph.n_edges, "triple"),
             )
         )
-        st.code(
-            shlex.join(["python", "-m", "core", "graph", "export", graph.name]), language="bash"
-        )
+        st.code(shlex.join(["python", "-m", "core", "graph", "export", graph.name]), language=None)
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         format = st.selectbox(

@@ -49,10 +49,15 @@ def run_action(action: Callable[[], Any]) -> None:
 
 def draw_advice(message: str) -> None:
     """Draw a message and below it its shell command, if it has one, ready to copy."""
-    sentence, command = split_command(message)
-    st.text(sentence)
+    st.text(split_command(message)[0])
+    draw_command(message)
+
+
+def draw_command(message: str) -> None:
+    """Draw the shell command of a message, if it has one, ready to copy."""
+    _, command = split_command(message)
     if command:
-        st.code(command, language="bash", wrap_lines=True)
+        st.code(command, language=None, wrap_lines=True)
 
 
 def button(

@@ -20,7 +20,7 @@ from core.instances.catalogue import Instance, catalogue
 from core.io.home import save_fault
 from core.runtime.jobs import Job
 from core.sources import AnswerSource, available_sources, source_in
-from pages.parts.shared.actions import button
+from pages.parts.shared.actions import button, draw_command
 from pages.parts.shared.session_state import DEFAULT_SOURCE, session
 from pages.parts.shared.shutdown import register_shutdown
 from pages.parts.shared.text import plain
@@ -158,6 +158,7 @@ def chosen_graph() -> Any:
         show_job(job, tr("Opening the graph"))
     if job.error:
         st.error(plain(job.error))
+        draw_command(job.error)
         st.stop()
     return job.result
 

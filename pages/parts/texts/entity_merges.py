@@ -219,7 +219,9 @@ def _suggestions(on: MergeReview) -> None:
             "the same:",
             limit=MAX_COMPARED_ENTITIES,
         )
-        st.code(shlex.join(["python", "-m", "core", "corpus", "mend", on.corpus.name]))
+        st.code(
+            shlex.join(["python", "-m", "core", "corpus", "mend", on.corpus.name]), language=None
+        )
         return
     job = engine().jobs.get(_alike_key(on.graph))
     looked = job is not None and job.ended

@@ -205,7 +205,7 @@ def test_further_calls_are_estimated_and_added(far):
     both = expected.reading.usage.calls + 5
     assert expected.calls == both and f"In all: about {both} calls" in expected.words()
     assert (
-        "about one for 4 chunks: about 5 calls of a language model, 2,300 tokens in, 950 out, 14.10 EUR, less"
+        "about one for 4 chunks: about 5 calls of a language model, 2,300 tokens in, 950 out, 14.10 EUR, minus"
         in expected.words()
     )
 
