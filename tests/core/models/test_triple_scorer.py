@@ -102,7 +102,7 @@ def test_own_scorer_precedes_the_shipped_one(tmp_path, monkeypatch):
         {"other": np.zeros(1, np.float32)},
         tmp_path / module.TRIPLE_SCORER_NAME / module.TRIPLE_SCORER_FILE,
     )
-    with pytest.raises(StoreError, match="is no triple scorer; make one with"):
+    with pytest.raises(StoreError, match=r"is no triple scorer\.\n.*finetune triples"):
         load_triple_scorer()
     (tmp_path / module.TRIPLE_SCORER_NAME / module.TRIPLE_SCORER_FILE).write_bytes(
         b"nothing of the sort"
