@@ -50,6 +50,9 @@ def test_plain_data_and_boards_keep_their_keys(earlier):
     assert {case.id for case in cases() if not case.example} == earlier.keys()
     for key, expected in earlier.items():
         found = comparison_of_case(key)
+        for lane in expected["json"]["lanes"]:
+            for one in lane["influence"]:
+                del one["text"]  # a sentence of today's words
         assert not differences(expected["json"], plain(comparison_dict(found)))
         assert not differences(expected["board"], shape(plain(Board(found).payload())))
         assert found.ask.question.text in report(found, Board(found))

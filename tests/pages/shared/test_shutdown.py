@@ -57,7 +57,7 @@ def test_a_server_with_work_that_hears_nothing_ends_long_before_it(tmp_path, tol
         until(lambda: (tmp_path / "began").exists())
         server.send_signal(told)
         assert server.wait(60) == 0  # of the 120 seconds that the work takes
-        assert server.stderr is not None and b"what was kept stays" in server.stderr.read()
+        assert server.stderr is not None and b"What was saved stays" in server.stderr.read()
     finally:
         server.kill()
 
