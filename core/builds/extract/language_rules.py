@@ -462,7 +462,7 @@ def by_recurring_letters(
 def _pattern_of_words(words: Iterable[str]) -> re.Pattern[str]:
     """Return a pattern that finds any of these words, the longest first."""
     longest_first = sorted(words, key=len, reverse=True)
-    return re.compile("|".join(map(re.escape, longest_first)) or "$^")
+    return re.compile("|".join(re.escape(word) for word in longest_first) or "$^")
 
 
 def _longest_recurring(counts: Counter[Gram]) -> set[Gram]:
