@@ -92,6 +92,11 @@ def browser():
             _open.pop().close()
 
 
+def open_contexts() -> list:
+    """Contexts of the open browser, each with its pages; none if no browser is open."""
+    return list(_open[0].contexts) if _open else []
+
+
 @contextmanager
 def open_page(address: str, width: int = 1280, scheme: str = "light"):
     """A page of `browser` at that address, with cookies of its own. What fails with it is noted with what the page said."""

@@ -39,6 +39,19 @@ def browser():
         yield opened
 
 
+@pytest.fixture(autouse=True)
+def closed_pages():
+    """Close the pages that a test left open.
+
+    An open page goes on drawing; on one processor, a module's pages together leave none for the next.
+    """
+    opened_before = server.open_contexts()
+    yield
+    for context in server.open_contexts():
+        if context not in opened_before:
+            context.close()
+
+
 @pytest.fixture(scope="session")
 def app(movies):
     """The address of the app on the WikiMovies graph, shared: each page opened there is a session of its own."""
