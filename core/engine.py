@@ -29,8 +29,8 @@ from core.indexes.index_kinds import INDEX_KINDS
 from core.indexes.index_state import key, start_index_job
 from core.indexes.partial_index import build_searchable_vectors
 from core.indexes.vector_blocks import ItemKind
-from core.instances.catalogue import Instance
 from core.io.durations import with_time_left
+from core.methods.catalogue import Method
 from core.models.base import Models
 from core.models.registry import Registry
 from core.operators.base import Line
@@ -188,7 +188,7 @@ class Engine:
     def compare(
         self,
         ask: SourceQuestion,
-        instances: Sequence[Instance],
+        methods: Sequence[Method],
         again: bool = False,
         waiter: Waiter | None = None,
         repairs: bool = False,
@@ -203,7 +203,7 @@ class Engine:
         Parameters
         ----------
         ask : the question and its source.
-        instances : the methods to compare, at most `MAX_LANES`.
+        methods : the methods to compare, at most `MAX_LANES`.
         again : if true, run all lanes again.
         waiter : the session that waits for the result. The job is cancelled once nobody waits for
             it. A waiter waits for one comparison at a time, until it calls `leave` or is no longer
@@ -215,26 +215,24 @@ class Engine:
         Raises
         ------
         BadInput
-            Without an instance, or with more than `MAX_LANES`.
+            Without a method, or with more than `MAX_LANES`.
         """
-        if not instances:
+        if not methods:
             raise BadInput("Choose at least one method.")
-        if len(instances) > MAX_LANES:
+        if len(methods) > MAX_LANES:
             raise BadInput(f"At most {MAX_LANES} methods at once, please.")
-        unfinished = None if again else self._unfinished(ask, instances)
+        unfinished = None if again else self._unfinished(ask, methods)
         complete_lanes = _complete_lanes(unfinished, ask) | _complete_lanes(before, ask)
-        new_instances = [
-            instance for instance in instances if repr(instance.line) not in complete_lanes
-        ]
+        new_methods = [method for method in methods if repr(method.line) not in complete_lanes]
         again = again or not all(
-            operator.remembered for instance in new_instances for operator in instance.line.parts()
+            operator.remembered for method in new_methods for operator in method.line.parts()
         )
         alive = (lambda: True) if waiter is None else waiter.alive
         again = again or unfinished is not None
         begin = lambda job: self._begin(job, alive if repairs else None)
         job = self.jobs.start(
-            self.key(ask, instances),
-            lambda: self._job(ask, instances, complete_lanes),
+            self.key(ask, methods),
+            lambda: self._job(ask, methods, complete_lanes),
             again,
             begin,
         )
@@ -270,12 +268,12 @@ class Engine:
         """Record that the waiter of that id waits for no comparison any more."""
         self._waiters.leave(waiter)
 
-    def key(self, ask: SourceQuestion, instances: Sequence[Instance]) -> str:
+    def key(self, ask: SourceQuestion, methods: Sequence[Method]) -> str:
         """Return the key of a comparison: a hash of its question, graph, lanes, models and seed."""
         parts = [
             *map(str, ask.key(self.models.signature())),
             ask.question.gold,
-            [self._graph_digest(ask, instance.line) for instance in instances],
+            [self._graph_digest(ask, method.line) for method in methods],
             ask.question.answers,
             ask.question.aliases,
             ask.reader,
@@ -286,7 +284,7 @@ class Engine:
                     repr(i.line),
                     *(operator.stamp(ask.source.graph, self.environment) for operator in i.line),
                 )
-                for i in instances
+                for i in methods
             ],
         ]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
@@ -302,23 +300,21 @@ class Engine:
         return self._built.digest(source.corpus, build) + _merges_digest(ask)
 
     def _job(
-        self, ask: SourceQuestion, instances: Sequence[Instance], done: Mapping[str, MethodLane]
+        self, ask: SourceQuestion, methods: Sequence[Method], done: Mapping[str, MethodLane]
     ) -> Job:
-        job, lanes = Job(self.key(ask, instances)), []
-        for instance in instances:
-            complete_lane = done.get(repr(instance.line))
+        job, lanes = Job(self.key(ask, methods)), []
+        for method in methods:
+            complete_lane = done.get(repr(method.line))
             if complete_lane is None:
-                lanes.append(
-                    MethodLane.waiting(ask, instance, self._answering_model(ask, instance))
-                )
+                lanes.append(MethodLane.waiting(ask, method, self._answering_model(ask, method)))
             else:
-                lanes.append(replace(complete_lane, ask=ask, instance=instance, taken=True))
+                lanes.append(replace(complete_lane, ask=ask, method=method, taken=True))
         job.comparison = MethodComparison(ask, lanes, _merges_digest(ask))
         return job
 
-    def _answering_model(self, ask: SourceQuestion, instance: Instance) -> str | None:
+    def _answering_model(self, ask: SourceQuestion, method: Method) -> str | None:
         """Title of the model that answers; None if none is used or none has that name."""
-        role = answer_role(instance.line)
+        role = answer_role(method.line)
         if not role or not ask.model:
             return None
         try:
@@ -327,10 +323,10 @@ class Engine:
             return None
 
     def _unfinished(
-        self, ask: SourceQuestion, instances: Sequence[Instance]
+        self, ask: SourceQuestion, methods: Sequence[Method]
     ) -> MethodComparison | None:
         """Return the ended comparison of the same key if one of its lanes is incomplete."""
-        job = self.jobs.get(self.key(ask, instances))
+        job = self.jobs.get(self.key(ask, methods))
         if job is None or not job.ended or all(lane.complete for lane in job.comparison.lanes):
             return None
         return job.comparison
@@ -369,12 +365,12 @@ def _start_encoding(
     return jobs.run(name, work, again=True)
 
 
-def _asks_chat(models: Models, instance: Instance) -> bool:
+def _asks_chat(models: Models, method: Method) -> bool:
     """Return whether retrieval asks a language model or starts a user's program.
 
     Such lanes may take long and wait in a queue of their own.
     """
-    return any(needs_consent(operator, models) for operator in instance.line)
+    return any(needs_consent(operator, models) for operator in method.line)
 
 
 def _merges_digest(ask: SourceQuestion) -> str:
@@ -386,7 +382,7 @@ def _complete_lanes(before: MethodComparison | None, ask: SourceQuestion) -> dic
     """Return the complete lanes of an earlier comparison of the same question, by their lines."""
     if before is None or not ask.same(before.ask) or before.mends != _merges_digest(ask):
         return {}
-    return {repr(lane.instance.line): lane for lane in before.lanes if lane.complete}
+    return {repr(lane.method.line): lane for lane in before.lanes if lane.complete}
 
 
 def _result_bytes(job: Job) -> int:

@@ -64,7 +64,7 @@ def lane_dict(lane: MethodLane, by_model: bool) -> dict[str, Any]:
     """
     graph, state = lane.graph, lane.state
     return {
-        "instance": lane.instance.id,
+        "instance": lane.method.id,
         "line": repr(lane.line),
         "graph": {**graph_dict(lane), "title": build_title(lane) or None},
         "status": lane.status,

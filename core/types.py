@@ -476,7 +476,7 @@ class EditComparison:
 
 @dataclass(frozen=True)
 class Rating:
-    """A person's opinion on the answer of an instance to a question.
+    """A person's opinion on the answer of a method to a question.
 
     Attributes
     ----------

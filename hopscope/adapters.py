@@ -14,7 +14,7 @@ from typing import Any
 from core.errors import HopscopeError
 from core.results import comparison_dict
 from core.serving.calls import MAX_LANE_ITEMS, open_question, source_of
-from hopscope.comparing import Method, instance_of
+from hopscope.comparing import MethodLike, to_method
 from hopscope.session import engine, wait_for_job
 
 # One tuple per item: id, text, score, metadata.
@@ -22,7 +22,7 @@ RetrievedItems = list[tuple[str, str, float | None, dict[str, Any]]]
 
 
 def retrieve_items(
-    question: str, method: Method, graph: str = "", corpus: str = "", items: int = 10
+    question: str, method: MethodLike, graph: str = "", corpus: str = "", items: int = 10
 ) -> RetrievedItems:
     """Return the items that one method retrieves for a question, best first.
 
@@ -32,7 +32,7 @@ def retrieve_items(
     ----------
     question : str
         The question in words.
-    method : Method
+    method : MethodLike
         Any method that `compare` accepts.
     graph, corpus : str
         Name of the graph or of the corpus to search; at most one of them. Default: the graph of
@@ -59,7 +59,7 @@ def retrieve_items(
     ['Inception -> release_year -> 2010']
     """
     source = source_of(graph, corpus)
-    job = engine().compare(open_question(engine(), source, question), [instance_of(method, source)])
+    job = engine().compare(open_question(engine(), source, question), [to_method(method, source)])
     wait_for_job(job, "Asking", progress=False)
     (lane,) = comparison_dict(job.comparison)["lanes"]
     if lane["error"]:
@@ -81,12 +81,12 @@ def retrieve_items(
     ]
 
 
-def to_langchain(method: Method, *, graph: str = "", corpus: str = "", items: int = 10) -> Any:
+def to_langchain(method: MethodLike, *, graph: str = "", corpus: str = "", items: int = 10) -> Any:
     """Return a LangChain retriever that retrieves by a method of Hopscope.
 
     Parameters
     ----------
-    method : Method
+    method : MethodLike
         Any method that `compare` accepts.
     graph, corpus : str
         Name of the graph or of the corpus to search; at most one of them. Default: the graph of
@@ -120,12 +120,14 @@ def to_langchain(method: Method, *, graph: str = "", corpus: str = "", items: in
     return HopscopeRetriever()
 
 
-def to_llama_index(method: Method, *, graph: str = "", corpus: str = "", items: int = 10) -> Any:
+def to_llama_index(
+    method: MethodLike, *, graph: str = "", corpus: str = "", items: int = 10
+) -> Any:
     """Return a LlamaIndex retriever that retrieves by a method of Hopscope.
 
     Parameters
     ----------
-    method : Method
+    method : MethodLike
         Any method that `compare` accepts.
     graph, corpus : str
         Name of the graph or of the corpus to search; at most one of them. Default: the graph of

@@ -7,15 +7,15 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from core.errors import BadInput, HopscopeError
-from core.instances.catalogue import (
-    Instance,
-    catalogue,
-    find_instance,
-    instance_for_source,
-    instance_of_line,
-)
 from core.io.json_text import json_text
 from core.languages.spelling import contains_words
+from core.methods.catalogue import (
+    Method,
+    catalogue,
+    find_method,
+    method_for_source,
+    method_of_line,
+)
 from core.operators import OPERATORS
 from core.operators.base import Line, Operator
 from core.operators.generate import Answer
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import pyarrow
 
 __all__ = ["Comparison", "HopscopeError", "Lane", "compare", "methods"]
-Method = str | Instance | Line | Operator | Callable[[dict], Any]
+MethodLike = str | Method | Line | Operator | Callable[[dict], Any]
 RESULT_COLUMNS = ("method", "kind", "rank", "id", "text", "score")  # of `Comparison.rows`
 
 
@@ -237,7 +237,7 @@ def _part(item: dict[str, Any]) -> dict[str, Any]:
 
 def compare(
     question: str,
-    methods: Method | Sequence[Method] = (),
+    methods: MethodLike | Sequence[MethodLike] = (),
     *,
     graph: str = "",
     corpus: str = "",
@@ -256,7 +256,7 @@ def compare(
     ----------
     question : str
         The question in words.
-    methods : Method or list of Method
+    methods : MethodLike or list of MethodLike
         The id of a method, a line of operators as text or as objects, an operator, or a function of
         your own. The function gets the request of docs/own-retriever.md as a dict and returns its
         reply. Default: the usual methods of the source.
@@ -295,14 +295,14 @@ def compare(
     source = source_of(graph, corpus)
     method_list = (
         [methods]
-        if isinstance(methods, str | Instance | Line | Operator) or callable(methods)
+        if isinstance(methods, str | Method | Line | Operator) or callable(methods)
         else list(methods)
     )
-    instances = [instance_of(one, source) for one in method_list or source.usual_methods]
+    chosen = [to_method(one, source) for one in method_list or source.usual_methods]
     question_asked = open_question(
         engine(), source, question, tuple(entities), tuple(answers), tuple(gold), llm, seed
     )
-    job = wait_for_job(engine().compare(question_asked, instances), "Asking", progress)
+    job = wait_for_job(engine().compare(question_asked, chosen), "Asking", progress)
     return Comparison(comparison_dict(job.comparison))
 
 
@@ -327,23 +327,23 @@ def methods(words: str = "") -> dict[str, str]:
     >>> list(hs.methods("hipporag 2 filter"))[:1]
     ['hipporag-2-filter-corpus-graph']
     """
-    titles = {key: instance.title for key, instance in catalogue().items()}
+    titles = {key: method.title for key, method in catalogue().items()}
     return {key: title for key, title in titles.items() if contains_words(f"{key} {title}", words)}
 
 
-def instance_of(method: Method, source: AnswerSource) -> Instance:
-    """Return the instance that a method of `compare` stands for, on the given source.
+def to_method(method: MethodLike, source: AnswerSource) -> Method:
+    """Return the method that a method of `compare` stands for, on the given source.
 
     Parameters
     ----------
-    method : Method
+    method : MethodLike
         Any method that `compare` accepts.
     source : AnswerSource
         The graph or corpus that is asked. On a corpus, a function is a method on documents.
 
     Returns
     -------
-    Instance
+    Method
         A method of the catalogue, or a new one.
 
     Raises
@@ -353,17 +353,17 @@ def instance_of(method: Method, source: AnswerSource) -> Instance:
     BadParameter
         If an operator of a line has a wrong parameter.
     """
-    instances_by_id = catalogue()
-    if isinstance(method, Instance):
+    methods_by_id = catalogue()
+    if isinstance(method, Method):
         return method
     if isinstance(method, str):
-        return instance_for_source(find_instance(method, instances_by_id), source, instances_by_id)
+        return method_for_source(find_method(method, methods_by_id), source, methods_by_id)
     if isinstance(method, Operator):
         method = Line((method,))
     if isinstance(method, Line):
         for kind in {type(part) for part in method.parts()} - set(OPERATORS.values()):
             _run_anew(kind)
-        return instance_of_line(method, instances_by_id, ())
+        return method_of_line(method, methods_by_id, ())
     if callable(method):
         name = declare_function(method).name
         steps = (
@@ -371,7 +371,7 @@ def instance_of(method: Method, source: AnswerSource) -> Instance:
             if source.is_corpus
             else (OwnRetriever(name), Answer())
         )
-        return Instance(name, name, Line(steps))
+        return Method(name, name, Line(steps))
     raise BadInput(
         f"A method is an id, a line of operators or a function, not {type(method).__name__}."
     )

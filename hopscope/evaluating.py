@@ -14,7 +14,7 @@ from core.evaluation.reports.summary import RunSummary, summary_dict
 from core.evaluation.runs.evaluation_jobs import evaluate as start
 from core.evaluation.runs.plan import make_plan, source_of
 from core.evaluation.runs.store import Store, evaluations_file
-from hopscope.comparing import Method, instance_of
+from hopscope.comparing import MethodLike, to_method
 from hopscope.session import engine, wait_for_job
 
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ class Evaluation:
 
 def evaluate(
     questions: str,
-    methods: Method | Sequence[Method],
+    methods: MethodLike | Sequence[MethodLike],
     *,
     sample: int | None = 50,
     seed: int = 0,
@@ -184,7 +184,7 @@ def evaluate(
     questions : str
         Name of a question set, several names separated by commas, or a file of questions
         (docs/questions.md).
-    methods : Method or list of Method
+    methods : MethodLike or list of MethodLike
         Any methods that `compare` accepts.
     sample : int or None
         Number of questions from each set; None asks all.
@@ -223,9 +223,9 @@ def evaluate(
         if isinstance(methods, str) or not isinstance(methods, Sequence)
         else list(methods)
     )
-    instances = [instance_of(one, source) for one in given]
+    chosen = [to_method(one, source) for one in given]
     plan = make_plan(
-        instances, questions, sample, engine().graph, graph=graph, seed=seed, model=llm, judge=judge
+        chosen, questions, sample, engine().graph, graph=graph, seed=seed, model=llm, judge=judge
     )
     store = Store(evaluations_file())
     job = wait_for_job(start(engine(), store, plan), "Evaluating", progress)

@@ -7,14 +7,14 @@ from functools import partial
 import streamlit as st
 
 from core.drafts import History
-from core.instances.catalogue import (
+from core.methods.catalogue import (
     METHOD_OWNERSHIP,
     OWN_GROUP,
-    Instance,
-    delete_instance,
-    find_instance,
-    instance_of_line,
-    save_instance,
+    Method,
+    delete_method,
+    find_method,
+    method_of_line,
+    save_method,
 )
 from core.operators.base import Line
 from pages.parts.build.bench import Bench
@@ -25,7 +25,7 @@ from pages.parts.methods.groups import is_heading, method_options
 from pages.parts.shared.actions import button, result_of, shown_errors
 from pages.parts.shared.people import admit, owner_text, visitor_refusal
 from pages.parts.shared.sentences import caption
-from pages.parts.shared.session import engine, instances, was_address_entered
+from pages.parts.shared.session import engine, methods, was_address_entered
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
@@ -35,8 +35,8 @@ EMPTY_METHOD = ""  # the entry for an empty line in the list of methods
 
 def page() -> None:
     """Draw the page."""
-    instances_by_id = instances()
-    bench = restore(instances_by_id)
+    methods_by_id = methods()
+    bench = restore(methods_by_id)
     head = st.container(key="build-head")
     question = st.container(key="build-question")
     trouble = st.container()
@@ -45,7 +45,7 @@ def page() -> None:
         run = draw_question_row(bench)
     with head, st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.header(tr("Build"), anchor=False, width="content")
-        choose_start(instances_by_id, bench)
+        choose_start(methods_by_id, bench)
         line = bench.line
         if button(
             tr("Gallery"),
@@ -53,25 +53,25 @@ def page() -> None:
             key="build_gallery_open",
             help=tr("All methods with their steps."),
         ):
-            gallery(instances_by_id, bench)
-        compare_link(line, instances_by_id)
+            gallery(methods_by_id, bench)
+        compare_link(line, methods_by_id)
         with st.popover(tr("Save"), icon=":material/save:", key="keep-open"):
-            save_form(line, instances_by_id)
+            save_form(line, methods_by_id)
     at_once = run or runs_without_click(bench)
     if at_once and can_start_now():
         with trouble:
-            run_if_changed(bench, instances_by_id, run)
+            run_if_changed(bench, methods_by_id, run)
             at_once = False
     with work:
         draw_trial(bench)
     if at_once:
         with trouble:  # after the line, which is thus visible while a graph is opened
-            tried = run_if_changed(bench, instances_by_id, run)
+            tried = run_if_changed(bench, methods_by_id, run)
         if tried:
             st.rerun()
 
 
-def choose_start(known: dict[str, Instance], bench: Bench) -> None:
+def choose_start(known: dict[str, Method], bench: Bench) -> None:
     """Draw the choice of a method to start from."""
     names = {EMPTY_METHOD: tr("no steps")} | method_options(known)
 
@@ -81,7 +81,7 @@ def choose_start(known: dict[str, Instance], bench: Bench) -> None:
             bench.load(known[chosen].line if chosen else Line())
         session.build_start = None
 
-    current_name = instance_of_line(bench.line, known) if bench.line is not None else None
+    current_name = method_of_line(bench.line, known) if bench.line is not None else None
     st.selectbox(
         tr("Start from"),
         list(names),
@@ -97,19 +97,19 @@ def choose_start(known: dict[str, Instance], bench: Bench) -> None:
 
 
 @st.dialog(tr("Start from a published method"), width="large")
-def gallery(known: dict[str, Instance], bench: Bench) -> None:
+def gallery(known: dict[str, Method], bench: Bench) -> None:
     """Draw the methods with small pictures of their lines, to choose one.
 
     The chosen one replaces the line; Undo restores it.
     """
-    now = instance_of_line(bench.line, known).id if bench.line is not None else ""
+    now = method_of_line(bench.line, known).id if bench.line is not None else ""
     chosen = chooser(known, engine().models, now, key="build_gallery", answering=session.try_model)
     if chosen in known:
         bench.load(known[chosen].line)
         st.rerun()
 
 
-def save_form(line: Line | None, known: dict[str, Instance]) -> None:
+def save_form(line: Line | None, known: dict[str, Method]) -> None:
     """Draw the form that saves the line, and the saved methods."""
     with st.container(key="keep-box"), st.container(horizontal=True, vertical_alignment="bottom"):
         name = st.text_input(
@@ -121,7 +121,7 @@ def save_form(line: Line | None, known: dict[str, Instance]) -> None:
         )
         pressed = button(tr("Save"), key="keep-go", type="primary", disabled=line is None)
     if pressed and line is not None:
-        saved = result_of(lambda: save_instance(name, line))
+        saved = result_of(lambda: save_method(name, line))
         if saved is not None:
             session.build_saved = saved.title
             st.rerun()  # The list of methods above was drawn without the new one.
@@ -129,19 +129,19 @@ def save_form(line: Line | None, known: dict[str, Instance]) -> None:
         st.toast(tr("Saved “{title}”.", title=plain(title)), icon=":material/check:")
     if line is None:
         caption("A method can be saved once it can be run.")
-    own = [instance for instance in known.values() if instance.group == OWN_GROUP]
+    own = [method for method in known.values() if method.group == OWN_GROUP]
     if not own:
         caption("Nothing saved yet. Saved methods appear here, under “Start from”, and on Compare.")
-    for instance in own:
-        with st.container(horizontal=True, vertical_alignment="center", key=f"own-{instance.id}"):
+    for method in own:
+        with st.container(horizontal=True, vertical_alignment="center", key=f"own-{method.id}"):
             st.text(
                 "  ·  ".join(
                     filter(
                         None,
                         (
-                            instance.label,
-                            instance.line.words(),
-                            owner_text(METHOD_OWNERSHIP, instance.id),
+                            method.label,
+                            method.line.words(),
+                            owner_text(METHOD_OWNERSHIP, method.id),
                         ),
                     )
                 ),
@@ -149,15 +149,15 @@ def save_form(line: Line | None, known: dict[str, Instance]) -> None:
             )
             button(
                 tr("Delete"),
-                partial(delete_instance, instance.id),
-                key=f"delete-{instance.id}",
+                partial(delete_method, method.id),
+                key=f"delete-{method.id}",
                 type="tertiary",
                 icon="delete",
-                why_not=visitor_refusal(METHOD_OWNERSHIP, instance.id),
+                why_not=visitor_refusal(METHOD_OWNERSHIP, method.id),
             )
 
 
-def restore(known: dict[str, Instance]) -> Bench:
+def restore(known: dict[str, Method]) -> Bench:
     """Return the editor of this session, after loading what the address names.
 
     A line or method of the address is loaded only if the user went to it. Otherwise the address may
@@ -178,11 +178,11 @@ def restore(known: dict[str, Instance]) -> Bench:
     return bench
 
 
-def _load_address(bench: Bench, wanted: str, known: dict[str, Instance]) -> None:
+def _load_address(bench: Bench, wanted: str, known: dict[str, Method]) -> None:
     """Load what an address names, and show an error if that fails."""
     with shown_errors():
         if wanted in known or "(" not in wanted:
-            bench.load(find_instance(wanted, known).line)
+            bench.load(find_method(wanted, known).line)
         else:
             bench.read(wanted)
 

@@ -14,7 +14,7 @@ from core.cases import Case
 from core.engine import MethodComparison
 from core.errors import HopscopeError
 from core.graph.edits import Edit
-from core.instances.catalogue import Instance
+from core.methods.catalogue import Method
 from core.operators.languages import notes_on_language
 from core.runtime.jobs import JOB_CANCELLED, Job
 from core.sources import GraphSource, SourceQuestion
@@ -87,7 +87,7 @@ from pages.parts.shared.session import (
     engine,
     graph_if_open,
     graph_name,
-    instances,
+    methods,
     page_source,
     stop_if_missing,
     waiter,
@@ -107,9 +107,9 @@ def page() -> None:
     restore_from_address()
     ask_if_changed()
     settle_lanes()
-    instances_by_id = instances()
+    methods_by_id = methods()
     if is_presenting():
-        draw_presentation(instances_by_id)
+        draw_presentation(methods_by_id)
         return
     is_pressed = draw_question_row()
     entities, actions = divide_facts_row()
@@ -119,7 +119,7 @@ def page() -> None:
         stop_if_missing(page_source())
     is_stopped = Session.stopped.take()
     with above:
-        lanes = lane_methods(instances_by_id)
+        lanes = lane_methods(methods_by_id)
         ask_if_submitted(lanes, is_pressed, is_stopped)
         on_screen = drawable_screen(screen_comparison())
         if on_screen is not None and session.trouble is not None:
@@ -130,9 +130,7 @@ def page() -> None:
         changes()
         if on_screen is not None:
             draw_comparison_notes(on_screen.comparison)
-    dialog(
-        runnable_methods(instances_by_id), on_screen.comparison if on_screen is not None else None
-    )
+    dialog(runnable_methods(methods_by_id), on_screen.comparison if on_screen is not None else None)
     if on_screen is not None:
         draw_screen(on_screen, above, results)
     else:
@@ -145,10 +143,10 @@ def page() -> None:
             draw_actions(on_screen)
 
 
-def draw_presentation(instances_by_id: dict[str, Instance]) -> None:
+def draw_presentation(methods_by_id: dict[str, Method]) -> None:
     """Draw the comparison as a presentation, started first if it was submitted."""
     if session.submitted:
-        session.trouble = start_comparison(lane_methods(instances_by_id), screen_to_reuse())
+        session.trouble = start_comparison(lane_methods(methods_by_id), screen_to_reuse())
         st.query_params["present"] = "1"
         session.submitted = session.edited = False
     present(repair_beside)
@@ -171,7 +169,7 @@ def divide_facts_row() -> tuple[DeltaGenerator, DeltaGenerator]:
     return entities, actions
 
 
-def ask_if_submitted(lanes: list[Instance], is_pressed: bool, is_stopped: bool) -> None:
+def ask_if_submitted(lanes: list[Method], is_pressed: bool, is_stopped: bool) -> None:
     """Start the comparison if the question was asked, and draw the error if there is one."""
     if (is_pressed or session.submitted) and not is_stopped:
         session.trouble = start_comparison(lanes, None if is_pressed else screen_to_reuse())
@@ -282,9 +280,9 @@ def draw_language_notes(comparison: MethodComparison) -> None:
     notes_on = lambda line: notes_on_language(
         line, shown_ask.source.graph, registry, shown_ask.question.text
     )
-    notes = [notes_on(lane.instance.line) for lane in comparison.lanes]
+    notes = [notes_on(lane.method.line) for lane in comparison.lanes]
     sentences = list(dict.fromkeys(sentence for some in notes for sentence in some))
-    free = [lane.instance.label for lane, some in zip(comparison.lanes, notes) if not some]
+    free = [lane.method.label for lane, some in zip(comparison.lanes, notes) if not some]
     for sentence in sentences:
         if free:
             names = tr(" and ").join(map(tr, free))
@@ -295,7 +293,7 @@ def draw_language_notes(comparison: MethodComparison) -> None:
             st.info(plain(f"{sentence} {words}"), icon=":material/translate:")
         else:
             st.warning(plain(sentence), icon=":material/translate:")
-    by_words = instances().get(WORD_SEARCH_METHOD)
+    by_words = methods().get(WORD_SEARCH_METHOD)
     room = shown_ask.source.is_corpus and len(session.lanes) < MAX_COMPARE_LANES
     if sentences and not free and room and by_words is not None and not notes_on(by_words.line):
         button(
@@ -481,7 +479,7 @@ def repair_beside(comparison: MethodComparison, lane: int) -> None:
     """
     repaired = comparison.lanes[lane]
     if repaired.repair is not None:
-        insert_changed_line(repaired.instance.id, repaired.repair.spec, or_in_place=True)
+        insert_changed_line(repaired.method.id, repaired.repair.spec, or_in_place=True)
         st.rerun()
 
 

@@ -61,7 +61,7 @@ def page() -> str:
 
 def _entry(case: Case) -> str:
     notes = textwrap.fill(" ".join(case.notes.split()), 140)
-    methods = ", ".join(case.instances)
+    methods = ", ".join(case.methods)
     picture = f"../{PICTURE_FOLDER.relative_to(ROOT).as_posix()}/{case.id}.webp"
     return f"### {case.question}\n\n{notes}\n\nMethods: {methods}. [Open it]({ADDRESS}{case.id}).\n\n![What each method found]({picture})\n"
 

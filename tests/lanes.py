@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from core.comparison.lane import MethodLane
 from core.comparison.lane_run import LaneRun
-from core.instances.catalogue import Instance
+from core.methods.catalogue import Method
 
 
 def lane_of(run: LaneRun, name: str = "a", title: str = "A", **fields) -> MethodLane:
     """A lane with what a run came to, done where `fields` do not say otherwise."""
-    given = {"instance": Instance(name, title, run.line), **run.fields, **fields}
+    given = {"method": Method(name, title, run.line), **run.fields, **fields}
     return MethodLane(run.ask, **given)

@@ -30,9 +30,9 @@ from core.indexes.index_state import (
     INDEX_PARTIAL,
     INDEX_READY,
 )
-from core.instances.catalogue import published_instances
 from core.io.home import ROOT
 from core.lines.difference import title_of
+from core.methods.catalogue import published_methods
 from core.operators.text import RETRIEVAL_GRAMMAR
 from core.parameters import parameters
 from core.sources import CorpusSource, GraphSource
@@ -120,7 +120,7 @@ def core_words() -> Iterator[tuple[str, str]]:
         yield from ((cls.title, "steps"), (title_of(cls), "steps"))
         for parameter in parameters(cls):
             yield from ((parameter.label, "settings"), (parameter.help, "settings"))
-    for row in published_instances().values():
+    for row in published_methods().values():
         yield from ((row.label, "methods"), (row.title, "methods"))
     for name in dict.fromkeys((*METRICS, *REPORTED_METRICS)):
         described = metric(name).described()

@@ -9,7 +9,7 @@ from core.comparison.lane_run import build_of
 from core.corpus import Document, new_folder, write_corpus
 from core.engine import Engine
 from core.evaluation.metrics.catalogue import metric
-from core.instances.catalogue import catalogue
+from core.methods.catalogue import catalogue
 from core.models.base import ChatReply
 from core.models.chat.client import ChatClient
 from core.models.chat.reply_cache import ReplyCache

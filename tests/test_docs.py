@@ -15,8 +15,8 @@ from core.corpus import Document, new_folder, write_corpus
 from core.engine import Engine
 from core.evaluation.metrics.catalogue import METRICS
 from core.evaluation.metrics.outcome import Outcome, SubgraphSizes
-from core.instances.catalogue import INSTANCE_FIELDS, Instance
 from core.io.home import ROOT
+from core.methods.catalogue import METHOD_FIELDS, Method
 from core.models.backends import MODEL_BACKENDS
 from core.models.base import Task
 from core.models.registry import Registry
@@ -85,11 +85,11 @@ def module_of(monkeypatch, name: str, *sources: str) -> types.ModuleType:
     return module
 
 
-def instance_of(section: str) -> Instance:
-    """The instance whose row is printed in a section of CONTRIBUTING.md."""
+def method_of(section: str) -> Method:
+    """The method whose row is printed in a section of CONTRIBUTING.md."""
     (row,) = blocks_of("CONTRIBUTING.md", section)
     ((name, fields),) = tomllib.loads(row).items()
-    return Instance(name, **RETRIEVAL_GRAMMAR.fields_of(fields, INSTANCE_FIELDS, "CONTRIBUTING.md"))
+    return Method(name, **RETRIEVAL_GRAMMAR.fields_of(fields, METHOD_FIELDS, "CONTRIBUTING.md"))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -168,7 +168,7 @@ def test_the_example_of_an_operator_runs_as_written(kit, monkeypatch, names):
     assert repr(
         parse_line("DegreeNeighbourhood(keep=200) >> ShortestPaths() >> Answer()")
     ).startswith("DegreeNeighbourhood(keep=200)")
-    assert instance_of("Add a method on triples").line.operators[0].keep == 200
+    assert method_of("Add a method on triples").line.operators[0].keep == 200
 
 
 def test_the_example_of_a_method_on_documents_answers(tmp_path, monkeypatch):
@@ -181,7 +181,7 @@ def test_the_example_of_a_method_on_documents_answers(tmp_path, monkeypatch):
     corpus = write_corpus(
         new_folder("towns"), [Document(name, text) for name, text in texts.items()]
     )
-    method = instance_of("Add a method on documents")
+    method = method_of("Add a method on documents")
     engine = Engine(Registry())
     job = engine.compare(
         engine.ask(CorpusSource.of(corpus), Question("What was sold in Leeds?"), model=False),

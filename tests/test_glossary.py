@@ -20,7 +20,7 @@ ROOMS = sorted(
         for file in (ROOT / room).rglob("*.py")
     }
 )
-SAVED = {"SetAside"}  # operators whose names lie in saved instances
+SAVED = {"SetAside"}  # operators whose names lie in saved methods
 PAGE = (ROOT / "docs/glossary.md").read_text("utf-8")
 SCREENS_SECTION = re.search(r"## Words that the screens do not use\n(.*?)(?=## )", PAGE, re.DOTALL)[
     1

@@ -58,7 +58,7 @@ class BuildState:
 
     `chunks` is a table of id, document, title, place, text and tokens (see `core.graph.columns`).
     `facts` are aligned with its rows. `opened` names the tool whose index the graph was opened
-    from. Operators call `replace` and never change an instance.
+    from. Operators call `replace` and never change a method.
     """
 
     corpus: Corpus

@@ -60,7 +60,7 @@ class Facts:
 
     def to_json(self) -> str:
         """Return the facts as one line of JSON: rows of values in the order of the fields."""
-        # The instance dictionary keeps the order of the fields.
+        # The method dictionary keeps the order of the fields.
         rows = lambda items: [list(vars(item).values()) for item in items]
         return json.dumps(
             [rows(self.entities), rows(self.relations), self.unreadable, self.dropped, self.notes],

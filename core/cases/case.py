@@ -13,9 +13,9 @@ from typing import Any
 
 from core.comparison.lane import MethodComparison
 from core.errors import BadInput, shorten
-from core.instances.catalogue import published_instances
 from core.io.json_text import json_text
 from core.languages.spelling import contains_words
+from core.methods.catalogue import published_methods
 
 MAX_CASE_BYTES = 16_000_000  # most bytes of the JSON of a case
 # Most tags of a case. Most characters of a tag, of the notes, of the link as JSON.
@@ -39,7 +39,7 @@ class Case:
     answers: tuple[str, ...]
     graph: str
     digest: str
-    instances: tuple[str, ...]
+    methods: tuple[str, ...]
     link: Mapping[str, Any]
     notes: str = ""
     tags: tuple[str, ...] = ()
@@ -53,7 +53,7 @@ class Case:
 
         A method that does not ship has the name under which it was saved.
         """
-        return tuple(_labels().get(name, name) for name in self.instances)
+        return tuple(_labels().get(name, name) for name in self.methods)
 
     def holds(self, words: Iterable[str]) -> bool:
         """Return whether every word occurs in the description of the case.
@@ -67,7 +67,7 @@ class Case:
             self.graph,
             *self.tags,
             *self.entities,
-            *self.instances,
+            *self.methods,
             *self.labels,
         )
         return contains_words("\n".join(case_text), " ".join(words))
@@ -79,7 +79,7 @@ def _labels() -> dict[str, str]:
 
     If two methods share a name, the first one counts.
     """
-    return {one.name: one.label for one in reversed(published_instances().values())}
+    return {one.name: one.label for one in reversed(published_methods().values())}
 
 
 def describe_case(comparison: MethodComparison) -> Case:
@@ -93,7 +93,7 @@ def describe_case(comparison: MethodComparison) -> Case:
         question.answers,
         graph.name,
         getattr(graph, "origin", graph.digest),
-        tuple(lane.instance.name for lane in comparison.lanes),
+        tuple(lane.method.name for lane in comparison.lanes),
         {},
         created=now_seconds,
         changed=now_seconds,

@@ -12,8 +12,8 @@ from core.corpus import Corpus
 from core.diagnosis.funnel import saved_alive
 from core.errors import BadInput, BadParameter, shorten
 from core.graph.edits import Edit
-from core.instances.catalogue import Instance
 from core.io.plain_data import from_plain, to_plain
+from core.methods.catalogue import Method
 from core.operators import OPERATORS
 from core.operators.text import parse_line
 from core.runtime.jobs import JOB_CANCELLED
@@ -22,8 +22,8 @@ from core.sources import GraphSource, SourceQuestion, source_in
 from core.types import State
 
 COMPARISON_VERSION = 1
-# Fields of a lane's instance that are saved.
-SAVED_INSTANCE_FIELDS = ("id", "title", "short", "method", "paper", "group", "notes")
+# Fields of a lane's method that are saved.
+SAVED_METHOD_FIELDS = ("id", "title", "short", "method", "paper", "group", "notes")
 MAX_SAVED_LANES = 8  # most lanes of a comparison
 GraphStates = list[tuple[Any, list[State]]]  # each graph with the states of its lanes
 
@@ -170,7 +170,7 @@ def _states(lanes: Sequence[MethodLane], graphs: Sequence[Any], place: int) -> l
 
 
 def _lane_dict(lane: MethodLane, graphs: Sequence[Any]) -> dict[str, Any]:
-    named = {name: getattr(lane.instance, name) for name in SAVED_INSTANCE_FIELDS} | {
+    named = {name: getattr(lane.method, name) for name in SAVED_METHOD_FIELDS} | {
         "line": repr(lane.line)
     }
     number = _graph_number(lane, graphs)
@@ -211,9 +211,9 @@ def _lanes(
 
 def _thaw_fields(row: Mapping[str, Any], ask: SourceQuestion, **given: Any) -> MethodLane:
     """Return a lane from its saved fields and the `given` ones."""
-    named = {name: row[name] for name in SAVED_INSTANCE_FIELDS if name in row}
-    instance = from_plain(Instance, named, line=parse_line(row["line"]))
-    lane = from_plain(MethodLane, row, ask=ask, instance=instance, tried=True, **given)
+    named = {name: row[name] for name in SAVED_METHOD_FIELDS if name in row}
+    method = from_plain(Method, named, line=parse_line(row["line"]))
+    lane = from_plain(MethodLane, row, ask=ask, method=method, tried=True, **given)
     if lane.status not in ENDED_STATUSES:
         raise ValueError(f"a lane cannot have ended as {lane.status!r:.20}")
     if lane.saved_alive is not None and set(lane.saved_alive) != {"corpus", "graph"}:

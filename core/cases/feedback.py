@@ -50,7 +50,7 @@ def rating_of(lane: MethodLane, up: bool) -> Rating:
         up,
         entities=question.entities,
         graph=graph.name,
-        instance=lane.instance.name,
+        instance=lane.method.name,
         answers=question.answers or tuple(dict.fromkeys(named_answers)),
         size=next(sizes, None),
         hops=question.hops,

@@ -162,9 +162,8 @@ def delete(key: str) -> None:
 def insert(database, case: Case, packed: bytes) -> None:
     """Write a new case into the database. Its id must be new."""
     description = {
-        name: getattr(case, name)
-        for name in ("question", "entities", "answers", "graph", "instances")
-    }
+        name: getattr(case, name) for name in ("question", "entities", "answers", "graph")
+    } | {"instances": case.methods}
     row = [
         case.id,
         case.created,

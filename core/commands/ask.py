@@ -30,9 +30,9 @@ from core.diagnosis.influence import (
 from core.environment import Environment
 from core.errors import BadInput, shorten
 from core.graph.edits import Edit
-from core.instances.catalogue import Instance, catalogue, find_instance, instance_for_source
-from core.instances.prompt_variants import instances_with_prompt, read_prompt
 from core.io.json_text import json_text
+from core.methods.catalogue import Method, catalogue, find_method, method_for_source
+from core.methods.prompt_variants import methods_with_prompt, read_prompt
 from core.models.base import Models
 from core.operators.languages import notes_on_language
 from core.operators.model_replies import NO_MODEL_NOTE
@@ -129,10 +129,10 @@ def add(commands) -> None:
 
 def run(options) -> int:
     """Compare the chosen methods and return the exit code."""
-    engine, instances_by_id = options.engine(), catalogue()
+    engine, methods_by_id = options.engine(), catalogue()
     source = source_in(vars(options)) or GraphSource(options.graph)
     ask = _question_of(source, options, engine)
-    chosen = _chosen_methods(options, source, instances_by_id, engine.models)
+    chosen = _chosen_methods(options, source, methods_by_id, engine.models)
     operators = [operator for one in chosen for operator in one.line]
     warn(notes_on_language(operators, ask.source.graph, engine.models, ask.question.text))
     job = engine.compare(ask, chosen)
@@ -157,16 +157,16 @@ def run(options) -> int:
 
 
 def _chosen_methods(
-    options, source: AnswerSource, instances_by_id: Mapping[str, Instance], models: Models
-) -> list[Instance]:
+    options, source: AnswerSource, methods_by_id: Mapping[str, Method], models: Models
+) -> list[Method]:
     """Return the methods that the options name, with the prompt that they name."""
     chosen = [
-        instance_for_source(find_instance(spec, instances_by_id), source, instances_by_id)
+        method_for_source(find_method(spec, methods_by_id), source, methods_by_id)
         for spec in options.methods or source.usual_methods
     ]
     if not options.prompt:
         return chosen
-    changed, notes = instances_with_prompt(chosen, read_prompt(options.prompt), models.is_chat)
+    changed, notes = methods_with_prompt(chosen, read_prompt(options.prompt), models.is_chat)
     warn(notes)
     return list(changed)
 
@@ -209,8 +209,8 @@ def _measure(comparison: MethodComparison, environment: Environment) -> None:
             if influence_fault(lane, by_model):
                 continue
             if by_model:
-                print(f"{lane.instance.name}: {influence_cost(lane).text}", file=sys.stderr)
-            with TerminalBar(f"What {lane.instance.name} rests on") as watch, suppress(BadInput):
+                print(f"{lane.method.name}: {influence_cost(lane).text}", file=sys.stderr)
+            with TerminalBar(f"What {lane.method.name} rests on") as watch, suppress(BadInput):
                 found = measure_influence(lane, environment, by_model, watch=watch)
                 comparison.change(lane_index, influences=with_influence(lane.influences, found))
 
@@ -248,7 +248,7 @@ def _question_of(source: AnswerSource, options, engine) -> SourceQuestion:
 def _print(result: dict, comparison, changed: Sequence[EditComparison | None] = ()) -> None:
     _print_question(result, comparison)
     for lane, answered, difference in zip_longest(comparison.lanes, result["lanes"], changed):
-        print(f"\n{lane.instance.name}  {lane.instance.line.words()}")
+        print(f"\n{lane.method.name}  {lane.method.line.words()}")
         if difference is not None:
             print(f"  against before: {difference.text}")
         _print_influence(answered["influence"])

@@ -14,8 +14,8 @@ from core.corpus import open_corpus
 from core.datasets import datasets
 from core.diagnosis.verdict.verdict_words import explain_comparison
 from core.errors import BadInput, HopscopeError, ModelFailed
-from core.instances.catalogue import find_instance
 from core.io.json_text import json_text
+from core.methods.catalogue import find_method
 from core.sources import CorpusSource, GraphSource
 
 
@@ -64,7 +64,6 @@ def _list(options) -> int:
             "entities",
             "answers",
             "graph",
-            "instances",
             "notes",
             "tags",
             "created",
@@ -72,13 +71,16 @@ def _list(options) -> int:
         )
         print(
             json_text(
-                [{name: getattr(case, name) for name in fields} for case in cases_found],
+                [
+                    {name: getattr(case, name) for name in fields} | {"instances": case.methods}
+                    for case in cases_found
+                ],
                 indent=2,
             )
         )
     else:
         for case in cases_found:
-            print(f"{case.id:24} {case.question}  ({', '.join(case.instances)})")
+            print(f"{case.id:24} {case.question}  ({', '.join(case.methods)})")
     return EXIT_OK
 
 
@@ -118,12 +120,12 @@ def _study(options) -> int:
     for row in tomllib.loads((dataset.triples.parent / "study.toml").read_text("utf-8"))["case"]:
         job = engine.compare(
             engine.ask(GraphSource.of(graph), questions[row["question"]]),
-            [find_instance(key) for key in row["instances"]],
+            [find_method(key) for key in row["instances"]],
         )
         follow_job(job)
         for lane in job.comparison.lanes:
             if lane.error or job.error:
-                raise ModelFailed(f"{lane.instance.name}: {lane.error or job.error}")
+                raise ModelFailed(f"{lane.method.name}: {lane.error or job.error}")
         question = questions[row["question"]]
         link = {
             "q": question.text,
@@ -219,13 +221,13 @@ def _run_comparison(engine, ask, lanes):
     """
     import time
 
-    job = engine.compare(ask, [find_instance(key) for key in lanes], repairs=True)
+    job = engine.compare(ask, [find_method(key) for key in lanes], repairs=True)
     follow_job(job)
     while job.comparison.repairing:
         time.sleep(0.1)
     for lane in job.comparison.lanes:
         if lane.error or job.error:
-            raise ModelFailed(f"{lane.instance.name}: {lane.error or job.error}")
+            raise ModelFailed(f"{lane.method.name}: {lane.error or job.error}")
     print(f"{ask.question.text}\n  {explain_comparison(job.comparison).text}")
     return job.comparison
 

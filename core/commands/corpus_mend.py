@@ -25,7 +25,7 @@ from core.evaluation.runs.evaluation_jobs import evaluate
 from core.evaluation.runs.plan import make_plan
 from core.evaluation.runs.store import Store, evaluations_file
 from core.graph.edits import Edit, edit_graph, unmatched_edits
-from core.instances.catalogue import as_built, catalogue, find_instance
+from core.methods.catalogue import as_built, catalogue, find_method
 
 ALL_MERGES = "all"
 MAX_PRINTED_ROWS = 40  # rows of a list that are printed
@@ -264,7 +264,7 @@ def _evaluate(options, engine, mends: EntityMerges) -> None:
     if not mends.edits:
         raise BadInput("No merge is saved, so that nothing differs; accept some first.")
     known = catalogue()
-    after = find_instance(options.method, known)
+    after = find_method(options.method, known)
     plan = make_plan(
         (as_built(after), after), options.set, options.sample, engine.graph, model=options.llm
     )

@@ -23,7 +23,7 @@ from core.datasets import dataset_of_set
 from core.errors import BadInput
 from core.evaluation.exchange.run_files import write_run_files
 from core.evaluation.metrics.catalogue import metric
-from core.evaluation.repairs.loss_report import explain_losses, own_instances
+from core.evaluation.repairs.loss_report import explain_losses, own_methods
 from core.evaluation.repairs.repair_trials import LineRepairs, start_repairs
 from core.evaluation.reports.export import (
     align_columns,
@@ -43,10 +43,10 @@ from core.evaluation.reports.summary import RunSummary, summary_dict
 from core.evaluation.runs.evaluation_jobs import evaluate
 from core.evaluation.runs.plan import make_plan, misfits, source_of
 from core.evaluation.runs.store import Store, evaluations_file
-from core.instances.catalogue import RUN_PREFIX, catalogue, find_instance, instance_for_source
-from core.instances.prompt_variants import instances_with_prompt, read_prompt
 from core.io.json_text import json_text
 from core.lines.text import split
+from core.methods.catalogue import RUN_PREFIX, catalogue, find_method, method_for_source
+from core.methods.prompt_variants import methods_with_prompt, read_prompt
 from core.models.price import parse_cap
 from core.retrievers.runs.formats import format_title
 from core.retrievers.runs.saved_runs import FileRun, save_run_file
@@ -290,7 +290,7 @@ def run(options) -> int:
             _report_details(options, engine, store, summary)
         failed = list(gate_failures(summary, required))
         warn(failed)
-    if failed or not all(summary.counts(instance)["scored"] for instance in summary.instances):
+    if failed or not all(summary.counts(method)["scored"] for method in summary.methods):
         return EXIT_FAILED
     return EXIT_OK
 
@@ -354,17 +354,15 @@ def _plan(options, engine):
             "(--run)."
         )
     known = catalogue()
-    found = [
-        instance_for_source(find_instance(spec, known), source_of(sets), known) for spec in specs
-    ]
-    chosen = {instance.id: instance for instance in found}
-    instances = tuple(chosen.values())
+    found = [method_for_source(find_method(spec, known), source_of(sets), known) for spec in specs]
+    chosen = {method.id: method for method in found}
+    methods = tuple(chosen.values())
     if options.prompt:
-        instances, notes = instances_with_prompt(
-            instances, read_prompt(options.prompt), engine.models.is_chat
+        methods, notes = methods_with_prompt(
+            methods, read_prompt(options.prompt), engine.models.is_chat
         )
         warn(notes)
-    instances = vary_parameter(instances, options.vary) if options.vary else instances
+    methods = vary_parameter(methods, options.vary) if options.vary else methods
     settings = {"model": not options.no_llm, "judge": options.judge, "cold": options.cold}
     settings |= {"support": tuple(split(options.support)), "second_judge": options.second_judge}
     size = None if options.sample == "all" else int(options.sample)
@@ -379,7 +377,7 @@ def _plan(options, engine):
             "columns": options.columns,
             "abstract": options.abstract,
         }
-        return make_plan(instances, sets, size, graph, **settings)
+        return make_plan(methods, sets, size, graph, **settings)
 
 
 def bring_runs(options) -> list[FileRun]:
@@ -478,25 +476,25 @@ def _print_conditions(summary, names: list[str]) -> None:
 
 def _print_table(summary, names: list[str], table) -> None:
     """Print the figures of each method, with its finished questions in an unfinished run."""
-    rows = {instance: _cells(figures) for instance, figures in table.items()}
+    rows = {method: _cells(figures) for method, figures in table.items()}
     if summary.unfinished:
         names = ["questions", *names]
-        rows = {instance: [summary.done(instance), *row] for instance, row in rows.items()}
-    cells = [["", *names], *([instance, *row] for instance, row in rows.items())]
+        rows = {method: [summary.done(method), *row] for method, row in rows.items()}
+    cells = [["", *names], *([method, *row] for method, row in rows.items())]
     print("\n".join(align_columns(cells)))
 
 
 def _print_answered(summary) -> None:
     """Print which methods answered without context, and how many questions they answered."""
-    for instance in summary.instances:
-        counts = summary.counts(instance)
+    for method in summary.methods:
+        counts = summary.counts(method)
         if counts["without_context"]:
             print(
-                f"{instance}: {counts['without_context']} questions had no triple to read and "
+                f"{method}: {counts['without_context']} questions had no triple to read and "
                 "count as answered without context"
             )
-        if sentence := summary.answered(instance):
-            print(f"{instance}: {sentence}")
+        if sentence := summary.answered(method):
+            print(f"{method}: {sentence}")
 
 
 def _print_tests(summary) -> None:
@@ -523,8 +521,8 @@ def print_why_lost(engine, store, summary: RunSummary) -> None:
     Each question has one line.
     """
     names = {key: str(one) for key, one in method_names(summary.run).items()}
-    for instance in own_instances(summary):
-        losses = explain_losses(engine, store, summary.run, instance)
+    for method in own_methods(summary):
+        losses = explain_losses(engine, store, summary.run, method)
         print("\n".join(["", *losses.sentences(names)]))
         for lost_question in losses.lost[:MAX_PRINTED_LOSSES]:
             beside = ""
@@ -545,7 +543,7 @@ def _print_repairs(one: LineRepairs) -> None:
 
     Each change is printed as the line to name in `--methods`.
     """
-    first_sentence, *other_sentences = one.sentences(one.instance)
+    first_sentence, *other_sentences = one.sentences(one.method)
     helpful = [
         f"  {one.brings(attempt)}: {attempt.spec}" for attempt in one.attempts if attempt.back
     ]

@@ -262,9 +262,9 @@ def _report(engine, training: dict, options) -> list[dict]:
         finish_job(job)
         numbers.append(job.number)
     summary = merge_summaries([(store.run(number), store.rows(number)) for number in numbers])
-    for instance in summary.instances:
-        if failed := summary.answered(instance):
-            warn([f"{instance}: {failed}"])
+    for method in summary.methods:
+        if failed := summary.answered(method):
+            warn([f"{method}: {failed}"])
     rows = comparison_rows(summary)
     if not options.json:
         print(

@@ -89,6 +89,6 @@ def _print(tally: PairwiseTally, names: dict[str, MethodName]) -> None:
             print("  win rates that say nothing are left out (--json has them)")
             continue
         for (a, b), wins in tally.wins(criterion).items():
-            if tally.instances.index(a) < tally.instances.index(b):
+            if tally.methods.index(a) < tally.methods.index(b):
                 won = wins.text("{:.0%}".format)
                 print(f"  {names[a]} over {names[b]}: {won}, n = {wins.n:,}")

@@ -6,10 +6,10 @@ import sys
 
 from core.commands.terminal import EXIT_OK, one_line_advice
 from core.errors import BadInput, nearest, shorten
-from core.instances.catalogue import catalogue, own_file_faults
-from core.instances.model_needs import missing_models
-from core.instances.page import catalogue_page, operator_text
 from core.io.json_text import json_text
+from core.methods.catalogue import catalogue, own_file_faults
+from core.methods.model_needs import missing_models
+from core.methods.page import catalogue_page, operator_text
 from core.models.registry import Registry
 from core.operators import OPERATORS
 

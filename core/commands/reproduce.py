@@ -54,9 +54,9 @@ from core.evaluation.reports.summary import RunSummary
 from core.evaluation.runs.evaluation_jobs import evaluate
 from core.evaluation.runs.plan import make_plan
 from core.evaluation.runs.store import Store, evaluations_file
-from core.instances.catalogue import Instance, catalogue
 from core.io.durations import with_time_left
 from core.io.json_text import json_text
+from core.methods.catalogue import Method, catalogue
 from core.operators.texts.built_graph import BuiltGraph
 from core.sources import corpus_of_set
 
@@ -210,10 +210,10 @@ def _reproduce(options, wanted: Experiment) -> int:
 
 def _check_build_names(builds: Sequence[str], wanted: Experiment) -> None:
     """Check that a method of the experiment can use each build. Raises BadInput."""
-    instances: list[Instance] = []
+    methods: list[Method] = []
     for name in wanted.printed:
-        instances += wanted.asked(catalogue(), name)[1]
-    check_builds(builds, map(kind_of_graph, instances))
+        methods += wanted.asked(catalogue(), name)[1]
+    check_builds(builds, map(kind_of_graph, methods))
 
 
 def _find_experiment(id: str) -> Experiment | BuildingCosts | PrintedTable:
@@ -245,15 +245,15 @@ def _evaluate_tables(
     tables: list[MetricComparison | TextTable] = []
     differs = _setting_differences(options, wanted, sets, engine)
     for name, set_source in sets.items():
-        set_experiment, instances = wanted.asked(catalogue(), name, options.small, options.build)
-        _check_built(set_source, instances)
-        summary = _evaluate_set(options, engine, set_experiment, instances, name, set_source)
+        set_experiment, methods = wanted.asked(catalogue(), name, options.small, options.build)
+        _check_built(set_source, methods)
+        summary = _evaluate_set(options, engine, set_experiment, methods, name, set_source)
         differs += [
             f"{name}: {sentence}"
             for sentence in filter(None, [_part_name(summary), summary.so_far(), *summary.failed()])
         ]
         if (source := corpus_of_set(set_source)) is not None and not set_experiment.vary:
-            graphs = graphs_of(open_corpus(source.name), instances, set_experiment.rows)
+            graphs = graphs_of(open_corpus(source.name), methods, set_experiment.rows)
             differs += [f"{name}: {graphs}"] if graphs else []
         table = (
             gain_correlations(set_experiment, name, summary)
@@ -396,19 +396,19 @@ def _find_file(folders: list[Path], published: PublishedSet) -> str:
     return ""
 
 
-def _check_built(asked: str, instances: Sequence[Instance]) -> None:
+def _check_built(asked: str, methods: Sequence[Method]) -> None:
     """Check that the graphs of the methods can be used.
 
     They must be built, or need no language model to be built.
 
     Raises BadInput with the commands that build the missing ones.
     """
-    source = corpus_of_set(asked) if instances else None
+    source = corpus_of_set(asked) if methods else None
     if source is None:
         return
     corpus, missing_builds = open_corpus(source.name), dict[str, None]()
     for operator in (
-        operator for one in instances for operator in one.line if isinstance(operator, BuiltGraph)
+        operator for one in methods for operator in one.line if isinstance(operator, BuiltGraph)
     ):
         build_spec = build_for(corpus, operator.build)
         here = build_status(corpus, build_spec).serves or find_shipped_build(corpus, build_spec)
@@ -424,7 +424,7 @@ def _check_built(asked: str, instances: Sequence[Instance]) -> None:
 
 
 def _evaluate_set(
-    options, engine, wanted: Experiment, instances: Sequence[Instance], name: str, asked: str
+    options, engine, wanted: Experiment, methods: Sequence[Method], name: str, asked: str
 ) -> RunSummary:
     """Evaluate one set and return the summary of the finished run.
 
@@ -441,7 +441,7 @@ def _evaluate_set(
     with TerminalBar("Opening the graph") as watch:
         by_name = lambda graph: engine.graph(graph, watch=watch)
         plan = make_plan(
-            instances,
+            methods,
             asked,
             size,
             by_name,

@@ -30,9 +30,9 @@ from core.evaluation.search.verdict import (
     reference_lines,
     start_search,
 )
-from core.instances.catalogue import catalogue, find_instance, save_instance
 from core.io.json_text import json_text
 from core.lines.text import split
+from core.methods.catalogue import catalogue, find_method, save_method
 
 SEARCH_EPILOG = """Each method that was tried is saved in the folder searches of your Hopscope folder; the \
 same command continues from there, and
@@ -143,7 +143,7 @@ def run(options) -> int:
     points, verdict = finish_job(job)
     best = pareto_points(points)
     saved = (
-        save_instance(options.save, best[0].line, _notes(planned.search.config))
+        save_method(options.save, best[0].line, _notes(planned.search.config))
         if options.save and best
         else None
     )
@@ -164,12 +164,12 @@ def _plan_search(options, engine):
 
     Raises BadInput, BadParameter, StoreError.
     """
-    instances_by_id, sets = catalogue(), files_of(options.set)
+    methods_by_id, sets = catalogue(), files_of(options.set)
     searched_source = source_of(sets)
     against = (
-        [find_instance(spec, instances_by_id) for spec in split(options.against)]
+        [find_method(spec, methods_by_id) for spec in split(options.against)]
         if options.against
-        else reference_lines(instances_by_id, engine.models, searched_source)
+        else reference_lines(methods_by_id, engine.models, searched_source)
     )
     cost = "seconds" if options.budget_tokens is None else "tokens"
     if options.save and not options.save.strip():

@@ -15,7 +15,7 @@ from core.comparison.previews import Preview, Previews
 from core.comparison.queues import FairQueue, QueueWait
 from core.environment import Environment
 from core.errors import HopscopeError, RunCancelled
-from core.instances.catalogue import Instance
+from core.methods.catalogue import Method
 from core.operators.base import Line
 from core.runtime.jobs import (
     JOB_CANCELLED,
@@ -130,7 +130,7 @@ class ComparisonWork:
         environment: Environment,
         prefixes: PrefixCache,
         queues: LaneQueues,
-        asks_chat: Callable[[Instance], bool],
+        asks_chat: Callable[[Method], bool],
         after: Callable[[Job, float], None] | None = None,
         watched: Callable[[Job], bool] = lambda job: False,
     ):
@@ -142,7 +142,7 @@ class ComparisonWork:
         environment : the models and stores.
         prefixes : the cache of states that runs share.
         queues : the queues of all lanes.
-        asks_chat : returns whether an instance needs a language model to retrieve.
+        asks_chat : returns whether a method needs a language model to retrieve.
         after : is called with the job and the time when the last lane ended. It runs once all lanes
             have ended, unless the job was cancelled. It has a queue of its own, so that it delays
             no lane.
@@ -162,9 +162,7 @@ class ComparisonWork:
         # The closures below capture these values, since capturing `self` would make a cycle.
         queues, lanes, asks_chat = (self._queues, self.comparison.lanes, self._asks_chat)
         is_retrieving = lambda lane: (
-            not lane.retrieved
-            and lane.status not in ENDED_STATUSES
-            and not asks_chat(lane.instance)
+            not lane.retrieved and lane.status not in ENDED_STATUSES and not asks_chat(lane.method)
         )
         self._pauses = LanePauses(
             lambda: [i for i, lane in enumerate(lanes) if is_retrieving(lane)],
@@ -174,7 +172,7 @@ class ComparisonWork:
             place for place, lane in enumerate(lanes) if lane.status not in ENDED_STATUSES
         ]
         for place in sorted(waiting_lanes, key=lambda place: queues.expected(lanes[place].line)):
-            asking = asks_chat(lanes[place].instance)
+            asking = asks_chat(lanes[place].method)
             queue = queues.asking if asking else queues.retrieving
             self._put(queue, place, JOB_RUNNING, self._retrieve)
         if not waiting_lanes:
@@ -269,7 +267,7 @@ class ComparisonWork:
     def _progress(self, place: int, watch: Watch) -> LaneListener:
         """Return the receivers that turn a lane's news into changes of the lane."""
         job, comparison, run = self._job, self.comparison, self._runs[place]
-        name = comparison.lanes[place].instance.name
+        name = comparison.lanes[place].method.name
 
         def advanced(text: str, fraction: float | None = None) -> None:
             progress = None if fraction is None else ProgressReport(text, fraction)
@@ -347,7 +345,7 @@ class ComparisonWork:
                 self._queues.repairing.put(job, lambda: self._afterwards(after, ended))
             lane_traces.send_spans(
                 [
-                    lane_traces.TracedLane(lane.instance.name, run, lane.error or "")
+                    lane_traces.TracedLane(lane.method.name, run, lane.error or "")
                     for lane, run in zip(lanes, self._runs)
                     if not lane.taken
                 ]

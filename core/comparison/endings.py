@@ -52,7 +52,7 @@ def ending_sentence(lane: MethodLane) -> str:
 
 def _where(lane: MethodLane) -> str:
     """Return the place in the method that a lane had reached."""
-    steps = [step for step in lane.instance.line if step.stage != "generate"]
+    steps = [step for step in lane.method.line if step.stage != "generate"]
     done = len(lane.states)
     if lane.retrieved:
         return "before its language model had answered"

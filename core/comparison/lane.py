@@ -9,7 +9,7 @@ from typing import Any
 
 from core.comparison.previews import Preview
 from core.graph.protocol import KnowledgeGraph
-from core.instances.catalogue import Instance
+from core.methods.catalogue import Method
 from core.operators.base import Line
 from core.runtime.jobs import JOB_CANCELLED, JOB_DONE, JOB_FAILED, JOB_WAITING
 from core.runtime.meter import ProgressReport
@@ -53,7 +53,7 @@ class MethodLane:
     """
 
     ask: SourceQuestion = field(metadata=NOT_SAVED_FIELD)
-    instance: Instance = field(metadata=NOT_SAVED_FIELD)
+    method: Method = field(metadata=NOT_SAVED_FIELD)
     states: tuple[State, ...] = field(default=(), metadata=NOT_SAVED_FIELD)
     own_graph: KnowledgeGraph | None = field(default=None, metadata=NOT_SAVED_FIELD)
     status: str = JOB_DONE
@@ -79,11 +79,9 @@ class MethodLane:
     reused: tuple[int, ...] = field(default=(), metadata=NOT_SAVED_FIELD)
 
     @classmethod
-    def waiting(
-        cls, ask: SourceQuestion, instance: Instance, model: str | None = None
-    ) -> MethodLane:
+    def waiting(cls, ask: SourceQuestion, method: Method, model: str | None = None) -> MethodLane:
         """Return a lane that has not begun."""
-        return cls(ask, instance, status=JOB_WAITING, text="Waiting", retrieved=False, model=model)
+        return cls(ask, method, status=JOB_WAITING, text="Waiting", retrieved=False, model=model)
 
     @property
     def state(self) -> State:
@@ -97,8 +95,8 @@ class MethodLane:
 
     @property
     def line(self) -> Line:
-        """The operators of the instance."""
-        return self.instance.line
+        """The operators of the method."""
+        return self.method.line
 
     @property
     def shown(self) -> MethodLane:

@@ -61,7 +61,7 @@ def curves(comparison: MethodComparison, lane: MethodLane, place: int) -> Mappin
     comparison, lane : the lane and its comparison.
     place : the index of the operator in the lane's line.
     """
-    targets, line = targets_of(comparison), lane.instance.line
+    targets, line = targets_of(comparison), lane.method.line
     if (
         not targets
         or place >= min(len(lane.states), len(line))

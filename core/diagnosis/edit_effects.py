@@ -36,12 +36,12 @@ def compare_edited(before: MethodComparison, now: MethodComparison) -> list[Edit
     now : the comparison with the edits.
     """
     lanes_before = {
-        repr(lane.instance.line): (lane, one)
+        repr(lane.method.line): (lane, one)
         for lane, one in zip(before.lanes, explain_comparison(before).lanes)
     }
     differences: list[EditComparison | None] = []
     for lane, one in zip(now.lanes, explain_comparison(now).lanes):
-        lane_before, explained = lanes_before.get(repr(lane.instance.line), (None, None))
+        lane_before, explained = lanes_before.get(repr(lane.method.line), (None, None))
         if lane_before is None or not (_answered(now, lane) and _answered(before, lane_before)):
             differences.append(None)
             continue

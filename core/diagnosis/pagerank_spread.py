@@ -49,7 +49,7 @@ def pagerank_moments(lane: MethodLane) -> tuple[MassMoment, ...]:
     before = (
         lane.states[number - 1] if number else State(lane.states[0].question, lane.states[0].seeds)
     )
-    problem = _problem(lane.graph, lane.instance.line.operators[number], before)
+    problem = _problem(lane.graph, lane.method.line.operators[number], before)
     return mass_moments(problem) if problem is not None else ()
 
 
@@ -57,7 +57,7 @@ def first_pagerank(lane: MethodLane) -> int | None:
     """Return the index of the first PageRank in a line that has run; None where there is none."""
     places = (
         at
-        for at, operator in enumerate(lane.instance.line)
+        for at, operator in enumerate(lane.method.line)
         if isinstance(operator, PersonalizedPageRank | PageRankNodes)
     )
     return next((at for at in places if at < len(lane.states)), None)

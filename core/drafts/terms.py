@@ -1,6 +1,6 @@
 """Names that the papers give to each operator.
 
-They come from the description of the operator or from the instances that use it.
+They come from the description of the operator or from the methods that use it.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from core.operators.retrieve import plans
 PLAN_TASK = "plan"
 # Choices by unit, as in v1's No. 20, 14 and 7, and plans, as in Reasoning on Graphs.
 DIALOGUE_TASKS = ("path", "triple", "relation", PLAN_TASK)
-PLAN_COUNT, MAX_PLAN_HOPS = 3, 3  # plans asked for and hops of each, as in the instances with plans
+PLAN_COUNT, MAX_PLAN_HOPS = 3, 3  # plans asked for and hops of each, as in the methods with plans
 
 
 @dataclass(frozen=True)

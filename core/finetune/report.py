@@ -12,7 +12,7 @@ from core.evaluation.reports.summary import RunSummary
 from core.evaluation.runs.evaluation_jobs import evaluate
 from core.evaluation.runs.store import Run, Store, StoredRow
 from core.finetune.split import QuestionSplit
-from core.instances.catalogue import catalogue, find_instance
+from core.methods.catalogue import catalogue, find_method
 from core.runtime.jobs import Job
 
 # Methods that rank the same paths once, by the plain encoder and by encoder-finetuned.
@@ -29,15 +29,15 @@ def evaluations(split: QuestionSplit, size: int, engine, store: Store) -> Iterat
     """
     known = catalogue()
     for name in (PLAIN_METHOD, TRAINED_METHOD):
-        yield evaluate(engine, store, split.plan([find_instance(name, known)], size, engine.graph))
+        yield evaluate(engine, store, split.plan([find_method(name, known)], size, engine.graph))
 
 
 def merge_summaries(runs: Sequence[tuple[Run, Sequence[StoredRow]]]) -> RunSummary:
-    """Return one summary of several runs over the same questions, each with one instance."""
+    """Return one summary of several runs over the same questions, each with one method."""
     first = runs[0][0]
-    instances = [instance for run, _ in runs for instance in run.spec["instances"]]
+    methods = [method for run, _ in runs for method in run.spec["instances"]]
     return RunSummary(
-        replace(first, spec={**first.spec, "instances": instances}),
+        replace(first, spec={**first.spec, "instances": methods}),
         [row for _, rows in runs for row in rows],
     )
 
@@ -48,7 +48,7 @@ def comparison_rows(summary: RunSummary) -> list[dict[str, Any]]:
     `before` and `after` have 95 % intervals. `change` has its interval and p-value. The change is
     paired, over the same questions. The p-value is for no change, uncorrected, one test a cell.
     """
-    first, second = summary.instances
+    first, second = summary.methods
     rows = []
     for hops, part in summary.by_hops().items():
         figures = part.table(COMPARED_METRICS)

@@ -17,8 +17,8 @@ from core.finetune import DEFAULT_SETS
 from core.finetune.training_examples import TrainingExample, training_example
 from core.graph.names.seeds import seeds_of
 from core.indexes.index_storage import write_atomically
-from core.instances.catalogue import Instance
 from core.io.plain_data import from_plain, to_plain
+from core.methods.catalogue import Method
 from core.operators.base import Line
 from core.types import Question
 from core.watch import Watch
@@ -105,13 +105,13 @@ class QuestionSplit:
         parts = [part[:size] for part in self._unseen(graph).values()]
         return [one for turn in zip_longest(*parts) for one in turn if one is not None]
 
-    def plan(self, instances: Sequence, size: int, graph: Callable[[str], Any]) -> Plan:
-        """Return an evaluation plan of some instances on `size` unseen questions of each test set.
+    def plan(self, methods: Sequence, size: int, graph: Callable[[str], Any]) -> Plan:
+        """Return an evaluation plan of some methods on `size` unseen questions of each test set.
 
         Only the graph reader answers.
         """
         parts = self._unseen(graph)
-        whole = self._plan(tuple(parts), graph, tuple(instances))
+        whole = self._plan(tuple(parts), graph, tuple(methods))
         return replace(
             whole,
             drawn=tuple(self.unseen(size, graph)),
@@ -141,10 +141,10 @@ class QuestionSplit:
         self,
         names: Sequence[str],
         graph: Callable[[str], Any],
-        instances: tuple[Instance, ...] = (),
+        methods: tuple[Method, ...] = (),
     ) -> Plan:
         return make_plan(
-            instances or (Instance("none", "", Line()),),
+            methods or (Method("none", "", Line()),),
             ",".join(names),
             None,
             graph,

@@ -1,6 +1,6 @@
 """Training examples: candidates that lead to a known answer and candidates that do not.
 
-Each question has them for every unit that the instances read: paths, triples and relations.
+Each question has them for every unit that the methods read: paths, triples and relations.
 """
 
 from __future__ import annotations

@@ -78,7 +78,7 @@ class KnowledgeGraph(Protocol):
     name: str
     # SHA-256 of the content, in hex.
     digest: str
-    # Direction of searches for which an instance does not choose one.
+    # Direction of searches for which a method does not choose one.
     direction: Direction
     relation_names: tuple[str, ...]
     # Folder of the store; None if the graph is only in memory.

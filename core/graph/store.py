@@ -73,7 +73,7 @@ class Graph(KnowledgeGraph):
 
     name: str
     digest: str
-    # Direction of searches for which an instance does not choose one.
+    # Direction of searches for which a method does not choose one.
     direction: Direction
     relation_names: tuple[str, ...]
     out_indptr: np.ndarray  # int64 [n + 1]

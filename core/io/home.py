@@ -1,4 +1,4 @@
-"""Folders of the person's own files: built graphs, fetched models, saved instances."""
+"""Folders of the person's own files: built graphs, fetched models, saved methods."""
 
 from __future__ import annotations
 

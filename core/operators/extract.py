@@ -176,7 +176,7 @@ class PageRank(Operator):
 class RandomWalks(Operator):
     """All nodes that random walks from the question's entities visit, with their edges.
 
-    The walks have a fixed length. Scores are visit counts. LEGO-GraphRAG v1, instance 1, has 64
+    The walks have a fixed length. Scores are visit counts. LEGO-GraphRAG v1, method 1, has 64
     walks of 4 steps, without restart in its code; a restart above 0 gives walks with restart. Its
     code walks inside the subgraph that PageRank extracted before (`inside`); the paper walks in the
     whole graph.

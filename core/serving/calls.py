@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from core.diagnosis.verdict.verdict_words import explain_comparison
 from core.errors import BadInput, HopscopeError, shorten
-from core.instances.catalogue import catalogue, find_instance, instance_for_source
 from core.io.input_checks import (
     MAX_NAME_LETTERS,
     MAX_SEED,
@@ -20,6 +19,7 @@ from core.io.input_checks import (
     checked_texts,
 )
 from core.languages.spelling import contains_words
+from core.methods.catalogue import catalogue, find_method, method_for_source
 from core.results import comparison_dict
 from core.sources import AnswerSource, GraphSource, SourceQuestion, available_sources, source_in
 from core.types import Question
@@ -265,18 +265,18 @@ def list_methods(words: str = "") -> list[dict[str, str]]:
     """
     checked_text(words, "words")
     rows = []
-    for key, instance in catalogue().items():
+    for key, method in catalogue().items():
         if contains_words(
-            f"{key} {instance.short} {instance.title} {instance.method} {instance.paper}", words
+            f"{key} {method.short} {method.title} {method.method} {method.paper}", words
         ):
-            asks = "documents" if instance.on_documents else "a graph"
+            asks = "documents" if method.on_documents else "a graph"
             rows.append(
                 {
                     "id": key,
-                    "title": instance.title,
-                    "paper": instance.paper,
+                    "title": method.title,
+                    "paper": method.paper,
                     "asks": asks,
-                    "line": repr(instance.line),
+                    "line": repr(method.line),
                 }
             )
     return rows
@@ -334,12 +334,8 @@ def evaluate(
     if "/" in questions or "\\" in questions:
         raise BadInput("Name a question set; files are evaluated by the command line.")
     known, source = catalogue(), plans.source_of(questions)
-    instances = [
-        instance_for_source(find_instance(method, known), source, known) for method in methods
-    ]
-    plan = plans.make_plan(
-        instances, questions, sample, engine.graph, seed=seed, model=language_model
-    )
+    chosen = [method_for_source(find_method(spec, known), source, known) for spec in methods]
+    plan = plans.make_plan(chosen, questions, sample, engine.graph, seed=seed, model=language_model)
     store = Store(evaluations_file())
     job = _wait_for_job(start(engine, store, plan))
     summary = RunSummary(store.run(job.number), store.rows(job.number))
@@ -446,13 +442,13 @@ def _run_comparison(
         checked_texts(values, field)
     checked_number(seed, "seed", 0, MAX_SEED)
     source, known = source_of(graph, corpus), catalogue()
-    instances = [
-        instance_for_source(find_instance(method, known), source, known)
-        for method in methods or source.usual_methods
+    chosen = [
+        method_for_source(find_method(spec, known), source, known)
+        for spec in methods or source.usual_methods
     ]
     return _wait_for_job(
         engine.compare(
-            open_question(engine, source, question, entities, answers, gold, model, seed), instances
+            open_question(engine, source, question, entities, answers, gold, model, seed), chosen
         )
     ).comparison
 

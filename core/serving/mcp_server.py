@@ -193,7 +193,7 @@ def server(engine: Engine) -> MCPServer:
             {
                 "id": one.id,
                 "question": one.question,
-                "methods": list(one.instances),
+                "methods": list(one.methods),
                 "notes": one.notes,
             }
             for one in cases()

@@ -53,8 +53,8 @@ class AnswerSource(ABC):
     is_corpus: ClassVar[bool]  # True if it runs methods for documents rather than for triples
     noun: ClassVar[str]  # its name in sentences
     stages: ClassVar[tuple[str, ...]]  # stages of its lanes' funnel
-    usual_methods: ClassVar[tuple[str, ...]]  # ids of the instances that answer if none is named
-    usual_lanes: ClassVar[tuple[str, ...]]  # ids of the instances that are compared by default
+    usual_methods: ClassVar[tuple[str, ...]]  # ids of the methods that answer if none is named
+    usual_lanes: ClassVar[tuple[str, ...]]  # ids of the methods that are compared by default
     marks: ClassVar[str]  # prefix of the text by which evaluations save it
 
     def __contains__(self, passage: str) -> bool:

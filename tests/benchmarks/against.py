@@ -25,7 +25,7 @@ from core.diagnosis.funnel import gold_nodes
 from core.engine import Engine
 from core.errors import HopscopeError
 from core.evaluation.metrics.statistics import holm, paired_test
-from core.instances.catalogue import catalogue
+from core.methods.catalogue import catalogue
 from core.operators.base import Line
 from core.sources import GraphSource, SourceQuestion
 from tests.benchmarks.chains import EACH, SEED, _right, _told

@@ -49,7 +49,7 @@ def run() -> list[dict]:
 def _measure_computation(questions) -> list[dict]:
     from core.diagnosis.step_outcomes import step_outcomes
     from core.engine import Engine
-    from core.instances.catalogue import catalogue, instance_of_line
+    from core.methods.catalogue import catalogue, method_of_line
     from core.operators.text import parse_line
     from core.sources import GraphSource
     from pages.parts.build.change import change_data
@@ -62,14 +62,14 @@ def _measure_computation(questions) -> list[dict]:
     # The first question runs twice, to warm up.
     for place, question in enumerate([questions[0], *questions]):
         ask = engine.ask(source, question, model=False)
-        first = engine.compare(ask, [instance_of_line(before, known)])
+        first = engine.compare(ask, [method_of_line(before, known)])
         first.wait()
         for name, (old, new) in CHANGES.items():
             start = time.perf_counter()
             line = parse_line(LINE.replace(old, new))
             job = engine.compare(
                 ask,
-                [instance_of_line(before, known), instance_of_line(line, known)],
+                [method_of_line(before, known), method_of_line(line, known)],
                 before=first.comparison,
             )
             job.wait()

@@ -17,13 +17,13 @@ from core.environment import Environment
 from core.graph.building.text_graph import assemble, store_graph, with_tables
 from core.graph.columns import Table
 from core.graph.store import Graph
-from core.instances.catalogue import catalogue
+from core.methods.catalogue import catalogue
 from core.sources import CorpusSource, SourceQuestion
 from core.types import Question
 from core.watch import NO_WATCH
 from tests.films import Written
 
-INSTANCES = ("vanilla-rag", "vgraphrag", "lgraphrag")
+METHODS = ("vanilla-rag", "vgraphrag", "lgraphrag")
 CHUNKS, NODES, EDGES, COMMUNITIES, WORDS = 6_000, 40_000, 130_000, 4_000, 8_000
 LIMIT, QUESTIONS, SIZE = 0.1, 20, 384
 
@@ -89,7 +89,7 @@ def run() -> list[dict]:
         before, os.environ["HOPSCOPE_HOME"] = os.environ.get("HOPSCOPE_HOME"), folder
         try:
             graph = store_graph(synthetic_graph(np.random.default_rng(7)), f"{folder}/made")
-            return [_row(graph, name) for name in INSTANCES]
+            return [_row(graph, name) for name in METHODS]
         finally:
             os.environ.pop("HOPSCOPE_HOME") if before is None else os.environ.__setitem__(
                 "HOPSCOPE_HOME", before
@@ -98,7 +98,7 @@ def run() -> list[dict]:
 
 def _row(graph: Graph, name: str) -> dict:
     environment, seconds = Environment(RandomVectorModels(), built=lambda *_: graph), []
-    instance = catalogue()[name]
+    method = catalogue()[name]
     for number in range(QUESTIONS + 1):
         ask = SourceQuestion(
             CorpusSource("made", graph),
@@ -107,7 +107,7 @@ def _row(graph: Graph, name: str) -> dict:
             model=False,
             reader=False,
         )
-        lane = LaneRun(ask, instance.line, environment, PrefixCache())
+        lane = LaneRun(ask, method.line, environment, PrefixCache())
         start = time.perf_counter()
         lane.retrieve(LaneListener())
         lane.answer(LaneListener())
@@ -115,7 +115,7 @@ def _row(graph: Graph, name: str) -> dict:
     spread = f"{min(seconds[1:]):.3f} to {max(seconds[1:]):.3f}; limit {LIMIT} s"
     note = f"median of {QUESTIONS} questions on {CHUNKS:,} chunks and {NODES:,} entities, {spread}"
     return {
-        "name": f"documents {instance.name}",
+        "name": f"documents {method.name}",
         "value": statistics.median(seconds[1:]),
         "unit": "s",
         "note": note,

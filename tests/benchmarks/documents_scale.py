@@ -305,7 +305,7 @@ def asked(options) -> list[Cost]:
     from core.comparison.lane_run import LaneListener, LaneRun, PrefixCache
     from core.environment import Environment
     from core.indexes import vectors
-    from core.instances.catalogue import catalogue
+    from core.methods.catalogue import catalogue
     from core.sources import CorpusSource, SourceQuestion
     from tests.benchmarks.made_documents import SET, made_corpus
 

@@ -65,7 +65,7 @@ def path_texts() -> list[str]:
     """Texts of the shortest paths that method 1 finds from an entity of the movie graph."""
     from core.comparison.lane_run import LaneListener, LaneRun
     from core.engine import Engine
-    from core.instances.catalogue import catalogue
+    from core.methods.catalogue import catalogue
     from core.types import Question
 
     engine = Engine()

@@ -16,14 +16,14 @@ import os, runpy, threading
 
 from core.evaluation.runs.plan import make_plan
 from core.evaluation.runs.evaluation_jobs import evaluate
-from core.instances.catalogue import find_instance
+from core.methods.catalogue import find_method
 from pages.parts.shared import session
 
 with session._making:
     first, session.evaluating = not getattr(session, "evaluating", False), True
 if first:
     def begin():
-        lanes, engine = [find_instance(name) for name in {lanes!r}], session.engine()
+        lanes, engine = [find_method(name) for name in {lanes!r}], session.engine()
         for seed in range({count}):
             evaluate(engine, session.store(), make_plan(tuple(lanes), {set!r}, {size}, engine.graph, seed=seed, model=False), again=True)
     threading.Thread(target=begin, daemon=True).start()

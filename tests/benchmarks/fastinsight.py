@@ -15,7 +15,7 @@ from core.environment import Environment
 from core.graph.building.text_graph import assemble, store_graph
 from core.graph.columns import Table
 from core.graph.store import Graph
-from core.instances.catalogue import catalogue
+from core.methods.catalogue import catalogue
 from core.models.heads import Head
 from core.operators.base import Context
 from core.types import Question, State

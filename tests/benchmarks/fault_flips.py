@@ -75,7 +75,7 @@ def fill_home(folder: Path) -> None:
     from core.graph.readers.triple_file import TripleFile
     from core.graph.store import Graph
     from core.indexes import vectors
-    from core.instances.catalogue import save_instance as save_line
+    from core.methods.catalogue import save_method as save_line
     from core.operators.text import parse_line
     from tests.films import Bag
 
@@ -239,7 +239,7 @@ def _cases(folder: Path) -> object:
 
 
 def _settings(folder: Path) -> object:
-    from core.instances.catalogue import catalogue, own_file_faults
+    from core.methods.catalogue import catalogue, own_file_faults
     from core.models.declarations import merged_declarations
     from core.retrievers.declarations import declaration_faults as not_read
     from core.retrievers.declarations import declared_retrievers

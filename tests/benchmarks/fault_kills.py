@@ -18,8 +18,8 @@ from core.cases import cases, comparison_of_case
 from core.errors import HopscopeError
 from core.evaluation.runs.store import Store
 from core.graph.store import Graph
-from core.instances.catalogue import catalogue
 from core.io.home import ROOT
+from core.methods.catalogue import catalogue
 from tests.benchmarks import fault_work
 
 PATIENCE = 300.0  # Seconds until work counts as hanging.
@@ -179,7 +179,7 @@ def _cases(place: Path, undisturbed: str) -> set[str]:
     return found
 
 
-def _instances(place: Path, undisturbed: str) -> set[str]:
+def _methods(place: Path, undisturbed: str) -> set[str]:
     return set(catalogue())
 
 
@@ -207,6 +207,6 @@ LOOKS: dict[str, Callable[[Path, str], set[str]]] = {
     "index": _nothing,
     "evaluate": _evaluation,
     "cases": _cases,
-    "instances": _instances,
+    "instances": _methods,
     "text": _nothing,
 }

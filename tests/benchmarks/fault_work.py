@@ -131,7 +131,7 @@ def _evaluate(folder: Path, times: int) -> Iterator[str]:
 def outcomes(store, run: int) -> str:
     """A digest of a run's results without its times."""
     rows = sorted(
-        (row.instance, row.question.id, str(row.error), _but_for_seconds(row.outcome))
+        (row.method, row.question.id, str(row.error), _but_for_seconds(row.outcome))
         for row in store.rows(run)
     )
     return hashlib.sha256(repr(rows).encode()).hexdigest()
@@ -159,13 +159,13 @@ def _cases(folder: Path, times: int) -> Iterator[str]:
     yield "done"
 
 
-def _instances(folder: Path, times: int) -> Iterator[str]:
-    from core.instances.catalogue import save_instance
+def _methods(folder: Path, times: int) -> Iterator[str]:
+    from core.methods.catalogue import save_method
     from core.operators.text import parse_line
 
     yield "ready"
     for number in range(times):
-        yield f"ok {save_instance(f'of {folder.stat().st_ino} {number} {_unique_letters()}', parse_line(LINES[number % 2])).id}"
+        yield f"ok {save_method(f'of {folder.stat().st_ino} {number} {_unique_letters()}', parse_line(LINES[number % 2])).id}"
     yield "done"
 
 
@@ -194,7 +194,7 @@ WORK: dict[str, Callable[[Path, int], Iterator[str]]] = {
     "index": _index,
     "evaluate": _evaluate,
     "cases": _cases,
-    "instances": _instances,
+    "instances": _methods,
     "text": _text,
 }
 

@@ -19,8 +19,8 @@ from core.evaluation.reports.summary import RunSummary
 from core.evaluation.runs.evaluation_jobs import evaluate
 from core.evaluation.runs.plan import make_plan
 from core.evaluation.runs.store import Store, evaluations_file
-from core.instances.catalogue import Instance, catalogue
-from core.instances.model_needs import missing_models, needed_models
+from core.methods.catalogue import Method, catalogue
+from core.methods.model_needs import missing_models, needed_models
 from core.operators.base import Line
 
 SETS = "metaqa-1hop-test,metaqa-2hop-test,metaqa-3hop-test"
@@ -68,9 +68,7 @@ ANSWERS, CHOICES, ONE = (
 def main() -> None:
     """Compute missing results and print the table as Markdown."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.figures", description=__doc__)
-    parser.add_argument(
-        "instances", nargs="*", help="ids of instances (default: all that run here)"
-    )
+    parser.add_argument("methods", nargs="*", help="ids of methods (default: all that run here)")
     parser.add_argument("--only", choices=("quality", "answers"), help="one of the two parts")
     parser.add_argument(
         "--questions",
@@ -81,7 +79,7 @@ def main() -> None:
     options = parser.parse_args()
     engine, stages = Engine(), QuestionSample(options.questions, False, False)
     known = catalogue()
-    chosen = [known[name] for name in options.instances] or list(known.values())
+    chosen = [known[name] for name in options.methods] or list(known.values())
     ready = [i for i in chosen if not missing_models(i.line, engine.models)]
     asking = {i.id for i in ready if asks(i, engine.models)}
     quality = [
@@ -96,18 +94,18 @@ def main() -> None:
         print(line)
 
 
-def asks(instance: Instance, models) -> bool:
+def asks(method: Method, models) -> bool:
     """Return whether a language model is used before the answer."""
-    line = Line(tuple(operator for operator in instance.line if operator.stage != "generate"))
+    line = Line(tuple(operator for operator in method.line if operator.stage != "generate"))
     return not len(line) or any(
         models.info(name).kind == "chat" or name in READING for name in needed_models(line)
     )
 
 
-def summary(engine, instance: Instance, sample: QuestionSample) -> RunSummary:
+def summary(engine, method: Method, sample: QuestionSample) -> RunSummary:
     """The run of a method over a sample, completed first if necessary."""
     plan = make_plan(
-        [instance], SETS, sample.size, engine.graph, model=sample.model, cold=sample.cold
+        [method], SETS, sample.size, engine.graph, model=sample.model, cold=sample.cold
     )
     store = Store(evaluations_file())
     job = evaluate(engine, store, plan)
@@ -115,47 +113,45 @@ def summary(engine, instance: Instance, sample: QuestionSample) -> RunSummary:
     return RunSummary(store.run(job.number), store.rows(job.number))
 
 
-def table(instances: list[Instance], found: dict[tuple[str, bool], RunSummary]):
+def table(methods: list[Method], found: dict[tuple[str, bool], RunSummary]):
     """Lines of a Markdown table: answers alive after each stage at 1, 2 and 3 hops, and more.
 
     Further columns are Hits@1 and seconds of retrieval.
     """
-    yield f"| instance | {' | '.join(words for _, words in STAGES)} | n | Hits@1 | n | seconds |"
+    yield f"| method | {' | '.join(words for _, words in STAGES)} | n | Hits@1 | n | seconds |"
     yield "|---" + "|---:" * (len(STAGES) + 4) + "|"
-    for instance in instances:
-        answered = found.get((instance.id, True))
-        run = found.get((instance.id, False), answered)
-        cells = [by_hops(run, instance.id, name) for name, _ in STAGES] + [
-            str(size(run, instance.id))
-        ]
+    for method in methods:
+        answered = found.get((method.id, True))
+        run = found.get((method.id, False), answered)
+        cells = [by_hops(run, method.id, name) for name, _ in STAGES] + [str(size(run, method.id))]
         if answered:
             cells += [
-                by_hops(answered, instance.id, "hits@1"),
-                str(size(answered, instance.id)),
-                seconds(answered, instance.id),
+                by_hops(answered, method.id, "hits@1"),
+                str(size(answered, method.id)),
+                seconds(answered, method.id),
             ]
-        yield f"| `{instance.id}` | {' | '.join(cells)} |"
+        yield f"| `{method.id}` | {' | '.join(cells)} |"
 
 
-def by_hops(run: RunSummary, instance: str, name: str) -> str:
+def by_hops(run: RunSummary, method: str, name: str) -> str:
     """Means of a metric, one per hop count."""
-    told = [part.table([name])[instance][name].mean for part in run.by_hops().values()]
+    told = [part.table([name])[method][name].mean for part in run.by_hops().values()]
     return " ".join(
         "–" if mean is None else f"{mean:.2f}".replace("0.", ".", 1) if mean < 1 else "1.0"
         for mean in told
     )
 
 
-def size(run: RunSummary, instance: str) -> int:
+def size(run: RunSummary, method: str) -> int:
     """The lowest number of scored questions of any hop count."""
-    return min(part.counts(instance)["scored"] for part in run.by_hops().values())
+    return min(part.counts(method)["scored"] for part in run.by_hops().values())
 
 
-def seconds(run: RunSummary, instance: str) -> str:
+def seconds(run: RunSummary, method: str) -> str:
     """Median seconds before the answer is generated."""
     spent = [
         sum(cost.seconds for cost in row.outcome.costs if cost.stage != "generate")
-        for row in run.of(instance)
+        for row in run.of(method)
         if row.outcome
     ]
     return f"{np.median(spent):.3g}" if spent else "–"

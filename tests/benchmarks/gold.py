@@ -62,7 +62,7 @@ from core.evaluation.metrics.outcome import observe
 from core.evaluation.metrics.statistics import paired_test
 from core.finetune.reranker_data import question_half
 from core.graph.columns import Table
-from core.instances.catalogue import catalogue
+from core.methods.catalogue import catalogue
 from core.models.registry import Registry
 from core.operators.base import Line
 from core.sources import CorpusSource, SourceQuestion

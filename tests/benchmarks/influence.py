@@ -25,8 +25,8 @@ from core.comparison.lane_run import LaneListener, LaneRun, PrefixCache
 from core.diagnosis.influence import gold_items, influence_fault, measure_influence
 from core.engine import Engine, MethodLane
 from core.errors import BadInput
-from core.instances.catalogue import Instance, catalogue
 from core.io.home import ROOT
+from core.methods.catalogue import Method, catalogue
 from core.operators.text import parse_line
 from core.sources import CorpusSource, GraphSource, SourceQuestion
 from core.types import Influence
@@ -87,14 +87,14 @@ def _gold_paths(name: str) -> dict[str, set[str]]:
 def _passages(
     engine: Engine, each: int, model: bool, corpora: Sequence[str] = CORPORA
 ) -> Iterator[dict]:
-    instance = Instance("passages", "5 passages by vectors", parse_line(PASSAGES))
+    method = Method("passages", "5 passages by vectors", parse_line(PASSAGES))
     for name in corpora:
         source = CorpusSource(name).open(engine)
         found = []
         for question in _drawn_questions(
             [one for one in source.questions(next(iter(source.sets))) if one.gold], each
         ):
-            lane = _run_lane(engine, source.ask(question, model=model), instance)
+            lane = _run_lane(engine, source.ask(question, model=model), method)
             if influence_fault(lane, by_model=model):
                 continue
             try:
@@ -119,12 +119,12 @@ def _drawn_questions(questions, each: int) -> list:
     ]
 
 
-def _run_lane(engine: Engine, ask: SourceQuestion, instance: Instance) -> MethodLane:
-    run = LaneRun(ask, instance.line, engine.environment, PrefixCache())
+def _run_lane(engine: Engine, ask: SourceQuestion, method: Method) -> MethodLane:
+    run = LaneRun(ask, method.line, engine.environment, PrefixCache())
     run.retrieve(LaneListener())
     if ask.model:
         run.answer(LaneListener())
-    return MethodLane(ask, instance, **run.fields)
+    return MethodLane(ask, method, **run.fields)
 
 
 def _rows(name: str, found: Iterable[tuple[Influence, set[int]]], each: int) -> Iterator[dict]:

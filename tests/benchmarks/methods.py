@@ -41,8 +41,8 @@ from core.evaluation.reports.summary import RunSummary
 from core.evaluation.runs.evaluation_jobs import evaluate
 from core.evaluation.runs.plan import make_plan, models_used
 from core.evaluation.runs.store import Store, evaluations_file
-from core.instances.catalogue import Instance, catalogue
 from core.io.home import home_folder, models_folder
+from core.methods.catalogue import Method, catalogue
 from core.models.base import ChatReply
 from core.models.chat.client import ChatClient
 from core.models.chat.saved_replies import SavedReplies, read_shipped, write_shipped
@@ -127,13 +127,13 @@ def _main(options: argparse.Namespace, engine: Engine, corpus: Corpus) -> None:
     rows = by_extractors(_rows(options), [name for name in options.extractor.split(",") if name])
     left_out = [one.id for one in rows if options.no_llm and asks(one, engine.models, without=True)]
     found: dict[str, RunSummary] = {}
-    for instance in (one for one in rows if one.id not in left_out):
-        few = not options.no_llm and asks(instance, engine.models)
-        found[instance.id] = summary(
+    for method in (one for one in rows if one.id not in left_out):
+        few = not options.no_llm and asks(method, engine.models)
+        found[method.id] = summary(
             engine,
-            instance,
+            method,
             sets,
-            _few(instance, options) if few else options.sample,
+            _few(method, options) if few else options.sample,
             not options.no_llm,
         )
     if options.no_builds:
@@ -150,9 +150,9 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks methods", description=__doc__)
     number = lambda text: None if text == "all" else int(text)
     parser.add_argument(
-        "instances",
+        "methods",
         nargs="*",
-        help="ids of instances (default: every row of the in-depth analysis)",
+        help="ids of methods (default: every row of the in-depth analysis)",
     )
     parser.add_argument("--corpus", default="hotpotqa")
     parser.add_argument(
@@ -190,22 +190,20 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def _few(instance: Instance, options: argparse.Namespace) -> int | None:
+def _few(method: Method, options: argparse.Namespace) -> int | None:
     """Number of questions for methods with a language model before the answer, None for all."""
     sizes = [
         options.few
-        or next(
-            (most for name, most in SAMPLE_SIZES.items() if instance.id.startswith(name)), None
-        ),
+        or next((most for name, most in SAMPLE_SIZES.items() if method.id.startswith(name)), None),
         options.sample,
     ]
     return min((size for size in sizes if size is not None), default=None)
 
 
-def _rows(options: argparse.Namespace) -> list[Instance]:
+def _rows(options: argparse.Namespace) -> list[Method]:
     known = catalogue()
-    if options.instances:
-        return [known[name] for name in options.instances]
+    if options.methods:
+        return [known[name] for name in options.methods]
     rows = [
         one
         for one in known.values()
@@ -214,12 +212,12 @@ def _rows(options: argparse.Namespace) -> list[Instance]:
     return sorted(rows, key=lambda one: one.id != BASE)
 
 
-def by_extractors(rows: Sequence[Instance], extractors: Sequence[str]) -> list[Instance]:
+def by_extractors(rows: Sequence[Method], extractors: Sequence[str]) -> list[Method]:
     """Each method on its kind of graph by each extractor.
 
     A method whose graph has no such extractor stays as it is.
     """
-    found: list[Instance] = []
+    found: list[Method] = []
     for one in rows:
         kind, first = build_of(one.line), one.line.operators[:1]
         graphs = {build.extractor: build for build in of_kind(kind or "")}
@@ -233,12 +231,12 @@ def by_extractors(rows: Sequence[Instance], extractors: Sequence[str]) -> list[I
     return found
 
 
-def asks(instance: Instance, models, without: bool = False) -> bool:
+def asks(method: Method, models, without: bool = False) -> bool:
     """True where a language model is used before the answer, or to note points for it.
 
     With `without`, only where the method cannot run without one.
     """
-    operators = [part for one in instance.line if one.stage != "generate" for part in one.parts()]
+    operators = [part for one in method.line if one.stage != "generate" for part in one.parts()]
     return any(
         models.is_chat(name)
         for one in operators
@@ -247,21 +245,21 @@ def asks(instance: Instance, models, without: bool = False) -> bool:
     )
 
 
-def summary(engine, instance: Instance, sets: str, size: int | None, model: bool) -> RunSummary:
+def summary(engine, method: Method, sets: str, size: int | None, model: bool) -> RunSummary:
     """The run of a method, completed first if necessary, without results shared by questions."""
-    plan = make_plan([instance], sets, size, engine.graph, model=model, cold=True)
+    plan = make_plan([method], sets, size, engine.graph, model=model, cold=True)
     store = Store(evaluations_file())
     job = evaluate(engine, store, plan)
     finish_job(job)
     return RunSummary(store.run(job.number), store.rows(job.number))
 
 
-def measure_build(models, corpus: Corpus, instance: Instance) -> dict:
+def measure_build(models, corpus: Corpus, method: Method) -> dict:
     """Cost of a line's graph, built from nothing: seconds, model seconds, calls and tokens.
 
     The result is saved in a file.
     """
-    spec = build_of(instance.line)
+    spec = build_of(method.line)
     if spec is None:
         return {}
     one = build_for(corpus, spec)
@@ -332,7 +330,7 @@ class _NoNewReplies:
 
 def told(
     corpus: Corpus,
-    rows: Sequence[Instance],
+    rows: Sequence[Method],
     found: dict[str, RunSummary],
     costs: dict[str, dict],
     left_out,

@@ -38,8 +38,8 @@ from core.builds.run import build_context
 from core.comparison.lane_run import LaneListener, LaneRun, PrefixCache
 from core.corpus import Corpus, Document, open_corpus, write_corpus
 from core.engine import Engine
-from core.instances.catalogue import catalogue
 from core.io.home import ROOT, home_folder, models_folder
+from core.methods.catalogue import catalogue
 from core.models.base import ChatReply
 from core.models.registry import Registry
 from core.operators.base import Line

@@ -20,7 +20,7 @@ from core.comparison.lane_run import LaneListener, LaneRun, PrefixCache
 from core.datasets import datasets
 from core.diagnosis.funnel import gold_nodes
 from core.engine import Engine
-from core.instances.catalogue import catalogue
+from core.methods.catalogue import catalogue
 from core.sources import GraphSource
 from core.types import Question, State
 

@@ -35,9 +35,9 @@ from core.evaluation.metrics.catalogue import metric
 from core.evaluation.metrics.outcome import observe
 from core.evaluation.metrics.statistics import estimates, paired_test
 from core.finetune.reranker_data import question_half
-from core.instances.catalogue import ADAPTED_SUFFIX
-from core.instances.model_needs import missing_models
 from core.io.home import home_folder
+from core.methods.catalogue import ADAPTED_SUFFIX
+from core.methods.model_needs import missing_models
 from core.models.registry import Registry
 from core.models.scorers import LateInteractionScorer
 from core.operators.base import Context

@@ -19,7 +19,7 @@ from core.comparison.lane_run import LaneListener, LaneRun, PrefixCache
 from core.datasets import questions
 from core.diagnosis.funnel import gold_nodes
 from core.engine import Engine
-from core.instances.catalogue import catalogue
+from core.methods.catalogue import catalogue
 from core.operators.base import Context
 from core.operators.read import GraphReader
 from core.sources import GraphSource

@@ -7,10 +7,10 @@ import time
 
 from core.comparison.lane_run import LaneListener, LaneRun, PrefixCache
 from core.engine import Engine
-from core.instances.catalogue import catalogue
+from core.methods.catalogue import catalogue
 from core.sources import GraphSource
 
-INSTANCES = {"lego-1": 0.15, "lego-2": 1.5, "lego-10": 1.5, "lego-12": 1.5, "lego-14": 1.5}
+METHODS = {"lego-1": 0.15, "lego-2": 1.5, "lego-10": 1.5, "lego-12": 1.5, "lego-14": 1.5}
 SETS = ("metaqa-1hop-dev", "metaqa-2hop-dev", "metaqa-3hop-dev")
 EACH = 12  # Questions of each hop count.
 
@@ -23,7 +23,7 @@ def run() -> list[dict]:
     graph, encoder = engine.graph("metaqa"), Engine().models.encoder()
     questions = [dataset.draw(name, seed) for name in SETS for seed in range(EACH)]
     rows = []
-    for key, limit in INSTANCES.items():
+    for key, limit in METHODS.items():
         seconds = []
         for question in questions:
             ask = engine.ask(GraphSource.of(graph), question, model=False)

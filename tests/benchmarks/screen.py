@@ -18,7 +18,7 @@ from contextlib import contextmanager
 
 import psutil
 
-from core.instances.catalogue import catalogue
+from core.methods.catalogue import catalogue
 from pages.parts.question.permalink import DEFAULT_LANES
 from tests.benchmarks.processor import processor
 from tests.server import CHROMIUM, open_page, server

@@ -44,7 +44,7 @@ class ServerCase:
     It must take at most `seconds`, or reach `rate` replies per second.
     """
 
-    instance: str
+    method: str
     answers: int
     slots: int = 0
     busy: str = "queue"
@@ -96,7 +96,7 @@ def measured(name: str, case: ServerCase, question_set: str, at_once: int) -> st
             "--set",
             question_set,
             "--methods",
-            case.instance,
+            case.method,
         ]
         command += ["--sample", str(case.answers), "--json", *more]
         environment = {
@@ -121,4 +121,4 @@ def measured(name: str, case: ServerCase, question_set: str, at_once: int) -> st
         f"{seen['refused']:,} refused, {failed:,} failed"
     )
     verdict = f"{asked}: {'held' if holds else 'NOT HELD'} ({whole:.0f} s with the start)"
-    return f"{name}: {case.answers:,} answers of {case.instance}, {places}: {took}; {verdict}"
+    return f"{name}: {case.answers:,} answers of {case.method}, {places}: {took}; {verdict}"

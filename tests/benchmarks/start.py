@@ -19,7 +19,7 @@ def run() -> list[dict]:
     for _ in range(RUNS):
         start = time.perf_counter()
         subprocess.run(
-            [sys.executable, "-c", "import core, core.engine, core.instances.catalogue, core.cli"],
+            [sys.executable, "-c", "import core, core.engine, core.methods.catalogue, core.cli"],
             check=True,
         )
         seconds.append(time.perf_counter() - start)

@@ -19,7 +19,7 @@ from core.evaluation.metrics.catalogue import metric
 from core.evaluation.reports.export import format_figure
 from core.evaluation.reports.summary import RunSummary
 from core.indexes import vectors, walks
-from core.instances.catalogue import Instance, catalogue
+from core.methods.catalogue import Method, catalogue
 from core.operators.retrieve.walks import NodesThenWalks
 from tests.benchmarks.methods import asks, summary
 from tests.benchmarks.paired_tests import against
@@ -46,23 +46,19 @@ def main(arguments: Sequence[str]) -> None:
     engine = Engine()
     found: dict[str, RunSummary] = {}
     left_out: dict[str, str] = {}
-    for instance in (catalogue()[name] for name in options.instances or ROWS):
-        why = _absent(engine, instance, options)
+    for method in (catalogue()[name] for name in options.methods or ROWS):
+        why = _absent(engine, method, options)
         if why:
-            left_out[instance.id] = why
+            left_out[method.id] = why
         else:
-            found[instance.id] = summary(
-                engine, instance, options.sets, options.sample, options.llm
-            )
+            found[method.id] = summary(engine, method, options.sets, options.sample, options.llm)
     for line in report_lines(found, left_out, options.llm):
         print(line)
 
 
 def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks walks", description=__doc__)
-    parser.add_argument(
-        "instances", nargs="*", help=f"ids of instances (default: {', '.join(ROWS)})"
-    )
+    parser.add_argument("methods", nargs="*", help=f"ids of methods (default: {', '.join(ROWS)})")
     parser.add_argument("--graph", default="metaqa")
     parser.add_argument(
         "--sets",
@@ -78,11 +74,11 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def _absent(engine: Engine, instance: Instance, options: argparse.Namespace) -> str:
+def _absent(engine: Engine, method: Method, options: argparse.Namespace) -> str:
     """Reason why a row cannot run, or an empty text."""
-    operators = [part for operator in instance.line for part in operator.parts()]
+    operators = [part for operator in method.line for part in operator.parts()]
     if not options.llm and (
-        asks(instance, engine.models) or not any("paths" in one.writes for one in operators)
+        asks(method, engine.models) or not any("paths" in one.writes for one in operators)
     ):
         return "it needs a language model"
     graph = engine.graph(options.graph)

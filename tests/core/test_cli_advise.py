@@ -46,12 +46,12 @@ def test_killed_in_the_middle_it_goes_on_with_the_same_questions(home, capsys):
         open_corpus("coast").questions("coast-made"),
     )
     store = Store(home / "evaluations.sqlite")
-    early = {(row.instance, row.question.id): row.outcome for row in store.rows(stopped.run)}
+    early = {(row.method, row.question.id): row.outcome for row in store.rows(stopped.run)}
     assert not stopped.done and 5 <= len(early) < 7 * stopped.size
     assert main([*COMMAND[3:], "--json"]) == EXIT_OK
     printed = capsys.readouterr()
     found, advice = json.loads(printed.out).values()
-    late = {(row.instance, row.question.id): row.outcome for row in store.rows(advice["run"])}
+    late = {(row.method, row.question.id): row.outcome for row in store.rows(advice["run"])}
     assert (
         advice["done"]
         and advice["run"] == stopped.run

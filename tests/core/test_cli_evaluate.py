@@ -33,7 +33,7 @@ def told(films, tmp_path, monkeypatch, capsys):
         "what genre has [One]\tDrama\nwho directed [Two]\tAnn\nwho is [Nobody]\tAnn\n", "utf-8"
     )
 
-    def run(*arguments, set=str(file), instances=f"{LINE},lego-1"):
+    def run(*arguments, set=str(file), methods=f"{LINE},lego-1"):
         code = main(
             [
                 "evaluate",
@@ -42,7 +42,7 @@ def told(films, tmp_path, monkeypatch, capsys):
                 "--graph",
                 str(films.folder),
                 "--methods",
-                instances,
+                methods,
                 *arguments,
             ]
         )
@@ -56,31 +56,29 @@ def test_one_object_with_every_promised_figure(told):
     code, out, _ = told("--no-llm", "--json", "--sample", "3")
     result = json.loads(out)
     assert code == EXIT_OK and list(result["instances"]) == [LINE.replace("hops=2, ", ""), "lego-1"]
-    for instance in result["instances"].values():
+    for method in result["instances"].values():
         for name in PROMISED:
             # the failed question scores 0 and has no cost
             counted = 2 if name in ("seconds", "tokens_in", "tokens_out") else 3
             assert (
-                set(instance["metrics"][name]) == {"mean", "low", "high", "n"}
-                and instance["metrics"][name]["n"] == counted
+                set(method["metrics"][name]) == {"mean", "low", "high", "n"}
+                and method["metrics"][name]["n"] == counted
             )
-        assert instance["questions"] == {
+        assert method["questions"] == {
             "asked": 3,
             "scored": 2,
             "failed": 1,
             "without_context": 0,
             "without_answers": 0,
         }
-        assert instance["answered_by"] == {"graph reader": 2}
-        assert list(instance["errors"])[0].startswith("“Nobody” ")
+        assert method["answered_by"] == {"graph reader": 2}
+        assert list(method["errors"])[0].startswith("“Nobody” ")
         assert (
-            instance["metrics"]["subgraph_recall"]["mean"]
-            == instance["metrics"]["path_hit@32"]["mean"]
+            method["metrics"]["subgraph_recall"]["mean"]
+            == method["metrics"]["path_hit@32"]["mean"]
             == pytest.approx(2 / 3)
         )
-        assert (
-            instance["metrics"]["tokens_in"]["mean"] == 0 < instance["metrics"]["seconds"]["mean"]
-        )
+        assert method["metrics"]["tokens_in"]["mean"] == 0 < method["metrics"]["seconds"]["mean"]
     assert result["sample"] == 3 and result["of"] == 3 and result["model"] is False
     # the same questions: nothing is run again
     assert json.loads(told("--no-llm", "--json")[1])["run"] == result["run"]
@@ -115,17 +113,17 @@ def test_a_table_and_files(told, tmp_path):
     assert r"\begin{tabular}" in (tmp_path / "t.tex").read_text()
 
 
-def test_changes_are_tried_on_what_each_instance_loses(told, tmp_path):
+def test_changes_are_tried_on_what_each_method_loses(told, tmp_path):
     """Asked for its genre, One has Drama; the director is ranked second, and the graph reader follows the first path whatever is kept."""
     file = tmp_path / "lost.txt"
     file.write_text("what genre has [One]\tDrama\nwhat genre has One [One]\tAnn\n", "utf-8")
     line = "EgoNetwork() >> ShortestPaths() >> Rank(model='bm25', keep=1)"
-    code, out, _ = told("--no-llm", "--repairs", set=str(file), instances=line)
+    code, out, _ = told("--no-llm", "--repairs", set=str(file), methods=line)
     assert (
         code == EXIT_OK
         and f"Of 2 questions {line} loses 1: {CAUSE_LABELS[Cause.OUTRANKED]} 1" in out
     )
-    found = json.loads(told("--no-llm", "--repairs", "--json", set=str(file), instances=line)[1])[
+    found = json.loads(told("--no-llm", "--repairs", "--json", set=str(file), methods=line)[1])[
         "repairs"
     ]
     assert [(one["lost"], one["within"]) for one in found] == [(1, 1)] and all(
@@ -191,7 +189,7 @@ def test_bad_input_ends_in_a_sentence(told, arguments, changed, sentence):
     assert code == EXIT_WRONG_INPUT and sentence in err and "Traceback" not in err
 
 
-def test_an_instance_that_answers_nothing_is_a_failure(told, tmp_path):
+def test_an_method_that_answers_nothing_is_a_failure(told, tmp_path):
     file = tmp_path / "unknown.txt"
     file.write_text("who is [Nobody]\tAnn\n", "utf-8")
     code, out, _ = told("--no-llm", "--json", set=str(file))

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from core.cli import EXIT_FAILED, EXIT_OK, EXIT_WRONG_INPUT, main
-from core.instances.catalogue import catalogue
+from core.methods.catalogue import catalogue
 
 
 @pytest.fixture

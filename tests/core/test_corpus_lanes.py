@@ -11,7 +11,7 @@ from core.cli import main
 from core.corpus import Document, new_folder, remove_corpus, write_corpus
 from core.engine import Engine
 from core.errors import BadInput, ModelFailed
-from core.instances.catalogue import catalogue, find_instance
+from core.methods.catalogue import catalogue, find_method
 from core.results import comparison_dict
 from core.sources import CorpusSource, GraphSource
 from core.types import Question
@@ -53,7 +53,7 @@ class Words(Written):
 def compared(engine, corpus, *lines, **how):
     job = engine.compare(
         engine.ask(CorpusSource.of(corpus), how.pop("question", ASKED), **how),
-        [find_instance(line) for line in lines],
+        [find_method(line) for line in lines],
     )
     assert job.wait(60)
     return job.comparison
@@ -174,16 +174,16 @@ def test_without_a_model_the_prompt_and_an_excerpt(corpus, engine):
 
 def test_the_same_question_is_one_job_until_its_graph_is_another(corpus, engine):
     asked = engine.ask(CorpusSource.of(corpus), ASKED)
-    key = engine.key(asked, [find_instance(NEAR)])
-    assert key == engine.key(engine.ask(CorpusSource("carols"), ASKED), [find_instance(NEAR)])
+    key = engine.key(asked, [find_method(NEAR)])
+    assert key == engine.key(engine.ask(CorpusSource("carols"), ASKED), [find_method(NEAR)])
     more = corpus.add([Document("tim", "Tiny Tim was lame.")])
-    assert key != engine.key(engine.ask(CorpusSource.of(more), ASKED), [find_instance(NEAR)])
+    assert key != engine.key(engine.ask(CorpusSource.of(more), ASKED), [find_method(NEAR)])
     assert len(engine.ask(CorpusSource.of(more), ASKED).source.graph.columns.chunks) == 4
 
 
 def test_a_comparison_is_known_without_building_or_opening_anything(corpus, engine):
     asked = engine.ask(CorpusSource.of(corpus), ASKED)
-    line = find_instance(NEAR.replace("BuiltGraph()", "BuiltGraph(build='chunks')"))
+    line = find_method(NEAR.replace("BuiltGraph()", "BuiltGraph(build='chunks')"))
     first = engine.key(asked, [line])
     job = engine.compare(asked, [line])
     assert job.key == first and job.wait(60) and job.comparison.lanes[0].status == "done"
@@ -246,7 +246,7 @@ def test_a_line_on_documents_is_none_for_triples(toy, engine):
 
 def _ask(engine, graph, line):
     job = engine.compare(
-        engine.ask(GraphSource.of(graph), Question("q", entities=("A",))), [find_instance(line)]
+        engine.ask(GraphSource.of(graph), Question("q", entities=("A",))), [find_method(line)]
     )
     assert job.wait(60)
     return job.comparison
@@ -375,7 +375,7 @@ def test_evaluated_over_the_questions_of_a_corpus(corpus, engine, capsys, monkey
     # so that no graph is built within a question
     monkeypatch.setattr("core.comparison.built_graphs.MAX_ON_DEMAND_CHARACTERS", 3)
     arguments = ["evaluate", "--set", "carols", "--methods", lines, "--sample", "all", "--json"]
-    assert main(arguments, lambda: engine) == 1  # one instance answered no question
+    assert main(arguments, lambda: engine) == 1  # one method answered no question
     near, other, alone = json.loads(capsys.readouterr().out)["instances"].values()
     figure = lambda told, name: told["metrics"][name]["mean"]
     assert [figure(near, name) for name in ("context_recall", "hits@1", "token_recall")] == [

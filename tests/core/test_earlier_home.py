@@ -1,7 +1,7 @@
 """What an earlier version saved opens: a person's folder as it was written then, in tests/earlier/home.tar.gz.
 
 It holds a graph of nine triples with a question set and vectors of its nodes, a corpus of three documents with a question set and four
-builds, two evaluations, a search, two saved instances, two cases, a rating, a declared model and a declared retriever; and `expected.json`,
+builds, two evaluations, a search, two saved methods, two cases, a rating, a declared model and a declared retriever; and `expected.json`,
 the cases and evaluations as plain data as that version printed them.
 """
 
@@ -23,7 +23,7 @@ from core.datasets import dataset_of, open_graph
 from core.evaluation.metrics.catalogue import metric
 from core.evaluation.reports.summary import RunSummary, summary_dict
 from core.evaluation.runs.store import Store, evaluations_file
-from core.instances.catalogue import catalogue
+from core.methods.catalogue import catalogue
 from core.models.registry import Registry
 from core.results import comparison_dict
 
@@ -96,13 +96,13 @@ def _without_cut_passages(one: dict[str, Any], summary: RunSummary) -> None:
     cut = lambda name: "@" in name and metric(name).over_passages
     one["paired"] = [test for test in one["paired"] if not cut(test["metric"])]
     one["fronts"] = [front for front in one["fronts"] if not cut(front["quality"])]
-    for instance, figures in one["instances"].items():
+    for method, figures in one["instances"].items():
         for table in (
             figures["metrics"],
             figures["metrics_with_context"],
             *figures["by_hops"].values(),
         ):
-            for name in [name for name in table if summary.lacks(instance, name)]:
+            for name in [name for name in table if summary.lacks(method, name)]:
                 del table[name]
 
 
@@ -128,7 +128,7 @@ def test_graphs_question_sets_and_builds_are_used_as_they_are(earlier, capsys):
     assert "ready" in vectors or "for another setting" in vectors
 
 
-def test_saved_instances_and_declared_models_are_there(earlier, capsys):
+def test_saved_methods_and_declared_models_are_there(earlier, capsys):
     assert {key for key, one in catalogue().items() if one.group == "own"} == {
         "own-my-paths",
         "own-found",

@@ -7,7 +7,7 @@ import pytest
 
 from core.engine import Engine
 from core.errors import BadInput, ModelFailed, UnknownEntity
-from core.instances.catalogue import Instance
+from core.methods.catalogue import Method
 from core.models.base import ChatReply
 from core.models.registry import Registry
 from core.operators.text import parse_line
@@ -19,8 +19,8 @@ from core.types import Question
 LINE = "EgoNetwork() >> ShortestPaths() >> Rank(keep={keep}) >> Answer()"
 
 
-def instance(key, text):
-    return Instance(key, key, parse_line(text))
+def method(key, text):
+    return Method(key, key, parse_line(text))
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def test_lanes_share_what_they_have_in_common(engine, kit):
     ask = engine.ask(
         GraphSource.of(kit.graph), Question("genre of One", entities=("One",), answers=("Drama",))
     )
-    lanes = [instance("a", LINE.format(keep=2)), instance("b", LINE.format(keep=1))]
+    lanes = [method("a", LINE.format(keep=2)), method("b", LINE.format(keep=1))]
     alone = done(engine.compare(ask, lanes[:1])).comparison.lanes[0]
     job = done(engine.compare(ask, lanes))
     for lane in job.comparison.lanes:  # the subgraph and the paths were computed once
@@ -70,8 +70,8 @@ def test_a_failing_lane_leaves_the_others_alone(engine, kit):
         engine.compare(
             ask,
             [
-                instance("bad", "EgoNetwork() >> ShortestPaths() >> Rank(model='bm25')"),
-                instance("good", LINE.format(keep=1)),
+                method("bad", "EgoNetwork() >> ShortestPaths() >> Rank(model='bm25')"),
+                method("good", LINE.format(keep=1)),
             ],
         )
     )
@@ -95,8 +95,8 @@ def test_a_lane_with_an_unknown_model_fails_alone(kit):
         engine.compare(
             ask,
             [
-                instance("bad", "EgoNetwork() >> ShortestPaths() >> Rank(model='nothing')"),
-                instance("good", "EgoNetwork() >> BeamSearch(model='bm25', rank='steps')"),
+                method("bad", "EgoNetwork() >> ShortestPaths() >> Rank(model='nothing')"),
+                method("good", "EgoNetwork() >> BeamSearch(model='bm25', rank='steps')"),
             ],
         )
     )
@@ -107,7 +107,7 @@ def test_a_lane_with_an_unknown_model_fails_alone(kit):
 
 def test_the_same_question_and_lanes_are_one_job(engine, kit):
     ask = engine.ask(GraphSource.of(kit.graph), Question("genre of One", entities=("One",)))
-    lanes = [instance("a", LINE.format(keep=2))]
+    lanes = [method("a", LINE.format(keep=2))]
     assert done(engine.compare(ask, lanes)) is engine.compare(ask, lanes)
 
 
@@ -124,8 +124,8 @@ def test_failed_lane_is_asked_again_and_complete_lanes_are_not(engine, kit):
     server = engine.models.choosers["bm25"] = Recovering()
     ask = engine.ask(GraphSource.of(kit.graph), Question("genre of One", entities=("One",)))
     lanes = [
-        instance("served", "EgoNetwork() >> ShortestPaths() >> Rank(model='bm25')"),
-        instance("local", LINE.format(keep=1)),
+        method("served", "EgoNetwork() >> ShortestPaths() >> Rank(model='bm25')"),
+        method("local", LINE.format(keep=1)),
     ]
     failed = done(engine.compare(ask, lanes))
     prompts = len(engine.models.chat().asked)
@@ -155,7 +155,7 @@ def test_lane_whose_model_sent_nothing_is_asked_again(engine, kit, monkeypatch, 
 
     monkeypatch.setattr(engine.models.chat(), "reply", send)
     ask = engine.ask(GraphSource.of(kit.graph), Question("genre of One", entities=("One",)))
-    lanes = [instance("a", LINE.format(keep=2))]
+    lanes = [method("a", LINE.format(keep=2))]
     for _ in range(2):
         assert done(engine.compare(ask, lanes)).comparison.lanes[0].status == "done"
     assert len(calls) == asked
@@ -176,8 +176,8 @@ def test_cancelling_stops_the_lanes_that_are_left(engine, kit):
     job = engine.compare(
         ask,
         [
-            instance("slow", "EgoNetwork() >> ShortestPaths() >> Rank(model='bm25')"),
-            instance("next", LINE.format(keep=1)),
+            method("slow", "EgoNetwork() >> ShortestPaths() >> Rank(model='bm25')"),
+            method("next", LINE.format(keep=1)),
         ],
     )
     assert reached.wait(120)
@@ -194,7 +194,7 @@ def test_without_a_model_nobody_is_asked(engine, kit):
         model=False,
     )
     lane = comparison_dict(
-        done(engine.compare(ask, [instance("a", LINE.format(keep=1))])).comparison
+        done(engine.compare(ask, [method("a", LINE.format(keep=1))])).comparison
     )["lanes"][0]
     assert lane["answer"] is None and "One -> has_genre -> Drama" in lane["prompt"]
     assert lane["funnel"]["prompt"] == ["Drama"] and lane["operators"][-1]["calls"] == 0
@@ -225,7 +225,7 @@ def test_no_lane_and_too_many(engine, kit):
     with pytest.raises(BadInput):
         engine.compare(ask, [])
     with pytest.raises(BadInput):
-        engine.compare(ask, [instance("a", LINE.format(keep=1))] * 9)
+        engine.compare(ask, [method("a", LINE.format(keep=1))] * 9)
 
 
 def test_the_encoder_is_loaded_though_its_first_vectors_were_saved(kit, monkeypatch):
@@ -251,7 +251,7 @@ def test_a_model_that_nobody_declared_costs_its_own_lane_alone(kit):
     engine = Engine(Registry())
     ask = engine.ask(GraphSource.of(kit.graph), Question("genre of One", entities=("One",)))
     near = "EgoNetwork() >> ShortestPaths()"
-    lanes = [instance("a", f"{near} >> Answer(role='nobody')"), instance("b", near)]
+    lanes = [method("a", f"{near} >> Answer(role='nobody')"), method("b", near)]
     job = done(engine.compare(ask, lanes))
     assert [lane.status for lane in job.comparison.lanes] == ["failed", "done"]
     first, second = comparison_dict(job.comparison)["lanes"]

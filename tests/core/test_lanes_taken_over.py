@@ -14,20 +14,20 @@ from core.comparison.lane_run import LaneRun
 from core.diagnosis.influence import measure_influence
 from core.diagnosis.verdict.verdict_words import explain_comparison
 from core.engine import Engine
-from core.instances.catalogue import Instance
+from core.methods.catalogue import Method
 from core.operators.text import parse_line
 from core.runtime.jobs import JOB_DONE
 from core.sources import GraphSource
 from core.types import Question
 
 ONE, TWO = "Ann -> directed_by_reverse -> One", "Ann -> directed_by_reverse -> Two"
-NARROW = Instance(
+NARROW = Method(
     "narrow",
     "No. 1",
     parse_line("EgoNetwork() >> ShortestPaths() >> Rank(keep=1) >> Answer()"),
     method="Rank few",
 )
-WIDE = Instance(
+WIDE = Method(
     "wide",
     "No. 2",
     parse_line("EgoNetwork() >> ShortestPaths() >> Rank() >> Answer()"),
@@ -51,8 +51,8 @@ def asked(engine, kit, model=True):
     )
 
 
-def compared(engine, ask, *instances, **options):
-    job = engine.compare(ask, instances, **options)
+def compared(engine, ask, *methods, **options):
+    job = engine.compare(ask, methods, **options)
     assert job.wait(60) and job.status == JOB_DONE
     while job.comparison.repairing:
         time.sleep(0.02)
@@ -68,7 +68,7 @@ def test_a_repair_runs_its_own_lane_and_nothing_else(engine, kit):
         engine,
         ask,
         NARROW,
-        Instance(spec, "No. 1, changed", parse_line(spec)),
+        Method(spec, "No. 1, changed", parse_line(spec)),
         repairs=True,
         before=first,
     )
@@ -91,7 +91,7 @@ def test_what_was_promised_is_what_the_lane_and_the_headline_count(engine, kit):
             engine,
             ask,
             NARROW,
-            Instance(repair.spec, "Changed", parse_line(repair.spec)),
+            Method(repair.spec, "Changed", parse_line(repair.spec)),
             before=first,
         )
     )
@@ -159,6 +159,6 @@ def test_all_lanes_done_before_end_at_once(engine, kit):
     ask = asked(engine, kit)
     first = compared(engine, ask, NARROW, WIDE)
     alone = compared(engine, ask, WIDE, before=first)
-    assert [lane.instance.id for lane in alone.lanes] == ["wide"] and alone.lanes[
+    assert [lane.method.id for lane in alone.lanes] == ["wide"] and alone.lanes[
         0
     ].states == first.lanes[1].states

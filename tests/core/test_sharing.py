@@ -33,9 +33,9 @@ from core.evaluation.runs.plan import DrawnQuestion
 from core.evaluation.runs.store import Store, evaluations_file
 from core.indexes import index_state
 from core.indexes.index_kinds import INDEX_KINDS
-from core.instances.catalogue import catalogue, find_instance, save_instance
-from core.instances.catalogue import delete_instance as delete_method
 from core.io.home import home_folder
+from core.methods.catalogue import catalogue, find_method, save_method
+from core.methods.catalogue import delete_method as delete_method
 from core.models.hosts import check_host
 from core.models.registry import Registry
 from core.runtime.jobs import Job, Jobs
@@ -153,7 +153,7 @@ THINGS = {
     "graph": Thing(_graph, (remove_graph,), own_folder),
     "question set": Thing(_set, (remove_set,), lambda name: added_sets().get(name)),
     "method": Thing(
-        lambda: save_instance("Mine", find_instance(LINE).line).id,
+        lambda: save_method("Mine", find_method(LINE).line).id,
         (delete_method,),
         lambda key: catalogue().get(key),
     ),

@@ -19,7 +19,7 @@ from core.diagnosis.targets import answers_of
 from core.environment import Environment
 from core.errors import BadInput
 from core.graph.names.lookup import name_lookup
-from core.instances.catalogue import catalogue
+from core.methods.catalogue import catalogue
 from core.operators.text import parse_line
 from core.snapshot import ExcerptGraph, excerpt, freeze_all, thaw_all
 from core.snapshot.reader import StateReader

@@ -140,7 +140,7 @@ class Project:
     @property
     def method_rows(self) -> int:
         """Number of methods in the catalogue."""
-        files = (self.root / "core" / "instances").glob("*.toml")
+        files = (self.root / "core" / "methods").glob("*.toml")
         return sum(len(tomllib.loads(file.read_text("utf-8"))) for file in files)
 
     @property

@@ -19,7 +19,7 @@ BUILDERS = {"with_command", "library_message"}
 TERMINAL_MODULES = {
     "core/comparison/lane_traces.py",
     "core/graph/building/ladybug_graphs.py",
-    "core/instances/page.py",
+    "core/methods/page.py",
 }
 
 

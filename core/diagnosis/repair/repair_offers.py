@@ -41,9 +41,9 @@ def find_equal_lane(comparison: MethodComparison, lane: MethodLane, repair: Repa
     line = parse_line(repair.spec)
     new = _new_types(lane, repair)
     for place, other in enumerate(comparison.lanes):
-        if repr(other.instance.line) == repair.spec:
+        if repr(other.method.line) == repair.spec:
             return place
-        types = _types(other.instance.line)
+        types = _types(other.method.line)
         alike = new <= set(types) if new else types == _types(line)
         if other is not lane and alike and _brings(comparison, other, repair):
             return place
@@ -74,7 +74,7 @@ def _types(line: Line) -> list[type]:
 
 def _new_types(lane: MethodLane, repair: Repair) -> set[type]:
     """Return the operator types that a repair introduces; empty if it only changes values."""
-    return set(_types(parse_line(repair.spec))) - set(_types(lane.instance.line))
+    return set(_types(parse_line(repair.spec))) - set(_types(lane.method.line))
 
 
 def _brings(comparison: MethodComparison, lane: MethodLane, repair: Repair) -> bool:

@@ -22,7 +22,7 @@ from core.diagnosis.verdict.explainers import explainer_of
 from core.diagnosis.verdict.verdict_words import explain_comparison
 from core.environment import Environment
 from core.errors import BadInput, ModelFailed, ModelUnavailable, RunCancelled
-from core.instances.catalogue import Instance
+from core.methods.catalogue import Method
 from core.runtime.jobs import JOB_DONE, Job
 from core.types import Repair
 from core.watch import Watch
@@ -47,7 +47,7 @@ class RepairWork:
         environment: Environment,
         prefixes: PrefixCache,
         queues: LaneQueues,
-        asks_chat: Callable[[Instance], bool],
+        asks_chat: Callable[[Method], bool],
         alive: Callable[[], bool],
     ):
         self._comparison, self._environment, self._prefixes = comparison, environment, prefixes
@@ -119,7 +119,7 @@ class RepairWork:
                 or one.stage is None
                 or lane.tried
                 or lane.state.partly
-                or self._asks_chat(lane.instance)
+                or self._asks_chat(lane.method)
             ):
                 continue
             self._wait(job)

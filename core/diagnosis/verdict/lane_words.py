@@ -11,10 +11,10 @@ def lane_names(comparison: MethodComparison) -> list[str]:
     It is the plain name of the method in quotes. Where two are alike it is the paper's name, and
     where these are alike too, the number of the lane is added.
     """
-    instances = [lane.instance for lane in comparison.lanes]
-    plain, own = [one.label for one in instances], [one.name for one in instances]
+    methods = [lane.method for lane in comparison.lanes]
+    plain, own = [one.label for one in methods], [one.name for one in methods]
     names = [
-        own[i] if plain.count(plain[i]) > 1 else _quoted(plain[i]) for i in range(len(instances))
+        own[i] if plain.count(plain[i]) > 1 else _quoted(plain[i]) for i in range(len(methods))
     ]
     return [
         f"{name} (method {i + 1})" if names.count(name) > 1 else name

@@ -38,7 +38,7 @@ from core.evaluation.advice.plan import (
     PILOT_QUESTIONS,
     QUESTION_TIME_SHARE,
     QUESTIONS_DONE_SHARE,
-    advice_instances,
+    advice_methods,
     default_writer,
     graph_kinds,
 )
@@ -57,9 +57,9 @@ from core.evaluation.reports.ranks import MIN_RANKED_QUESTIONS
 from core.evaluation.reports.summary import RunSummary
 from core.evaluation.runs.evaluation_jobs import begin_evaluation
 from core.evaluation.runs.plan import Plan, make_plan
-from core.evaluation.runs.row import load_models, make_ask, run_instances
+from core.evaluation.runs.row import load_models, make_ask, run_methods
 from core.evaluation.runs.store import Store
-from core.instances.catalogue import catalogue
+from core.methods.catalogue import catalogue
 from core.models.base import Models
 from core.models.chat.saved_replies import CachedChat, SavedReplies
 from core.runtime.jobs import Job
@@ -279,7 +279,7 @@ class GraphAdvisor:
 
     def _plan(self, advice: Advice, size: int) -> Plan:
         return make_plan(
-            advice_instances(),
+            advice_methods(),
             advice.set,
             size,
             self.engine.graph,  # type: ignore[attr-defined]
@@ -300,7 +300,7 @@ class GraphAdvisor:
         seconds: list[float] = []
         for place in range(len(plan.drawn)):
             begin = self.clock()
-            list(run_instances(plan, self._environment, ask, place, watch=part))
+            list(run_methods(plan, self._environment, ask, place, watch=part))
             seconds.append(self.clock() - begin)
         left = self.minutes * 60 - (self.clock() - self._begun)
         return affordable_questions(left, seconds, total)

@@ -77,9 +77,9 @@ class AdviceAnswer:
     details : sentences of the recommendation.
     caveats : sentences on what the questions can and cannot show.
     made : sentences on how many questions were made and left out.
-    shares : share of gold passages among the first four, by instance, over the `asked` questions
+    shares : share of gold passages among the first four, by method, over the `asked` questions
         that all methods were asked. Empty if there are too few.
-    names : names of the instances. Empty if there are too few questions.
+    names : names of the methods. Empty if there are too few questions.
     """
 
     needed: str

@@ -10,8 +10,8 @@ from core.builds.shipped_data import find_shipped_build
 from core.comparison.lane_run import build_of
 from core.corpus import Corpus
 from core.evaluation.advice.advice_state import QUESTIONS_BY_MODEL, QUESTIONS_BY_NAMES
-from core.instances.catalogue import Instance, catalogue
 from core.io.durations import duration_text, rough_range_text
+from core.methods.catalogue import Method, catalogue
 from core.models.base import Models
 from core.models.chat.saved_replies import SavedReplies
 from core.watch import NO_WATCH, Watch
@@ -86,7 +86,7 @@ class AdviceCostEstimate:
         return f"{graphs} {writer_sentence} {question_sentence}"
 
 
-def advice_instances() -> tuple[Instance, ...]:
+def advice_methods() -> tuple[Method, ...]:
     """Return the methods to compare, those without a graph first."""
     known = catalogue()
     return tuple(known[id] for id in (*METHODS_WITHOUT_GRAPH, *METHODS_WITH_GRAPH))
@@ -95,7 +95,7 @@ def advice_instances() -> tuple[Instance, ...]:
 def graph_kinds() -> list[str]:
     """Return the kinds of graphs that the methods run on, chunks first."""
     return list(
-        dict.fromkeys(kind for instance in advice_instances() if (kind := build_of(instance.line)))
+        dict.fromkeys(kind for method in advice_methods() if (kind := build_of(method.line)))
     )
 
 

@@ -30,9 +30,9 @@ class RoadmapQuestion:
 class Leaf:
     """A recommendation of the roadmap.
 
-    `when` holds the answers that lead to it, in order. `method` is the instance and `name` the
+    `when` holds the answers that lead to it, in order. `method` is the method and `name` the
     paper's name of it. `said` is the paper's statement and `place` its location. `inferred` says
-    how the choice was made if the figure leaves it open. `also` is the instance that the paper
+    how the choice was made if the figure leaves it open. `also` is the method that the paper
     itself proposes.
     """
 
@@ -136,8 +136,8 @@ def measured_sentence(
     Parameters
     ----------
     leaf : a leaf of the roadmap, with its recommended method.
-    shares : share of gold passages among the first four, by instance.
-    names : names of the instances.
+    shares : share of gold passages among the first four, by method.
+    names : names of the methods.
     n : number of made questions.
 
     Returns

@@ -37,7 +37,7 @@ README_TEXT = (
 
 @dataclass(frozen=True)
 class _ExportedResult:
-    """Result of an instance for a question.
+    """Result of a method for a question.
 
     It holds documents with scores, best first, the texts that were read, and the answer.
     """
@@ -51,7 +51,7 @@ class _ExportedResult:
 def run_files(engine: Any, store: Store, run: Run, watch: Watch = NO_WATCH) -> dict[str, str]:
     """Return the texts of the exported files, by file name.
 
-    For each instance there is a TREC run, a file of RAGAS rows and one of BenchmarkQED answers. One
+    For each method there is a TREC run, a file of RAGAS rows and one of BenchmarkQED answers. One
     more file has the qrels of all questions. Empty files are left out.
 
     Parameters
@@ -71,7 +71,7 @@ def run_files(engine: Any, store: Store, run: Run, watch: Watch = NO_WATCH) -> d
     """
     drawn = store.drawn(run.id)
     answers = {
-        (row.instance, row.question.id): row.outcome.answer.text
+        (row.method, row.question.id): row.outcome.answer.text
         for row in store.rows(run.id)
         if row.outcome and row.outcome.answer
     }
@@ -165,7 +165,7 @@ def trec_id(id: str) -> str:
     return TREC_UNSAFE.sub(lambda blank: quote(blank.group()), id) or "-"
 
 
-Answers = dict[tuple[str, str], str]  # answers by instance and question
+Answers = dict[tuple[str, str], str]  # answers by method and question
 
 
 def _exported_results(
@@ -177,7 +177,7 @@ def _exported_results(
     answers: Answers,
     watch: Watch = NO_WATCH,
 ) -> Iterator[_ExportedResult]:
-    """Yield the result of an instance for each question with saved states.
+    """Yield the result of a method for each question with saved states.
 
     Questions that can no longer be opened are left out.
     """

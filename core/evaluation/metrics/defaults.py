@@ -23,7 +23,7 @@ class Defaults:
     question: str  # the metric shown for each question
     qualities: tuple[str, ...]  # metrics that a search may maximise, the usual one first
     changes: tuple[str, ...]  # metrics that show the effect of a changed step
-    methods: tuple[str, ...]  # instances that a new evaluation proposes
+    methods: tuple[str, ...]  # methods that a new evaluation proposes
     reader: str  # source of the scored answers if no language model is asked
 
 

@@ -1,4 +1,4 @@
-"""Outcome of one instance on one question.
+"""Outcome of one method on one question.
 
 An outcome holds the facts from which every metric is computed, and is small enough to be saved.
 """
@@ -102,7 +102,7 @@ class NamedDocumentCounts:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Facts about one instance's result on one question.
+    """Facts about one method's result on one question.
 
     `golds` is the number of known answers. A field is None if the method has no such stage.
     """

@@ -52,7 +52,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class PairedTest:
-    """Difference a - b of two instances on the questions where both have a value.
+    """Difference a - b of two methods on the questions where both have a value.
 
     It holds the mean difference, its 95 % interval and the p-value of the hypothesis that there is
     no difference. `p_holm` is the p-value after Holm's step-down correction over the comparisons
@@ -186,7 +186,7 @@ def paired_test(
     of_b: Sequence[float] | np.ndarray,
     seed: int = 0,
 ) -> PairedTest | None:
-    """Compare two instances on the questions where both have a value.
+    """Compare two methods on the questions where both have a value.
 
     The p-value is that of a two-sided sign-flip permutation test of the mean difference: exact if
     all flips can be enumerated, else from 9,999 random ones. The interval is the percentile
@@ -195,7 +195,7 @@ def paired_test(
     Parameters
     ----------
     metric : name of the metric.
-    a, b : ids of the instances.
+    a, b : ids of the methods.
     of_a, of_b : values per question, float [questions]; NaN where there is none.
     seed : seed of the resampling and of random flips.
 

@@ -20,7 +20,7 @@ def page_html(tally: PairwiseTally, names: Mapping[str, MethodName]) -> str:
     Parameters
     ----------
     tally : the tally of all judgements.
-    names : names of the instances.
+    names : names of the methods.
 
     Returns
     -------

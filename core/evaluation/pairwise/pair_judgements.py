@@ -37,7 +37,7 @@ MAX_JUDGE_FAULTS = 3  # consecutive failures of the judge after which judging en
 
 @dataclass(frozen=True)
 class AnswerPair:
-    """The answers of two instances to a question."""
+    """The answers of two methods to a question."""
 
     question: str
     text: str
@@ -59,7 +59,7 @@ def answer_pairs(
     Parameters
     ----------
     sample : number of questions, the first ones; None takes all.
-    against : id of an instance that must be one of each pair; empty for all pairs.
+    against : id of a method that must be one of each pair; empty for all pairs.
 
     Returns
     -------
@@ -78,14 +78,14 @@ def answer_pairs(
             and answer.by in (ANSWER_BY_MODEL, ANSWER_BY_METHOD)
             and answer.text.strip()
         ):
-            answers.setdefault(row.question.id, {})[row.instance] = answer.text
+            answers.setdefault(row.question.id, {})[row.method] = answer.text
     answer_pair_list = []
     for question in list(answers)[:sample]:
         question_row = questions[question]
         texts = {
-            instance: answers[question][instance]
-            for instance in summary.instances
-            if instance in answers[question]
+            method: answers[question][method]
+            for method in summary.methods
+            if method in answers[question]
         }
         for a, b in combinations(texts, 2):
             if texts[a].strip() != texts[b].strip() and (not against or against in (a, b)):
@@ -145,7 +145,7 @@ class PairwiseJudge:
     judge.
     """
 
-    instances: Sequence[str]
+    methods: Sequence[str]
     pairs: Sequence[AnswerPair]
     models: Models
     role: str = JUDGE_ROLE
@@ -237,7 +237,7 @@ class PairwiseJudge:
     def _tally(self, matches: Sequence[Match]) -> PairwiseTally:
         short = {pair.question for pair in self.pairs if not pair.abstract}
         return PairwiseTally(
-            tuple(self.instances), tuple(matches), len(self.pairs), self.judge, len(short)
+            tuple(self.methods), tuple(matches), len(self.pairs), self.judge, len(short)
         )
 
 
@@ -265,7 +265,7 @@ def start_judging(
     summary : figures of the run.
     sample : number of questions of which answers are judged; None for all.
     role : role or name of the judging model.
-    against : instance whose answers are compared with those of each other one; empty for all pairs.
+    against : method whose answers are compared with those of each other one; empty for all pairs.
 
     Returns
     -------
@@ -273,10 +273,10 @@ def start_judging(
 
     Raises
     ------
-    BadInput, BadParameter : there are no pairs to judge, or no such instance or model.
+    BadInput, BadParameter : there are no pairs to judge, or no such method or model.
     """
     work = PairwiseJudge(
-        summary.instances, answer_pairs(summary, sample, against), engine.models, role
+        summary.methods, answer_pairs(summary, sample, against), engine.models, role
     )
     key = judging_job_key(summary)
     return engine.evaluations.run(key, work, again=True)

@@ -28,7 +28,7 @@ def win_rate_plot(tally: PairwiseTally, criterion: str, names: Mapping[str, Meth
     ----------
     tally : the tally of all judgements.
     criterion : one of `CRITERIA`.
-    names : names of the instances.
+    names : names of the methods.
 
     Returns
     -------
@@ -36,7 +36,7 @@ def win_rate_plot(tally: PairwiseTally, criterion: str, names: Mapping[str, Meth
     """
     import plotly.graph_objects as go
 
-    wins, order = tally.wins(criterion), list(tally.instances)
+    wins, order = tally.wins(criterion), list(tally.methods)
     cells = [[wins.get((a, b)) for b in order] for a in order]
     rows = [_label(str(names[one])) for one in order]
     columns = [_label(names[one].number or names[one].plain) for one in order]

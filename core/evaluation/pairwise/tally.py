@@ -29,7 +29,7 @@ class PairwiseTally:
     the number of questions that ask for a short answer.
     """
 
-    instances: tuple[str, ...]
+    methods: tuple[str, ...]
     matches: tuple[Match, ...]
     of: int
     judge: str
@@ -41,7 +41,7 @@ class PairwiseTally:
         return tuple(match for match in self.matches if match.read)
 
     def wins(self, criterion: str) -> dict[tuple[str, str], Estimate]:
-        """Return the win rate of each instance over each other one.
+        """Return the win rate of each method over each other one.
 
         The rate is the mean score over questions, with Wilson's 95 % interval, as there may be few
         questions. A tie is half a win. The keys are (winner, loser).

@@ -16,7 +16,7 @@ from core.evaluation.runs.plan import make_plan
 from core.graph.algorithms.local_adjacency import LocalAdjacency
 from core.graph.algorithms.paths import shortest_paths
 from core.graph.protocol import KnowledgeGraph
-from core.instances.catalogue import published_instances
+from core.methods.catalogue import published_methods
 from core.types import Path, Question, Subgraph
 from core.watch import NO_WATCH, Watch
 
@@ -55,7 +55,7 @@ def domain_tables(
     counts = []
     for name, asked in sets.items():
         plan = make_plan(
-            [published_instances()["lego-1"]],
+            [published_methods()["lego-1"]],
             asked,
             size,
             lambda one: engine.graph(one, watch=watch),

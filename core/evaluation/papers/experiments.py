@@ -16,8 +16,8 @@ from core.evaluation.papers.building_costs import BuildingCosts
 from core.evaluation.papers.graphs import on_builds
 from core.evaluation.papers.printed_values import PrintedTable, UpperBound, read_table
 from core.evaluation.reports.sensitivity import variant, vary_parameter
-from core.instances.catalogue import Instance
 from core.lines.text import split
+from core.methods.catalogue import Method
 from core.operators.base import Line
 from core.operators.text import operator_class
 from core.operators.texts.built_graph import BuiltGraph
@@ -26,7 +26,7 @@ PAPERS_FOLDER = Path(__file__).parent
 PER_CENT_UNITS = ("share", "balance")  # units of metrics that a paper may print in per cent
 PrintedValues = Mapping[str, tuple[float | None, ...]]
 Duels = Mapping[str, Mapping[str, float]]
-"""Win rates in [0, 1], by the winning instance, then by the other one."""
+"""Win rates in [0, 1], by the winning method, then by the other one."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class PublishedSet:
     small : the shipped set of a small run.
     small_is : a sentence if the small set is a different one.
     build : the build that it is asked on, if it is not that of the rows.
-    methods : instances that replace those of some rows on this set.
+    methods : methods that replace those of some rows on this set.
     only : a field that must be true in a row of its file.
     vary : the value of an operator's parameter that the paper uses for this set.
     """
@@ -64,24 +64,24 @@ class VariedRows:
 
     Parameters
     ----------
-    rows : the name of each row, by instance id.
-    instances : their instances.
-    first_ids : by the row that was varied, the id of the instance with its first value.
-    firsts : the same by the id of each instance, where rows have builds of their own.
+    rows : the name of each row, by method id.
+    methods : their methods.
+    first_ids : by the row that was varied, the id of the method with its first value.
+    firsts : the same by the id of each method, where rows have builds of their own.
     """
 
     rows: dict[str, str] = field(default_factory=dict)
-    instances: list[Instance] = field(default_factory=list)
+    methods: list[Method] = field(default_factory=list)
     first_ids: dict[str, str] = field(default_factory=dict)
     firsts: dict[str, str] = field(default_factory=dict)
 
-    def add(self, instance: Instance, name: str, label: str) -> None:
+    def add(self, method: Method, name: str, label: str) -> None:
         """Add the row of a value with its label."""
-        if instance.id in self.rows:  # two parameters at their defaults give the same line
-            self.rows[instance.id] += f", {label}"
+        if method.id in self.rows:  # two parameters at their defaults give the same line
+            self.rows[method.id] += f", {label}"
         else:
-            self.rows[instance.id] = f"{name}, {label}"
-            self.instances.append(instance)
+            self.rows[method.id] = f"{name}, {label}"
+            self.methods.append(method)
 
 
 @dataclass(frozen=True)
@@ -90,20 +90,20 @@ class Experiment:
 
     Parameters
     ----------
-    rows : the paper's name of each row, by instance id.
+    rows : the paper's name of each row, by method id.
     printed : one value per row, by set and metric. Values have the units measured here (shares in
         [0, 1], seconds) and are None if the paper prints none. A figure prints no values at all.
     hours : estimated hours of the whole experiment on one graphics card.
     model : whether language models answer.
     judge : whether a language model judges the answers.
-    cold : whether instances share nothing.
-    small_rows : instances of a small run.
-    after : instance whose first ten results the others begin with. The gains over it are correlated
+    cold : whether methods share nothing.
+    small_rows : methods of a small run.
+    after : method whose first ten results the others begin with. The gains over it are correlated
         with their starting point (`core.evaluation.papers.gains`).
-    against : instance whose answers a language model compares with those of each other one.
+    against : method whose answers a language model compares with those of each other one.
     wins : for each set, the printed win rates of the others over `against`
         (`core.evaluation.papers.win_rates`).
-    duels : for each set and criterion, the printed win rates of one instance over another. For them
+    duels : for each set and criterion, the printed win rates of one method over another. For them
         the answers of all pairs are compared, or with `against` only those with it.
     vary : variations that turn a row into one row per value of an operator's parameter. A printed
         column holds the values of the first row, then of the next. If it is shorter, the remaining
@@ -112,7 +112,7 @@ class Experiment:
     label : name of a value, by what it counts.
     builds : build of each row if an operator of the build varies.
     small_builds : the same for a small run.
-    firsts : instance from which each one's differences are taken, if it is not the first.
+    firsts : method from which each one's differences are taken, if it is not the first.
     abstract : whether all questions are asked as abstract ones.
     retrieval : whether rows end with what they retrieve.
     wide : whether the metrics of a set are columns of one table.
@@ -154,18 +154,18 @@ class Experiment:
 
     def asked(
         self,
-        known: Mapping[str, Instance],
+        known: Mapping[str, Method],
         name: str,
         small: bool = False,
         wanted: Sequence[str] = (),
-    ) -> tuple[Experiment, tuple[Instance, ...]]:
-        """Return the experiment as it is asked on a set, and its instances.
+    ) -> tuple[Experiment, tuple[Method, ...]]:
+        """Return the experiment as it is asked on a set, and its methods.
 
-        The returned experiment has a row for every instance that is asked.
+        The returned experiment has a row for every method that is asked.
 
         Parameters
         ----------
-        known : the instances by id.
+        known : the methods by id.
         name : the paper's name of the question set.
         small : asks the rows of a small run alone.
         wanted : builds and extractors that replace the paper's
@@ -173,19 +173,19 @@ class Experiment:
 
         Returns
         -------
-        The experiment with these rows, and their instances.
+        The experiment with these rows, and their methods.
         """
         graphs = wanted or ((self.extractor,) if self.extractor and not small else ())
-        instances_by_row = self._instances_by_row(known, self.sets[name], graphs)
+        methods_by_row = self._methods_by_row(known, self.sets[name], graphs)
         row_ids = list(self.rows)
         if small and self.small_rows:
             row_ids = [id for id in self.rows if id in self.small_rows]
-        first_instances = [instances_by_row[self.after]] if self.after else []
+        first_methods = [methods_by_row[self.after]] if self.after else []
         if not self.vary:
-            row_instances = [instances_by_row[id] for id in row_ids]
-            return self._with_ids(instances_by_row), (*first_instances, *row_instances)
-        varied = self._vary_rows({id: instances_by_row[id] for id in row_ids}, small, wanted)
-        ids = {id: one.id for id, one in instances_by_row.items()}
+            row_methods = [methods_by_row[id] for id in row_ids]
+            return self._with_ids(methods_by_row), (*first_methods, *row_methods)
+        varied = self._vary_rows({id: methods_by_row[id] for id in row_ids}, small, wanted)
+        ids = {id: one.id for id, one in methods_by_row.items()}
         experiment = replace(
             self,
             rows=varied.rows,
@@ -193,22 +193,22 @@ class Experiment:
             firsts=varied.firsts,
             duels=_renamed(self.duels, ids | varied.first_ids),
         )
-        return experiment, (*first_instances, *varied.instances)
+        return experiment, (*first_methods, *varied.methods)
 
-    def _instances_by_row(
-        self, known: Mapping[str, Instance], published: PublishedSet, graphs: Sequence[str]
-    ) -> dict[str, Instance]:
-        """Return the instance of each row on a set, by row id, after the one of `after`."""
-        instances_by_row = {}
+    def _methods_by_row(
+        self, known: Mapping[str, Method], published: PublishedSet, graphs: Sequence[str]
+    ) -> dict[str, Method]:
+        """Return the method of each row on a set, by row id, after the one of `after`."""
+        methods_by_row = {}
         for id in (*filter(None, [self.after]), *self.rows):
-            instance = _instance_on_set(known[published.methods.get(id, id)], published)
-            instance = on_builds(instance, graphs)
-            instances_by_row[id] = _without_answer(instance) if self.retrieval else instance
-        return instances_by_row
+            method = _method_on_set(known[published.methods.get(id, id)], published)
+            method = on_builds(method, graphs)
+            methods_by_row[id] = _without_answer(method) if self.retrieval else method
+        return methods_by_row
 
-    def _with_ids(self, instances_by_row: Mapping[str, Instance]) -> Experiment:
-        """Return the experiment with the ids of its instances in the place of its row ids."""
-        ids = {id: one.id for id, one in instances_by_row.items()}
+    def _with_ids(self, methods_by_row: Mapping[str, Method]) -> Experiment:
+        """Return the experiment with the ids of its methods in the place of its row ids."""
+        ids = {id: one.id for id, one in methods_by_row.items()}
         return replace(
             self,
             rows={ids[id]: row for id, row in self.rows.items()},
@@ -218,25 +218,23 @@ class Experiment:
         )
 
     def _vary_rows(
-        self, row_instances: Mapping[str, Instance], small: bool, wanted: Sequence[str]
+        self, row_methods: Mapping[str, Method], small: bool, wanted: Sequence[str]
     ) -> VariedRows:
         """Return one row per value of the parameters that vary, on the build of each row."""
         builds = self.small_builds if small and self.small_builds else self.builds
         vary = self.small_vary if small and self.small_vary else self.vary
         varied = VariedRows()
-        for id, row_instance in row_instances.items():
+        for id, row_method in row_methods.items():
             if builds:
-                row_instance = on_builds(
-                    variant(row_instance, BuiltGraph, "build", builds[id]), wanted
-                )
+                row_method = on_builds(variant(row_method, BuiltGraph, "build", builds[id]), wanted)
             for variation in vary[id]:
                 parameter, _, values = variation.partition("=")
-                variants = vary_parameter((row_instance,), variation)
+                variants = vary_parameter((row_method,), variation)
                 varied.first_ids[id] = variants[0].id
                 if builds:
-                    varied.firsts |= {instance.id: variants[0].id for instance in variants}
-                for instance, value in zip(variants, split(values), strict=True):
-                    varied.add(instance, self.rows[id], self._value_label(parameter, value))
+                    varied.firsts |= {method.id: variants[0].id for method in variants}
+                for method, value in zip(variants, split(values), strict=True):
+                    varied.add(method, self.rows[id], self._value_label(parameter, value))
         return varied
 
     def _value_label(self, parameter: str, value: str) -> str:
@@ -282,7 +280,7 @@ class Experiment:
 def _renamed(
     duels: Mapping[str, Mapping[str, Duels]], names: Mapping[str, str]
 ) -> dict[str, dict[str, Duels]]:
-    """Return the duels with the ids that the instances have on a set's graph."""
+    """Return the duels with the ids that the methods have on a set's graph."""
     return {
         name: {
             criterion: {names[winner]: _renamed_row(row, names) for winner, row in rates.items()}
@@ -296,33 +294,31 @@ def _renamed_row(row: Mapping[str, float], names: Mapping[str, str]) -> dict[str
     return {names[loser]: rate for loser, rate in row.items()}
 
 
-def _instance_on_set(instance: Instance, asked: PublishedSet) -> Instance:
-    """Return the instance with the build and the parameter value of a set.
+def _method_on_set(method: Method, asked: PublishedSet) -> Method:
+    """Return the method with the build and the parameter value of a set.
 
-    The value is applied only if the instance has the operator.
+    The value is applied only if the method has the operator.
     """
-    varied_instance = (
-        variant(instance, BuiltGraph, "build", asked.build) if asked.build else instance
-    )
+    varied_method = variant(method, BuiltGraph, "build", asked.build) if asked.build else method
     cls = operator_class(asked.vary.partition(".")[0]) if asked.vary else None
-    if cls is not None and any(isinstance(part, cls) for part in varied_instance.line.everywhere()):
-        (varied_instance,) = vary_parameter((varied_instance,), asked.vary)
-    return varied_instance
+    if cls is not None and any(isinstance(part, cls) for part in varied_method.line.everywhere()):
+        (varied_method,) = vary_parameter((varied_method,), asked.vary)
+    return varied_method
 
 
-def _without_answer(instance: Instance) -> Instance:
-    """Return the instance without the steps that make a prompt and an answer.
+def _without_answer(method: Method) -> Method:
+    """Return the method without the steps that make a prompt and an answer.
 
     The remaining steps may still ask language models.
     """
     line = Line(
         tuple(
             one
-            for one in instance.line
+            for one in method.line
             if one.stage != "generate" and tuple(one.writes) != ("tables",)
         )
     )
-    return replace(instance, id=repr(line), line=line)
+    return replace(method, id=repr(line), line=line)
 
 
 @dataclass(frozen=True)

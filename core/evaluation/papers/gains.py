@@ -21,15 +21,15 @@ END_RECALL_METRIC = "capped_node_recall@100"
 def gain_correlations(
     experiment: Experiment, name: str, summary: RunSummary
 ) -> list[MetricComparison]:
-    """Return the correlation of each instance's gain with each metric of the starting point.
+    """Return the correlation of each method's gain with each metric of the starting point.
 
     The metrics are those that the paper prints for the set, taken of the first ten results of
-    `after`. The gain is R@100 of the instance minus R@10 of these first ten, with R@k as capped
+    `after`. The gain is R@100 of the method minus R@10 of these first ten, with R@k as capped
     recall.
 
     Parameters
     ----------
-    experiment : the experiment, with its `after` instance.
+    experiment : the experiment, with its `after` method.
     name : the paper's name of the question set.
     summary : figures of the run on that set.
 
@@ -46,12 +46,12 @@ def gain_correlations(
     comparisons = []
     for column, (metric, printed) in enumerate(experiment.printed[name].items()):
         rows = []
-        for instance, value in zip(experiment.rows, printed, strict=True):
-            gained = summary.values(instance, [END_RECALL_METRIC])[:, 0] - columns[:, -1]
+        for method, value in zip(experiment.rows, printed, strict=True):
+            gained = summary.values(method, [END_RECALL_METRIC])[:, 0] - columns[:, -1]
             rows.append(
                 MethodValues(
-                    instance,
-                    experiment.rows[instance],
+                    method,
+                    experiment.rows[method],
                     value,
                     correlation(columns[:, column], gained),
                 )
@@ -62,7 +62,7 @@ def gain_correlations(
     return comparisons
 
 
-def quartiles(summary: RunSummary, first: str, instance: str) -> list[tuple[float, float, int]]:
+def quartiles(summary: RunSummary, first: str, method: str) -> list[tuple[float, float, int]]:
     """Return figures of four parts of the questions by Topological Recall (Figure 5).
 
     The questions are sorted by the Topological Recall of the first ten results. Ties are ordered as
@@ -70,15 +70,15 @@ def quartiles(summary: RunSummary, first: str, instance: str) -> list[tuple[floa
 
     Parameters
     ----------
-    first : id of the instance whose first ten results are the starting point.
-    instance : id of the instance that continues from there.
+    first : id of the method whose first ten results are the starting point.
+    method : id of the method that continues from there.
 
     Returns
     -------
-    For each part: mean Topological Recall, mean recall at 10 of the instance, number of questions.
+    For each part: mean Topological Recall, mean recall at 10 of the method, number of questions.
     """
     near = summary.values(first, [START_NEARNESS_METRIC])[:, 0]
-    recall = summary.values(instance, [START_RECALL_METRIC])[:, 0]
+    recall = summary.values(method, [START_RECALL_METRIC])[:, 0]
     known_rows = np.flatnonzero(~np.isnan(near) & ~np.isnan(recall))
     parts = np.array_split(known_rows[np.argsort(near[known_rows], kind="stable")], 4)
     return [

@@ -9,13 +9,13 @@ from core.builds.catalogue import EXTRACTORS, GRAPH_KIND_WORDS, catalogue, of_ki
 from core.corpus import Corpus
 from core.errors import BadInput, BadParameter
 from core.evaluation.reports.sensitivity import variant
-from core.instances.catalogue import Instance
+from core.methods.catalogue import Method
 from core.operators.texts.built_graph import BuiltGraph
 
 
-def kind_of_graph(instance: Instance) -> str:
-    """Return the kind of graph of an instance's line, or an empty text if it names none."""
-    for operator in instance.line.parts():
+def kind_of_graph(method: Method) -> str:
+    """Return the kind of graph of a method's line, or an empty text if it names none."""
+    for operator in method.line.parts():
         if isinstance(operator, BuiltGraph):
             return (
                 operator.build
@@ -25,10 +25,10 @@ def kind_of_graph(instance: Instance) -> str:
     return ""
 
 
-def on_builds(instance: Instance, wanted: Sequence[str]) -> Instance:
-    """Return the instance on the requested build of its kind of graph.
+def on_builds(method: Method, wanted: Sequence[str]) -> Method:
+    """Return the method on the requested build of its kind of graph.
 
-    Without a matching build, the instance stays the same.
+    Without a matching build, the method stays the same.
 
     Parameters
     ----------
@@ -38,25 +38,25 @@ def on_builds(instance: Instance, wanted: Sequence[str]) -> Instance:
 
     Returns
     -------
-    The instance itself, or its variant on that build.
+    The method itself, or its variant on that build.
 
     Examples
     --------
     >>> from core.evaluation.papers.graphs import on_builds
-    >>> from core.instances.catalogue import published_instances
+    >>> from core.methods.catalogue import published_methods
     >>> wanted = ("paper", "kg-names")
     >>> [
-    ...     repr(on_builds(published_instances()[id], wanted).line.operators[0])
+    ...     repr(on_builds(published_methods()[id], wanted).line.operators[0])
     ...     for id in ("dalk", "vanilla-rag")
     ... ]
     ["BuiltGraph(build='kg-names')", "BuiltGraph(build='chunks-paper')"]
     """
-    kind = kind_of_graph(instance)
+    kind = kind_of_graph(method)
     for one in reversed(wanted if kind else ()):
         build = _of_extractor(kind, one) if one in EXTRACTORS else one
         if build and find_build(build).graph == kind:
-            return variant(instance, BuiltGraph, "build", build)
-    return instance
+            return variant(method, BuiltGraph, "build", build)
+    return method
 
 
 def _of_extractor(kind: str, extractor: str) -> str:
@@ -95,22 +95,22 @@ def check_builds(wanted: Iterable[str], kinds: Iterable[str]) -> None:
             raise BadInput(f"No row stands on a graph of the kind of “{name}”.")
 
 
-def graphs_of(corpus: Corpus, instances: Sequence[Instance], names: Mapping[str, str]) -> str:
+def graphs_of(corpus: Corpus, methods: Sequence[Method], names: Mapping[str, str]) -> str:
     """Return a sentence on the build that each row was asked on.
 
     Parameters
     ----------
-    names : the paper's row names by instance id; instances without one are left out.
+    names : the paper's row names by method id; methods without one are left out.
 
     Returns
     -------
     A sentence; empty if no row names a graph.
     """
     rows: dict[str, list[str]] = {}
-    for instance in instances:
-        for operator in instance.line.parts():
-            if isinstance(operator, BuiltGraph) and instance.id in names:
+    for method in methods:
+        for operator in method.line.parts():
+            if isinstance(operator, BuiltGraph) and method.id in names:
                 build = build_for(corpus, operator.build).id
-                rows.setdefault(build, []).append(names[instance.id])
+                rows.setdefault(build, []).append(names[method.id])
     listed = "; ".join(f"{build} for {', '.join(those)}" for build, those in rows.items())
     return f"Graphs: {listed}." if listed else ""

@@ -30,7 +30,7 @@ class MethodValues:
     them is missing or if there are fewer than `MIN_COMPARED_QUESTIONS` questions.
     """
 
-    instance: str
+    method: str
     name: str
     printed: float | None
     here: Estimate
@@ -129,8 +129,7 @@ def compare_with_paper(
     names = tuple(experiment.printed[name])
     table = summary.table(names) if names else {}
     firsts = {
-        instance: experiment.firsts.get(instance, summary.instances[0])
-        for instance in summary.instances
+        method: experiment.firsts.get(method, summary.methods[0]) for method in summary.methods
     }
     for metric in names:
         printed = dict(zip(experiment.rows, experiment.printed[name][metric], strict=True))
@@ -141,19 +140,19 @@ def compare_with_paper(
             )
         }
         rows = []
-        for instance in summary.instances:
-            printed_value, first_printed_value = printed[instance], printed[firsts[instance]]
+        for method in summary.methods:
+            printed_value, first_printed_value = printed[method], printed[firsts[method]]
             rows.append(
                 MethodValues(
-                    instance,
-                    experiment.rows[instance],
+                    method,
+                    experiment.rows[method],
                     printed_value,
-                    table[instance][metric],
+                    table[method][metric],
                     None
-                    if instance == firsts[instance]
+                    if method == firsts[method]
                     else _difference(printed_value, first_printed_value),
-                    (tests[instance].difference, tests[instance].low, tests[instance].high)
-                    if instance in tests
+                    (tests[method].difference, tests[method].low, tests[method].high)
+                    if method in tests
                     else None,
                 )
             )

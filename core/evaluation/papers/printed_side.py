@@ -8,7 +8,7 @@ from core.evaluation.papers.building_costs import BuildingCosts
 from core.evaluation.papers.experiments import Duels, Experiment
 from core.evaluation.papers.paper_comparison import TextTable
 from core.evaluation.papers.printed_values import PrintedTable, UpperBound
-from core.instances.catalogue import catalogue
+from core.methods.catalogue import catalogue
 
 NO_VALUE_CELL = "–"
 NO_VALUES_SENTENCE = "The paper prints no values of it."

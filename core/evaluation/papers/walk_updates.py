@@ -20,8 +20,8 @@ from core.graph.algorithms.walk_corpus import WalkPlan
 from core.graph.building.build import build
 from core.graph.protocol import KnowledgeGraph
 from core.indexes import vectors, walks
-from core.instances.catalogue import published_instances
 from core.io.durations import duration_text, with_time_left
+from core.methods.catalogue import published_methods
 from core.operators.retrieve.walks import TEMPLATE_VERBALISER, NodesThenWalks
 from core.watch import NO_WATCH, Watch
 
@@ -44,7 +44,7 @@ class UpdateCost:
 
 
 def prepare_walks(plan: Plan, engine, watch: Watch = NO_WATCH) -> None:
-    """Encode the missing walks that a plan's instances read.
+    """Encode the missing walks that a plan's methods read.
 
     Only graphs that all questions share are prepared.
 
@@ -59,7 +59,7 @@ def prepare_walks(plan: Plan, engine, watch: Watch = NO_WATCH) -> None:
     BadInput : no step leads from any node of a graph.
     """
     for name in filter(None, dict.fromkeys(one.source.graph_name for one in plan.drawn)):
-        for operator in (part for instance in plan.instances for part in instance.line.parts()):
+        for operator in (part for method in plan.methods for part in method.line.parts()):
             if isinstance(operator, NodesThenWalks) and operator.verbaliser == TEMPLATE_VERBALISER:
                 graph, encoder = engine.graph(name), engine.models.encoder(operator.encoder)
                 walks.build_walk_corpus(
@@ -138,7 +138,7 @@ def update_cost_tables(
     ----------
     engine : opens the graphs and the encoders.
     sets : what is asked, by the paper's name of each question set.
-    rows : the paper's name of each row, by instance id.
+    rows : the paper's name of each row, by method id.
     size : not used; all measurements have it.
     graph : returns the graph that is asked instead of a set's own; empty for its own.
     watch : receives the progress and may raise Cancelled.
@@ -155,7 +155,7 @@ def update_cost_tables(
         triples = list(_triples(opened))
         for id, name in rows.items():
             operator = next(
-                one for one in published_instances()[id].line if isinstance(one, NodesThenWalks)
+                one for one in published_methods()[id].line if isinstance(one, NodesThenWalks)
             )
             with tempfile.TemporaryDirectory() as folder:
                 encoder = engine.models.encoder(operator.encoder)

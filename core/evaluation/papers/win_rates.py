@@ -42,7 +42,7 @@ def compare_win_rates(
     none = Estimate(None, None, None, 0)
     rows = [
         MethodValues(one, experiment.rows[one], printed[one], rates.get((one, own), none))
-        for one in summary.instances
+        for one in summary.methods
         if one != own
     ]
     return MetricComparison.of(
@@ -78,7 +78,7 @@ def compare_duels(
             )
             for winner, against in printed.items()
             for loser, rate in against.items()
-            if winner != loser and {winner, loser} <= set(summary.instances)
+            if winner != loser and {winner, loser} <= set(summary.methods)
         ]
         comparisons.append(
             MetricComparison.of(
@@ -110,13 +110,11 @@ def recall_correlations(
     recall = next((one for one in found if one.metric == WIN_RECALL_METRIC), None)
     if recall is None:
         return []
-    rates_by_instance = {row.instance: row for row in rates.rows}
+    rates_by_method = {row.method: row for row in rates.rows}
     points = lambda value: [
         (
             value(row),
-            value(rates_by_instance[row.instance])
-            if row.instance in rates_by_instance
-            else SELF_WIN_RATE,
+            value(rates_by_method[row.method]) if row.method in rates_by_method else SELF_WIN_RATE,
         )
         for row in recall.rows
     ]

@@ -38,9 +38,9 @@ MAX_NAMED_PASSAGES = 3  # maximum passages named in a sentence
 class LossExplanation:
     """Explanation of a lost question.
 
-    `nearest` is the most similar instance of the run that did not lose it, empty if there is none.
+    `nearest` is the most similar method of the run that did not lose it, empty if there is none.
     `shared` is the number of documents that both found, and `of` the number that the explained
-    instance found. `missing` holds the gold passages that are missing, with their ranks in
+    method found. `missing` holds the gold passages that are missing, with their ranks in
     `nearest`. `change` is the smallest change that would have been enough.
     """
 
@@ -56,19 +56,19 @@ class LossExplanation:
 
 @dataclass(frozen=True)
 class LossReport:
-    """All questions that an instance lost.
+    """All questions that a method lost.
 
     `of` is the number of questions, and `failed` the number that failed or are not in the run.
     """
 
-    instance: str
+    method: str
     of: int
     failed: int
     lost: tuple[LossExplanation, ...]
 
     def sentences(self, names: Mapping[str, str]) -> list[str]:
         """Return sentences on what was lost by which causes, and which rows did not lose it."""
-        method, lost_count = names[self.instance], self.failed + len(self.lost)
+        method, lost_count = names[self.method], self.failed + len(self.lost)
         causes = Counter(one.cause for one in self.lost) + Counter(
             {"failed, or not in the run": self.failed}
         )
@@ -82,16 +82,16 @@ class LossReport:
         return lines
 
 
-def own_instances(summary: RunSummary) -> list[str]:
-    """Return the instances of a run that are a user's program or file."""
+def own_methods(summary: RunSummary) -> list[str]:
+    """Return the methods of a run that are a user's program or file."""
     lines = {one["id"]: line_of(one["line"]) for one in summary.run.spec["instances"]}
     return [id for id, line in lines.items() if line is not None and any(map(is_external, line))]
 
 
 def explain_losses(
-    engine: Any, store: Store, run: Run, instance: str, watch: Watch = NO_WATCH
+    engine: Any, store: Store, run: Run, method: str, watch: Watch = NO_WATCH
 ) -> LossReport:
-    """Return why an instance of a run lost its questions.
+    """Return why a method of a run lost its questions.
 
     On documents, a question is lost if not all gold passages survived or, where a language model
     answered, if the answer is wrong. Everything is read from the saved states, and nothing is run
@@ -102,7 +102,7 @@ def explain_losses(
     engine : opens the graphs that the states refer to.
     store : the store with the rows and states.
     run : the run.
-    instance : id of the instance.
+    method : id of the method.
     watch : receives the progress and may raise Cancelled.
 
     Returns
@@ -110,43 +110,41 @@ def explain_losses(
     The lost questions, each with its cause.
     """
     summary = RunSummary(run, store.rows(run.id))
-    measure_name = _measure(summary, instance)
-    stages_by_instance = {one: end_stages(summary, one, measure_name) for one in summary.instances}
-    other_instances = [
-        one for one in summary.instances if one != instance and one not in own_instances(summary)
+    measure_name = _measure(summary, method)
+    stages_by_method = {one: end_stages(summary, one, measure_name) for one in summary.methods}
+    other_methods = [
+        one for one in summary.methods if one != method and one not in own_methods(summary)
     ]
     specs = {one["id"]: one for one in run.spec["instances"]}
     names = {key: str(one) for key, one in method_names(run).items()}
     drawn_by_id = {one.question.id: one for one in store.drawn(run.id)}
     lost_ids = [
         question
-        for question, end in stages_by_instance[instance].items()
+        for question, end in stages_by_method[method].items()
         if end not in (END_RIGHT, END_FAILED)
     ]
     explanations = []
     for place, question in enumerate(lost_ids):
         watch.step(place / len(lost_ids))
-        winners = [
-            one for one in other_instances if stages_by_instance[one].get(question) == END_RIGHT
-        ]
+        winners = [one for one in other_methods if stages_by_method[one].get(question) == END_RIGHT]
         opened = lambda one, question=question: _try_reopen(
             engine, store, run, specs[one], drawn_by_id[question]
         )
         explanations.append(
             _explain_loss(
-                opened(instance),
+                opened(method),
                 {one: opened(one) for one in winners},
                 drawn_by_id[question],
-                stages_by_instance[instance][question],
+                stages_by_method[method][question],
                 names,
             )
         )
-    failed = sum(end == END_FAILED for end in stages_by_instance[instance].values())
-    return LossReport(instance, len(stages_by_instance[instance]), failed, tuple(explanations))
+    failed = sum(end == END_FAILED for end in stages_by_method[method].values())
+    return LossReport(method, len(stages_by_method[method]), failed, tuple(explanations))
 
 
 def start_loss_report(engine: Any, store: Store, run: Run) -> Job:
-    """Start the job that explains the losses of each of the user's own instances.
+    """Start the job that explains the losses of each of the user's own methods.
 
     Parameters
     ----------
@@ -160,7 +158,7 @@ def start_loss_report(engine: Any, store: Store, run: Run) -> Job:
     """
 
     def work(job: Job) -> tuple[LossReport, ...]:
-        own = own_instances(RunSummary(run, store.rows(run.id)))
+        own = own_methods(RunSummary(run, store.rows(run.id)))
         reading, of = job.part(text="Reading what was lost"), len(own)
         return tuple(
             explain_losses(engine, store, run, one, reading.part(place / of, (place + 1) / of))
@@ -175,7 +173,7 @@ def loss_report_key(run: Run) -> str:
     return f"why-lost-{run.id}-{run.done}"
 
 
-def _measure(summary: RunSummary, instance: str) -> str:
+def _measure(summary: RunSummary, method: str) -> str:
     """Return the measure that decides whether a question is correct.
 
     It is the metric of answers if a language model answered. Else it is the survival of all gold
@@ -184,13 +182,13 @@ def _measure(summary: RunSummary, instance: str) -> str:
     if summary.run.spec["model"]:
         return summary.defaults.answers[0]
     golds = any(row.question.gold for row in summary.rows)
-    return PASSAGE_MEASURE if golds and instance in summary.handed_on else "accuracy"
+    return PASSAGE_MEASURE if golds and method in summary.handed_on else "accuracy"
 
 
 def _try_reopen(
     engine: Any, store: Store, run: Run, spec: Mapping[str, Any], drawn: DrawnQuestion
 ) -> LostQuestion | None:
-    """Return a question as an instance left it, None if it can no longer be opened."""
+    """Return a question as a method left it, None if it can no longer be opened."""
     try:
         return reopen_question(engine, store, run, spec, drawn)
     except HopscopeError:
@@ -261,7 +259,7 @@ def _missing(lost: LostQuestion) -> list[tuple[str, str]]:
 
 
 def _passage_rank(winner: LostQuestion | None, passage: str) -> int | None:
-    """Return the rank of a passage in what another instance handed on, or None."""
+    """Return the rank of a passage in what another method handed on, or None."""
     order = None if winner is None else chunk_order(winner.lane.graph, winner.lane.state)
     if winner is None or order is None:
         return None

@@ -61,13 +61,13 @@ def loss_sentence(name: str, of: int, lost: int, causes: Iterable[tuple[str, int
 
 
 def reopen_question(
-    engine, store: Store, run: Run, instance: Mapping[str, Any], drawn: DrawnQuestion
+    engine, store: Store, run: Run, method: Mapping[str, Any], drawn: DrawnQuestion
 ) -> LostQuestion | None:
-    """Return a question in the state in which an instance of the run left it.
+    """Return a question in the state in which a method of the run left it.
 
     Parameters
     ----------
-    instance : the instance's entry in the specification of the run.
+    method : the method's entry in the specification of the run.
     drawn : the question.
 
     Returns
@@ -79,10 +79,10 @@ def reopen_question(
     BadInput, UnknownEntity, StoreError : the question cannot be opened, for example on a changed
         graph.
     """
-    saved = store.states(run.id, instance["id"], drawn.question.id)
+    saved = store.states(run.id, method["id"], drawn.question.id)
     if not saved:
         return None
-    line = parse_line(instance["line"])
+    line = parse_line(method["line"])
     ask = drawn.open(engine).ask(drawn.question, run.spec["seed"], model=run.spec["model"])
     own_graph = open_lane_graph(line, ask.source, engine.environment)
     states = list(thaw_all(saved, own_graph or ask.source.graph))

@@ -28,10 +28,10 @@ from core.evaluation.reports.flow import (
 )
 from core.evaluation.reports.summary import RunSummary
 from core.evaluation.runs.plan import DrawnQuestion, Plan
-from core.evaluation.runs.row import make_ask, run_instances
+from core.evaluation.runs.row import make_ask, run_methods
 from core.evaluation.runs.runner import Pace
 from core.evaluation.runs.store import Run, Store
-from core.instances.catalogue import Instance
+from core.methods.catalogue import Method
 from core.operators.text import parse_line
 from core.parameters import parameter_values
 from core.runtime.jobs import Job
@@ -67,7 +67,7 @@ class LineRepairs:
     the prompt. `note` says why nothing was tried.
     """
 
-    instance: str
+    method: str
     of: int
     lost: int
     causes: tuple[tuple[str, int], ...] = ()
@@ -156,7 +156,7 @@ class RunRepairs:
         Raises Cancelled, and BadInput if no correct answers are known.
         """
         summary = RunSummary(self.run, self.store.rows(self.run.id))
-        measure_name = correctness_measure(summary, summary.instances)
+        measure_name = correctness_measure(summary, summary.methods)
         if not measure_name:
             raise BadInput("No question here has a correct answer, so losses cannot be found.")
         drawn_by_id = {one.question.id: one for one in self.store.drawn(self.run.id)}
@@ -215,7 +215,7 @@ class RunRepairs:
         if note := self._why_not(spec, repairs):
             return _MethodTrials(replace(repairs, note=note))
         chosen_changes = _most_proposed(changes, counts)
-        lines = tuple(Instance(text, "", parse_line(text)) for text in chosen_changes)
+        lines = tuple(Method(text, "", parse_line(text)) for text in chosen_changes)
         seed = self.run.spec["seed"]
         plan = Plan(lines, tuple(questions), seed=seed, model=False) if lines else None
         return _MethodTrials(repairs, chosen_changes, plan)
@@ -241,36 +241,36 @@ class RunRepairs:
         The changed lines of one method run together on a question, so that common steps run once.
         The methods take turns, so that the time per method is soon known.
         """
-        left = {one.known.instance: one.known.within * len(one.changes) for one in begun}
+        left = {one.known.method: one.known.within * len(one.changes) for one in begun}
         pace = Pace(sum(left.values()), left)
         names = {spec["id"]: spec["name"] for spec in self.run.spec["instances"]}
 
         def tell(one: _MethodTrials) -> None:
             job.check()
-            job.report(f"{pace.words()}: {names[one.known.instance]}", pace.done / pace.total)
+            job.report(f"{pace.words()}: {names[one.known.method]}", pace.done / pace.total)
 
         for trials, plan, place in _in_turn(begun):
             ask = self._asking(plan, by, trials.known.by_model)
             question = plan.drawn[place].question
             environment = self.engine.environment
             tell(trials)
-            for row in run_instances(
+            for row in run_methods(
                 plan,
                 environment,
                 ask,
                 place,
-                plan.instances,
+                plan.methods,
                 job,
                 MAX_TRIAL_SECONDS,
                 with_states=False,
             ):
-                pace.add(trials.known.instance, row.seconds, False)
+                pace.add(trials.known.method, row.seconds, False)
                 tell(trials)
                 if row.outcome is None:  # the question failed or took too long
                     continue
-                trials.tried[row.instance] += 1
+                trials.tried[row.method] += 1
                 if _is_recovered(row.outcome, by, trials.known.by_model):
-                    trials.back.setdefault(row.instance, []).append(question.id)
+                    trials.back.setdefault(row.method, []).append(question.id)
 
     def _asking(
         self, plan: Plan, by: str, by_model: bool
@@ -330,17 +330,15 @@ def _in_turn(begun: Sequence[_MethodTrials]) -> Iterator[tuple[_MethodTrials, Pl
         yield from ((one, plan, place) for one, plan in plans if place < len(plan.drawn))
 
 
-def repaired_instance(
-    run: Run, repairs: LineRepairs, attempt: Attempt, name: str
-) -> Instance | None:
-    """Return the instance of a changed line.
+def repaired_method(run: Run, repairs: LineRepairs, attempt: Attempt, name: str) -> Method | None:
+    """Return the method of a changed line.
 
     Parameters
     ----------
     run : the run whose losses are repaired.
     repairs : the trials of one of its methods.
     attempt : one of these trials.
-    name : name of the method, for that of the new instance.
+    name : name of the method, for that of the new method.
 
     Returns
     -------
@@ -349,8 +347,8 @@ def repaired_instance(
     if any(one["line"] == attempt.spec for one in run.spec["instances"]):
         return None
     words = f"{attempt.words[:1].lower()}{attempt.words[1:]}"
-    title = next(one["title"] for one in run.spec["instances"] if one["id"] == repairs.instance)
-    return Instance(attempt.spec, title, parse_line(attempt.spec), short=f"{name}, {words}")
+    title = next(one["title"] for one in run.spec["instances"] if one["id"] == repairs.method)
+    return Method(attempt.spec, title, parse_line(attempt.spec), short=f"{name}, {words}")
 
 
 def start_repairs(engine: Any, store: Store, run: Run) -> Job:

@@ -10,9 +10,9 @@ BUDGET_METRICS = ("budget_recall", "budget_topological_recall")
 
 
 def budget_curves(summary: RunSummary, name: str) -> dict[str, list[tuple[int, Estimate]]]:
-    """Return the curve of each instance over the reading budget.
+    """Return the curve of each method over the reading budget.
 
-    Instances without a budget to vary are left out.
+    Methods without a budget to vary are left out.
 
     Parameters
     ----------
@@ -21,7 +21,7 @@ def budget_curves(summary: RunSummary, name: str) -> dict[str, list[tuple[int, E
 
     Returns
     -------
-    Budgets in documents and figures by instance, lowest budget first. Empty if no curve changes
+    Budgets in documents and figures by method, lowest budget first. Empty if no curve changes
         with the budget.
     """
     table = (
@@ -30,14 +30,14 @@ def budget_curves(summary: RunSummary, name: str) -> dict[str, list[tuple[int, E
         else {}
     )
     curves = {
-        instance: [
+        method: [
             (budget, figures[f"{name}@{budget}"])
             for budget in READING_BUDGETS
             if figures[f"{name}@{budget}"].n
         ]
-        for instance, figures in table.items()
+        for method, figures in table.items()
     }
-    curves = {instance: curve for instance, curve in curves.items() if len(curve) > 1}
+    curves = {method: curve for method, curve in curves.items() if len(curve) > 1}
     return (
         curves if any(len({one.mean for _, one in curve}) > 1 for curve in curves.values()) else {}
     )

@@ -28,7 +28,7 @@ _LATEX_ESCAPES = {
 
 
 def rows_csv(summary: RunSummary, names: Sequence[str] = ()) -> str:
-    """Return CSV with one row per question and instance.
+    """Return CSV with one row per question and method.
 
     A row has the question, its known answers, the answer given, every metric and the error.
 
@@ -65,17 +65,17 @@ def rows_csv(summary: RunSummary, names: Sequence[str] = ()) -> str:
         ]
         values = [
             _number(metric(name)(outcome))
-            if outcome and not summary.lacks(row.instance, name)
+            if outcome and not summary.lacks(row.method, name)
             else ""
             for name in names
         ]
-        method = methods[row.instance]
+        method = methods[row.method]
         answer_cells = (
             [answer.text, answer.by, outcome.answer_fault] if answer and outcome else ["", "", ""]
         )
         rows.append(
             [
-                row.instance,
+                row.method,
                 method.plain,
                 method.number,
                 *question_cells,
@@ -88,7 +88,7 @@ def rows_csv(summary: RunSummary, names: Sequence[str] = ()) -> str:
 
 
 def summary_csv(summary: RunSummary, names: Sequence[str] = ()) -> str:
-    """Return CSV with one row per instance, hop count and metric.
+    """Return CSV with one row per method, hop count and metric.
 
     All hop counts together come first. A row has the mean, its interval, the number of questions in
     it, and the numbers of answered, failed and asked questions.
@@ -102,12 +102,12 @@ def summary_csv(summary: RunSummary, names: Sequence[str] = ()) -> str:
     -------
     CSV with a row of column names.
     """
-    summaries, methods = [("all", summary)], method_names(summary.run)
+    summaries, names_by_id = [("all", summary)], method_names(summary.run)
     hops, question_count = summary.by_hops(), summary.run.spec["sample"]
     if len(hops) > 1:
         summaries += [("unknown" if hop is None else str(hop), part) for hop, part in hops.items()]
     rows = [
-        [instance, method.plain, method.number, hop, name]
+        [method, called.plain, called.number, hop, name]
         + [
             *map(_number, (estimate.mean, estimate.low, estimate.high)),
             estimate.n,
@@ -116,8 +116,8 @@ def summary_csv(summary: RunSummary, names: Sequence[str] = ()) -> str:
             question_count if hop == "all" else "",
         ]
         for hop, part in summaries
-        for instance, figures in part.table(names).items()
-        for counts, method in [(part.counts(instance), methods[instance])]
+        for method, figures in part.table(names).items()
+        for counts, called in [(part.counts(method), names_by_id[method])]
         for name, estimate in figures.items()
     ]
     return _csv(
@@ -140,7 +140,7 @@ def summary_csv(summary: RunSummary, names: Sequence[str] = ()) -> str:
 
 
 def latex_table(summary: RunSummary, names: Sequence[str] = ()) -> str:
-    """Return a LaTeX table (package booktabs) with one row per instance.
+    """Return a LaTeX table (package booktabs) with one row per method.
 
     The best value of each column is bold.
 
@@ -171,10 +171,10 @@ def latex_table(summary: RunSummary, names: Sequence[str] = ()) -> str:
         + r" \\",
         r"    \midrule",
     ]
-    for instance, figures in table.items():
+    for method, figures in table.items():
         cells = [_cell(name, figures[name], best[name]) for name in names]
-        done = [summary.done(instance)] if n else []
-        lines.append("    " + " & ".join([titles[instance], *done, *cells]) + r" \\")
+        done = [summary.done(method)] if n else []
+        lines.append("    " + " & ".join([titles[method], *done, *cells]) + r" \\")
     return "\n".join([*lines, r"    \bottomrule", r"  \end{tabular}", r"\end{table}", ""])
 
 

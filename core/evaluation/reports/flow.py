@@ -1,4 +1,4 @@
-"""Changes from one instance to another: the stage at which each question ends in both.
+"""Changes from one method to another: the stage at which each question ends in both.
 
 The questions form bands between the stages at which they are lost.
 """
@@ -50,9 +50,9 @@ FLOW_HEIGHT_PIXELS, STAGE_GAP_PIXELS, LABEL_HEIGHT_PIXELS = (280.0, 34.0, 22.0)
 
 @dataclass(frozen=True)
 class Band:
-    """Questions (ids) with the same end stage in the first instance and in the second.
+    """Questions (ids) with the same end stage in the first method and in the second.
 
-    `before` is the stage at which they end in the first instance, `after` the one in the second.
+    `before` is the stage at which they end in the first method, `after` the one in the second.
     """
 
     before: str
@@ -61,7 +61,7 @@ class Band:
 
     @property
     def kind(self) -> Literal["won", "lost", "right", "wrong"]:
-        """Effect of the second instance: questions won, lost, right in both or wrong in both."""
+        """Effect of the second method: questions won, lost, right in both or wrong in both."""
         if self.before == END_RIGHT:
             return "right" if self.after == END_RIGHT else "lost"
         return "won" if self.after == END_RIGHT else "wrong"
@@ -74,10 +74,10 @@ class Band:
 
 @dataclass(frozen=True)
 class Flow:
-    """Bands of questions from instance `a` to instance `b`, correct questions first.
+    """Bands of questions from method `a` to method `b`, correct questions first.
 
     `by` is the measure of correctness. `left_out` is the number of questions that lack a row in one
-    of the two instances or of which nothing is known.
+    of the two methods or of which nothing is known.
     """
 
     a: str
@@ -92,7 +92,7 @@ class Flow:
         return sum(len(band.questions) for band in self.bands)
 
     def ends(self, side: Literal["before", "after"]) -> dict[str, int]:
-        """Return how many questions end at each stage, in the first or second instance."""
+        """Return how many questions end at each stage, in the first or second method."""
         counts = {
             stage: sum(len(band.questions) for band in self.bands if getattr(band, side) == stage)
             for stage in END_STAGES
@@ -105,12 +105,12 @@ class Flow:
 
 
 def flow(summary: RunSummary, a: str, b: str) -> Flow | None:
-    """Return the flow of a run's questions from one instance to another.
+    """Return the flow of a run's questions from one method to another.
 
     Parameters
     ----------
     summary : figures of a run.
-    a, b : ids of the instances.
+    a, b : ids of the methods.
 
     Returns
     -------
@@ -119,7 +119,7 @@ def flow(summary: RunSummary, a: str, b: str) -> Flow | None:
     measure_name = correctness_measure(summary, (a, b))
     if not measure_name:
         return None
-    ends = {instance: end_stages(summary, instance, measure_name) for instance in (a, b)}
+    ends = {method: end_stages(summary, method, measure_name) for method in (a, b)}
     questions_by_ends: dict[tuple[str, str], list[str]] = {}
     for question in summary.questions:
         before, after = ends[a].get(question), ends[b].get(question)
@@ -140,8 +140,8 @@ def flow(summary: RunSummary, a: str, b: str) -> Flow | None:
     return None
 
 
-def correctness_measure(summary: RunSummary, instances: Sequence[str]) -> str:
-    """Return the measure that decides whether a question is correct, the same for these instances.
+def correctness_measure(summary: RunSummary, methods: Sequence[str]) -> str:
+    """Return the measure that decides whether a question is correct, the same for these methods.
 
     It is the metric of answers if a language model gave them. Else it is the hit of the graph
     reader's first name, or on documents the survival of all gold passages.
@@ -149,15 +149,14 @@ def correctness_measure(summary: RunSummary, instances: Sequence[str]) -> str:
     Parameters
     ----------
     summary : figures of a run.
-    instances : ids of instances.
+    methods : ids of methods.
 
     Returns
     -------
     Name of a metric or measure; empty if none is known.
     """
     outcomes = {
-        one: [row.outcome for row in summary.of(one) if row.outcome is not None]
-        for one in instances
+        one: [row.outcome for row in summary.of(one) if row.outcome is not None] for one in methods
     }
     is_known = lambda by: all(
         not of or any(outcome_end_stage(outcome, by) is not None for outcome in of)
@@ -174,20 +173,20 @@ def correctness_measure(summary: RunSummary, instances: Sequence[str]) -> str:
     )
 
 
-def end_stages(summary: RunSummary, instance: str, by: str) -> dict[str, str]:
-    """Return where each question of an instance ends.
+def end_stages(summary: RunSummary, method: str, by: str) -> dict[str, str]:
+    """Return where each question of a method ends.
 
     Parameters
     ----------
     summary : figures of a run.
-    instance : id of the instance.
+    method : id of the method.
     by : the result of `correctness_measure`.
 
     Returns
     -------
     Stages by question id, without the unknown ones.
     """
-    ends = {row.question.id: row_end_stage(row, by) for row in summary.of(instance)}
+    ends = {row.question.id: row_end_stage(row, by) for row in summary.of(method)}
     return {question: end for question, end in ends.items() if end is not None}
 
 

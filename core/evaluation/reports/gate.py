@@ -15,7 +15,7 @@ from core.evaluation.reports.summary import RunSummary
 
 @dataclass(frozen=True)
 class Gate:
-    """Minimum mean of a metric that every instance must reach."""
+    """Minimum mean of a metric that every method must reach."""
 
     metric: str
     least: float
@@ -50,7 +50,7 @@ def parse_gates(texts: Sequence[str]) -> tuple[Gate, ...]:
 
 
 def gate_failures(summary: RunSummary, required: Sequence[Gate]) -> Iterator[str]:
-    """Yield a sentence for each gate that an instance does not pass.
+    """Yield a sentence for each gate that a method does not pass.
 
     If the run is not finished, the first sentence says so. Means are compared unrounded. A failed
     question counts as 0 in a share, and as missing in other metrics.
@@ -73,24 +73,24 @@ def gate_failures(summary: RunSummary, required: Sequence[Gate]) -> Iterator[str
         )
     names = method_names(summary.run)
     table = summary.table([gate.metric for gate in required]) if summary.rows else {}
-    for instance, figures in table.items():
+    for method, figures in table.items():
         for gate in required:
             mean, count = figures[gate.metric].mean, figures[gate.metric].n
-            failed = summary.counts(instance)["failed"]
+            failed = summary.counts(method)["failed"]
             if not count or mean is None or math.isnan(mean):
                 yield (
-                    f"{names[instance].plain} has no {gate.metric}, which was to be "
+                    f"{names[method].plain} has no {gate.metric}, which was to be "
                     f"{gate.least:g} or more."
                 )
             elif mean < gate.least:
                 value = _value_below(gate, mean)
                 yield (
-                    f"{names[instance].plain} has {gate.metric} {value} (n = {count:,}), which "
+                    f"{names[method].plain} has {gate.metric} {value} (n = {count:,}), which "
                     f"was to be {gate.least:g} or more."
                 )
             elif failed and not metric(gate.metric).quality:
                 yield (
-                    f"{names[instance].plain} failed in {failed:,} questions, which its "
+                    f"{names[method].plain} failed in {failed:,} questions, which its "
                     f"{gate.metric} leaves out."
                 )
 

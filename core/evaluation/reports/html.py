@@ -202,8 +202,8 @@ def _says_something(table: dict[str, dict[str, Estimate]], name: str) -> bool:
 
 def _operators(summary: RunSummary) -> str:
     rows = []
-    for instance, name in method_names(summary.run).items():
-        for step in summary.operators(instance):
+    for method, name in method_names(summary.run).items():
+        for step in summary.operators(method):
             costs = [f"{step[name]:,.1f}" for name in ("calls", "tokens_in", "tokens_out", "texts")]
             rows.append(
                 [_name_html(name), escape(step["operator"]), f"{step['seconds']:.4f}", *costs]
@@ -245,8 +245,8 @@ def _flow_tables(summary: RunSummary) -> str:
     The result is empty if no correct answers are known.
     """
     names, tables = method_names(summary.run), []
-    for other in summary.instances[1:]:
-        if (question_flow := flow(summary, summary.instances[0], other)) is not None:
+    for other in summary.methods[1:]:
+        if (question_flow := flow(summary, summary.methods[0], other)) is not None:
             rows = [
                 [
                     escape(question_flow.words(band.before)),
@@ -268,9 +268,9 @@ def _flow_tables(summary: RunSummary) -> str:
 def _failures(summary: RunSummary) -> str:
     names = method_names(summary.run)
     rows = [
-        [_name_html(names[instance]), escape(error), f"{times:,}"]
-        for instance in summary.instances
-        for error, times in summary.errors(instance).items()
+        [_name_html(names[method]), escape(error), f"{times:,}"]
+        for method in summary.methods
+        for error, times in summary.errors(method).items()
     ]
     return f"<h2>Failed questions</h2>{_table(['Method', 'Why', 'Times'], rows, 2)}" if rows else ""
 

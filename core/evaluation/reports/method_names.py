@@ -8,7 +8,7 @@ from typing import Any
 
 from core.errors import BadInput, BadParameter
 from core.evaluation.runs.store import Run
-from core.instances.catalogue import Instance, catalogue, instance_of_line
+from core.methods.catalogue import Method, catalogue, method_of_line
 from core.operators.text import parse_line
 
 
@@ -27,14 +27,14 @@ class MethodName:
 
 
 def method_names(run: Run) -> dict[str, MethodName]:
-    """Return the names of a run's methods, by instance id.
+    """Return the names of a run's methods, by method id.
 
     A name is in plain words if the catalogue has the line that was run, or a line that differs from
     it in one operator. Else it is the name that the run saved. If two methods would have the same
     name, all get their saved names, and equal saved names are numbered.
     """
-    instances_by_id = catalogue()
-    names_by_id = {one["id"]: _method_name(one, instances_by_id) for one in run.spec["instances"]}
+    methods_by_id = catalogue()
+    names_by_id = {one["id"]: _method_name(one, methods_by_id) for one in run.spec["instances"]}
     return names_by_id if len(set(names_by_id.values())) == len(names_by_id) else _saved_names(run)
 
 
@@ -43,12 +43,12 @@ def _saved_names(run: Run) -> dict[str, MethodName]:
     names = Counter(one["name"] for one in run.spec["instances"])
     seen_names: Counter[str] = Counter()
     names_by_id = {}
-    for instance_spec in run.spec["instances"]:
-        seen_names[instance_spec["name"]] += 1
-        names_by_id[instance_spec["id"]] = MethodName(
-            f"{instance_spec['name']} {seen_names[instance_spec['name']]}"
-            if names[instance_spec["name"]] > 1
-            else instance_spec["name"]
+    for method_spec in run.spec["instances"]:
+        seen_names[method_spec["name"]] += 1
+        names_by_id[method_spec["id"]] = MethodName(
+            f"{method_spec['name']} {seen_names[method_spec['name']]}"
+            if names[method_spec["name"]] > 1
+            else method_spec["name"]
         )
     return names_by_id
 
@@ -58,18 +58,16 @@ def method_titles(run: Run) -> dict[str, str]:
     return {key: str(one) for key, one in method_names(run).items()}
 
 
-def instance_name(instance: Instance) -> MethodName:
-    """Return the name of an instance."""
-    return MethodName(instance.label, instance.number)
+def method_name(method: Method) -> MethodName:
+    """Return the name of a method."""
+    return MethodName(method.label, method.number)
 
 
-def _method_name(spec: dict[str, Any], known: dict[str, Instance]) -> MethodName:
+def _method_name(spec: dict[str, Any], known: dict[str, Method]) -> MethodName:
     try:
-        catalogue_instance = known.get(spec["id"]) or instance_of_line(
-            parse_line(spec["line"]), known
-        )
+        catalogue_method = known.get(spec["id"]) or method_of_line(parse_line(spec["line"]), known)
     except (BadInput, BadParameter):  # the line has operators that no longer exist
         return MethodName(spec["name"])
-    if catalogue_instance.name == spec["name"] and repr(catalogue_instance.line) == spec["line"]:
-        return instance_name(catalogue_instance)
+    if catalogue_method.name == spec["name"] and repr(catalogue_method.line) == spec["line"]:
+        return method_name(catalogue_method)
     return MethodName(spec["name"])

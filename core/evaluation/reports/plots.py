@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 EstimateTable = Mapping[str, Mapping[str, Estimate]]
 Drawn = TypeVar("Drawn")
-NAME_SEPARATOR = " =<br>"  # separator of the names of instances that are drawn as one
+NAME_SEPARATOR = " =<br>"  # separator of the names of methods that are drawn as one
 COLOURS = (
     "#2f6f9f",
     "#d9822b",
@@ -61,12 +61,12 @@ HEAD_ROOM_SHARE = 0.25  # room above the best point, as a share of the axis
 
 
 def front_plot(summary: RunSummary, table: EstimateTable, cost: str, quality: str) -> Figure:
-    """Plot quality against cost: one point per instance with intervals, and the Pareto front.
+    """Plot quality against cost: one point per method with intervals, and the Pareto front.
 
     Parameters
     ----------
     summary : figures of a run.
-    table : estimates by instance and metric.
+    table : estimates by method and metric.
     cost, quality : names of the metrics of the two axes.
 
     Returns
@@ -85,19 +85,19 @@ def front_plot(summary: RunSummary, table: EstimateTable, cost: str, quality: st
     spread = _is_spread([c.numbers()[0] for c, _ in points.values()])
     room = _axis_range([q for _, q in points.values()])
     beside_point = _beside_points(points, spread, room)
-    names, order = method_names(summary.run), list(summary.instances)
+    names, order = method_names(summary.run), list(summary.methods)
     for equal, (c, q) in group_equal(points).items():
-        instance, i = equal[0], order.index(equal[0])
+        method, i = equal[0], order.index(equal[0])
         figure.add_scatter(
             x=[c.mean],
             y=[q.mean],
             error_x=_bar(c, i),
             error_y=_bar(q, i),
             mode="markers+text",
-            marker={**_marker(i), "size": 12 if instance in best else 9},
+            marker={**_marker(i), "size": 12 if method in best else 9},
             text=[NAME_SEPARATOR.join(point_label(names[one]) for one in equal)],
             textfont={"size": 12},
-            textposition=beside_point[instance],
+            textposition=beside_point[method],
             cliponaxis=False,
             name=_legend_names(names, equal),
             hovertemplate=(
@@ -115,10 +115,10 @@ def front_plot(summary: RunSummary, table: EstimateTable, cost: str, quality: st
 def _complete_points(
     table: EstimateTable, cost: str, quality: str
 ) -> dict[str, tuple[Estimate, Estimate]]:
-    """Return cost and quality of the instances that have both."""
+    """Return cost and quality of the methods that have both."""
     return {
-        instance: (row[cost], row[quality])
-        for instance, row in table.items()
+        method: (row[cost], row[quality])
+        for method, row in table.items()
         if row[cost].mean is not None and row[quality].mean is not None
     }
 
@@ -159,14 +159,14 @@ def funnels(summary: RunSummary) -> dict[str, Figure]:
 
 
 def funnel(summary: RunSummary) -> Figure:
-    """Plot the share of known answers left at each stage, one line per instance."""
-    shares = {instance: summary.funnel(instance) for instance in summary.instances}
+    """Plot the share of known answers left at each stage, one line per method."""
+    shares = {method: summary.funnel(method) for method in summary.methods}
     return _survival_plot(summary, shares, "correct answers", "Where the answers are lost")
 
 
 def passage_funnel(summary: RunSummary) -> Figure:
-    """Plot the share of gold passages left at each stage, one line per instance."""
-    shares = {instance: summary.passage_funnel(instance) for instance in summary.instances}
+    """Plot the share of gold passages left at each stage, one line per method."""
+    shares = {method: summary.passage_funnel(method) for method in summary.methods}
     return _survival_plot(
         summary, shares, "passages with the evidence", "Where the passages are lost"
     )
@@ -178,7 +178,7 @@ def _survival_plot(
     import plotly.graph_objects as go
 
     figure = go.Figure()
-    names, order = method_names(summary.run), list(summary.instances)
+    names, order = method_names(summary.run), list(summary.methods)
     known_shares = {
         one: {stage: share for stage, share in alive.items() if share is not None}
         for one, alive in shares.items()
@@ -214,7 +214,7 @@ def _survival_plot(
 
 
 def hops_plot(summary: RunSummary, name: str) -> Figure:
-    """Plot one metric by the hop count of the question, one bar per instance.
+    """Plot one metric by the hop count of the question, one bar per method.
 
     Parameters
     ----------
@@ -233,11 +233,11 @@ def hops_plot(summary: RunSummary, name: str) -> Figure:
     }
     tables = {label: part.table([name]) for label, part in summaries.items()}
     figure = go.Figure()
-    for i, (instance, title) in enumerate(method_names(summary.run).items()):
+    for i, (method, title) in enumerate(method_names(summary.run).items()):
         estimates = {
-            label: table[instance][name]
+            label: table[method][name]
             for label, table in tables.items()
-            if table[instance][name].mean is not None
+            if table[method][name].mean is not None
         }
         figure.add_bar(
             x=list(estimates),
@@ -305,7 +305,7 @@ def sensitivity_plot(
 def budget_plot(
     summary: RunSummary, curves: Mapping[str, Sequence[tuple[int, Estimate]]], name: str
 ) -> Figure:
-    """Plot a figure by the number of documents read, one line per instance.
+    """Plot a figure by the number of documents read, one line per method.
 
     Intervals are in the hover text.
 
@@ -322,7 +322,7 @@ def budget_plot(
     import plotly.graph_objects as go
 
     figure = go.Figure()
-    names, order = method_names(summary.run), list(summary.instances)
+    names, order = method_names(summary.run), list(summary.methods)
     for equal, curve in group_equal(
         {one: tuple(curves[one]) for one in order if curves.get(one)}
     ).items():
@@ -351,19 +351,19 @@ def _curve(number: int, name: str, estimates: Sequence[Estimate], said: str) -> 
 
 
 def group_equal(drawn: Mapping[str, Drawn]) -> dict[tuple[str, ...], Drawn]:
-    """Group instances that are drawn identically, because only the last of them would be visible.
+    """Group methods that are drawn identically, because only the last of them would be visible.
 
     >>> from core.evaluation.reports.plots import group_equal
     >>> group_equal({"a": [1.0, 0.5], "b": [1.0, 0.7], "c": [1.0, 0.5]})
     {('a', 'c'): [1.0, 0.5], ('b',): [1.0, 0.7]}
     """
     groups: list[tuple[list[str], Drawn]] = []
-    for instance, data in drawn.items():
+    for method, data in drawn.items():
         equal_names = next((names for names, other in groups if other == data), None)
         if equal_names is None:
-            groups.append(([instance], data))
+            groups.append(([method], data))
         else:
-            equal_names.append(instance)
+            equal_names.append(method)
     return {tuple(names): one for names, one in groups}
 
 
@@ -377,7 +377,7 @@ def _hover_names(names: Mapping[str, MethodName], equal: Sequence[str]) -> str:
 
 
 def _line_style(number: int) -> dict[str, Any]:
-    """Return the drawing arguments of an instance's line.
+    """Return the drawing arguments of a method's line.
 
     Lines may partly overlap, so they differ in colour, dashes and markers.
     """

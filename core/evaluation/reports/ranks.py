@@ -1,4 +1,4 @@
-"""Ranks of a run's instances by paired tests; differences within chance share a rank.
+"""Ranks of a run's methods by paired tests; differences within chance share a rank.
 
 A method is ahead of another only if a test is significant: a sign-flip permutation test on the
 questions that both have, with Holm's correction over all pairs.
@@ -41,52 +41,52 @@ MIN_RANKED_QUESTIONS = 8  # minimum number of questions for a statement
 def ranking_metric(summary: RunSummary) -> str:
     """Return the metric of quality to rank by, empty if there is none.
 
-    It is the first metric for which two instances have values that are not all 0. Metrics of
+    It is the first metric for which two methods have values that are not all 0. Metrics of
     answers come first if a language model gave the answers.
     """
     retrieval_names = tuple(map(summary.fitting, RETRIEVAL_METRICS))
     names = (
         summary.defaults.answers + retrieval_names if summary.run.spec["model"] else retrieval_names
     )
-    # Shape [instances, questions, names].
-    values = np.array([summary.values(instance, names) for instance in summary.instances])
-    counts = (~np.isnan(values)).any(1).sum(0) >= min(2, len(summary.instances))
+    # Shape [methods, questions, names].
+    values = np.array([summary.values(method, names) for method in summary.methods])
+    counts = (~np.isnan(values)).any(1).sum(0) >= min(2, len(summary.methods))
     varied = counts & (np.nan_to_num(values) != 0).any((0, 1))
     return next((name for name, good in [*zip(names, varied), *zip(names, counts)] if good), "")
 
 
 @dataclass(frozen=True, eq=False)
 class Ranks:
-    """Ranking of a run's instances by one metric of quality, without adaptations."""
+    """Ranking of a run's methods by one metric of quality, without adaptations."""
 
     summary: RunSummary
     metric: str
 
     @cached_property
     def values(self) -> dict[str, np.ndarray]:
-        """Values of each compared instance, one per question, NaN where there is none."""
-        values_by_instance = {
+        """Values of each compared method, one per question, NaN where there is none."""
+        values_by_method = {
             one: self.summary.values(one, (self.metric,))[:, 0]
-            for one in self.summary.instances
+            for one in self.summary.methods
             if one not in self.summary.adapted
         }
         return {
-            one: values for one, values in values_by_instance.items() if not np.isnan(values).all()
+            one: values for one, values in values_by_method.items() if not np.isnan(values).all()
         }
 
     @cached_property
     def common(self) -> np.ndarray:
-        """Mask of the questions for which all instances have a value, bool [questions]."""
+        """Mask of the questions for which all methods have a value, bool [questions]."""
         return np.all([~np.isnan(values) for values in self.values.values()], axis=0)
 
     @cached_property
     def means(self) -> dict[str, float]:
-        """Mean value of each instance over the common questions."""
+        """Mean value of each method over the common questions."""
         return {one: float(values[self.common].mean()) for one, values in self.values.items()}
 
     @cached_property
     def costs(self) -> dict[str, float]:
-        """Mean cost of each instance: tokens if a language model answers, else seconds."""
+        """Mean cost of each method: tokens if a language model answers, else seconds."""
         return {
             one: float(np.nanmean(values))
             for one in self.values
@@ -98,7 +98,7 @@ class Ranks:
 
         Parameters
         ----------
-        dear, cheap : ids of instances.
+        dear, cheap : ids of methods.
 
         Returns
         -------
@@ -113,7 +113,7 @@ class Ranks:
 
         Parameters
         ----------
-        dear, cheap : ids of instances.
+        dear, cheap : ids of methods.
 
         Returns
         -------
@@ -123,9 +123,9 @@ class Ranks:
             return math.inf
         return self.costs[dear] / self.costs[cheap]
 
-    def price(self, instance: str) -> float:
+    def price(self, method: str) -> float:
         """Return the mean cost, at least the noticeable minimum; infinite if unknown."""
-        return max(NOTICEABLE_COSTS[self.cost], self.costs.get(instance, math.inf))
+        return max(NOTICEABLE_COSTS[self.cost], self.costs.get(method, math.inf))
 
     @cached_property
     def cost(self) -> str:
@@ -137,7 +137,7 @@ class Ranks:
 
     @cached_property
     def names(self) -> dict[str, str]:
-        """Name of each instance."""
+        """Name of each method."""
         return {key: one.plain for key, one in method_names(self.summary.run).items()}
 
     @cached_property
@@ -149,11 +149,11 @@ class Ranks:
         }
 
     def test(self, a: str, b: str) -> PairedTest:
-        """Return the paired test of two instances.
+        """Return the paired test of two methods.
 
         Parameters
         ----------
-        a, b : ids of instances.
+        a, b : ids of methods.
 
         Returns
         -------
@@ -163,14 +163,14 @@ class Ranks:
 
     @cached_property
     def ranks(self) -> dict[str, int]:
-        """Rank of each instance: 1 plus the number of methods significantly ahead of it."""
+        """Rank of each method: 1 plus the number of methods significantly ahead of it."""
         return {
             b: 1 + sum(self.test(a, b).ahead for a in self.values if a != b) for b in self.values
         }
 
     @cached_property
     def first(self) -> list[str]:
-        """Instances of rank 1, the recommended one first.
+        """Methods of rank 1, the recommended one first.
 
         Those that cost about as little as the cheapest come first, ordered by mean value.
         """
@@ -190,12 +190,12 @@ class Ranks:
         """Number of common questions."""
         return int(self.common.sum())
 
-    def retrieved(self, instance: str) -> tuple:
-        """Return all facts about what an instance retrieved, by question.
+    def retrieved(self, method: str) -> tuple:
+        """Return all facts about what a method retrieved, by question.
 
-        The tuple is empty for an instance that retrieves nothing.
+        The tuple is empty for a method that retrieves nothing.
         """
-        rows = {row.question.id: row.outcome for row in self.summary.of(instance)}
+        rows = {row.question.id: row.outcome for row in self.summary.of(method)}
         facts = lambda outcome: (
             (outcome.extracted, outcome.paths, outcome.reader, outcome.passages, outcome.fates)
             if outcome
@@ -207,7 +207,7 @@ class Ranks:
         return ()
 
     def pays(self, take: str) -> Iterator[tuple[int, PairedTest]]:
-        """Yield the hop counts at which another instance of rank 1 is ahead of `take`.
+        """Yield the hop counts at which another method of rank 1 is ahead of `take`.
 
         Each comes with the test on the questions of that hop count, with Holm's correction over all
         tests made here. Hop counts with fewer than `MIN_RANKED_QUESTIONS` questions are left out.
@@ -236,11 +236,11 @@ class Ranks:
                 yield part, test
 
     def spread(self, a: str, b: str) -> float:
-        """Return the standard deviation of the differences of two instances.
+        """Return the standard deviation of the differences of two methods.
 
         Parameters
         ----------
-        a, b : ids of instances.
+        a, b : ids of methods.
 
         Returns
         -------
@@ -252,7 +252,7 @@ class Ranks:
 
     @cached_property
     def top(self) -> tuple[str, str]:
-        """The two instances with the highest means."""
+        """The two methods with the highest means."""
         first, second, *_ = sorted(
             self.values, key=lambda one: (-self.means[one], self.costs.get(one, math.inf))
         )

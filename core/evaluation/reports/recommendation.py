@@ -46,8 +46,8 @@ MAX_REQUESTED_QUESTIONS = 10_000  # maximum number of questions to ask for
 class Recommendation:
     """Recommended method with its reasons.
 
-    `take` is the id of an instance, empty if the rows allow no choice. `ranks` holds the rank of
-    each compared instance: 1 plus the number of methods significantly ahead of it by `metric`.
+    `take` is the id of a method, empty if the rows allow no choice. `ranks` holds the rank of
+    each compared method: 1 plus the number of methods significantly ahead of it by `metric`.
     `headline` is one sentence, and `details` are further ones. `more` is the number of further
     questions needed to distinguish the two highest means. It is 0 if that is unknown, if they are
     distinguished already, or if there are not enough questions.
@@ -64,7 +64,7 @@ class Recommendation:
 def recommendation(summary: RunSummary) -> Recommendation | None:
     """Return the recommendation of a run, based on the rows so far.
 
-    It is None if no instance has a figure of quality.
+    It is None if no method has a figure of quality.
     """
     name = ranking_metric(summary)
     return _RecommendationText(Ranks(summary, name)).recommendation() if name else None
@@ -72,7 +72,7 @@ def recommendation(summary: RunSummary) -> Recommendation | None:
 
 @dataclass(frozen=True, eq=False)
 class _RecommendationText:
-    """Sentences about ranked instances."""
+    """Sentences about ranked methods."""
 
     of: Ranks
 
@@ -80,12 +80,12 @@ class _RecommendationText:
         if not self.of.n:
             return None
         if len(self.of.values) == 1:
-            (only_instance,) = self.of.values
+            (only_method,) = self.of.values
             return Recommendation(
                 self.of.metric,
                 "",
-                {only_instance: 1},
-                f"{self.of.names[only_instance]}: {self._share(only_instance)}. There is no other method to compare.",
+                {only_method: 1},
+                f"{self.of.names[only_method]}: {self._share(only_method)}. There is no other method to compare.",
             )
         further_questions, power = self._more(), self._power()
         if self.of.n < MIN_RANKED_QUESTIONS:
@@ -173,9 +173,9 @@ class _RecommendationText:
     def _same(self, take: str) -> Iterator[str]:
         """Yield sentences on methods that agree on every question in all that was measured."""
         groups: dict[tuple, list[str]] = {}
-        for instance in self.of.values:
-            if facts := self.of.retrieved(instance):
-                groups.setdefault(facts, []).append(instance)
+        for method in self.of.values:
+            if facts := self.of.retrieved(method):
+                groups.setdefault(facts, []).append(method)
         for group in groups.values():
             if len(group) > 1:
                 dear, cheap = max(group, key=self.of.price), min(group, key=self.of.price)
@@ -270,18 +270,18 @@ class _RecommendationText:
             helpful = _rounded(self.of.needed) - self.of.summary.run.spec["sample"]
         return max(0, min(helpful, unasked)) if "," not in self.of.summary.run.spec["set"] else 0
 
-    def _share(self, instance: str) -> str:
+    def _share(self, method: str) -> str:
         base, _, k = self.of.metric.partition("@")
         counted = SHARE_MEANINGS.get(self.of.metric) or SHARE_MEANINGS[base].format(
             k=number_words(int(k))
         )
-        return f"{format_share(self.of.means[instance])} {counted}, n = {self.of.n:,}"
+        return f"{format_share(self.of.means[method])} {counted}, n = {self.of.n:,}"
 
-    def _at(self, instance: str) -> str:
+    def _at(self, method: str) -> str:
         """Return the cost in brackets."""
-        if instance not in self.of.costs:
+        if method not in self.of.costs:
             return ""
-        cost = self.of.costs[instance]
+        cost = self.of.costs[method]
         if self.of.cost == "tokens":
             return f" ({cost:,.0f} tokens a question)"
         return f" ({cost:.2g} s a question)"

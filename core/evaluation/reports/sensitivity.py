@@ -1,4 +1,4 @@
-"""Sensitivity of figures to one parameter: variants of an instance, and their curves."""
+"""Sensitivity of figures to one parameter: variants of a method, and their curves."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from core.builds.base import BuildLine
 from core.builds.registry import BUILD_OPERATORS_BY_NAME as BUILDING
 from core.errors import BadParameter
 from core.evaluation.metrics.statistics import Estimate
-from core.evaluation.reports.method_names import instance_name, method_names
+from core.evaluation.reports.method_names import method_name, method_names
 from core.evaluation.reports.summary import RunSummary
-from core.instances.catalogue import Instance
 from core.lines.text import split
+from core.methods.catalogue import Method
 from core.operators.base import Line
 from core.operators.text import operator_class, parse_line
 from core.operators.texts.built_graph import BuiltGraph
 from core.parameters import OperatorBase, check_names, parameter_values, parameters
 
 
-def vary_parameter(instances: Sequence[Instance], variation: str) -> tuple[Instance, ...]:
-    """Return a variant of each instance for every value of a parameter.
+def vary_parameter(methods: Sequence[Method], variation: str) -> tuple[Method, ...]:
+    """Return a variant of each method for every value of a parameter.
 
-    Instances without the operator stay as they are. The parameter is changed wherever the operator
+    Methods without the operator stay as they are. The parameter is changed wherever the operator
     occurs, also in loops, unions and branches. An operator of builds (such as `TokenChunks`) is
     changed in the build that `BuiltGraph` names.
 
     Parameters
     ----------
-    instances : instances of the catalogue or others.
+    methods : methods of the catalogue or others.
     variation : text of the form `Operator.parameter=value,value`.
 
     Returns
@@ -40,62 +40,62 @@ def vary_parameter(instances: Sequence[Instance], variation: str) -> tuple[Insta
 
     Raises
     ------
-    BadParameter : the text cannot be read, or no instance has the operator.
+    BadParameter : the text cannot be read, or no method has the operator.
     """
     left, equals, right = variation.partition("=")
     name, dot, parameter = left.strip().partition(".")
     if not (equals and dot and right.strip()):
         raise BadParameter(f"“{variation}” is not of the form Operator.parameter=value,value.")
     cls = BUILDING[name] if name in BUILDING else operator_class(name)
-    instances_by_line: dict[str, Instance] = {}
+    methods_by_line: dict[str, Method] = {}
     has_operator = False
-    for instance in instances:
-        is_here = any(isinstance(operator, cls) for operator in _operators(instance.line, cls))
+    for method in methods:
+        is_here = any(isinstance(operator, cls) for operator in _operators(method.line, cls))
         has_operator = has_operator or is_here
-        for varied_instance in (
-            [variant(instance, cls, parameter, _value(text)) for text in split(right)]
+        for varied_method in (
+            [variant(method, cls, parameter, _value(text)) for text in split(right)]
             if is_here
-            else [instance]
+            else [method]
         ):
-            instances_by_line.setdefault(repr(varied_instance.line), varied_instance)
+            methods_by_line.setdefault(repr(varied_method.line), varied_method)
     if not has_operator:
         raise BadParameter(f"None of the methods has the operator {name}.")
-    return tuple(instances_by_line.values())
+    return tuple(methods_by_line.values())
 
 
-def variant(instance: Instance, cls: type[OperatorBase], parameter: str, value: Any) -> Instance:
-    """Return the instance with one parameter changed in every operator of a class.
+def variant(method: Method, cls: type[OperatorBase], parameter: str, value: Any) -> Method:
+    """Return the method with one parameter changed in every operator of a class.
 
     The name of the variant gives the parameter, the value and, if there is more than one, the
     number of operators changed.
 
     Parameters
     ----------
-    instance : the instance.
+    method : the method.
     cls : class of the operator.
     parameter : name of its parameter.
     value : the new value.
 
     Returns
     -------
-    The variant; the instance itself if all of them have that value already.
+    The variant; the method itself if all of them have that value already.
 
     Raises
     ------
     BadParameter : there is no such parameter, or the value is not valid.
     """
-    places = sum(isinstance(operator, cls) for operator in _operators(instance.line, cls))
-    line = _line_with(instance.line, cls, parameter, value)
-    if repr(line) == repr(instance.line):
-        return instance
+    places = sum(isinstance(operator, cls) for operator in _operators(method.line, cls))
+    line = _line_with(method.line, cls, parameter, value)
+    if repr(line) == repr(method.line):
+        return method
     label = next(p.label for p in parameters(cls) if p.name == parameter)
     where = f" in {places} places" if places > 1 else ""
-    return Instance(
+    return Method(
         repr(line),
-        instance.title,
+        method.title,
         line,
-        short=f"{instance_name(instance)}, {label.lower()} {value}{where}",
-        notes=instance.notes,
+        short=f"{method_name(method)}, {label.lower()} {value}{where}",
+        notes=method.notes,
     )
 
 
@@ -106,20 +106,20 @@ def curves(
     table: Mapping[str, Mapping[str, Estimate]],
     name: str,
 ) -> dict[str, list[tuple[Any, Estimate]]]:
-    """Return the curve of each group of instances that differ only in a parameter.
+    """Return the curve of each group of methods that differ only in a parameter.
 
-    Groups with a single value are left out. So are instances whose operators of that name have
+    Groups with a single value are left out. So are methods whose operators of that name have
     several values of the parameter.
 
     Parameters
     ----------
     operator, parameter : names of the operator and of its parameter.
-    table : figures by instance id and metric.
+    table : figures by method id and metric.
     name : the metric.
 
     Returns
     -------
-    Values and figures, by the name of a group's first instance; values ascend.
+    Values and figures, by the name of a group's first method; values ascend.
     """
     groups: dict[str, list[tuple[Any, Estimate]]] = {}
     titles: dict[str, str] = {}
@@ -145,7 +145,7 @@ def curves(
 
 
 def varied_parameters(summary: RunSummary) -> list[tuple[str, str]]:
-    """Return (operator, parameter) for each number that varies over the instances of the run.
+    """Return (operator, parameter) for each number that varies over the methods of the run.
 
     A parameter varies if not all operators of that name have the same value.
     """

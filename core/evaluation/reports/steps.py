@@ -33,7 +33,7 @@ from core.parameters import parameter_values, parameters
 
 # An operator and its replacement; None on one side if the operator was added or removed.
 StepChange = tuple[Operator | None, Operator | None]
-# By the key of each step: the step, and the instances without and with it.
+# By the key of each step: the step, and the methods without and with it.
 StepPairs = dict[tuple[str, str], tuple[StepChange, list[tuple[str, str]]]]
 
 
@@ -42,7 +42,7 @@ class StepEffect:
     """Effect of a step.
 
     `test` is the difference in the share of correct questions with and without the step. It is
-    averaged, question by question, over `pairs` of instances (without, with) that differ only in
+    averaged, question by question, over `pairs` of methods (without, with) that differ only in
     this step. `cost` is the mean difference in tokens or seconds.
     """
 
@@ -80,7 +80,7 @@ def step_effects(summary: RunSummary) -> list[StepEffect]:
 
 
 def _compared_lines(summary: RunSummary) -> dict[str, Line]:
-    """Return the lines by instance, without adaptations, programs of the user and files."""
+    """Return the lines by method, without adaptations, programs of the user and files."""
     lines = {}
     for one in summary.run.spec["instances"]:
         line = line_of(one["line"])
@@ -92,7 +92,7 @@ def _compared_lines(summary: RunSummary) -> dict[str, Line]:
 
 
 def _pairs_by_step(lines: Mapping[str, Line]) -> StepPairs:
-    """Return the pairs of instances (without, with) that differ in one step, by this step."""
+    """Return the pairs of methods (without, with) that differ in one step, by this step."""
     pairs_by_step: StepPairs = {}
     for a, b in combinations(lines, 2):
         step = one_step(lines[a], lines[b])
@@ -252,14 +252,14 @@ def _is_backwards(step: StepChange, found: dict) -> bool:
     return len(changed) == 1 and numbers and changed[0][0] > changed[0][1]
 
 
-def _shares(summary: RunSummary, instance: str, by: str) -> np.ndarray:
+def _shares(summary: RunSummary, method: str, by: str) -> np.ndarray:
     """Return 1 for each correct question, 0 for each other one and NaN if unknown.
 
     The result is float64 [questions].
     """
-    ends = end_stages(summary, instance, by)
+    ends = end_stages(summary, method, by)
     if not set(ends.values()) - {END_FAILED}:
-        # An instance that answered no question has no figures.
+        # A method that answered no question has no figures.
         return np.full(len(summary.questions), np.nan)
     return np.array(
         [

@@ -2,8 +2,8 @@
 
 A failed question counts as 0 in every quality (see `Metric.when_failed`), as a wrong answer does,
 so that no method gains by failing. Costs and sizes are means over the answered questions. An
-instance that answered no question has no figures. `RunSummary.answered` says how many failed, and
-why. An instance that never hands on k passages has no figure at cut-off k (see `lacks`), because
+method that answered no question has no figures. `RunSummary.answered` says how many failed, and
+why. A method that never hands on k passages has no figure at cut-off k (see `lacks`), because
 its figure would not be comparable.
 """
 
@@ -37,11 +37,11 @@ from core.evaluation.metrics.statistics import (
 from core.evaluation.reports.method_names import method_names
 from core.evaluation.runs.saved_sources import sources_of
 from core.evaluation.runs.store import Run, StoredRow
-from core.instances.catalogue import ADAPTED_SUFFIX
+from core.methods.catalogue import ADAPTED_SUFFIX
 from core.sources import CorpusSource, GraphSource
 
 COST_FIELDS = ("seconds", "calls", "tokens_in", "tokens_out", "texts")
-PASSAGE_RECALL_CUTOFF = 4  # cut-off of gold passages if every instance hands on that many
+PASSAGE_RECALL_CUTOFF = 4  # cut-off of gold passages if every method hands on that many
 F1_OF_MEANS = {
     "subgraph": ("subgraph_precision", "subgraph_recall"),
     "path@32": ("path_precision@32", "path_recall@32"),
@@ -58,15 +58,15 @@ class RunSummary:
     whole: RunSummary | None = None  # summary of all questions, if this is a part of them
 
     @cached_property
-    def instances(self) -> tuple[str, ...]:
-        """Ids of the instances, in the order in which they were named."""
-        return tuple(instance["id"] for instance in self.run.spec["instances"])
+    def methods(self) -> tuple[str, ...]:
+        """Ids of the methods, in the order in which they were named."""
+        return tuple(method["id"] for method in self.run.spec["instances"])
 
     @cached_property
     def defaults(self) -> Defaults:
         """Default metrics for the sources of the run.
 
-        The cut-off of gold-passage recall is at most the number of passages that every instance can
+        The cut-off of gold-passage recall is at most the number of passages that every method can
         hand on.
         """
         usual = defaults(sources_of(self.run.spec))
@@ -93,9 +93,9 @@ class RunSummary:
 
     @cached_property
     def handed_on(self) -> dict[str, int]:
-        """Most passages that each instance handed on for a question.
+        """Most passages that each method handed on for a question.
 
-        Instances that handed on none are left out.
+        Methods that handed on none are left out.
         """
         most: dict[str, int] = {}
         for row in (self.whole or self).rows:
@@ -104,56 +104,54 @@ class RunSummary:
                 and row.outcome.passages is not None
                 and row.outcome.passages.count
             ):
-                most[row.instance] = max(most.get(row.instance, 0), row.outcome.passages.count)
+                most[row.method] = max(most.get(row.method, 0), row.outcome.passages.count)
         return most
 
     def fitting(self, name: str) -> str:
         """Return the name of a metric with a cut-off that fits the run.
 
-        `passage_recall@4` becomes @3 if an instance hands on at most 3. Other names stay the same.
+        `passage_recall@4` becomes @3 if a method hands on at most 3. Other names stay the same.
         """
         least = min(self.handed_on.values(), default=PASSAGE_RECALL_CUTOFF)
         if name == f"passage_recall@{PASSAGE_RECALL_CUTOFF}":
             return f"passage_recall@{min(least, PASSAGE_RECALL_CUTOFF)}"
         return name
 
-    def lacks(self, instance: str, name: str) -> int:
-        """Return the most passages that an instance hands on, if a metric's cut-off exceeds it.
+    def lacks(self, method: str, name: str) -> int:
+        """Return the most passages that a method hands on, if a metric's cut-off exceeds it.
 
         Parameters
         ----------
-        instance : id of the instance.
+        method : id of the method.
         name : name of the metric.
 
         Returns
         -------
         A number of passages; 0 if the cut-off is reached.
         """
-        chosen, most = metric(name), self.handed_on.get(instance, 0)
+        chosen, most = metric(name), self.handed_on.get(method, 0)
         return most if chosen.over_passages and chosen.k is not None and chosen.k > most else 0
 
     def _lacked_by_all(self, name: str) -> bool:
-        return bool(self.handed_on) and all(
-            self.lacks(instance, name) for instance in self.handed_on
-        )
+        return bool(self.handed_on) and all(self.lacks(method, name) for method in self.handed_on)
 
     def shallow(self, names: Sequence[str]) -> list[str]:
-        """Return sentences on instances without a figure in some metrics.
+        """Return sentences on methods without a figure in some metrics.
 
-        These instances never hand on as many passages as the metric's cut-off.
+        These methods never hand on as many passages as the metric's cut-off.
         """
         called_by, alike = method_names(self.run), dict[tuple[int, str], list[str]]()
-        for instance in self.instances:
+        for method in self.methods:
             cuts = sorted(
                 {
                     chosen.k
                     for chosen in map(metric, names)
-                    if chosen.k and self.lacks(instance, chosen.name)
+                    if chosen.k and self.lacks(method, chosen.name)
                 }
             )
             if cuts:
-                key = self.handed_on[instance], ", ".join(f"@{k}" for k in cuts)
-                alike.setdefault(key, []).append(str(called_by[instance]))
+                key = self.handed_on[method], ", ".join(f"@{k}" for k in cuts)
+                alike.setdefault(key, []).append(str(called_by[method]))
         return [
             f"{join_words(who)} {'hands' if len(who) == 1 else 'hand'} on at most "
             f"{count_noun(most, 'passage')}: no figures {cuts}."
@@ -179,19 +177,19 @@ class RunSummary:
         """Ids of the questions that have a row, in the order in which they were asked."""
         return tuple(dict.fromkeys(row.question.id for row in self.rows))
 
-    def of(self, instance: str) -> list[StoredRow]:
-        """Return the rows of an instance."""
-        return [row for row in self.rows if row.instance == instance]
+    def of(self, method: str) -> list[StoredRow]:
+        """Return the rows of a method."""
+        return [row for row in self.rows if row.method == method]
 
-    def values(self, instance: str, names: Sequence[str], with_context: bool = False) -> np.ndarray:
-        """Return the values of metrics for an instance.
+    def values(self, method: str, names: Sequence[str], with_context: bool = False) -> np.ndarray:
+        """Return the values of metrics for a method.
 
         A failed question has a value if the metric gives one for failures and an answered question
         has one.
 
         Parameters
         ----------
-        instance : id of the instance.
+        method : id of the method.
         names : names of metrics.
         with_context : leaves out failed questions and questions without a triple.
 
@@ -202,28 +200,28 @@ class RunSummary:
         row_by_question = {question: i for i, question in enumerate(self.questions)}
         chosen_metrics = [metric(name) for name in names]
         matrix = np.full((len(row_by_question), len(chosen_metrics)), np.nan)
-        for row in self.of(instance):
+        for row in self.of(method):
             if row.outcome is not None and not (with_context and row.outcome.without_context):
                 values = [one(row.outcome) for one in chosen_metrics]
                 matrix[row_by_question[row.question.id]] = _with_nan(values)
         if not with_context:
             has_values = ~np.isnan(matrix).all(0)
-            for row in self.of(instance):
+            for row in self.of(method):
                 if row.error is not None:
                     values = [
                         one.when_failed(row.question) if there else None
                         for one, there in zip(chosen_metrics, has_values, strict=True)
                     ]
                     matrix[row_by_question[row.question.id]] = _with_nan(values)
-        matrix[:, [bool(self.lacks(instance, name)) for name in names]] = np.nan
+        matrix[:, [bool(self.lacks(method, name)) for name in names]] = np.nan
         return matrix
 
     def table(
         self, names: Sequence[str] = (), with_context: bool = False
     ) -> dict[str, dict[str, Estimate]]:
-        """Return every metric's estimate for each instance.
+        """Return every metric's estimate for each method.
 
-        The same questions are resampled for all instances.
+        The same questions are resampled for all methods.
 
         Parameters
         ----------
@@ -232,14 +230,14 @@ class RunSummary:
 
         Returns
         -------
-        Estimates by instance and metric.
+        Estimates by method and metric.
         """
         names = names or self.reported
-        all_values = [self.values(instance, names, with_context) for instance in self.instances]
+        all_values = [self.values(method, names, with_context) for method in self.methods]
         found = estimates(np.concatenate(all_values, axis=1)) if all_values else []
         return {
-            instance: dict(zip(names, found[i * len(names) : (i + 1) * len(names)], strict=True))
-            for i, instance in enumerate(self.instances)
+            method: dict(zip(names, found[i * len(names) : (i + 1) * len(names)], strict=True))
+            for i, method in enumerate(self.methods)
         }
 
     def by_hops(self) -> dict[int | None, RunSummary]:
@@ -253,15 +251,13 @@ class RunSummary:
         of = lambda hop: [row for row in self.rows if row.question.hops == hop]
         return {hop: RunSummary(self.run, of(hop), self.whole or self) for hop in hops}
 
-    def funnel(self, instance: str) -> dict[str, float | None]:
+    def funnel(self, method: str) -> dict[str, float | None]:
         """Return the mean share of known answers left at each stage, over the answered questions.
 
         It is None for a stage that the method does not have.
         """
         outcomes = [
-            row.outcome
-            for row in self.of(instance)
-            if row.outcome is not None and row.outcome.golds
+            row.outcome for row in self.of(method) if row.outcome is not None and row.outcome.golds
         ]
         shares_alive: dict[str, float | None] = {}
         for stage in stages_of(outcomes):
@@ -269,14 +265,14 @@ class RunSummary:
             shares_alive[stage] = sum(shares) / len(shares) if shares else None
         return shares_alive
 
-    def passage_funnel(self, instance: str) -> dict[str, float]:
+    def passage_funnel(self, method: str) -> dict[str, float]:
         """Return the mean share of gold passages left at each stage.
 
         The mean is over the answered questions that have gold passages.
         """
         survivals = [
             row.outcome.fates
-            for row in self.of(instance)
+            for row in self.of(method)
             if row.outcome is not None and row.outcome.fates is not None
         ]
         shares = {
@@ -285,13 +281,13 @@ class RunSummary:
         }
         return {stage: sum(found) / len(found) for stage, found in shares.items() if found}
 
-    def operators(self, instance: str) -> list[dict[str, Any]]:
+    def operators(self, method: str) -> list[dict[str, Any]]:
         """Return the mean seconds, calls, tokens and texts of each operator of a method.
 
         The means are over the scored questions. `share` is the fraction of questions in which the
         operator ran, below 1 in a branch.
         """
-        outcomes = [row.outcome for row in self.of(instance) if row.outcome is not None]
+        outcomes = [row.outcome for row in self.of(method) if row.outcome is not None]
         costs_by_operator: dict[tuple[str, str, int], list[OperatorCost]] = {}
         for outcome in outcomes:
             operator_counts: Counter[str] = Counter()
@@ -313,12 +309,12 @@ class RunSummary:
             for (operator, stage, _), costs in costs_by_operator.items()
         ]
 
-    def counts(self, instance: str) -> dict[str, int]:
+    def counts(self, method: str) -> dict[str, int]:
         """Return the numbers of asked, scored and failed questions.
 
         Of the scored ones, it also counts those without a triple and without a known answer.
         """
-        rows = self.of(instance)
+        rows = self.of(method)
         outcomes = [row.outcome for row in rows if row.outcome is not None]
         return {
             "asked": self.run.spec["sample"],
@@ -328,26 +324,26 @@ class RunSummary:
             "without_answers": sum(not outcome.golds for outcome in outcomes),
         }
 
-    def answered_by(self, instance: str) -> dict[str, int]:
+    def answered_by(self, method: str) -> dict[str, int]:
         """Return the number of scored answers by source: a language model or the graph reader."""
         counts: dict[str, int] = {}
-        for row in self.of(instance):
+        for row in self.of(method):
             if row.outcome is not None and row.outcome.answer is not None:
                 counts[row.outcome.answer.by] = counts.get(row.outcome.answer.by, 0) + 1
         return counts
 
     @property
     def unfinished(self) -> dict[str, int]:
-        """Number of rows of each instance, if some instance lacks questions; else empty.
+        """Number of rows of each method, if some method lacks questions; else empty.
 
         Rows of failed questions count too.
         """
-        known = {instance: len(self.of(instance)) for instance in self.instances}
+        known = {method: len(self.of(method)) for method in self.methods}
         return known if any(count < self.run.spec["sample"] for count in known.values()) else {}
 
-    def done(self, instance: str) -> str:
-        """Return `13 of 40`: the questions for which an instance has a row, answered or failed."""
-        return f"{len(self.of(instance)):,} of {self.run.spec['sample']:,}"
+    def done(self, method: str) -> str:
+        """Return `13 of 40`: the questions for which a method has a row, answered or failed."""
+        return f"{len(self.of(method)):,} of {self.run.spec['sample']:,}"
 
     def so_far(self) -> str:
         """Return the progress of an unfinished run, empty if the run is finished.
@@ -367,55 +363,53 @@ class RunSummary:
             )
         return ""
 
-    def errors(self, instance: str) -> dict[str, int]:
+    def errors(self, method: str) -> dict[str, int]:
         """Return the reasons of failures by pattern with their counts, most frequent first."""
-        return failure_patterns(row.error for row in self.of(instance) if row.error is not None)
+        return failure_patterns(row.error for row in self.of(method) if row.error is not None)
 
-    def answered(self, instance: str) -> str:
+    def answered(self, method: str) -> str:
         """Return `2 of 40 answered, 38 failed: ...` with the reasons, or an empty text.
 
         It is empty if no question failed.
         """
-        counts = self.counts(instance)
-        return answered_text(
-            counts["scored"], counts["failed"], join_reasons(self.errors(instance))
-        )
+        counts = self.counts(method)
+        return answered_text(counts["scored"], counts["failed"], join_reasons(self.errors(method)))
 
     def failed(self) -> list[str]:
-        """Return the text of `RunSummary.answered` for each instance with failures, after its name."""
+        """Return the text of `RunSummary.answered` for each method with failures, after its name."""
         names = method_names(self.run)
         return [
-            f"{names[instance]}: {sentence}"
-            for instance in self.instances
-            if (sentence := self.answered(instance))
+            f"{names[method]}: {sentence}"
+            for method in self.methods
+            if (sentence := self.answered(method))
         ]
 
     def faults(self) -> list[str]:
-        """Return a sentence for each instance with blank or cut answers.
+        """Return a sentence for each method with blank or cut answers.
 
         It says how many there are, and why.
         """
         names, sentences = method_names(self.run), []
-        for instance in self.instances:
-            outcomes = [row.outcome for row in self.of(instance) if row.outcome is not None]
+        for method in self.methods:
+            outcomes = [row.outcome for row in self.of(method) if row.outcome is not None]
             fault_texts = [outcome.answer_fault for outcome in outcomes if outcome.answer_fault]
             if fault_texts:
                 sentences.append(
-                    f"{names[instance]}: {len(fault_texts):,} of {len(outcomes):,} answers blank or cut: "
+                    f"{names[method]}: {len(fault_texts):,} of {len(outcomes):,} answers blank or cut: "
                     f"{join_reasons(failure_patterns(fault_texts))}"
                 )
         return sentences
 
     def brought(self) -> list[str]:
-        """Return sentences on instances that use documents of a user's program or file.
+        """Return sentences on methods that use documents of a user's program or file.
 
         They say how many of these documents are not in the corpus, and which methods brought their
         own answers.
         """
         names = method_names(self.run)
         sentences = list[str]()
-        for instance in self.instances:
-            outcomes = self._outcomes(instance)
+        for method in self.methods:
+            outcomes = self._outcomes(method)
             document_counts = [outcome.given for outcome in outcomes if outcome.given is not None]
             lacking = [one for one in document_counts if one.unplaced]
             if lacking:
@@ -423,7 +417,7 @@ class RunSummary:
                 document_total = sum(one.documents for one in document_counts)
                 of_questions = f"in {len(lacking):,} of {len(document_counts):,} questions"
                 sentences.append(
-                    f"{names[instance]}: {unplaced_total:,} of {document_total:,} documents not in the corpus, "
+                    f"{names[method]}: {unplaced_total:,} of {document_total:,} documents not in the corpus, "
                     f"{of_questions}."
                 )
         answering = self._names_of_any(_is_answered_by_method)
@@ -440,13 +434,13 @@ class RunSummary:
             )
         return sentences
 
-    def _outcomes(self, instance: str) -> list[Outcome]:
-        return [row.outcome for row in self.of(instance) if row.outcome is not None]
+    def _outcomes(self, method: str) -> list[Outcome]:
+        return [row.outcome for row in self.of(method) if row.outcome is not None]
 
     def _names_of_any(self, has: Callable[[Outcome], bool]) -> list[str]:
-        """Return the names of the instances that have an outcome of a kind."""
+        """Return the names of the methods that have an outcome of a kind."""
         names = method_names(self.run)
-        return [str(names[one]) for one in self.instances if any(map(has, self._outcomes(one)))]
+        return [str(names[one]) for one in self.methods if any(map(has, self._outcomes(one)))]
 
     def f1_of_means(self, table: dict[str, Estimate]) -> dict[str, float | None]:
         """Return the F1 of mean precision and mean recall.
@@ -461,7 +455,7 @@ class RunSummary:
 
     @property
     def adapted(self) -> dict[str, str]:
-        """Names by id of the instances that are adaptations.
+        """Names by id of the methods that are adaptations.
 
         They are not tested, because an adaptation's failures say nothing about the published
         method.
@@ -491,7 +485,7 @@ class RunSummary:
 
         Parameters
         ----------
-        pairs : ids of the instances to compare; None compares every one with the first.
+        pairs : ids of the methods to compare; None compares every one with the first.
         names : names of metrics; by default those that are tested.
 
         Returns
@@ -500,10 +494,10 @@ class RunSummary:
         """
         names = names or self.defaults.tests
         chosen = (
-            ((other, self.instances[0]) for other in self.instances[1:]) if pairs is None else pairs
+            ((other, self.methods[0]) for other in self.methods[1:]) if pairs is None else pairs
         )
         pairs = [pair for pair in chosen if not {*pair} & self.adapted.keys()]
-        values = {instance: self.values(instance, names) for pair in pairs for instance in pair}
+        values = {method: self.values(method, names) for pair in pairs for method in pair}
         tests: list[PairedTest] = []
         for column, name in enumerate(names):
             tests += holm_corrected(
@@ -515,21 +509,21 @@ class RunSummary:
     def front(
         self, table: Mapping[str, Mapping[str, Estimate]], cost: str, quality: str
     ) -> tuple[str, ...]:
-        """Return the instances on the Pareto front of mean cost and quality, cheapest first.
+        """Return the methods on the Pareto front of mean cost and quality, cheapest first.
 
         Parameters
         ----------
-        table : estimates by instance and metric.
+        table : estimates by method and metric.
         cost, quality : names of the metrics.
 
         Returns
         -------
-        Ids of instances.
+        Ids of methods.
         """
         return pareto(
             {
-                instance: (figures[cost].mean, figures[quality].mean)
-                for instance, figures in table.items()
+                method: (figures[cost].mean, figures[quality].mean)
+                for method, figures in table.items()
             }
         )
 
@@ -537,7 +531,7 @@ class RunSummary:
 def summary_dict(summary: RunSummary, names: Sequence[str] = ()) -> dict[str, Any]:
     """Return a summary as plain data.
 
-    It holds the run, each instance's figures, paired tests, fronts, and the metrics' conventions.
+    It holds the run, each method's figures, paired tests, fronts, and the metrics' conventions.
 
     Parameters
     ----------
@@ -555,16 +549,16 @@ def summary_dict(summary: RunSummary, names: Sequence[str] = ()) -> dict[str, An
         summary.table(names, with_context=True),
         {hop: part.table(names) for hop, part in summary.by_hops().items()},
     )
-    methods = method_names(run)
-    instances = {}
-    for instance, spec in zip(summary.instances, run.spec["instances"], strict=True):
+    names_by_id = method_names(run)
+    methods = {}
+    for method, spec in zip(summary.methods, run.spec["instances"], strict=True):
         names_dict = {
             "name": spec["name"],
-            "method": methods[instance].plain,
+            "method": names_by_id[method].plain,
             "title": spec["title"],
             "line": spec["line"],
         }
-        instances[instance] = names_dict | _figures_dict(summary, instance, tables)
+        methods[method] = names_dict | _figures_dict(summary, method, tables)
     return {
         "run": run.id,
         "status": run.status,
@@ -573,7 +567,7 @@ def summary_dict(summary: RunSummary, names: Sequence[str] = ()) -> dict[str, An
             for name in ("set", "of", "sample", "seed", "model", "judge", "cold")
         },
         "graphs": [name for name, _ in run.spec["graphs"]],
-        "instances": instances,
+        "instances": methods,
         "paired": [dataclasses.asdict(test) for test in summary.compared()],
         **_without_empty("untested", summary.untested()),
         **_without_empty("unfinished", summary.so_far()),
@@ -589,7 +583,7 @@ def summary_dict(summary: RunSummary, names: Sequence[str] = ()) -> dict[str, An
 
 @dataclass(frozen=True)
 class FigureTables:
-    """Estimates of a run by instance and metric.
+    """Estimates of a run by method and metric.
 
     Parameters
     ----------
@@ -603,22 +597,22 @@ class FigureTables:
     by_hops: Mapping[int | None, Mapping[str, dict[str, Estimate]]]
 
 
-def _figures_dict(summary: RunSummary, instance: str, tables: FigureTables) -> dict[str, Any]:
-    """Return the figures of an instance as plain data."""
+def _figures_dict(summary: RunSummary, method: str, tables: FigureTables) -> dict[str, Any]:
+    """Return the figures of a method as plain data."""
     return {
-        "questions": summary.counts(instance),
-        "answered_by": summary.answered_by(instance),
-        "metrics": _plain(tables.whole[instance]),
-        "metrics_with_context": _plain(tables.with_context[instance]),
-        "f1_of_means": summary.f1_of_means(tables.whole[instance]),
+        "questions": summary.counts(method),
+        "answered_by": summary.answered_by(method),
+        "metrics": _plain(tables.whole[method]),
+        "metrics_with_context": _plain(tables.with_context[method]),
+        "f1_of_means": summary.f1_of_means(tables.whole[method]),
         "by_hops": {
-            "unknown" if hop is None else str(hop): _plain(part[instance])
+            "unknown" if hop is None else str(hop): _plain(part[method])
             for hop, part in tables.by_hops.items()
         },
-        "funnel": summary.funnel(instance),
-        **_without_empty("passage_funnel", summary.passage_funnel(instance)),
-        "operators": summary.operators(instance),
-        "errors": summary.errors(instance),
+        "funnel": summary.funnel(method),
+        **_without_empty("passage_funnel", summary.passage_funnel(method)),
+        "operators": summary.operators(method),
+        "errors": summary.errors(method),
     }
 
 

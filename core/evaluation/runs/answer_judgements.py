@@ -29,7 +29,7 @@ def judge_lane(
     ----------
     plan : names the judges.
     models : the registry of models.
-    lane : a finished run of an instance.
+    lane : a finished run of a method.
     watch : may raise Cancelled.
 
     Returns
@@ -68,7 +68,7 @@ def measure_support(
     ----------
     plan : says by what support is measured.
     models : the registry of models.
-    lane : a finished run of an instance.
+    lane : a finished run of a method.
     watch : may raise Cancelled.
 
     Returns

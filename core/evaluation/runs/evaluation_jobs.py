@@ -13,7 +13,7 @@ from core.evaluation.runs.row import make_ask
 from core.evaluation.runs.runner import EvaluationRunner
 from core.evaluation.runs.saved_runs import load_plan
 from core.evaluation.runs.store import Run, Store
-from core.instances.catalogue import Instance
+from core.methods.catalogue import Method
 from core.models.price import Cap
 from core.operators.base import Line
 from core.prompts import prompts_digest
@@ -112,8 +112,8 @@ def begin_evaluation(
     )
 
 
-def add_instances(engine, store: Store, run: Run, instances: Sequence[Instance]) -> Job:
-    """Start a job that runs further instances on the questions of a run.
+def add_methods(engine, store: Store, run: Run, methods: Sequence[Method]) -> Job:
+    """Start a job that runs further methods on the questions of a run.
 
     The result is a run of its own. It takes over the existing rows if models, prompts and graphs
     have not changed.
@@ -123,7 +123,7 @@ def add_instances(engine, store: Store, run: Run, instances: Sequence[Instance])
     engine : the engine that runs the job.
     store : the store with the run.
     run : the run.
-    instances : the further instances.
+    methods : the further methods.
 
     Returns
     -------
@@ -135,10 +135,10 @@ def add_instances(engine, store: Store, run: Run, instances: Sequence[Instance])
     StoreError : the store cannot be used.
     """
     earlier_plan = load_plan(store, run)
-    plan = replace(earlier_plan, instances=(*earlier_plan.instances, *instances))
+    plan = replace(earlier_plan, methods=(*earlier_plan.methods, *methods))
     if evaluation_key(earlier_plan.spec(dependency_text(engine, earlier_plan))) == run.key:
         new_run = store.begin(plan.spec(dependency_text(engine, plan)), plan.drawn)
-        store.take_over(run.id, new_run.id, [one.id for one in earlier_plan.instances])
+        store.take_over(run.id, new_run.id, [one.id for one in earlier_plan.methods])
     return evaluate(engine, store, plan)
 
 
@@ -207,7 +207,7 @@ def _builds(engine, plan: Plan) -> list[str]:
     """
     digests = []
     firsts = dict.fromkeys(
-        instance.line.operators[0] for instance in plan.instances if build_of(instance.line)
+        method.line.operators[0] for method in plan.methods if build_of(method.line)
     )
     for source in dict.fromkeys(drawn.source for drawn in plan.drawn):
         for first in firsts:
@@ -222,7 +222,7 @@ def _stamps(engine, plan: Plan) -> list[str]:
 
     Examples are a user's own solved questions and retrievers.
     """
-    operators = [operator for instance in plan.instances for operator in instance.line]
+    operators = [operator for method in plan.methods for operator in method.line]
     if plan.drawn[0].source.is_corpus:
         # On documents, stamps of operators do not depend on the question's graph.
         graph, operators = None, [one for one in operators if one.on_documents]

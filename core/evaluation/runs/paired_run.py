@@ -14,7 +14,7 @@ from core.evaluation.metrics.failures import failure_patterns, join_reasons
 from core.evaluation.metrics.outcome import Outcome
 from core.evaluation.metrics.statistics import PairedTest, paired_test
 from core.evaluation.runs.plan import DrawnQuestion, Plan
-from core.evaluation.runs.row import run_instances
+from core.evaluation.runs.row import run_methods
 from core.sources import SourceQuestion
 from core.types import Question
 from core.watch import Watch
@@ -36,9 +36,9 @@ class MetricDifference:
 
 @dataclass
 class PairedRun:
-    """Run of a plan with two instances; calling it with its job asks both every question.
+    """Run of a plan with two methods; calling it with its job asks both every question.
 
-    The instances share common prefixes, and take turns in going first. `outcomes` holds the results
+    The methods share common prefixes, and take turns in going first. `outcomes` holds the results
     so far, in the order of the questions, with None for a failed one. `errors` holds the reasons of
     failures.
     """
@@ -50,7 +50,7 @@ class PairedRun:
     errors: list[str] = field(default_factory=list)
 
     def __call__(self, watch: Watch) -> PairedRun:
-        """Ask every question with both instances.
+        """Ask every question with both methods.
 
         Raises Cancelled if the job was cancelled; `outcomes` then holds the results until that
         moment.
@@ -59,12 +59,12 @@ class PairedRun:
         for place in range(question_count):
             watch.check()
             watch.report(f"{place:,} of {question_count:,} questions", place / question_count)
-            outcome_by_instance = dict[str, Outcome | None]()
-            for row in run_instances(self.plan, self.environment, self.ask, place, watch=watch):
-                outcome_by_instance[row.instance] = row.outcome
+            outcome_by_method = dict[str, Outcome | None]()
+            for row in run_methods(self.plan, self.environment, self.ask, place, watch=watch):
+                outcome_by_method[row.method] = row.outcome
                 self.errors += [row.error] if row.error else []
-            before, now = self.plan.instances
-            self.outcomes.append((outcome_by_instance[before.id], outcome_by_instance[now.id]))
+            before, now = self.plan.methods
+            self.outcomes.append((outcome_by_method[before.id], outcome_by_method[now.id]))
         watch.report(f"{question_count:,} of {question_count:,} questions", 1.0)
         return self
 

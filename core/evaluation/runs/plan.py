@@ -1,4 +1,4 @@
-"""Plan of an evaluation: instances, questions drawn with a seed, and settings."""
+"""Plan of an evaluation: methods, questions drawn with a seed, and settings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy as np
 from core.datasets import dataset_of_set, full_set_name, graph_for, question_set
 from core.datasets.question_fit import measure_fit, own_graphs_fit
 from core.errors import BadInput
-from core.instances.catalogue import RUN_PREFIX, Instance
+from core.methods.catalogue import RUN_PREFIX, Method
 from core.models.combine import model_names
 from core.operators.base import Operator
 from core.parameters import parameter_values, parameters
@@ -57,7 +57,7 @@ class DrawnQuestion:
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """Instances over drawn questions, with the settings of the evaluation.
+    """Methods over drawn questions, with the settings of the evaluation.
 
     Parameters
     ----------
@@ -66,13 +66,13 @@ class Plan:
     model : whether language models are asked for answers.
     judge : whether a language model judges the answers.
     second_judge : role or name of a second judge, empty for none.
-    cold : whether instances share nothing and models forget their caches, so that the seconds are
-        those of each instance alone.
+    cold : whether methods share nothing and models forget their caches, so that the seconds are
+        those of each method alone.
     support : who checks whether the text in the prompt supports the answer's sentences: the
         encoder, the judging model, or both.
     """
 
-    instances: tuple[Instance, ...]
+    methods: tuple[Method, ...]
     drawn: tuple[DrawnQuestion, ...]
     set: str = ""
     of: int = 0
@@ -86,7 +86,7 @@ class Plan:
     notes: tuple[str, ...] = ()  # sentences on what was skipped in the question files
 
     def __post_init__(self) -> None:
-        if not self.instances:
+        if not self.methods:
             raise BadInput("Choose at least one method.")
         if not self.drawn:
             raise BadInput("There is no question to evaluate.")
@@ -102,26 +102,26 @@ class Plan:
             raise BadInput(
                 f"Support is judged by {SUPPORT_BY_ENCODER} or {SUPPORT_BY_MODEL}, not by “{unknown}”."
             )
-        if len({instance.id for instance in self.instances}) < len(self.instances):
+        if len({method.id for method in self.methods}) < len(self.methods):
             raise BadInput("A method was named twice.")
         if len({one.question.id for one in self.drawn}) < len(self.drawn):
             raise BadInput("A question set was named twice, or two questions share an id.")
 
-    def turned(self, place: int) -> list[Instance]:
-        """Return the instances in the order in which they are asked a question.
+    def turned(self, place: int) -> list[Method]:
+        """Return the methods in the order in which they are asked a question.
 
-        The order rotates with the question's index, so that no instance always comes first.
+        The order rotates with the question's index, so that no method always comes first.
         """
-        count = len(self.instances)
-        return [self.instances[(place + i) % count] for i in range(count)]
+        count = len(self.methods)
+        return [self.methods[(place + i) % count] for i in range(count)]
 
     @property
     def models(self) -> tuple[str, ...]:
         """Models and roles that operators use, that answer if requested, and that judge."""
         operator_models = [
             name
-            for instance in self.instances
-            for operator in instance.line.parts()
+            for method in self.methods
+            for operator in method.line.parts()
             for name in models_used(operator)
             if self.model or operator.stage != "generate"
         ]
@@ -143,7 +143,7 @@ class Plan:
 
         An operator that ranks may use further ones.
         """
-        parts = [operator for instance in self.instances for operator in instance.line.parts()]
+        parts = [operator for method in self.methods for operator in method.line.parts()]
         named = {
             parameter_values(part)[one.name]
             for part in parts
@@ -169,7 +169,7 @@ class Plan:
         return {
             "instances": [
                 {"id": i.id, "name": i.name, "title": i.title, "line": repr(i.line)}
-                for i in self.instances
+                for i in self.methods
             ],
             "graphs": [list(graph) for graph in self.graphs],
             "set": self.set,
@@ -201,13 +201,13 @@ def _question_key(question: Question) -> list[Any]:
 def evaluation_key(spec: dict[str, Any]) -> str:
     """Return the key of a run.
 
-    It is the same for the same instances, questions, graphs, models and settings.
+    It is the same for the same methods, questions, graphs, models and settings.
     """
     return _digest(spec)[:16]
 
 
 def make_plan(
-    instances: Sequence[Instance],
+    methods: Sequence[Method],
     sets: str,
     size: int | None,
     by_name: Callable[[str], Any],
@@ -267,7 +267,7 @@ def make_plan(
         notes.append(note)
         question_count += len(named_questions[1])
     return Plan(
-        tuple(instances),
+        tuple(methods),
         tuple(drawn_questions),
         ", ".join(set_names),
         question_count,

@@ -1,4 +1,4 @@
-"""Rows of an evaluation: instances run on one question.
+"""Rows of an evaluation: methods run on one question.
 
 This module also loads the models before the first question.
 """
@@ -19,7 +19,7 @@ from core.errors import RunCancelled
 from core.evaluation.metrics.outcome import Outcome, observe
 from core.evaluation.runs.answer_judgements import judge_lane, lane_build_cost, measure_support
 from core.evaluation.runs.plan import DrawnQuestion, Plan, models_used
-from core.instances.catalogue import Instance
+from core.methods.catalogue import Method
 from core.models.base import Task
 from core.operators.base import INITIAL_FIELDS, Context, Operator
 from core.runtime.jobs import error_sentence
@@ -33,12 +33,12 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, eq=False)
 class FinishedRow:
-    """Result of an instance on a question, in the form in which it is saved.
+    """Result of a method on a question, in the form in which it is saved.
 
     A failed row has an error sentence instead of an outcome.
     """
 
-    instance: str
+    method: str
     question: str
     outcome: Outcome | None = None
     error: str | None = None
@@ -47,7 +47,7 @@ class FinishedRow:
 
 
 def make_ask(engine, plan: Plan) -> Callable[[DrawnQuestion], SourceQuestion]:
-    """Return a function that prepares a drawn question for the instances of a plan.
+    """Return a function that prepares a drawn question for the methods of a plan.
 
     It opens the question's source, links its entities and applies the settings of the plan.
 
@@ -63,19 +63,19 @@ def make_ask(engine, plan: Plan) -> Callable[[DrawnQuestion], SourceQuestion]:
     return lambda drawn: drawn.open(engine).ask(drawn.question, plan.seed, model=plan.model)
 
 
-def run_instances(
+def run_methods(
     plan: Plan,
     environment: Environment,
     ask: Callable[[DrawnQuestion], SourceQuestion],
     place: int,
-    instances: Sequence[Instance] | None = None,
+    methods: Sequence[Method] | None = None,
     watch: Watch = NO_WATCH,
     seconds: float | None = None,
     with_states: bool = True,
 ) -> Iterator[FinishedRow]:
-    """Run several instances on one question of a plan, one after the other.
+    """Run several methods on one question of a plan, one after the other.
 
-    The instances share the states after common leading operators, unless the plan is cold.
+    The methods share the states after common leading operators, unless the plan is cold.
 
     Parameters
     ----------
@@ -83,35 +83,35 @@ def run_instances(
     environment : the models and the other resources of a run.
     ask : makes an `SourceQuestion` of a drawn question; its error becomes the error of the row.
     place : index of the question among the drawn ones.
-    instances : the instances; by default all of the plan, in an order that rotates with the
+    methods : the methods; by default all of the plan, in an order that rotates with the
         question.
-    watch : checked before each instance, and by what runs.
-    seconds : time limit for one instance; one that exceeds it has no outcome.
+    watch : checked before each method, and by what runs.
+    seconds : time limit for one method; one that exceeds it has no outcome.
     with_states : whether the rows have states and are sent as spans (`core.comparison.lane_traces`).
 
     Yields
     ------
-    A row for each instance, as soon as it has run.
+    A row for each method, as soon as it has run.
     """
-    turn_instances = plan.turned(place) if instances is None else instances
-    prefixes = PrefixCache() if len(turn_instances) > 1 else NoPrefixCache()
-    for instance in turn_instances:
+    turn_methods = plan.turned(place) if methods is None else methods
+    prefixes = PrefixCache() if len(turn_methods) > 1 else NoPrefixCache()
+    for method in turn_methods:
         watch.check()
         limited = watch if seconds is None else watch_until(watch, time.monotonic() + seconds)
-        yield run_instance(plan, environment, ask, place, instance, prefixes, limited, with_states)
+        yield run_method(plan, environment, ask, place, method, prefixes, limited, with_states)
 
 
-def run_instance(
+def run_method(
     plan: Plan,
     environment: Environment,
     ask: Callable[[DrawnQuestion], SourceQuestion],
     place: int,
-    instance: Instance,
+    method: Method,
     prefixes: PrefixCache,
     watch: Watch = NO_WATCH,
     with_states: bool = True,
 ) -> FinishedRow:
-    """Run an instance on one question.
+    """Run a method on one question.
 
     Any failure becomes the error of the row.
 
@@ -121,8 +121,8 @@ def run_instance(
     environment : the models, stores and settings.
     ask : the result of `make_ask`.
     place : index of the question in the plan.
-    instance : the instance.
-    prefixes : states of common beginnings of lines, which instances share.
+    method : the method.
+    prefixes : states of common beginnings of lines, which methods share.
     watch : may raise Cancelled, which ends the run.
     with_states : keeps the states for the store.
 
@@ -140,9 +140,7 @@ def run_instance(
     outcome, states, error, lane = None, None, None, None
     try:
         prepared = ask(drawn_question)
-        lane = LaneRun(
-            prepared, instance.line, environment, PrefixCache() if plan.cold else prefixes
-        )
+        lane = LaneRun(prepared, method.line, environment, PrefixCache() if plan.cold else prefixes)
         progress = LaneListener(watch=watch.quiet, reached=lambda state: watch.check())
         lane.retrieve(progress)
         lane.answer(progress)
@@ -156,9 +154,9 @@ def run_instance(
     except Exception as failure:
         outcome, error = None, error_sentence(failure)
     if lane is not None and with_states:
-        lane_traces.send_spans([lane_traces.TracedLane(instance.name, lane, error or "")])
+        lane_traces.send_spans([lane_traces.TracedLane(method.name, lane, error or "")])
     return FinishedRow(
-        instance.id, drawn_question.question.id, outcome, error, states, time.perf_counter() - start
+        method.id, drawn_question.question.id, outcome, error, states, time.perf_counter() - start
     )
 
 
@@ -194,7 +192,7 @@ def load_models(
     needed_roles = [*_answering_models(plan), *plan.judges]
     _load_weights(environment.models, needed_roles)
     first_question = plan.drawn[0]
-    operators = [operator for i in plan.instances for operator in i.line]
+    operators = [operator for i in plan.methods for operator in i.line]
     scorers = [name for name in plan.models if name not in needed_roles]
     for operator in dict.fromkeys(filter(needs_warm_up, operators)):
         with _failures_left_to_rows(watch):
@@ -208,8 +206,8 @@ def _answering_models(plan: Plan) -> list[str]:
     """Return the models and roles that answer, if the plan asks for answers."""
     names: list[str] = []
     if plan.model:
-        for instance in plan.instances:
-            for operator in instance.line:
+        for method in plan.methods:
+            for operator in method.line:
                 if operator.stage == "generate":
                     names += models_used(operator)
     return names

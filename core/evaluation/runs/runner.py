@@ -1,4 +1,4 @@
-"""Runner of a plan: every instance on every question, saved as it goes and resumable."""
+"""Runner of a plan: every method on every question, saved as it goes and resumable."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from statistics import fmean, stdev
 from core.environment import Environment
 from core.errors import RunCancelled
 from core.evaluation.runs.plan import DrawnQuestion, Plan
-from core.evaluation.runs.row import FinishedRow, load_models, run_instances
+from core.evaluation.runs.row import FinishedRow, load_models, run_methods
 from core.evaluation.runs.servers import as_fast_as_one, fix_concurrency, question_slots, servers
 from core.evaluation.runs.spending import SpendingEstimate, cap_error, estimate_rest, spending
 from core.evaluation.runs.store import RUN_CANCELLED, RUN_DONE, RUN_RUNNING, Store
 from core.evaluation.runs.worker_runs import spread_turns
-from core.instances.catalogue import Instance
 from core.io.durations import range_text
+from core.methods.catalogue import Method
 from core.models.price import Cap, Spending
 from core.runtime.account import Account, charged_to
 from core.runtime.cluster import Workers
@@ -33,9 +33,9 @@ from core.watch import Watch
 class Pace:
     """Progress of a run and an estimate of the remaining time.
 
-    The estimate uses the time that each instance has taken so far, with `at_once` of them running
-    at a time on average. There is no estimate until every instance with remaining rows has run
-    once, because instances differ too much in their time.
+    The estimate uses the time that each method has taken so far, with `at_once` of them running
+    at a time on average. There is no estimate until every method with remaining rows has run
+    once, because methods differ too much in their time.
     """
 
     total: int
@@ -44,18 +44,18 @@ class Pace:
     at_once: float = 1
     spent: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
 
-    def add(self, instance: str, seconds: float, failed: bool) -> None:
+    def add(self, method: str, seconds: float, failed: bool) -> None:
         """Record one more row.
 
         Parameters
         ----------
-        instance : id of its instance.
+        method : id of its method.
         seconds : time that it took.
         failed : the row has an error.
         """
-        self.left[instance] -= 1
+        self.left[method] -= 1
         self.failed += failed
-        self.spent[instance].append(seconds)
+        self.spent[method].append(seconds)
 
     def spread_over(self, seconds: float) -> None:
         """Derive the concurrency from the wall-clock seconds in which the recorded rows ran."""
@@ -68,15 +68,14 @@ class Pace:
     def seconds_left(self) -> tuple[float, float] | None:
         """Return the least and the most seconds until the end.
 
-        It is None if an instance with remaining rows has not run yet.
+        It is None if a method with remaining rows has not run yet.
         """
-        rows_left = {instance: count for instance, count in self.left.items() if count}
+        rows_left = {method: count for method, count in self.left.items() if count}
         if not rows_left or not rows_left.keys() <= self.spent.keys():
             return None
-        each = {instance: mean_interval(self.spent[instance]) for instance in rows_left}
+        each = {method: mean_interval(self.spent[method]) for method in rows_left}
         low, high = (
-            sum(count * each[instance][end] for instance, count in rows_left.items())
-            for end in (0, 1)
+            sum(count * each[method][end] for method, count in rows_left.items()) for end in (0, 1)
         )
         return low / self.at_once, high / self.at_once
 
@@ -146,9 +145,9 @@ class EvaluationRunner:
         done = self.store.finished(self.run)
         rows_left = {
             i.id: sum((i.id, one.question.id) not in done for one in self.plan.drawn)
-            for i in self.plan.instances
+            for i in self.plan.methods
         }
-        pace = Pace(len(self.plan.drawn) * len(self.plan.instances), rows_left)
+        pace = Pace(len(self.plan.drawn) * len(self.plan.methods), rows_left)
         if any(rows_left.values()):
             if not self.workers:  # a worker loads its own models
                 load_models(self.plan, self.environment, self.ask, watch)
@@ -166,24 +165,24 @@ class EvaluationRunner:
         watch.report(pace.words(), pace.done / pace.total)
         return self.run
 
-    def _turns(self, done: set[tuple[str, str]]) -> Iterator[tuple[int, list[Instance]]]:
-        """Yield each question's index with the instances left for it."""
+    def _turns(self, done: set[tuple[str, str]]) -> Iterator[tuple[int, list[Method]]]:
+        """Yield each question's index with the methods left for it."""
         for place, drawn_question in enumerate(self.plan.drawn):
-            instances_left = [
-                instance
-                for instance in self.plan.turned(place)
-                if (instance.id, drawn_question.question.id) not in done
+            methods_left = [
+                method
+                for method in self.plan.turned(place)
+                if (method.id, drawn_question.question.id) not in done
             ]
-            if instances_left:
-                yield place, instances_left
+            if methods_left:
+                yield place, methods_left
 
     def _keep(self, row: FinishedRow) -> None:
-        self.store.keep(self.run, row.instance, row.question, row.outcome, row.error, row.states)
+        self.store.keep(self.run, row.method, row.question, row.outcome, row.error, row.states)
 
     def _here(self, watch: Watch, done: set[tuple[str, str]], pace: Pace) -> None:
         """Run the remaining rows in this process.
 
-        The instances of a question run one after the other; several questions may run at a time.
+        The methods of a question run one after the other; several questions may run at a time.
         """
         server_list = servers(self.plan, self.environment.models, self.as_fast_as_one)
         clock = self.environment.clock
@@ -193,37 +192,37 @@ class EvaluationRunner:
             lambda: question_slots(server_list) if run_spending.may_begin(at_work) else 0, watch
         )
 
-        def turns() -> Iterator[tuple[int, list[Instance]]]:
+        def turns() -> Iterator[tuple[int, list[Method]]]:
             nonlocal at_work
             for turn in islice(self._turns(done), self.first or None):
                 with lock:
                     at_work += 1
                 yield turn
 
-        def tell(instance: Instance) -> None:
+        def tell(method: Method) -> None:
             with lock:
                 many = f"{at_work:,} questions at a time" if at_work > 1 else ""
                 how = ", ".join(
                     filter(None, [pace.words(), many, run_spending.words(pace.done, pace.total)])
                 )
-                watch.report(f"{how}: {instance.name}", pace.done / pace.total)
+                watch.report(f"{how}: {method.name}", pace.done / pace.total)
 
         def keep(row: FinishedRow, begun: float) -> None:
             self._keep(row)
             self.store.spend(self.run, run_spending.account.usage)
             with lock:
-                pace.add(row.instance, clock() - begun, row.error is not None)
+                pace.add(row.method, clock() - begun, row.error is not None)
                 pace.spread_over(clock() - began)
 
-        def question(turn: tuple[int, list[Instance]]) -> None:
+        def question(turn: tuple[int, list[Method]]) -> None:
             nonlocal at_work
             account = Account()
-            rows = run_instances(self.plan, self.environment, self.ask, *turn, flight)
+            rows = run_methods(self.plan, self.environment, self.ask, *turn, flight)
             try:
                 with processor.held(), charged_to(account, run_spending.account):
-                    for instance in turn[1]:
+                    for method in turn[1]:
                         flight.check()
-                        tell(instance)
+                        tell(method)
                         begun = clock()
                         keep(next(rows), begun)
             finally:
@@ -266,5 +265,5 @@ class EvaluationRunner:
             for rows in found:
                 for row in rows:
                     self._keep(row)
-                    pace.add(row.instance, row.seconds, row.error is not None)
+                    pace.add(row.method, row.seconds, row.error is not None)
                 watch.report(f"{pace.words()}, over {workers.words()}", pace.done / pace.total)

@@ -12,8 +12,8 @@ from core.errors import BadInput
 from core.evaluation.runs.plan import Plan, make_plan
 from core.evaluation.runs.store import Run, Store
 from core.graph.protocol import KnowledgeGraph
-from core.instances.catalogue import Instance, catalogue
 from core.io.plain_data import from_plain
+from core.methods.catalogue import Method, catalogue
 from core.operators.base import Line
 from core.operators.text import parse_line
 from core.runtime.jobs import JOB_DONE, JOB_FAILED
@@ -26,7 +26,7 @@ from core.types import State
 class ReopenedRow:
     """A saved row with its thawed states, and the graph that its line names, if any."""
 
-    instance: Instance
+    method: Method
     states: tuple[State, ...]
     graph: KnowledgeGraph | None
     error: str | None
@@ -37,7 +37,7 @@ def reopen_comparison(
     run: Run,
     question: str,
     source: AnswerSource,
-    instances: tuple[str, ...] = (),
+    methods: tuple[str, ...] = (),
     open_build: Callable[[Line], Any] = lambda line: None,
 ) -> MethodComparison:
     """Return the rows of one question as a finished comparison on an opened source.
@@ -46,24 +46,24 @@ def reopen_comparison(
     ----------
     question : id of the question.
     source : the source, already opened.
-    instances : ids of the instances, all if empty.
+    methods : ids of the methods, all if empty.
     open_build : opens the graph that a line names, and returns None for a line that names none.
 
     Returns
     -------
-    One lane for each instance with saved states.
+    One lane for each method with saved states.
 
     Raises
     ------
     BadInput : the run has no such question or no saved state of it, or a graph has changed since.
     """
-    chosen = [spec for spec in run.spec["instances"] if not instances or spec["id"] in instances]
-    errors = {row.instance: row.error for row in store.rows(run.id) if row.question.id == question}
+    chosen = [spec for spec in run.spec["instances"] if not methods or spec["id"] in methods]
+    errors = {row.method: row.error for row in store.rows(run.id) if row.question.id == question}
     rows = []
     for spec in chosen:
         if spec["id"] in errors:
             saved = store.states(run.id, spec["id"], question)
-            row = ReopenedRow(_instance(spec), (), None, errors[spec["id"]])
+            row = ReopenedRow(_method(spec), (), None, errors[spec["id"]])
             rows.append(_thawed(row, saved, source, open_build) if saved else row)
     last_state = next((row.states[-1] for row in rows if row.states), None)
     if last_state is None:
@@ -80,7 +80,7 @@ def _thawed(
     row: ReopenedRow, saved, source: AnswerSource, open_build: Callable[[Line], Any]
 ) -> ReopenedRow:
     """Return a row with its saved states, on the graph of its line or of the source."""
-    graph = open_build(row.instance.line)
+    graph = open_build(row.method.line)
     return replace(row, states=thaw_all(saved, graph or source.graph), graph=graph)
 
 
@@ -88,13 +88,13 @@ def _finished_lane(ask: SourceQuestion, row: ReopenedRow) -> MethodLane:
     answer = row.states[-1].answer if row.states else None
     return MethodLane(
         ask,
-        row.instance,
+        row.method,
         row.states,
         row.graph,
         status=JOB_FAILED if row.error else JOB_DONE,
         error=row.error,
         answer=answer or "",
-        model=answer_role(row.instance.line) if ask.model else None,
+        model=answer_role(row.method.line) if ask.model else None,
         tried=True,
     )
 
@@ -113,10 +113,10 @@ def load_plan(store: Store, run: Run) -> Plan:
 
     Raises
     ------
-    BadInput, StoreError : an instance is not known any more, or the store is damaged.
+    BadInput, StoreError : a method is not known any more, or the store is damaged.
     """
-    instances, drawn = tuple(map(_instance, run.spec["instances"])), tuple(store.drawn(run.id))
-    return from_plain(Plan, run.spec, instances=instances, drawn=drawn)
+    methods, drawn = tuple(map(_method, run.spec["instances"])), tuple(store.drawn(run.id))
+    return from_plain(Plan, run.spec, methods=methods, drawn=drawn)
 
 
 def enlarge_plan(store: Store, run: Run, more: int, by_name: Callable[[str], Any]) -> Plan:
@@ -135,7 +135,7 @@ def enlarge_plan(store: Store, run: Run, more: int, by_name: Callable[[str], Any
 
     Raises
     ------
-    BadInput, StoreError : the set or an instance is not there any more, or the store is damaged.
+    BadInput, StoreError : the set or a method is not there any more, or the store is damaged.
     """
     saved_plan = load_plan(store, run)
     first = saved_plan.drawn[0]
@@ -144,7 +144,7 @@ def enlarge_plan(store: Store, run: Run, more: int, by_name: Callable[[str], Any
         for name in ("seed", "model", "judge", "cold", "support", "second_judge")
     }
     return make_plan(
-        saved_plan.instances,
+        saved_plan.methods,
         saved_plan.set,
         len(saved_plan.drawn) + more,
         by_name,
@@ -154,12 +154,12 @@ def enlarge_plan(store: Store, run: Run, more: int, by_name: Callable[[str], Any
     )
 
 
-def _instance(spec: dict[str, str]) -> Instance:
-    """Return the catalogue's instance if its line is still the one that was run.
+def _method(spec: dict[str, str]) -> Method:
+    """Return the catalogue's method if its line is still the one that was run.
 
-    Else return an instance of the saved line under its saved name.
+    Else return a method of the saved line under its saved name.
     """
     found = catalogue().get(spec["id"])
     if found is not None and repr(found.line) == spec["line"]:
         return found
-    return Instance(spec["id"], spec["title"], parse_line(spec["line"]), short=spec["name"])
+    return Method(spec["id"], spec["title"], parse_line(spec["line"]), short=spec["name"])

@@ -18,7 +18,7 @@ def servers(plan: Plan, models: Models, cold: bool = False) -> list[Any]:
     ----------
     plan : the plan.
     models : the registry of models.
-    cold : looks at a cold plan also; it shares nothing between instances, and has no servers by
+    cold : looks at a cold plan also; it shares nothing between methods, and has no servers by
         default.
 
     Returns

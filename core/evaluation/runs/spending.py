@@ -36,7 +36,7 @@ def spending(
         prices_of(models, plan.models, cap, "this evaluation"),
         before,
         cap,
-        done / len(plan.instances),
+        done / len(plan.methods),
     )
 
 
@@ -102,7 +102,7 @@ def estimate_rest(
 ) -> SpendingEstimate:
     """Return the estimated cost of the remaining rows.
 
-    It follows the mean over the rows that are done, of all instances.
+    It follows the mean over the rows that are done, of all methods.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Store of evaluations in SQLite: runs, their questions, and a row per instance and question."""
+"""Store of evaluations in SQLite: runs, their questions, and a row per method and question."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ SPENT_STATEMENT = (
 EVALUATION_SCHEMA = Schema(
     "the evaluations", EVALUATION_STATEMENTS, application=0x486F7053, version=1
 )
-ROW_ADDRESS_KEY = "of"  # key in a saved outcome for its instance and question
+ROW_ADDRESS_KEY = "of"  # key in a saved outcome for its method and question
 EVALUATION_OWNER_KIND = "evaluation"
 RUN_RUNNING, RUN_DONE, RUN_CANCELLED = "running", "done", "cancelled"
 
@@ -76,9 +76,9 @@ class Run:
 
 @dataclass(frozen=True)
 class StoredRow:
-    """Result of one instance on one question: an outcome, or the sentence of its error."""
+    """Result of one method on one question: an outcome, or the sentence of its error."""
 
-    instance: str
+    method: str
     question: Question
     outcome: Outcome | None
     error: str | None = None
@@ -104,7 +104,7 @@ class Store:
         """Return the newest run with this specification, to be resumed, or a new run.
 
         A new run is created if there is none, if the run is unfinished and belongs to another user,
-        or if `again` is set. Runs that differ only in the names of their instances count as the
+        or if `again` is set. Runs that differ only in the names of their methods count as the
         same, because a name may change when the catalogue gets a similar row.
 
         Parameters
@@ -158,7 +158,7 @@ class Store:
     def keep(
         self,
         run: int,
-        instance: str,
+        method: str,
         question: str,
         outcome: Outcome | None,
         error: str | None,
@@ -169,7 +169,7 @@ class Store:
         Parameters
         ----------
         run : number of the run.
-        instance : id of the instance.
+        method : id of the method.
         question : id of the question.
         outcome : the outcome; None for a failed question.
         error : why it failed, as a sentence.
@@ -182,13 +182,13 @@ class Store:
         facts = (
             None
             if outcome is None
-            else _marked({**outcome.to_dict(), ROW_ADDRESS_KEY: [instance, question]})
+            else _marked({**outcome.to_dict(), ROW_ADDRESS_KEY: [method, question]})
         )
         packed = None if states is None else zlib.compress(_json(states).encode(), 6)
         with self._write():
             self._db.execute(
                 "INSERT OR REPLACE INTO rows VALUES (?, ?, ?, ?, ?, ?)",
-                (run, instance, question, facts, error, packed),
+                (run, method, question, facts, error, packed),
             )
 
     def spend(self, run: int, usage: Mapping[str, Usage]) -> None:
@@ -225,7 +225,7 @@ class Store:
         return {name: Usage(*counts) for name, *counts in usage_rows}
 
     def finished(self, run: int) -> set[tuple[str, str]]:
-        """Return the (instance, question id) pairs without an error.
+        """Return the (method, question id) pairs without an error.
 
         These need not be run again.
         """
@@ -265,12 +265,12 @@ class Store:
             )
 
     def rows(self, run: int) -> list[StoredRow]:
-        """Return all rows of a run, ordered by question, then by instance."""
+        """Return all rows of a run, ordered by question, then by method."""
         questions_by_id = {
             one.question.id: (place, one.question) for place, one in enumerate(self.drawn(run))
         }
         order = {
-            instance["id"]: place for place, instance in enumerate(self.run(run).spec["instances"])
+            method["id"]: place for place, method in enumerate(self.run(run).spec["instances"])
         }
         saved_rows = self._all(
             "SELECT instance, question, outcome, error FROM rows WHERE run = ?", (run,)
@@ -279,12 +279,12 @@ class Store:
             saved_rows.sort(key=lambda row: (questions_by_id[row[1]][0], order[row[0]]))
             return [
                 StoredRow(
-                    instance,
+                    method,
                     questions_by_id[question][1],
-                    None if facts is None else _outcome(facts, instance, question),
+                    None if facts is None else _outcome(facts, method, question),
                     error,
                 )
-                for instance, question, facts, error in saved_rows
+                for method, question, facts, error in saved_rows
             ]
 
     def drawn(self, run: int) -> list[DrawnQuestion]:
@@ -295,13 +295,13 @@ class Store:
         with self._as_damage():
             return [_read_drawn(text) for (text,) in saved_questions]
 
-    def states(self, run: int, instance: str, question: str) -> dict | None:
+    def states(self, run: int, method: str, question: str) -> dict | None:
         """Return the saved states of a row for `core.snapshot.thaw_all`.
 
         Parameters
         ----------
         run : number of the run.
-        instance : id of the instance.
+        method : id of the method.
         question : id of the question.
 
         Returns
@@ -313,26 +313,26 @@ class Store:
         StoreError : the file cannot be used or is damaged.
         """
         query = "SELECT states FROM rows WHERE run = ? AND instance = ? AND question = ?"
-        saved_states = self._all(query, (run, instance, question))
+        saved_states = self._all(query, (run, method, question))
         with self._as_damage():
             if saved_states and saved_states[0][0] is not None:
                 return json.loads(zlib.decompress(saved_states[0][0]))
             return None
 
-    def take_over(self, before: int, run: int, instances: Sequence[str]) -> None:
+    def take_over(self, before: int, run: int, methods: Sequence[str]) -> None:
         """Copy finished rows from another run of the same questions.
 
         Parameters
         ----------
         before : number of the other run.
         run : number of the run that receives them; rows that it has are kept.
-        instances : ids of the instances.
+        methods : ids of the methods.
 
         Raises
         ------
         StoreError : the file cannot be used.
         """
-        marks = ", ".join("?" * len(instances))
+        marks = ", ".join("?" * len(methods))
         copied = (
             "SELECT ?, instance, question, outcome, error, states FROM rows WHERE run = ? AND "
             "error IS NULL"
@@ -340,7 +340,7 @@ class Store:
         with self._write():
             self._db.execute(
                 f"INSERT OR IGNORE INTO rows {copied} AND instance IN ({marks})",
-                (run, before, *instances),
+                (run, before, *methods),
             )
 
     def delete(self, run: int) -> None:
@@ -354,7 +354,7 @@ class Store:
             forget_owner(EVALUATION_OWNER_KIND, str(run))
 
     def _renamed(self, spec: dict[str, Any]) -> int | None:
-        """Return the newest run that differs from a specification only in the names of instances.
+        """Return the newest run that differs from a specification only in the names of methods.
 
         Unreadable runs are skipped.
         """
@@ -405,7 +405,7 @@ def evaluations_file() -> Path:
 
 
 def _unnamed(spec: dict[str, Any]) -> dict[str, Any]:
-    """Return a specification without the names of its instances."""
+    """Return a specification without the names of its methods."""
     return {
         **spec,
         "instances": [
@@ -431,9 +431,9 @@ def _read_marked(text: str) -> dict[str, Any]:
     return digests.check_own_digest(json.loads(text))
 
 
-def _outcome(text: str, instance: str, question: str) -> Outcome:
+def _outcome(text: str, method: str, question: str) -> Outcome:
     facts = _read_marked(text)
-    if facts.pop(ROW_ADDRESS_KEY, [instance, question]) != [instance, question]:
+    if facts.pop(ROW_ADDRESS_KEY, [method, question]) != [method, question]:
         raise ValueError("a row is of another method or question")
     return Outcome.from_dict(facts)
 

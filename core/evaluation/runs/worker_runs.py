@@ -1,6 +1,6 @@
 """Evaluation over several worker processes.
 
-Each worker takes one question at a time, with every instance that is left for it.
+Each worker takes one question at a time, with every method that is left for it.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from functools import cache, partial
 
 from core.engine import Engine
 from core.evaluation.runs.plan import Plan
-from core.evaluation.runs.row import FinishedRow, load_models, make_ask, run_instances
-from core.instances.catalogue import Instance
+from core.evaluation.runs.row import FinishedRow, load_models, make_ask, run_methods
+from core.methods.catalogue import Method
 from core.runtime.cluster import LostResult, Workers
 from core.runtime.jobs import Job
 from core.watch import NO_WATCH, Watch
 
-Turn = tuple[int, list[Instance]]  # index of a question, and the instances left for it
+Turn = tuple[int, list[Method]]  # index of a question, and the methods left for it
 _warmed_plans: set[tuple] = set()  # in a worker process: keys of the plans whose models are loaded
 _engine = cache(Engine)  # in a worker process: its engine
 
@@ -31,37 +31,37 @@ def spread_turns(
     Parameters
     ----------
     plan : the plan.
-    turns : index of a question, and the instances that remain for it.
+    turns : index of a question, and the methods that remain for it.
     workers : the processes.
     watch : may raise Cancelled.
 
     Yields
     ------
-    One row for each instance of a turn.
+    One row for each method of a turn.
     """
-    for (place, instances), result in workers.each(partial(run_turn, plan), turns, watch):
+    for (place, methods), result in workers.each(partial(run_turn, plan), turns, watch):
         question = plan.drawn[place].question.id
         yield (
-            [FinishedRow(i.id, question, error=result.error) for i in instances]
+            [FinishedRow(i.id, question, error=result.error) for i in methods]
             if isinstance(result, LostResult)
             else result
         )
 
 
 def run_turn(plan: Plan, left: Turn) -> list[FinishedRow]:
-    """Run one question with its remaining instances, inside a worker process.
+    """Run one question with its remaining methods, inside a worker process.
 
-    The instances run one after the other and share their common prefixes. The first call for a plan
+    The methods run one after the other and share their common prefixes. The first call for a plan
     loads its models.
 
     Parameters
     ----------
     plan : the plan.
-    left : index of a question, and the instances that remain for it.
+    left : index of a question, and the methods that remain for it.
 
     Returns
     -------
-    One row for each of these instances.
+    One row for each of these methods.
     """
     engine = _engine()
     ask = make_ask(engine, plan)
@@ -69,9 +69,9 @@ def run_turn(plan: Plan, left: Turn) -> list[FinishedRow]:
         plan.graphs,
         plan.model,
         plan.judge,
-        *(repr(instance.line) for instance in plan.instances),
+        *(repr(method.line) for method in plan.methods),
     )
     if key not in _warmed_plans:
         load_models(plan, engine.environment, ask, Job("worker", lambda job: None))
         _warmed_plans.add(key)
-    return list(run_instances(plan, engine.environment, ask, *left))
+    return list(run_methods(plan, engine.environment, ask, *left))

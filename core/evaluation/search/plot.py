@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from core.evaluation.metrics.catalogue import metric
 from core.evaluation.metrics.statistics import Estimate
 from core.evaluation.reports.export import format_figure
-from core.evaluation.reports.method_names import instance_name
+from core.evaluation.reports.method_names import method_name
 from core.evaluation.reports.plots import (
     COLOURS,
     LINE_COLOUR,
@@ -157,7 +157,7 @@ def _add_unseen(figure: Figure, verdict: SearchVerdict, quality: str, cost: str)
     }
     published_lines = {}
     for key, row in verdict.figures.items():
-        name = instance_name(verdict.published[key])
+        name = method_name(verdict.published[key])
         published_lines[str(name)] = (point_label(name), row)
     means = [row[cost].mean for _, row in (*found_lines.values(), *published_lines.values())]
     costs = [mean for mean in means if mean is not None]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from core.evaluation.metrics.statistics import pareto
 from core.evaluation.search.trial import TrialFigures
-from core.instances.catalogue import Instance
+from core.methods.catalogue import Method
 from core.operators.base import Line
 
 
@@ -24,9 +24,9 @@ class SearchPoint:
         return not self.tried.stopped and self.tried.answered > 0
 
     @property
-    def instance(self) -> Instance:
-        """The line as an instance, named after its number."""
-        return Instance(
+    def method(self) -> Method:
+        """The line as a method, named after its number."""
+        return Method(
             repr(self.line),
             f"Candidate {self.number} of a search",
             self.line,

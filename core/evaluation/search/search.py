@@ -24,12 +24,12 @@ from core.evaluation.runs.row import load_models
 from core.evaluation.search.config import SearchConfig
 from core.evaluation.search.points import SearchPoint, pareto_points
 from core.evaluation.search.trial import CallLimitReached, Trial, TrialFigures
-from core.instances.catalogue import Instance
 from core.io.durable_files import WINDOWS
 from core.io.durations import range_text
 from core.io.home import home_folder
 from core.io.locks import hold_lock_file
 from core.io.plain_data import from_plain, to_plain
+from core.methods.catalogue import Method
 from core.operators.base import Line
 from core.operators.text import parse_line
 from core.runtime.jobs import Job
@@ -164,7 +164,7 @@ class Search:
 
         config, plan, progress_text = self.config, self.config.tuning, job.text
         trial_plan = Plan(
-            (Instance(repr(line), "", line),),
+            (Method(repr(line), "", line),),
             plan.drawn,
             seed=plan.seed,
             model=config.asks,

@@ -10,7 +10,7 @@ from typing import Any
 from core.errors import BadInput
 from core.evaluation.metrics.statistics import Estimate, PairedTest
 from core.evaluation.reports.export import format_figure
-from core.evaluation.reports.method_names import instance_name
+from core.evaluation.reports.method_names import method_name
 from core.evaluation.reports.summary import RunSummary
 from core.evaluation.runs.evaluation_jobs import dependency_text
 from core.evaluation.runs.plan import DrawnQuestion, Plan, make_plan, source_of
@@ -22,8 +22,8 @@ from core.evaluation.search.points import SearchPoint, pareto_points
 from core.evaluation.search.search import Search
 from core.evaluation.search.space import DEFAULT_KINDS, space
 from core.evaluation.search.space_texts import ASKING_KIND, load_text_space
-from core.instances.catalogue import Instance
-from core.instances.model_needs import missing_models, needed_models
+from core.methods.catalogue import Method
+from core.methods.model_needs import missing_models, needed_models
 from core.operators.base import Line
 from core.runtime.jobs import Job
 from core.sources import AnswerSource
@@ -35,8 +35,8 @@ IN_DEPTH_PAPER = "In-depth Analysis"
 
 
 def reference_lines(
-    known: Mapping[str, Instance], models, source: AnswerSource
-) -> tuple[Instance, ...]:
+    known: Mapping[str, Method], models, source: AnswerSource
+) -> tuple[Method, ...]:
     """Return the published lines that a search is compared with.
 
     They are the rows of LEGO-GraphRAG's Table 1 that retrieve without a language model and whose
@@ -45,7 +45,7 @@ def reference_lines(
 
     Parameters
     ----------
-    known : the instances by id.
+    known : the methods by id.
     models : the registry of models.
     source : the graph or corpus that is searched.
 
@@ -53,18 +53,18 @@ def reference_lines(
     -------
     The published lines.
     """
-    instances = []
-    for instance in (
+    methods = []
+    for method in (
         one
         for key, one in known.items()
         if (_finds_chunks(one) if source.is_corpus else TABLE_1_ID.fullmatch(key))
     ):
-        line = instance.line.without("generate")
+        line = method.line.without("generate")
         if not missing_models(line, models) and all(
             models.info(name).kind != "chat" for name in needed_models(line)
         ):
-            instances.append(instance)
-    return tuple(instances)
+            methods.append(method)
+    return tuple(methods)
 
 
 @dataclass(frozen=True)
@@ -99,8 +99,8 @@ class SearchVerdict:
     """
 
     run: int
-    best: Instance
-    published: Mapping[str, Instance]
+    best: Method
+    published: Mapping[str, Method]
     figures: Mapping[str, Mapping[str, Estimate]]
     against: tuple[PointComparison, ...]
     questions: int
@@ -123,7 +123,7 @@ class SearchVerdict:
         )
         p = f"p = {one.quality.p_holm:.2g}, n = {one.quality.n}"
         return (
-            f"{one.point.instance.name} {verb} {instance_name(self.best)}: {number} ({p}) at {point_cost}{unit} a "
+            f"{one.point.method.name} {verb} {method_name(self.best)}: {number} ({p}) at {point_cost}{unit} a "
             f"question against {published_cost}{unit}"
         )
 
@@ -137,13 +137,13 @@ class SearchPlan:
 
     def plan(self, points: Sequence[SearchPoint]) -> Plan:
         """Return the plan of the published lines and these points on the unseen questions."""
-        published = self.on_unseen.instances
-        found_instances = [
-            point.instance
+        published = self.on_unseen.methods
+        found_methods = [
+            point.method
             for point in points
             if all(repr(point.line) != repr(one.line) for one in published)
         ]
-        return replace(self.on_unseen, instances=(*published, *found_instances))
+        return replace(self.on_unseen, methods=(*published, *found_methods))
 
     def unjudged(self, points: Sequence[SearchPoint]) -> str:
         """Return why a requested comparison with published lines is left out.
@@ -153,7 +153,7 @@ class SearchPlan:
         if self.unseen is None or not self.search.config.asks:
             return ""
         needed = len(self.unseen.drawn) * sum(
-            _asking(one.line) for one in self.plan(points).instances
+            _asking(one.line) for one in self.plan(points).methods
         )
         calls_left = max(0, self.search.config.calls - self.search.calls())
         if needed <= calls_left:
@@ -294,9 +294,9 @@ def _asking(line: Line) -> int:
     return sum(operator.without_model or operator.stage == "generate" for operator in line)
 
 
-def _finds_chunks(instance: Instance) -> bool:
-    return IN_DEPTH_PAPER in instance.paper and any(
-        "chunks" in operator.writes for operator in instance.line
+def _finds_chunks(method: Method) -> bool:
+    return IN_DEPTH_PAPER in method.paper and any(
+        "chunks" in operator.writes for operator in method.line
     )
 
 
@@ -354,7 +354,7 @@ def search_verdict(
     """
     quality, cost = planned.search.config.quality, planned.search.config.cost
     table = summary.table([quality, cost])
-    published_by_id = {one.id: one for one in planned.on_unseen.instances}
+    published_by_id = {one.id: one for one in planned.on_unseen.methods}
     scored = {
         key: (-mean, table[key][cost].mean, key)
         for key in published_by_id
@@ -364,7 +364,7 @@ def search_verdict(
         raise BadInput("None of the published methods answered any of the unseen questions.")
     best = published_by_id[min(scored, key=scored.__getitem__)]
     ids = {repr(one.line): key for key, one in published_by_id.items()}
-    pairs = [(ids.get(repr(point.line), point.instance.id), best.id) for point in chosen]
+    pairs = [(ids.get(repr(point.line), point.method.id), best.id) for point in chosen]
     tests = {(test.metric, test.a): test for test in summary.compared(pairs, [quality, cost])}
     against = tuple(
         PointComparison(point, table[a], tests[quality, a], tests[cost, a])

@@ -20,7 +20,7 @@ class CommunityReports(Operator):
     members if that is possible. A language model writes a report on each. Reports prepared ahead
     are read from disk. A missing one is written now and kept, and the trace says so.
 
-    LEGO-GraphRAG, technical report, B.10: its Microsoft-GraphRAG instance. It names neither the
+    LEGO-GraphRAG, technical report, B.10: its Microsoft-GraphRAG method. It names neither the
     level, here the finest, nor the size, here that of Microsoft's code.
 
     >>> written = says('{"title": "All five", "summary": "A to E hang together.", "findings": []}')

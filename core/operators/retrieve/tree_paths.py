@@ -31,7 +31,7 @@ class TreePaths(Operator):
     A model chooses the triples. Only the newest triple is scored, as `A, r, B`; scores do not
     accumulate. Whole branches are returned in order of finding, without their beginnings. A branch
     is lost if none of its extensions is kept. (LEGO-GraphRAG v1, iterative path filtering,
-    instances 9 to 14: width 128; 3 hops is the default of its code, as the paper names none.)
+    methods 9 to 14: width 128; 3 hops is the default of its code, as the paper names none.)
 
     reading "paper" is a plain beam search, as section 4.1 describes it. Several branches may end in
     one node, and the best `width` are kept. No branch visits a node twice. The paper leaves this

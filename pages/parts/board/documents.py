@@ -248,7 +248,7 @@ def _count_merges(comparison: MethodComparison, lane: MethodLane) -> list[str]:
     Merges that fit no node are counted too.
     """
     origin = lane.graph.edited_from
-    if origin is None or not uses_mended_graph(lane.instance.line):
+    if origin is None or not uses_mended_graph(lane.method.line):
         return []
     try:
         edits = comparison.ask.source.mends.edits

@@ -202,7 +202,7 @@ class PathsDrawing:
         if number is None:
             return []
         # Lanes with the same first operators share one story.
-        key = (id(lane.graph), repr(lane.instance.line.operators[: number + 1]))
+        key = (id(lane.graph), repr(lane.method.line.operators[: number + 1]))
         if key not in self._spreads:
             frames = [self._moment(lane, moment) for moment in pagerank_moments(lane)]
             self._spreads[key] = (

@@ -19,7 +19,7 @@ from core.diagnosis.verdict.explanation import ComparisonVerdict, LaneExplanatio
 from core.diagnosis.verdict.verdict_words import explain_comparison
 from core.engine import MethodComparison, MethodLane
 from core.errors import split_command
-from core.instances.catalogue import Instance
+from core.methods.catalogue import Method
 from core.operators import OPERATORS
 from core.parameters import parameters
 from core.results import answer_fault, answer_thoughts, prompt_dict
@@ -180,16 +180,16 @@ class Board:
         state, preview = self.view.state(shown), shown.preview
         prompt = prompt_dict(state)
         return {
-            "title": tr(lane.instance.label),
-            "number": lane.instance.number,
-            "subtitle": lane.instance.line.plain_words(),
-            "terms": lane.instance.line.words(),
+            "title": tr(lane.method.label),
+            "number": lane.method.number,
+            "subtitle": lane.method.line.plain_words(),
+            "terms": lane.method.line.words(),
             "status": lane.status,
             "status_text": ending_sentence(lane) or lane.text,
             "retrieved": shown.retrieved,
             "so_far": None if preview is None else preview.text,
             "retrieves": any(
-                operator.stage in ("extract", "retrieve") for operator in lane.instance.line.parts()
+                operator.stage in ("extract", "retrieve") for operator in lane.method.line.parts()
             ),
             "error": lane.error and split_command(lane.error)[0],
             "answer": lane.answer or state.answer,
@@ -216,7 +216,7 @@ def answering_model(lane: MethodLane) -> str | None:
     return None if lane.state.own_answer else lane.model
 
 
-def idle(instances: Iterable[Instance], documents: bool = False) -> dict[str, Any]:
+def idle(methods: Iterable[Method], documents: bool = False) -> dict[str, Any]:
     """Return the data of the board before the first question.
 
     It has only the methods of the lanes. With `documents` the lanes show hits.
@@ -232,7 +232,7 @@ def idle(instances: Iterable[Instance], documents: bool = False) -> dict[str, An
             "status": "idle",
             **document_fields,
         }
-        for i, one in enumerate(instances)
+        for i, one in enumerate(methods)
     ]
     return {
         "question": "",

@@ -46,7 +46,7 @@ def points_data(lane: MethodLane) -> Data | None:
     )
     beyond = lambda place: n_shown is not None and place >= n_shown
     answering = next(
-        (one for one in lane.instance.line.parts() if isinstance(one, AnswerFromPoints)),
+        (one for one in lane.method.line.parts() if isinstance(one, AnswerFromPoints)),
         AnswerFromPoints(),
     )
     rows = [

@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 from core.importing import Importer
-from core.instances.catalogue import RUN_PREFIX
+from core.methods.catalogue import RUN_PREFIX
 from core.retrievers.runs.formats import format_title
 from core.retrievers.runs.saved_runs import (
     RUN_OWNED_AS,

@@ -19,10 +19,10 @@ from core.drafts import Brick, Draft, Slot, brick_faults, slots
 from core.drafts.draft_faults import bricks_for, operator_refusals, possible_moves, slots_for
 from core.drafts.slots import LINE_OWNER, row_at
 from core.drafts.terms import paper_term
-from core.instances.catalogue import published_instances
 from core.lines import Grammar
 from core.lines.brick import default_operator, stage_of
 from core.lines.difference import title_of
+from core.methods.catalogue import published_methods
 from core.operators.branch import OTHERWISE_ARM, Branch
 from core.operators.text import RETRIEVAL_GRAMMAR
 from core.parameters import parameters, value_words
@@ -437,7 +437,7 @@ def _uses_of(cls: type[Any]) -> str:
     else:
         using_titles = [
             row.name
-            for row in published_instances().values()
+            for row in published_methods().values()
             if any(type(one) is cls for one in row.line.everywhere())
         ]
     return ", ".join(using_titles[:4]) + (

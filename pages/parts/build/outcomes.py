@@ -50,7 +50,7 @@ def outcomes(
     without a block is a reader that answers without a language model. `waits` says why the first
     block without a run waits.
     """
-    ran = lane.instance.line.operators
+    ran = lane.method.line.operators
     same = next(
         (
             at

@@ -59,7 +59,7 @@ def _start(comparison: MethodComparison) -> None:
     if former is not None and not former.ended and not former.needed_by:
         former.cancel()  # It compares other lines.
     plan = make_plan(
-        [lane.instance for lane in comparison.lanes],
+        [lane.method for lane in comparison.lanes],
         name,
         SAMPLE_QUESTIONS,
         engine().graph,
@@ -97,7 +97,7 @@ def sample_key(comparison: MethodComparison) -> str:
     It is the same for the same lines, graph and models.
     """
     ask = comparison.ask
-    lines = [repr(lane.instance.line) for lane in comparison.lanes]
+    lines = [repr(lane.method.line) for lane in comparison.lanes]
     parts = [
         ask.source.kind,
         ask.source.name,

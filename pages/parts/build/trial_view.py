@@ -13,7 +13,7 @@ from core.diagnosis.step_outcomes import StepOutcome, step_outcomes
 from core.engine import MethodLane
 from core.errors import HopscopeError
 from core.graph.texts import hit_titles
-from core.instances.catalogue import Instance, instance_of_line
+from core.methods.catalogue import Method, method_of_line
 from core.operators import OPERATORS
 from core.operators.base import Line
 from core.results import paths_list, prompt_dict
@@ -179,10 +179,10 @@ def _is_same_question() -> bool:
     return trials().started_for[1:3] == (question_text(), page_source())
 
 
-def compare_link(line: Line | None, known: Mapping[str, Instance]) -> None:
+def compare_link(line: Line | None, known: Mapping[str, Method]) -> None:
     """Draw the link to Compare with this line and a usual method."""
     beside = page_source().usual_methods[0]
-    spec = instance_of_line(line, known).id if line is not None else beside
+    spec = method_of_line(line, known).id if line is not None else beside
     link = Permalink(
         question=session.try_question,
         lanes=tuple(dict.fromkeys((spec, beside))),

@@ -15,8 +15,8 @@ from core.comparison.consent import needs_consent
 from core.comparison.lane import MethodComparison, MethodLane
 from core.errors import HopscopeError
 from core.evaluation.runs.plan import models_used
-from core.instances.catalogue import Instance, instance_of_line
 from core.lines.difference import title_of
+from core.methods.catalogue import Method, method_of_line
 from core.operators.base import Line, Operator
 from core.results import prompt_dict
 from core.runtime.jobs import JOB_DONE, Job, nothing
@@ -59,7 +59,7 @@ class Trials:
         return (
             done_lanes is not None
             and done_lanes.ask.same(ask)
-            and any(repr(lane.instance.line) == repr(line) for lane in done_lanes.lanes)
+            and any(repr(lane.method.line) == repr(line) for lane in done_lanes.lanes)
         )
 
     def note(self, job: Job | None) -> None:
@@ -75,8 +75,8 @@ class Trials:
             *(former.lanes if former is not None and former.ask.same(comparison.ask) else ()),
             *ended,
         ]:
-            lanes.pop(repr(lane.instance.line), None)
-            lanes[repr(lane.instance.line)] = lane
+            lanes.pop(repr(lane.method.line), None)
+            lanes[repr(lane.method.line)] = lane
         self.done[comparison.ask.model] = MethodComparison(
             comparison.ask, list(lanes.values())[-MAX_RETAINED_LANES:], comparison.mends
         )
@@ -118,7 +118,7 @@ def can_start_now() -> bool:
     return job is not None and job.comparison.ask.source == asked_source
 
 
-def run_if_changed(bench: Bench, known: Mapping[str, Instance], pressed: bool) -> bool:
+def run_if_changed(bench: Bench, known: Mapping[str, Method], pressed: bool) -> bool:
     """Run the line if it has changed, or if `pressed` requests the waiting steps.
 
     Returns whether it was started.
@@ -165,7 +165,7 @@ def _set_line_before(runs: Trials, line: Line, held: bool) -> None:
 
 
 def _start(
-    runs: Trials, line: Line, known: Mapping[str, Instance], typed: Question, pressed: bool
+    runs: Trials, line: Line, known: Mapping[str, Method], typed: Question, pressed: bool
 ) -> None:
     """Start the job of the line now and the line before.
 
@@ -194,7 +194,7 @@ def _start(
         + (answering and not runs_whole and line.operators[-1].stage == "generate")
     )
     shown_methods = list(
-        {repr(part): instance_of_line(part, known) for part in parts if len(part)}.values()
+        {repr(part): method_of_line(part, known) for part in parts if len(part)}.values()
     )
     if not len(parts[-1]):
         del session.try_job

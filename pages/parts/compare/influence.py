@@ -135,7 +135,7 @@ def _measure_offers(on_screen: ScreenComparison) -> Iterator[dict[str, Any]]:
 
 
 def _key(on_screen: ScreenComparison, lane: MethodLane) -> str:
-    return f"influence-{on_screen.key}-{lane.instance.line!r}"
+    return f"influence-{on_screen.key}-{lane.method.line!r}"
 
 
 def _job(on_screen: ScreenComparison, lane: MethodLane) -> Job | None:

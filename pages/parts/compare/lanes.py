@@ -9,9 +9,9 @@ import streamlit as st
 from core.diagnosis.step_outcomes import step_outcomes
 from core.engine import MethodComparison
 from core.errors import HopscopeError
-from core.instances.catalogue import Instance, find_instance, instance_for_source
-from core.instances.model_needs import missing_models
 from core.lines.difference import change_words
+from core.methods.catalogue import Method, find_method, method_for_source
+from core.methods.model_needs import missing_models
 from core.operators.base import Line
 from core.runtime.jobs import JOB_DONE
 from pages.parts.build.bench import Bench
@@ -23,7 +23,7 @@ from pages.parts.methods.chooser import chooser
 from pages.parts.question.permalink import MAX_COMPARE_LANES
 from pages.parts.shared.actions import button, result_of, shown_errors
 from pages.parts.shared.sentences import caption
-from pages.parts.shared.session import engine, instances, page_source
+from pages.parts.shared.session import engine, methods, page_source
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
@@ -33,7 +33,7 @@ LANE_VIEWS = {"change": tr("Another method"), "step": tr("Its steps")}
 NEW_LANE_VIEWS = {"change": tr("A method"), "step": tr("Steps of your own")}
 
 
-def runnable_methods(known: Mapping[str, Instance]) -> dict[str, Instance]:
+def runnable_methods(known: Mapping[str, Method]) -> dict[str, Method]:
     """Return the methods that can be run on the chosen graph or corpus.
 
     Methods that need no graph fit both.
@@ -42,7 +42,7 @@ def runnable_methods(known: Mapping[str, Instance]) -> dict[str, Instance]:
     return {key: one for key, one in known.items() if one.is_for(on) or _needs_no_graph(one)}
 
 
-def _needs_no_graph(one: Instance) -> bool:
+def _needs_no_graph(one: Method) -> bool:
     stages = {operator.stage for operator in one.line.parts()}
     return not one.only_on and stages.isdisjoint(("graph", "extract", "retrieve", "refine"))
 
@@ -60,17 +60,17 @@ def settle_lanes() -> None:
         session.lanes_for = kind
 
 
-def lane_methods(known: Mapping[str, Instance]) -> list[Instance]:
+def lane_methods(known: Mapping[str, Method]) -> list[Method]:
     """Return the methods of the lanes.
 
     A lane that cannot be read shows its error and is left out.
     """
-    lane_instances = []
+    found = []
     for spec in session.lanes:
         with shown_errors():
-            one = find_instance(spec, known, session.lanes)
-            lane_instances.append(instance_for_source(one, page_source(), known))
-    return lane_instances
+            one = find_method(spec, known, session.lanes)
+            found.append(method_for_source(one, page_source(), known))
+    return found
 
 
 def handle_lane_click(lane: int, do: str) -> None:
@@ -87,7 +87,7 @@ def handle_lane_click(lane: int, do: str) -> None:
         session.choosing = (lane, do)
 
 
-def dialog(known: Mapping[str, Instance], comparison: MethodComparison | None = None) -> None:
+def dialog(known: Mapping[str, Method], comparison: MethodComparison | None = None) -> None:
     """Draw the dialog of the lane that is being changed, if there is one.
 
     It stays open while the page behind it is drawn again. `comparison` is what is on the screen.
@@ -108,7 +108,7 @@ def _close() -> None:
 
 
 def _change(
-    lane: int, do: str, known: Mapping[str, Instance], comparison: MethodComparison | None
+    lane: int, do: str, known: Mapping[str, Method], comparison: MethodComparison | None
 ) -> None:
     words = LANE_VIEWS if lane < len(session.lanes) else NEW_LANE_VIEWS
     view = st.segmented_control(
@@ -126,7 +126,7 @@ def _change(
         _method(lane, known)
 
 
-def _method(lane: int, known: Mapping[str, Instance]) -> None:
+def _method(lane: int, known: Mapping[str, Method]) -> None:
     lanes = session.lanes
     current = lanes[lane] if lane < len(lanes) else ""
     picked = chooser(
@@ -143,20 +143,18 @@ def _steps(lane: int, comparison: MethodComparison | None) -> None:
 
     Buttons run the changed line.
     """
-    instance, line_before = None, Line()
+    method, line_before = None, Line()
     if lane < len(session.lanes):
-        known = instances()
-        instance = result_of(
-            lambda: instance_for_source(
-                find_instance(session.lanes[lane], known), page_source(), known
-            )
+        known = methods()
+        method = result_of(
+            lambda: method_for_source(find_method(session.lanes[lane], known), page_source(), known)
         )
-        if instance is None:
+        if method is None:
             return
-        _draw_source(instance)
-        line_before = instance.line
+        _draw_source(method)
+        line_before = method.line
     bench = Session.lane_bench.of((lane, repr(line_before)), lambda: Bench.of(line_before))
-    outcomes_by_key, extra = _outcomes(comparison, bench, instance)
+    outcomes_by_key, extra = _outcomes(comparison, bench, method)
     data = line_data(
         bench,
         outcomes_by_key,
@@ -168,29 +166,29 @@ def _steps(lane: int, comparison: MethodComparison | None) -> None:
     _draw_changed_line(lane, bench.line, line_before)
 
 
-def _draw_source(instance: Instance) -> None:
+def _draw_source(method: Method) -> None:
     """Draw the source of the method.
 
     It names the choices that the source leaves open.
     """
-    heading = " · ".join(filter(None, (tr(instance.label), instance.number)))
+    heading = " · ".join(filter(None, (tr(method.label), method.number)))
     st.markdown(f"**{plain(heading)}**")
-    for text in (instance.paper, instance.notes):
+    for text in (method.paper, method.notes):
         if text:
             st.caption(plain(text))
 
 
 def _outcomes(
-    comparison: MethodComparison | None, bench: Bench, instance: Instance | None
+    comparison: MethodComparison | None, bench: Bench, method: Method | None
 ) -> tuple[dict, list]:
     """Return the results of the lane's steps.
 
     There are some only if its line was run on the question on the screen.
     """
-    line = None if instance is None else repr(instance.line)
+    line = None if method is None else repr(method.line)
     lanes = comparison.lanes if comparison is not None else ()
     ran = next(
-        (one for one in lanes if repr(one.instance.line) == line and one.status == JOB_DONE), None
+        (one for one in lanes if repr(one.method.line) == line and one.status == JOB_DONE), None
     )
     if comparison is None or ran is None:
         return {}, []
@@ -284,13 +282,13 @@ def lane_of_line(spec: str) -> int | None:
 
     `spec` is the canonical text of the line.
     """
-    instances_by_id = instances()
+    methods_by_id = methods()
     for lane_index, lane in enumerate(session.lanes):
         try:
-            lane_instance = find_instance(lane, instances_by_id)
+            lane_method = find_method(lane, methods_by_id)
         except HopscopeError:
             continue
-        if repr(instance_for_source(lane_instance, page_source(), instances_by_id).line) == spec:
+        if repr(method_for_source(lane_method, page_source(), methods_by_id).line) == spec:
             return lane_index
     return None
 

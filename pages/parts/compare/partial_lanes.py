@@ -45,7 +45,7 @@ def draw_partial_lanes(on_screen: ScreenComparison) -> None:
                 dict.fromkeys(
                     tr(
                         "{label} searched {partly}",
-                        label=lane.instance.label,
+                        label=lane.method.label,
                         partly=lane.state.partly,
                     )
                     for lane in lanes

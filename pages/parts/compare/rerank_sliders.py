@@ -72,7 +72,7 @@ def settings(lane: MethodLane) -> FastInsightSettings | None:
     It needs the saved output of the lane's reranker. None for any other lane.
     """
     state = lane.state
-    loop = next((one for one in lane.instance.line if isinstance(one, Loop)), None)
+    loop = next((one for one in lane.method.line if isinstance(one, Loop)), None)
     if (
         loop is None
         or not lane.retrieved
@@ -90,7 +90,7 @@ def settings(lane: MethodLane) -> FastInsightSettings | None:
     ):
         return None
     keep = next(
-        (one.keep for one in lane.instance.line if isinstance(one, DocumentsOfNodes)),
+        (one.keep for one in lane.method.line if isinstance(one, DocumentsOfNodes)),
         MAX_RERANKED_DOCUMENTS,
     )
     return FastInsightSettings(rerank, expand, loop.budget, keep)
@@ -173,11 +173,11 @@ def _sliders(
         number = st.selectbox(
             tr("Method"),
             range(len(lanes)),
-            format_func=lambda i: lanes[i][0].instance.line.words(),
+            format_func=lambda i: lanes[i][0].method.line.words(),
             key="rerank-lane",
         )
     lane, lane_settings = lanes[number]
-    slider_key = f"{lane.instance.id}-{hash(comparison.ask.question.text)}"
+    slider_key = f"{lane.method.id}-{hash(comparison.ask.question.text)}"
     about = tr("Share of a document's score that comes from its neighbours; 0 is none.")
     alpha = st.slider(
         tr("Smoothing (alpha)"),
@@ -209,9 +209,7 @@ def _sliders(
             st.caption(text)
     same = (alpha, beta) == (lane_settings.rerank.alpha, lane_settings.expand.beta)
     if button(tr("Add as a new method"), key=f"rerank-{slider_key}", type="primary", disabled=same):
-        insert_changed_line(
-            lane.instance.id, repr(line_with_settings(lane.instance.line, alpha, beta))
-        )
+        insert_changed_line(lane.method.id, repr(line_with_settings(lane.method.line, alpha, beta)))
         st.rerun()
 
 

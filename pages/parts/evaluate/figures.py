@@ -145,22 +145,22 @@ def _table(results: RunSummary) -> None:
     spec = method_titles(results.run)
     advice = recommend(results.run) if part is results else None
     rows = []
-    for instance, row in figures.items():
+    for method, row in figures.items():
         if part is not results:
-            count = f"{len(part.of(instance)):,}"
+            count = f"{len(part.of(method)):,}"
         elif results.unfinished:
-            count = results.done(instance)
+            count = results.done(method)
         else:
             count = ""
         progress_column = {tr("Questions"): count} if count else {}
         rank = {}
         if advice is not None and len(advice.ranks) > 1:
-            rank = {tr("Rank"): advice.ranks.get(instance)}
+            rank = {tr("Rank"): advice.ranks.get(method)}
         rows.append(
-            {tr("Method"): spec[instance]}
+            {tr("Method"): spec[method]}
             | rank
             | progress_column
-            | {name: _cell(name, row[name], part.lacks(instance, name)) for name in names}
+            | {name: _cell(name, row[name], part.lacks(method, name)) for name in names}
         )
     config = {name: st.column_config.TextColumn(_title(name), help=_help(name)) for name in names}
     config[tr("Rank")] = st.column_config.NumberColumn(
@@ -191,12 +191,12 @@ def _table(results: RunSummary) -> None:
                 )
             )
         )
-    for instance in results.instances:
-        without = part.counts(instance)["without_context"]
+    for method in results.methods:
+        without = part.counts(method)["without_context"]
         if without:
             caption(
-                "{instance}: {without:,} without any triple (counted as they are).",
-                instance=spec[instance],
+                "{method}: {without:,} without any triple (counted as they are).",
+                method=spec[method],
                 without=without,
             )
     for sentence in [*part.failed(), *part.faults(), *part.shallow(names), *part.brought()]:
@@ -219,7 +219,7 @@ def _table(results: RunSummary) -> None:
             tr("Tokens out"): step["tokens_out"],
             tr("Texts scored"): step["texts"],
         }
-        for i in results.instances
+        for i in results.methods
         for step in results.operators(i)
     ]
     number = {

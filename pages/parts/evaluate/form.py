@@ -9,8 +9,8 @@ import streamlit as st
 from core.evaluation.metrics.defaults import defaults
 from core.evaluation.runs.evaluation_jobs import evaluate
 from core.evaluation.runs.plan import SUPPORT_BY_ENCODER, SUPPORT_BY_MODEL, make_plan
-from core.instances.catalogue import Instance
-from core.instances.prompt_variants import instances_with_prompt, published_prompts
+from core.methods.catalogue import Method
+from core.methods.prompt_variants import methods_with_prompt, published_prompts
 from core.models.price import Cap
 from core.prompts import MAX_TEMPLATE_CHARACTERS
 from core.sources import AnswerSource
@@ -21,7 +21,7 @@ from pages.parts.methods.groups import is_heading, method_options
 from pages.parts.question.question_sets import asked_source, no_questions, usual_sets
 from pages.parts.shared.actions import button, shown_errors
 from pages.parts.shared.sentences import caption
-from pages.parts.shared.session import engine, instances, store
+from pages.parts.shared.session import engine, methods, store
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.spending import spend_at_most
 from pages.parts.shared.text import plain
@@ -44,7 +44,7 @@ def new_run() -> None:
         no_questions(asked_on)
         _more_questions(asked_on)
         return
-    methods_by_id = {key: one for key, one in instances().items() if one.is_for(asked_on)}
+    methods_by_id = {key: one for key, one in methods().items() if one.is_for(asked_on)}
     with st.container(border=True, key="evaluate-box"):
         sets, lines = _sets(asked_on, titles), _methods(asked_on, methods_by_id)
         with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -126,7 +126,7 @@ def _sets(on: AnswerSource, known: dict[str, str]) -> list[str]:
     )
 
 
-def _methods(on: AnswerSource, known: dict[str, Instance]) -> list[str]:
+def _methods(on: AnswerSource, known: dict[str, Method]) -> list[str]:
     labels = {key: text for key, text in method_options(known).items() if not is_heading(key)}
     chosen = Session.evaluate_methods[on.kind]
     usual = [key for key in defaults(on).methods if key in labels]
@@ -195,7 +195,7 @@ def _settings(on: AnswerSource) -> dict[str, Any]:
     }
 
 
-def _prompt(chosen: list[Instance]) -> tuple[list[Instance], bool]:
+def _prompt(chosen: list[Method]) -> tuple[list[Method], bool]:
     """Return the methods with the chosen prompt, and whether that is possible.
 
     The methods that keep their own prompt are named on the page.
@@ -233,10 +233,10 @@ def _prompt(chosen: list[Instance]) -> tuple[list[Instance], bool]:
     if not prompt or not chosen:
         return chosen, True
     with shown_errors():
-        instances, notes = instances_with_prompt(chosen, prompt, engine().models.is_chat)
+        methods, notes = methods_with_prompt(chosen, prompt, engine().models.is_chat)
         if notes:
             st.caption(plain(" ".join(notes)))
-        return list(instances), True
+        return list(methods), True
     return chosen, False
 
 
@@ -267,7 +267,7 @@ def _servers() -> tuple[int, Cap | None, bool]:
 
 
 def begin_run(
-    chosen: list[Instance],
+    chosen: list[Method],
     sets: list[str],
     size: int,
     seed: int,

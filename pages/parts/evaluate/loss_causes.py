@@ -13,7 +13,7 @@ from core.evaluation.repairs.loss_report import (
     LossExplanation,
     LossReport,
     loss_report_key,
-    own_instances,
+    own_methods,
     start_loss_report,
 )
 from core.evaluation.reports.method_names import method_names
@@ -30,7 +30,7 @@ MAX_LISTED_LOSSES = 20  # lost questions that are listed until the user asks for
 
 def has_own_method(results: RunSummary) -> bool:
     """Return whether the run has a program or a file of the user."""
-    return bool(own_instances(results))
+    return bool(own_methods(results))
 
 
 def draw_loss_causes(results: RunSummary) -> None:
@@ -54,10 +54,10 @@ def draw_loss_causes(results: RunSummary) -> None:
     )
     names = {key: str(one) for key, one in method_names(run).items()}
     for one in losses_by_method:
-        _instance(one, names)
+        _method(one, names)
 
 
-def _instance(found: LossReport, names: dict[str, str]) -> None:
+def _method(found: LossReport, names: dict[str, str]) -> None:
     with st.container(border=True, gap="small"):
         first, *rest = found.sentences(names)
         st.markdown(f"**{plain(first)}**")
@@ -65,11 +65,11 @@ def _instance(found: LossReport, names: dict[str, str]) -> None:
             st.caption(plain(sentence))
         shown_losses = found.lost
         if len(shown_losses) > MAX_LISTED_LOSSES and not st.toggle(
-            tr("Show all {shown:,}", shown=len(shown_losses)), key=f"why-all-{found.instance}"
+            tr("Show all {shown:,}", shown=len(shown_losses)), key=f"why-all-{found.method}"
         ):
             shown_losses = shown_losses[:MAX_LISTED_LOSSES]
         for one in shown_losses:
-            _question(one, names, f"why-open-{found.instance}-{one.question}")
+            _question(one, names, f"why-open-{found.method}-{one.question}")
 
 
 def _question(one: LossExplanation, names: dict[str, str], key: str) -> None:

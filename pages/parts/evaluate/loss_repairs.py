@@ -12,16 +12,16 @@ import streamlit as st
 from core.evaluation.repairs.repair_trials import (
     Attempt,
     LineRepairs,
-    repaired_instance,
+    repaired_method,
     repairs_job_key,
     start_repairs,
 )
 from core.evaluation.reports.flow import correctness_measure
 from core.evaluation.reports.method_names import MethodName, method_names
 from core.evaluation.reports.summary import RunSummary
-from core.evaluation.runs.evaluation_jobs import add_instances
+from core.evaluation.runs.evaluation_jobs import add_methods
 from core.evaluation.runs.store import Run
-from core.instances.catalogue import Instance
+from core.methods.catalogue import Method
 from pages.parts.evaluate.run_progress import draw_result_job, open_run
 from pages.parts.shared.actions import button
 from pages.parts.shared.sentences import caption
@@ -41,7 +41,7 @@ def repairs(results: RunSummary) -> None:
     """Draw the tab: the start button, the progress, and the results for each method."""
     run = results.run
     st.write(REPAIRS_HELP)
-    if not correctness_measure(results, results.instances):
+    if not correctness_measure(results, results.methods):
         caption("No question here has a correct answer, so losses cannot be found.")
         return
     repair_results = draw_result_job(
@@ -64,13 +64,13 @@ def _line(run: Run, found: LineRepairs, names: dict[str, MethodName]) -> None:
     The best change comes first.
     """
     with st.container(border=True, gap="small"):
-        first, *other_sentences = found.sentences(str(names[found.instance]))
+        first, *other_sentences = found.sentences(str(names[found.method]))
         st.markdown(f"**{plain(first)}**")
         helpful = [attempt for attempt in found.attempts if attempt.back]
         if other_sentences and not helpful:
             st.caption(plain(other_sentences[0]))
         for place, attempt in enumerate(helpful):
-            _draw_attempt(run, found, attempt, names, f"{found.instance}-{place}")
+            _draw_attempt(run, found, attempt, names, f"{found.method}-{place}")
         without = [attempt for attempt in found.attempts if not attempt.back]
         if helpful and without:
             caption(
@@ -83,7 +83,7 @@ def _draw_attempt(
     run: Run, found: LineRepairs, attempt: Attempt, names: dict[str, MethodName], key: str
 ) -> None:
     """Draw a change with its effect, and the button that evaluates it."""
-    line = repaired_instance(run, found, attempt, names[found.instance].plain)
+    line = repaired_method(run, found, attempt, names[found.method].plain)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.text(f"{found.brings(attempt)}.", width="stretch")
         if line is None:
@@ -104,7 +104,7 @@ def _draw_attempt(
             )
 
 
-def _evaluate(run: Run, line: Instance) -> None:
-    job = add_instances(engine(), store(), run, [line])
+def _evaluate(run: Run, line: Method) -> None:
+    job = add_methods(engine(), store(), run, [line])
     open_run(job.number)
     session.evaluate_part = tr("Figures")

@@ -72,9 +72,7 @@ def draw_changes(results: RunSummary) -> None:
 
 def _draw_between(results: RunSummary, names: dict[str, str]) -> tuple[str, str]:
     advice = recommend(results.run)
-    advised_method = (
-        advice.take if advice is not None and advice.take != results.instances[0] else ""
-    )
+    advised_method = advice.take if advice is not None and advice.take != results.methods[0] else ""
     options = list(names)
     with st.container(horizontal=True):
         chosen: dict[str, Any] = {
@@ -202,14 +200,14 @@ def _causes(number: int, created: float, done: int, failed: int, a: str, b: str)
     specs = {one["id"]: one for one in results.run.spec["instances"]}
     causes = []
     for band in flow_found.bands if flow_found is not None else ():
-        instance, stage = (a, band.before) if band.kind == "won" else (b, band.after)
+        method, stage = (a, band.before) if band.kind == "won" else (b, band.after)
         if band.kind not in ("won", "lost") or stage == "failed":
             continue
         words: Counter[str] = Counter()
         for question in band.questions[:MAX_EXPLAINED_QUESTIONS]:
             try:
                 lost = reopen_question(
-                    engine(), store(), results.run, specs[instance], drawn_by_question[question]
+                    engine(), store(), results.run, specs[method], drawn_by_question[question]
                 )
             except HopscopeError:
                 lost = None

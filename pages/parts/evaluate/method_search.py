@@ -25,14 +25,14 @@ from core.evaluation.search.verdict import (
     reference_lines,
     start_search,
 )
-from core.instances.catalogue import save_instance
+from core.methods.catalogue import save_method
 from core.runtime.jobs import JOB_CANCELLED
 from pages.parts.methods.groups import saved_heading
 from pages.parts.question.permalink import Permalink
 from pages.parts.question.question_sets import asked_source, no_questions, usual_sets
 from pages.parts.shared.actions import button, result_of
 from pages.parts.shared.sentences import caption, write
-from pages.parts.shared.session import engine, instances, show_job, store
+from pages.parts.shared.session import engine, methods, show_job, store
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
@@ -247,7 +247,7 @@ def _choose_asking_kinds() -> tuple[list[str], int]:
 def _make_plan(options: dict[str, Any]) -> SearchPlan:
     settings = dict(options)
     sets, unseen = ",".join(settings.pop("sets")), ",".join(settings.pop("unseen"))
-    published = reference_lines(instances(), engine().models, source_of(sets))
+    published = reference_lines(methods(), engine().models, source_of(sets))
     return plan_search(
         engine(),
         sets,
@@ -426,9 +426,9 @@ def _save(point: SearchPoint, planned: SearchPlan, verdict: SearchVerdict | None
                     budget=config.budget,
                     cost=COST_NOUNS[config.cost],
                 )
-                instance = result_of(lambda: save_instance(name, point.line, notes))
-                session.search_saved = (repr(point.line), instance.title if instance else "")
-                if instance:
+                method = result_of(lambda: save_method(name, point.line, notes))
+                session.search_saved = (repr(point.line), method.title if method else "")
+                if method:
                     st.rerun()  # The list of methods above was drawn without the new one.
         drawn_questions = (planned.unseen or config.tuning).drawn[0]
         lanes = (*([verdict.best.id] if verdict else []), repr(point.line))

@@ -36,8 +36,8 @@ MATRIX_WIDTH = 465  # width of a picture in pixels; two fit side by side on a wi
 
 def can_be_judged(summary: RunSummary) -> bool:
     """Return whether a language model answered and there are several methods."""
-    return len(summary.instances) > 1 and any(
-        ANSWER_BY_MODEL in summary.answered_by(one) for one in summary.instances
+    return len(summary.methods) > 1 and any(
+        ANSWER_BY_MODEL in summary.answered_by(one) for one in summary.methods
     )
 
 
@@ -49,7 +49,7 @@ def judged_pairs(summary: RunSummary) -> None:
         "one position cancels out."
     )
     try:
-        work = PairwiseJudge(summary.instances, answer_pairs(summary), engine().models)
+        work = PairwiseJudge(summary.methods, answer_pairs(summary), engine().models)
         tally = work.known()
     except HopscopeError as error:
         st.info(plain(str(error)))

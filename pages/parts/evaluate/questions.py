@@ -50,12 +50,12 @@ def question_table(summary: RunSummary) -> None:
         )
     rows_by_question: dict[str, dict] = {}
     for row in summary.rows:
-        if row.outcome is None or summary.lacks(row.instance, chosen):
+        if row.outcome is None or summary.lacks(row.method, chosen):
             value = None
         else:
             value = metric(chosen)(row.outcome)
         line = rows_by_question.setdefault(row.question.id, {tr("Question"): row.question.text})
-        line[names[row.instance]] = value
+        line[names[row.method]] = value
     rows = {
         key: line
         for key, line in rows_by_question.items()

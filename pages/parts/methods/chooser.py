@@ -7,15 +7,15 @@ from typing import Any
 
 from core.diagnosis.wording import capitalised
 from core.errors import split_command
-from core.instances.catalogue import Instance
-from core.instances.model_needs import missing_models
+from core.methods.catalogue import Method
+from core.methods.model_needs import missing_models
 from pages.parts.methods.groups import grouped
 from pages.parts.shared.scripts import component
 from pages.parts.shared.wording import tr
 
 
 def chooser(
-    known: Mapping[str, Instance], models, current: str, key: str, answering: bool = True
+    known: Mapping[str, Method], models, current: str, key: str, answering: bool = True
 ) -> str | None:
     """Draw the chooser, and return the id of the chosen method.
 
@@ -39,7 +39,7 @@ def chooser(
     return result.choose
 
 
-def _row(one: Instance, models, answering: bool) -> dict[str, Any]:
+def _row(one: Method, models, answering: bool) -> dict[str, Any]:
     steps = [{"stage": step.stage, "title": capitalised(tr(step.title))} for step in one.line]
     return {
         "steps": steps,

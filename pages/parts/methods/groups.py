@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from core.instances.catalogue import OWN_GROUP, Instance
+from core.methods.catalogue import OWN_GROUP, Method
 from core.sharing import shared
 from pages.parts.shared.wording import tr
 
@@ -16,9 +16,9 @@ def saved_heading() -> str:
     return tr("Saved here") if shared() else tr("Saved by you")
 
 
-def grouped(known: Mapping[str, Instance]) -> dict[str, list[Instance]]:
+def grouped(known: Mapping[str, Method]) -> dict[str, list[Method]]:
     """Return the methods by the title of their group, in the catalogue's order."""
-    groups: dict[str, list[Instance]] = {}
+    groups: dict[str, list[Method]] = {}
     for one in known.values():
         groups.setdefault(
             saved_heading() if one.group == OWN_GROUP else one.group or tr("Others"), []
@@ -26,7 +26,7 @@ def grouped(known: Mapping[str, Instance]) -> dict[str, list[Instance]]:
     return groups
 
 
-def method_options(known: Mapping[str, Instance]) -> dict[str, str]:
+def method_options(known: Mapping[str, Method]) -> dict[str, str]:
     """Return the label of every option, in order.
 
     A heading comes before the methods of its group, and a variant after its base.
@@ -39,9 +39,9 @@ def method_options(known: Mapping[str, Instance]) -> dict[str, str]:
     return labels
 
 
-def method_label(instance: Instance) -> str:
+def method_label(method: Method) -> str:
     """Return the label of a method, its number, and its line in words."""
-    return " · ".join(filter(None, (tr(instance.label), instance.number, instance.line.words())))
+    return " · ".join(filter(None, (tr(method.label), method.number, method.line.words())))
 
 
 def is_heading(option: str | None) -> bool:

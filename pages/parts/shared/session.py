@@ -16,8 +16,8 @@ from core.comparison.waiters import Waiter
 from core.engine import Engine
 from core.errors import HopscopeError
 from core.evaluation.runs.store import Store, evaluations_file
-from core.instances.catalogue import Instance, catalogue
 from core.io.home import save_fault
+from core.methods.catalogue import Method, catalogue
 from core.runtime.jobs import Job
 from core.sources import AnswerSource, available_sources, source_in
 from pages.parts.shared.actions import button, draw_command
@@ -95,7 +95,7 @@ def was_address_entered() -> bool:
     return session.came or (context is not None and context.is_history_navigation)
 
 
-def instances() -> dict[str, Instance]:
+def methods() -> dict[str, Method]:
     """Return the catalogue of methods.
 
     If it cannot be read, the error is shown and the run ends.

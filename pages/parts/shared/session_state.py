@@ -232,7 +232,7 @@ class Session:
     chips_links: DerivedKey[list[Any]] = DerivedKey()
 
     # Compare: the lanes
-    # The instances of the lanes, by id or as text; set by an address, a case or the dialog.
+    # The methods of the lanes, by id or as text; set by an address, a case or the dialog.
     lanes: SessionKey[list[str]] = SessionKey(list)
     # The kind of source that `lanes` are for.
     lanes_for: SessionKey[str] = SessionKey(GraphSource.kind)

@@ -6,8 +6,8 @@ import streamlit as st
 
 from core.corpus import open_corpus
 from core.corpus.catalogue import damaged_corpora
-from core.instances.catalogue import own_file_faults
 from core.io.home import save_fault
+from core.methods.catalogue import own_file_faults
 from core.sources import GraphSource, available_sources
 from pages.parts.shared.actions import result_of
 from pages.parts.shared.people import signed

@@ -24,13 +24,13 @@ from core.evaluation.runs.evaluation_jobs import evaluate
 from core.evaluation.runs.plan import make_plan
 from core.graph.edits import Edit, edit_graph, unmatched_edits
 from core.graph.store import Graph
-from core.instances.catalogue import Instance, as_built
+from core.methods.catalogue import Method, as_built
 from core.runtime.jobs import Job
 from pages.parts.shared.actions import button
 from pages.parts.shared.job_progress import draw_job
 from pages.parts.shared.people import visitor_refusal
 from pages.parts.shared.sentences import caption
-from pages.parts.shared.session import engine, instances, store
+from pages.parts.shared.session import engine, methods, store
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import isolated, many, plain
 from pages.parts.shared.wording import noun, tr
@@ -397,13 +397,13 @@ def _draw_evaluation(on: MergeReview) -> None:
         )
 
 
-def _lines(one: GraphBuild) -> dict[str, Instance]:
+def _lines(one: GraphBuild) -> dict[str, Method]:
     """Return the methods on this kind of graph.
 
     For a user's own line, they are put on this very graph.
     """
     methods_found = {
-        key: line for key, line in instances().items() if build_of(line.line) in (one.graph, one.id)
+        key: line for key, line in methods().items() if build_of(line.line) in (one.graph, one.id)
     }
     return (
         methods_found
@@ -412,7 +412,7 @@ def _lines(one: GraphBuild) -> dict[str, Instance]:
     )
 
 
-def _evaluate(name: str, set_name: str, after: Instance, model: bool) -> None:
+def _evaluate(name: str, set_name: str, after: Method, model: bool) -> None:
     """Start the evaluation, or find the one that was done."""
     plan = make_plan((as_built(after), after), set_name, None, engine().graph, model=model)
     Session.mend_run[name].value = evaluate(engine(), store(), plan).number

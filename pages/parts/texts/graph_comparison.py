@@ -27,7 +27,7 @@ from core.graph.difference import (
     graph_union,
 )
 from core.graph.store import Graph
-from core.instances.catalogue import Instance, instance_of_line
+from core.methods.catalogue import Method, method_of_line
 from core.operators.base import Line
 from core.operators.texts.built_graph import BuiltGraph
 from core.sources import CorpusSource
@@ -35,7 +35,7 @@ from pages.parts.methods.groups import is_heading, method_options
 from pages.parts.question.question_sets import usual_sets
 from pages.parts.shared.actions import button, result_of, shown_errors
 from pages.parts.shared.sentences import caption
-from pages.parts.shared.session import engine, instances, store
+from pages.parts.shared.session import engine, methods, store
 from pages.parts.shared.session_state import Session
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
@@ -305,9 +305,7 @@ def _draw_missing(graph: Graph, missing: MissingParts, build: GraphBuild) -> Non
 def _questions(corpus: Corpus, one: GraphBuild, other: GraphBuild) -> None:
     """Draw the form that evaluates one method on both graphs."""
     source = CorpusSource(corpus.name)
-    methods_by_id = {
-        key: row for key, row in instances().items() if starts_at_build(row, one, other)
-    }
+    methods_by_id = {key: row for key, row in methods().items() if starts_at_build(row, one, other)}
     st.markdown(tr("**Which questions does the difference decide?**"))
     if not source.sets or not methods_by_id:
         if not source.sets:
@@ -348,7 +346,7 @@ def _questions(corpus: Corpus, one: GraphBuild, other: GraphBuild) -> None:
     )
 
 
-def starts_at_build(row: Instance, *builds: GraphBuild) -> bool:
+def starts_at_build(row: Method, *builds: GraphBuild) -> bool:
     """Return whether a method starts at the graph of one of these builds.
 
     A build of the same kind counts.
@@ -359,13 +357,13 @@ def starts_at_build(row: Instance, *builds: GraphBuild) -> bool:
     }
 
 
-def method_on_build(row: Instance, build: GraphBuild) -> Instance:
+def method_on_build(row: Method, build: GraphBuild) -> Method:
     """Return the method on the graph of this build."""
     first, *others = row.line.operators
-    return instance_of_line(Line((replace(first, build=build.id), *others)), instances())
+    return method_of_line(Line((replace(first, build=build.id), *others)), methods())
 
 
-def _start_evaluation(rows: list[Instance], questions: str, size: int) -> None:
+def _start_evaluation(rows: list[Method], questions: str, size: int) -> None:
     with shown_errors():
         with st.spinner(tr("Opening the graph or documents and drawing the questions")):
             plan = make_plan(rows, questions, size, engine().graph, model=False)

@@ -16,7 +16,7 @@ from pages.parts.build.line_drawing import line_data
 from pages.parts.question.permalink import Permalink
 from pages.parts.shared.actions import button
 from pages.parts.shared.sentences import caption
-from pages.parts.shared.session import instances
+from pages.parts.shared.session import methods
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
@@ -80,7 +80,7 @@ def draw_compare_link(corpus: Corpus, one: GraphBuild) -> None:
     """
     if not build_status(corpus, one).serves:
         return
-    row = next((row for row in instances().values() if starts_at_build(row, one)), None)
+    row = next((row for row in methods().values() if starts_at_build(row, one)), None)
     if row is None:
         caption(
             "No method of the catalogue uses such a graph. To start a method on it, paste this "

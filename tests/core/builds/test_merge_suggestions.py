@@ -18,7 +18,7 @@ from core.errors import BadInput, StoreError
 from core.graph.building.text_graph import assemble
 from core.graph.columns import Table
 from core.graph.edits import Edit, unmatched_edits
-from core.instances.catalogue import Instance
+from core.methods.catalogue import Method
 from core.operators.text import parse_line
 from core.sources import CorpusSource
 from core.types import Question
@@ -185,7 +185,7 @@ def test_methods_use_the_merged_graph_by_default_also_after_a_rebuild(corpus):
         open_lane_graph(made, CorpusSource.of(one), engine.environment) for made in lines
     ]
     ask = engine.ask(CorpusSource.of(corpus), Question("who"), model=False)
-    before = engine.key(ask, [Instance("a", "A", lines[0])])
+    before = engine.key(ask, [Method("a", "A", lines[0])])
     change_merges(
         corpus,
         lambda mends: mends.accepted(
@@ -199,7 +199,7 @@ def test_methods_use_the_merged_graph_by_default_also_after_a_rebuild(corpus):
     ) and name not in mended.names(range(mended.n_nodes))
     assert unmatched_edits(plain, read_merges(corpus).edits) == (Edit("merge", ("Nobody", into)),)
     # Lanes that ran before the merges are not reused now.
-    assert engine.key(ask, [Instance("a", "A", lines[0])]) != before
+    assert engine.key(ask, [Method("a", "A", lines[0])]) != before
     larger = corpus.add([Document("c", "A third text on Paris.", "C")])
     run_build(larger, spec, engine.models)
     mended, bare = opened(larger)
@@ -209,7 +209,7 @@ def test_methods_use_the_merged_graph_by_default_also_after_a_rebuild(corpus):
 
 def test_lanes_from_before_a_merge_are_not_reused(corpus):
     engine = Engine(Written(encoder=Bag()))
-    one = Instance("a", "A", parse_line("BuiltGraph() >> SparseChunks(keep=1)"))
+    one = Method("a", "A", parse_line("BuiltGraph() >> SparseChunks(keep=1)"))
     ask = lambda: engine.ask(CorpusSource.of(corpus), Question("who"), model=False)
     first = engine.compare(ask(), [one])
     assert first.wait(60)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.engine import Engine
-from core.instances.catalogue import Instance
+from core.methods.catalogue import Method
 from core.operators.text import parse_line
 from core.sources import GraphSource
 from core.types import Question
@@ -34,7 +34,7 @@ def compared(kit):
             GraphSource.of(kit.graph), Question(text, entities=("One",), answers=answers, hops=1)
         )
         job = engine.compare(
-            ask, [Instance(name, name, parse_line(LINES[name]), notes="n") for name in lanes]
+            ask, [Method(name, name, parse_line(LINES[name]), notes="n") for name in lanes]
         )
         assert job.wait(120)
         return job.comparison

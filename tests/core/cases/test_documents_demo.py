@@ -57,7 +57,7 @@ def test_lanes_fail_half_succeed_and_succeed(opened):
 
 
 def test_no_lane_wins_them_all_and_each_is_explained(opened):
-    best = {one.lanes[0].instance.id for one in opened}
+    best = {one.lanes[0].method.id for one in opened}
     assert len(best) > 1
     assert all(lane.head for one in opened for lane in explain_comparison(one).lanes)
 

@@ -31,7 +31,7 @@ def test_results_are_equal_after_thawing(compared):
         "done",
         "failed",
     ] and "bm25" in after.lanes[2].error
-    assert after.lanes[0].model == "Parrot" and after.lanes[0].instance == before.lanes[0].instance
+    assert after.lanes[0].model == "Parrot" and after.lanes[0].method == before.lanes[0].method
 
 
 def test_board_is_equal_after_thawing(compared):
@@ -92,7 +92,7 @@ def test_case_of_a_thousand_nodes_is_under_100_kb(movies, home):
     from core.comparison.lane import MethodComparison, MethodLane
     from core.comparison.lane_run import LaneListener, LaneRun
     from core.graph.names.lookup import name_lookup
-    from core.instances.catalogue import Instance
+    from core.methods.catalogue import Method
     from core.operators.text import parse_line
     from core.sources import GraphSource, SourceQuestion
     from core.types import Question
@@ -109,7 +109,7 @@ def test_case_of_a_thousand_nodes_is_under_100_kb(movies, home):
     ):
         run = LaneRun(ask, parse_line(text), Environment(registry()))
         run.retrieve(LaneListener())
-        lanes.append(MethodLane(ask, Instance(text, text, run.line), **run.fields))
+        lanes.append(MethodLane(ask, Method(text, text, run.line), **run.fields))
     packed = pack(freeze(MethodComparison(ask, lanes)))
     assert 10_000 < len(packed) < 100_000
 
@@ -174,9 +174,7 @@ def test_thumb_saves_known_or_named_answers(compared, kit):
         ("One",),
         True,
     )
-    assert told_of.digest == kit.graph.digest and told_of.line == repr(
-        unknown.lanes[0].instance.line
-    )
+    assert told_of.digest == kit.graph.digest and told_of.line == repr(unknown.lanes[0].method.line)
 
 
 def test_thumb_in_a_case_counts_for_the_whole_graph(compared, kit):

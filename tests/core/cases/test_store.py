@@ -48,7 +48,7 @@ def test_case_is_saved_and_loaded(compared, kit):
         "films",
         kit.graph.digest,
     )
-    assert (found.instances, found.notes, found.tags, found.link["lane"]) == (
+    assert (found.methods, found.notes, found.tags, found.link["lane"]) == (
         ("ranked", "beam"),
         "a note",
         ("demo", "two words"),

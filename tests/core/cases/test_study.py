@@ -42,7 +42,7 @@ def test_graph_has_the_figures_facts_and_their_surroundings():
 
 def test_empty_user_folder_has_the_examples():
     found = [case for case in cases() if case.id.startswith("example-case-study-")]
-    assert [case.instances for case in found] == [
+    assert [case.methods for case in found] == [
         ("No. 1", "No. 2", "No. 12", "No. 14"),
         ("No. 8", "No. 10", "No. 11"),
         ("No. 8", "No. 11", "No. 12"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from core.comparison import comparison_work
 from core.engine import Engine
-from core.instances.catalogue import Instance
+from core.methods.catalogue import Method
 from core.operators.text import parse_line
 from core.sources import GraphSource
 from core.types import Question
@@ -18,7 +18,7 @@ def test_failure_before_the_first_operator_ends_the_lane(kit, monkeypatch):
     engine = Engine(kit.Written(encoder=kit.Table({})))
     ask = engine.ask(GraphSource.of(kit.graph), Question("q", entities=("One",)), model=False)
     line = parse_line("EgoNetwork() >> ShortestPaths()")
-    job = engine.compare(ask, [Instance("a", "A", line)])
+    job = engine.compare(ask, [Method("a", "A", line)])
     assert job.wait(60)
     (lane,) = job.comparison.lanes
     assert lane.status == "failed" and "no locator available" in lane.error

@@ -14,7 +14,7 @@ from core.cli import EXIT_OK, main
 from core.comparison.lane_run import PrefixCache
 from core.comparison.waiters import Waiter
 from core.engine import Engine
-from core.instances.catalogue import Instance
+from core.methods.catalogue import Method
 from core.models.registry import Registry
 from core.operators.text import parse_line
 from core.sources import GraphSource
@@ -64,7 +64,7 @@ def test_comparison_is_freed_with_its_job(kit, repairs):
     ask = engine.ask(GraphSource.of(kit.graph), Question("who was in One"), model=False)
     gc.disable()
     try:
-        job = engine.compare(ask, [Instance(LINE, LINE, parse_line(LINE))], repairs=repairs)
+        job = engine.compare(ask, [Method(LINE, LINE, parse_line(LINE))], repairs=repairs)
         assert job.wait(120)
         until = time.monotonic() + 120
         while job.comparison.repairing and time.monotonic() < until:
@@ -93,7 +93,7 @@ def asked(kit):
     def ask(text, waiter=None):
         job = engine.compare(
             engine.ask(GraphSource.of(kit.graph), Question(text), model=False),
-            [Instance(LINE, LINE, parse_line(LINE))],
+            [Method(LINE, LINE, parse_line(LINE))],
             waiter=waiter,
         )
         assert job.wait(120)
@@ -183,7 +183,7 @@ def test_dropped_engine_is_freed_completely(films, no_collection, repairs):
     engine.housekeeping.start()
     graph = engine.graph(str(films.folder))
     ask = engine.ask(GraphSource.of(graph), Question("who was in One"), model=False)
-    job = engine.compare(ask, [Instance(LINE, LINE, parse_line(LINE))], repairs=repairs)
+    job = engine.compare(ask, [Method(LINE, LINE, parse_line(LINE))], repairs=repairs)
     assert job.wait(120) and state_count(job) > 1
     gone = [weakref.ref(one) for one in (engine, engine.models, graph, engine.models._made["own"])]
     del engine, graph, ask, job

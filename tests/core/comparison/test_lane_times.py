@@ -19,7 +19,7 @@ from core.comparison.lane_times import (
 )
 from core.engine import Engine
 from core.environment import Environment
-from core.instances.catalogue import Instance
+from core.methods.catalogue import Method
 from core.models.base import Task
 from core.models.scorers import EncoderScorer
 from core.operators.base import Context, Line, Operator
@@ -106,7 +106,7 @@ def test_seconds_of_a_step_are_its_own(clock):
 def lane(*steps: Step, reused=(), **fields) -> MethodLane:
     ask = SourceQuestion(GraphSource(""), Question("q"), ())
     states = (State(Question("q"), trace=steps),)
-    return MethodLane(ask, Instance("a", "a", Line()), states, reused=tuple(reused), **fields)
+    return MethodLane(ask, Method("a", "a", Line()), states, reused=tuple(reused), **fields)
 
 
 EXTRACT = Step(
@@ -264,11 +264,7 @@ def test_lane_reports_ranking_progress_and_waits(kit):
     )
     job = engine.compare(
         ask,
-        [
-            Instance(
-                "a", "a", parse_line("EgoNetwork() >> ShortestPaths() >> Rank(model='telling')")
-            )
-        ],
+        [Method("a", "a", parse_line("EgoNetwork() >> ShortestPaths() >> Rank(model='telling')"))],
     )
     assert reached.wait(120)
     lane = job.comparison.lanes[0]

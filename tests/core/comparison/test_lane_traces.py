@@ -16,8 +16,8 @@ import pytest
 
 from core.comparison import lane_traces
 from core.engine import Engine
-from core.instances.catalogue import find_instance
 from core.io.home import ROOT
+from core.methods.catalogue import find_method
 from core.models.base import NoModels
 from core.operators import OPERATORS
 from core.sources import GraphSource
@@ -46,7 +46,7 @@ def spans(monkeypatch):
 def compared(films, kit, *lines: str):
     engine = Engine(NoModels())
     ask = GraphSource.of(kit.graph).ask(Question("who made One", entities=("One",)), model=False)
-    job = engine.compare(ask, [find_instance(line) for line in lines])
+    job = engine.compare(ask, [find_method(line) for line in lines])
     assert job.wait(60)
     return job.comparison
 
@@ -66,10 +66,10 @@ def test_comparison_is_one_trace_tree(films, kit, spans):
         if span.parent and span.parent.span_id == root.context.span_id
     ]
     assert root.name == "compare" and {span.name for span in lanes} == {
-        lane.instance.name for lane in comparison.lanes
+        lane.method.name for lane in comparison.lanes
     }
     for lane, traced in zip(
-        sorted(comparison.lanes, key=lambda lane: lane.instance.name),
+        sorted(comparison.lanes, key=lambda lane: lane.method.name),
         sorted(lanes, key=lambda span: span.name),
     ):
         below = [

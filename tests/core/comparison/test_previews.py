@@ -26,7 +26,7 @@ from core.diagnosis.verdict.verdict_words import explain_comparison
 from core.engine import Engine
 from core.environment import Environment
 from core.errors import RunCancelled
-from core.instances.catalogue import Instance
+from core.methods.catalogue import Method
 from core.models.combine import build_chooser
 from core.models.reading_order import CandidateScores
 from core.models.scorers import BaseScorer
@@ -279,7 +279,7 @@ def compare(engine, kit, *lines, waiter=None, text="genre of One", answers=("Dra
     )
     return engine.compare(
         asked,
-        [Instance(f"lane-{i}", "", parse_line(line)) for i, line in enumerate(lines)],
+        [Method(f"lane-{i}", "", parse_line(line)) for i, line in enumerate(lines)],
         waiter=waiter,
     )
 

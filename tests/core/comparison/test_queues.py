@@ -14,7 +14,7 @@ from core.comparison.lane_pauses import LanePauses
 from core.comparison.queues import MAX_PREPARING_PIECES, FairQueue
 from core.engine import Engine
 from core.errors import ModelFailed
-from core.instances.catalogue import Instance
+from core.methods.catalogue import Method
 from core.models.base import ChatReply
 from core.operators.text import parse_line
 from core.results import comparison_dict
@@ -72,7 +72,7 @@ def engine(kit):
 def compare(engine, kit, text, *lines, model=True):
     ask = engine.ask(GraphSource.of(kit.graph), Question(text, entities=("One",)), model=model)
     return engine.compare(
-        ask, [Instance(f"lane-{i}", "", parse_line(line)) for i, line in enumerate(lines)]
+        ask, [Method(f"lane-{i}", "", parse_line(line)) for i, line in enumerate(lines)]
     )
 
 

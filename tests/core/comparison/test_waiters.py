@@ -9,7 +9,7 @@ import pytest
 
 from core.comparison.waiters import Waiter, Waiters
 from core.engine import Engine
-from core.instances.catalogue import Instance
+from core.methods.catalogue import Method
 from core.operators.text import parse_line
 from core.sources import GraphSource
 from core.types import Question
@@ -40,7 +40,7 @@ def engine(kit):
 
 def start(engine, kit, text: str, waiter: Waiter | None, line: str = SLOW):
     ask = engine.ask(GraphSource.of(kit.graph), Question(text, entities=("One",)))
-    return engine.compare(ask, [Instance("a", "a", parse_line(line))], waiter=waiter)
+    return engine.compare(ask, [Method("a", "a", parse_line(line))], waiter=waiter)
 
 
 def cancelled_within(job, seconds: float) -> bool:

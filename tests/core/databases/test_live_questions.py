@@ -19,8 +19,8 @@ from core.datasets import add_graph, datasets, open_graph
 from core.datasets.own_graphs import add_live
 from core.engine import Engine
 from core.errors import BadInput, StoreError
-from core.instances.catalogue import find_instance
 from core.io.home import graphs_folder
+from core.methods.catalogue import find_method
 from core.sources import GraphSource, available_sources
 from core.types import Question
 from tests.core.databases.endpoint import endpoint
@@ -37,7 +37,7 @@ def served(tmp_path, monkeypatch):
 
 def compare_lanes(engine, name, question, specs):
     ask = engine.ask(GraphSource(name), question, model=False)
-    job = engine.compare(ask, [find_instance(spec) for spec in specs])
+    job = engine.compare(ask, [find_method(spec) for spec in specs])
     assert job.wait(120) and not job.error
     assert not [lane.error for lane in job.comparison.lanes if lane.error]
     return job.comparison

@@ -8,7 +8,7 @@ from core.comparison.lane_run import LaneListener, LaneRun, PrefixCache
 from core.datasets import datasets
 from core.diagnosis.funnel import count_right_answers
 from core.environment import Environment
-from core.instances.catalogue import find_instance
+from core.methods.catalogue import find_method
 from core.sources import GraphSource, SourceQuestion
 from core.types import Question
 from pages.parts.question.permalink import DEFAULT_LANES
@@ -33,7 +33,7 @@ def example_question(dataset, text: str) -> Question:
 
 def answers_all(ask: SourceQuestion, key: str, prefixes: PrefixCache) -> bool:
     """Return whether the graph reader of a lane gives all known answers."""
-    run = LaneRun(ask, find_instance(key).line, Environment(registry()), prefixes)
+    run = LaneRun(ask, find_method(key).line, Environment(registry()), prefixes)
     run.retrieve(LaneListener())
     return count_right_answers(
         ask.source.graph, run.state, ask.question.answers, reader=True

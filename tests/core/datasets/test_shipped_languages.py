@@ -8,7 +8,7 @@ from core.datasets import open_graph, questions
 from core.engine import Engine
 from core.graph.names.language import graph_language
 from core.graph.names.lookup import name_lookup
-from core.instances.catalogue import catalogue
+from core.methods.catalogue import catalogue
 from core.operators.expected_answer import expect_answer
 from core.sources import GraphSource
 from core.types import Question
@@ -44,7 +44,7 @@ def test_each_question_names_its_entity_and_two_methods_find_the_answer(name, co
         for lane in job.comparison.lanes:
             ends = {graph.node_name(path.end) for path in lane.state.paths.items}
             assert lane.error is None and set(question.answers) & ends, (
-                lane.instance.id,
+                lane.method.id,
                 question.text,
             )
     engine.jobs.stop()

@@ -11,7 +11,7 @@ from core.comparison.lane_run import LaneListener, LaneRun
 from core.diagnosis.curves import curves
 from core.diagnosis.step_outcomes import step_outcomes
 from core.environment import Environment
-from core.instances.catalogue import Instance
+from core.methods.catalogue import Method
 from core.operators.text import parse_line
 from core.sources import GraphSource
 from core.types import Question
@@ -91,7 +91,7 @@ def test_without_known_answers_or_where_a_branch_chose_there_is_no_curve(ran):
     assert curves(*ran(line(), ()), 2) == {}
     branched = "PredictHops() >> EgoNetwork() >> Branch(on='hops', arms={1: ShortestPaths(hops=1)}, otherwise=ShortestPaths())"
     comparison, lane = ran(line(), ("Ann",))
-    changed = replace(lane, instance=Instance("x", "x", parse_line(branched)))
+    changed = replace(lane, method=Method("x", "x", parse_line(branched)))
     assert curves(comparison, changed, 1) == {}
 
 

@@ -177,7 +177,7 @@ def test_what_cannot_be_measured_says_why(asked, kit):
 
 def test_reports_that_tell_of_one_path_each_go_with_it(asked):
     lane = asked("One", f"{NEAR} >> Answer(prompt='walks')", Parrot("Ann"))
-    operator = lane.instance.line.operators[-1]
+    operator = lane.method.line.operators[-1]
     state = lane.state.replace(reports=(WrittenReport("", "first"), WrittenReport("", "second")))
     less = without_items(only_shown_items(state, operator), [("path", 0)], operator)
     assert [report.text for report in less.reports] == [

@@ -10,7 +10,7 @@ from core.diagnosis import pagerank_spread
 from core.diagnosis.pagerank_spread import MOMENT_STEPS, mass_moments, pagerank_moments
 from core.graph.pagerank.exact import solve
 from core.graph.pagerank.problem import pose_problem
-from core.instances.catalogue import Instance
+from core.methods.catalogue import Method
 from core.operators import EgoNetwork, GraphReader, PersonalizedPageRank, ShortestPaths
 from core.operators.base import Line
 from core.sources import GraphSource, SourceQuestion
@@ -63,11 +63,11 @@ def lane(kit, *operators) -> MethodLane:
     for operator in operators:
         state = operator(state, context)
         states.append(state)
-    instance = Instance("x", "x", Line(operators))
+    method = Method("x", "x", Line(operators))
     ask = SourceQuestion(
         GraphSource("films", kit.graph), Question("a question"), kit.state("One").seeds, model=False
     )
-    return MethodLane(ask, instance, tuple(states))
+    return MethodLane(ask, method, tuple(states))
 
 
 def test_the_first_pagerank_of_a_line_is_shown(kit, monkeypatch):

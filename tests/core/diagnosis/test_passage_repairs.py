@@ -16,7 +16,7 @@ from core.diagnosis.repair.repair_trials import find_repair
 from core.diagnosis.verdict.verdict_words import explain_comparison
 from core.engine import Engine
 from core.errors import RunCancelled
-from core.instances.catalogue import Instance
+from core.methods.catalogue import Method
 from core.operators.text import parse_line
 from core.sources import CorpusSource
 from core.types import Question
@@ -109,7 +109,7 @@ def test_passages_by_meaning_where_words_do_not_find_them(lane):
     """The vectors are those of the words, so that “none”, which shares none with the question, comes last but comes."""
     line = "BuiltGraph() >> EmbedQuery() >> SparseChunks(keep=4) >> AnswerFromTables()"
     ask, ran = lane(line, asked("none"))
-    words = [change.words for change in changes(ran.instance.line, ())]
+    words = [change.words for change in changes(ran.method.line, ())]
     assert words == ["Look passages up by meaning", "Keep 8 passages", "Keep 16 passages"]
 
 
@@ -145,7 +145,7 @@ def test_a_comparison_of_documents_is_repaired_once_its_lanes_have_ended(
     )
     job = engine.compare(
         ask,
-        [Instance(f"k{keep}", f"K {keep}", parse_line(LINE.format(keep=keep))) for keep in kept],
+        [Method(f"k{keep}", f"K {keep}", parse_line(LINE.format(keep=keep))) for keep in kept],
         repairs=True,
     )
     assert job.wait(60)

@@ -12,7 +12,7 @@ from core.comparison.waiters import Waiter
 from core.diagnosis.repair import repair_work
 from core.diagnosis.repair.repair_offers import best_repair
 from core.engine import Engine
-from core.instances.catalogue import Instance
+from core.methods.catalogue import Method
 from core.operators.text import parse_line
 from core.runtime.jobs import JOB_DONE
 from core.sources import GraphSource
@@ -40,8 +40,8 @@ def compared(engine, kit, answers=("One", "Two"), beside=NONE, **options):
         model=False,
     )
     lanes = [
-        Instance("narrow", "No. 1", parse_line(NARROW), method="Rank few"),
-        Instance("beside", "No. 2", parse_line(beside)),
+        Method("narrow", "No. 1", parse_line(NARROW), method="Rank few"),
+        Method("beside", "No. 2", parse_line(beside)),
     ]
     job = engine.compare(ask, lanes, **options)
     assert job.wait(60) and job.status == JOB_DONE

@@ -127,7 +127,7 @@ def test_feedback_on_alike_questions_counts_the_more_of_it_there_is():
     )
     assert after(rated(80, True, "who directed the film Two", ("Two",))) == 10.0  # not alike
     assert after(rated(80, True, "genre of One and Two", ("One", "Two"))) == 10.0  # more entities
-    assert after(rated(None, True)) == 10.0  # an instance without a subgraph
+    assert after(rated(None, True)) == 10.0  # a method without a subgraph
     # the smallest that worked
     assert after(rated(80, True), rated(160, True)) == pytest.approx(28.284, abs=1e-3)
     # one failed: the middle

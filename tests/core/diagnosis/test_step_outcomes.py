@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from core.comparison.lane import MethodComparison, MethodLane
 from core.diagnosis.step_outcomes import step_outcomes
-from core.instances.catalogue import Instance
+from core.methods.catalogue import Method
 from core.operators import EgoNetwork, GraphReader, Rank, ShortestPaths
 from core.operators.base import Line
 from core.sources import GraphSource, SourceQuestion
@@ -25,8 +25,8 @@ def outcomes(kit, *answers, operators=LINE, retrieved=True):
         state = operator(state, context)
         states.append(state)
     ask = SourceQuestion(GraphSource("films", kit.graph), question, state.seeds, model=False)
-    instance = Instance("x", "x", Line(operators))
-    lane = MethodLane(ask, instance, tuple(states), retrieved=retrieved)
+    method = Method("x", "x", Line(operators))
+    lane = MethodLane(ask, method, tuple(states), retrieved=retrieved)
     return step_outcomes(MethodComparison(ask, [lane]), lane)
 
 

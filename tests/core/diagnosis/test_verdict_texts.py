@@ -11,7 +11,7 @@ from core.diagnosis.verdict.verdict_texts import ADD_GOLD_HINT, ONLY_IN_DERIVED_
 from core.diagnosis.verdict.verdict_words import explain_comparison
 from core.graph.building.text_graph import assemble
 from core.graph.columns import Table
-from core.instances.catalogue import Instance
+from core.methods.catalogue import Method
 from core.operators.text import parse_line
 from core.sources import CorpusSource, SourceQuestion
 from core.types import Prompt, Question, Ranking, Repair, State, Step
@@ -31,7 +31,7 @@ def compared(corpus, question, *states, graph=None, repair=None):
     line, lanes = parse_line("SparseChunks() >> AnswerFromTables()"), []
     for name, state in zip("ABCD", states):
         one = (state.replace(question=question),)
-        lanes.append(MethodLane(ask, Instance(name, name, line), one, repair=repair))
+        lanes.append(MethodLane(ask, Method(name, name, line), one, repair=repair))
     return explain_comparison(MethodComparison(ask, lanes))
 
 
@@ -213,7 +213,7 @@ def told_after_cancel(corpus, *states, reader=True):
     for name, state in zip("ABCD", states):
         one = (state.replace(question=question),)
         status = "cancelled" if state.answer is None else "done"
-        lanes.append(MethodLane(ask, Instance(name, name, line), one, status=status))
+        lanes.append(MethodLane(ask, Method(name, name, line), one, status=status))
     return explain_comparison(MethodComparison(ask, lanes))
 
 

@@ -12,7 +12,7 @@ from core.diagnosis.verdict.lane_words import lane_names
 from core.diagnosis.verdict.verdict_words import explain_comparison
 from core.engine import MethodComparison, MethodLane
 from core.environment import Environment
-from core.instances.catalogue import Instance
+from core.methods.catalogue import Method
 from core.operators.text import parse_line
 from core.runtime.jobs import JOB_CANCELLED, JOB_DONE, JOB_FAILED, JOB_RUNNING
 from core.sources import GraphSource, SourceQuestion
@@ -33,14 +33,14 @@ def asked(kit):
         )
         lanes = []
         for i, line in enumerate(lines):
-            instance = Instance(
+            method = Method(
                 f"l{i}", f"No. {i + 1}", parse_line(line), method=methods[i] if methods else ""
             )
-            run = LaneRun(ask, instance.line, Environment(models))
+            run = LaneRun(ask, method.line, Environment(models))
             run.retrieve(LaneListener())
             if says is not None:
                 run.answer(LaneListener())
-            lanes.append(MethodLane(ask, instance, **run.fields))
+            lanes.append(MethodLane(ask, method, **run.fields))
         return MethodComparison(ask, lanes)
 
     return make
@@ -107,7 +107,7 @@ def test_lanes_are_told_apart_by_name(asked):
     assert lane_names(asked(LINES, methods=("Beam search", "Beam search"))) == ["No. 1", "No. 2"]
     alike = asked(LINES[:1] * 2, methods=("Beam search", "Beam search"))
     for lane in alike.lanes:
-        object.__setattr__(lane.instance, "short", "No. 14")
+        object.__setattr__(lane.method, "short", "No. 14")
     assert lane_names(alike) == ["No. 14 (method 1)", "No. 14 (method 2)"]
 
 

@@ -18,14 +18,14 @@ from core.drafts.edits import BrickInsertion, BrickMove, BrickReplacement
 from core.drafts.slots import Slot, slots
 from core.drafts.terms import TERMS
 from core.errors import BadParameter
-from core.instances.catalogue import published_instances
+from core.methods.catalogue import published_methods
 from core.operators import OPERATORS
 from core.operators.base import order_fault
 
 LINE = "PersonalizedPageRank() >> ShortestPaths() >> Rank() >> Answer()"  # keys 1, 2, 3, 4
 
 
-@pytest.mark.parametrize("row", published_instances().values(), ids=lambda row: row.id)
+@pytest.mark.parametrize("row", published_methods().values(), ids=lambda row: row.id)
 def test_every_published_line_is_a_draft_that_lacks_nothing(row):
     draft = Draft.of(row.line)
     assert brick_faults(draft) == {}

@@ -8,7 +8,7 @@ from core.engine import Engine
 from core.evaluation.runs.evaluation_jobs import evaluate
 from core.evaluation.runs.plan import DrawnQuestion, Plan
 from core.evaluation.runs.store import Store, evaluations_file
-from core.instances.catalogue import Instance
+from core.methods.catalogue import Method
 from core.operators.text import parse_line
 from core.sources import GraphSource
 from core.types import Question
@@ -30,13 +30,13 @@ def bench(kit, tmp_path, monkeypatch):
         Question("who is Nobody", "q-4", ("Nobody",), ("Ann",), 1),
     )
 
-    def instance(key, text):
-        return Instance(key, key.upper(), parse_line(text))
+    def method(key, text):
+        return Method(key, key.upper(), parse_line(text))
 
-    def plan(*instances, questions=questions, **wishes):
-        lines = instances or (
-            instance("two", LINE.format(keep=2)),
-            instance("one", LINE.format(keep=1)),
+    def plan(*methods, questions=questions, **wishes):
+        lines = methods or (
+            method("two", LINE.format(keep=2)),
+            method("one", LINE.format(keep=1)),
         )
         drawn = tuple(
             DrawnQuestion(question, "films-set", GraphSource(films)) for question in questions
@@ -54,7 +54,7 @@ def bench(kit, tmp_path, monkeypatch):
         plan=plan,
         run=run,
         store=lambda: store,
-        instance=instance,
+        method=method,
         questions=questions,
     )
     engine.evaluations.stop()

@@ -68,7 +68,7 @@ def _index(key: str, items: list[Any]) -> None:
 
 def _cases(key: str, items: list[Any]) -> None:
     (case,) = items
-    assert case.question and case.instances
+    assert case.question and case.methods
 
 
 CHECKS = {

@@ -257,12 +257,12 @@ def corpus(tmp_path, monkeypatch):
 def compare_lines(engine, corpus, *lines, whole=False):
     from dataclasses import replace
 
-    from core.instances.catalogue import find_instance
+    from core.methods.catalogue import find_method
     from core.sources import CorpusSource
     from core.types import Question
 
     ask = replace(engine.ask(CorpusSource.of(corpus), Question("two")), whole=whole)
-    return engine.compare(ask, [find_instance(line) for line in lines])
+    return engine.compare(ask, [find_method(line) for line in lines])
 
 
 WORDS_LINE = "BuiltGraph() >> SparseChunks(keep=1) >> AnswerFromTables()"
@@ -310,7 +310,7 @@ def test_partial_lanes_are_not_reused(corpus):
     assert job.wait(120)
     later = engine.compare(
         job.comparison.ask,
-        [lane.instance for lane in reversed(job.comparison.lanes)],
+        [lane.method for lane in reversed(job.comparison.lanes)],
         before=job.comparison,
     )
     assert later.wait(120) and [lane.taken for lane in later.comparison.lanes] == [True, False]

@@ -51,12 +51,12 @@ def test_a_waiting_caller_gets_the_lock_when_it_is_free(tmp_path):
 
 SAVER_SCRIPT = """
 import sys
-from core.instances.catalogue import save_instance
+from core.methods.catalogue import save_method
 from core.models.registry import Registry
 from core.operators.text import parse_line
 registry = Registry()
 for i in range(8):
-    save_instance(f"{sys.argv[1]} {i}", parse_line(f"EgoNetwork(hops={i % 4 + 1}) >> ShortestPaths() >> Answer()"))
+    save_method(f"{sys.argv[1]} {i}", parse_line(f"EgoNetwork(hops={i % 4 + 1}) >> ShortestPaths() >> Answer()"))
     registry.add(f"{sys.argv[1]}-{i}", "chat", "openai", url="http://127.0.0.1:9/v1", model="m")
 """
 
@@ -68,11 +68,9 @@ def test_two_processes_that_save_at_once_lose_nothing(tmp_path):
         for name in ("one", "two")
     ]
     assert [saver.wait(120) for saver in savers] == [0, 0]
-    instances = tomllib.loads((tmp_path / "instances.toml").read_text())
+    methods = tomllib.loads((tmp_path / "instances.toml").read_text())
     models = tomllib.loads((tmp_path / "models.toml").read_text())["model"]
-    assert sorted(instances) == sorted(
-        f"own-{name}-{i}" for name in ("one", "two") for i in range(8)
-    )
+    assert sorted(methods) == sorted(f"own-{name}-{i}" for name in ("one", "two") for i in range(8))
     assert sorted(models) == sorted(f"{name}-{i}" for name in ("one", "two") for i in range(8))
 
 

@@ -77,7 +77,7 @@ def test_bad_role_does_not_break_the_catalogue(own_home):
     line = '[{ extract = "EgoNetwork" }, { retrieve = "BeamSearch", model = "gone" }]'
     (own_home / "instances.toml").write_text(f'[own-x]\ntitle = "X"\nline = {line}\n')
     code = (
-        "from core.instances.catalogue import catalogue, own_file_faults; assert 'lego-14' in "
+        "from core.methods.catalogue import catalogue, own_file_faults; assert 'lego-14' in "
         "catalogue() and 'own-x' in catalogue()"
     )
     assert (

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from core.environment import Environment
-from core.instances.catalogue import catalogue
+from core.methods.catalogue import catalogue
 from core.models.base import ChatReply
 from core.operators.base import Context
 from core.prompts import load_prompts

@@ -7,7 +7,7 @@ import tomli_w
 
 from core.comparison.lane_run import LaneListener, LaneRun, PrefixCache
 from core.errors import BadParameter
-from core.instances import catalogue as rows
+from core.methods import catalogue as rows
 from core.operators import (
     EgoNetwork,
     PersonalizedPageRank,
@@ -115,11 +115,11 @@ def test_canonical_text_is_parsed_again():
 def test_row_is_parsed_again(tmp_path):
     file = tmp_path / "rows.toml"
     file.write_text(f'["by-hops"]{ROW}', "utf-8")
-    instance = rows.read_instances(file)["by-hops"]
-    assert instance.line == LINE
-    told = tomllib.loads(tomli_w.dumps({"by-hops": rows.toml_row(instance)}))
+    method = rows.read_methods(file)["by-hops"]
+    assert method.line == LINE
+    told = tomllib.loads(tomli_w.dumps({"by-hops": rows.toml_row(method)}))
     file.write_text(tomli_w.dumps(told), "utf-8")
-    assert rows.read_instances(file)["by-hops"].line == LINE
+    assert rows.read_methods(file)["by-hops"].line == LINE
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_error_in_a_row_names_its_position(tmp_path, old, new, why):
     file = tmp_path / "rows.toml"
     file.write_text(f'["by-hops"]{ROW.replace(old, new)}', "utf-8")
     with pytest.raises(BadParameter, match="rows.toml, “by-hops”") as raised:
-        rows.read_instances(file)
+        rows.read_methods(file)
     assert why in str(raised.value)
 
 

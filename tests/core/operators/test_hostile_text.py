@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from core.builds.registry import BUILD_GRAMMAR
 from core.errors import BadParameter
-from core.instances.catalogue import catalogue
+from core.methods.catalogue import catalogue
 from core.operators.text import parse_line
 
-LINES = sorted(repr(instance.line) for instance in catalogue().values())
+LINES = sorted(repr(method.line) for method in catalogue().values())
 PIECES = st.sampled_from(
     [
         "(",

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from core.instances.catalogue import catalogue
+from core.methods.catalogue import catalogue
 from core.operators.text import parse_line
 
 TERMS = re.compile(

@@ -3,9 +3,9 @@
 import pytest
 
 from core.errors import BadParameter
-from core.instances.catalogue import find_instance, published_instances
-from core.instances.prompt_variants import instances_with_prompt, published_prompts
 from core.lines.difference import changed_settings
+from core.methods.catalogue import find_method, published_methods
+from core.methods.prompt_variants import methods_with_prompt, published_prompts
 from core.models.base import Task
 from core.models.llm_chooser import LLMChooser, choosing_messages, parse_texts
 from core.operators import Answer, EgoNetwork, ShortestPaths
@@ -202,8 +202,8 @@ def test_choice_by_a_papers_prompt_uses_no_json():
 
 
 def test_prompt_name_applies_to_answer_and_choice():
-    (one, other), notes = instances_with_prompt(
-        [find_instance("lego-5"), find_instance("language-model-only")], "lego-graphrag", IS_CHAT
+    (one, other), notes = methods_with_prompt(
+        [find_method("lego-5"), find_method("language-model-only")], "lego-graphrag", IS_CHAT
     )
     _, kept, _, rank, answer = one.line.operators
     assert (
@@ -212,20 +212,20 @@ def test_prompt_name_applies_to_answer_and_choice():
         == "prefilter(encoder, prompted(choose, lego-graphrag), 64)"
     )
     assert answer.prompt == "lego-graphrag" and one.name == "No. 5, prompt lego-graphrag"
-    assert repr(other.line) == repr(find_instance("language-model-only").line)
+    assert repr(other.line) == repr(find_method("language-model-only").line)
     assert notes == (NoteWith("Language model only", "own prompt"),)
 
 
 def test_template_applies_where_its_contents_exist():
-    rows = [find_instance("lego-12"), find_instance("vanilla-rag"), find_instance("lego-grag-m")]
-    (paths, tables, reports), notes = instances_with_prompt(rows, "{tables} {question}", IS_CHAT)
+    rows = [find_method("lego-12"), find_method("vanilla-rag"), find_method("lego-grag-m")]
+    (paths, tables, reports), notes = methods_with_prompt(rows, "{tables} {question}", IS_CHAT)
     assert (
         tables.line.operators[-1].template == "{tables} {question}"
         and tables.name == "VanillaRAG, own prompt"
     )
     assert [one.id for one in (paths, reports)] == ["lego-12", "lego-grag-m"] and len(notes) == 2
     with pytest.raises(BadParameter, match="does not say {question}"):
-        instances_with_prompt(rows, "{tables}", IS_CHAT)
+        methods_with_prompt(rows, "{tables}", IS_CHAT)
 
 
 def test_long_template_is_shortened_in_names():
@@ -240,9 +240,9 @@ def test_long_template_is_shortened_in_names():
 
 
 def test_published_rows_accept_published_prompts():
-    known = list(published_instances().values())
+    known = list(published_methods().values())
     for name in published_prompts():
-        found, notes = instances_with_prompt(known, name, IS_CHAT)
+        found, notes = methods_with_prompt(known, name, IS_CHAT)
         assert len(found) == len(known) and len(notes) == sum(
             repr(a.line) == repr(b.line) for a, b in zip(known, found)
         )

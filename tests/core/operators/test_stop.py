@@ -98,10 +98,10 @@ def test_default_makes_no_request(kit):
 
 def test_stop_judgement_counts_as_a_model_step():
     from core.engine import Engine
-    from core.instances.catalogue import find_instance
+    from core.methods.catalogue import find_method
     from core.models.registry import Registry
 
     asks = lambda stop: Engine(Registry())._asks_chat(
-        find_instance(f"PersonalizedPageRank() >> BeamSearch(stop='{stop}') >> Answer()")
+        find_method(f"PersonalizedPageRank() >> BeamSearch(stop='{stop}') >> Answer()")
     )
     assert asks("choose") and not asks("never")

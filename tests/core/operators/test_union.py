@@ -4,7 +4,7 @@ import pytest
 import tomli_w
 
 from core.errors import BadParameter
-from core.instances.catalogue import Instance, catalogue, read_instances, toml_row
+from core.methods.catalogue import Method, catalogue, read_methods, toml_row
 from core.operators.text import parse_line
 from core.operators.texts.merge import merge_rankings
 from core.operators.union import Union
@@ -77,8 +77,8 @@ def test_union_is_parsed_again_from_text_and_file(tmp_path):
     )
     assert parse_line(repr(line)) == line and "Union(first=SparseNodes(" in repr(line)
     file = tmp_path / "own.toml"
-    file.write_text(tomli_w.dumps({"mine": toml_row(Instance("mine", "Mine", line))}), "utf-8")
-    assert read_instances(file)["mine"].line == line
+    file.write_text(tomli_w.dumps({"mine": toml_row(Method("mine", "Mine", line))}), "utf-8")
+    assert read_methods(file)["mine"].line == line
 
 
 def test_union_needs_its_inputs_and_must_find_hits():

@@ -11,7 +11,7 @@ from core.environment import Environment
 from core.errors import BadParameter
 from core.evaluation.metrics.outcome import observe
 from core.graph.building.build import build
-from core.instances.catalogue import catalogue
+from core.methods.catalogue import catalogue
 from core.operators import VectorSearch
 from core.operators.base import Context
 from core.types import Question, State

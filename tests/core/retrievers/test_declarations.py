@@ -3,7 +3,7 @@
 import pytest
 
 from core.errors import BadParameter
-from core.instances.catalogue import catalogue, find_instance, own_file_faults
+from core.methods.catalogue import catalogue, find_method, own_file_faults
 from core.operators.text import parse_line
 from core.retrievers.declarations import declared_retrievers, find_retriever, own_file
 
@@ -49,14 +49,14 @@ def test_declared_retrievers_have_a_group_in_the_catalogue(home):
         30.0,
         32,
     )
-    instance = catalogue()["retriever-mine"]
-    assert (instance.group, instance.title, instance.notes) == (
+    method = catalogue()["retriever-mine"]
+    assert (method.group, method.title, method.notes) == (
         "Your own retrievers",
         "My retriever",
         "Two towers.",
     )
-    assert repr(instance.line) == "OwnRetriever(name='mine', keep=7) >> Answer()"
-    assert parse_line(repr(instance.line)) == instance.line
+    assert repr(method.line) == "OwnRetriever(name='mine', keep=7) >> Answer()"
+    assert parse_line(repr(method.line)) == method.line
     assert list(catalogue())[-4:] == [
         "retriever-mine",
         "retriever-mine-documents",
@@ -83,10 +83,10 @@ def test_retriever_for_one_source_kind_is_one_method(home):
         "retriever-graphs",
     ]
     assert (
-        find_instance("retriever-mine") == find_instance("retriever-mine-documents")
-        and find_instance("retriever-mine").on_documents
+        find_method("retriever-mine") == find_method("retriever-mine-documents")
+        and find_method("retriever-mine").on_documents
     )
-    assert not find_instance("retriever-graphs").on_documents
+    assert not find_method("retriever-graphs").on_documents
 
 
 BAD = [
@@ -128,10 +128,10 @@ def test_bad_row_is_named_and_skipped(text, told):
         raise BadParameter(fault)
     name = "a b" if "a b" in text else "mine"
     with pytest.raises(BadParameter, match=told):
-        find_instance(f"retriever-{name}")
+        find_method(f"retriever-{name}")
 
 
-def test_invalid_toml_file_affects_no_other_instance():
+def test_invalid_toml_file_affects_no_other_method():
     write("[mine\n")
     assert (
         declared_retrievers() == {}
@@ -139,7 +139,7 @@ def test_invalid_toml_file_affects_no_other_instance():
         and "retrievers.toml is not valid TOML" in own_file_faults()[0]
     )
     with pytest.raises(BadParameter, match="not valid TOML"):
-        find_instance("retriever-mine")
+        find_method("retriever-mine")
 
 
 def test_unknown_name_suggests_the_nearest():
@@ -147,7 +147,7 @@ def test_unknown_name_suggests_the_nearest():
     with pytest.raises(
         BadParameter, match="no retriever “min” in retrievers.toml. Did you mean “mine”"
     ):
-        find_instance("retriever-min")
+        find_method("retriever-min")
 
 
 def test_stamp_distinguishes_versions_without_the_address(home):

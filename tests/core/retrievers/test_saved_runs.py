@@ -9,7 +9,7 @@ import pytest
 
 from core.corpus import Document, new_folder, write_corpus
 from core.errors import BadInput, BadParameter, StoreError
-from core.instances.catalogue import catalogue, find_instance, own_file_faults
+from core.methods.catalogue import catalogue, find_method, own_file_faults
 from core.retrievers.runs.saved_runs import find_run, remove_saved_run, runs_by_name, save_run_file
 from core.sources import CorpusSource, GraphSource
 from core.types import Question
@@ -99,7 +99,7 @@ def test_equal_file_is_the_same_run(source, tmp_path):
         find_run("mine-2")
 
 
-def test_run_is_an_instance_of_its_source(source, tmp_path):
+def test_run_is_an_method_of_its_source(source, tmp_path):
     save_run_file(
         file_of(tmp_path, {"question": "a", "contexts": ["x"], "answer": "1"}, name="both.json"),
         source,
@@ -117,8 +117,8 @@ def test_run_is_an_instance_of_its_source(source, tmp_path):
         "run-said": "FileAnswer(run='said')",
         "run-triples": "FileAnswer(run='triples')",
     }
-    assert [find_instance(key).on_documents for key in lines] == [True, True, True, False]
-    assert [find_instance(key).only_on for key in lines] == ["carols", "carols", "carols", "films"]
+    assert [find_method(key).on_documents for key in lines] == [True, True, True, False]
+    assert [find_method(key).only_on for key in lines] == ["carols", "carols", "carols", "films"]
     with pytest.raises(BadInput, match="choose a corpus"):
         save_run_file(tmp_path / "found.trec", GraphSource("films"))
 

@@ -97,7 +97,7 @@ def rows_without_times(rows):
         told = None if row.outcome is None else row.outcome.to_dict()
         for cost in told["costs"] if told else ():
             cost["seconds"] = 0.0
-        found.append((row.instance, row.question.id, row.error, told))
+        found.append((row.method, row.question.id, row.error, told))
     return found
 
 
@@ -168,7 +168,7 @@ def test_evaluation_equals_that_of_one_process(films_file, capsys):
     )
     for row in alone:
         states = [
-            Store(evaluations_file()).states(run, row.instance, row.question.id) for run in told
+            Store(evaluations_file()).states(run, row.method, row.question.id) for run in told
         ]
         assert without_seconds(states[0]) == without_seconds(states[1])
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from core.engine import Engine
-from core.instances.catalogue import find_instance
+from core.methods.catalogue import find_method
 from core.sources import GraphSource
 from core.types import Question, Step
 from pages.parts.board.component import as_bytes
@@ -30,7 +30,7 @@ def payload(movies):
     )
     job = engine.compare(
         engine.ask(GraphSource.of(movies), question, model=False),
-        [find_instance(spec) for spec in LANES],
+        [find_method(spec) for spec in LANES],
     )
     assert job.wait(60) and not job.error
     made = Board(job.comparison).payload()

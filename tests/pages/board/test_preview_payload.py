@@ -12,7 +12,7 @@ from core.comparison.lane import MethodComparison, MethodLane
 from core.comparison.lane_run import LaneListener, LaneRun, PrefixCache
 from core.comparison.previews import Preview
 from core.engine import Engine
-from core.instances.catalogue import find_instance
+from core.methods.catalogue import find_method
 from core.runtime.jobs import JOB_CANCELLED, JOB_DONE, JOB_RUNNING
 from core.sources import GraphSource
 from core.types import Question
@@ -31,14 +31,14 @@ ASKED = Question(
 def at_work(movies) -> tuple[MethodComparison, LaneRun]:
     """Two lanes, of which the second is done; and the run of the first, which has retrieved, as it will be."""
     ask = Engine().ask(GraphSource.of(movies), ASKED, model=False)
-    instances = [find_instance(line) for line in LINES]
-    runs = [LaneRun(ask, one.line, Engine().environment) for one in instances]
+    methods = [find_method(line) for line in LINES]
+    runs = [LaneRun(ask, one.line, Engine().environment) for one in methods]
     for run in runs:
         run.retrieve(LaneListener())
         run.answer(LaneListener())
     begun = tuple(runs[0].states[:2])
-    first = MethodLane(ask, instances[0], begun, status=JOB_RUNNING, retrieved=False)
-    second = MethodLane(ask, instances[1], **runs[1].fields)
+    first = MethodLane(ask, methods[0], begun, status=JOB_RUNNING, retrieved=False)
+    second = MethodLane(ask, methods[1], **runs[1].fields)
     return MethodComparison(ask, [first, second]), runs[0]
 
 

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from core.cases.comparison_data import freeze, thaw
 from core.corpus import open_corpus
 from core.engine import Engine
-from core.instances.catalogue import find_instance
+from core.methods.catalogue import find_method
 from core.sources import CorpusSource
 from pages.parts.board.payload import Board
 from pages.parts.board.static_board import report
@@ -25,7 +25,7 @@ def saved(movies):
     """A comparison of two lanes that answered, saved and opened again without models."""
     engine = Engine(Written(Parrot(ANSWER), encoder=Bag()))
     ask = engine.ask(CorpusSource.of(open_corpus(made())), KNOWN)
-    job = engine.compare(ask, [find_instance(spec, {}) for spec in (WIDE, LINE)], repairs=True)
+    job = engine.compare(ask, [find_method(spec, {}) for spec in (WIDE, LINE)], repairs=True)
     until = time.monotonic() + 60
     assert job.wait(60)
     while job.comparison.repairing and time.monotonic() < until:

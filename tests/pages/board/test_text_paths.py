@@ -14,7 +14,7 @@ from core.cases.comparison_data import freeze, thaw
 from core.comparison.lane import MethodComparison
 from core.corpus import Document, new_folder, write_corpus
 from core.engine import Engine
-from core.instances.catalogue import find_instance
+from core.methods.catalogue import find_method
 from core.sources import CorpusSource, GraphSource
 from core.types import Question
 from pages.parts.board.payload import Board
@@ -43,7 +43,7 @@ def compared(movies):
         run_build(corpus, name, engine.models)
     job = engine.compare(
         engine.ask(CorpusSource.of(corpus), ASKED, model=False),
-        [find_instance(line, {}) for line in LANES],
+        [find_method(line, {}) for line in LANES],
     )
     assert job.wait(60) and [lane.error for lane in job.comparison.lanes] == [None] * 4
     return job.comparison
@@ -129,7 +129,7 @@ def test_hits_of_a_lane_on_triples_are_tables_and_drawn(movies):
     line = "NamesInQuestion(by='names') >> LinkNames() >> NeighbourRelations(few=2)"
     job = engine.compare(
         engine.ask(GraphSource.of(movies), Question("Kismet", entities=("Kismet",)), model=False),
-        [find_instance(line, {}), find_instance("EgoNetwork() >> ShortestPaths()", {})],
+        [find_method(line, {}), find_method("EgoNetwork() >> ShortestPaths()", {})],
     )
     assert job.wait(60)
     told = Board(job.comparison).payload()
@@ -150,7 +150,7 @@ def test_hits_of_a_lane_on_triples_are_tables_and_drawn(movies):
 
 def test_of_very_many_relations_the_best_are_listed_and_the_others_counted(movies, monkeypatch):
     engine = Engine(Words(Parrot("")))
-    line = find_instance(
+    line = find_method(
         "NamesInQuestion(by='names') >> LinkNames() >> NeighbourRelations(few=2)", {}
     )
     job = engine.compare(

@@ -9,7 +9,7 @@ import pytest
 
 from core.corpus import open_corpus
 from core.engine import Engine
-from core.instances.catalogue import find_instance
+from core.methods.catalogue import find_method
 from core.sources import CorpusSource
 from pages.parts.board import text_hits
 from pages.parts.board.html_report import script_json
@@ -27,7 +27,7 @@ def drawn(movies):
     """The payload of two lanes that keep one passage and all three, and of one that reads none."""
     engine = Engine(Written(Parrot("")))
     ask = engine.ask(CorpusSource.of(open_corpus(made())), KNOWN, reader=False, model=False)
-    job = engine.compare(ask, [find_instance(spec, {}) for spec in (LINE, WIDE, ALONE)])
+    job = engine.compare(ask, [find_method(spec, {}) for spec in (LINE, WIDE, ALONE)])
     assert job.wait(60)
     return Board(job.comparison).payload()
 
@@ -84,7 +84,7 @@ def test_all_names_of_an_answer_are_marked_and_count_as_it(movies):
     engine = Engine(Written(Parrot("")))
     job = engine.compare(
         engine.ask(CorpusSource.of(open_corpus(made())), named, reader=False, model=False),
-        [find_instance(LINE, {})],
+        [find_method(LINE, {})],
     )
     assert job.wait(60)
     told = Board(job.comparison).payload()
@@ -115,7 +115,7 @@ def test_the_rule_of_a_table_is_not_shown(movies, monkeypatch):
     monkeypatch.setattr(text_hits, "hit_texts", lambda graph, kind, ids: [text] * len(ids))
     engine = Engine(Written(Parrot("")))
     ask = engine.ask(CorpusSource.of(open_corpus(made())), KNOWN, reader=False, model=False)
-    job = engine.compare(ask, [find_instance(LINE, {})])
+    job = engine.compare(ask, [find_method(LINE, {})])
     assert job.wait(60)
     (shown,) = [
         row["text"] for row in Board(job.comparison).payload()["lanes"][0]["hits"][0]["rows"]

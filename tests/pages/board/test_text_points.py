@@ -11,7 +11,7 @@ from core.cases.comparison_data import freeze, thaw
 from core.corpus import open_corpus
 from core.engine import Engine
 from core.errors import ModelFailed
-from core.instances.catalogue import find_instance
+from core.methods.catalogue import find_method
 from core.models.base import ChatReply
 from core.sources import CorpusSource
 from pages.parts.board.payload import Board
@@ -61,7 +61,7 @@ def asked(*lines: str, dies_at: str = ""):
     engine = Engine(Written(Reader(dies_at), encoder=Bag()))
     job = engine.compare(
         engine.ask(CorpusSource.of(open_corpus(made())), KNOWN),
-        [find_instance(line, {}) for line in lines],
+        [find_method(line, {}) for line in lines],
     )
     assert job.wait(60)
     return thaw(freeze(job.comparison))

@@ -12,7 +12,7 @@ from core.corpus import Document, corpora, open_corpus
 from core.corpus.indexes.opened_indexes import open_index
 from core.errors import BadInput
 from core.graph.difference import graph_union
-from core.instances.catalogue import find_instance
+from core.methods.catalogue import find_method
 from core.sources import CorpusSource
 from core.types import Question
 from pages.parts.board.text_picture import TextPicture
@@ -185,7 +185,7 @@ def test_a_comparison_of_the_opened_graph_with_ours_draws_an_entity_of_both_at_o
     lines = [f"BuiltGraph(build='{one}') >> EmbedQuery() >> VectorNodes(keep=9)" for one in builds]
     job = engine().compare(
         engine().ask(CorpusSource.of(corpus), Question("Who is Ann Lee?"), model=False),
-        [find_instance(line) for line in lines],
+        [find_method(line) for line in lines],
     )
     assert job.wait(60)
     theirs, ours = job.comparison.lanes

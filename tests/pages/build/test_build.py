@@ -9,8 +9,8 @@ from streamlit.testing.v1 import AppTest
 
 from core.diagnosis.step_outcomes import step_outcomes
 from core.drafts.draft import new_brick
-from core.instances.catalogue import catalogue, own_file, own_file_faults
 from core.io.home import ROOT
+from core.methods.catalogue import catalogue, own_file, own_file_faults
 from core.operators import OPERATORS
 from core.operators.text import parse_line
 from core.parameters import parameters

@@ -2,7 +2,7 @@
 
 from core.drafts import Draft
 from core.drafts.draft_faults import operator_refusals
-from core.instances.catalogue import catalogue
+from core.methods.catalogue import catalogue
 from core.operators.branch import Branch
 from pages.parts.build.line_drawing import line_data
 from tests.pages.build.test_build import bench, hear, opened, own  # noqa: F401

@@ -43,7 +43,7 @@ def comparison(at):
 
 
 def lines(at):
-    return [repr(lane.instance.line) for lane in comparison(at).lanes]
+    return [repr(lane.method.line) for lane in comparison(at).lanes]
 
 
 def change(at):

@@ -8,8 +8,8 @@ from streamlit.testing.v1 import AppTest
 from core.cases import cases, export, get_case, save
 from core.cases import examples as shipped
 from core.engine import Engine
-from core.instances.catalogue import Instance
 from core.io.home import ROOT
+from core.methods.catalogue import Method
 from core.operators.text import parse_line
 from core.sources import GraphSource
 from core.types import Question
@@ -38,7 +38,7 @@ def saved(kit):
         ask = engine.ask(
             GraphSource.of(kit.graph), Question(text, entities=("One",), answers=("Drama",))
         )
-        job = engine.compare(ask, [Instance("ranked", "Ranked", parse_line(LINE))])
+        job = engine.compare(ask, [Method("ranked", "Ranked", parse_line(LINE))])
         assert job.wait(120)
         found.append(save(job.comparison, {"q": text}, notes, tags))
     engine.jobs.stop()

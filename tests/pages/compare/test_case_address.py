@@ -68,7 +68,7 @@ def test_an_address_with_a_case_opens_it_with_its_question_and_lanes():
     assert not at.exception and on_screen(at) == case.id and "job" not in at.session_state
     assert at.text_input(key="question").value == case.question and len(
         at.session_state["lanes"]
-    ) == len(case.instances)
+    ) == len(case.methods)
     assert "Saved example" in said(at)
 
 

@@ -29,7 +29,7 @@ def on_first_page(page) -> None:
 
 
 def showing(page, case) -> None:
-    page.locator(".lane[data-status=done]").nth(len(case.instances) - 1).wait_for(timeout=60_000)
+    page.locator(".lane[data-status=done]").nth(len(case.methods) - 1).wait_for(timeout=60_000)
     expect(bar(page)).to_have_value(case.question, timeout=30_000)
     expect(page).to_have_url(re.compile(f"[?]case={case.id}$"))
     page.get_by_text("Saved example.").wait_for()

@@ -125,7 +125,7 @@ def test_a_lane_is_added_that_is_put_together_from_nothing(movies):
 def test_a_line_in_the_dialog_shows_what_came_of_its_steps_in_the_question_on_the_screen(movies):
     at = opened(q=QUESTION, lane=[FAST, "lego-1"], llm="0")
     comparison = job(at).comparison
-    bench, lane = Bench.of(comparison.lanes[0].instance.line), comparison.lanes[0].instance
+    bench, lane = Bench.of(comparison.lanes[0].method.line), comparison.lanes[0].method
     found, extra = _outcomes(comparison, bench, lane)
     assert (
         set(found) == {1, 2, 3, 4}
@@ -161,7 +161,7 @@ def test_a_link_asks_at_once_and_brings_the_known_answers(movies):
     comparison = job(at).comparison
     assert comparison.ask.question.entities == ("Some Mother's Son",)
     assert set(comparison.ask.question.answers) == {"Don Cheadle", "Joaquin Phoenix", "Bill Paxton"}
-    assert [lane.instance.id for lane in comparison.lanes] == [FAST, "lego-1"]
+    assert [lane.method.id for lane in comparison.lanes] == [FAST, "lego-1"]
     assert all(lane.status == "done" for lane in comparison.lanes)
 
 
@@ -223,7 +223,7 @@ def test_an_unknown_entity_offers_the_nearest_and_taking_one_asks(movies):
 def test_a_lane_that_cannot_be_read_says_why_and_leaves_the_others(movies, spec):
     at = opened(q=QUESTION, lane=[spec, FAST], llm="0")
     assert not at.exception and at.error
-    assert [lane.instance.id for lane in job(at).comparison.lanes] == [FAST]
+    assert [lane.method.id for lane in job(at).comparison.lanes] == [FAST]
 
 
 def test_drawing_from_the_set_brings_entities_and_answers(movies):
@@ -241,7 +241,7 @@ def test_one_operator_apart(movies):
         "PersonalizedPageRank() >> ShortestPaths(hops=1) >> Answer()",
     ]
     at.button(key="ask").click().run()
-    first, changed = (lane.instance for lane in job(at).comparison.lanes)
+    first, changed = (lane.method for lane in job(at).comparison.lanes)
     assert (first.name, changed.name) == ("No. 1", f"{first.label}, changed")
 
 

@@ -221,7 +221,7 @@ def test_an_unknown_corpus_is_a_sentence():
 
 def test_a_method_that_is_there_for_both_stands_on_the_documents():
     at = opened(corpus=NAME, q=QUESTION, lane=["tog"], **OWN)
-    assert not at.exception and [lane.instance.id for lane in job(at).comparison.lanes] == [
+    assert not at.exception and [lane.method.id for lane in job(at).comparison.lanes] == [
         "tog-documents"
     ]
 

@@ -22,7 +22,7 @@ def lane(line=LINE, question="cider apples"):
         graph=graph,
         state=run(parsed, question, graph, models),
         retrieved=True,
-        instance=SimpleNamespace(line=parsed),
+        method=SimpleNamespace(line=parsed),
         ask=SimpleNamespace(question=Question(question, gold=("c",))),
     )
     return found, models, reranker

@@ -9,7 +9,7 @@ import pytest
 
 from core.cases.examples import demo
 from core.engine import Engine
-from core.instances.catalogue import find_instance
+from core.methods.catalogue import find_method
 from core.sources import GraphSource
 from core.types import Question
 from pages.parts.board.payload import Board
@@ -24,7 +24,7 @@ LINE = "EgoNetwork() >> ShortestPaths()"
 def on_screen(toy):
     engine = Engine()
     job = engine.compare(
-        engine.ask(GraphSource.of(toy), Question("A"), model=False), [find_instance(LINE)]
+        engine.ask(GraphSource.of(toy), Question("A"), model=False), [find_method(LINE)]
     )
     assert job.wait(60) and not job.error
     yield ScreenComparison(job.key, job.comparison, job)
@@ -41,7 +41,7 @@ def test_who_looks_at_the_same_has_the_same_board(on_screen, toy):
     assert first is second
     engine = Engine()
     job = engine.compare(
-        engine.ask(GraphSource.of(toy), Question("A"), model=False), [find_instance(LINE)]
+        engine.ask(GraphSource.of(toy), Question("A"), model=False), [find_method(LINE)]
     )
     assert job.wait(60)
     # asked anew: another comparison of the same key

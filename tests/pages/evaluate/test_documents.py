@@ -23,7 +23,7 @@ from core.evaluation.reports.method_names import method_titles
 from core.evaluation.reports.summary import RunSummary
 from core.evaluation.runs.evaluation_jobs import evaluate
 from core.evaluation.runs.plan import make_plan
-from core.instances.catalogue import find_instance
+from core.methods.catalogue import find_method
 from core.models.base import ChatReply
 from core.runtime.jobs import JOB_CANCELLED, Job
 from core.types import Question
@@ -38,7 +38,7 @@ __all__ = ["home"]
 def run(home):
     """A finished run of two lines on three documents, asked without a language model."""
     plan = make_plan(
-        [find_instance(LINE), find_instance(WIDE)], "asked", None, engine().graph, model=False
+        [find_method(LINE), find_method(WIDE)], "asked", None, engine().graph, model=False
     )
     job = evaluate(engine(), store(), plan)
     assert job.wait(120) and not job.error
@@ -91,10 +91,8 @@ def test_where_the_passages_are_lost_is_drawn(run):
 
 def test_answers_judged_in_pairs_are_shown_with_what_to_doubt(run, home, monkeypatch):
     for row in home.rows(run):
-        given = ScoredAnswer(f"An answer of {row.instance}", "language model", 0, 1)
-        home.keep(
-            run, row.instance, row.question.id, replace(row.outcome, answer=given), None, None
-        )
+        given = ScoredAnswer(f"An answer of {row.method}", "language model", 0, 1)
+        home.keep(run, row.method, row.question.id, replace(row.outcome, answer=given), None, None)
     at = judging(run)
     assert not at.exception and any(one.label == "Judge the answers" for one in at.button)
     work = _pairs(run)
@@ -167,7 +165,7 @@ def test_writing_that_was_cancelled_says_that_it_goes_on(home):
 
 def _pairs(run: int) -> PairwiseJudge:
     summary = RunSummary(store().run(run), store().rows(run))
-    return PairwiseJudge(summary.instances, answer_pairs(summary), engine().models)
+    return PairwiseJudge(summary.methods, answer_pairs(summary), engine().models)
 
 
 def test_the_search_form_takes_the_same_set_for_unseen_questions(home):
@@ -201,7 +199,7 @@ def test_what_a_budget_brings_is_drawn(home):
     job = evaluate(
         engine(),
         store(),
-        make_plan([find_instance(line)], "towers", None, engine().graph, model=False),
+        make_plan([find_method(line)], "towers", None, engine().graph, model=False),
     )
     assert job.wait(120) and not job.error
     at = opened(run=job.number)
@@ -223,7 +221,7 @@ def test_what_changed_lists_the_questions_of_a_band(run):
     at.session_state["part"] = "What changed"
     at.run()
     assert not at.exception and "(n = 1); press one to list them" in said(at).replace("\\", "")
-    line, wide = (repr(find_instance(text).line) for text in (LINE, WIDE))
+    line, wide = (repr(find_method(text).line) for text in (LINE, WIDE))
     at.session_state["evaluate_band"] = ((run, line, wide), ("retrieved", "right"))
     at.run()
     words = said(at).replace("\\", "")

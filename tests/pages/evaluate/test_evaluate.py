@@ -14,8 +14,8 @@ from core.errors import HopscopeError
 from core.evaluation.runs.evaluation_jobs import evaluate
 from core.evaluation.runs.plan import make_plan
 from core.evaluation.runs.saved_runs import enlarge_plan
-from core.instances.catalogue import Instance, catalogue
 from core.io.home import ROOT, home_folder
+from core.methods.catalogue import Method, catalogue
 from core.models.price import Cap
 from core.operators.text import parse_line
 from core.sources import GraphSource
@@ -151,7 +151,7 @@ def test_a_run_opens_on_its_recommendation_and_goes_on_with_more_questions(home)
     assert [one.question.id for one in more.drawn[:12]] == [
         one.question.id for one in plan.drawn
     ] and len(more.drawn) == 15
-    assert more.instances == plan.instances and (more.set, more.graphs, more.model) == (
+    assert more.methods == plan.methods and (more.set, more.graphs, more.model) == (
         plan.set,
         plan.graphs,
         False,
@@ -165,7 +165,7 @@ def test_the_table_of_an_unfinished_run_says_on_how_many_questions_it_rests(home
     assert whole.wait(120) and not whole.error
     begun = home.begin(home.run(whole.number).spec, plan.drawn, again=True)
     for row in home.rows(whole.number)[:3]:
-        home.keep(begun.id, row.instance, row.question.id, row.outcome, row.error, None)
+        home.keep(begun.id, row.method, row.question.id, row.outcome, row.error, None)
     at = opened(run=begun.id)
     assert not at.exception and "3 of 4 questions" in at.warning[0].value
     assert list(at.dataframe[0].value["Questions"]) == ["3 of 4"]
@@ -205,7 +205,7 @@ def test_a_run_without_that_question_says_so(run):
 def test_a_question_to_documents_opens_with_its_hits(home):
     made()
     plan = make_plan(
-        [Instance("wide", "Wide", parse_line(WIDE))], "asked", 1, engine().graph, model=False
+        [Method("wide", "Wide", parse_line(WIDE))], "asked", 1, engine().graph, model=False
     )
     job = evaluate(engine(), store(), plan)
     assert job.wait(120) and not job.error
@@ -239,7 +239,7 @@ def test_a_prompt_goes_to_the_methods_that_show_what_it_shows(home, monkeypatch)
     given = []
 
     def begun(engine, store, plan, **how):
-        given.append([instance.name for instance in plan.instances])
+        given.append([method.name for method in plan.methods])
         raise HopscopeError("Not now.")
 
     monkeypatch.setattr("pages.parts.evaluate.form.evaluate", begun)

@@ -11,7 +11,7 @@ from core.engine import Engine
 from core.evaluation.runs.evaluation_jobs import evaluate
 from core.evaluation.runs.plan import make_plan
 from core.evaluation.runs.store import Store, evaluations_file
-from core.instances.catalogue import find_instance
+from core.methods.catalogue import find_method
 from tests.pages.compare.three_documents import LINE, NAME, QUESTION, WIDE, made
 from tests.pages.shared.test_accessibility_browser import serious
 from tests.server import open_page, server, settle, take_scheme
@@ -32,7 +32,7 @@ def evaluated(tmp_path_factory):
             engine,
             store,
             make_plan(
-                [find_instance(LINE), find_instance(WIDE)], "asked", None, engine.graph, model=False
+                [find_method(LINE), find_method(WIDE)], "asked", None, engine.graph, model=False
             ),
         )
         assert job.wait(120) and not job.error and job.number == 1
@@ -67,7 +67,7 @@ def test_a_band_is_pressed_and_lists_its_questions(evaluated):
         )
         assert (
             asked["corpus"] == [NAME]
-            and asked["lane"] == [repr(find_instance(LINE).line), repr(find_instance(WIDE).line)]
+            and asked["lane"] == [repr(find_method(LINE).line), repr(find_method(WIDE).line)]
             and asked["q"] == [QUESTION]
         )
         assert page.locator(".flow .band.won[aria-pressed=true]").count() == 1

@@ -1,4 +1,4 @@
-"""Find me an instance on the screen: wishes are sent, the front is shown and saved, what cannot be granted is a sentence."""
+"""Find me a method on the screen: wishes are sent, the front is shown and saved, what cannot be granted is a sentence."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from streamlit.testing.v1 import AppTest
 from core.engine import Engine
 from core.evaluation.search import verdict
 from core.evaluation.search.space import space
-from core.instances.catalogue import catalogue
 from core.io.home import ROOT
+from core.methods.catalogue import catalogue
 from core.runtime.jobs import JOB_CANCELLED
 from pages.parts.evaluate import method_search
 from pages.parts.shared.session import store

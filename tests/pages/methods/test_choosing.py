@@ -1,17 +1,17 @@
-"""The chooser of instances: headings, changed instances behind their base, and a heading that changes nothing."""
+"""The chooser of methods: headings, changed methods behind their base, and a heading that changes nothing."""
 
 from __future__ import annotations
 
 from streamlit.testing.v1 import AppTest
 
-from core.instances.catalogue import OWN_GROUP, Instance, catalogue
 from core.io.home import ROOT
+from core.methods.catalogue import OWN_GROUP, Method, catalogue
 from pages.parts.methods.groups import is_heading, method_options
 
 
-def test_every_instance_once_under_one_heading_a_group():
+def test_every_method_once_under_one_heading_a_group():
     known = catalogue() | {
-        "own-mine": Instance("own-mine", "Mine", catalogue()["lego-1"].line, group=OWN_GROUP)
+        "own-mine": Method("own-mine", "Mine", catalogue()["lego-1"].line, group=OWN_GROUP)
     }
     found = method_options(known)
     headings = [key for key in found if is_heading(key)]

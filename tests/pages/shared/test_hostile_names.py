@@ -15,9 +15,9 @@ from core.cases import cases, duplicate
 from core.cases.database import saved_cases
 from core.corpus import Corpus, Document, write_corpus
 from core.graph.building.build import build as build_graph
-from core.instances.catalogue import find_instance, save_instance
 from core.io import digests
 from core.io.home import ROOT
+from core.methods.catalogue import find_method, save_method
 from core.models.registry import Registry
 from core.sources import CorpusSource, GraphSource
 from core.types import Question
@@ -87,7 +87,7 @@ def hostile(movies, tmp_path_factory):
             examples=(f"{EVIL}?",),
         )
         run_build(Corpus.open(home / "corpora" / "evil"), EXTRACT, Registry())
-        save_instance(EVIL, find_instance("lego-12").line, notes=EVIL)
+        save_method(EVIL, find_method("lego-12").line, notes=EVIL)
         key = duplicate(next(case.id for case in cases() if case.example)).id
         with saved_cases().writing() as database:
             about = json.loads(

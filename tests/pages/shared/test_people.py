@@ -13,8 +13,8 @@ from core.cases.database import saved_cases
 from core.corpus import corpora, import_documents
 from core.evaluation.runs.plan import DrawnQuestion
 from core.evaluation.runs.store import Store, evaluations_file
-from core.instances.catalogue import catalogue, find_instance, save_instance
 from core.io.home import ROOT
+from core.methods.catalogue import catalogue, find_method, save_method
 from core.sharing import acting_as, person_of_email
 from core.sources import GraphSource
 from core.types import Question
@@ -113,7 +113,7 @@ def test_visits_without_a_sign_in_are_told_apart():
 
 def test_an_email_that_the_provider_never_verified_is_nobody_s():
     with acting_as(person_of_email(ANN)):
-        save_instance("Mine", find_instance("lego-12").line)
+        save_method("Mine", find_method("lego-12").line)
     for claim in (False, "false"):
         at = AppTest.from_file(str(ROOT / "pages" / "build.py"), default_timeout=60)
         at.user = {"is_logged_in": True, "email": ANN, "email_verified": claim}

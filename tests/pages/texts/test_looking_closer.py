@@ -45,7 +45,7 @@ def test_two_graphs_are_held_against_each_other(small):
 
 
 def test_the_method_stands_on_the_one_graph_or_the_other():
-    from core.instances.catalogue import catalogue
+    from core.methods.catalogue import catalogue
 
     row = next(
         one

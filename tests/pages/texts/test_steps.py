@@ -84,7 +84,7 @@ def test_a_changed_line_is_built_asked_and_found_again(small, sent):
     assert not build_status(small, ROW).built and list(own_builds(small)) == [OWN]
     (link,) = at.get("link_button")
     changed, usual = parse_qs(urlparse(link.proto.url).query)["lane"]
-    assert repr(BuiltGraph(build=OWN)) in changed and usual in steps.instances()
+    assert repr(BuiltGraph(build=OWN)) in changed and usual in steps.methods()
     hear(at, {"do": "undo"})
     assert "changed" not in texts(at) and "not built" in texts(at)
     fresh = opened()

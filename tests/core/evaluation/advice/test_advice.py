@@ -26,7 +26,7 @@ from core.evaluation.advice.answer import ANSWER_NO, ANSWER_OPEN, ANSWER_PARTLY,
 from core.evaluation.advice.plan import (
     METHODS_WITH_GRAPH,
     METHODS_WITHOUT_GRAPH,
-    advice_instances,
+    advice_methods,
     estimate_advice_cost,
     graph_kinds,
 )
@@ -58,7 +58,7 @@ def bench(coast):
 
 
 def test_methods_without_a_graph_run_on_chunks_and_those_with_one_on_a_graph_each():
-    known = {one.id: one for one in advice_instances()}
+    known = {one.id: one for one in advice_methods()}
     assert tuple(known) == (*METHODS_WITHOUT_GRAPH, *METHODS_WITH_GRAPH) and graph_kinds() == [
         "chunks",
         "kg-synonyms",
@@ -123,7 +123,7 @@ def test_what_was_done_is_not_done_again_after_a_stop(coast, bench):
         GraphAdvisor(engine, store, coast)(job)
     stopped = load_advice(coast)
     assert stopped.run and not stopped.done and store.run(stopped.run).done == 30
-    before = {(row.instance, row.question.id): row.outcome for row in store.rows(stopped.run)}
+    before = {(row.method, row.question.id): row.outcome for row in store.rows(stopped.run)}
     advice = GraphAdvisor(engine, store, coast)(Job("b"))
     assert (advice.set, advice.size, advice.run, advice.counts) == (
         stopped.set,
@@ -131,7 +131,7 @@ def test_what_was_done_is_not_done_again_after_a_stop(coast, bench):
         stopped.run,
         stopped.counts,
     )
-    after = {(row.instance, row.question.id): row.outcome for row in store.rows(advice.run)}
+    after = {(row.method, row.question.id): row.outcome for row in store.rows(advice.run)}
     assert len(after) == advice.size * 7 and all(
         after[pair] == outcome for pair, outcome in before.items()
     )
@@ -206,7 +206,7 @@ def summary(found: dict[str, tuple[int, int]], n: int = N, only: int | None = No
                     Outcome(golds=1, passages=passages),
                 )
             )
-    known = {one.id: one for one in advice_instances()}
+    known = {one.id: one for one in advice_methods()}
     lines = [
         {"id": id, "name": known[id].name, "title": known[id].title, "line": repr(known[id].line)}
         for id in (*METHODS_WITHOUT_GRAPH, *METHODS_WITH_GRAPH)

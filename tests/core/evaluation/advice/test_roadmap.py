@@ -16,7 +16,7 @@ from core.evaluation.advice.roadmap import (
     roadmap_leaves,
     roadmap_questions,
 )
-from core.instances.catalogue import published_instances
+from core.methods.catalogue import published_methods
 from tests.notes import NoteWith
 
 LEAVES = [  # Figure 13
@@ -55,11 +55,11 @@ def test_the_leaves_are_all_there_is():
     assert asked == set(known)
 
 
-def test_methods_are_instances_of_this_paper():
+def test_methods_are_methods_of_this_paper():
     for leaf in roadmap_leaves():
         for id, name in ((leaf.method, leaf.name), (leaf.also, "")):
-            assert not id or "In-depth Analysis" in published_instances()[id].paper
-            assert not name or published_instances()[id].short == name
+            assert not id or "In-depth Analysis" in published_methods()[id].paper
+            assert not name or published_methods()[id].short == name
         assert bool(leaf.also) == bool(leaf.also_said)
 
 

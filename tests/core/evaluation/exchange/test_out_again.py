@@ -15,7 +15,7 @@ from core.evaluation.reports.summary import RunSummary
 from core.evaluation.runs.evaluation_jobs import evaluate
 from core.evaluation.runs.plan import make_plan
 from core.evaluation.runs.store import Store, evaluations_file
-from core.instances.catalogue import find_instance
+from core.methods.catalogue import find_method
 from core.retrievers.runs.formats import read_run_file
 from core.retrievers.runs.saved_runs import save_run_file
 from core.sources import CorpusSource
@@ -54,7 +54,7 @@ def engine(kit):
 def evaluated(engine, sets="carols", *specs):
     store = Store(evaluations_file())
     plan = make_plan(
-        [find_instance(spec) for spec in specs or (LINE,)], sets, None, engine.graph, model=False
+        [find_method(spec) for spec in specs or (LINE,)], sets, None, engine.graph, model=False
     )
     job = evaluate(engine, store, plan)
     assert job.wait(60) and not job.error

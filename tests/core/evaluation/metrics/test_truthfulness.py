@@ -7,7 +7,7 @@ from core.evaluation.metrics.answer_scores import is_exact_match
 from core.evaluation.metrics.catalogue import metric
 from core.evaluation.metrics.outcome import JudgeVerdict, Outcome, ScoredAnswer
 from core.evaluation.metrics.truthfulness import REFUSAL
-from core.instances.catalogue import published_instances
+from core.methods.catalogue import published_methods
 from core.prompts import load_prompts
 from core.types import Question
 
@@ -82,7 +82,7 @@ def test_exact_matches_are_accurate_and_all_others_are_for_two_judges(text, firs
 
 
 def test_a_question_that_failed_is_missing():
-    """So that accuracy less hallucination is truthfulness, and no instance gains by failing."""
+    """So that accuracy less hallucination is truthfulness, and no method gains by failing."""
     asked = Question("who", answers=("Ann",))
     assert [metric(name).when_failed(asked) for name in NAMES] == [0.0, 1.0, 0.0, 0.0]
     assert {metric(name).when_failed(Question("who")) for name in NAMES} == {None}
@@ -100,7 +100,7 @@ def test_the_sentence_that_withholds_an_answer_is_the_one_that_is_asked_for():
     """By all rows of the paper but the two baselines that have prompts of their own."""
     rows = {
         key: one.line.operators[-1].prompt
-        for key, one in published_instances().items()
+        for key, one in published_methods().items()
         if one.group == "Walk&Retrieve"
     }
     asking = {

@@ -63,15 +63,15 @@ LONGER = Judge(
 
 
 def summary(*answers, by="language model", abstract=True):
-    """A run in which the instances a, b, ... gave these answers, a tuple a question."""
-    instances = [
+    """A run in which the methods a, b, ... gave these answers, a tuple a question."""
+    methods = [
         {"id": name, "name": name.upper(), "title": "", "line": "GraphReader()"}
         for name in "abc"[: len(answers[0])]
     ]
     run = Run(
         7,
         "k",
-        {"instances": instances, "sample": len(answers), "graphs": [["corpus:carols", ""]]},
+        {"instances": methods, "sample": len(answers), "graphs": [["corpus:carols", ""]]},
         0.0,
         "done",
         0,
@@ -85,7 +85,7 @@ def summary(*answers, by="language model", abstract=True):
             None,
         )
         for i, given in enumerate(answers)
-        for one, text in zip(instances, given)
+        for one, text in zip(methods, given)
     ]
     return RunSummary(run, rows)
 
@@ -95,7 +95,7 @@ def work(tmp_path):
     def make(judge, *answers):
         told = summary(*answers)
         return PairwiseJudge(
-            told.instances,
+            told.methods,
             answer_pairs(told),
             Judges(judge),
             saved=SavedReplies(tmp_path / "replies.sqlite"),
@@ -124,7 +124,7 @@ def test_the_better_answer_wins_in_both_orders(work):
 def test_short_answers_are_no_measure_of_comprehensiveness(tmp_path):
     told = summary(("long answer", "short"), ("abcd", "efgh"), abstract=False)
     judge = PairwiseJudge(
-        told.instances,
+        told.methods,
         answer_pairs(told),
         Judges(LONGER),
         saved=SavedReplies(tmp_path / "replies.sqlite"),
@@ -379,7 +379,7 @@ def test_a_server_judges_many_pairs_at_a_time_and_the_tally_is_the_same(tmp_path
         with server(0.1) as (address, seen):
             chat = OpenAIChat(address, "m", "m", at_once=at_once)
             work = PairwiseJudge(
-                run.instances,
+                run.methods,
                 answer_pairs(run),
                 Judges(chat),
                 saved=SavedReplies(tmp_path / f"{at_once}.sqlite"),

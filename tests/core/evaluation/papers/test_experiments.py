@@ -12,8 +12,8 @@ from core.datasets import question_set
 from core.errors import BadInput
 from core.evaluation.metrics.catalogue import metric
 from core.evaluation.papers.experiments import cost_figures, find_experiment, papers, printed_tables
-from core.instances.catalogue import published_instances
 from core.io.home import ROOT
+from core.methods.catalogue import published_methods
 from core.operators.texts.built_graph import BuiltGraph
 from core.sources import corpus_of_set
 
@@ -32,10 +32,10 @@ def test_the_five_papers_are_there():
 
 @pytest.mark.parametrize("one", ALL, ids=[one.id for one in ALL])
 def test_an_experiment_names_what_is_here(one):
-    assert set(one.rows) <= set(published_instances()) and set(one.small_rows) <= set(one.rows)
+    assert set(one.rows) <= set(published_methods()) and set(one.small_rows) <= set(one.rows)
     assert all(set(vary) in (set(), set(one.rows)) for vary in (one.vary, one.small_vary))
     assert one.measures or all(
-        one.asked(published_instances(), name, small)[1]
+        one.asked(published_methods(), name, small)[1]
         for name in one.printed
         for small in (True, False)
     )
@@ -108,21 +108,19 @@ def test_the_means_of_fastinsights_tables_are_those_that_it_prints():
 
 
 def test_a_row_is_varied_and_stands_on_the_graph_of_its_set():
-    figure, instances = find_experiment("fastinsight-figure-7").asked(
-        published_instances(), "BSARD-G"
-    )
+    figure, methods = find_experiment("fastinsight-figure-7").asked(published_methods(), "BSARD-G")
     # one line is the default of both
-    assert list(figure.rows) == [one.id for one in instances] and len(instances) == 6 + 5 - 1
-    assert [figure.rows[one.id] for one in instances[1:4]] == [
+    assert list(figure.rows) == [one.id for one in methods] and len(methods) == 6 + 5 - 1
+    assert [figure.rows[one.id] for one in methods[1:4]] == [
         "FastInsight, alpha 0.1",
         "FastInsight, alpha 0.2, beta 1.0",
         "FastInsight, alpha 0.4",
     ]
-    assert all("BuiltGraph(build='rkg')" in repr(one.line) for one in instances)
-    assert repr(instances[3].line).count("GraphRerank(alpha=0.4)") == 2
+    assert all("BuiltGraph(build='rkg')" in repr(one.line) for one in methods)
+    assert repr(methods[3].line).count("GraphRerank(alpha=0.4)") == 2
     rows = (
         find_experiment("fastinsight-figure-4")
-        .asked(published_instances(), "ACL-OCL", small=True)[0]
+        .asked(published_methods(), "ACL-OCL", small=True)[0]
         .rows
     )
     assert list(rows.values()) == [
@@ -133,19 +131,17 @@ def test_a_row_is_varied_and_stands_on_the_graph_of_its_set():
 
 
 def test_what_the_others_are_held_against_stands_on_the_graph_of_the_set_too():
-    table, instances = find_experiment("fastinsight-figure-3").asked(
-        published_instances(), "BSARD-G", small=True
+    table, methods = find_experiment("fastinsight-figure-3").asked(
+        published_methods(), "BSARD-G", small=True
     )
     assert table.rows[table.against] == "FastInsight" and table.against in [
-        one.id for one in instances
+        one.id for one in methods
     ]
-    gains, instances = find_experiment("fastinsight-table-6").asked(
-        published_instances(), "SciFact-G"
-    )
+    gains, methods = find_experiment("fastinsight-table-6").asked(published_methods(), "SciFact-G")
     assert (
-        gains.after == instances[0].id
+        gains.after == methods[0].id
         and "rkg" in gains.after
-        and list(gains.rows) == [one.id for one in instances[1:]]
+        and list(gains.rows) == [one.id for one in methods[1:]]
     )
 
 
@@ -157,15 +153,13 @@ def test_where_retrieval_alone_counts_no_row_makes_an_answer():
         "fastinsight-figure-6",
         "fastinsight-figure-7",
     ):
-        for one in find_experiment(id).asked(published_instances(), "SciFact-G")[1]:
+        for one in find_experiment(id).asked(published_methods(), "SciFact-G")[1]:
             assert not {operator.stage for operator in one.line} & {
                 "generate"
             } and "ContextTables" not in repr(one.line)
     names = [
         repr(one.line)
-        for one in find_experiment("fastinsight-table-3").asked(published_instances(), "SciFact-G")[
-            1
-        ]
+        for one in find_experiment("fastinsight-table-3").asked(published_methods(), "SciFact-G")[1]
     ]
     assert (
         len(set(names)) == 10
@@ -177,8 +171,8 @@ def test_where_retrieval_alone_counts_no_row_makes_an_answer():
 def test_on_text_rich_graphs_lightrag_and_hipporag_are_the_methods_themselves():
     # FastInsight, 4.2.2: SciFact-G and its like are built as LightRAG's graphs, which have relations with texts
     for name, themselves in (("ACL-OCL", False), ("BSARD-G", True), ("NFCorpus-G", True)):
-        table, instances = find_experiment("fastinsight-table-3").asked(published_instances(), name)
-        lines = {table.rows[one.id]: repr(one.line) for one in instances}
+        table, methods = find_experiment("fastinsight-table-3").asked(published_methods(), name)
+        lines = {table.rows[one.id]: repr(one.line) for one in methods}
         assert ("VectorRelations(keep=60" in lines["LightRAG"]) == themselves
         assert ("VectorRelations(keep=5)" in lines["HippoRAG 2"]) == themselves
     used = {
@@ -186,7 +180,7 @@ def test_on_text_rich_graphs_lightrag_and_hipporag_are_the_methods_themselves():
         for one in find_experiment("fastinsight-table-3").sets.values()
         for id in one.methods.values()
     }
-    assert used <= set(published_instances())
+    assert used <= set(published_methods())
 
 
 @pytest.mark.parametrize("id", ["lego-table-7", "lego-table-8", "lego-table-9"])
@@ -209,7 +203,7 @@ def test_sets_that_share_a_shipped_one_are_tried_once():
 
 def test_values_by_chunk_size_as_printed():
     # Table 7: RAPTOR on HotpotAll falls from 56.1 with 600 tokens to 32.0, HippoRAG is best with 1,200
-    table, _ = find_experiment("analysis-table-7").asked(published_instances(), "MultihopQA")
+    table, _ = find_experiment("analysis-table-7").asked(published_methods(), "MultihopQA")
     accuracy = dict(zip(table.rows.values(), table.printed["HotpotAll"]["accuracy"], strict=True))
     assert len(accuracy) == 15 and next(iter(accuracy)) == "VanillaRAG, 600 tokens"
     assert accuracy["RAPTOR, 600 tokens"] == pytest.approx(0.56132) and accuracy[
@@ -221,13 +215,11 @@ def test_values_by_chunk_size_as_printed():
 
 
 def test_each_chunk_size_is_a_method_on_a_build_of_its_own():
-    table, instances = find_experiment("analysis-table-7").asked(
-        published_instances(), "MultihopQA"
-    )
-    assert [one.id for one in instances] == list(table.rows) and len(table.rows) == 15
+    table, methods = find_experiment("analysis-table-7").asked(published_methods(), "MultihopQA")
+    assert [one.id for one in methods] == list(table.rows) and len(table.rows) == 15
     # its own 600 tokens
-    assert [table.firsts[one.id] for one in instances] == [
-        one.id for one in instances[::3] for _ in range(3)
+    assert [table.firsts[one.id] for one in methods] == [
+        one.id for one in methods[::3] for _ in range(3)
     ]
     dalk = [id for id, name in table.rows.items() if name.startswith("DALK")]
     assert all(
@@ -236,7 +228,7 @@ def test_each_chunk_size_is_a_method_on_a_build_of_its_own():
     )
     assert "kg-paper" in dalk[1]  # 1,200 tokens are the build's own
     small, asked = find_experiment("analysis-table-7").asked(
-        published_instances(), "MultihopQA", small=True
+        published_methods(), "MultihopQA", small=True
     )
     graphs = [
         operator.build for one in asked for operator in one.line if isinstance(operator, BuiltGraph)
@@ -287,7 +279,7 @@ def test_the_rates_of_walk_and_retrieve_add_up_to_what_is_said_of_them():
 def test_table_8_begins_with_the_beam_that_nothing_filters():
     # B.8 adds EEMs-PF, a filter before the language model, to SBE+ISAR-LLMs, which so has none
     rows = {
-        name: repr(published_instances()[id].line)
+        name: repr(published_methods()[id].line)
         for id, name in find_experiment("lego-table-8").rows.items()
     }
     assert "prefilter" not in rows["SBE+ISAR-LLMs"]

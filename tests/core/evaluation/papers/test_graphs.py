@@ -9,16 +9,16 @@ from core.corpus import Document, open_corpus, write_corpus
 from core.errors import BadInput
 from core.evaluation.papers.experiments import find_experiment
 from core.evaluation.papers.graphs import check_builds, graphs_of, kind_of_graph, on_builds
-from core.instances.catalogue import published_instances
+from core.methods.catalogue import published_methods
 from core.models.registry import Registry
 from core.operators.texts.built_graph import BuiltGraph
 
 
 def graphs(id, small=False, wanted=()):
     """The build of each row of an experiment, by the row."""
-    _, instances = find_experiment(id).asked(published_instances(), "MultihopQA", small, wanted)
+    _, methods = find_experiment(id).asked(published_methods(), "MultihopQA", small, wanted)
     names = find_experiment(id).rows.values()
-    found = [next(one for one in row.line if isinstance(one, BuiltGraph)) for row in instances]
+    found = [next(one for one in row.line if isinstance(one, BuiltGraph)) for row in methods]
     return [one.build for one in found] if small else dict(zip(names, (one.build for one in found)))
 
 
@@ -28,13 +28,13 @@ def test_the_analysis_rows_stand_on_its_builds_of_1200_tokens(id):
     assert found and all(build.endswith("-paper") for build in found.values())
     assert {
         kind_of_graph(one)
-        for one in find_experiment(id).asked(published_instances(), "MultihopQA")[1]
+        for one in find_experiment(id).asked(published_methods(), "MultihopQA")[1]
     } <= {build.removesuffix("-paper") for build in found.values()}
 
 
 def test_of_abstract_questions_too():
-    _, instances = find_experiment("analysis-table-10").asked(published_instances(), "Mix")
-    assert all("-paper'" in repr(one.line.operators[0]) for one in instances)
+    _, methods = find_experiment("analysis-table-10").asked(published_methods(), "Mix")
+    assert all("-paper'" in repr(one.line.operators[0]) for one in methods)
 
 
 def test_others_may_be_named_by_an_extractor_or_one_by_one():
@@ -62,7 +62,7 @@ def test_an_id_is_that_build_whatever_is_built(tmp_path, monkeypatch):
     run_build(corpus, "chunks-paper", Registry())
     assert build_for(corpus, "chunks").id == "chunks"
     assert build_for(corpus, "chunks-paper").id == "chunks-paper"
-    row = on_builds(published_instances()["vanilla-rag"], ("paper",))
+    row = on_builds(published_methods()["vanilla-rag"], ("paper",))
     assert (
         graphs_of(corpus, [row], {row.id: "VanillaRAG"}) == "Graphs: chunks-paper for VanillaRAG."
     )

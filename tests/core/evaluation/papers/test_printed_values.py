@@ -20,7 +20,7 @@ from core.evaluation.papers.experiments import (
 from core.evaluation.papers.paper_comparison import MethodValues, compare_with_paper, value_texts
 from core.evaluation.papers.printed_values import UpperBound, read_table
 from core.evaluation.papers.win_rates import compare_duels
-from core.instances.catalogue import published_instances
+from core.methods.catalogue import published_methods
 from tests.core.evaluation.papers.test_paper_comparison import summary as made_summary
 from tests.core.evaluation.papers.test_win_rates import MADE, ROWS, summary, tally  # noqa: F401
 
@@ -215,7 +215,7 @@ def test_fastinsights_own_win_rates_have_the_means_that_it_prints():
         assert 100 * sum(known) / len(known) == pytest.approx(average, abs=0.0501)
 
 
-def test_seconds_of_the_modules_add_up_to_those_of_the_instance():
+def test_seconds_of_the_modules_add_up_to_those_of_the_method():
     printed = find_experiment("lego-v1-table-6").printed
     stages = ("extract_seconds", "retrieve_seconds", "refine_seconds")
     assert sum(len(columns[stage]) for columns in printed.values() for stage in stages) == 252
@@ -291,16 +291,16 @@ def test_a_pair_that_was_not_judged_has_no_value_here(summary):  # noqa: F811
     assert found.rows[0].here.mean is None and found.tau is None
 
 
-def test_win_rates_stand_on_the_instances_of_a_set():
-    figure, instances = find_experiment("analysis-figure-12-chunks-600").asked(
-        published_instances(), "MultihopSum"
+def test_win_rates_stand_on_the_methods_of_a_set():
+    figure, methods = find_experiment("analysis-figure-12-chunks-600").asked(
+        published_methods(), "MultihopSum"
     )
     rates = figure.duels["MultihopSum"]["overall"]
-    assert list(rates) == list(figure.rows) == [one.id for one in instances]
-    assert figure.rows[instances[0].id] == "VanillaRAG, 600 tokens"
-    assert rates[instances[0].id][instances[3].id] == 0.78
+    assert list(rates) == list(figure.rows) == [one.id for one in methods]
+    assert figure.rows[methods[0].id] == "VanillaRAG, 600 tokens"
+    assert rates[methods[0].id][methods[3].id] == 0.78
     small, asked = find_experiment("analysis-figure-12-chunks-600").asked(
-        published_instances(), "MultihopSum", small=True
+        published_methods(), "MultihopSum", small=True
     )
     assert (
         set(small.rows) == {one.id for one in asked} <= set(small.duels["MultihopSum"]["overall"])

@@ -121,7 +121,7 @@ def test_answers_to_abstract_questions_in_pairs(run, home, id, first):
     assert (row["name"], row["printed"]) == first
 
 
-def test_the_fifteen_instances_by_hops(run, films, tmp_path):
+def test_the_fifteen_methods_by_hops(run, films, tmp_path):
     (tmp_path / "q.jsonl").write_text(QUESTIONS, "utf-8")
     sets = [
         part for hops in "123" for part in ("--data", f"MetaQA-{hops}hop={tmp_path / 'q.jsonl'}")

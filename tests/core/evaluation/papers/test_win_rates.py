@@ -40,7 +40,7 @@ FIRST, SECOND = (PairwiseVerdict(dict.fromkeys(CRITERIA, place)) for place in ("
 @pytest.fixture
 def summary():
     """Two questions with ten gold nodes, of which a, b, c and d find 1, 2, 3 and 4."""
-    instances = [{"id": one, "name": one, "title": one, "line": "GraphReader()"} for one in ROWS]
+    methods = [{"id": one, "name": one, "title": one, "line": "GraphReader()"} for one in ROWS]
     rows = [
         StoredRow(
             one,
@@ -57,7 +57,7 @@ def summary():
         for i in range(2)
     ]
     return RunSummary(
-        Run(7, "key", SPEC | {"instances": instances, "of": 2, "sample": 2}, 0.0, "done", 8, 0),
+        Run(7, "key", SPEC | {"instances": methods, "of": 2, "sample": 2}, 0.0, "done", 8, 0),
         rows,
     )
 

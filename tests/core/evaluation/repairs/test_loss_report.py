@@ -6,12 +6,12 @@ import pytest
 
 from core.corpus import Document, new_folder, write_corpus
 from core.engine import Engine
-from core.evaluation.repairs.loss_report import explain_losses, own_instances, start_loss_report
+from core.evaluation.repairs.loss_report import explain_losses, own_methods, start_loss_report
 from core.evaluation.reports.summary import RunSummary
 from core.evaluation.runs.evaluation_jobs import evaluate
 from core.evaluation.runs.plan import make_plan
 from core.evaluation.runs.store import Store, evaluations_file
-from core.instances.catalogue import find_instance
+from core.methods.catalogue import find_method
 from core.retrievers.runs.saved_runs import save_run_file
 from core.sources import CorpusSource
 from core.types import Question
@@ -58,12 +58,10 @@ def evaluated(tmp_path, monkeypatch, kit):
     job = evaluate(
         engine,
         store,
-        make_plan(
-            [find_instance(line) for line in lines], "carols", None, engine.graph, model=False
-        ),
+        make_plan([find_method(line) for line in lines], "carols", None, engine.graph, model=False),
     )
     assert job.wait(60) and not job.error
-    yield engine, store, store.run(job.number), find_instance(lines[0]).id
+    yield engine, store, store.run(job.number), find_method(lines[0]).id
     engine.jobs.stop()
     engine.evaluations.stop()
 
@@ -72,13 +70,13 @@ def test_each_lost_question_has_the_nearest_row_and_the_smallest_change(evaluate
     """Question 1: the turkey is nowhere in the list of the run; the wide line has it at place 2 and shares the carol. 3: no row has it.
     4: it is at place 2 of its own list, of which one is kept; both lines have it and share nothing, so the first counts. 5: not there."""
     engine, store, run, mine = evaluated
-    assert own_instances(RunSummary(run, store.rows(run.id))) == [mine, "run-said"]
+    assert own_methods(RunSummary(run, store.rows(run.id))) == [mine, "run-said"]
     found = explain_losses(engine, store, run, mine)
     assert (found.of, found.failed) == (5, 1)
     first, third, fourth = sorted(found.lost, key=lambda one: one.question)
     assert (first.question, first.nearest, first.shared, first.of) == (
         "1",
-        find_instance(WIDE).id,
+        find_method(WIDE).id,
         1,
         1,
     )
@@ -86,7 +84,7 @@ def test_each_lost_question_has_the_nearest_row_and_the_smallest_change(evaluate
     assert first.change == "One passage instead of its last: “The turkey” (rank 2 there)."
     assert (third.nearest, third.missing) == ("", (("The nephew", None),))
     assert third.change == "One passage instead of its last: “The nephew”."
-    assert (fourth.nearest, fourth.cause) == (find_instance(NARROW).id, "ranked too low")
+    assert (fourth.nearest, fourth.cause) == (find_method(NARROW).id, "ranked too low")
     assert fourth.change == "Keep 2 instead of 1: the rest is in its own ranking."
     said, *_, alone = found.sentences(
         {spec["id"]: spec["id"][:4] for spec in run.spec["instances"]}
@@ -113,4 +111,4 @@ def test_answers_alone_are_lost_by_their_words(evaluated):
 def test_it_is_a_job_for_all_that_are_the_users(evaluated):
     engine, store, run, mine = evaluated
     job = start_loss_report(engine, store, run)
-    assert job.wait(60) and [one.instance for one in job.result] == [mine, "run-said"]
+    assert job.wait(60) and [one.method for one in job.result] == [mine, "run-said"]

@@ -9,11 +9,11 @@ from core.evaluation.repairs.repair_trials import (
     Attempt,
     LineRepairs,
     RunRepairs,
-    repaired_instance,
+    repaired_method,
     repairs_job_key,
     start_repairs,
 )
-from core.evaluation.runs.evaluation_jobs import add_instances
+from core.evaluation.runs.evaluation_jobs import add_methods
 from core.runtime.jobs import JOB_CANCELLED, Job
 from core.types import Question
 from tests.core.evaluation.conftest import LINE
@@ -26,12 +26,12 @@ QUESTIONS = (
 
 
 def tried(bench, **settings):
-    """What was tried on a run of both lines over these questions, by instance."""
+    """What was tried on a run of both lines over these questions, by method."""
     job = bench.run(bench.plan(**{"questions": QUESTIONS, **settings}))
     run = bench.store().run(job.number)
     trying = start_repairs(bench.engine, bench.store(), run)
     assert trying.wait(120) and not trying.error, trying.error
-    return run, {one.instance: one for one in trying.result}
+    return run, {one.method: one for one in trying.result}
 
 
 def test_a_change_is_tried_on_all_questions_that_a_line_loses(bench):
@@ -44,7 +44,7 @@ def test_a_change_is_tried_on_all_questions_that_a_line_loses(bench):
         ("q-2",),
         1,
     )
-    assert one.attempts[0].spec == repr(bench.instance("x", LINE.format(keep=64)).line)
+    assert one.attempts[0].spec == repr(bench.method("x", LINE.format(keep=64)).line)
     assert one.sentences("ONE") == [
         "Of 3 questions ONE loses 1: ranked too low 1.",
         "Keep 64 paths: brings 1 of 1 into the prompt, tested.",
@@ -67,16 +67,16 @@ def test_the_repaired_line_is_evaluated_beside_the_others_whose_rows_are_taken_o
     bench, monkeypatch
 ):
     run, found = tried(bench)
-    line = repaired_instance(run, found["one"], found["one"].attempts[0], "ONE")
+    line = repaired_method(run, found["one"], found["one"].attempts[0], "ONE")
     assert line.name == "ONE, keep 64 paths"
     ran = []
     monkeypatch.setattr(
-        "core.evaluation.runs.row.run_instance",
-        lambda plan, env, ask, place, instance, *rest: (
-            ran.append(instance.id) or _row(instance, plan, place)
+        "core.evaluation.runs.row.run_method",
+        lambda plan, env, ask, place, method, *rest: (
+            ran.append(method.id) or _row(method, plan, place)
         ),
     )
-    job = add_instances(bench.engine, bench.store(), run, [line])
+    job = add_methods(bench.engine, bench.store(), run, [line])
     assert job.wait(60) and not job.error and job.number != run.id
     new = bench.store().run(job.number)
     assert [spec["id"] for spec in new.spec["instances"]] == [
@@ -86,28 +86,28 @@ def test_the_repaired_line_is_evaluated_beside_the_others_whose_rows_are_taken_o
     ] and new.total == 9
     # of those only the question that failed
     assert ran.count(line.id) == 3 and ran.count("one") == ran.count("two") == 1
-    kept = {(row.instance, row.question.id): row.outcome for row in bench.store().rows(run.id)}
-    again = {(row.instance, row.question.id): row.outcome for row in bench.store().rows(new.id)}
+    kept = {(row.method, row.question.id): row.outcome for row in bench.store().rows(run.id)}
+    again = {(row.method, row.question.id): row.outcome for row in bench.store().rows(new.id)}
     assert all(again[key] == outcome for key, outcome in kept.items() if outcome is not None)
     # it is there by now
-    assert repaired_instance(new, found["one"], found["one"].attempts[0], "ONE") is None
+    assert repaired_method(new, found["one"], found["one"].attempts[0], "ONE") is None
 
 
-def _row(instance, plan, place):
+def _row(method, plan, place):
     from core.evaluation.runs.row import FinishedRow
 
-    return FinishedRow(instance.id, plan.drawn[place].question.id, None, "Not here.")
+    return FinishedRow(method.id, plan.drawn[place].question.id, None, "Not here.")
 
 
 def test_rows_are_run_anew_where_the_models_are_others_by_now(bench, monkeypatch):
     run, found = tried(bench)
-    line = repaired_instance(run, found["one"], found["one"].attempts[0], "ONE")
+    line = repaired_method(run, found["one"], found["one"].attempts[0], "ONE")
     monkeypatch.setattr(
         "core.evaluation.runs.evaluation_jobs.dependency_text", lambda engine, plan: "others"
     )
     taken = []
     monkeypatch.setattr(type(bench.store()), "take_over", lambda *given: taken.append(given))
-    assert add_instances(bench.engine, bench.store(), run, [line]).wait(60) and not taken
+    assert add_methods(bench.engine, bench.store(), run, [line]).wait(60) and not taken
 
 
 def test_trying_can_be_cancelled_and_needs_something_that_is_known(bench):

@@ -1,4 +1,4 @@
-"""From one instance to another: bands of made-up rows, counted by hand."""
+"""From one method to another: bands of made-up rows, counted by hand."""
 
 from __future__ import annotations
 
@@ -57,13 +57,13 @@ def on_documents(*shown: tuple[int, int], answers: str = "") -> list[Outcome]:
 def summed(
     model: bool = False, documents: bool = False, **rows: list[Outcome | None]
 ) -> RunSummary:
-    instances = [
+    methods = [
         {"id": key, "name": key.upper(), "title": key, "line": "EgoNetwork()"} for key in rows
     ]
     graphs = [["corpus:three" if documents else "films", "0"]]
     spec = {
         **SPEC,
-        "instances": instances,
+        "instances": methods,
         "sample": len(QUESTIONS),
         "model": model,
         "graphs": graphs,

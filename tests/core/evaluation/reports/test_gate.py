@@ -13,7 +13,7 @@ from tests.notes import NoteWith
 
 
 def summary(*right, sample=None):
-    """A run of one instance whose answers hold all known ones (True), none of them (False), or failed (None)."""
+    """A run of one method whose answers hold all known ones (True), none of them (False), or failed (None)."""
     spec = {
         "instances": [{"id": "a", "name": "A", "title": "", "line": "GraphReader()"}],
         "sample": sample or len(right),

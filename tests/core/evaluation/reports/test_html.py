@@ -15,7 +15,7 @@ from core.evaluation.reports.html import report_html
 from core.evaluation.reports.labels import label_positions
 from core.evaluation.reports.sensitivity import curves, vary_parameter
 from core.evaluation.reports.summary import RunSummary
-from core.instances.catalogue import catalogue
+from core.methods.catalogue import catalogue
 from tests.core.evaluation.reports.test_summary import RUN, summary
 
 __all__ = ["summary"]
@@ -26,7 +26,7 @@ def data(figure):
     return json.loads(figure.to_json())["data"]
 
 
-def test_the_front_joins_the_instances_that_are_not_beaten(summary):
+def test_the_front_joins_the_methods_that_are_not_beaten(summary):
     table = summary.table()
     line, a, b = data(plots.front_plot(summary, table, "seconds", "f1"))
     assert (line["x"], line["y"]) == (
@@ -170,8 +170,8 @@ def test_variants_of_one_parameter(summary):
 
 def test_a_curve_of_one_parameter(summary):
     spec = json.loads(json.dumps(RUN.spec))
-    for instance, hops in zip(spec["instances"], (3, 2)):
-        instance["line"] = f"EgoNetwork(hops={hops}) >> ShortestPaths()"
+    for method, hops in zip(spec["instances"], (3, 2)):
+        method["line"] = f"EgoNetwork(hops={hops}) >> ShortestPaths()"
     told = RunSummary(dataclasses.replace(RUN, spec=spec), summary.rows)
     found = curves(told, "EgoNetwork", "hops", told.table(), "recall")
     assert [(value, one.mean) for value, one in found["No. a & co"]] == [

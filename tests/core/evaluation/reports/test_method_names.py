@@ -10,12 +10,12 @@ import pytest
 from core.evaluation.reports import plots
 from core.evaluation.reports.export import latex_table, rows_csv, summary_csv
 from core.evaluation.reports.html import report_html
-from core.evaluation.reports.method_names import MethodName, instance_name, method_names
+from core.evaluation.reports.method_names import MethodName, method_name, method_names
 from core.evaluation.reports.sensitivity import variant
 from core.evaluation.reports.summary import RunSummary, summary_dict
 from core.evaluation.runs.plan import DrawnQuestion, Plan
 from core.evaluation.runs.store import StoredRow
-from core.instances.catalogue import catalogue, find_instance
+from core.methods.catalogue import catalogue, find_method
 from core.operators import BeamSearch
 from core.sources import GraphSource
 from core.types import Question
@@ -24,10 +24,10 @@ from tests.core.evaluation.reports.test_summary import RUN, summary
 __all__ = ["summary"]
 
 
-def run_of(*instances):
-    """A run of these instances, with what the plan keeps of them."""
+def run_of(*methods):
+    """A run of these methods, with what the plan keeps of them."""
     spec = Plan(
-        instances, (DrawnQuestion(Question("who", "q1"), "films_set", GraphSource("films")),)
+        methods, (DrawnQuestion(Question("who", "q1"), "films_set", GraphSource("films")),)
     ).spec("")
     return dataclasses.replace(RUN, spec=RUN.spec | {"instances": spec["instances"]})
 
@@ -38,14 +38,14 @@ def published(summary):
     known = catalogue()
     ids = {"a": "lego-10", "b": "lego-15-prefiltered"}
     rows = [
-        StoredRow(ids[row.instance], row.question, row.outcome, row.error) for row in summary.rows
+        StoredRow(ids[row.method], row.question, row.outcome, row.error) for row in summary.rows
     ]
     return RunSummary(run_of(*(known[one] for one in ids.values())), rows)
 
 
 def test_a_method_is_called_by_what_it_does_and_the_paper_s_name():
     known = catalogue()
-    apart = find_instance("PersonalizedPageRank(keep=77) >> ShortestPaths() >> Answer()", known)
+    apart = find_method("PersonalizedPageRank(keep=77) >> ShortestPaths() >> Answer()", known)
     wide = variant(known["lego-14"], BeamSearch, "width", 3)
     told = method_names(
         run_of(
@@ -53,7 +53,7 @@ def test_a_method_is_called_by_what_it_does_and_the_paper_s_name():
             known["chain-ranking"],
             apart,
             wide,
-            find_instance("EgoNetwork()", known),
+            find_method("EgoNetwork()", known),
         )
     )
     assert [str(one) for one in told.values()] == [
@@ -64,7 +64,7 @@ def test_a_method_is_called_by_what_it_does_and_the_paper_s_name():
         "Own method",
     ]
     assert (
-        instance_name(known["lego-14"]) == MethodName("Beam search", "No. 14")
+        method_name(known["lego-14"]) == MethodName("Beam search", "No. 14")
         and str(MethodName("Own method")) == "Own method"
     )
 
@@ -120,9 +120,9 @@ def test_names_beside_points_stay_inside_the_picture(published):
 def test_lines_of_one_name_are_numbered():
     told = method_names(
         run_of(
-            find_instance("EgoNetwork()"),
+            find_method("EgoNetwork()"),
             catalogue()["lego-10"],
-            find_instance("EgoNetwork(hops=1)"),
+            find_method("EgoNetwork(hops=1)"),
         )
     )
     assert [str(one) for one in told.values()] == ["Own method 1", "No. 10", "Own method 2"]

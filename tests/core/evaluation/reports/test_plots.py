@@ -11,14 +11,14 @@ from tests.core.evaluation.reports.test_summary import ONE, RUN, TWO, StoredRow,
 
 def three(of_c: int, rows: int = 6) -> RunSummary:
     """a and b find one answer of one and one of two, c as many as given of the two."""
-    instances = [{"id": i, "name": f"<b>{i}", "title": i, "line": "EgoNetwork()"} for i in "abc"]
+    methods = [{"id": i, "name": f"<b>{i}", "title": i, "line": "EgoNetwork()"} for i in "abc"]
     found = {"a": (1, 1), "b": (1, 1), "c": (1, of_c)}
     stored = [
         StoredRow(key, question, outcome(golds, found[key][at]))
         for at, (question, golds) in enumerate(((ONE, 1), (TWO, 2)))
         for key in found
     ]
-    run = replace(RUN, spec={**RUN.spec, "instances": instances, "sample": 2})
+    run = replace(RUN, spec={**RUN.spec, "instances": methods, "sample": 2})
     return RunSummary(run, stored[:rows])
 
 

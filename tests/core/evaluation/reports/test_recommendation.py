@@ -33,17 +33,17 @@ def answered(right: bool, tokens: int, size: int = 4, seconds: float = 1.0) -> O
 
 
 def summed(of: int = 400, hops=None, model: bool = True, seconds=None, **rows: str) -> RunSummary:
-    """A run of instances by their rows, a letter a question: 1 right, 0 wrong, x failed; sizes of subgraphs differ by instance."""
+    """A run of methods by their rows, a letter a question: 1 right, 0 wrong, x failed; sizes of subgraphs differ by method."""
     n = max(map(len, rows.values()))
     questions = [
         Question("who", f"q{i:03}", ("One",), ("Ann",), None if hops is None else hops[i])
         for i in range(n)
     ]
-    instances = [
+    methods = [
         {"id": key, "name": key.upper(), "title": key, "line": "EgoNetwork()"} for key in rows
     ]
     spec = {
-        "instances": instances,
+        "instances": methods,
         "graphs": [["films", "0"]],
         "set": "films",
         "of": of,
@@ -165,7 +165,7 @@ def test_methods_that_retrieve_the_same_are_named():
     summary = summed(a="10" * 8, b="10" * 8)
     right = lambda row: row.outcome.extracted.found > 0
     same = [
-        StoredRow(row.instance, row.question, answered(right(row), TOKENS[row.instance]))
+        StoredRow(row.method, row.question, answered(right(row), TOKENS[row.method]))
         for row in summary.rows
     ]
     found = recommendation(RunSummary(summary.run, same))
@@ -205,12 +205,12 @@ def test_no_rows_recommend_nothing(rows):
 def test_what_hands_on_more_passages_is_compared_over_the_first_few_and_what_it_brings_in_all_is_said():
     """Both have the second of the gold passages among the first four, and the seventh only where seven are handed on."""
     questions = [Question("who", f"q{i}", gold=("one", "two")) for i in range(10)]
-    instances = [
+    methods = [
         {"id": key, "name": key.upper(), "title": key, "line": "SparseChunks()"}
         for key in ("four", "seven")
     ]
     spec = {
-        "instances": instances,
+        "instances": methods,
         "graphs": [["corpus:three", "0"]],
         "set": "s",
         "of": 10,

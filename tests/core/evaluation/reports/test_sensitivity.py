@@ -8,7 +8,7 @@ import pytest
 from core.errors import BadParameter
 from core.evaluation.reports.sensitivity import curves, varied_parameters, vary_parameter
 from core.evaluation.reports.summary import RunSummary
-from core.instances.catalogue import catalogue, find_instance
+from core.methods.catalogue import catalogue, find_method
 from tests.core.evaluation.reports.test_summary import RUN, summary
 
 __all__ = ["summary"]
@@ -17,7 +17,7 @@ TWO = "EmbedQuery() >> VectorNodes(keep=10) >> GraphRerank() >> Loop(body=Expand
 
 def found(id, wish, operator, parameter):
     """The values of the parameter in all places of each variant, and the variants' names."""
-    made = vary_parameter((find_instance(id, catalogue()),), wish)
+    made = vary_parameter((find_method(id, catalogue()),), wish)
     lists = [
         [
             getattr(one, parameter)
@@ -61,8 +61,8 @@ def test_both_sides_of_a_union_are_changed_and_a_loop_keeps_its_body():
         "keep",
     )
     assert lists == [[7, 7]]
-    (one,) = vary_parameter((find_instance(TWO.format(n=20)),), "Loop.budget=30")
-    assert repr(one.line) == repr(find_instance(TWO.format(n=30)).line)
+    (one,) = vary_parameter((find_method(TWO.format(n=20)),), "Loop.budget=30")
+    assert repr(one.line) == repr(find_method(TWO.format(n=30)).line)
 
 
 def test_values_are_split_between_brackets_only_and_a_build_must_be_one():
@@ -93,9 +93,9 @@ def test_an_operator_of_a_build_is_changed_in_the_build_that_the_line_names():
 
 def test_a_curve_and_its_parameter_are_found_inside_a_loop(summary):
     spec = json.loads(json.dumps(RUN.spec))
-    for instance, alpha in zip(spec["instances"], (0.1, 0.4)):
-        one = vary_parameter((find_instance(TWO.format(n=20)),), f"GraphRerank.alpha={alpha}")[0]
-        instance["line"] = repr(one.line)
+    for method, alpha in zip(spec["instances"], (0.1, 0.4)):
+        one = vary_parameter((find_method(TWO.format(n=20)),), f"GraphRerank.alpha={alpha}")[0]
+        method["line"] = repr(one.line)
     told = RunSummary(dataclasses.replace(RUN, spec=spec), summary.rows)
     assert varied_parameters(told) == [("GraphRerank", "alpha")]
     (points,) = curves(told, "GraphRerank", "alpha", told.table(), "recall").values()

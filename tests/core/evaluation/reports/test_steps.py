@@ -23,7 +23,7 @@ def summed(lines: dict[str, str], **rows: str) -> RunSummary:
     """A run of these lines by their rows, a letter a question: 1 right, 0 lost on the paths, x failed."""
     n = max(map(len, rows.values()))
     questions = [Question(f"who {i}", f"q{i}", ("One",), ("Ann",)) for i in range(n)]
-    instances = [
+    methods = [
         {"id": key, "name": key.upper(), "title": key, "line": line} for key, line in lines.items()
     ]
     outcomes = {"1": on_triples("right")[0], "0": on_triples("paths")[0]}
@@ -34,7 +34,7 @@ def summed(lines: dict[str, str], **rows: str) -> RunSummary:
         if mark != " "
     ]
     return RunSummary(
-        replace(RUN, spec={**SPEC, "instances": instances, "sample": n, "model": False}), stored
+        replace(RUN, spec={**SPEC, "instances": methods, "sample": n, "model": False}), stored
     )
 
 

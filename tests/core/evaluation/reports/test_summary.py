@@ -1,4 +1,4 @@
-"""A run summed up: figures by hand, denominators, hop counts, tests against the first instance, and the tables made of it."""
+"""A run summed up: figures by hand, denominators, hop counts, tests against the first method, and the tables made of it."""
 
 import csv
 import io
@@ -109,7 +109,7 @@ def test_the_mean_of_f1_is_not_the_f1_of_the_means(summary):
     )
 
 
-def test_an_instance_that_answered_nothing_has_no_figures():
+def test_an_method_that_answered_nothing_has_no_figures():
     gone = "“Zoe” is not in the graph.", "“Bob” is not in the graph. Did you mean Rob?"
     failed = StoredRow("a", ONE, None, gone[0]), StoredRow("a", TWO, None, gone[1])
     told = RunSummary(RUN, failed)
@@ -281,7 +281,7 @@ def test_a_row_opens_as_a_comparison(bench, kit):
     store, job = bench.store(), bench.run(bench.plan())
     run = store.run(job.number)
     found = reopen_comparison(store, run, "q-1", GraphSource.of(kit.graph))
-    assert [lane.instance.id for lane in found.lanes] == [
+    assert [lane.method.id for lane in found.lanes] == [
         "two",
         "one",
     ] and found.ask.question.answers == ("Drama",)
@@ -293,14 +293,14 @@ def test_a_row_opens_as_a_comparison(bench, kit):
 
 
 def ranked_run(counts: dict[str, int], golds=(2, 7), questions: int = 8) -> RunSummary:
-    """A run on documents in which each instance hands on so many passages of one order, in which the gold ones have these places."""
+    """A run on documents in which each method hands on so many passages of one order, in which the gold ones have these places."""
     known = [Question("who", f"q{i}", gold=("one", "two")) for i in range(questions)]
-    instances = [
+    methods = [
         {"id": key, "name": key.upper(), "title": key, "line": "SparseChunks()"} for key in counts
     ]
     spec = {
         **SPEC,
-        "instances": instances,
+        "instances": methods,
         "graphs": [["corpus:three", "0"]],
         "sample": questions,
         "model": False,

@@ -40,7 +40,7 @@ def run(bench):
         (),
         own=True,
     )
-    lines = tuple(bench.instance(name, line) for name, line in zip(("one", "two"), LINES))
+    lines = tuple(bench.method(name, line) for name, line in zip(("one", "two"), LINES))
     corpus = open_corpus("small")
     plan = Plan(
         lines,
@@ -112,7 +112,7 @@ def test_each_sentence_of_an_answer_is_looked_up_in_what_the_prompt_showed(bench
     )
     corpus, bench.models._chat = open_corpus("small"), Says()
     drawn = (DrawnQuestion(ASKED, "asked", CorpusSource("small")),)
-    line = (bench.instance("one", LINES[0]),)
+    line = (bench.method("one", LINES[0]),)
     plan = Plan(
         line, drawn, "asked", 1, (("corpus:small", corpus.digest),), support=("encoder", "model")
     )

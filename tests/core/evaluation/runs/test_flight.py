@@ -113,7 +113,7 @@ def rows(bench, number):
         )
 
     return [
-        (row.instance, row.question.id, plain(row.outcome), row.error)
+        (row.method, row.question.id, plain(row.outcome), row.error)
         for row in bench.store().rows(number)
     ]
 
@@ -131,7 +131,7 @@ def test_the_rows_are_those_of_one_question_at_a_time_and_wait_together(bench):
     found = rows(bench, many.number)
     assert found == rows(bench, alone.number) and len(found) == 2 * 37
     assert [row[1] for row in found] == [
-        one.question.id for one in plan.drawn for _ in plan.instances
+        one.question.id for one in plan.drawn for _ in plan.methods
     ]
     assert seen.most == 9
 
@@ -143,7 +143,7 @@ def test_seconds_of_a_row_are_its_own(bench):
     seconds of all rows would add up to seven times those of the run.
     """
     places = 3
-    plan = bench.plan(bench.instance("one", LINE.format(keep=1)), questions=questions(30))
+    plan = bench.plan(bench.method("one", LINE.format(keep=1)), questions=questions(30))
     with server(SECONDS) as (address, _):
         asking(bench, address, at_once=places)
         start = time.perf_counter()
@@ -191,7 +191,7 @@ def test_in_a_storm_of_refusals_nothing_is_lost_and_nothing_asked_twice(bench, m
     with server(0.05, refuses) as (address, seen):
         asking(bench, address)
         job = bench.run(
-            bench.plan(bench.instance("one", LINE.format(keep=1)), questions=questions(24))
+            bench.plan(bench.method("one", LINE.format(keep=1)), questions=questions(24))
         )
     run = bench.store().run(job.number)
     assert (run.done, run.failed) == (24, 1)
@@ -200,7 +200,7 @@ def test_in_a_storm_of_refusals_nothing_is_lost_and_nothing_asked_twice(bench, m
 
 
 def test_a_server_that_dies_costs_only_the_questions_that_are_left(bench):
-    plan = bench.plan(bench.instance("one", LINE.format(keep=1)), questions=questions(30))
+    plan = bench.plan(bench.method("one", LINE.format(keep=1)), questions=questions(30))
     with server(0.1) as (address, seen):
         asking(bench, address)
         job = evaluate(bench.engine, bench.store(), plan)
@@ -223,7 +223,7 @@ def test_a_server_that_dies_costs_only_the_questions_that_are_left(bench):
 
 
 def test_cancelled_in_the_middle_nothing_is_lost_and_nothing_done_twice(bench):
-    plan = bench.plan(bench.instance("one", LINE.format(keep=1)), questions=questions(40))
+    plan = bench.plan(bench.method("one", LINE.format(keep=1)), questions=questions(40))
     answers = threading.Event()
     answers.set()
     with server(0.05, answers=answers) as (address, seen):
@@ -264,12 +264,12 @@ def test_lanes_of_one_comparison_wait_for_the_server_side_by_side(bench):
             LLMChooser(bench.models._chat) if name == "answer" else plain(name)
         )
         chosen = [
-            bench.instance(
+            bench.method(
                 f"c{keep}", LINE.replace("keep=", "model='answer', keep=").format(keep=keep)
             )
             for keep in (1, 2)
         ]
-        ranked = [bench.instance(f"r{keep}", LINE.format(keep=keep)) for keep in (1, 2, 3)]
+        ranked = [bench.method(f"r{keep}", LINE.format(keep=keep)) for keep in (1, 2, 3)]
         drawn = bench.plan().drawn[0]
         job = bench.engine.compare(
             drawn.open(bench.engine).ask(drawn.question, model=True), [*chosen, *ranked]

@@ -21,7 +21,7 @@ def both(bench):
 
     def make(questions=bench.questions, lines=(1, 2)):
         plan = bench.plan(
-            *(bench.instance(f"keep{keep}", LINE.format(keep=keep)) for keep in lines),
+            *(bench.method(f"keep{keep}", LINE.format(keep=keep)) for keep in lines),
             questions=questions,
             model=False,
         )
@@ -38,7 +38,7 @@ def test_the_differences_are_those_of_an_evaluation(bench, both):
     """The last question's entity is not in the graph: it failed before and now, and counts as 0 for both."""
     run = both()(Job("both"))
     rows = {
-        (row.instance, row.question.id): row.outcome
+        (row.method, row.question.id): row.outcome
         for row in bench.store().rows(bench.run(run.plan).number)
     }
     for name in ("path_recall", "reader_hit@1"):

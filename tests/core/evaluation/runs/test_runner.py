@@ -34,10 +34,10 @@ NOBODY = "“Nobody” is not in the graph."
 
 
 def pairs(rows):
-    return {(row.instance, row.question.id): row for row in rows}
+    return {(row.method, row.question.id): row for row in rows}
 
 
-def test_every_instance_meets_every_question_and_failures_are_kept(bench, kit):
+def test_every_method_meets_every_question_and_failures_are_kept(bench, kit):
     job = bench.run(bench.plan())
     run, rows = bench.store().run(job.number), pairs(bench.store().rows(job.number))
     assert (job.status, run.status, run.done, run.failed, run.total) == ("done", "done", 6, 2, 8)
@@ -62,7 +62,7 @@ def test_every_instance_meets_every_question_and_failures_are_kept(bench, kit):
 
 def test_shared_operators_run_once_and_are_charged_to_each(bench):
     job = bench.run(bench.plan())
-    # a warm-up, then Rank for three known questions and two instances
+    # a warm-up, then Rank for three known questions and two methods
     assert len(bench.models.choosers["encoder"].seen) == 1 + 3 * 2
     rows = pairs(bench.store().rows(job.number))
     for question in ("q-1", "q-2", "q-3"):
@@ -140,8 +140,8 @@ def test_a_failing_model_never_ends_the_run(bench):
             raise ModelFailed("The model server went away.")
 
     bench.models.choosers["bm25"] = Broken()
-    bad = bench.instance("bad", "EgoNetwork() >> ShortestPaths() >> Rank(model='bm25')")
-    job = bench.run(bench.plan(bad, bench.instance("good", LINE.format(keep=1))))
+    bad = bench.method("bad", "EgoNetwork() >> ShortestPaths() >> Rank(model='bm25')")
+    job = bench.run(bench.plan(bad, bench.method("good", LINE.format(keep=1))))
     rows = pairs(bench.store().rows(job.number))
     assert (
         rows["bad", "q-1"].error == "The model server went away."
@@ -214,9 +214,7 @@ def test_plans_that_make_no_sense(bench):
         with pytest.raises(BadInput, match=told):
             bench.plan(**wishes)
     with pytest.raises(BadInput, match="named twice"):
-        bench.plan(
-            bench.instance("a", LINE.format(keep=1)), bench.instance("a", LINE.format(keep=2))
-        )
+        bench.plan(bench.method("a", LINE.format(keep=1)), bench.method("a", LINE.format(keep=2)))
 
 
 def test_samples_depend_on_the_seed_alone_and_grow():
@@ -253,7 +251,7 @@ def test_a_plan_from_names_and_files(kit, tmp_path, bench):
         opened.append(name)
         return kit.graph
 
-    one = (bench.instance("one", LINE.format(keep=1)),)
+    one = (bench.method("one", LINE.format(keep=1)),)
     plan = make_plan(one, f"{file},metaqa-1hop", 2, by_name)
     assert (
         opened == ["metaqa", "metaqa"]
@@ -274,7 +272,7 @@ def test_all_questions_may_be_asked_as_abstract_ones(kit, bench, tmp_path):
         '{"question": "what are the themes", "abstract": true}\n{"question": "who made Two", "answers": ["Ann"]}\n',
         "utf-8",
     )
-    one, by_name = (bench.instance("one", LINE.format(keep=1)),), lambda name: kit.graph
+    one, by_name = (bench.method("one", LINE.format(keep=1)),), lambda name: kit.graph
     usual, all_of_them = (
         make_plan(one, str(file), None, by_name),
         make_plan(one, str(file), None, by_name, abstract=True),
@@ -299,7 +297,7 @@ def test_rows_that_bring_their_graph_are_asked_on_it(bench, tmp_path):
     file = tmp_path / "rows.jsonl"
     file.write_text("\n".join(map(json.dumps, rows)), "utf-8")
     plan = make_plan(
-        (bench.instance("own", "EgoNetwork() >> ShortestPaths()"),),
+        (bench.method("own", "EgoNetwork() >> ShortestPaths()"),),
         str(file),
         None,
         bench.engine.graph,
@@ -320,7 +318,7 @@ def test_rows_are_told_one_by_one_whether_they_bring_a_graph(bench, tmp_path):
         f"{json.dumps(row)}\n{json.dumps(row | {'graph': [['A', 'knows', 'B']]})}\n", "utf-8"
     )
     plan = make_plan(
-        (bench.instance("own", "EgoNetwork() >> ShortestPaths()"),),
+        (bench.method("own", "EgoNetwork() >> ShortestPaths()"),),
         str(file),
         None,
         bench.engine.graph,
@@ -342,7 +340,7 @@ def test_a_graph_that_cannot_be_read_is_told(bench, tmp_path):
     )
     with pytest.raises(BadInput, match="“graph” should be a list"):
         plan = make_plan(
-            (bench.instance("own", "EgoNetwork() >> ShortestPaths()"),),
+            (bench.method("own", "EgoNetwork() >> ShortestPaths()"),),
             str(file),
             None,
             bench.engine.graph,
@@ -351,7 +349,7 @@ def test_a_graph_that_cannot_be_read_is_told(bench, tmp_path):
         misfits(plan.drawn, bench.engine.graph)
 
 
-def test_the_pace_weighs_each_instance_by_its_own_time():
+def test_the_pace_weighs_each_method_by_its_own_time():
     pace = Pace(8, {"fast": 4, "slow": 4})
     assert pace.seconds_left() is None
     pace.add("fast", 1, False)
@@ -370,7 +368,7 @@ def test_the_range_of_the_pace_narrows_with_rows_and_widens_with_their_spread():
 
 
 def test_what_is_left_is_estimated_with_the_time_that_keeping_takes(bench):
-    """Four questions of two instances on a disk that takes ten seconds a row: six rows are left after the first two."""
+    """Four questions of two methods on a disk that takes ten seconds a row: six rows are left after the first two."""
     now, heard = [0.0], []
 
     class SlowDisk(Store):
@@ -403,12 +401,12 @@ def test_nothing_is_left_to_estimate_at_the_end():
 
 def command(kit, file, *more):
     line = "EgoNetwork(hops=2) >> ShortestPaths()"
-    instances = f"{line}, EgoNetwork(hops=1) >> ShortestPaths()"
+    methods = f"{line}, EgoNetwork(hops=1) >> ShortestPaths()"
     parts = [
         "--set",
         str(file),
         "--methods",
-        instances,
+        methods,
         "--sample",
         "all",
         "--graph",
@@ -463,7 +461,7 @@ def test_killed_in_the_middle_and_taken_up_again(kit, tmp_path):
     store = Store(home / "evaluations.sqlite")
     run = store.runs()[0]
     assert 20 <= run.done < run.total == 240 and run.failed == 0 and run.status == "running"
-    early = {(row.instance, row.question.id): row.outcome for row in store.rows(run.id)}
+    early = {(row.method, row.question.id): row.outcome for row in store.rows(run.id)}
     done = subprocess.run(
         [*arguments, "--json"],
         env={**os.environ, "HOPSCOPE_HOME": str(home)},
@@ -472,14 +470,13 @@ def test_killed_in_the_middle_and_taken_up_again(kit, tmp_path):
         check=True,
     )
     told = json.loads(done.stdout)
-    late = {(row.instance, row.question.id): row.outcome for row in store.rows(run.id)}
+    late = {(row.method, row.question.id): row.outcome for row in store.rows(run.id)}
     assert told["run"] == run.id and told["status"] == "done" and len(late) == 240
     # seconds and all: they were not run again
     assert all(late[pair] == outcome for pair, outcome in early.items())
-    for instance in told["instances"].values():
+    for method in told["instances"].values():
         assert (
-            instance["questions"]["scored"] == 120
-            and instance["metrics"]["reader_hit@1"]["n"] == 120
+            method["questions"]["scored"] == 120 and method["metrics"]["reader_hit@1"]["n"] == 120
         )
 
 
@@ -504,7 +501,7 @@ def test_interrupted_ends_cleanly_with_the_figures_of_what_is_done(kit, tmp_path
     store = Store(home / "evaluations.sqlite")
     run = store.runs()[0]
     first = next(iter(run.spec["instances"]))["id"]
-    count = f"{sum(row.instance == first for row in store.rows(run.id)):,} of 3,000"
+    count = f"{sum(row.method == first for row in store.rows(run.id)):,} of 3,000"
     table = {line.split("  ")[0]: line for line in printed.splitlines() if "  " in line}
     assert run.status == "cancelled" and run.done < run.total
     assert "Figures of what is done so far; not finished: " in printed and count in table[first]

@@ -55,9 +55,7 @@ def far(bench):
 
 
 def plan(bench, count):
-    return bench.plan(
-        bench.instance("one", LINE.format(keep=1)), questions=questions(count)[:count]
-    )
+    return bench.plan(bench.method("one", LINE.format(keep=1)), questions=questions(count)[:count])
 
 
 def ran(bench, a_plan, **how):

@@ -63,7 +63,7 @@ def test_rows_come_back_in_order_and_a_later_row_replaces_an_earlier_one(file):
     store.close()
     store = Store(file)
     rows = store.rows(run.id)
-    assert [(row.instance, row.question.id, row.error) for row in rows] == [
+    assert [(row.method, row.question.id, row.error) for row in rows] == [
         ("a", "q-1", None),
         ("b", "q-1", None),
         ("b", "q-2", "It failed."),

@@ -23,7 +23,7 @@ def test_a_dead_workers_rows_say_so_and_are_tried_again(bench, monkeypatch):
     monkeypatch.setattr("core.evaluation.runs.worker_runs._engine", lambda: bench.engine)
     job = evaluate(bench.engine, bench.store(), bench.plan(), workers=Here(1))
     assert job.wait(120) and job.status == "done", job.error
-    rows = {(row.instance, row.question.id): row for row in bench.store().rows(job.number)}
+    rows = {(row.method, row.question.id): row for row in bench.store().rows(job.number)}
     assert {key for key, row in rows.items() if row.error == WORKER_DIED_MESSAGE} == {
         ("two", "q-2"),
         ("one", "q-2"),

@@ -17,7 +17,7 @@ from core.evaluation.search.search import Search
 from core.evaluation.search.space_texts import load_text_space
 from core.evaluation.search.trial import DOMINATED, Trial
 from core.evaluation.search.verdict import SearchPlan
-from core.instances.catalogue import find_instance
+from core.methods.catalogue import find_method
 from core.models.base import ChatReply
 from core.operators.text import parse_line
 from core.runtime.jobs import Job
@@ -76,7 +76,7 @@ def search(tmp_path, monkeypatch):
         DrawnQuestion(replace(KNOWN, id=id), "asked", CorpusSource.of(corpus))
         for id in ("q1", "q2")
     ]
-    plan = Plan((find_instance(LINE, {}),), tuple(asked), model=True, cold=True)
+    plan = Plan((find_method(LINE, {}),), tuple(asked), model=True, cold=True)
 
     def make(calls, quality="passage_recall"):
         lines = load_text_space(models, ("published", "llm"), tmp_path / "space.toml")

@@ -22,7 +22,7 @@ def trial(bench):
     bench.models.forget = lambda: None
 
     def make(count, cost="tokens", budget=1e9, **how):
-        plan = bench.plan(bench.instance("one", LINE), questions=questions(count), cold=True)
+        plan = bench.plan(bench.method("one", LINE), questions=questions(count), cold=True)
         ask = lambda drawn: drawn.open(bench.engine).ask(drawn.question, model=True)
         return Trial(plan, "hits@1", cost, budget, bench.engine.environment, ask, **how)
 
@@ -30,7 +30,7 @@ def trial(bench):
 
 
 def tried(trial, job=None):
-    return trial(trial.plan.instances[0].line, job or Job("", lambda job: None))
+    return trial(trial.plan.methods[0].line, job or Job("", lambda job: None))
 
 
 def test_the_figures_are_those_of_one_question_at_a_time(bench, trial):
@@ -106,7 +106,7 @@ def test_cancelled_in_the_middle_it_ends_soon(bench, trial):
 
 def test_unseen_questions_are_asked_many_at_a_time_too(bench):
     bench.models.forget = lambda: None
-    plan = bench.plan(bench.instance("one", LINE), questions=questions(20), cold=True)
+    plan = bench.plan(bench.method("one", LINE), questions=questions(20), cold=True)
     with server(together=PLACES) as (address, seen):
         asking(bench, address, at_once=PLACES)
         work = replace(begin_evaluation(bench.engine, bench.store(), plan), as_fast_as_one=True)

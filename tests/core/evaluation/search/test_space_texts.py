@@ -12,7 +12,7 @@ from core.builds import find_build
 from core.errors import BadParameter
 from core.evaluation.search.space import Range
 from core.evaluation.search.space_texts import PROMPT_PARTS, load_text_space
-from core.instances.catalogue import catalogue
+from core.methods.catalogue import catalogue
 from core.operators.base import order_fault
 from core.operators.text import parse_line
 from core.parameters import make_operator

@@ -21,7 +21,7 @@ from core.evaluation.search.verdict import (
     reference_lines,
     search_verdict,
 )
-from core.instances.catalogue import catalogue
+from core.methods.catalogue import catalogue
 from core.operators.text import parse_line
 from core.sources import GraphSource
 
@@ -65,7 +65,7 @@ def test_a_point_is_held_against_the_best_published_line(bench, kit):
     }
     bench.models.choosers["good"] = kit.Table(right)
     bench.models.forget = lambda: None
-    plain = bench.instance("plain", PLAIN)
+    plain = bench.method("plain", PLAIN)
     # of both the plain line names Ann or One first, the other Drama
     asked = (bench.questions[0], bench.questions[2])
     unseen = bench.plan(plain, questions=asked, model=False, cold=True)
@@ -76,7 +76,7 @@ def test_a_point_is_held_against_the_best_published_line(bench, kit):
     chosen = points(GOOD, PLAIN)
     plan = planned.plan(chosen)
     # the published line is not run twice
-    assert [one.id for one in plan.instances] == ["plain", repr(parse_line(GOOD))]
+    assert [one.id for one in plan.methods] == ["plain", repr(parse_line(GOOD))]
     job = bench.run(plan)
     verdict = search_verdict(
         RunSummary(

@@ -5,7 +5,7 @@ import pytest
 
 from core.errors import BadParameter
 from core.graph.algorithms.simple_graph import SimpleGraph, simple_graph
-from core.instances.catalogue import published_instances, read_instances, toml_row
+from core.methods.catalogue import published_methods, read_methods, toml_row
 from core.operators.loop import Loop
 from core.operators.nodes.expansion import ExpandNodes, best_neighbours, structure_scores
 from core.operators.nodes.page_rank import SimilarPageRank
@@ -304,10 +304,10 @@ def test_word_search_loop_ends_for_an_unmatched_question():
 def test_loop_is_saved_and_loaded(tmp_path):
     import tomli_w
 
-    instance = published_instances()["fastinsight"]
+    method = published_methods()["fastinsight"]
     file = tmp_path / "own.toml"
-    file.write_text(tomli_w.dumps({"mine": toml_row(instance)}), "utf-8")
-    assert read_instances(file)["mine"].line == instance.line
+    file.write_text(tomli_w.dumps({"mine": toml_row(method)}), "utf-8")
+    assert read_methods(file)["mine"].line == method.line
 
 
 def test_cases_do_not_save_hidden_states():
@@ -316,8 +316,8 @@ def test_cases_do_not_save_hidden_states():
     assert state.hidden is not None and thaw(freeze(state, graph), graph).hidden is None
 
 
-def test_instance_has_the_papers_settings():
-    line = published_instances()["fastinsight"].line
+def test_method_has_the_papers_settings():
+    line = published_methods()["fastinsight"].line
     loop = next(operator for operator in line if isinstance(operator, Loop))
     assert loop.budget == 100 and (loop.body[0].keep, loop.body[0].beta) == (10, 1.0)
     assert loop.body[1] == GraphRerank() and GraphRerank().alpha == 0.2

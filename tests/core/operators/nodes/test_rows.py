@@ -9,7 +9,7 @@ from core.corpus import new_folder, write_corpus
 from core.corpus.document import Document
 from core.environment import Environment
 from core.errors import StoreError
-from core.instances.catalogue import published_instances
+from core.methods.catalogue import published_methods
 from core.models.base import Choice, NoModels
 from core.operators.base import Line
 from core.sources import CorpusSource, SourceQuestion
@@ -19,7 +19,7 @@ from tests.core.operators.nodes.kit import Reranker, RerankerModels, corpus_grap
 from tests.films import Bag, Parrot
 from tests.notes import NoteWith
 
-ROWS = sorted(key for key, row in published_instances().items() if row.group == "Corpus graphs")
+ROWS = sorted(key for key, row in published_methods().items() if row.group == "Corpus graphs")
 
 
 class EncoderRerankerModels(RerankerModels):
@@ -71,7 +71,7 @@ def test_every_row_retrieves_documents_and_answers(row):
     ask = SourceQuestion(
         CorpusSource("fruit", graph), Question("plums and brandy", gold=("d",)), ()
     )
-    lane = LaneRun(ask, published_instances()[row].line, environment)
+    lane = LaneRun(ask, published_methods()[row].line, environment)
     lane.retrieve(LaneListener())
     lane.answer(LaneListener())
     assert lane.state.answer == "plums in brandy"
@@ -83,7 +83,7 @@ def test_every_row_retrieves_documents_and_answers(row):
 def test_keywords_come_from_a_model_or_the_question(
     row,
 ):
-    graph, adapted = corpus_graph(), published_instances()[row].line
+    graph, adapted = corpus_graph(), published_methods()[row].line
 
     def found(model: bool, reply: str, line: Line = adapted):
         environment = Environment(EncoderRerankerModels(chat=Parrot(reply)), built=lambda *_: graph)

@@ -20,7 +20,7 @@ from core.evaluation.reports.summary import RunSummary
 from core.evaluation.runs.evaluation_jobs import evaluate
 from core.evaluation.runs.plan import make_plan
 from core.evaluation.runs.store import Store, evaluations_file
-from core.instances.catalogue import find_instance
+from core.methods.catalogue import find_method
 from core.results import comparison_dict
 from core.retrievers.runs.saved_runs import save_run_file
 from core.sources import CorpusSource, GraphSource
@@ -74,7 +74,7 @@ def import_run(tmp_path, source, rows=ROWS, name="mine.jsonl"):
 
 def lanes(engine, source, *specs, question=ASKED):
     job = engine.compare(
-        engine.ask(source, question, model=False), [find_instance(spec) for spec in specs]
+        engine.ask(source, question, model=False), [find_method(spec) for spec in specs]
     )
     assert job.wait(60)
     return comparison_dict(job.comparison)["lanes"]
@@ -131,7 +131,7 @@ def test_missing_questions_count_as_failed(engine, source, tmp_path):
         engine,
         store,
         make_plan(
-            [find_instance("run-mine"), find_instance(BY_WORDS)],
+            [find_method("run-mine"), find_method(BY_WORDS)],
             "carols",
             None,
             engine.graph,
@@ -159,7 +159,7 @@ def test_questions_of_a_run_form_a_set(engine, source, tmp_path):
         {"question": "Why?", "contexts": ["carol"], "answer": "It was so", "ground_truth": "so"},
     ]
     import_run(tmp_path, source, rows)
-    plan = make_plan([find_instance("run-mine")], "run-mine", None, engine.graph, model=False)
+    plan = make_plan([find_method("run-mine")], "run-mine", None, engine.graph, model=False)
     assert sorted((one.question.id, one.question.answers) for one in plan.drawn) == [
         ("1", ("Scrooge",)),
         ("mine-2", ("so",)),
@@ -200,7 +200,7 @@ def test_figures_of_a_trec_run_are_those_of_ir_measures(engine, tmp_path, monkey
     job = evaluate(
         engine,
         store,
-        make_plan([find_instance("run-run")], "run-run", None, engine.graph, model=False),
+        make_plan([find_method("run-run")], "run-run", None, engine.graph, model=False),
     )
     assert job.wait(120) and not job.error
     ours = {row.question.id: row for row in store.rows(job.number)}
@@ -269,7 +269,7 @@ def test_paths_of_a_run_are_matched_with_the_graph(engine, tmp_path, monkeypatch
     run = import_run(tmp_path, GraphSource("toy"), rows)
     assert run.words().startswith("1 question, 1 with paths, 1 with answers")
     assert run.notes[0] == NoteWith("neither triples nor paths", 1)
-    line = find_instance(f"run-{run.name}").line
+    line = find_method(f"run-{run.name}").line
     assert [type(operator).__name__ for operator in line] == ["FilePaths", "FileAnswer"]
     after = replace(kit.state(head), question=question)
     for operator in line:
@@ -287,7 +287,7 @@ def test_graph_reader_answers_a_run_of_paths(tmp_path, monkeypatch, source):
     run = import_run(
         tmp_path, GraphSource("toy"), [{"question": "Who?", "triples": [["A", "r1", "C"]]}]
     )
-    assert [type(operator).__name__ for operator in find_instance(f"run-{run.name}").line] == [
+    assert [type(operator).__name__ for operator in find_method(f"run-{run.name}").line] == [
         "FilePaths",
         "Answer",
     ]

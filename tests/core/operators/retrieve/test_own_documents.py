@@ -9,7 +9,7 @@ from core.evaluation.reports.summary import RunSummary
 from core.evaluation.runs.evaluation_jobs import evaluate
 from core.evaluation.runs.plan import make_plan
 from core.evaluation.runs.store import Store, evaluations_file
-from core.instances.catalogue import find_instance
+from core.methods.catalogue import find_method
 from core.results import comparison_dict
 from core.retrievers.declarations import own_file
 from core.sources import CorpusSource, GraphSource
@@ -55,7 +55,7 @@ def reply(home, data):
 
 def lanes(engine, *specs, model=True, question=ASKED):
     ask = engine.ask(CorpusSource("carols"), question, model=model)
-    job = engine.compare(ask, [find_instance(spec) for spec in specs])
+    job = engine.compare(ask, [find_method(spec) for spec in specs])
     assert job.wait(60)
     return job.comparison.lanes, comparison_dict(job.comparison)["lanes"]
 
@@ -140,7 +140,7 @@ def test_wrong_kind_of_source_is_a_readable_error(engine, home, kit):
         GraphSource.of(kit.graph), Question("who directed One", entities=("One",)), model=False
     )
     job = engine.compare(
-        ask, [find_instance("retriever-mine-documents"), find_instance("retriever-mine")]
+        ask, [find_method("retriever-mine-documents"), find_method("retriever-mine")]
     )
     assert job.wait(60)
     first, second = comparison_dict(job.comparison)["lanes"]
@@ -157,7 +157,7 @@ def test_own_retriever_is_evaluated_with_a_published_one(engine, home):
         ),
     )
     plan = make_plan(
-        [find_instance("retriever-mine-documents"), find_instance(BY_WORDS)],
+        [find_method("retriever-mine-documents"), find_method(BY_WORDS)],
         "carols",
         None,
         engine.graph,

@@ -13,8 +13,8 @@ from core.engine import Engine
 from core.evaluation.runs.evaluation_jobs import evaluate
 from core.evaluation.runs.plan import make_plan
 from core.evaluation.runs.store import Store, evaluations_file
-from core.instances.catalogue import catalogue, find_instance
 from core.io.home import ROOT
+from core.methods.catalogue import catalogue, find_method
 from core.results import comparison_dict
 from core.retrievers.declarations import own_file
 from core.sources import GraphSource
@@ -72,7 +72,7 @@ def asked(engine, kit, *specs, model=False):
         Question("who directed One", entities=("One",), answers=("Ann",)),
         model=model,
     )
-    job = engine.compare(ask, [find_instance(spec) for spec in specs])
+    job = engine.compare(ask, [find_method(spec) for spec in specs])
     assert job.wait(60)
     return job, comparison_dict(job.comparison)["lanes"]
 
@@ -171,7 +171,7 @@ def test_evaluation_asks_each_question_once(engine, kit, home):
         "utf-8",
     )
     plan = make_plan(
-        [find_instance("retriever-mine")],
+        [find_method("retriever-mine")],
         str(file),
         None,
         lambda name: kit.graph,
@@ -190,7 +190,7 @@ def test_evaluation_asks_each_question_once(engine, kit, home):
     assert evaluate(engine, store, plan).number == job.number  # Nothing is left to compute.
     own_file().write_text('[mine]\npython = "mine:retrieve"\nversion = 2\n', "utf-8")
     plan = make_plan(
-        [find_instance("retriever-mine")],
+        [find_method("retriever-mine")],
         str(file),
         None,
         lambda name: kit.graph,

@@ -16,7 +16,7 @@ from core.environment import Environment
 from core.errors import ModelFailed
 from core.graph.building.text_graph import assemble
 from core.graph.columns import Table
-from core.instances.catalogue import INSTANCES_FOLDER, catalogue, read_instances
+from core.methods.catalogue import METHODS_FOLDER, catalogue, read_methods
 from core.models.llm_chooser import LLMChooser
 from core.models.scorers import EncoderScorer
 from core.operators import (
@@ -808,7 +808,7 @@ def test_paths_lead_to_their_passages():
     )
 
 
-@pytest.mark.parametrize("row", read_instances(INSTANCES_FOLDER / "graph_rag_methods_kg.toml"))
+@pytest.mark.parametrize("row", read_methods(METHODS_FOLDER / "graph_rag_methods_kg.toml"))
 def test_row_names_its_build_and_model_steps(row):
     one = catalogue()[row]
     assert one.notes.startswith("Stands on the ") and (
@@ -817,7 +817,7 @@ def test_row_names_its_build_and_model_steps(row):
     assert one.paper and one.short and one.method and one.group == "Documents"
 
 
-@pytest.mark.parametrize("row", read_instances(INSTANCES_FOLDER / "graph_rag_methods_kg.toml"))
+@pytest.mark.parametrize("row", read_methods(METHODS_FOLDER / "graph_rag_methods_kg.toml"))
 def test_row_without_a_model_ends_with_its_prompt(row):
     run, script = run_row(row, passages() if "kgp" in row else fact_graph(), model=False)
     assert (

@@ -1,10 +1,10 @@
-"""Ten instances answer ten questions as they did when the answers were recorded; and the encoder that ships ranks as it did.
+"""Ten methods answer ten questions as they did when the answers were recorded; and the encoder that ships ranks as it did.
 
-The instances run on vectors that are exact (`tests.sketch`), so that every processor finds the same, to the last path. The digits of
+The methods run on vectors that are exact (`tests.sketch`), so that every processor finds the same, to the last path. The digits of
 the real encoder differ from one kind of processor to another, and a beam may drop a path for such a difference; of that one is compared
 what is not changed by it: the scores, as near as processors agree, and the order of paths whose scores are further apart.
 
-A change that is meant to change answers records them anew: python -m tests.core.instances.test_recorded_answers
+A change that is meant to change answers records them anew: python -m tests.core.methods.test_recorded_answers
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import pytest
 
 from core.comparison.lane_run import LaneListener, LaneRun, PrefixCache
 from core.engine import Engine
-from core.instances.catalogue import catalogue
+from core.methods.catalogue import catalogue
 from core.operators.text import parse_line
 from core.sources import GraphSource
 from core.types import Question
@@ -24,7 +24,7 @@ from tests.real_models import registry
 from tests.sketch import Sketched
 
 RECORDED = Path(__file__).with_name("recorded_answers.json")
-INSTANCES = (
+METHODS = (
     *("lego-1", "lego-2", "lego-6", "lego-12", "lego-14", "lego-14-triple"),
     *("chain-ranking", "chain-intersection", "chain-votes", "case-memory-100"),
 )
@@ -66,11 +66,11 @@ def run(engine: Engine, graph, text: str, line, prefixes: PrefixCache, kept: int
     }
 
 
-def by_instance(graph, text: str) -> dict[str, dict]:
-    """What each instance finds, on exact vectors."""
+def by_method(graph, text: str) -> dict[str, dict]:
+    """What each method finds, on exact vectors."""
     engine, prefixes = Engine(Sketched(), lambda digest: ()), PrefixCache()
     return {
-        name: run(engine, graph, text, catalogue()[name].line, prefixes, KEPT) for name in INSTANCES
+        name: run(engine, graph, text, catalogue()[name].line, prefixes, KEPT) for name in METHODS
     }
 
 
@@ -80,12 +80,12 @@ def by_encoder(graph, text: str) -> dict:
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
-def test_instances_find_what_was_recorded(movies, question):
+def test_methods_find_what_was_recorded(movies, question):
     recorded, now = (
         json.loads(RECORDED.read_text("utf-8"))["instances"][question],
-        by_instance(movies, question),
+        by_method(movies, question),
     )
-    for name in INSTANCES:
+    for name in METHODS:
         before, after = recorded[name], now[name]
         assert after["paths"] == before["paths"], name
         assert after["scores"] == pytest.approx(before["scores"], abs=2e-5), name
@@ -114,7 +114,7 @@ def test_the_encoder_ranks_as_recorded(movies, question):
 if __name__ == "__main__":
     graph = Engine().graph("metaqa")
     made = {
-        "instances": {text: by_instance(graph, text) for text in QUESTIONS},
+        "instances": {text: by_method(graph, text) for text in QUESTIONS},
         "encoder": {text: by_encoder(graph, text) for text in QUESTIONS},
     }
     RECORDED.write_text(json.dumps(made, ensure_ascii=False, indent=0) + "\n", "utf-8")

@@ -1,4 +1,4 @@
-"""The page of operators and instances is of the code as it is."""
+"""The page of operators and methods is of the code as it is."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import inspect
 import pytest
 
 from core.cli import main
-from core.instances.catalogue import published_instances
-from core.instances.page import catalogue_page
 from core.io.home import ROOT
+from core.methods.catalogue import published_methods
+from core.methods.page import catalogue_page
 from core.operators import OPERATORS
 from core.parameters import parameters
 
@@ -21,9 +21,9 @@ def test_the_page_is_current():
     )
 
 
-def test_every_operator_and_instance_is_told():
+def test_every_operator_and_method_is_told():
     told = catalogue_page()
-    assert all(f"| `{key}` |" in told for key in published_instances())
+    assert all(f"| `{key}` |" in told for key in published_methods())
     for name, cls in OPERATORS.items():
         row = told.partition(f"| `{name}` |")[2].partition("\n")[0]
         assert all(f"{one.name}={one.default!r}" in row for one in parameters(cls)), name
@@ -32,7 +32,7 @@ def test_every_operator_and_instance_is_told():
 def test_a_line_of_few_changes_is_given_by_these():
     told = catalogue_page()
     assert "| `lego-12` with `Rank(recall=0.99)` |" in told
-    assert f"`{published_instances()['lego-12'].line!r}`" in told
+    assert f"`{published_methods()['lego-12'].line!r}`" in told
 
 
 @pytest.mark.parametrize("name", OPERATORS)

@@ -8,9 +8,9 @@ import pytest
 from core.comparison.lane_run import LaneListener, LaneRun, PrefixCache
 from core.corpus import Corpus, open_corpus, write_corpus
 from core.engine import Engine
-from core.instances.catalogue import catalogue
-from core.instances.model_needs import missing_models
 from core.io.home import models_folder
+from core.methods.catalogue import catalogue
+from core.methods.model_needs import missing_models
 from core.sources import CorpusSource
 from tests.real_models import registry
 
@@ -59,11 +59,11 @@ def asked(tmp_path_factory):
 
 @pytest.mark.parametrize("row", ROWS)
 def test_a_row_retrieves_from_a_shipped_corpus(asked, row):
-    instance = catalogue()[row]
-    engine, ask = asked(CORPUS[instance.group])
-    if absent := missing_models(instance.line, engine.models, answering=False):
+    method = catalogue()[row]
+    engine, ask = asked(CORPUS[method.group])
+    if absent := missing_models(method.line, engine.models, answering=False):
         pytest.skip(absent[0])
-    lane = LaneRun(ask, instance.line, engine.environment, PrefixCache())
+    lane = LaneRun(ask, method.line, engine.environment, PrefixCache())
     lane.retrieve(LaneListener())
     lane.answer(LaneListener())
     state = lane.state

@@ -10,7 +10,7 @@ import pytest
 from core.comparison.lane_run import LaneListener, LaneRun
 from core.environment import Environment
 from core.graph.building.build import build
-from core.instances.catalogue import catalogue
+from core.methods.catalogue import catalogue
 from core.models.combine import uses_chat
 from core.parameters import parameters
 from core.sources import GraphSource, SourceQuestion

@@ -1,4 +1,4 @@
-"""Instances as data: one TOML file for each paper, and a person's own.
+"""Methods as data: one TOML file for each paper, and a person's own.
 
 They are checked when they are loaded.
 """
@@ -34,8 +34,8 @@ from core.retrievers.runs.saved_runs import FileRun, runs_by_name
 from core.sharing import check_may_change, forget_owner, record_owner
 from core.sources import AnswerSource
 
-INSTANCES_FOLDER = Path(__file__).parent
-INSTANCE_FIELDS = ("title", "short", "method", "paper", "group", "base", "notes", "line")
+METHODS_FOLDER = Path(__file__).parent
+METHOD_FIELDS = ("title", "short", "method", "paper", "group", "base", "notes", "line")
 # files that are listed after those of papers on graphs of triples
 LAST_FILES = (
     "beyond",
@@ -46,9 +46,9 @@ LAST_FILES = (
     "without_retrieval",
 )
 METHOD_OWNERSHIP = "method"  # kind of thing in the records of owners
-OWN_GROUP = "own"  # group of a person's own instances
+OWN_GROUP = "own"  # group of a person's own methods
 DOCUMENTS_SUFFIX = "-documents"  # suffix of the id of the document variant of a method
-# suffix of names of instances on a graph without the merges that are saved for its corpus
+# suffix of names of methods on a graph without the merges that are saved for its corpus
 AS_BUILT_SUFFIX = ", as built"
 ROW_PREFIX = "No. "  # prefix of the short name of a row that a paper numbers
 CHANGED_SUFFIX = (
@@ -64,14 +64,14 @@ RUN_PREFIX, RUNS_GROUP = "run-", "Your finished runs"
 
 
 @dataclass(frozen=True)
-class Instance:
+class Method:
     """A line of operators with a name.
 
     Attributes
     ----------
     short : the paper's own name (No. 12).
-    group : the paper's own grouping; "own" for an instance that a person saved.
-    base : id of the instance that this one changes, if it is listed with that.
+    group : the paper's own grouping; "own" for a method that a person saved.
+    base : id of the method that this one changes, if it is listed with that.
     method : plain words for what it does (Rank by meaning).
     only_on : name of the only source that it can be asked of.
     """
@@ -112,29 +112,29 @@ class Instance:
         return self.name if self.method else ""
 
 
-def catalogue() -> dict[str, Instance]:
-    """Return all instances by id.
+def catalogue() -> dict[str, Method]:
+    """Return all methods by id.
 
-    The published ones come first, in the order of the papers; an instance with a base follows its
+    The published ones come first, in the order of the papers; a method with a base follows its
     base. Then come the person's own, the retrievers that they declared, and their finished runs.
     Unusable ones are left out; `own_file_faults` gives the reasons. Raises BadParameter.
     """
-    found = published_instances()
-    found |= {key: instance for key, instance in _own_instances()[0].items() if key not in found}
-    return found | _retriever_instances() | _run_instances()
+    found = published_methods()
+    found |= {key: method for key, method in _own_methods()[0].items() if key not in found}
+    return found | _retriever_methods() | _run_methods()
 
 
-def published_instances() -> dict[str, Instance]:
-    """Return the instances that ship with Hopscope by id, in the order of the papers.
+def published_methods() -> dict[str, Method]:
+    """Return the methods that ship with Hopscope by id, in the order of the papers.
 
-    An instance with a base follows its base. Raises BadParameter.
+    A method with a base follows its base. Raises BadParameter.
     """
-    instances: dict[str, Instance] = {}
+    methods: dict[str, Method] = {}
     for file in sorted(
-        INSTANCES_FOLDER.glob("*.toml"), key=lambda file: (file.stem in LAST_FILES, file.stem)
+        METHODS_FOLDER.glob("*.toml"), key=lambda file: (file.stem in LAST_FILES, file.stem)
     ):
-        instances |= read_instances(file)
-    return _after_their_bases(instances)
+        methods |= read_methods(file)
+    return _after_their_bases(methods)
 
 
 def own_file_faults() -> tuple[str, ...]:
@@ -143,14 +143,14 @@ def own_file_faults() -> tuple[str, ...]:
     It names file and row. The other rows are still used.
     """
     return (
-        *_own_instances()[1].values(),
+        *_own_methods()[1].values(),
         *declarations.declaration_faults(),
         *_runs_and_faults()[1],
     )
 
 
-def _own_instances() -> tuple[dict[str, Instance], dict[str, str]]:
-    """Return the person's own instances, and a sentence for each unusable row.
+def _own_methods() -> tuple[dict[str, Method], dict[str, str]]:
+    """Return the person's own methods, and a sentence for each unusable row.
 
     If the file cannot be read, the sentence has the key "".
     """
@@ -158,34 +158,34 @@ def _own_instances() -> tuple[dict[str, Instance], dict[str, str]]:
     if not file.exists():
         return {}, {}
     known = file.stat()
-    return _read_own_instances(file, known.st_mtime_ns, known.st_size)
+    return _read_own_methods(file, known.st_mtime_ns, known.st_size)
 
 
 @lru_cache(maxsize=8)
-def _read_own_instances(
+def _read_own_methods(
     file: Path, changed: int, size: int
-) -> tuple[dict[str, Instance], dict[str, str]]:
-    instances, sentences = {}, {}
+) -> tuple[dict[str, Method], dict[str, str]]:
+    methods, sentences = {}, {}
     try:
         rows = _own_rows()
     except BadInput as error:
         return {}, {"": str(error)}
     for key, row in rows.items():
         try:
-            fields = RETRIEVAL_GRAMMAR.fields_of(row, INSTANCE_FIELDS, f"{file.name}, “{key}”")
-            instances[key] = Instance(key, **fields)
+            fields = RETRIEVAL_GRAMMAR.fields_of(row, METHOD_FIELDS, f"{file.name}, “{key}”")
+            methods[key] = Method(key, **fields)
         except BadParameter as error:
             sentences[key] = str(error)
-    return instances, sentences
+    return methods, sentences
 
 
-def _retriever_instances() -> dict[str, Instance]:
-    """Return the instances of the retrievers that the person declared.
+def _retriever_methods() -> dict[str, Method]:
+    """Return the methods of the retrievers that the person declared.
 
-    A retriever has one instance on triples, with its paths read by the language model as in the
+    A retriever has one method on triples, with its paths read by the language model as in the
     papers, and one on documents. It has only one of them if it is declared for one kind of source.
     """
-    instances = {}
+    methods = {}
     for name, declaration in declarations.declared_retrievers().items():
         lines = {
             "graph": (
@@ -199,7 +199,7 @@ def _retriever_instances() -> dict[str, Instance]:
         }
         paper = "Your own, declared in retrievers.toml"
         for id, line in (lines[kind] for kind in declaration.sources):
-            instances[id] = Instance(
+            methods[id] = Method(
                 id,
                 declaration.title,
                 line,
@@ -207,16 +207,18 @@ def _retriever_instances() -> dict[str, Instance]:
                 group=RETRIEVERS_GROUP,
                 notes=declaration.notes,
             )
-    return instances
+    return methods
 
 
-def _run_instances() -> dict[str, Instance]:
-    """Return an instance for each finished run from a file, for the source of the run."""
-    return {f"{RUN_PREFIX}{name}": instance_of(one) for name, one in _runs_and_faults()[0].items()}
+def _run_methods() -> dict[str, Method]:
+    """Return a method for each finished run from a file, for the source of the run."""
+    return {
+        f"{RUN_PREFIX}{name}": method_of_run(one) for name, one in _runs_and_faults()[0].items()
+    }
 
 
-def instance_of(run: FileRun) -> Instance:
-    """Return the instance of a finished run.
+def method_of_run(run: FileRun) -> Method:
+    """Return the method of a finished run.
 
     It gives the run's documents, or on triples its paths, with the run's answers. Without answers
     in the run, a language model or the graph reader answers. A run with answers alone gives only
@@ -230,7 +232,7 @@ def instance_of(run: FileRun) -> Instance:
     elif run.with_paths:
         operators = (FilePaths(run.name), *(operators if run.with_answers else (Answer(),)))
     paper = f"{format_title(run.format)}, {run.file}"
-    return Instance(
+    return Method(
         f"{RUN_PREFIX}{run.name}",
         run.title,
         Line(operators),
@@ -248,12 +250,12 @@ def _runs_and_faults() -> tuple[dict[str, FileRun], tuple[str, ...]]:
         return {}, (str(error),)
 
 
-def _after_their_bases(rows: Mapping[str, Instance]) -> dict[str, Instance]:
+def _after_their_bases(rows: Mapping[str, Method]) -> dict[str, Method]:
     """Return the rows, each with a base moved behind its base.
 
     Raises BadParameter if a base is missing or has a base itself.
     """
-    changes: dict[str, list[Instance]] = {}
+    changes: dict[str, list[Method]] = {}
     for row in rows.values():
         if row.base and (row.base not in rows or rows[row.base].base):
             raise BadParameter(
@@ -267,12 +269,12 @@ def _after_their_bases(rows: Mapping[str, Instance]) -> dict[str, Instance]:
 
 
 def own_file() -> Path:
-    """Return the file of a person's own instances."""
+    """Return the file of a person's own methods."""
     return home_folder() / "instances.toml"
 
 
-def read_instances(file: Path) -> dict[str, Instance]:
-    """Return the instances of one TOML file, which is read again when it changed.
+def read_methods(file: Path) -> dict[str, Method]:
+    """Return the methods of one TOML file, which is read again when it changed.
 
     Raises BadParameter that names file, row, key and the nearest valid name.
     """
@@ -281,28 +283,27 @@ def read_instances(file: Path) -> dict[str, Instance]:
 
 
 @lru_cache(maxsize=32)
-def _read_catalogue_file(file: Path, changed: int, size: int) -> dict[str, Instance]:
+def _read_catalogue_file(file: Path, changed: int, size: int) -> dict[str, Method]:
     return {
-        key: Instance(key, **fields)
-        for key, fields in RETRIEVAL_GRAMMAR.read(file, INSTANCE_FIELDS)
+        key: Method(key, **fields) for key, fields in RETRIEVAL_GRAMMAR.read(file, METHOD_FIELDS)
     }
 
 
-def find_instance(
-    spec: str, known: Mapping[str, Instance] | None = None, near: Collection[str] = ()
-) -> Instance:
-    """Return the instance of an id or of a line of operators as text.
+def find_method(
+    spec: str, known: Mapping[str, Method] | None = None, near: Collection[str] = ()
+) -> Method:
+    """Return the method of an id or of a line of operators as text.
 
     Parameters
     ----------
     spec : an id, or the text of a line.
-    known : the instances to search; the whole catalogue if None.
-    near : ids of instances after which a line is preferably named.
+    known : the methods to search; the whole catalogue if None.
+    near : ids of methods after which a line is preferably named.
 
     Raises
     ------
     BadParameter
-        If there is no such instance, or the text is no line.
+        If there is no such method, or the text is no line.
     """
     known = catalogue() if known is None else known
     if spec in known:
@@ -310,83 +311,79 @@ def find_instance(
     if spec.startswith(RETRIEVER_PREFIX) and f"{spec}{DOCUMENTS_SUFFIX}" in known:
         return known[f"{spec}{DOCUMENTS_SUFFIX}"]
     if "(" not in spec:
-        if spec in _own_instances()[1]:
-            raise BadParameter(_own_instances()[1][spec])
+        if spec in _own_methods()[1]:
+            raise BadParameter(_own_methods()[1][spec])
         if spec.startswith(RETRIEVER_PREFIX):
             declarations.find_retriever(
                 spec.removeprefix(RETRIEVER_PREFIX)
             )  # raises the fault of its declaration
         raise BadParameter(f"There is no method “{shorten(spec)}”.{nearest(spec, known)}")
-    return instance_of_line(parse_line(spec), known, near)
+    return method_of_line(parse_line(spec), known, near)
 
 
-def instance_for_source(
-    instance: Instance, source: AnswerSource, known: Mapping[str, Instance]
-) -> Instance:
-    """Return the document variant of an instance, if the source is a corpus.
+def method_for_source(method: Method, source: AnswerSource, known: Mapping[str, Method]) -> Method:
+    """Return the document variant of a method, if the source is a corpus.
 
-    If it has none, the instance itself is returned.
+    If it has none, the method itself is returned.
 
-    >>> from core.instances.catalogue import catalogue, instance_for_source
+    >>> from core.methods.catalogue import catalogue, method_for_source
     >>> from core.sources import CorpusSource, GraphSource
-    >>> instance_for_source(catalogue()["tog"], CorpusSource("letters"), catalogue()).id
+    >>> method_for_source(catalogue()["tog"], CorpusSource("letters"), catalogue()).id
     'tog-documents'
-    >>> instance_for_source(catalogue()["tog"], GraphSource("towns"), catalogue()).id
+    >>> method_for_source(catalogue()["tog"], GraphSource("towns"), catalogue()).id
     'tog'
     """
-    if instance.is_for(source):
-        return instance
-    return known.get(f"{instance.id}{DOCUMENTS_SUFFIX}", instance)
+    if method.is_for(source):
+        return method
+    return known.get(f"{method.id}{DOCUMENTS_SUFFIX}", method)
 
 
-def as_built(instance: Instance) -> Instance:
-    """Return the same instance without the merges that are saved for the corpus.
+def as_built(method: Method) -> Method:
+    """Return the same method without the merges that are saved for the corpus.
 
-    It then runs on the graph as it was built. Raises BadInput if the instance does not run on a
+    It then runs on the graph as it was built. Raises BadInput if the method does not run on a
     graph with entities.
 
-    >>> from core.instances.catalogue import as_built, catalogue
+    >>> from core.methods.catalogue import as_built, catalogue
     >>> one = as_built(catalogue()["vgraphrag"])
     >>> one.name, one.line.operators[0]
     ('VGraphRAG, as built', BuiltGraph(build='tkg', mended=False))
     """
-    first_operator = instance.line.operators[0]
+    first_operator = method.line.operators[0]
     if not isinstance(first_operator, BuiltGraph):
         raise BadInput(
-            f"“{instance.name}” uses no graph of documents, so nothing of it can be merged."
+            f"“{method.name}” uses no graph of documents, so nothing of it can be merged."
         )
-    line = instance.line.replaced(0, replace(first_operator, mended=False))
-    method = f"{instance.method}{AS_BUILT_SUFFIX}" if instance.method else ""
+    line = method.line.replaced(0, replace(first_operator, mended=False))
+    in_words = f"{method.method}{AS_BUILT_SUFFIX}" if method.method else ""
     return replace(
-        instance,
+        method,
         id=repr(line),
-        title=f"{instance.name}{AS_BUILT_SUFFIX}",
+        title=f"{method.name}{AS_BUILT_SUFFIX}",
         short="",
         line=line,
-        method=method,
+        method=in_words,
     )
 
 
-def instance_of_line(
-    line: Line, known: Mapping[str, Instance], near: Collection[str] = ()
-) -> Instance:
-    """Return an instance for a bare line.
+def method_of_line(line: Line, known: Mapping[str, Method], near: Collection[str] = ()) -> Method:
+    """Return a method for a bare line.
 
-    It is the instance of the catalogue with this line, if there is one. Otherwise it is named after
-    an instance that differs in one operator. The same operator with other parameters is preferred,
+    It is the method of the catalogue with this line, if there is one. Otherwise it is named after
+    a method that differs in one operator. The same operator with other parameters is preferred,
     then one of `near`.
     """
     text = repr(line)
-    for instance in known.values():
-        if repr(instance.line) == text:
-            return instance
+    for method in known.values():
+        if repr(method.line) == text:
+            return method
     near_ones = [
-        (instance, position)
-        for instance in known.values()
-        if (position := differing_step(instance.line, line)) is not None
+        (method, position)
+        for method in known.values()
+        if (position := differing_step(method.line, line)) is not None
     ]
     if not near_ones or any(len(line.operators[at].parts()) > 1 for _, at in near_ones):
-        return _instance_with_settings(text, line, known)
+        return _method_with_settings(text, line, known)
     base, position = min(
         near_ones,
         key=lambda pair: (
@@ -394,40 +391,40 @@ def instance_of_line(
             pair[0].id not in near,
         ),
     )
-    return _derived_instance(
+    return _derived_method(
         base, CHANGED_SUFFIX, line, f"{base.name} but for {line.operators[position].words()}."
     )
 
 
-def _derived_instance(base: Instance, change: str, line: Line, notes: str = "") -> Instance:
-    """Return an instance named after another one.
+def _derived_method(base: Method, change: str, line: Line, notes: str = "") -> Method:
+    """Return a method named after another one.
 
     The number of a paper's row is left out of the name, because the line has other figures.
     """
     if base.name.startswith(ROW_PREFIX):
-        return Instance(repr(line), f"{base.label}{change}", line, notes=notes)
-    method = f"{base.label}{change}" if base.method else ""
-    return Instance(repr(line), f"{base.name}{change}", line, notes=notes, method=method)
+        return Method(repr(line), f"{base.label}{change}", line, notes=notes)
+    in_words = f"{base.label}{change}" if base.method else ""
+    return Method(repr(line), f"{base.name}{change}", line, notes=notes, method=in_words)
 
 
-def _instance_with_settings(text: str, line: Line, known: Mapping[str, Instance]) -> Instance:
-    """Return an instance named after one with the same operators and other settings.
+def _method_with_settings(text: str, line: Line, known: Mapping[str, Method]) -> Method:
+    """Return a method named after one with the same operators and other settings.
 
     Example: `FastInsight, alpha 0.4, beta 2`.
     """
     alike = [
-        (instance, settings)
-        for instance in known.values()
-        if (settings := changed_settings(instance.line, line))
+        (method, settings)
+        for method in known.values()
+        if (settings := changed_settings(method.line, line))
     ]
     if not alike:
-        return Instance(text, "Own method", line)
+        return Method(text, "Own method", line)
     base, settings = min(alike, key=lambda pair: len(pair[1]))
-    return _derived_instance(base, f", {', '.join(settings)}", line)
+    return _derived_method(base, f", {', '.join(settings)}", line)
 
 
-def save_instance(name: str, line: Line, notes: str = "") -> Instance:
-    """Save `line` under `name` with the person's own instances.
+def save_method(name: str, line: Line, notes: str = "") -> Method:
+    """Save `line` under `name` with the person's own methods.
 
     Raises BadInput if the name is empty or taken.
     """
@@ -439,20 +436,20 @@ def save_instance(name: str, line: Line, notes: str = "") -> Instance:
         raise BadInput("A name of at most 80 characters, please.")
     if not len(line):
         raise BadInput("There is no step yet to save.")
-    instance = Instance(key, name, line, group=OWN_GROUP, notes=notes)
+    method = Method(key, name, line, group=OWN_GROUP, notes=notes)
     with hold_change_lock(own_file()):
-        instances = catalogue()
-        if key in instances:
+        methods = catalogue()
+        if key in methods:
             raise BadInput(
-                f"There is already a method “{instances[key].title}”; choose another name."
+                f"There is already a method “{methods[key].title}”; choose another name."
             )
-        _write_own_rows({**_own_rows(), key: toml_row(instance)})
+        _write_own_rows({**_own_rows(), key: toml_row(method)})
         record_owner(METHOD_OWNERSHIP, key)
-    return instance
+    return method
 
 
-def delete_instance(key: str) -> None:
-    """Remove one of the person's own instances.
+def delete_method(key: str) -> None:
+    """Remove one of the person's own methods.
 
     Raises BadInput if it is not one, NotAllowed if it belongs to someone else.
     """
@@ -466,14 +463,12 @@ def delete_instance(key: str) -> None:
         forget_owner(METHOD_OWNERSHIP, key)
 
 
-def toml_row(instance: Instance) -> dict[str, Any]:
-    """Return the TOML row that reads back as `instance`."""
+def toml_row(method: Method) -> dict[str, Any]:
+    """Return the TOML row that reads back as `method`."""
     fields = {
-        key: getattr(instance, key)
-        for key in INSTANCE_FIELDS
-        if key != "line" and getattr(instance, key)
+        key: getattr(method, key) for key in METHOD_FIELDS if key != "line" and getattr(method, key)
     }
-    return {**fields, "line": entries_of(instance.line)}
+    return {**fields, "line": entries_of(method.line)}
 
 
 def _own_rows() -> dict[str, Any]:

@@ -14,11 +14,11 @@ import pytest
 
 from core.comparison.lane_run import LaneListener, LaneRun
 from core.environment import Environment
-from core.instances.catalogue import catalogue
+from core.methods.catalogue import catalogue
 from core.sources import GraphSource, SourceQuestion
 from core.types import Question
-from tests.core.instances.nine_texts import CHUNKS, ENTITIES, QUESTION, RELATIONS
-from tests.core.instances.nine_texts_models import RecordedModels, found, whole
+from tests.core.methods.nine_texts import CHUNKS, ENTITIES, QUESTION, RELATIONS
+from tests.core.methods.nine_texts_models import RecordedModels, found, whole
 from tests.core.operators.scripted import Script
 
 KEYWORDS = json.dumps({"low": ["Tiny Tim"], "high": ["family"]})

@@ -16,7 +16,7 @@ from core.environment import Environment
 from core.finetune.encoder import ENCODER_PRESETS
 from core.graph.building.build import build as made
 from core.graph.pagerank.fora import fora
-from core.instances.catalogue import published_instances
+from core.methods.catalogue import published_methods
 from core.models.base import Task
 from core.models.combine import build_chooser
 from core.models.llm_chooser import LLMChooser
@@ -27,7 +27,7 @@ from core.operators.texts.answer.points import AnswerFromPoints, Points
 from core.types import Question, State
 from tests.core.operators.scripted import Script
 
-ROWS = published_instances()
+ROWS = published_methods()
 
 
 def operators(row: str, cls: type) -> list:

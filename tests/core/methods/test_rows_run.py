@@ -7,7 +7,7 @@ import pytest
 from core.comparison.lane_run import LaneListener, LaneRun
 from core.environment import Environment
 from core.errors import ModelUnavailable
-from core.instances.catalogue import catalogue
+from core.methods.catalogue import catalogue
 from core.models.combine import model_names, uses_chat
 from core.operators import OPERATORS
 from core.parameters import parameters

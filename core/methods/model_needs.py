@@ -1,4 +1,4 @@
-"""Models that an instance needs, and those of them that are missing."""
+"""Models that a method needs, and those of them that are missing."""
 
 from __future__ import annotations
 

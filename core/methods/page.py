@@ -7,8 +7,8 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from core.instances.catalogue import Instance, published_instances
-from core.instances.model_needs import needed_models
+from core.methods.catalogue import Method, published_methods
+from core.methods.model_needs import needed_models
 from core.operators import OPERATORS
 from core.operators.base import RETRIEVAL_STAGES, Operator
 from core.parameters import Parameter, parameters
@@ -39,7 +39,7 @@ methods --json` |
 
 ## Operators
 """
-INSTANCES_HEAD = f"""## Methods
+METHODS_HEAD = f"""## Methods
 
 Where a line differs from another row's in up to three steps, these alone are given (`A` for `B`: \
 `A` in the
@@ -53,7 +53,7 @@ def catalogue_page() -> str:
 
     It contains nothing of a person's own, so it is the same on any machine.
     """
-    parts = [PAGE_HEAD, *_operators(), INSTANCES_HEAD, *_instances()]
+    parts = [PAGE_HEAD, *_operators(), METHODS_HEAD, *_methods()]
     return "\n".join(parts).rstrip() + "\n"
 
 
@@ -113,73 +113,73 @@ def _value_range(parameter: Parameter) -> str:
     return f"{low}–{high}"
 
 
-def _instances() -> Iterator[str]:
+def _methods() -> Iterator[str]:
     """Yield the numbered sources and one table, with a row in bold before each group."""
-    groups: dict[str, list[Instance]] = {}
-    for instance in published_instances().values():
-        groups.setdefault(instance.group, []).append(instance)
-    counts = Counter(work_of(one.paper) for one in published_instances().values())
+    groups: dict[str, list[Method]] = {}
+    for method in published_methods().values():
+        groups.setdefault(method.group, []).append(method)
+    counts = Counter(work_of(one.paper) for one in published_methods().values())
     works = [work for work, count in counts.items() if count >= MIN_USES_OF_NUMBER]
     yield "Sources: " + "; ".join(f"[{n}] {work}" for n, work in enumerate(works, 1)) + ".\n"
     yield "| id | method | line | source |"
     yield "|---|---|---|---|"
-    described: list[Instance] = []
+    described: list[Method] = []
     for group, rows in groups.items():
         yield f"| **{_table_cell(group)}** | | | |"
         for group_row in rows:
-            yield _instance_row(group_row, described, works)
+            yield _method_row(group_row, described, works)
 
 
-def _instance_row(instance: Instance, whole: list[Instance], works: list[str]) -> str:
-    """Return the row of an instance.
+def _method_row(method: Method, whole: list[Method], works: list[str]) -> str:
+    """Return the row of a method.
 
-    The instance is added to `whole` if its line is given in full.
+    The method is added to `whole` if its line is given in full.
     """
-    source = instance.paper
+    source = method.paper
     for number, work in enumerate(works, 1):
         source = re.sub(rf"(the )?\b{re.escape(work)}(,|\b)", f"[{number}]", source, count=1)
-    method = instance.label
-    words_shown = set(re.findall(r"\w+", f"{instance.id} {method} {source} no v1".lower()))
+    heading = method.label
+    words_shown = set(re.findall(r"\w+", f"{method.id} {heading} {source} no v1".lower()))
     numbers_unsaid = [
         part
-        for part in instance.number.split(", ")
+        for part in method.number.split(", ")
         if not words_shown.issuperset(re.findall(r"\w+", part.lower()))
     ]
     if numbers_unsaid:
-        method += f" ({', '.join(numbers_unsaid)})"
-    line = min(filter(None, (_changes(base, instance) for base in whole)), key=len, default="")
+        heading += f" ({', '.join(numbers_unsaid)})"
+    line = min(filter(None, (_changes(base, method) for base in whole)), key=len, default="")
     if not line:
-        whole.append(instance)
-        line = f"`{instance.line!r}`"
-    models = [f"`{one}`" for one in needed_models(instance.line) if one not in USUAL_MODELS]
-    unnamed_models = [model for model in models if model.strip("`") not in repr(instance.line)]
+        whole.append(method)
+        line = f"`{method.line!r}`"
+    models = [f"`{one}`" for one in needed_models(method.line) if one not in USUAL_MODELS]
+    unnamed_models = [model for model in models if model.strip("`") not in repr(method.line)]
     if unnamed_models:
         line += f" Asks {', '.join(unnamed_models)}"
-    return _row(f"`{instance.id}`", method, line, source)
+    return _row(f"`{method.id}`", heading, line, source)
 
 
-def _changes(base: Instance, instance: Instance) -> str:
+def _changes(base: Method, method: Method) -> str:
     """Return the steps in which a line differs from another.
 
     The text is empty if there are too many, or if it is longer than the line.
     """
-    pairs = [(repr(a), repr(b)) for a, b in zip(base.line, instance.line) if repr(a) != repr(b)]
+    pairs = [(repr(a), repr(b)) for a, b in zip(base.line, method.line) if repr(a) != repr(b)]
     kinds = [type(one) for one in base.line]
-    unclear = any(kinds.count(type(a)) > 1 for a, b in zip(base.line, instance.line) if a != b)
-    if len(base.line) != len(instance.line) or len(pairs) > MAX_CHANGES or unclear:
+    unclear = any(kinds.count(type(a)) > 1 for a, b in zip(base.line, method.line) if a != b)
+    if len(base.line) != len(method.line) or len(pairs) > MAX_CHANGES or unclear:
         return ""
     steps = [
         f"`{new}`" + f" for `{old}`" * (old.partition("(")[0] != new.partition("(")[0])
         for old, new in pairs
     ]
     text = f"`{base.id}` with {', '.join(steps)}"
-    return text if len(text) < len(repr(instance.line)) else ""
+    return text if len(text) < len(repr(method.line)) else ""
 
 
 def work_of(source: str) -> str:
     """Return the paper or program of a source, without the place in it.
 
-    >>> from core.instances.page import work_of
+    >>> from core.methods.page import work_of
     >>> work_of("LEGO-GraphRAG, technical report, No. 2 (SAE-EEMs)"), work_of("FastInsight, IRCoT")
     ('LEGO-GraphRAG, technical report', 'FastInsight')
     """

@@ -8,7 +8,7 @@ import pytest
 
 from core.comparison.lane_run import LaneListener, LaneRun
 from core.environment import Environment
-from core.instances.catalogue import catalogue
+from core.methods.catalogue import catalogue
 from core.sources import GraphSource, SourceQuestion
 from core.types import Question
 from tests.core.operators.scripted import Script

@@ -10,12 +10,12 @@ from core.environment import Environment
 from core.graph.building.text_graph import assemble, with_tables
 from core.graph.columns import Table
 from core.graph.store import Graph
-from core.instances.catalogue import catalogue
+from core.methods.catalogue import catalogue
 from core.operators.base import Context
 from core.operators.text import parse_line
 from core.types import Question, State
 from core.watch import NO_WATCH
-from tests.core.instances.nine_texts import (
+from tests.core.methods.nine_texts import (
     CHUNKS,
     COMMUNITIES,
     ENTITIES,

@@ -5,15 +5,15 @@ import re
 import pytest
 
 from core.errors import BadInput, BadParameter
-from core.instances import catalogue as rows
-from core.instances.catalogue import (
-    Instance,
+from core.methods import catalogue as rows
+from core.methods.catalogue import (
+    Method,
     catalogue,
-    find_instance,
-    instance_of_line,
+    find_method,
+    method_of_line,
     own_file_faults,
-    read_instances,
-    save_instance,
+    read_methods,
+    save_method,
 )
 from core.models.combine import model_names
 from core.operators import (
@@ -149,11 +149,11 @@ def test_optimised_rows_stand_behind_their_base_and_differ_from_it_in_little():
             assert len(set(ours) - set(theirs)) == (2 if row.id in TWO_APART else 1), row.id
 
 
-def test_a_base_must_be_an_instance_that_stands_alone():
+def test_a_base_must_be_an_method_that_stands_alone():
     line = catalogue()["lego-1"].line
-    alone, changed = Instance("a", "A", line), Instance("b", "B", line, base="a")
+    alone, changed = Method("a", "A", line), Method("b", "B", line, base="a")
     assert list(
-        rows._after_their_bases({"b": changed, "c": Instance("c", "C", line), "a": alone})
+        rows._after_their_bases({"b": changed, "c": Method("c", "C", line), "a": alone})
     ) == [
         "c",
         "a",
@@ -164,13 +164,13 @@ def test_a_base_must_be_an_instance_that_stands_alone():
             BadParameter, match=f"“x”: its base “{wrong}” is no method that stands alone"
         ):
             rows._after_their_bases(
-                {"a": alone, "b": changed, "x": Instance("x", "X", line, base=wrong)}
+                {"a": alone, "b": changed, "x": Method("x", "X", line, base=wrong)}
             )
 
 
 def test_a_lines_text_reads_back():
-    for instance in catalogue().values():
-        assert parse_line(repr(instance.line)) == instance.line
+    for method in catalogue().values():
+        assert parse_line(repr(method.line)) == method.line
 
 
 @pytest.mark.parametrize(
@@ -208,23 +208,23 @@ def test_a_wrong_row_is_refused_with_its_place(tmp_path, toml, told):
     file = tmp_path / "x.toml"
     file.write_text(toml, "utf-8")
     with pytest.raises(BadParameter) as error:
-        read_instances(file)
+        read_methods(file)
     assert all(part in str(error.value) for part in told), str(error.value)
 
 
 def test_save_and_delete_a_line_of_ones_own():
     line = PersonalizedPageRank(keep=50) >> ShortestPaths(every=True) >> Answer()
-    saved = save_instance("  Mine <script> & “quotes” ", line)
+    saved = save_method("  Mine <script> & “quotes” ", line)
     assert (
         catalogue()[saved.id].line == line
         and catalogue()[saved.id].title == "Mine <script> & “quotes”"
     )
     with pytest.raises(BadInput, match="already"):
-        save_instance("mine script quotes", line)
-    rows.delete_instance(saved.id)
+        save_method("mine script quotes", line)
+    rows.delete_method(saved.id)
     assert saved.id not in catalogue()
     with pytest.raises(BadInput, match="not a method of your own"):
-        rows.delete_instance("lego-1")
+        rows.delete_method("lego-1")
 
 
 @pytest.mark.parametrize(
@@ -237,18 +237,18 @@ def test_save_and_delete_a_line_of_ones_own():
 )
 def test_what_cannot_be_saved_says_why(name, line):
     with pytest.raises(BadInput):
-        save_instance(name, line)
+        save_method(name, line)
 
 
 def test_a_damaged_row_of_ones_own_is_named_and_costs_only_itself():
-    save_instance("Kept", Line((PersonalizedPageRank(),)))
+    save_method("Kept", Line((PersonalizedPageRank(),)))
     with open(rows.own_file(), "a", encoding="utf-8") as file:
         file.write('["mine"]\ntitle = "M"\nlin = []\n')
     assert "own-kept" in catalogue() and "mine" not in catalogue()
     assert own_file_faults() == (NoteWith("instances.toml", "“mine”", "“lin”", "“line”"),)
     with pytest.raises(BadParameter, match="instances.toml, “mine”: unknown key “lin”"):
-        find_instance("mine")
-    rows.delete_instance("own-kept")
+        find_method("mine")
+    rows.delete_method("own-kept")
     # what cannot be used stays in the file
     assert '[mine]\ntitle = "M"' in rows.own_file().read_text("utf-8")
 
@@ -257,28 +257,28 @@ def test_a_damaged_file_of_ones_own_is_named_and_left_alone():
     rows.own_file().write_text('["mine"\n', "utf-8")
     assert "lego-12" in catalogue() and "instances.toml is not valid TOML" in own_file_faults()[0]
     with pytest.raises(BadInput, match="not valid TOML"):
-        save_instance("Other", Line((PersonalizedPageRank(),)))
+        save_method("Other", Line((PersonalizedPageRank(),)))
     assert rows.own_file().read_text("utf-8") == '["mine"\n'
 
 
 def test_find_by_id_by_text_and_not_at_all():
-    assert find_instance("lego-12").short == "No. 12"
-    changed = find_instance(
+    assert find_method("lego-12").short == "No. 12"
+    changed = find_method(
         "PersonalizedPageRank() >> ShortestPaths() >> Rank(model='bm25') >> Answer()"
     )
     assert changed.name == changed.label == "Rank by meaning, changed"
     assert "by BM25" in changed.notes
-    beam = find_instance("PersonalizedPageRank() >> BeamSearch(width=2) >> Answer()")
+    beam = find_method("PersonalizedPageRank() >> BeamSearch(width=2) >> Answer()")
     assert beam.name == f"{catalogue()['lego-14'].label}, changed"
     chains = (
         "PersonalizedPageRank() >> ChainRanking() >> Answer()"  # one operator apart from several
     )
-    assert find_instance(chains).name == f"{catalogue()['lego-1'].label}, changed"
-    assert find_instance(chains, near=["lego-14", "lego-12"]).name == beam.name
-    assert find_instance(repr(catalogue()["lego-1"].line)).id == "lego-1"
-    assert instance_of_line(Line((PersonalizedPageRank(keep=3),)), catalogue()).name == "Own method"
+    assert find_method(chains).name == f"{catalogue()['lego-1'].label}, changed"
+    assert find_method(chains, near=["lego-14", "lego-12"]).name == beam.name
+    assert find_method(repr(catalogue()["lego-1"].line)).id == "lego-1"
+    assert method_of_line(Line((PersonalizedPageRank(keep=3),)), catalogue()).name == "Own method"
     with pytest.raises(BadParameter, match="lego-12"):
-        find_instance("lego12")
+        find_method("lego12")
 
 
 def test_a_changed_row_does_not_bear_the_number_of_the_paper():
@@ -288,7 +288,7 @@ def test_a_changed_row_does_not_bear_the_number_of_the_paper():
             "PersonalizedPageRank(", "PersonalizedPageRank(keep=77"
         ),
     ):
-        changed = find_instance(text)
+        changed = find_method(text)
         assert changed.line != catalogue()["lego-14"].line
         assert changed.number == changed.short == ""
         assert not re.search(r"No\. \d", changed.name + changed.title + changed.label)
@@ -296,15 +296,15 @@ def test_a_changed_row_does_not_bear_the_number_of_the_paper():
 
 def test_other_settings_of_a_line_are_said_in_its_name():
     text = repr(catalogue()["fastinsight"].line)
-    assert find_instance(text.replace("alpha=0.4", "")).id == "fastinsight"
+    assert find_method(text.replace("alpha=0.4", "")).id == "fastinsight"
     smoothed = text.replace("GraphRerank()", "GraphRerank(alpha=0.4)")
-    assert find_instance(smoothed).name == "FastInsight, alpha 0.4"
+    assert find_method(smoothed).name == "FastInsight, alpha 0.4"
     assert (
-        find_instance(smoothed.replace("ExpandNodes()", "ExpandNodes(beta=2.0)")).name
+        find_method(smoothed.replace("ExpandNodes()", "ExpandNodes(beta=2.0)")).name
         == "FastInsight, alpha 0.4, beta 2"
     )
     assert (
-        find_instance(text.replace("ExpandNodes()", "ExpandNodes(beta=2.0)")).name
+        find_method(text.replace("ExpandNodes()", "ExpandNodes(beta=2.0)")).name
         == "FastInsight, beta 2"
     )
 
@@ -318,7 +318,7 @@ def test_on_documents_a_line_in_words_speaks_of_documents():
     )
     assert (
         "entities by vector"
-        in find_instance(
+        in find_method(
             "BuiltGraph(build='tkg') >> EmbedQuery() >> VectorNodes() >> AnswerFromTables()"
         ).line.words()
     )

@@ -1,7 +1,7 @@
 """Which models a row needs and which are missing, told in sentences; every published row says what it stands for."""
 
-from core.instances.catalogue import catalogue
-from core.instances.model_needs import missing_models, needed_models
+from core.methods.catalogue import catalogue
+from core.methods.model_needs import missing_models, needed_models
 from core.operators import Answer, BeamSearch, PersonalizedPageRank, ThinkOnGraph
 from core.operators.text import parse_line
 from tests.real_models import registry
@@ -55,11 +55,11 @@ def test_what_is_missing_is_told_once_in_a_sentence():
 def test_the_systems_of_table_1_are_all_there_and_say_what_they_are():
     known = catalogue()
     assert known.keys() >= EXISTING
-    for key, instance in known.items():
-        if instance.group == "Existing systems":
-            assert (
-                instance.base in ("", *EXISTING) and "Table 1" in instance.paper and instance.notes
-            ), key
+    for key, method in known.items():
+        if method.group == "Existing systems":
+            assert method.base in ("", *EXISTING) and "Table 1" in method.paper and method.notes, (
+                key
+            )
     for key in ("structgpt", "kb-binder", "dog"):
         assert "approximat" in known[key].short and "missing" in known[key].notes
     for key in ("rog", "gcr", "kelp-plain"):

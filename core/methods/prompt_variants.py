@@ -1,4 +1,4 @@
-"""Instances with another prompt: one that a paper prints, or a person's own template."""
+"""Methods with another prompt: one that a paper prints, or a person's own template."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from core.errors import BadInput, nearest
-from core.instances.catalogue import Instance
+from core.methods.catalogue import Method
 from core.models.combine import with_prompt
 from core.operators.base import Operator
 from core.operators.generate import ANSWER_PROMPTS, PATH_PLACES, PROMPT_READS, Answer
@@ -57,12 +57,12 @@ def read_prompt(text: str) -> str:
         ) from error
 
 
-def instances_with_prompt(
-    instances: Sequence[Instance], prompt: str, is_chat: Callable[[str], bool]
-) -> tuple[tuple[Instance, ...], tuple[str, ...]]:
-    """Return the instances with that prompt, and a sentence on each that keeps its own.
+def methods_with_prompt(
+    methods: Sequence[Method], prompt: str, is_chat: Callable[[str], bool]
+) -> tuple[tuple[Method, ...], tuple[str, ...]]:
+    """Return the methods with that prompt, and a sentence on each that keeps its own.
 
-    An instance keeps its prompt if its model is shown something that the new one has no place for.
+    A method keeps its prompt if its model is shown something that the new one has no place for.
 
     Parameters
     ----------
@@ -79,10 +79,10 @@ def instances_with_prompt(
 
     Examples
     --------
-    >>> from core.instances.catalogue import find_instance
-    >>> from core.instances.prompt_variants import instances_with_prompt
+    >>> from core.methods.catalogue import find_method
+    >>> from core.methods.prompt_variants import methods_with_prompt
     >>> is_chat = lambda name: name == "choose"
-    >>> (one,), notes = instances_with_prompt([find_instance("lego-13")], "lego-graphrag", is_chat)
+    >>> (one,), notes = methods_with_prompt([find_method("lego-13")], "lego-graphrag", is_chat)
     >>> one.name, one.line.operators[3].prompt, notes
     ('No. 13, prompt lego-graphrag', 'lego-graphrag', ())
     >>> one.line.operators[2].model
@@ -91,24 +91,22 @@ def instances_with_prompt(
     is_named_prompt = prompt in ANSWER_PROMPTS or prompt in choosing_prompts()
     if not is_named_prompt:
         own_prompt(prompt, EVERY_PLACE)
-    changed_instances, notes = list[Instance](), list[str]()
-    for instance in instances:
-        line = instance.line.changed(
+    changed_methods, notes = list[Method](), list[str]()
+    for method in methods:
+        line = method.line.changed(
             lambda operator: _operator_with_prompt(operator, prompt, is_named_prompt, is_chat)
         )
-        if repr(line) == repr(instance.line):
-            changed_instances.append(instance)
+        if repr(line) == repr(method.line):
+            changed_methods.append(method)
             notes.append(
-                f"{instance.name} keeps its own prompt: this one does not show what it is shown."
+                f"{method.name} keeps its own prompt: this one does not show what it is shown."
             )
         else:
-            short = (
-                f"{instance.name}, {f'prompt {prompt}' if is_named_prompt else OWN_PROMPT_LABEL}"
+            short = f"{method.name}, {f'prompt {prompt}' if is_named_prompt else OWN_PROMPT_LABEL}"
+            changed_methods.append(
+                Method(repr(line), method.title, line, short=short, notes=method.notes)
             )
-            changed_instances.append(
-                Instance(repr(line), instance.title, line, short=short, notes=instance.notes)
-            )
-    return tuple(changed_instances), tuple(notes)
+    return tuple(changed_methods), tuple(notes)
 
 
 def _operator_with_prompt(

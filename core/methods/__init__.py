@@ -1,0 +1,1 @@
+"""The catalogue of methods: published ones in TOML files, and those a person saved."""
