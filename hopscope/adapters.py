@@ -13,7 +13,7 @@ from typing import Any
 
 from core.errors import HopscopeError
 from core.results import comparison_dict
-from core.serving.calls import MAX_LANE_ITEMS, open_question, source_of
+from core.serving.calls import SERVING, open_question, source_of
 from hopscope.comparing import MethodLike, to_method
 from hopscope.session import engine, wait_for_job
 
@@ -64,7 +64,7 @@ def retrieve_items(
     (lane,) = comparison_dict(job.comparison)["lanes"]
     if lane["error"]:
         raise HopscopeError(lane["error"])
-    hits, most = lane["hits"], max(1, min(items, MAX_LANE_ITEMS))
+    hits, most = lane["hits"], max(1, min(items, SERVING.max_lane_items))
     if not hits.get("chunk") and lane["paths"]:
         return [
             ("", path["text"], path["score"], {"kind": "path", "nodes": path["nodes"]})

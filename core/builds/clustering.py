@@ -5,25 +5,33 @@ from __future__ import annotations
 import importlib.util
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
 from core.errors import ModelUnavailable, with_command
 from core.watch import NO_WATCH, Watch
 
-# RAPTOR's random seeds: of the mixtures that are compared, and of the final one.
-RAPTOR_SEED, FINAL_MIXTURE_SEED = (224, 0)
-REDUCED_DIMENSIONS = 10
-MIN_CLUSTER_PROBABILITY = (
-    0.1  # lowest probability with which a vector belongs to a cluster of a mixture
-)
-MAX_COMPONENTS = 49  # most components of a mixture
-REGULARISATION = 1e-6  # Added to each variance; scikit-learn's default, which RAPTOR keeps.
-MAX_FITTED_VECTORS = 2000  # most vectors from which a mixture is learnt
-KMEANS_ROUNDS = 10  # rounds of balanced k-means
-# Most vectors for which PCA reads all at once. Beyond it the covariance is summed up in blocks.
-MAX_PCA_VECTORS = 20_000
-MAX_KMEANS_VECTORS = 10_000  # most vectors that balanced k-means clusters at once
+
+@dataclass(frozen=True)
+class ClusteringDefaults:
+    """Settings of RAPTOR's mixtures and of balanced k-means."""
+
+    raptor_seed: int = 224  # of the mixtures that are compared
+    final_mixture_seed: int = 0
+    reduced_dimensions: int = 10
+    min_cluster_probability: float = 0.1  # with which a vector belongs to a cluster
+    max_components: int = 49  # of a mixture
+    # added to each variance; scikit-learn's default, which RAPTOR keeps
+    regularisation: float = 1e-6
+    max_fitted_vectors: int = 2000  # from which a mixture is learnt
+    kmeans_rounds: int = 10
+    # read at once by PCA; beyond it the covariance is summed up in blocks
+    max_pca_vectors: int = 20_000
+    max_kmeans_vectors: int = 10_000  # clustered at once by balanced k-means
+
+
+CLUSTERING = ClusteringDefaults()
 REDUCERS = ("pca", "umap")
 Clusters = list[np.ndarray]  # positions of the vectors, ascending in each cluster
 
@@ -61,7 +69,7 @@ def cluster_by_mixtures(
         _reduced(vectors, reducer, math.isqrt(max(1, len(vectors) - 1))), watch, sought
     ):
         inner = [np.arange(len(outer))]
-        if len(outer) > REDUCED_DIMENSIONS + 1:
+        if len(outer) > CLUSTERING.reduced_dimensions + 1:
             inner = _mixed(_reduced(vectors[outer], reducer, 10), watch, sought)
         clusters |= {tuple(outer[part].tolist()): None for part in inner if len(part)}
     return [np.array(one, np.int64) for one in sorted(clusters)]
@@ -71,8 +79,8 @@ def cluster_balanced(vectors: np.ndarray, size: int, watch: Watch = NO_WATCH) ->
     """Cluster vectors by balanced k-means.
 
     None of the clusters has more than the mean number of vectors, rounded up. Each vector is in one
-    cluster. More than `MAX_KMEANS_VECTORS` vectors are first halved between two means, repeatedly,
-    so that time grows as n log n.
+    cluster. More than `CLUSTERING.max_kmeans_vectors` vectors are first halved between two means,
+    repeatedly, so that time grows as n log n.
 
     Parameters
     ----------
@@ -97,7 +105,7 @@ def cluster_balanced(vectors: np.ndarray, size: int, watch: Watch = NO_WATCH) ->
     """
     from sklearn.cluster import KMeans
 
-    if len(vectors) > MAX_KMEANS_VECTORS:
+    if len(vectors) > CLUSTERING.max_kmeans_vectors:
         clusters = [
             half[one]
             for half in _halves(vectors)
@@ -108,12 +116,12 @@ def cluster_balanced(vectors: np.ndarray, size: int, watch: Watch = NO_WATCH) ->
     if count == 1:
         return [np.arange(len(vectors))]
     centres = (
-        KMeans(count, n_init=1, max_iter=KMEANS_ROUNDS, random_state=0)
+        KMeans(count, n_init=1, max_iter=CLUSTERING.kmeans_rounds, random_state=0)
         .fit(vectors)
         .cluster_centers_
     )
     labels = np.zeros(len(vectors), np.int64)
-    for _ in range(KMEANS_ROUNDS):
+    for _ in range(CLUSTERING.kmeans_rounds):
         watch.check()
         fresh = _assigned(vectors, centres, -(-len(vectors) // count))
         centres = np.stack(
@@ -135,8 +143,8 @@ def _halves(vectors: np.ndarray) -> Clusters:
     from sklearn.cluster import KMeans
 
     first_mean, second_mean = (
-        KMeans(2, n_init=1, max_iter=KMEANS_ROUNDS, random_state=0)
-        .fit(vectors[:: -(-len(vectors) // MAX_FITTED_VECTORS)])
+        KMeans(2, n_init=1, max_iter=CLUSTERING.kmeans_rounds, random_state=0)
+        .fit(vectors[:: -(-len(vectors) // CLUSTERING.max_fitted_vectors)])
         .cluster_centers_
     )
     order = np.argsort(np.round(vectors @ (second_mean - first_mean), 6), kind="stable")
@@ -203,14 +211,16 @@ def _mixed(points: np.ndarray, watch: Watch, sought: bool) -> Clusters:
     n = len(points)
     if n < 3:
         return [np.arange(n)]
-    learnt = points[:: -(-n // MAX_FITTED_VECTORS)]
+    learnt = points[:: -(-n // CLUSTERING.max_fitted_vectors)]
     different = len(np.unique(np.round(learnt, 6), axis=0))
-    most = max(1, min(MAX_COMPONENTS, len(learnt) - 1, different))
+    most = max(1, min(CLUSTERING.max_components, len(learnt) - 1, different))
 
     def bic(components: int) -> float:
         watch.check()
         return (
-            GaussianMixture(components, reg_covar=REGULARISATION, random_state=RAPTOR_SEED)
+            GaussianMixture(
+                components, reg_covar=CLUSTERING.regularisation, random_state=CLUSTERING.raptor_seed
+            )
             .fit(learnt)
             .bic(learnt)
         )
@@ -220,16 +230,16 @@ def _mixed(points: np.ndarray, watch: Watch, sought: bool) -> Clusters:
             count = least_bic(bic, most)
     else:
         count = 1 + int(np.argmin([bic(components) for components in range(1, most + 1)]))
-    best = GaussianMixture(count, reg_covar=REGULARISATION, random_state=FINAL_MIXTURE_SEED).fit(
-        learnt
-    )
+    best = GaussianMixture(
+        count, reg_covar=CLUSTERING.regularisation, random_state=CLUSTERING.final_mixture_seed
+    ).fit(learnt)
     shares = best.predict_proba(points)
     # each vector is at least in its likeliest cluster
     shares[np.arange(n), shares.argmax(axis=1)] = 1.0
     return [
-        np.flatnonzero(column > MIN_CLUSTER_PROBABILITY)
+        np.flatnonzero(column > CLUSTERING.min_cluster_probability)
         for column in shares.T
-        if (column > MIN_CLUSTER_PROBABILITY).any()
+        if (column > CLUSTERING.min_cluster_probability).any()
     ]
 
 
@@ -238,7 +248,7 @@ def _reduced(vectors: np.ndarray, reducer: str, neighbours: int) -> np.ndarray:
 
     Raises ModelUnavailable where UMAP is requested and not installed.
     """
-    dimensions = min(REDUCED_DIMENSIONS, len(vectors) - 2, vectors.shape[1])
+    dimensions = min(CLUSTERING.reduced_dimensions, len(vectors) - 2, vectors.shape[1])
     if dimensions < 1:
         return vectors
     if reducer == "umap":
@@ -252,14 +262,14 @@ def _reduced(vectors: np.ndarray, reducer: str, neighbours: int) -> np.ndarray:
             n_neighbors=max(2, min(neighbours, len(vectors) - 1)),
             n_components=dimensions,
             metric="cosine",
-            random_state=RAPTOR_SEED,
+            random_state=CLUSTERING.raptor_seed,
         )
         return umap.UMAP(**options).fit_transform(vectors)
-    if len(vectors) > MAX_PCA_VECTORS:
+    if len(vectors) > CLUSTERING.max_pca_vectors:
         return _projected(vectors, dimensions)
     from sklearn.decomposition import PCA
 
-    return PCA(dimensions, svd_solver="full", random_state=RAPTOR_SEED).fit_transform(
+    return PCA(dimensions, svd_solver="full", random_state=CLUSTERING.raptor_seed).fit_transform(
         vectors.astype(np.float64)
     )
 
@@ -270,8 +280,8 @@ def _projected(vectors: np.ndarray, dimensions: int) -> np.ndarray:
     Their covariance is summed up block by block.
     """
     blocks = [
-        vectors[first : first + MAX_KMEANS_VECTORS]
-        for first in range(0, len(vectors), MAX_KMEANS_VECTORS)
+        vectors[first : first + CLUSTERING.max_kmeans_vectors]
+        for first in range(0, len(vectors), CLUSTERING.max_kmeans_vectors)
     ]
     mean = sum(block.sum(axis=0, dtype=np.float64) for block in blocks) / len(vectors)
     spread = sum((centred := block - mean).T @ centred for block in blocks)

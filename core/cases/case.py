@@ -17,12 +17,19 @@ from core.io.json_text import json_text
 from core.languages.spelling import contains_words
 from core.methods.catalogue import published_methods
 
-MAX_CASE_BYTES = 16_000_000  # most bytes of the JSON of a case
-# Most tags of a case. Most characters of a tag, of the notes, of the link as JSON.
-MAX_TAGS = 20
-MAX_TAG_CHARACTERS = 40
-MAX_NOTES_CHARACTERS = 20_000
-MAX_CASE_LINK_CHARACTERS = 20_000
+
+@dataclass(frozen=True)
+class CaseLimits:
+    """Bounds of a saved case."""
+
+    max_bytes: int = 16_000_000  # of its JSON
+    max_tags: int = 20
+    max_tag_characters: int = 40
+    max_notes_characters: int = 20_000
+    max_link_characters: int = 20_000  # of the link as JSON
+
+
+CASE_LIMITS = CaseLimits()
 
 
 @dataclass(frozen=True)
@@ -111,10 +118,10 @@ def pack(comparison: Mapping[str, Any]) -> bytes:
         raise BadInput(
             "This comparison holds text that is not Unicode; it cannot be kept."
         ) from None
-    if len(text) > MAX_CASE_BYTES:
+    if len(text) > CASE_LIMITS.max_bytes:
         raise BadInput(
             f"This comparison is too large to keep ({len(text) / 1e6:.0f} MB; at most "
-            f"{MAX_CASE_BYTES / 1e6:.0f} MB). Keep fewer nodes or paths, or fewer methods."
+            f"{CASE_LIMITS.max_bytes / 1e6:.0f} MB). Keep fewer nodes or paths, or fewer methods."
         )
     return zlib.compress(text, 9)
 
@@ -123,7 +130,7 @@ def unpack(packed: bytes) -> dict[str, Any]:
     """Return the data that `pack` compressed. Raises BadInput if it is damaged."""
     try:
         unpacker = zlib.decompressobj()
-        text = unpacker.decompress(packed, MAX_CASE_BYTES)
+        text = unpacker.decompress(packed, CASE_LIMITS.max_bytes)
         if unpacker.unconsumed_tail:
             raise ValueError("it is too large")
         return json.loads(text)
@@ -133,8 +140,8 @@ def unpack(packed: bytes) -> dict[str, Any]:
 
 def check_notes(notes: str) -> str:
     """Return the notes without surrounding white space. Raises BadInput if they are too long."""
-    if len(notes) > MAX_NOTES_CHARACTERS:
-        raise BadInput(f"Notes of at most {MAX_NOTES_CHARACTERS:,} characters, please.")
+    if len(notes) > CASE_LIMITS.max_notes_characters:
+        raise BadInput(f"Notes of at most {CASE_LIMITS.max_notes_characters:,} characters, please.")
     return notes.strip()
 
 
@@ -146,8 +153,11 @@ def check_tags(given: Iterable[str]) -> tuple[str, ...]:
     unique_tags = tuple(
         dict.fromkeys(tag for tag in (" ".join(tag.split()) for tag in given) if tag)
     )
-    if len(unique_tags) > MAX_TAGS or any(len(tag) > MAX_TAG_CHARACTERS for tag in unique_tags):
+    if len(unique_tags) > CASE_LIMITS.max_tags or any(
+        len(tag) > CASE_LIMITS.max_tag_characters for tag in unique_tags
+    ):
         raise BadInput(
-            f"At most {MAX_TAGS} tags of at most {MAX_TAG_CHARACTERS} characters, please."
+            f"At most {CASE_LIMITS.max_tags} tags of at most {CASE_LIMITS.max_tag_characters} "
+            "characters, please."
         )
     return unique_tags

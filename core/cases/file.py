@@ -14,8 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from core.cases.case import (
-    MAX_CASE_BYTES,
-    MAX_CASE_LINK_CHARACTERS,
+    CASE_LIMITS,
     Case,
     check_notes,
     check_tags,
@@ -113,7 +112,7 @@ def _checked_link(parameters: Mapping[str, Any]) -> dict[str, str | list[str]]:
             isinstance(value, list) and all(isinstance(text, str) for text in value)
         ):
             raise TypeError("the link must hold texts")
-    if len(json.dumps(dict(parameters))) > MAX_CASE_LINK_CHARACTERS:
+    if len(json.dumps(dict(parameters))) > CASE_LIMITS.max_link_characters:
         raise ValueError("the link is too long")
     return dict(parameters)
 
@@ -130,11 +129,11 @@ def _lines(data: bytes) -> Iterator[tuple[int, Any]]:
     while True:
         number += 1
         try:
-            text = stream.readline(MAX_CASE_BYTES + 100_000)
+            text = stream.readline(CASE_LIMITS.max_bytes + 100_000)
             total += len(text)
             if not text:
                 return
-            if len(text) >= MAX_CASE_BYTES + 100_000 or total > MAX_UNPACKED_CASES_BYTES:
+            if len(text) >= CASE_LIMITS.max_bytes + 100_000 or total > MAX_UNPACKED_CASES_BYTES:
                 raise BadInput(f"Line {number} of this file is larger than a case may be.")
             yield number, json.loads(text.decode())
         except (OSError, EOFError, zlib.error) as error:

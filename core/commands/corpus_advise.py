@@ -13,8 +13,8 @@ from core.evaluation.advice.advice_state import QUESTIONS_BY_MODEL, QUESTIONS_BY
 from core.evaluation.advice.advisor import start_advice
 from core.evaluation.advice.answer import AdviceAnswer, answer
 from core.evaluation.advice.plan import (
+    ADVICE_DEFAULTS,
     ADVICE_WRITER_ROLE,
-    DEFAULT_ADVICE_MINUTES,
     default_writer,
     estimate_advice_cost,
 )
@@ -57,8 +57,8 @@ def add_parts(parts) -> None:
     advise.add_argument(
         "--minutes",
         type=float,
-        default=DEFAULT_ADVICE_MINUTES,
-        help=f"the time that it is to take (default: {DEFAULT_ADVICE_MINUTES:.0f})",
+        default=ADVICE_DEFAULTS.minutes,
+        help=f"the time that it is to take (default: {ADVICE_DEFAULTS.minutes:.0f})",
     )
     add_count(advise, "--seed", 0, "of all that is drawn", least=0)
     advise.add_argument(

@@ -11,7 +11,7 @@ from core.graph.algorithms.walk_corpus import WALK_STRATEGIES, WalkPlan
 from core.indexes import walks as walk_index
 from core.indexes.index_state import INDEX_KINDS, delete_index, index_states, leftovers
 from core.indexes.vector_blocks import ItemKind, encode_over_workers
-from core.indexes.vectors import MAX_UNCONFIRMED_ITEMS, build_vectors
+from core.indexes.vectors import VECTOR_INDEX, build_vectors
 from core.io.durations import duration_text, with_time_left
 from core.operators.base import DIRECTIONS
 from core.watch import NO_WATCH
@@ -113,7 +113,7 @@ def _vectors(options) -> int:
     engine, graph = _open_graph(options)
     encoder, workers = engine.models.encoder(options.model), workers_of(options)
     encode = encode_over_workers(workers, options.model, NO_WATCH) if workers else None
-    limit = MAX_UNCONFIRMED_ITEMS if options.limit is None else options.limit
+    limit = VECTOR_INDEX.max_unconfirmed_items if options.limit is None else options.limit
     with TerminalBar("Encoding") as watch:
         n_texts = build_vectors(graph, encoder, options.of, with_time_left(watch), limit, encode)
     facts = n_texts.facts

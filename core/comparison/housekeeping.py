@@ -17,18 +17,27 @@ import time
 import weakref
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 
 if sys.platform != "win32":
     import resource
 
-HOUSEKEEPING_SECONDS = 2.0  # seconds between two checks of whether work is due
-IDLE_AFTER_SECONDS = 5.0  # seconds without a waiting user before the process counts as idle
-IDLE_COLLECT_SECONDS = 60.0  # seconds between two collections of an idle process
-BUSY_COLLECT_SECONDS = 300.0  # seconds after which a busy process collects too
-# New blocks of memory since the last collection, about 50 MB, after which the next one is due.
-MIN_NEW_BLOCKS = 500_000
-MIN_COLLECT_SECONDS = 10.0  # least seconds between two collections
-MAX_OPEN_FILES = 4096  # files that the process may have open at once
+
+@dataclass(frozen=True)
+class HousekeepingDefaults:
+    """Times and sizes by which a process frees its memory."""
+
+    check_seconds: float = 2.0  # between two checks of whether work is due
+    idle_after_seconds: float = 5.0  # without a waiting user, until the process counts as idle
+    idle_collect_seconds: float = 60.0  # between two collections of an idle process
+    busy_collect_seconds: float = 300.0  # after which a busy process collects too
+    # of memory since the last collection, about 50 MB, until the next one is due
+    min_new_blocks: int = 500_000
+    min_collect_seconds: float = 10.0  # between two collections
+    max_open_files: int = 4096  # of the process at once
+
+
+HOUSEKEEPING = HousekeepingDefaults()
 GC_THRESHOLDS = (20_000, 20, 1_000)  # make Python's own full collections rare
 
 
@@ -81,17 +90,17 @@ class Housekeeping:
         now, begun = self._clock(), self._begun()
         if self._busy() or begun != self._seen:
             self._rested, self._seen = now, begun
-        resting = now - self._rested >= IDLE_AFTER_SECONDS
+        resting = now - self._rested >= HOUSEKEEPING.idle_after_seconds
         if resting and not self._done_once:
             self._done_once = True
             self._once()
         held = self._held()
         self._left = min(self._left, held)
         since_collection = now - self._collected
-        has_many_blocks = held - self._left >= MIN_NEW_BLOCKS
-        if since_collection >= (IDLE_COLLECT_SECONDS if resting else BUSY_COLLECT_SECONDS) or (
-            has_many_blocks and since_collection >= MIN_COLLECT_SECONDS
-        ):
+        has_many_blocks = held - self._left >= HOUSEKEEPING.min_new_blocks
+        if since_collection >= (
+            HOUSEKEEPING.idle_collect_seconds if resting else HOUSEKEEPING.busy_collect_seconds
+        ) or (has_many_blocks and since_collection >= HOUSEKEEPING.min_collect_seconds):
             gc.collect()
             self._collected, self._left = self._clock(), self._held()
 
@@ -100,7 +109,7 @@ def _run(keeping: weakref.ref[Housekeeping], stopped: threading.Event) -> None:
     """Check again and again, until stopped or until the housekeeping object is gone."""
     gc.set_threshold(*GC_THRESHOLDS)
     allow_open_files()
-    while not stopped.wait(HOUSEKEEPING_SECONDS):
+    while not stopped.wait(HOUSEKEEPING.check_seconds):
         if not _look(keeping()):
             return
 
@@ -116,7 +125,7 @@ def _look(keeping: Housekeeping | None) -> bool:
     return True
 
 
-def allow_open_files(wanted: int = MAX_OPEN_FILES) -> None:
+def allow_open_files(wanted: int = HOUSEKEEPING.max_open_files) -> None:
     """Raise the limit on open files to `wanted`, or to the highest the system allows.
 
     A limit that is higher already stays.

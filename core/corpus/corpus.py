@@ -20,7 +20,7 @@ from core.graph.columns import Table
 from core.io import digests
 from core.io.plain_data import from_plain, to_plain
 from core.languages import Detection, detect_language
-from core.languages.detection import SAMPLE_PIECES
+from core.languages.detection import DETECTION
 from core.sharing import check_may_change, record_owner
 from core.types import Question
 from core.watch import NO_WATCH, Watch
@@ -516,7 +516,7 @@ def write_corpus(
 
 def _detect_language(table: Table) -> Detection:
     """Detect the language of a table of documents by a sample of their texts."""
-    rows = range(0, len(table), max(1, -(-len(table) // SAMPLE_PIECES)))
+    rows = range(0, len(table), max(1, -(-len(table) // DETECTION.sample_pieces)))
     return detect_language(table.texts("text", rows))
 
 

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from queue import Empty, Full, Queue
 from typing import Any
 
@@ -13,12 +14,23 @@ from core.databases.limits import CopyLimits
 from core.errors import BadInput
 from core.io.files import size_text
 
-REPLY_CHECK_SECONDS = 0.1  # between two checks for cancellation
-REPLY_PIECE_BYTES, MAX_PIECES_AHEAD = 1 << 16, 8
-HEADER_SECONDS = 120.0  # until a reply begins, however slowly its headers arrive
-GRACE_SECONDS, MIN_BYTES_PER_SECOND = 60.0, 1000  # after the grace, a slower reply is given up
-# A page of rows is packed to 1/80 of its size at best, as each row has a part of its own.
-MAX_EXPANSION, EXPANSION_FROM_BYTES = 200, 1 << 24
+
+@dataclass(frozen=True)
+class HttpReplyLimits:
+    """Limits of size and time of a server's reply."""
+
+    check_seconds: float = 0.1  # between two checks for cancellation
+    piece_bytes: int = 1 << 16
+    max_pieces_ahead: int = 8
+    header_seconds: float = 120.0  # until a reply begins, however slowly its headers arrive
+    grace_seconds: float = 60.0  # after which a reply slower than min_bytes_per_second is given up
+    min_bytes_per_second: int = 1000
+    # a page of rows is packed to 1/80 at best, as each row has a part of its own
+    max_expansion: int = 200
+    expansion_from_bytes: int = 1 << 24  # from which the expansion is limited
+
+
+HTTP_REPLY = HttpReplyLimits()
 REPLY_PACKINGS = ("", "identity", "gzip", "x-gzip", "deflate")
 
 
@@ -31,7 +43,7 @@ class HttpReply:
 
     def __init__(self, send: Callable[[], Any], limits: CopyLimits, who: str):
         self._limits, self._who = limits, who
-        self._pieces: Queue[Any] = Queue(MAX_PIECES_AHEAD)
+        self._pieces: Queue[Any] = Queue(HTTP_REPLY.max_pieces_ahead)
         self._left = threading.Event()
         self._rest, self._ended = b"", False
         self._count, self._received = 0, 0
@@ -62,8 +74,8 @@ class HttpReply:
         return f"{self._who} answers with what cannot be read"
 
     def read(self, size: int = -1) -> bytes:
-        """Return the next bytes, at most `REPLY_PIECE_BYTES`; empty at the end."""
-        piece_size = REPLY_PIECE_BYTES if size < 0 else min(size, REPLY_PIECE_BYTES)
+        """Return the next bytes, at most `HTTP_REPLY.piece_bytes`; empty at the end."""
+        piece_size = HTTP_REPLY.piece_bytes if size < 0 else min(size, HTTP_REPLY.piece_bytes)
         while len(self._rest) < piece_size and not self._ended:
             piece, self._received = self._next()
             self._ended = not piece
@@ -80,9 +92,12 @@ class HttpReply:
     def _take(self, piece: bytes) -> None:
         self._rest += piece
         self._count += len(piece)
-        if self._count > max(EXPANSION_FROM_BYTES, MAX_EXPANSION * self._received):
+        if self._count > max(
+            HTTP_REPLY.expansion_from_bytes, HTTP_REPLY.max_expansion * self._received
+        ):
             raise BadInput(
-                f"{self._who} sends what unpacks to over {MAX_EXPANSION} times its size; "
+                f"{self._who} sends what unpacks to over {HTTP_REPLY.max_expansion} times its "
+                "size; "
                 f"it is not read beyond {size_text(self._count)}."
             )
         self._limits.took(len(piece), self._who)
@@ -92,7 +107,7 @@ class HttpReply:
         while True:
             self._limits.took(0, self._who)
             try:
-                received = self._pieces.get(timeout=REPLY_CHECK_SECONDS)
+                received = self._pieces.get(timeout=HTTP_REPLY.check_seconds)
             except Empty:
                 self._check_speed()
                 continue
@@ -104,11 +119,13 @@ class HttpReply:
     def _check_speed(self) -> None:
         now = time.monotonic()
         if self._began is None:
-            if now - self._asked > HEADER_SECONDS:
-                raise BadInput(f"{self._who} did not answer within {HEADER_SECONDS:g} s.")
+            if now - self._asked > HTTP_REPLY.header_seconds:
+                raise BadInput(
+                    f"{self._who} did not answer within {HTTP_REPLY.header_seconds:g} s."
+                )
             return
-        late = now - self._began - GRACE_SECONDS
-        if late > 0 and self._count < late * MIN_BYTES_PER_SECOND:
+        late = now - self._began - HTTP_REPLY.grace_seconds
+        if late > 0 and self._count < late * HTTP_REPLY.min_bytes_per_second:
             raise BadInput(f"{self._who} sends its answer too slowly; it was left.")
 
     def _fetch(self, send: Callable[[], Any]) -> None:
@@ -122,7 +139,7 @@ class HttpReply:
                 raw = response.raw
                 piece = b"."
                 while piece and not self._left.is_set():
-                    piece = raw.read1(REPLY_PIECE_BYTES, decode_content=True)
+                    piece = raw.read1(HTTP_REPLY.piece_bytes, decode_content=True)
                     self._put((piece, raw.tell()))
         except Exception as error:  # the waiting thread reports the error
             self._put(error)
@@ -130,7 +147,7 @@ class HttpReply:
     def _put(self, what: Any) -> None:
         while not self._left.is_set():
             with suppress(Full):
-                return self._pieces.put(what, timeout=REPLY_CHECK_SECONDS)
+                return self._pieces.put(what, timeout=HTTP_REPLY.check_seconds)
 
 
 def check_packing(response: Any, who: str) -> None:

@@ -9,6 +9,7 @@ import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -30,15 +31,25 @@ from core.io.files import MAX_LINE_BYTES
 from core.models.chat.pauses import retry_after
 from core.models.hosts import goes_directly
 
-PAGE_ROWS = 10_000  # rows per request; a server that returns fewer is asked for the next ones too
-MAX_PAGES = 10_000
-LABELS_PER_REQUEST = 150  # things per request for labels
-MAX_LABELLED_THINGS = 30_000  # things whose labels are requested in all
+
+@dataclass(frozen=True)
+class SparqlLimits:
+    """Sizes of requests to a SPARQL endpoint, and tries of each."""
+
+    # per request; a server that returns fewer is asked for the next ones too
+    page_rows: int = 10_000
+    max_pages: int = 10_000
+    labels_per_request: int = 150
+    max_labelled_things: int = 30_000  # whose labels are requested in all
+    max_request_tries: int = 4
+    max_retry_pause_seconds: float = 30.0
+    max_message_characters: int = 200  # of a server's message that are shown
+
+
+SPARQL_LIMITS = SparqlLimits()
 ENDPOINT_BUSY_STATUSES = (429, 502, 503, 504)
-MAX_REQUEST_TRIES, MAX_RETRY_PAUSE_SECONDS = 4, 30.0
 ROWS_MEDIA_TYPE, TRIPLES_MEDIA_TYPE = "application/sparql-results+json", "application/n-triples"
 COUNT_DIGITS = re.compile(r"\d{1,15}", re.ASCII)
-MAX_MESSAGE_CHARACTERS = 200  # characters of a server's message that are shown
 IRI = re.compile(r"<[^<>\s]{0,2000}>")
 COMMENT = re.compile(r"(?m)#[^\n]{0,2000}$")
 QUERY_FORM = re.compile(
@@ -145,14 +156,14 @@ class SparqlEndpoint:
         title, wait = self.address.title, min(PIECE_WAIT_SECONDS, self.limits.seconds)
         self.partial, self.overfull = "", False
         try:
-            for attempt in range(MAX_REQUEST_TRIES):
+            for attempt in range(SPARQL_LIMITS.max_request_tries):
                 with HttpReply(
                     lambda: self._sent(query, accept, wait), self.limits, title
                 ) as reply:
                     response = reply.response
                     if (
                         response.status_code not in ENDPOINT_BUSY_STATUSES
-                        or attempt == MAX_REQUEST_TRIES - 1
+                        or attempt == SPARQL_LIMITS.max_request_tries - 1
                     ):
                         self._check(reply)
                         yield reply
@@ -184,7 +195,7 @@ class SparqlEndpoint:
         )
 
     def _wait(self, seconds: float) -> None:
-        until = time.monotonic() + min(MAX_RETRY_PAUSE_SECONDS, seconds)
+        until = time.monotonic() + min(SPARQL_LIMITS.max_retry_pause_seconds, seconds)
         while time.monotonic() < until:
             self.limits.took(0, self.address.title)
             time.sleep(0.1)
@@ -206,13 +217,14 @@ class SparqlEndpoint:
             )
         if code in ENDPOINT_BUSY_STATUSES:
             raise BadInput(
-                f"{title} is busy ({code}), also after {MAX_REQUEST_TRIES} tries; try later, or copy less."
+                f"{title} is busy ({code}), also after {SPARQL_LIMITS.max_request_tries} tries; "
+                "try later, or copy less."
             )
         if code != 200:
             message = (
                 ""
                 if "html" in reply.type
-                else plain_words(reply.start(600), MAX_MESSAGE_CHARACTERS)
+                else plain_words(reply.start(600), SPARQL_LIMITS.max_message_characters)
             )
             raise BadInput(
                 f"{title} refuses the query ({code}){': ' + message if message else ''}."
@@ -232,7 +244,9 @@ def count_in_term(term: Any) -> int | None:
 def _note_left_out(headers: Mapping[str, str], count: int) -> str:
     """Return a sentence if a server's header says that it left out rows, as Virtuoso does."""
     if headers.get("X-SQL-State", "").strip() not in ("", "00000"):
-        said = plain_words(headers.get("X-SQL-Message", ""), MAX_MESSAGE_CHARACTERS).rstrip(".")
+        said = plain_words(
+            headers.get("X-SQL-Message", ""), SPARQL_LIMITS.max_message_characters
+        ).rstrip(".")
         return f"It gave a part of the rows only{': ' + said if said else ''}."
     most = headers.get("X-SPARQL-MaxRows", "").strip()
     if COUNT_DIGITS.fullmatch(most) and 0 < int(most) <= count:
@@ -365,9 +379,9 @@ class EndpointCopy:
         offset = pages = 0
         before: set[int] = set()
         while not self.cut and offset != self.there:
-            if pages == MAX_PAGES:
+            if pages == SPARQL_LIMITS.max_pages:
                 raise BadInput(f"{self.endpoint.address.title} gives too few rows at a time.")
-            most = min(PAGE_ROWS, self.limits.triples - self.written + 1)
+            most = min(SPARQL_LIMITS.page_rows, self.limits.triples - self.written + 1)
             rows = self.endpoint.rows(f"{select} LIMIT {most} OFFSET {offset}", variables)
             page: set[int] = set()
             read = self.take(out, rows, page)
@@ -461,10 +475,11 @@ class EndpointCopy:
         )
         requested = [
             one for one in unlabelled if one not in self._labelled and IRI.fullmatch(f"<{one}>")
-        ][:MAX_LABELLED_THINGS]
-        if len(unlabelled) > MAX_LABELLED_THINGS:
+        ][: SPARQL_LIMITS.max_labelled_things]
+        if len(unlabelled) > SPARQL_LIMITS.max_labelled_things:
             notes.append(
-                f"Labels were asked for of {MAX_LABELLED_THINGS:,} of {len(unlabelled):,} things without one."
+                f"Labels were asked for of {SPARQL_LIMITS.max_labelled_things:,} of "
+                f"{len(unlabelled):,} things without one."
             )
         tags = " || ".join(
             f'LANGMATCHES(LANG(?o), "{tag}")' for tag in languages_of_labels(language)
@@ -472,11 +487,13 @@ class EndpointCopy:
         rules = [f'FILTER(LANG(?o) = "" || {tags})', ""]
         for rule in rules:
             remaining = [one for one in requested if one not in self._labelled]
-            for batch_start in range(0, len(remaining), LABELS_PER_REQUEST):
+            for batch_start in range(0, len(remaining), SPARQL_LIMITS.labels_per_request):
                 self.limits.watch.report("Labels", 0.9 + 0.1 * batch_start / len(remaining))
                 try:
                     self._label(
-                        out, remaining[batch_start : batch_start + LABELS_PER_REQUEST], rule
+                        out,
+                        remaining[batch_start : batch_start + SPARQL_LIMITS.labels_per_request],
+                        rule,
                     )
                 except BadInput as error:
                     notes.append(

@@ -40,12 +40,21 @@ from core.operators.generate import estimate_prompt_tokens
 from core.types import Influence, ItemInfluence, State
 from core.watch import NO_WATCH, Watch
 
-SAME_ANSWER_F1 = 0.5  # share of a text's words, by F1, below which it is another answer
-# For a reader, the most items that are left out, and the most sets of them that are tried.
-MAX_READER_ITEMS, MAX_READER_SETS = (200, 2_000)
-MAX_MODEL_ITEMS, MAX_MODEL_SETS = 32, 16  # the same two bounds for a language model
-MAX_ITEMS_PUT_BACK = 8  # items that are put back one by one, to see if a model's answer needs them
-MAX_LOST_NAME_CHARACTERS = 60  # characters of a name that are quoted
+
+@dataclass(frozen=True)
+class InfluenceLimits:
+    """Limits of leaving out items to see what an answer rests on."""
+
+    same_answer_f1: float = 0.5  # least F1 of two answers that count as the same
+    max_reader_items: int = 200  # left out for a reader
+    max_reader_sets: int = 2_000  # of items, tried for a reader
+    max_model_items: int = 32  # left out for a language model
+    max_model_sets: int = 16
+    max_items_put_back: int = 8  # put back one by one, to see if a model's answer needs them
+    max_lost_name_characters: int = 60  # of a name that is quoted
+
+
+INFLUENCE = InfluenceLimits()
 ITEM_NOUNS = {
     "path": "path",
     "chunk": "passage",
@@ -102,7 +111,7 @@ def influence_cost(lane: MethodLane) -> InfluenceCost:
     tokens = step.usage.tokens_in or (
         estimate_prompt_tokens(state.prompt.messages) if state.prompt is not None else 0
     )
-    times, seconds = _most(min(len(items), MAX_MODEL_ITEMS)), step.seconds + step.saved
+    times, seconds = _most(min(len(items), INFLUENCE.max_model_items)), step.seconds + step.saved
     return InfluenceCost(
         times * max(1, step.usage.calls), times * tokens, times * seconds if seconds > 0 else None
     )
@@ -127,7 +136,7 @@ def measure_influence(
     Raises BadInput where it cannot be measured, Cancelled, and what the language model raises.
     """
     all_items = _checked(lane, by_model)
-    items = all_items[: MAX_MODEL_ITEMS if by_model else MAX_READER_ITEMS]
+    items = all_items[: INFLUENCE.max_model_items if by_model else INFLUENCE.max_reader_items]
     context = Context(lane.graph, environment, lane.ask.seed, watch.quiet, answering=by_model)
     answers = _Answers(lane, by_model, items, context, watch)
     if not by_model and answers.without(frozenset()) != answers.before:
@@ -148,9 +157,9 @@ def measure_influence(
         key=lambda at: (-weights[at].changes, -weights[at].influence, not answers.leads(at), at),
     )
     sets, back = (
-        (max(MAX_MODEL_SETS, len(items)), MAX_ITEMS_PUT_BACK)
+        (max(INFLUENCE.max_model_sets, len(items)), INFLUENCE.max_items_put_back)
         if by_model
-        else (MAX_READER_SETS, MAX_READER_ITEMS)
+        else (INFLUENCE.max_reader_sets, INFLUENCE.max_reader_items)
     )
     smallest_items, exact = smallest_set(order, answers.changes, sets, back)
     lost = answers.lost(frozenset(smallest_items)) if smallest_items else ""
@@ -209,7 +218,7 @@ def smallest_set(
     order: Sequence[int],
     changes: Callable[[frozenset[int]], bool],
     sets: int,
-    back: int = MAX_READER_ITEMS,
+    back: int = INFLUENCE.max_reader_items,
 ) -> tuple[tuple[int, ...], bool]:
     """Return the fewest items without which something changes, and True if no fewer do.
 
@@ -267,7 +276,7 @@ def influence_text(one: Influence) -> str:
 def _rests_on(one: Influence) -> str:
     count, size, noun = len(one.weights), len(one.smallest), _noun(one)
     change = (
-        f"the answer no longer says “{shorten(one.lost, MAX_LOST_NAME_CHARACTERS)}”"
+        f"the answer no longer says “{shorten(one.lost, INFLUENCE.max_lost_name_characters)}”"
         if one.lost
         else "the answer says something else"
     )
@@ -344,7 +353,7 @@ class _Answers:
             return self.before[0] not in parts
         if self._right:
             return self._answers_in(text) != self._right
-        return answer_distance(self.before, parts) > SAME_ANSWER_F1
+        return answer_distance(self.before, parts) > INFLUENCE.same_answer_f1
 
     def lost(self, left_out: frozenset[int]) -> str:
         """Return what the answer no longer says without some items.
@@ -433,7 +442,11 @@ def _operator(lane: MethodLane, by_model: bool) -> Operator:
 def _most(items: int) -> int:
     """Return the most calls of a language model if so many items can be left out."""
     return min(
-        1 + max(MAX_MODEL_SETS, items) + ceil(log2(items + 1)) + MAX_ITEMS_PUT_BACK, 2**items - 1
+        1
+        + max(INFLUENCE.max_model_sets, items)
+        + ceil(log2(items + 1))
+        + INFLUENCE.max_items_put_back,
+        2**items - 1,
     )
 
 

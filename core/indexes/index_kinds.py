@@ -20,30 +20,35 @@ from core.io.durations import duration_text
 from core.models.encoders.compute_modes import saved_speeds
 from core.watch import NO_WATCH, Watch
 
-CHAIN_STEPS = 3  # Default steps of the operators Chain ranking and Case memory.
-QUESTIONS_PER_SET = 1000  # questions drawn from each question set
+
+@dataclass(frozen=True)
+class IndexCostDefaults:
+    """Times from which the time to build an index is estimated, measured on one slow core."""
+
+    chain_steps: int = 3  # default of the operators Chain ranking and Case memory
+    questions_per_set: int = 1000  # drawn from each question set
+    # texts of 32 tokens per second and core, for which SECONDS_PER_TEXT holds
+    slow_rate: float = 160.0
+    seconds_per_root: float = 2e-2  # to encode the walks of one node
+    seconds_per_node: float = 4e-5
+    seconds_per_chain: float = 4e-3
+    seconds_per_case: float = 1.2e-2
+    seconds_per_report: float = 8.0
+    max_counted_communities: int = 100_000  # for which it is looked up which have a report
+
+
+INDEX_COSTS = IndexCostDefaults()
 # Endings of the names of question sets whose answers may be learnt from.
 LEARNING_SET_ENDINGS = ("-dev", "-train")
 SECONDS_PER_TEXT = {  # to encode a text of each kind
     **{"nodes": 2e-3, "triples": 5e-3},
     **{"relations": 1e-2, "relation-names": 2e-3, "chunks": 4e-2, "communities": 4e-2},
 }
-# Speed of the encoder for which `SECONDS_PER_TEXT` holds: texts of 32 tokens per second and core.
-SLOW_RATE = 160.0
 DEFAULT_WALKS = WalkPlan("breadth-first")  # those of Walk&Retrieve, with default settings
-SECONDS_PER_ROOT = 2e-2  # to encode the walks of one node
-# Measured on one slow core.
-SECONDS_PER_NODE = 4e-5
-SECONDS_PER_CHAIN = 4e-3
-SECONDS_PER_CASE = 1.2e-2
-SECONDS_PER_REPORT = 8.0
 SEARCH_PURPOSE = "so that those nearest to a question are found."
 VECTORS_PURPOSE = (
     "Used by Vector search, which otherwise encodes them at its first question. Ranking paths "
     "does not get faster: paths are other texts."
-)
-MAX_COUNTED_COMMUNITIES = (
-    100_000  # most communities for which it is looked up which of them have a report
 )
 SQLITE_SUFFIX = r"(?<=\.sqlite)-(journal|wal|shm)$"
 DIRECTION_WORDS = {"both": "both ways", "out": "along the triples", "in": "against the triples"}
@@ -111,11 +116,13 @@ class IndexKind:
 
 
 def _chains_file(graph: Graph, env: Environment) -> str:
-    return f"chains-{chains.fingerprint(env.models.encoder())}-{CHAIN_STEPS}-{graph.resolve('graph')}.npz"
+    encoder = chains.fingerprint(env.models.encoder())
+    return f"chains-{encoder}-{INDEX_COSTS.chain_steps}-{graph.resolve('graph')}.npz"
 
 
 def _cases_file(graph: Graph, env: Environment) -> str:
-    return f"cases-{chains.fingerprint(env.models.encoder())}-{CHAIN_STEPS}-{graph.resolve('graph')}.sqlite"
+    encoder = chains.fingerprint(env.models.encoder())
+    return f"cases-{encoder}-{INDEX_COSTS.chain_steps}-{graph.resolve('graph')}.sqlite"
 
 
 def _too_large(graph: Graph, env: Environment) -> str:
@@ -131,8 +138,8 @@ def _solve(graph: Graph, env: Environment, watch: Watch = NO_WATCH) -> None:
         graph,
         env.models.encoder(),
         _sources(graph),
-        QUESTIONS_PER_SET,
-        CHAIN_STEPS,
+        INDEX_COSTS.questions_per_set,
+        INDEX_COSTS.chain_steps,
         "graph",
         watch,
         env.solved(graph.digest),
@@ -144,15 +151,15 @@ def _solved(graph: Graph, env: Environment) -> tuple[int, int]:
         graph,
         env.models.encoder(),
         _sources(graph),
-        QUESTIONS_PER_SET,
-        CHAIN_STEPS,
+        INDEX_COSTS.questions_per_set,
+        INDEX_COSTS.chain_steps,
         env.solved(graph.digest),
     )
 
 
 def _to_solve(graph: Graph, env: Environment) -> int:
     """Return the most questions that can be solved, without reading the question sets."""
-    return QUESTIONS_PER_SET * (len(memory.parts_of(_sources(graph))) - 1) + len(
+    return INDEX_COSTS.questions_per_set * (len(memory.parts_of(_sources(graph))) - 1) + len(
         env.solved(graph.digest)
     )
 
@@ -196,7 +203,7 @@ def _reports(graph: Graph, found: communities.NodeCommunities, env: Environment)
 
 def _report_coverage(graph: Graph, env: Environment) -> tuple[int, int] | None:
     detected = communities.saved_communities(graph)
-    if detected is None or len(detected) > MAX_COUNTED_COMMUNITIES:
+    if detected is None or len(detected) > INDEX_COSTS.max_counted_communities:
         return None
     return len(detected) - len(_reports(graph, detected, env).missing(range(len(detected)))), len(
         detected
@@ -205,7 +212,9 @@ def _report_coverage(graph: Graph, env: Environment) -> tuple[int, int] | None:
 
 def _report_seconds(graph: Graph, env: Environment) -> float:
     detected = communities.saved_communities(graph)
-    return SECONDS_PER_REPORT * (graph.n_nodes / 5 if detected is None else len(detected))
+    return INDEX_COSTS.seconds_per_report * (
+        graph.n_nodes / 5 if detected is None else len(detected)
+    )
 
 
 def _vectors(of: vectors.ItemKind, title: str, purpose: str) -> IndexKind:
@@ -218,11 +227,12 @@ def _vectors(of: vectors.ItemKind, title: str, purpose: str) -> IndexKind:
         total, items = vectors.count(graph, of), "entities" if of == "nodes" else of
         if of == "nodes" and getattr(graph, "numbered", False):
             return "The entities of this graph are only numbered; there are no names to encode."
-        if total <= vectors.MAX_UNCONFIRMED_ITEMS:
+        if total <= vectors.VECTOR_INDEX.max_unconfirmed_items:
             return ""
         return with_command(
             f"{total:,} {items} are more than are encoded from here "
-            f"({vectors.MAX_UNCONFIRMED_ITEMS:,}). The command line does it, and says what that "
+            f"({vectors.VECTOR_INDEX.max_unconfirmed_items:,}). The command line does it, and "
+            "says what that "
             "takes.",
             f"python -m core index vectors --graph {graph.folder or graph.name} --of {of}",
         )
@@ -260,7 +270,7 @@ def _slower(env: Environment) -> float:
     if speeds is None or not env.models.info("encoder").present:
         return 1.0
     way = getattr(env.models.encoder(), "way", None)
-    return next((SLOW_RATE / one.rate for one in speeds.speeds if one.way == way), 1.0)
+    return next((INDEX_COSTS.slow_rate / one.rate for one in speeds.speeds if one.way == way), 1.0)
 
 
 def _no_walks(graph: Graph, env: Environment) -> str:
@@ -291,7 +301,7 @@ INDEX_KINDS = {
             lambda graph, env, watch: communities.prepare_communities(
                 graph, communities.MAX_COMMUNITY_NODES, watch
             ),
-            lambda graph, env: graph.n_nodes * SECONDS_PER_NODE,
+            lambda graph, env: graph.n_nodes * INDEX_COSTS.seconds_per_node,
             lacks=_too_large,
         ),
         IndexKind(
@@ -306,7 +316,7 @@ INDEX_KINDS = {
             lambda graph, env, watch: communities.prepare_communities(
                 graph, MAX_CLUSTER_NODES, watch
             ),
-            lambda graph, env: graph.n_nodes * SECONDS_PER_NODE,
+            lambda graph, env: graph.n_nodes * INDEX_COSTS.seconds_per_node,
             lacks=_too_large,
         ),
         IndexKind(
@@ -335,9 +345,9 @@ INDEX_KINDS = {
             _steps,
             _chains_file,
             lambda graph, env, watch: chains.prepare_chains(
-                graph, env.models.encoder(), CHAIN_STEPS, watch
+                graph, env.models.encoder(), INDEX_COSTS.chain_steps, watch
             ),
-            lambda graph, env: chains.MAX_CHAINS * SECONDS_PER_CHAIN,
+            lambda graph, env: chains.MAX_CHAINS * INDEX_COSTS.seconds_per_chain,
             "or less where there are fewer chains",
             models=("encoder",),
             forget=chains.forget_chains,
@@ -351,7 +361,7 @@ INDEX_KINDS = {
             lambda match: f"chains of {_steps(match)}",
             _cases_file,
             _solve,
-            lambda graph, env: _to_solve(graph, env) * SECONDS_PER_CASE,
+            lambda graph, env: _to_solve(graph, env) * INDEX_COSTS.seconds_per_case,
             adds=True,
             models=("encoder",),
             parts="questions are solved",
@@ -401,7 +411,7 @@ INDEX_KINDS = {
             lambda match: "of passages" if match["of"] == "chunks" else "of entities",
             lambda graph, env: "words-chunks",
             forget=words.forget_words,
-            fits=lambda graph: vectors.count(graph, "chunks") >= words.MIN_SAVED_TEXTS,
+            fits=lambda graph: vectors.count(graph, "chunks") >= words.WORD_INDEX.min_saved_texts,
         ),
         IndexKind(
             "walks",
@@ -416,7 +426,7 @@ INDEX_KINDS = {
             lambda graph, env, watch: walks.build_walk_corpus(
                 graph, env.models.encoder(), DEFAULT_WALKS, watch=watch
             ),
-            lambda graph, env: graph.n_nodes * SECONDS_PER_ROOT,
+            lambda graph, env: graph.n_nodes * INDEX_COSTS.seconds_per_root,
             "without a GPU",
             adds=True,
             models=("encoder",),

@@ -44,17 +44,21 @@ from core.runtime.meter import count_time
 from core.runtime.turn import pass_turn
 from core.watch import NO_WATCH, Watch
 
-MIN_WAIT_SECONDS = 3.0  # seconds of waiting after which the vectors encoded so far are searched
-MAX_WAIT_SECONDS = 20.0  # remaining seconds for which a question waits for all vectors
-MIN_SEARCHED_VECTORS = (
-    128  # fewest vectors to search, unless `MAX_WAIT_SECONDS` seconds have passed
-)
-MAX_ENCODED_ITEMS = (
-    256  # most items that are encoded for one question where their vectors are missing
-)
+
+@dataclass(frozen=True)
+class PartialIndexDefaults:
+    """Times and sizes by which a question searches vectors that are still being encoded."""
+
+    min_wait_seconds: float = 3.0  # after which the vectors encoded so far are searched
+    max_wait_seconds: float = 20.0  # remaining seconds for which a question waits for all vectors
+    min_searched_vectors: int = 128  # unless max_wait_seconds have passed
+    max_encoded_items: int = 256  # for one question, where their vectors are missing
+    progress_seconds: float = 0.2  # between two checks of the progress
+
+
+PARTIAL_INDEX = PartialIndexDefaults()
 # File next to the blocks with the vectors of the block that was unfinished when encoding stopped.
 UNFINISHED_BLOCK_FILE = "at-work.npz"
-PROGRESS_SECONDS = 0.2  # seconds between two checks of the progress
 ITEM_WORDS = {
     "nodes": "entities",
     "chunks": "passages",
@@ -295,18 +299,18 @@ def available_vectors(
         return vector_index(graph, encoder, of, watch)
     job, start, n_before = begin(), time.monotonic(), len(partial_vectors(graph, encoder, of))
     with count_time("preparation", "Vectors of the graph"), pass_turn(waits=True):
-        while not job.wait(PROGRESS_SECONDS):
+        while not job.wait(PARTIAL_INDEX.progress_seconds):
             watch.check()
             watch.report(job.text, job.fraction)
             waited = time.monotonic() - start
-            if waited >= MIN_WAIT_SECONDS:
+            if waited >= PARTIAL_INDEX.min_wait_seconds:
                 partial = partial_vectors(graph, encoder, of)
                 seconds_left = (
                     (partial.total - len(partial)) * waited / max(1e-9, len(partial) - n_before)
                 )
-                if seconds_left > MAX_WAIT_SECONDS and (
-                    len(partial) >= MIN_SEARCHED_VECTORS
-                    or (len(partial) and waited >= MAX_WAIT_SECONDS)
+                if seconds_left > PARTIAL_INDEX.max_wait_seconds and (
+                    len(partial) >= PARTIAL_INDEX.min_searched_vectors
+                    or (len(partial) and waited >= PARTIAL_INDEX.max_wait_seconds)
                 ):
                     return partial
     if job.status == JOB_FAILED:
@@ -334,14 +338,14 @@ def cosines_now(
     Parameters
     ----------
     vector : the vector of the question, [d].
-    items : at most `MAX_ENCODED_ITEMS` items; more give None.
+    items : at most `PARTIAL_INDEX.max_encoded_items` items; more give None.
 
     Returns
     -------
     float64 [n], or None where all vectors of the graph are saved or the graph is edited.
     """
     if (
-        len(items) > MAX_ENCODED_ITEMS
+        len(items) > PARTIAL_INDEX.max_encoded_items
         or graph.edited_from is not None
         or open_vectors(vector_folder(graph, encoder, of)) is not None
     ):

@@ -56,15 +56,25 @@ VECTORS_VERSION = 1
 VECTORS_SHELF = "vectors"  # under this name a graph holds opened indexes in memory
 # exact searches of all vectors, in half and in single precision
 EXACT_KIND, FORMER_EXACT_KIND = "SQfp16", "Flat"
-MAX_EXACT_VECTORS = 200_000  # Most vectors that are searched exactly: 6 ms and 0.15 GB.
-# Most vectors of a single HNSW index. Above it, several are built, each of about this size.
-MAX_WHOLE_INDEX_VECTORS, PART_VECTORS = (1_000_000, 200_000)
-TRAINING_VECTORS = 20_000  # vectors from which the quantisation to bytes is learnt
-MAX_UNCONFIRMED_ITEMS = 1_000_000  # nodes or triples that are encoded without a confirmation
-MAX_ITEMS_IN_QUESTION = 100_000  # nodes or triples that are encoded during a question
-TIMING_SAMPLE_TEXTS = 256  # texts encoded to estimate how long all would take
-# Measurement of recall: query vectors, nearest vectors of each, tolerance of cosines.
-RECALL_QUERIES, RECALL_NEAREST, COSINE_TOLERANCE = (64, 32, 0.001)
+
+
+@dataclass(frozen=True)
+class VectorIndexDefaults:
+    """Sizes of vector indexes, and the sample that measures their recall."""
+
+    max_exact_vectors: int = 200_000  # searched exactly: 6 ms and 0.15 GB
+    max_whole_index_vectors: int = 1_000_000  # of a single HNSW index; beyond it there are several
+    part_vectors: int = 200_000  # of each of several HNSW indexes
+    training_vectors: int = 20_000  # from which the quantisation to bytes is learnt
+    max_unconfirmed_items: int = 1_000_000  # nodes or triples encoded without a confirmation
+    max_items_in_question: int = 100_000  # nodes or triples encoded during a question
+    timing_sample_texts: int = 256  # encoded to estimate how long all would take
+    recall_queries: int = 64  # query vectors of the measured recall
+    recall_nearest: int = 32  # nearest vectors of each query
+    cosine_tolerance: float = 0.001  # within which a cosine counts as equal
+
+
+VECTOR_INDEX = VectorIndexDefaults()
 
 
 @dataclass(frozen=True, eq=False)
@@ -255,7 +265,8 @@ def vector_index(graph: Graph, encoder, of: ItemKind, watch: Watch = NO_WATCH) -
 
     Raises
     ------
-    StoreError : a graph of triples has no vectors and more than `MAX_ITEMS_IN_QUESTION` items. The
+    StoreError : a graph of triples has no vectors and more than
+        `VECTOR_INDEX.max_items_in_question` items. The
         message names the command that encodes them.
     """
     if graph.edited_from is not None:
@@ -271,7 +282,7 @@ def vector_index(graph: Graph, encoder, of: ItemKind, watch: Watch = NO_WATCH) -
             index = open_vectors(vector_folder(graph, encoder, of))
             if (
                 index is None
-                and count(graph, of) > MAX_ITEMS_IN_QUESTION
+                and count(graph, of) > VECTOR_INDEX.max_items_in_question
                 and not graph.columns.of_texts
             ):
                 name = graph.folder or graph.name
@@ -324,7 +335,7 @@ def build_vectors(
     encoder,
     of: ItemKind,
     watch: Watch = NO_WATCH,
-    limit: int = MAX_UNCONFIRMED_ITEMS,
+    limit: int = VECTOR_INDEX.max_unconfirmed_items,
     encode: EncodeBlocks | None = None,
     worded: Sequence[str] = (),
     source: str = "",
@@ -496,14 +507,14 @@ def forget_vectors(graph: Graph) -> None:
 def kind_for(items: int) -> str:
     """Return the kind of faiss index for a number of vectors, as the factory of faiss names it.
 
-    Up to `MAX_EXACT_VECTORS` vectors it is an exact search in half precision, above an HNSW index
-    over bytes.
+    Up to `VECTOR_INDEX.max_exact_vectors` vectors it is an exact search in half precision, above an
+    HNSW index over bytes.
 
     Measured on 133,582 triples of the movie graph with 60 questions: HNSW finds 0.98 of the exact
     best 32 (cosines within 0.001 count as equal). An inverted file over bytes finds 0.73, with 64
     of 1,460 lists searched.
     """
-    return EXACT_KIND if items <= MAX_EXACT_VECTORS else f"HNSW{HNSW_LINKS}_SQ8"
+    return EXACT_KIND if items <= VECTOR_INDEX.max_exact_vectors else f"HNSW{HNSW_LINKS}_SQ8"
 
 
 def build_search_index(
@@ -543,13 +554,13 @@ def _searchable(
     if kind.startswith("HNSW"):
         index.hnsw.efConstruction = HNSW_BUILD_EF
     if not index.is_trained:
-        step = max(1, items // TRAINING_VECTORS)
+        step = max(1, items // VECTOR_INDEX.training_vectors)
         index.train(
             np.concatenate([blocks.read(number)[::step] for number in range(len(blocks))]).astype(
                 np.float32
             )
         )
-    if kind != EXACT_KIND and items > MAX_WHOLE_INDEX_VECTORS:
+    if kind != EXACT_KIND and items > VECTOR_INDEX.max_whole_index_vectors:
         return _in_parts(faiss, blocks, watch, index), kind, None
     return tune_search(_filled(index, blocks, range(len(blocks)), watch)), kind, None
 
@@ -562,11 +573,11 @@ def _filled(index, blocks: VectorBlocks, numbers: Iterable[int], watch: Watch = 
 
 
 def _in_parts(faiss, blocks: VectorBlocks, watch: Watch, empty) -> SplitIndex:
-    """Build an index in parts of about `PART_VECTORS` vectors.
+    """Build an index in parts of about `VECTOR_INDEX.part_vectors` vectors.
 
     Each part is saved as soon as it is built and then mapped, so memory holds only one of them.
     """
-    n_parts = -(-blocks.items(len(blocks) - 1).stop // PART_VECTORS)
+    n_parts = -(-blocks.items(len(blocks) - 1).stop // VECTOR_INDEX.part_vectors)
     for numbers, file in zip(
         np.array_split(np.arange(len(blocks)), n_parts), files(blocks.folder, n_parts)
     ):
@@ -577,10 +588,10 @@ def _in_parts(faiss, blocks: VectorBlocks, watch: Watch, empty) -> SplitIndex:
 def recall_of(
     index: Any, blocks: VectorBlocks, watch: Watch = NO_WATCH, order: PositionMap | None = None
 ) -> float:
-    """Return the share of the exact `RECALL_NEAREST` nearest vectors that an index finds.
+    """Return the recall of an index: the share that it finds of the exact nearest vectors.
 
     It is measured with some of the index's own vectors as queries. A vector within
-    `COSINE_TOLERANCE` of the last of the nearest counts as found.
+    `VECTOR_INDEX.cosine_tolerance` of the last of the nearest counts as found.
 
     Parameters
     ----------
@@ -594,8 +605,10 @@ def recall_of(
     A share from 0 to 1, with three digits.
     """
     items = blocks.items(len(blocks) - 1).stop
-    n_nearest = min(RECALL_NEAREST, items)
-    rows = np.unique(np.linspace(0, items - 1, min(RECALL_QUERIES, items)).astype(np.int64))
+    n_nearest = min(VECTOR_INDEX.recall_nearest, items)
+    rows = np.unique(
+        np.linspace(0, items - 1, min(VECTOR_INDEX.recall_queries, items)).astype(np.int64)
+    )
     queries = np.stack(
         [
             blocks.read(row // vector_blocks.BLOCK_TEXTS)[row % vector_blocks.BLOCK_TEXTS]
@@ -618,7 +631,7 @@ def recall_of(
             hits = np.flatnonzero((offsets >= 0) & (offsets < cosines.shape[1]))
             exact[row, hits] = cosines[row, offsets[hits]]
     last = best.min(axis=1, keepdims=True)
-    return round(float((exact >= last - COSINE_TOLERANCE).mean()), 3)
+    return round(float((exact >= last - VECTOR_INDEX.cosine_tolerance).mean()), 3)
 
 
 def too_many(graph: Graph, encoder, of: ItemKind, limit: int) -> str:
@@ -639,12 +652,12 @@ def too_many(graph: Graph, encoder, of: ItemKind, limit: int) -> str:
     """
     items = count(graph, of)
     sample = texts_of_items(
-        graph, of, np.linspace(0, items - 1, TIMING_SAMPLE_TEXTS).astype(np.int64)
+        graph, of, np.linspace(0, items - 1, VECTOR_INDEX.timing_sample_texts).astype(np.int64)
     )
     encoder.encode(sample[:1])
     start = time.perf_counter()
     width = encoder.encode(sample).shape[1]
-    rate = TIMING_SAMPLE_TEXTS / max(1e-9, time.perf_counter() - start)
+    rate = VECTOR_INDEX.timing_sample_texts / max(1e-9, time.perf_counter() - start)
     # Bytes per component: two in the exact index. An HNSW index takes one, and the blocks, which
     # are kept with it, take two.
     width *= 2 if kind_for(items) == EXACT_KIND else 3

@@ -40,14 +40,21 @@ from core.watch import NO_WATCH, Watch
 
 WORDS_VERSION = 2  # 2: words are normalised by core.languages.spelling
 WORDS_SHELF = "words"  # under this name a graph holds opened indexes in memory
-# Number of texts from which their words are saved. Fewer are read in less than a second.
-MIN_SAVED_TEXTS = 5_000
-MAX_NEW_SHARE = (
-    0.1  # largest share of new texts for which the index of an earlier content is changed
-)
-READ_BLOCK_TEXTS = 2_000  # texts read between two checks for a cancel
-COUNT_BATCH_TEXTS = 500  # texts whose words are counted in one batch
-BM25_K1, BM25_B = 1.5, 0.75  # parameters of BM25
+
+
+@dataclass(frozen=True)
+class WordIndexDefaults:
+    """Sizes of word indexes, and the parameters of BM25."""
+
+    min_saved_texts: int = 5_000  # fewer are read in less than a second
+    max_new_share: float = 0.1  # of new texts for which the index of an earlier content is changed
+    read_block_texts: int = 2_000  # read between two checks for cancellation
+    count_batch_texts: int = 500  # whose words are counted in one batch
+    bm25_k1: float = 1.5
+    bm25_b: float = 0.75
+
+
+WORD_INDEX = WordIndexDefaults()
 # words, the count of each, the number of different words of each text
 WordCounts = tuple[np.ndarray, np.ndarray, np.ndarray]
 NO_WORDS = np.empty(0, np.int32)
@@ -76,7 +83,7 @@ class Postings:
     def of(cls, many: Iterable[str], code: str = "") -> Postings:
         """Return the postings of texts in a language.
 
-        Texts are read and counted in batches of `COUNT_BATCH_TEXTS`.
+        Texts are read and counted in batches of `WORD_INDEX.count_batch_texts`.
 
         Parameters
         ----------
@@ -91,7 +98,7 @@ class Postings:
 
         id_of_word, counted, lengths = WordIds(), list[WordCounts](), array("i")
         texts = iter(many)
-        while batch := list(islice(texts, COUNT_BATCH_TEXTS)):
+        while batch := list(islice(texts, WORD_INDEX.count_batch_texts)):
             batch_words = [search_terms(text, code) for text in batch]
             lengths.extend(map(len, batch_words))
             counted.append(
@@ -235,8 +242,10 @@ class Postings:
             items, times = self.holding(word)
             idf = np.float32(math.log(1 + (len(self) - len(items) + 0.5) / (len(items) + 0.5)))
             often = times.astype(np.float32)
-            share = (often * (BM25_K1 + 1)) / (
-                often + BM25_K1 * (1 - BM25_B + BM25_B * self.lengths[items] / mean)
+            share = (often * (WORD_INDEX.bm25_k1 + 1)) / (
+                often
+                + WORD_INDEX.bm25_k1
+                * (1 - WORD_INDEX.bm25_b + WORD_INDEX.bm25_b * self.lengths[items] / mean)
             )
             scores[items] += (idf * share).astype(np.float32)
         return scores.astype(np.float64)
@@ -310,7 +319,11 @@ def postings(graph: Graph, of: ItemKind, watch: Watch = NO_WATCH) -> Postings:
 @count_time("preparation", "Words of the texts")
 def _had(graph: Graph, of: ItemKind, code: str, watch: Watch = NO_WATCH) -> Postings:
     total = count(graph, of)
-    if total < MIN_SAVED_TEXTS or graph.edited_from is not None or graph.fetched is not None:
+    if (
+        total < WORD_INDEX.min_saved_texts
+        or graph.edited_from is not None
+        or graph.fetched is not None
+    ):
         return Postings.of(_texts(graph, of, watch), code)
     folder = index_folder(graph) / f"words-{of}"
     result = open_postings(folder, code)
@@ -386,13 +399,15 @@ def _changed(
         fresh = np.setdiff1d(
             np.arange(len(named)), position_now[position_now >= 0], assume_unique=True
         )
-        if len(fresh) > MAX_NEW_SHARE * len(named):
+        if len(fresh) > WORD_INDEX.max_new_share * len(named):
             continue
         watch.report(f"Reading the words of {len(fresh):,} new texts")
         new = (
             text
-            for first in range(0, len(fresh), READ_BLOCK_TEXTS)
-            for text in texts_of_items(graph, of, fresh[first : first + READ_BLOCK_TEXTS])
+            for first in range(0, len(fresh), WORD_INDEX.read_block_texts)
+            for text in texts_of_items(
+                graph, of, fresh[first : first + WORD_INDEX.read_block_texts]
+            )
         )
         return earlier_postings.changed(position_now, Postings.of(new, code), fresh)
     return None
@@ -402,13 +417,17 @@ def _texts(graph: Graph, of: ItemKind, watch: Watch = NO_WATCH) -> Iterator[str]
     """Yield the texts of a graph, reporting the progress to `watch`, which may raise."""
     total = count(graph, of)
     for number, some in enumerate(_blocks(graph, of, watch)):
-        watch.report(f"Reading the words of {total:,} texts", number * READ_BLOCK_TEXTS / total)
+        watch.report(
+            f"Reading the words of {total:,} texts", number * WORD_INDEX.read_block_texts / total
+        )
         yield from some
 
 
 def _blocks(graph: Graph, of: ItemKind, watch: Watch = NO_WATCH) -> Iterator[list[str]]:
-    """Yield the texts of a graph in lists of `READ_BLOCK_TEXTS`; in between, `watch` may raise."""
+    """Yield the texts of a graph in lists; in between, `watch` may raise."""
     total = count(graph, of)
-    for first in range(0, total, READ_BLOCK_TEXTS):
+    for first in range(0, total, WORD_INDEX.read_block_texts):
         watch.check()
-        yield texts_of_items(graph, of, range(first, min(total, first + READ_BLOCK_TEXTS)))
+        yield texts_of_items(
+            graph, of, range(first, min(total, first + WORD_INDEX.read_block_texts))
+        )

@@ -13,21 +13,28 @@ from core.languages.language import ENGLISH, Language, language, languages
 from core.languages.scripts import letters_by_script, script_of
 
 LETTERS_ONLY_WORD = re.compile(r"[^\W\d_]+")
-# the most letters and words of a text that are examined
-MAX_EXAMINED_LETTERS = 4_000
-MAX_EXAMINED_WORDS = 200
-# Least share of function words that decides alone, and its least ratio to the next language's.
-MIN_FUNCTION_WORD_SHARE, MIN_SHARE_RATIO = (0.25, 2.5)
-# The least score of the chosen language, and its least lead over the next one.
-MIN_LANGUAGE_SCORE, MIN_SCORE_LEAD = (0.75, 0.25)
-FUNCTION_WORD_WEIGHT = (
-    2.0  # weight of the share of function words; lingua's confidence has weight 1
-)
-MAX_QUESTION_WORDS = 30  # words of the longest text that may be one question
-# Fewest words for which lingua is asked, and for which it is trusted without a function word.
-MIN_DETECTOR_WORDS, MIN_TRUSTED_WORDS = (3, 10)
-# Pieces of a sample, letters of a piece, and the least share of a further language that is named.
-SAMPLE_PIECES, PIECE_LETTERS, MIN_NAMED_SHARE = (40, 600, 0.15)
+
+
+@dataclass(frozen=True)
+class DetectionDefaults:
+    """Sample sizes and thresholds of language detection."""
+
+    max_examined_letters: int = 4_000  # of a text
+    max_examined_words: int = 200
+    min_function_word_share: float = 0.25  # that decides alone
+    min_share_ratio: float = 2.5  # of that share to the next language's
+    min_language_score: float = 0.75  # of the chosen language
+    min_score_lead: float = 0.25  # over the next language
+    function_word_weight: float = 2.0  # of their share; lingua's confidence has weight 1
+    max_question_words: int = 30  # of the longest text that may be one question
+    min_detector_words: int = 3  # for which lingua is asked
+    min_trusted_words: int = 10  # for which lingua is trusted without a function word
+    sample_pieces: int = 40
+    piece_letters: int = 600  # letters of a piece of a sample
+    min_named_share: float = 0.15  # of a further language that is named
+
+
+DETECTION = DetectionDefaults()
 
 
 @dataclass(frozen=True)
@@ -48,7 +55,7 @@ class Detection:
         return {
             code: share
             for code, share in self.shares.items()
-            if code != self.code and share >= MIN_NAMED_SHARE
+            if code != self.code and share >= DETECTION.min_named_share
         }
 
     @property
@@ -100,12 +107,12 @@ def detect_language(texts: Sequence[str]) -> Detection:
 
 def _pieces(texts: Sequence[str]) -> Iterator[str]:
     """Yield pieces from texts spread over a list; several from each text if there are few."""
-    each = max(1, SAMPLE_PIECES // max(1, len(texts)))
-    for at in range(0, len(texts), max(1, -(-len(texts) // SAMPLE_PIECES))):
+    each = max(1, DETECTION.sample_pieces // max(1, len(texts)))
+    for at in range(0, len(texts), max(1, -(-len(texts) // DETECTION.sample_pieces))):
         text = texts[at]
-        step = max(PIECE_LETTERS, len(text) // each)
+        step = max(DETECTION.piece_letters, len(text) // each)
         yield from (
-            text[start : start + PIECE_LETTERS]
+            text[start : start + DETECTION.piece_letters]
             for start in range(0, min(len(text), each * step), step)
         )
 
@@ -133,11 +140,13 @@ def language_of(text: str, in_doubt: bool = True) -> str:
     confidence and twice the share of function words, if that leads clearly. A text of a few names
     has no language.
     """
-    text = text[:MAX_EXAMINED_LETTERS]
+    text = text[: DETECTION.max_examined_letters]
     candidates = _written_in(_script(text))
     if len(candidates) < 2:
         return candidates[0].code if candidates else ""
-    words = [word.casefold() for word in LETTERS_ONLY_WORD.findall(text)[:MAX_EXAMINED_WORDS]]
+    words = [
+        word.casefold() for word in LETTERS_ONLY_WORD.findall(text)[: DETECTION.max_examined_words]
+    ]
     asking_code = _asking_language(words, candidates)
     if asking_code:
         return asking_code
@@ -146,14 +155,14 @@ def language_of(text: str, in_doubt: bool = True) -> str:
         for one in candidates
     }
     first, second = sorted(shares.values(), reverse=True)[:2]
-    if first >= MIN_FUNCTION_WORD_SHARE and first >= MIN_SHARE_RATIO * second:
+    if first >= DETECTION.min_function_word_share and first >= DETECTION.min_share_ratio * second:
         return max(shares, key=lambda code: shares[code])
     return _by_confidence(text, len(words), shares) if in_doubt else ""
 
 
 def _asking_language(words: Sequence[str], candidates: Sequence[Language]) -> str:
     """Return the one language whose question word begins a question; empty if it is not one."""
-    if not MIN_DETECTOR_WORDS <= len(words) <= MAX_QUESTION_WORDS:
+    if not DETECTION.min_detector_words <= len(words) <= DETECTION.max_question_words:
         return ""
     codes = _asked_in(words[0], candidates)
     return codes[0] if len(codes) == 1 else ""
@@ -161,14 +170,16 @@ def _asking_language(words: Sequence[str], candidates: Sequence[Language]) -> st
 
 def _by_confidence(text: str, n_words: int, shares: Mapping[str, float]) -> str:
     """Return the language that leads clearly by confidence and share of function words."""
-    confidences = _confidences(text) if n_words >= MIN_DETECTOR_WORDS else {}
+    confidences = _confidences(text) if n_words >= DETECTION.min_detector_words else {}
     scores = {
-        code: confidences.get(code, 0.0) + FUNCTION_WORD_WEIGHT * share
+        code: confidences.get(code, 0.0) + DETECTION.function_word_weight * share
         for code, share in shares.items()
     }
     (best, most), (_, next_most) = sorted(scores.items(), key=lambda one: (-one[1], one[0]))[:2]
-    is_trusted = shares[best] or n_words >= MIN_TRUSTED_WORDS
-    leads_clearly = most >= MIN_LANGUAGE_SCORE and most - next_most >= MIN_SCORE_LEAD
+    is_trusted = shares[best] or n_words >= DETECTION.min_trusted_words
+    leads_clearly = (
+        most >= DETECTION.min_language_score and most - next_most >= DETECTION.min_score_lead
+    )
     return best if is_trusted and leads_clearly else ""
 
 

@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -21,22 +22,31 @@ from core.runtime.meter import ProgressEstimate
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-# Texts that are read before the first prediction. Smaller sets are read all at once.
-FIRST_TEXTS = 64
-# Texts that are read between two predictions: most, least, and per wanted result.
-MAX_ROUND_TEXTS, MIN_ROUND_TEXTS, ROUND_TEXTS_PER_RESULT = (96, 16, 3)
-MAX_FITTED_SCORES = 512  # scores to which the prediction is fitted
-MAX_LIKELIEST_TEXTS = 400  # texts whose probability to be among the best is computed
-# If the first texts are read within so many seconds, their scores were remembered, and most likely
-# those of all texts are.
-CACHED_READ_SECONDS = 0.03
-# Prior variances, chosen by the model evidence on development questions of MetaQA and CWQ.
-GROUP_VARIANCE = 0.025
-WORD_VARIANCE = 0.44
-TOKEN_VARIANCE = 0.45
-LENGTH_VARIANCE = 0.03
-NOISE_VARIANCE = 0.008
-WORD_VARIANCE_ALONE = 1.0  # variance of words without token vectors
+
+@dataclass(frozen=True)
+class ReadingDefaults:
+    """Sizes and prior variances of the order in which candidates are read.
+
+    The variances were chosen by the model evidence on development questions of MetaQA and CWQ.
+    """
+
+    first_texts: int = 64  # read before the first prediction; smaller sets are read whole
+    max_round_texts: int = 96  # read between two predictions
+    min_round_texts: int = 16
+    round_texts_per_result: int = 3  # for each result that is wanted
+    max_fitted_scores: int = 512  # to which the prediction is fitted
+    max_likeliest_texts: int = 400  # whose probability to be among the best is computed
+    # first texts read faster were remembered, and so are most likely all
+    cached_read_seconds: float = 0.03
+    group_variance: float = 0.025
+    word_variance: float = 0.44
+    token_variance: float = 0.45
+    length_variance: float = 0.03
+    noise_variance: float = 0.008
+    word_variance_alone: float = 1.0  # of words without token vectors
+
+
+READING_DEFAULTS = ReadingDefaults()
 TEXT_WORD = re.compile(r"[^\W_]+")
 UNIT_PLURALS = {
     "relation": "relations",
@@ -115,13 +125,17 @@ class Expectation:
         return (
             None
             if self._given is None
-            else np.sqrt(TOKEN_VARIANCE) * _scaled(self._given(self._texts))
+            else np.sqrt(READING_DEFAULTS.token_variance) * _scaled(self._given(self._texts))
         )
 
     @cached_property
     def _rows(self) -> csr_matrix:
         return features(
-            self._texts, self._groups, WORD_VARIANCE_ALONE if self._given is None else WORD_VARIANCE
+            self._texts,
+            self._groups,
+            READING_DEFAULTS.word_variance_alone
+            if self._given is None
+            else READING_DEFAULTS.word_variance,
         )
 
     def begin(self, number: int) -> np.ndarray:
@@ -156,9 +170,12 @@ class Expectation:
         from scipy.linalg import solve_triangular
 
         finite_scores = np.where(np.isfinite(scores), scores, 0.0)
-        fitted, fitted_scores = read[:MAX_FITTED_SCORES], finite_scores[:MAX_FITTED_SCORES]
+        fitted, fitted_scores = (
+            read[: READING_DEFAULTS.max_fitted_scores],
+            finite_scores[: READING_DEFAULTS.max_fitted_scores],
+        )
         root = np.linalg.cholesky(
-            self._likeness(fitted, fitted) + NOISE_VARIANCE * np.eye(len(fitted))
+            self._likeness(fitted, fitted) + READING_DEFAULTS.noise_variance * np.eye(len(fitted))
         )
         ones, whitened_scores = solve_triangular(
             root, np.stack([np.ones(len(fitted)), fitted_scores], axis=1), lower=True
@@ -179,14 +196,18 @@ class Expectation:
             return not_read, float(
                 min(best - len(read_scores), len(not_read)) if len(not_read) else 0
             )
-        likeliest = not_read[:MAX_LIKELIEST_TEXTS]
+        likeliest = not_read[: READING_DEFAULTS.max_likeliest_texts]
         shared = solve_triangular(root, self._likeness(fitted, likeliest), lower=True)
         spread = scale * np.sqrt(
-            np.maximum(self._variances(likeliest) - (shared**2).sum(axis=0), 0.0) + NOISE_VARIANCE
+            np.maximum(self._variances(likeliest) - (shared**2).sum(axis=0), 0.0)
+            + READING_DEFAULTS.noise_variance
         )
         chances = np.round(_chances(expected[likeliest] - read_scores[best - 1], spread), 9)
         return np.concatenate(
-            [likeliest[np.argsort(-chances, kind="stable")], not_read[MAX_LIKELIEST_TEXTS:]]
+            [
+                likeliest[np.argsort(-chances, kind="stable")],
+                not_read[READING_DEFAULTS.max_likeliest_texts :],
+            ]
         ), float(chances.sum())
 
     def _likeness(self, some: np.ndarray, others: np.ndarray) -> np.ndarray:
@@ -253,13 +274,13 @@ def features(texts: Sequence[str], groups: np.ndarray | None, words: float) -> c
     by_word = coo_matrix(
         (values, (np.repeat(np.arange(len(texts)), lengths), columns)), shape
     ).tocsr()
-    by_length = csr_matrix(np.sqrt(LENGTH_VARIANCE) * _scaled(lengths[:, None]))
+    by_length = csr_matrix(np.sqrt(READING_DEFAULTS.length_variance) * _scaled(lengths[:, None]))
     if groups is None:
         return hstack([by_length, by_word], format="csr")
     group_index = np.unique(groups, return_inverse=True)[1].ravel()
     by_group = csr_matrix(
         (
-            np.full(len(group_index), np.sqrt(GROUP_VARIANCE)),
+            np.full(len(group_index), np.sqrt(READING_DEFAULTS.group_variance)),
             (np.arange(len(group_index)), group_index),
         )
     )
@@ -334,7 +355,9 @@ class CandidateScores:
         -------
         float64 [n]; NaN for texts that were not read.
         """
-        is_small = len(self.distinct) <= FIRST_TEXTS // (1 + bool(self._task.earlier))
+        is_small = len(self.distinct) <= READING_DEFAULTS.first_texts // (
+            1 + bool(self._task.earlier)
+        )
         if (
             self._reads_all
             and (fixed or self._task.preview is None)
@@ -370,14 +393,22 @@ class CandidateScores:
             )
         expectation = Expectation(texts, groups, self._tokens)
         best = task.best or number
-        size = max(MIN_ROUND_TEXTS, min(MAX_ROUND_TEXTS, ROUND_TEXTS_PER_RESULT * best))
+        size = max(
+            READING_DEFAULTS.min_round_texts,
+            min(READING_DEFAULTS.max_round_texts, READING_DEFAULTS.round_texts_per_result * best),
+        )
         read_rows = next_rows = (
-            np.zeros(0, np.int64) if earlier else expectation.begin(min(FIRST_TEXTS, self.most))
+            np.zeros(0, np.int64)
+            if earlier
+            else expectation.begin(min(READING_DEFAULTS.first_texts, self.most))
         )
         if not earlier:
             began = time.perf_counter()
             yield next_rows
-            if self._reads_all and time.perf_counter() - began < CACHED_READ_SECONDS:
+            if (
+                self._reads_all
+                and time.perf_counter() - began < READING_DEFAULTS.cached_read_seconds
+            ):
                 yield np.setdiff1d(np.arange(number), read_rows)
                 return
         among = np.arange(len(texts)) < number
@@ -392,7 +423,7 @@ class CandidateScores:
                 return
             next_rows = order[
                 : min(
-                    size if len(read_rows) < MAX_FITTED_SCORES else len(read_rows),
+                    size if len(read_rows) < READING_DEFAULTS.max_fitted_scores else len(read_rows),
                     self.most - len(read_rows),
                 )
             ]

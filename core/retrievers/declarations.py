@@ -31,11 +31,20 @@ RETRIEVER_KEYS = (
 RETRIEVER_TEXT_KEYS = ("title", "url", "python", "folder", "source", "notes")
 # Kinds of source that a retriever serves. A row that names none serves both.
 RETRIEVER_SOURCES = ("graph", "corpus")
-# seconds: the default, and the largest value allowed
-DEFAULT_TIMEOUT_SECONDS = 30.0
-MAX_TIMEOUT_SECONDS = 600.0
-# Default numbers of paths and of documents, and the largest value allowed for either.
-DEFAULT_RETAINED_PATHS, DEFAULT_RETAINED_DOCUMENTS, MAX_RETAINED_RESULTS = 32, 10, 1000
+
+
+@dataclass(frozen=True)
+class RetrieverDefaults:
+    """Defaults and bounds of a declared retriever."""
+
+    timeout_seconds: float = 30.0
+    max_timeout_seconds: float = 600.0
+    retained_paths: int = 32
+    retained_documents: int = 10
+    max_retained_results: int = 1000
+
+
+RETRIEVER_DEFAULTS = RetrieverDefaults()
 # Headers that the program sets itself, so that a row may not.
 RESERVED_HEADERS = (
     "host",
@@ -71,9 +80,9 @@ class Retriever:
     url: str = ""
     python: str = ""
     folder: Path = Path()
-    timeout: float = DEFAULT_TIMEOUT_SECONDS
-    keep: int = DEFAULT_RETAINED_PATHS
-    keep_documents: int = DEFAULT_RETAINED_DOCUMENTS
+    timeout: float = RETRIEVER_DEFAULTS.timeout_seconds
+    keep: int = RETRIEVER_DEFAULTS.retained_paths
+    keep_documents: int = RETRIEVER_DEFAULTS.retained_documents
     version: str = ""
     headers: tuple[tuple[str, str], ...] = ()
     notes: str = ""
@@ -228,13 +237,32 @@ def _retriever(name: str, row: Any, where: str) -> Retriever:
         row.get("python", ""),
         home_folder() / Path(row.get("folder", "")).expanduser(),
         timeout=float(
-            _number(row, "timeout", DEFAULT_TIMEOUT_SECONDS, 0.1, MAX_TIMEOUT_SECONDS, where)
+            _number(
+                row,
+                "timeout",
+                RETRIEVER_DEFAULTS.timeout_seconds,
+                0.1,
+                RETRIEVER_DEFAULTS.max_timeout_seconds,
+                where,
+            )
         ),
         keep=_number(
-            row, "keep", DEFAULT_RETAINED_PATHS, 1, MAX_RETAINED_RESULTS, where, whole=True
+            row,
+            "keep",
+            RETRIEVER_DEFAULTS.retained_paths,
+            1,
+            RETRIEVER_DEFAULTS.max_retained_results,
+            where,
+            whole=True,
         ),
         keep_documents=_number(
-            row, "keep", DEFAULT_RETAINED_DOCUMENTS, 1, MAX_RETAINED_RESULTS, where, whole=True
+            row,
+            "keep",
+            RETRIEVER_DEFAULTS.retained_documents,
+            1,
+            RETRIEVER_DEFAULTS.max_retained_results,
+            where,
+            whole=True,
         ),
         version=str(row.get("version", "")),
         headers=_headers(row.get("headers", {}), where),

@@ -15,14 +15,22 @@ from core.errors import nearest, shorten
 REPLY_KEYS, PATH_KEYS = ("paths", "nodes", "answers"), ("nodes", "relations", "forward", "score")
 DOCUMENT_KEYS = ("documents", "chunks", "answer", "prompt")
 DOCUMENT_PARTS = ("id", "title", "text", "score")
-# Bounds of a reply: paths, names in a list, hops of a path, and characters of a name.
-MAX_REPLY_PATHS = 10_000
-MAX_REPLY_NAMES = 10_000
-MAX_REPLY_HOPS = 16
-MAX_REPLY_NAME_CHARACTERS = 2_000
-MAX_NOTE_EXAMPLES = 3  # names that a note quotes
-# Bounds of a reply: documents, and characters of a text.
-MAX_REPLY_DOCUMENTS, MAX_REPLY_DOCUMENT_CHARACTERS = 10_000, 1_000_000
+
+
+@dataclass(frozen=True)
+class RetrieverReplyLimits:
+    """Bounds of the reply of a retriever."""
+
+    max_paths: int = 10_000
+    max_names: int = 10_000  # in a list
+    max_hops: int = 16  # of a path
+    max_name_characters: int = 2_000
+    max_note_examples: int = 3  # names that a note quotes
+    max_documents: int = 10_000
+    max_document_characters: int = 1_000_000
+
+
+REPLY_LIMITS = RetrieverReplyLimits()
 NOT_FOR_TRIPLES = (
     "it has documents, and of a graph of triples paths, nodes or answers are asked for; ask it "
     "of a corpus"
@@ -110,14 +118,15 @@ def check_reply(data: Any) -> RetrieverReply:
     notes = [_unknown("reply", key, REPLY_KEYS) for key in data if key not in REPLY_KEYS]
     paths = [
         _path(one, f"path {i}", notes)
-        for i, one in enumerate(_list(data, "paths", MAX_REPLY_PATHS), 1)
+        for i, one in enumerate(_list(data, "paths", REPLY_LIMITS.max_paths), 1)
     ]
     hits = [
-        _hit(one, f"node {i}") for i, one in enumerate(_list(data, "nodes", MAX_REPLY_NAMES), 1)
+        _hit(one, f"node {i}")
+        for i, one in enumerate(_list(data, "nodes", REPLY_LIMITS.max_names), 1)
     ]
     answers = [
         _name(one, f"answer {i}")
-        for i, one in enumerate(_list(data, "answers", MAX_REPLY_NAMES), 1)
+        for i, one in enumerate(_list(data, "answers", REPLY_LIMITS.max_names), 1)
     ]
     ordered = _best_first(paths, [path.score for path in paths], "paths", notes)
     return RetrieverReply(
@@ -148,7 +157,7 @@ def check_documents_reply(data: Any) -> DocumentsReply:
     documents = [
         _document(one, f"entry {i} of “{key}”", notes)
         for key in DOCUMENT_KEYS[:2]
-        for i, one in enumerate(_list(data, key, MAX_REPLY_DOCUMENTS), 1)
+        for i, one in enumerate(_list(data, key, REPLY_LIMITS.max_documents), 1)
     ]
     ordered = _best_first(documents, [one.score for one in documents], "documents", notes)
     answer, prompt = (_text(data, key, "the reply") for key in ("answer", "prompt"))
@@ -183,7 +192,7 @@ def _text(data: Mapping, key: str, where: str) -> str | None:
         value = str(value)
     if value is None:
         return None
-    if not isinstance(value, str) or len(value) > MAX_REPLY_DOCUMENT_CHARACTERS:
+    if not isinstance(value, str) or len(value) > REPLY_LIMITS.max_document_characters:
         raise UnfitReply(f"“{key}” of {where} should be a text, not {shorten(repr(value), 60)}")
     return _without_surrogates(value, f"“{key}” of {where}")
 
@@ -201,7 +210,8 @@ def _path(data: Any, where: str, notes: list[str]) -> TextPath:
         raise UnfitReply(f"{where} should be an object with “nodes” and “relations”")
     notes += [_unknown("path", key, PATH_KEYS) for key in data if key not in PATH_KEYS]
     nodes = tuple(
-        _name(one, f"a node of {where}") for one in _list(data, "nodes", MAX_REPLY_HOPS + 1, where)
+        _name(one, f"a node of {where}")
+        for one in _list(data, "nodes", REPLY_LIMITS.max_hops + 1, where)
     )
     if len(nodes) < 2:
         raise UnfitReply(f"{where} should have at least two nodes")
@@ -223,7 +233,7 @@ def _step_values(
     if data.get(key) is None:
         return (None,) * (len(nodes) - 1)
     values = tuple(
-        None if one is None else read(one) for one in _list(data, key, MAX_REPLY_HOPS, where)
+        None if one is None else read(one) for one in _list(data, key, REPLY_LIMITS.max_hops, where)
     )
     if len(values) != len(nodes) - 1:
         raise UnfitReply(
@@ -251,7 +261,11 @@ def _list(data: Mapping, key: str, most: int, where: str = "") -> list:
 
 
 def _name(value: Any, where: str) -> str:
-    if not isinstance(value, str) or not value.strip() or len(value) > MAX_REPLY_NAME_CHARACTERS:
+    if (
+        not isinstance(value, str)
+        or not value.strip()
+        or len(value) > REPLY_LIMITS.max_name_characters
+    ):
         raise UnfitReply(f"{where} should be a name, not {shorten(repr(value), 60)}")
     return _without_surrogates(value, where)
 
@@ -302,9 +316,9 @@ def quote_examples(texts: Iterable[str]) -> str:
     '“a”, “b”, “c” and others'
     """
     texts = list(texts)
-    return ", ".join(f"“{shorten(text, 60)}”" for text in texts[:MAX_NOTE_EXAMPLES]) + (
-        " and others" if len(texts) > MAX_NOTE_EXAMPLES else ""
-    )
+    return ", ".join(
+        f"“{shorten(text, 60)}”" for text in texts[: REPLY_LIMITS.max_note_examples]
+    ) + (" and others" if len(texts) > REPLY_LIMITS.max_note_examples else "")
 
 
 def _unknown(where: str, key: Any, known: Sequence[str]) -> str:

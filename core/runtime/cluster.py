@@ -19,15 +19,24 @@ from core.watch import NO_WATCH, Watch
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-# Pieces of work under way at a time for each worker. Results are yielded in order, and no worker
-# runs idle meanwhile.
-PIECES_PER_WORKER = 4
-MAX_PIECE_RETRIES = 1  # retries of a piece after its worker died
-MAX_RAY_STARTS = 3  # attempts to start Ray
-RAY_CHECK_SECONDS = 0.2  # seconds between two checks for cancellation
-OBJECT_STORE_BYTES = 256 * 1024 * 1024  # bytes of Ray's shared memory on this computer
+
+
+@dataclass(frozen=True)
+class ClusterDefaults:
+    """Sizes and retries of work on a Ray cluster."""
+
+    # under way at a time, so that no worker idles while results are yielded in order
+    pieces_per_worker: int = 4
+    max_piece_retries: int = 1  # after its worker died
+    max_ray_starts: int = 3  # attempts to start Ray
+    check_seconds: float = 0.2  # between two checks for cancellation
+    object_store_bytes: int = 256 * 1024 * 1024  # of Ray's shared memory on this computer
+
+
+CLUSTER = ClusterDefaults()
 WORKER_DIED_MESSAGE = (
-    f"The worker process at this piece of work died {MAX_PIECE_RETRIES + 1} times, perhaps because memory ran out; "
+    f"The worker process at this piece of work died {CLUSTER.max_piece_retries + 1} times, "
+    "perhaps because memory ran out; "
     f"try it with fewer workers."
 )
 
@@ -85,8 +94,8 @@ class Workers:
             return
         with self.started() as ray:
             work_reference, settings = ray.put(work), _settings()
-            task = ray.remote(_run_item).options(num_cpus=1, max_retries=MAX_PIECE_RETRIES)
-            room = PIECES_PER_WORKER * (
+            task = ray.remote(_run_item).options(num_cpus=1, max_retries=CLUSTER.max_piece_retries)
+            room = CLUSTER.pieces_per_worker * (
                 self.count or max(1, int(ray.cluster_resources().get("CPU", 1)))
             )
             waiting: deque[tuple[Item, Any]] = deque()
@@ -138,7 +147,7 @@ class Workers:
         """
         local_options = {
             "include_dashboard": False,
-            "object_store_memory": OBJECT_STORE_BYTES,
+            "object_store_memory": CLUSTER.object_store_bytes,
             "_temp_dir": folder,
             "_node_ip_address": "127.0.0.1",
         }
@@ -147,14 +156,17 @@ class Workers:
             if self.address
             else {"address": "local", "num_cpus": self.count or None, **local_options}
         )
-        for attempt in range(1, MAX_RAY_STARTS + 1):
+        for attempt in range(1, CLUSTER.max_ray_starts + 1):
             try:
                 ray.init(**options, log_to_driver=False, logging_level="error")
                 return
             # Ray raises a bare Exception if its processes take too long to start.
             except Exception as error:
                 ray.shutdown()
-                if "timed out during startup" not in str(error) or attempt == MAX_RAY_STARTS:
+                if (
+                    "timed out during startup" not in str(error)
+                    or attempt == CLUSTER.max_ray_starts
+                ):
                     raise HopscopeError(
                         f"Ray cannot be used{' at ' + self.address if self.address else ''}: "
                         f"{shorten(error, 200)}"
@@ -180,7 +192,7 @@ def _run_item(
 
 def _result(ray, reply, watch: Watch = NO_WATCH) -> Any:
     """Wait for the result of a piece of work and return it."""
-    while not ray.wait([reply], timeout=RAY_CHECK_SECONDS)[0]:
+    while not ray.wait([reply], timeout=CLUSTER.check_seconds)[0]:
         watch.check()
     try:
         result, error = ray.get(reply)

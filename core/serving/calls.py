@@ -6,7 +6,7 @@ They are the same over every protocol.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from core.diagnosis.verdict.verdict_words import explain_comparison
@@ -27,18 +27,25 @@ from core.types import Question
 if TYPE_CHECKING:
     from core.engine import Engine, MethodComparison
 
-# Most paths of a lane, and most hits of each kind. Most characters of a text in a reply.
-MAX_LANE_ITEMS, MAX_REPLY_TEXT_CHARACTERS = 50, 2_000
-MAX_SAMPLE_QUESTIONS = 1_000  # most questions of an evaluation
-# most characters of a question, of an error message
-MAX_REQUEST_QUESTION_CHARACTERS = 20_000
-MAX_ERROR_CHARACTERS = 300
-JOB_POLL_SECONDS = 0.1  # seconds between two checks whether a job has ended
+
+@dataclass(frozen=True)
+class ServingLimits:
+    """Bounds of requests and replies of the servers."""
+
+    max_lane_items: int = 50  # paths of a lane, and hits of each kind
+    max_reply_text_characters: int = 2_000
+    max_sample_questions: int = 1_000  # of an evaluation
+    max_question_characters: int = 20_000
+    max_error_characters: int = 300
+    job_poll_seconds: float = 0.1  # between two checks whether a job has ended
+
+
+SERVING = ServingLimits()
 
 
 def refusal(error: HopscopeError) -> str:
-    """Return the message of an error, cut to `MAX_ERROR_CHARACTERS` characters."""
-    return shorten(error, MAX_ERROR_CHARACTERS)
+    """Return the message of an error, cut to `SERVING.max_error_characters` characters."""
+    return shorten(error, SERVING.max_error_characters)
 
 
 def field_fault(where: Iterable[object], kind: str, why: str) -> str:
@@ -134,19 +141,18 @@ def compare(
     entities : entities at which the search starts; empty for those that the question names.
     answers, gold : known answers, and ids of the documents that hold the evidence.
     language_model : whether a language model answers.
-    items : most paths and most hits of each kind in a lane, 1 to `MAX_LANE_ITEMS`.
+    items : most paths and most hits of each kind in a lane, 1 to `SERVING.max_lane_items`.
 
     Returns
-    -------
-    The comparison, with texts cut at `MAX_REPLY_TEXT_CHARACTERS`. `verdict` says where the correct
-    answer was lost.
+    ------- The comparison, with texts cut at `SERVING.max_reply_text_characters`. `verdict` says
+    where the correct answer was lost.
 
     Raises
     ------
     HopscopeError
         If the question cannot be asked.
     """
-    checked_number(items, "items", 1, MAX_LANE_ITEMS)
+    checked_number(items, "items", 1, SERVING.max_lane_items)
     comparison = _run_comparison(
         engine, question, methods, graph, corpus, entities, answers, gold, language_model, seed
     )
@@ -171,7 +177,7 @@ def retrieve(
     method : id of a method or a line of operators; empty for the usual method of the source.
     graph, corpus : name of the graph or of the corpus; at most one of them.
     entities : entities at which the search starts; empty for those that the question names.
-    items : most paths and most hits of each kind, 1 to `MAX_LANE_ITEMS`.
+    items : most paths and most hits of each kind, 1 to `SERVING.max_lane_items`.
 
     Returns
     -------
@@ -183,7 +189,7 @@ def retrieve(
     HopscopeError
         If the question cannot be asked, or the method fails.
     """
-    checked_number(items, "items", 1, MAX_LANE_ITEMS)
+    checked_number(items, "items", 1, SERVING.max_lane_items)
     checked_text(method, "method")
     comparison = _run_comparison(
         engine, question, [method] if method else (), graph, corpus, entities, (), (), False, seed
@@ -309,7 +315,7 @@ def evaluate(
     ----------
     questions : name of a question set; a file is refused.
     methods : ids of methods or lines of operators.
-    sample : number of questions, 1 to `MAX_SAMPLE_QUESTIONS`.
+    sample : number of questions, 1 to `SERVING.max_sample_questions`.
     language_model : whether a language model answers.
 
     Returns
@@ -327,7 +333,7 @@ def evaluate(
     from core.evaluation.runs.evaluation_jobs import evaluate as start
     from core.evaluation.runs.store import Store, evaluations_file
 
-    checked_number(sample, "sample", 1, MAX_SAMPLE_QUESTIONS)
+    checked_number(sample, "sample", 1, SERVING.max_sample_questions)
     checked_number(seed, "seed", 0, MAX_SEED)
     checked_text(questions, "questions", MAX_NAME_LETTERS)
     checked_texts(methods, "methods")
@@ -395,16 +401,16 @@ def bound_reply(value: Any, items: int) -> Any:
     """Return plain data with bounded lists of paths and hits and bounded texts.
 
     At most `items` paths of a lane and hits of each kind are kept, and never more than
-    `MAX_LANE_ITEMS`. Texts are cut at `MAX_REPLY_TEXT_CHARACTERS`. `left_out` in a lane counts the
-    items that were removed.
+    `SERVING.max_lane_items`. Texts are cut at `SERVING.max_reply_text_characters`. `left_out` in a
+    lane counts the items that were removed.
 
     >>> from core.serving.calls import bound_reply
     >>> bound_reply({"paths": [1, 2, 3], "hits": {"chunk": [4, 5]}}, 2)
     {'paths': [1, 2], 'hits': {'chunk': [4, 5]}, 'left_out': 1}
     """
-    most = max(1, min(items, MAX_LANE_ITEMS))
+    most = max(1, min(items, SERVING.max_lane_items))
     if isinstance(value, str):
-        return shorten(value, MAX_REPLY_TEXT_CHARACTERS)
+        return shorten(value, SERVING.max_reply_text_characters)
     if isinstance(value, list | tuple):
         return [bound_reply(one, items) for one in value]
     if not isinstance(value, Mapping):
@@ -432,7 +438,7 @@ def _run_comparison(
     model: bool,
     seed: int,
 ) -> MethodComparison:
-    checked_text(question, "question", MAX_REQUEST_QUESTION_CHARACTERS)
+    checked_text(question, "question", SERVING.max_question_characters)
     for values, field in (
         (methods, "methods"),
         (entities, "entities"),
@@ -455,7 +461,7 @@ def _run_comparison(
 
 def _wait_for_job(job: Any) -> Any:
     """Wait until a job has ended and return it. Raises HopscopeError if it failed."""
-    while not job.wait(JOB_POLL_SECONDS):
+    while not job.wait(SERVING.job_poll_seconds):
         pass
     if job.error:
         raise HopscopeError(job.error)

@@ -38,12 +38,12 @@ class RequestBody(BaseModel):
 class QuestionRequest(RequestBody):
     """Body of a request with a question and the graph or corpus to ask."""
 
-    question: str = Field(min_length=1, max_length=calls.MAX_REQUEST_QUESTION_CHARACTERS)
+    question: str = Field(min_length=1, max_length=calls.SERVING.max_question_characters)
     graph: BoundedName = ""
     corpus: BoundedName = ""
     entities: BoundedNames = []
     seed: int = 0
-    items: int = Field(default=10, ge=1, le=calls.MAX_LANE_ITEMS)
+    items: int = Field(default=10, ge=1, le=calls.SERVING.max_lane_items)
 
 
 class CompareRequest(QuestionRequest):
@@ -66,7 +66,7 @@ class EvaluateRequest(RequestBody):
 
     questions: BoundedName
     methods: BoundedNames = Field(min_length=1)
-    sample: int = Field(default=20, ge=1, le=calls.MAX_SAMPLE_QUESTIONS)
+    sample: int = Field(default=20, ge=1, le=calls.SERVING.max_sample_questions)
     seed: int = 0
     language_model: bool = False
 
@@ -161,7 +161,7 @@ def _add_error_handlers(made: FastAPI) -> None:
     @made.exception_handler(RequestValidationError)
     async def unfit(request: Request, error: RequestValidationError) -> JSONResponse:
         return JSONResponse(
-            {"error": shorten(_request_fault(error), calls.MAX_ERROR_CHARACTERS)}, 400
+            {"error": shorten(_request_fault(error), calls.SERVING.max_error_characters)}, 400
         )
 
     @made.exception_handler(StarletteHTTPException)
@@ -171,7 +171,7 @@ def _add_error_handlers(made: FastAPI) -> None:
     @made.exception_handler(Exception)
     async def failed(request: Request, error: Exception) -> JSONResponse:
         return JSONResponse(
-            {"error": shorten(error_sentence(error), calls.MAX_ERROR_CHARACTERS)}, 500
+            {"error": shorten(error_sentence(error), calls.SERVING.max_error_characters)}, 500
         )
 
 

@@ -65,7 +65,7 @@ def server(engine: Engine) -> MCPServer:
                         calls.field_fault(
                             first_fault["loc"], first_fault["type"], first_fault["msg"]
                         ),
-                        calls.MAX_ERROR_CHARACTERS,
+                        calls.SERVING.max_error_characters,
                     )
                 ) from error
 
@@ -81,7 +81,9 @@ def server(engine: Engine) -> MCPServer:
         except HopscopeError as error:
             raise ToolError(calls.refusal(error)) from None
         except Exception as error:
-            raise ToolError(shorten(error_sentence(error), calls.MAX_ERROR_CHARACTERS)) from error
+            raise ToolError(
+                shorten(error_sentence(error), calls.SERVING.max_error_characters)
+            ) from error
 
     @mcp_server.tool()
     async def compare(
@@ -207,6 +209,6 @@ def server(engine: Engine) -> MCPServer:
             found = comparison_dict(comparison_of_case(checked_text(case, "case")))
         except HopscopeError as error:
             raise ResourceError(calls.refusal(error)) from None
-        return json_text(calls.bound_reply(found, calls.MAX_LANE_ITEMS))
+        return json_text(calls.bound_reply(found, calls.SERVING.max_lane_items))
 
     return mcp_server

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from core.datasets import datasets
-from core.diagnosis.changes.size_advice import DEFAULT_ADVISED_NODES, advise_subgraph_size
+from core.diagnosis.changes.size_advice import SIZE_ADVICE, advise_subgraph_size
 from core.engine import Engine
 from core.graph.names.lookup import name_lookup
 from core.graph.pagerank.top_nodes import top_pagerank
@@ -31,7 +31,7 @@ def run() -> list[dict]:
         ]
         told = np.array([_measure_question(graph, question) for question in drawn])
         for i, which in enumerate(
-            (f"{DEFAULT_ADVISED_NODES:,} nodes", "suggested, hops known", "suggested, words alone")
+            (f"{SIZE_ADVICE.nodes:,} nodes", "suggested, hops known", "suggested, words alone")
         ):
             recall, hit, nodes, seconds = told[:, i].mean(0)
             note = (
@@ -57,31 +57,28 @@ def _measure_question(graph, question) -> list[tuple[float, float, float, float]
     seeds = tuple(name_lookup(graph).find(entity) for entity in question.entities)
     ranks = {
         int(node): rank
-        for rank, node in enumerate(top_pagerank(graph, seeds, DEFAULT_ADVISED_NODES)[0])
+        for rank, node in enumerate(top_pagerank(graph, seeds, SIZE_ADVICE.nodes)[0])
     }
     places = np.array(
         [
             min(
-                (
-                    ranks.get(node, DEFAULT_ADVISED_NODES)
-                    for node in name_lookup(graph).exact(answer)
-                ),
-                default=DEFAULT_ADVISED_NODES,
+                (ranks.get(node, SIZE_ADVICE.nodes) for node in name_lookup(graph).exact(answer)),
+                default=SIZE_ADVICE.nodes,
             )
             for answer in question.answers
         ]
     )
     told = [
         (
-            (places < DEFAULT_ADVISED_NODES).mean(),
-            (places < DEFAULT_ADVISED_NODES).any(),
-            DEFAULT_ADVISED_NODES,
+            (places < SIZE_ADVICE.nodes).mean(),
+            (places < SIZE_ADVICE.nodes).any(),
+            SIZE_ADVICE.nodes,
             0.0,
         )
     ]
     for asked in (question, replace(question, hops=None)):
         start = time.perf_counter()
         keep = advise_subgraph_size(graph, asked, seeds).keep
-        inside = places < min(keep, DEFAULT_ADVISED_NODES)
+        inside = places < min(keep, SIZE_ADVICE.nodes)
         told.append((inside.mean(), inside.any(), keep, time.perf_counter() - start))
     return told

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 
 from core.builds import find_build
 from core.builds.base import MAX_PARALLEL_REQUESTS, BuildContext, BuildState
-from core.builds.extract.described_names import MAX_DESCRIPTION_REPLY_TOKENS, DescribedNames
+from core.builds.extract.described_names import DESCRIPTION_LIMITS, DescribedNames
 from core.builds.extract.noun_phrases import NounPhrases
 from core.builds.run import build_context
 from core.corpus import open_corpus
@@ -82,7 +82,7 @@ def _reply(
 ) -> ChatReply:
     found = ctx.kept.find(
         ctx.chat(MODEL).key(
-            messages, schema=operator._schema(names), max_tokens=MAX_DESCRIPTION_REPLY_TOKENS
+            messages, schema=operator._schema(names), max_tokens=DESCRIPTION_LIMITS.max_reply_tokens
         )
     )
     assert found is not None  # The reply was requested just before.

@@ -60,7 +60,7 @@ def main(argv: list[str]) -> None:
         prog="python -m tests.benchmarks neighbours", description=__doc__.split("\n")[0]
     )
     parser.add_argument("--vectors", default="200000", metavar="N,N...")
-    parser.add_argument("--part", type=int, default=vectors.PART_VECTORS)
+    parser.add_argument("--part", type=int, default=vectors.VECTOR_INDEX.part_vectors)
     parser.add_argument("--whole", action="store_true")
     parser.add_argument("--folder", type=Path)
     options = parser.parse_args(argv)
@@ -74,8 +74,8 @@ def main(argv: list[str]) -> None:
 
 def row(blocks: SyntheticBlocks, part: int) -> str:
     """Measurements of vectors in parts of this size."""
-    vectors.MAX_WHOLE_INDEX_VECTORS = vectors.PART_VECTORS = part
-    vectors.MAX_EXACT_VECTORS = 0
+    vectors.VECTOR_INDEX.max_whole_index_vectors = vectors.VECTOR_INDEX.part_vectors = part
+    vectors.VECTOR_INDEX.max_exact_vectors = 0
     _forget_peak()
     start = time.process_time()
     index, kind, _ = vectors.build_search_index(blocks)

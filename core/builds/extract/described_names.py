@@ -25,12 +25,20 @@ from core.prompts import load_prompts, make_messages
 from core.types import Usage
 
 DESCRIPTION_PROMPTS = "described_names"
-# most characters of each field
-MAX_DESCRIPTION_CHARACTERS = 90
-MAX_LINK_CHARACTERS = 60
-MAX_KEYWORD_CHARACTERS = 30
-MAX_DESCRIPTION_REPLY_TOKENS = 700  # most tokens of a reply
-EXPECTED_DESCRIPTION_TOKENS = 330  # tokens of a reply, as long as no reply is saved
+
+
+@dataclass(frozen=True)
+class DescriptionLimits:
+    """Lengths of descriptions of names by a language model."""
+
+    max_characters: int = 90
+    max_link_characters: int = 60
+    max_keyword_characters: int = 30
+    max_reply_tokens: int = 700
+    expected_tokens: int = 330  # of a reply, as long as no reply is saved
+
+
+DESCRIPTION_LIMITS = DescriptionLimits()
 GROUP_TYPE = "group"  # Type of peoples and creeds, which are rarely the subject of a chunk.
 UNDESCRIBED_NAMES_NOTE = "the reply could not be read; its names stand without descriptions"
 CUT_NAMES_NOTE = "the reply was cut short; what had ended of it is kept"
@@ -75,7 +83,7 @@ class DescribedNames(Extractor):
             [
                 load_prompts(DESCRIPTION_PROMPTS),
                 self._schema(["name", "other"]),
-                MAX_DESCRIPTION_REPLY_TOKENS,
+                DESCRIPTION_LIMITS.max_reply_tokens,
             ],
             sort_keys=True,
         )
@@ -117,7 +125,7 @@ class DescribedNames(Extractor):
             _, names, prompt = self._asked(text, named)
             prompt = in_language(prompt, ctx)
             if names and chat.saved(
-                [prompt], self._schema(names), MAX_DESCRIPTION_REPLY_TOKENS
+                [prompt], self._schema(names), DESCRIPTION_LIMITS.max_reply_tokens
             ) == [None]:
                 calls += 1
                 tokens_read += estimate_tokens(prompt)
@@ -125,7 +133,10 @@ class DescribedNames(Extractor):
         usage = Usage(
             calls,
             tokens_read,
-            round(calls * (measured_usage[2] if measured_usage else EXPECTED_DESCRIPTION_TOKENS)),
+            round(
+                calls
+                * (measured_usage[2] if measured_usage else DESCRIPTION_LIMITS.expected_tokens)
+            ),
         )
         return usage, estimate_model_seconds(ctx, self.model, usage)
 
@@ -154,7 +165,7 @@ class DescribedNames(Extractor):
                 chat,
                 ctx,
                 schema=self._schema(names),
-                max_tokens=MAX_DESCRIPTION_REPLY_TOKENS,
+                max_tokens=DESCRIPTION_LIMITS.max_reply_tokens,
             )
         except BadInput:
             return Facts(entities, unreadable=1, notes=(LONG_CHUNK_NOTE,))
@@ -205,12 +216,12 @@ class DescribedNames(Extractor):
             "type": "array",
             "prefixItems": [
                 {"enum": list(names)},
-                text(MAX_LINK_CHARACTERS),
+                text(DESCRIPTION_LIMITS.max_link_characters),
                 {"enum": list(names)},
-                text(MAX_KEYWORD_CHARACTERS),
+                text(DESCRIPTION_LIMITS.max_keyword_characters),
             ],
         }
-        about = {name: text(MAX_DESCRIPTION_CHARACTERS) for name in names}
+        about = {name: text(DESCRIPTION_LIMITS.max_characters) for name in names}
         lists = {
             "about": {
                 "type": "object",

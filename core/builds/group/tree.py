@@ -10,8 +10,8 @@ import numpy as np
 
 from core.builds.base import BuildContext, BuildOperator, BuildState
 from core.builds.clustering import (
+    CLUSTERING,
     REDUCERS,
-    REGULARISATION,
     Clusters,
     cluster_balanced,
     cluster_by_mixtures,
@@ -30,14 +30,23 @@ SUMMARISES = "summarises"
 EMPTY_SUMMARY_NOTE = (
     "A summary came back empty; the sentences nearest to the mean stand in its place."
 )
-# Expected: summaries per chunk, tokens read, and tokens written per token of a summary's length.
-SUMMARIES_PER_CHUNK, TOKENS_READ_PER_SUMMARY, TOKENS_WRITTEN_PER_LENGTH = (0.2, 1160, 1.4)
-MAX_TOP_NODES = 11  # most nodes of the top layer
-MAX_SPLIT_DEPTH = 20  # most times that a cluster with too long texts is split
-MAX_EXHAUSTIVE_CHUNKS = (
-    20_000  # most chunks for which every number of components of a mixture is tried
-)
-KMEANS_CLUSTER_CHUNKS = 10  # chunks in a cluster of balanced k-means
+
+
+@dataclass(frozen=True)
+class SummaryTreeDefaults:
+    """Expected cost and limits of a tree of summaries."""
+
+    summaries_per_chunk: float = 0.2  # expected
+    tokens_read_per_summary: int = 1160
+    tokens_written_per_length: float = 1.4  # per token of a summary's length
+    max_top_nodes: int = 11  # of the top layer
+    max_split_depth: int = 20  # times that a cluster with too long texts is split
+    # for which every number of components of a mixture is tried
+    max_exhaustive_chunks: int = 20_000
+    kmeans_cluster_chunks: int = 10  # in a cluster of balanced k-means
+
+
+SUMMARY_TREE = SummaryTreeDefaults()
 
 
 @dataclass(frozen=True, repr=False)
@@ -119,14 +128,14 @@ class Tree(BuildOperator):
         Their 183, 602 and 1,067 chunks gave 26, 117 and 261 summaries.
         """
         calls = (
-            math.ceil(SUMMARIES_PER_CHUNK * chunks)
-            if self.summaries == "llm" and chunks > MAX_TOP_NODES
+            math.ceil(SUMMARY_TREE.summaries_per_chunk * chunks)
+            if self.summaries == "llm" and chunks > SUMMARY_TREE.max_top_nodes
             else 0
         )
         return Usage(
             calls,
-            TOKENS_READ_PER_SUMMARY * calls,
-            round(TOKENS_WRITTEN_PER_LENGTH * self.length) * calls,
+            SUMMARY_TREE.tokens_read_per_summary * calls,
+            round(SUMMARY_TREE.tokens_written_per_length * self.length) * calls,
         )
 
     def apply(self, made: BuildState, ctx: BuildContext) -> BuildState:
@@ -134,10 +143,10 @@ class Tree(BuildOperator):
         grown = GrowingTree(made.chunks)
         layer = np.arange(len(made.chunks))
         for level in range(1, self.layers + 1):
-            if len(layer) <= MAX_TOP_NODES:
+            if len(layer) <= SUMMARY_TREE.max_top_nodes:
                 break
             ctx.watch.report(f"Layer {level} of the tree", (level - 1) / self.layers)
-            sought = len(made.chunks) > MAX_EXHAUSTIVE_CHUNKS
+            sought = len(made.chunks) > SUMMARY_TREE.max_exhaustive_chunks
             layer_clusters = self._found(
                 [grown.texts[node] for node in layer],
                 [grown.sizes[node] for node in layer],
@@ -169,7 +178,7 @@ class Tree(BuildOperator):
         The shipped ones are found by the texts and the settings that they depend on.
         """
         if self.clusters == "mixture":
-            kind = f"{self.clusters} of regularisation {REGULARISATION}"
+            kind = f"{self.clusters} of regularisation {CLUSTERING.regularisation}"
         else:
             kind = self.clusters
         method = f"{kind} {self.reducer} {self.longest} {self.encoder}{' sought' if sought else ''}"
@@ -205,7 +214,7 @@ class Tree(BuildOperator):
     ) -> Clusters:
         """Return the clusters of some vectors, splitting those with too long texts again."""
         if self.clusters == "k-means":
-            clusters = cluster_balanced(vectors, KMEANS_CLUSTER_CHUNKS, ctx.watch)
+            clusters = cluster_balanced(vectors, SUMMARY_TREE.kmeans_cluster_chunks, ctx.watch)
         else:
             clusters = cluster_by_mixtures(vectors, self.reducer, ctx.watch, sought)
         result: Clusters = []
@@ -213,7 +222,7 @@ class Tree(BuildOperator):
             if sum(sizes[place] for place in cluster) <= self.longest or len(cluster) < 3:
                 result.append(cluster)
             # The vectors give no way to split it.
-            elif depth >= MAX_SPLIT_DEPTH or len(cluster) == len(vectors):
+            elif depth >= SUMMARY_TREE.max_split_depth or len(cluster) == len(vectors):
                 result += split_cluster(cluster, sizes, self.longest)
             else:
                 result += [

@@ -13,16 +13,23 @@ from core.graph.order import top_k
 from core.models.scorers import folded_words
 from core.watch import NO_WATCH, Watch
 
-COMPARE_BLOCK_ROWS = 512  # rows compared with all others in one batch
-# Most rows that are compared with all others. Beyond it, the nearest are searched by HNSW.
-MAX_EXACT_ROWS = 30_000
-# HNSW: M, efConstruction, and the smallest efSearch
-ROW_HNSW_LINKS = 16
-ROW_HNSW_BUILD_EF = 64
-ROW_HNSW_SEARCH_EF = 64
-RECALL_SAMPLE_ROWS = 128  # rows for which the recall of the exact nearest is measured
-COSINE_DECIMALS = 6  # decimals of a cosine; further ones are numerical noise
-MIN_TERM_LETTERS = 3  # fewest letters of a term
+
+@dataclass(frozen=True)
+class RowSearchDefaults:
+    """Sizes of the search for pairs of similar rows."""
+
+    block_rows: int = 512  # compared with all others in one batch
+    # compared with all others; beyond it the nearest are searched by HNSW
+    max_exact_rows: int = 30_000
+    hnsw_links: int = 16  # M of HNSW
+    hnsw_build_ef: int = 64  # efConstruction
+    min_hnsw_search_ef: int = 64  # efSearch
+    recall_sample_rows: int = 128  # for which the recall of the exact nearest is measured
+    cosine_decimals: int = 6  # further ones are numerical noise
+    min_term_letters: int = 3
+
+
+ROW_SEARCH = RowSearchDefaults()
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,15 +63,15 @@ class NeighbourIndex:
         faiss.omp_set_num_threads(1)
         try:
             index = faiss.index_factory(
-                vectors.shape[1], f"HNSW{ROW_HNSW_LINKS}_SQ8", faiss.METRIC_INNER_PRODUCT
+                vectors.shape[1], f"HNSW{ROW_SEARCH.hnsw_links}_SQ8", faiss.METRIC_INNER_PRODUCT
             )
-            index.hnsw.efConstruction = ROW_HNSW_BUILD_EF  # type: ignore[attr-defined]
+            index.hnsw.efConstruction = ROW_SEARCH.hnsw_build_ef  # type: ignore[attr-defined]
             index.train(vectors[:: -(-len(vectors) // 20_000)].astype(np.float32))
-            for first in range(0, len(vectors), COMPARE_BLOCK_ROWS):
+            for first in range(0, len(vectors), ROW_SEARCH.block_rows):
                 watch.check()
                 watch.step(first / len(vectors))
                 index.add(
-                    np.ascontiguousarray(vectors[first : first + COMPARE_BLOCK_ROWS], np.float32)
+                    np.ascontiguousarray(vectors[first : first + ROW_SEARCH.block_rows], np.float32)
                 )
         finally:
             faiss.omp_set_num_threads(threads)
@@ -83,13 +90,13 @@ class NeighbourIndex:
         A row, its nearest others, and their exact cosines float32, ordered by (-cosine, row).
         """
         queries = np.asarray(self.vectors[rows], np.float32)
-        self.index.hnsw.efSearch = max(ROW_HNSW_SEARCH_EF, 2 * (keep + 1))
+        self.index.hnsw.efSearch = max(ROW_SEARCH.min_hnsw_search_ef, 2 * (keep + 1))
         for row, vector, neighbours in zip(
             rows.tolist(), queries, self.index.search(queries, min(len(self.vectors), keep + 8))[1]
         ):
             others = np.sort(neighbours[(neighbours >= 0) & (neighbours != row)])
             cosines = np.round(
-                np.asarray(self.vectors[others], np.float32) @ vector, COSINE_DECIMALS
+                np.asarray(self.vectors[others], np.float32) @ vector, ROW_SEARCH.cosine_decimals
             )
             yield row, *top_k(others, cosines, keep)
 
@@ -99,16 +106,21 @@ class NeighbourIndex:
         Equal cosines count as found.
         """
         rows, keep = (
-            np.unique(np.linspace(0, len(self.vectors) - 1, RECALL_SAMPLE_ROWS).astype(np.int64)),
+            np.unique(
+                np.linspace(0, len(self.vectors) - 1, ROW_SEARCH.recall_sample_rows).astype(
+                    np.int64
+                )
+            ),
             min(keep, len(self.vectors) - 1),
         )
         queries = np.asarray(self.vectors[rows], np.float32)
         blocks = (
-            np.asarray(self.vectors[first : first + MAX_EXACT_ROWS], np.float32)
-            for first in range(0, len(self.vectors), MAX_EXACT_ROWS)
+            np.asarray(self.vectors[first : first + ROW_SEARCH.max_exact_rows], np.float32)
+            for first in range(0, len(self.vectors), ROW_SEARCH.max_exact_rows)
         )
         cosines = np.round(
-            np.concatenate([queries @ part.T for part in blocks], axis=1), COSINE_DECIMALS
+            np.concatenate([queries @ part.T for part in blocks], axis=1),
+            ROW_SEARCH.cosine_decimals,
         )
         cosines[np.arange(len(rows)), rows] = -np.inf
         bars = np.partition(cosines, -keep, axis=1)[:, -keep]
@@ -132,8 +144,10 @@ def recall_sentence(recall: float, keep: int) -> str:
     A sentence.
     """
     return (
-        f"The nearest of more than {MAX_EXACT_ROWS:,} are sought by neighbours of neighbours (HNSW), "
-        f"which finds {recall:.2f} of the {keep:,} nearest, measured on {RECALL_SAMPLE_ROWS} of them."
+        f"The nearest of more than {ROW_SEARCH.max_exact_rows:,} are sought by neighbours of "
+        "neighbours (HNSW), "
+        f"which finds {recall:.2f} of the {keep:,} nearest, measured on "
+        f"{ROW_SEARCH.recall_sample_rows} of them."
     )
 
 
@@ -150,7 +164,8 @@ def nearest_rows(
 
     Parameters
     ----------
-    vectors : float [n, d], with unit rows. More than `MAX_EXACT_ROWS` are searched approximately by
+    vectors : float [n, d], with unit rows. More than `ROW_SEARCH.max_exact_rows` are searched
+        approximately by
         `NeighbourIndex`.
     keep : number of nearest rows.
     least : least cosine of a pair.
@@ -169,13 +184,13 @@ def nearest_rows(
     {(0, 1): 0.8, (0, 2): 0.6}
     """
     pairs: dict[tuple[int, int], float] = {}
-    if len(vectors) > MAX_EXACT_ROWS:
+    if len(vectors) > ROW_SEARCH.max_exact_rows:
         neighbours = NeighbourIndex.of(vectors, watch)
         note(recall_sentence(neighbours.recall(keep), keep))
-        for first in range(0, len(vectors), COMPARE_BLOCK_ROWS):
+        for first in range(0, len(vectors), ROW_SEARCH.block_rows):
             watch.check()
             for row, ids, values in neighbours.nearest(
-                np.arange(first, min(first + COMPARE_BLOCK_ROWS, len(vectors))), keep
+                np.arange(first, min(first + ROW_SEARCH.block_rows, len(vectors))), keep
             ):
                 pairs.update(
                     {
@@ -185,12 +200,12 @@ def nearest_rows(
                     }
                 )
         return dict(sorted(pairs.items()))
-    for first in range(0, len(vectors), COMPARE_BLOCK_ROWS):
+    for first in range(0, len(vectors), ROW_SEARCH.block_rows):
         watch.check()
         cosines = np.round(
-            vectors[first : first + COMPARE_BLOCK_ROWS].astype(np.float64)
+            vectors[first : first + ROW_SEARCH.block_rows].astype(np.float64)
             @ vectors.T.astype(np.float64),
-            COSINE_DECIMALS,
+            ROW_SEARCH.cosine_decimals,
         )
         for offset, row in enumerate(cosines):
             row[first + offset] = -np.inf
@@ -215,7 +230,7 @@ def rare_terms(texts: Sequence[str], common: int) -> Any:
     from scipy.sparse import csr_array
 
     bags = [
-        sorted({word for word in folded_words(text) if len(word) >= MIN_TERM_LETTERS})
+        sorted({word for word in folded_words(text) if len(word) >= ROW_SEARCH.min_term_letters})
         for text in texts
     ]
     counts: dict[str, int] = {}
@@ -262,10 +277,10 @@ def shared_rows(
     pairs: dict[tuple[int, int], float] = {}
     binary = weights.copy()
     binary.data = (binary.data >= 0).astype(np.float64)
-    for first in range(0, weights.shape[0], COMPARE_BLOCK_ROWS):
+    for first in range(0, weights.shape[0], ROW_SEARCH.block_rows):
         watch.check()
         sums, counts = (
-            part[first : first + COMPARE_BLOCK_ROWS] @ binary.T for part in (weights, binary)
+            part[first : first + ROW_SEARCH.block_rows] @ binary.T for part in (weights, binary)
         )
         for row, near, scores in _rows(first, sums, counts, least):
             _join(pairs, row, near, scores, keep)
@@ -279,7 +294,11 @@ def _rows(
     for offset in range(sums.shape[0]):
         shared, n_shared = sums[[offset]].toarray()[0], counts[[offset]].toarray()[0]
         n_shared[first + offset] = 0
-        yield first + offset, np.flatnonzero(n_shared >= least), np.round(shared, COSINE_DECIMALS)
+        yield (
+            first + offset,
+            np.flatnonzero(n_shared >= least),
+            np.round(shared, ROW_SEARCH.cosine_decimals),
+        )
 
 
 def _join(

@@ -14,8 +14,7 @@ import numpy as np
 from core.builds.base import BuildContext, BuildOperator, BuildState
 from core.builds.merge.fact_merge import UNNAMED_RELATION
 from core.builds.merge.row_pairs import (
-    COMPARE_BLOCK_ROWS,
-    MAX_EXACT_ROWS,
+    ROW_SEARCH,
     NeighbourIndex,
     recall_sentence,
 )
@@ -198,7 +197,8 @@ def nearest_entities(
 
     Parameters
     ----------
-    vectors : float [n, d], with unit rows. More than `MAX_EXACT_ROWS` are searched approximately by
+    vectors : float [n, d], with unit rows. More than `ROW_SEARCH.max_exact_rows` are searched
+        approximately by
         HNSW, which is noted in the report.
     top : number of others.
     ctx : the report and the watch of the build.
@@ -207,7 +207,7 @@ def nearest_entities(
     ------
     A row, its nearest others, and their cosines, nearest first.
     """
-    if len(vectors) > MAX_EXACT_ROWS:
+    if len(vectors) > ROW_SEARCH.max_exact_rows:
         yield from _linked(vectors, top, ctx)
         return
     nodes, most, vectors = np.arange(len(vectors)), min(top, len(vectors) - 1), vectors[:]
@@ -225,11 +225,11 @@ def _linked(
 ) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
     linked = NeighbourIndex.of(vectors, ctx.watch.part(0.0, 0.5, "Comparing entities"))
     ctx.report.note(recall_sentence(linked.recall(top), top))
-    for first in range(0, len(vectors), COMPARE_BLOCK_ROWS):
+    for first in range(0, len(vectors), ROW_SEARCH.block_rows):
         ctx.watch.check()
         ctx.watch.report("Comparing entities", (1 + first / len(vectors)) / 2)
         yield from linked.nearest(
-            np.arange(first, min(first + COMPARE_BLOCK_ROWS, len(vectors))), top
+            np.arange(first, min(first + ROW_SEARCH.block_rows, len(vectors))), top
         )
 
 

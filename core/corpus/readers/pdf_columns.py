@@ -4,15 +4,24 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from core.corpus.readers.pdf_pieces import TextPiece
 
-MIN_COLUMN_LINES = 4  # adjacent lines from which they are columns
-MIN_GAP_BLANKS = 3  # blanks in a line of the page's layout that separate columns
-MIN_COLUMN_WORDS = 2.5  # mean words in a line of a column; cells of tables have fewer
-MAX_PAGE_LINES = 400  # lines of a page that are examined
-NEAR_POINTS = 3.0  # points within which two pieces begin on one line, or at one left edge
+
+@dataclass(frozen=True)
+class ColumnLayout:
+    """Layout by which columns of a PDF page are recognised."""
+
+    min_lines: int = 4  # adjacent, from which they are columns
+    min_gap_blanks: int = 3  # in a line of the page's layout, that separate columns
+    min_words: float = 2.5  # mean per line of a column; cells of tables have fewer
+    max_page_lines: int = 400  # that are examined
+    near_points: float = 3.0  # within which two pieces begin on one line, or at one left edge
+
+
+COLUMN_LAYOUT = ColumnLayout()
 Place = tuple[float, float]  # the beginning of a piece of text: across, and up
 
 
@@ -44,11 +53,12 @@ def in_columns(page: Any, text: str, pieces: Sequence[TextPiece]) -> str:
 def _side_by_side(pieces: Sequence[Place]) -> bool:
     """Return whether many pieces follow one to their left on the same line, left-aligned."""
     beside = Counter(
-        round(here[0] / NEAR_POINTS)
+        round(here[0] / COLUMN_LAYOUT.near_points)
         for before, here in zip(pieces, pieces[1:])
-        if abs(here[1] - before[1]) < NEAR_POINTS and here[0] > before[0] + NEAR_POINTS
+        if abs(here[1] - before[1]) < COLUMN_LAYOUT.near_points
+        and here[0] > before[0] + COLUMN_LAYOUT.near_points
     )
-    return any(beside[place] + beside[place + 1] >= MIN_COLUMN_LINES for place in beside)
+    return any(beside[place] + beside[place + 1] >= COLUMN_LAYOUT.min_lines for place in beside)
 
 
 def _ordered(rows: list[str]) -> str:
@@ -56,7 +66,7 @@ def _ordered(rows: list[str]) -> str:
 
     Lines across both columns separate the columns above from those below.
     """
-    gutter = _gutter(rows[:MAX_PAGE_LINES])
+    gutter = _gutter(rows[: COLUMN_LAYOUT.max_page_lines])
     if gutter is None:
         return ""
     out: list[str] = []
@@ -83,7 +93,7 @@ def _gutter(rows: list[str]) -> int | None:
         return None
     gutter = max(begins, key=lambda at: (begins[at], -at))
     halves = [_halves(row, gutter) for row in rows if _is_in_both_columns(row, gutter)]
-    if len(halves) < MIN_COLUMN_LINES or len(halves) * 2 < len(rows):
+    if len(halves) < COLUMN_LAYOUT.min_lines or len(halves) * 2 < len(rows):
         return None
     left_lines, right_lines = zip(*halves)
     return gutter if _are_prose(left_lines) and _are_prose(right_lines) else None
@@ -91,7 +101,7 @@ def _gutter(rows: list[str]) -> int | None:
 
 def _spans_columns(row: str, gutter: int) -> bool:
     """Return whether a line has text in the gap before the second column."""
-    return bool(row[max(0, gutter - MIN_GAP_BLANKS) : gutter].strip())
+    return bool(row[max(0, gutter - COLUMN_LAYOUT.min_gap_blanks) : gutter].strip())
 
 
 def _is_in_both_columns(row: str, gutter: int) -> bool:
@@ -105,9 +115,9 @@ def _halves(row: str, gutter: int) -> tuple[str, str]:
 
 def _are_prose(lines: Sequence[str]) -> bool:
     """Return whether lines of a column have as many words as prose has, and no gaps."""
-    if sum(len(line.split()) for line in lines) / len(lines) < MIN_COLUMN_WORDS:
+    if sum(len(line.split()) for line in lines) / len(lines) < COLUMN_LAYOUT.min_words:
         return False
-    return not any(" " * MIN_GAP_BLANKS in line for line in lines)
+    return not any(" " * COLUMN_LAYOUT.min_gap_blanks in line for line in lines)
 
 
 def _begins(row: str) -> list[int]:
@@ -115,6 +125,6 @@ def _begins(row: str) -> list[int]:
     start = len(row) - len(row.lstrip())
     return [
         at
-        for at in range(start + MIN_GAP_BLANKS, len(row))
-        if row[at] != " " and not row[at - MIN_GAP_BLANKS : at].strip()
+        for at in range(start + COLUMN_LAYOUT.min_gap_blanks, len(row))
+        if row[at] != " " and not row[at - COLUMN_LAYOUT.min_gap_blanks : at].strip()
     ]

@@ -16,13 +16,25 @@ from core.corpus.readers.raised_text import (
     write_fraction,
 )
 
-MAX_RAISED_SIZE = 0.93  # largest size of a raised or lowered text, as a share of the font before it
-MIN_RISE, MAX_RISE = 0.1, 0.8  # as shares of the size of the font before it
-MAX_BAR_WIDTH_POINTS = 1.6  # points; the largest width of a fraction's bar
-MAX_BARS = 10_000  # bars of a page that are kept
-MOST_DROP = 3.0  # font sizes from the numerator of a fraction to the denominator
-MOST_LETTER = 0.9  # font sizes; mean width of a letter under a bar
-NEAR_BAR = 0.8  # font sizes by which a term may begin away from its bar's end
+
+@dataclass(frozen=True)
+class RaisedTextGeometry:
+    """Geometry by which raised and lowered text and fractions are recognised.
+
+    Shares and sizes are relative to the font size before the text.
+    """
+
+    max_raised_size: float = 0.93  # of a raised or lowered text
+    min_rise: float = 0.1
+    max_rise: float = 0.8
+    max_bar_width_points: float = 1.6  # of the bar of a fraction
+    max_bars: int = 10_000  # of a page
+    max_drop: float = 3.0  # font sizes from the numerator of a fraction to the denominator
+    max_letter_width: float = 0.9  # font sizes; mean width of a letter under a bar
+    near_bar: float = 0.8  # font sizes by which a term may begin away from its bar's end
+
+
+GEOMETRY = RaisedTextGeometry()
 TEXT_OPERATORS = (b"Tj", b"TJ", b"'", b'"')
 
 
@@ -94,10 +106,13 @@ class PagePieces:
             self._pen = end
 
     def _add_bar(self, one: tuple[float, float], other: tuple[float, float]) -> None:
-        if abs(one[1] - other[1]) > MAX_BAR_WIDTH_POINTS or len(self.bars) >= MAX_BARS:
+        if (
+            abs(one[1] - other[1]) > GEOMETRY.max_bar_width_points
+            or len(self.bars) >= GEOMETRY.max_bars
+        ):
             return
         left, right = sorted((one[0], other[0]))
-        if right - left > MAX_BAR_WIDTH_POINTS:
+        if right - left > GEOMETRY.max_bar_width_points:
             self.bars.append(FractionBar(left, right, (one[1] + other[1]) / 2))
 
 
@@ -165,9 +180,9 @@ def _is_sign(piece: TextPiece) -> bool:
 
 def _beside(piece: TextPiece, base: TextPiece) -> str:
     rise = piece.y - base.y
-    if not base.is_level or piece.size > MAX_RAISED_SIZE * base.size:
+    if not base.is_level or piece.size > GEOMETRY.max_raised_size * base.size:
         return ""
-    if not MIN_RISE * base.size <= abs(rise) <= MAX_RISE * base.size:
+    if not GEOMETRY.min_rise * base.size <= abs(rise) <= GEOMETRY.max_rise * base.size:
         return ""
     return RAISED_START if rise > 0 else LOWERED_START
 
@@ -214,13 +229,16 @@ def _is_bar_of(bar: FractionBar, upper: Sequence[TextPiece], lower: Sequence[Tex
     """Return whether a line lies between two terms and is as long as the longer one."""
     size = max(upper[0].size, lower[0].size)
     drop = upper[0].y - lower[0].y
-    if not 0 < drop <= MOST_DROP * size or not lower[0].y < bar.y < upper[0].y + MIN_RISE * size:
+    if (
+        not 0 < drop <= GEOMETRY.max_drop * size
+        or not lower[0].y < bar.y < upper[0].y + GEOMETRY.min_rise * size
+    ):
         return False
     letters = max(sum(len(piece.text) for piece in term) for term in (upper, lower))
-    if bar.right - bar.left > size * (1 + letters * MOST_LETTER):
+    if bar.right - bar.left > size * (1 + letters * GEOMETRY.max_letter_width):
         return False
     begin = [piece.x for piece in (*upper, *lower) if piece.text.strip()]
-    near = abs(min(begin) - bar.left) <= NEAR_BAR * size
+    near = abs(min(begin) - bar.left) <= GEOMETRY.near_bar * size
     return near and max(begin) <= bar.right
 
 

@@ -30,21 +30,27 @@ from core.graph.protocol import KnowledgeGraph
 from core.languages.spelling import fold
 from core.types import Question, Rating
 
-# nodes: the usual, the least and the most to keep
-DEFAULT_ADVISED_NODES = 1000
-MIN_ADVISED_NODES = 50
-MAX_ADVISED_NODES = 20_000
-# Words, a name counting as one, from which three steps are likely. 93 % of MetaQA's 3-hop
-# questions are that long, and 28 % of its 2-hop ones.
-THREE_STEP_WORDS = 10
-# Shares of the answers to keep: the usual one, its range, and the change for one reason.
-DEFAULT_ANSWER_SHARE = 0.60
-MIN_ANSWER_SHARE = 0.50
-MAX_ANSWER_SHARE = 0.75
-ANSWER_SHARE_STEP = 0.05
+
+@dataclass(frozen=True)
+class SizeAdviceDefaults:
+    """Bounds of the advised size of a subgraph."""
+
+    nodes: int = 1000  # usual number of nodes to keep
+    min_nodes: int = 50
+    max_nodes: int = 20_000
+    # words of a question, a name counting as one, from which three steps are likely: 93 % of
+    # MetaQA's 3-hop questions are that long, and 28 % of its 2-hop ones
+    three_step_words: int = 10
+    answer_share: float = 0.60  # usual share of the answers to keep
+    min_answer_share: float = 0.50
+    max_answer_share: float = 0.75
+    answer_share_step: float = 0.05  # change for one reason
+    max_walk_edges: int = 500_000  # followed in one step of the walk
+    min_shared_words: float = 0.5  # share of common words of similar questions, without names
+
+
+SIZE_ADVICE = SizeAdviceDefaults()
 NESTING_WORD = re.compile(r"\b(and|or|both|same|also|that|which|whose|whom)\b", re.IGNORECASE)
-MAX_WALK_EDGES = 500_000  # edges followed in one step of the walk
-MIN_SHARED_WORDS = 0.5  # share of common words of similar questions, without names
 
 
 @dataclass(frozen=True)
@@ -86,10 +92,10 @@ def advise_subgraph_size(
     aim, why_aim = _aim(question, seeds, steps, density)
     estimate = spread * aim / (1 - aim)
     keep, why_feedback = adjust_by_feedback(estimate, question, ratings)
-    size = _rounded(min(max(keep, MIN_ADVISED_NODES), MAX_ADVISED_NODES, graph.n_nodes))
+    size = _rounded(min(max(keep, SIZE_ADVICE.min_nodes), SIZE_ADVICE.max_nodes, graph.n_nodes))
     last = f"Together: about {size:,} nodes" + (
-        f", where {DEFAULT_ADVISED_NODES:,} are usual."
-        if size != DEFAULT_ADVISED_NODES
+        f", where {SIZE_ADVICE.nodes:,} are usual."
+        if size != SIZE_ADVICE.nodes
         else ", as is usual."
     )
     return SizeAdvice(
@@ -106,8 +112,8 @@ def walk_spread(graph: KnowledgeGraph, seeds: Sequence[int], steps: int) -> tupl
 
     The spread is exp(-sum p ln p), where p are the probabilities of the walk's position after the
     last step. The walk takes every edge at a node with the same probability. In a very large
-    neighbourhood only the most likely nodes go on, so that at most `MAX_WALK_EDGES` edges are
-    followed in a step. The rest keeps its position.
+    neighbourhood only the most likely nodes go on, so that at most `SIZE_ADVICE.max_walk_edges`
+    edges are followed in a step. The rest keeps its position.
     """
     nodes, counts = np.unique(np.asarray(seeds, np.int64), return_counts=True)
     mass = counts / counts.sum()
@@ -126,7 +132,7 @@ def _step(
     """
     degrees = graph.degrees(nodes, "graph")
     order = np.lexsort((nodes, -mass))
-    going = order[(np.cumsum(degrees[order]) <= MAX_WALK_EDGES) & (degrees[order] > 0)]
+    going = order[(np.cumsum(degrees[order]) <= SIZE_ADVICE.max_walk_edges) & (degrees[order] > 0)]
     staying = np.setdiff1d(order, going)
     steps = graph.steps_from(nodes[going], "graph")
     reached, inverse = np.unique(np.concatenate([nodes[staying], steps.nodes]), return_inverse=True)
@@ -142,7 +148,7 @@ def _steps(question: Question) -> tuple[int, str]:
             f"The question set says that it needs {_count(question.hops, 'hop')}.",
         )
     words = len(question_form(question).split())
-    if words >= THREE_STEP_WORDS:
+    if words >= SIZE_ADVICE.three_step_words:
         return (
             3,
             f"The question has {words} words, a name counted as one: such long ones mostly need "
@@ -179,21 +185,24 @@ def _density(graph: KnowledgeGraph, spread: float, steps: int, edges: int) -> tu
 def _aim(question: Question, seeds: Sequence[int], steps: int, density: int) -> tuple[float, str]:
     entities = len(set(seeds))
     reasons: list[str] = []
-    aim = DEFAULT_ANSWER_SHARE
+    aim = SIZE_ADVICE.answer_share
     if entities > 1:
-        aim, reasons = aim + ANSWER_SHARE_STEP, [*reasons, f"it names {entities} entities"]
+        aim, reasons = (
+            aim + SIZE_ADVICE.answer_share_step,
+            [*reasons, f"it names {entities} entities"],
+        )
     if steps >= 3:
-        aim, reasons = aim + ANSWER_SHARE_STEP, [*reasons, "it needs several hops"]
+        aim, reasons = aim + SIZE_ADVICE.answer_share_step, [*reasons, "it needs several hops"]
     if len(NESTING_WORD.findall(question_form(question).partition(" ")[2])) > 1:
-        aim, reasons = aim + ANSWER_SHARE_STEP, [*reasons, "it is nested"]
+        aim, reasons = aim + SIZE_ADVICE.answer_share_step, [*reasons, "it is nested"]
     if steps <= 1 and not reasons:
-        aim, reasons = aim - ANSWER_SHARE_STEP, [*reasons, "it is simple"]
+        aim, reasons = aim - SIZE_ADVICE.answer_share_step, [*reasons, "it is simple"]
     if density:
         aim, reasons = (
-            aim - density * ANSWER_SHARE_STEP,
+            aim - density * SIZE_ADVICE.answer_share_step,
             [*reasons, f"the graph is {'dense' if density > 0 else 'sparse'} there"],
         )
-    aim = round(min(MAX_ANSWER_SHARE, max(MIN_ANSWER_SHARE, aim)), 2)
+    aim = round(min(SIZE_ADVICE.max_answer_share, max(SIZE_ADVICE.min_answer_share, aim)), 2)
     return (
         aim,
         f"At least {aim:.0%} of the answers should be "
@@ -238,7 +247,7 @@ def _alike(question: Question, rating: Rating) -> bool:
     rated_words = set(question_form(Question(rating.question, entities=rating.entities)).split())
     return len(question.entities) == len(rating.entities) and len(
         question_words & rated_words
-    ) >= MIN_SHARED_WORDS * len(question_words | rated_words)
+    ) >= SIZE_ADVICE.min_shared_words * len(question_words | rated_words)
 
 
 def _rounded(size: float) -> int:

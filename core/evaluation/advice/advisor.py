@@ -27,23 +27,15 @@ from core.evaluation.advice.advice_state import (
 )
 from core.evaluation.advice.answer import answer
 from core.evaluation.advice.plan import (
+    ADVICE_DEFAULTS,
     ADVICE_WRITER_ROLE,
-    DEFAULT_ADVICE_MINUTES,
-    GRAPHS_DONE_SHARE,
-    MAX_MADE_QUESTIONS,
-    MAX_MODEL_QUESTIONS,
     METHODS_WITHOUT_GRAPH,
-    MIN_ADVICE_QUESTIONS,
-    MODEL_TIME_SHARE,
-    PILOT_QUESTIONS,
-    QUESTION_TIME_SHARE,
-    QUESTIONS_DONE_SHARE,
     advice_methods,
     default_writer,
     graph_kinds,
 )
 from core.evaluation.questions.model_questions import (
-    NEAR_PASSAGES,
+    MODEL_QUESTION_DEFAULTS,
     WRITTEN_KIND,
     ModelQuestionWriter,
 )
@@ -86,7 +78,7 @@ class GraphAdvisor:
     corpus: Corpus
     by: str = ""
     seed: int = 0
-    minutes: float = DEFAULT_ADVICE_MINUTES
+    minutes: float = ADVICE_DEFAULTS.minutes
     again: bool = False
     clock: Callable[[], float] = time.monotonic
     _begun: float = field(default=0.0, repr=False)
@@ -104,15 +96,19 @@ class GraphAdvisor:
         if advice.done and self._asked(advice) and self._figures(advice):
             return advice
         self._begun = self.clock() - advice.seconds
-        advice = replace(advice, graphs=self._build(watch.part(0.0, GRAPHS_DONE_SHARE)))
+        advice = replace(
+            advice, graphs=self._build(watch.part(0.0, ADVICE_DEFAULTS.graphs_done_share))
+        )
         if not self._asked(advice):
             advice = self._saved(
                 self._with_questions(
                     replace(advice, size=0, run=0, done=False),
-                    watch.part(GRAPHS_DONE_SHARE, QUESTIONS_DONE_SHARE),
+                    watch.part(
+                        ADVICE_DEFAULTS.graphs_done_share, ADVICE_DEFAULTS.questions_done_share
+                    ),
                 )
             )
-        question_watch = watch.part(QUESTIONS_DONE_SHARE, 1.0)
+        question_watch = watch.part(ADVICE_DEFAULTS.questions_done_share, 1.0)
         if not advice.size:
             advice = self._saved(replace(advice, size=self._size(advice, question_watch)))
         evaluation = begin_evaluation(
@@ -202,14 +198,14 @@ class GraphAdvisor:
                 self.models.weights(ADVICE_WRITER_ROLE),
                 SavedReplies(),
             )
-            seconds = self.minutes * 60 * MODEL_TIME_SHARE
+            seconds = self.minutes * 60 * ADVICE_DEFAULTS.model_time_share
             questions = ModelQuestionWriter(
                 self.corpus,
                 build_state.chunks,
                 build_state.facts,
                 chat,
                 self._near,
-                MAX_MODEL_QUESTIONS,
+                ADVICE_DEFAULTS.max_model_questions,
                 seconds,
                 self.seed,
                 MIN_RANKED_QUESTIONS,
@@ -223,7 +219,7 @@ class GraphAdvisor:
                 )
         part.report("Making questions from names", 0.95)
         named = questions_from_names(
-            table, MAX_MADE_QUESTIONS - len(questions.all()), self.seed, part
+            table, ADVICE_DEFAULTS.max_made_questions - len(questions.all()), self.seed, part
         )
         questions = MadeQuestions(
             {**questions.questions, **named.questions}, {**questions.left, **named.left}
@@ -270,7 +266,11 @@ class GraphAdvisor:
                 self._environment,
             )
             lane.retrieve(LaneListener())
-            rows += lane.state.chunks.items[:NEAR_PASSAGES] if lane.state.chunks is not None else ()
+            rows += (
+                lane.state.chunks.items[: MODEL_QUESTION_DEFAULTS.near_passages]
+                if lane.state.chunks is not None
+                else ()
+            )
         return rows
 
     @property
@@ -294,7 +294,7 @@ class GraphAdvisor:
         """
         part.report("Measuring how long a question takes", 0.0)
         total = sum(advice.counts.values())
-        plan = self._plan(advice, min(PILOT_QUESTIONS, total))
+        plan = self._plan(advice, min(ADVICE_DEFAULTS.pilot_questions, total))
         ask = make_ask(self.engine, plan)
         load_models(plan, self._environment, ask, part)
         seconds: list[float] = []
@@ -310,7 +310,7 @@ def affordable_questions(left: float, took: Sequence[float], total: int) -> int:
     """Return how many questions fit into the remaining time.
 
     The first question loads what the others find loaded, so the mean is over the others if there
-    are any. At least `MIN_ADVICE_QUESTIONS` questions are asked, however long they take.
+    are any. At least `ADVICE_DEFAULTS.min_questions` questions are asked, however long they take.
 
     Parameters
     ----------
@@ -320,7 +320,7 @@ def affordable_questions(left: float, took: Sequence[float], total: int) -> int:
 
     Returns
     -------
-    A number from `MIN_ADVICE_QUESTIONS` to `total`, or `total` if there are fewer.
+    A number from `ADVICE_DEFAULTS.min_questions` to `total`, or `total` if there are fewer.
 
     Examples
     --------
@@ -334,7 +334,10 @@ def affordable_questions(left: float, took: Sequence[float], total: int) -> int:
     """
     later = took[1:] or took
     each = max(sum(later) / len(later), 1e-3)
-    return min(total, max(MIN_ADVICE_QUESTIONS, int(QUESTION_TIME_SHARE * left / each)))
+    return min(
+        total,
+        max(ADVICE_DEFAULTS.min_questions, int(ADVICE_DEFAULTS.question_time_share * left / each)),
+    )
 
 
 def start_advice(engine, store: Store, corpus: Corpus, **settings) -> Job:

@@ -26,17 +26,27 @@ because its passages are those of a vector search, and PathRAG, because its row 
 documents.
 """
 ADVICE_WRITER_ROLE = "answer"  # role of the language model that writes questions
-DEFAULT_ADVICE_MINUTES = 10.0
-MAX_MADE_QUESTIONS = 120
-# Maximum questions by a language model, and the share of the time that they may take.
-MAX_MODEL_QUESTIONS, MODEL_TIME_SHARE = (40, 0.4)
-# Maximum replies per accepted question, and tokens read and written per reply.
-MAX_REPLIES_PER_QUESTION, TOKENS_READ_PER_REPLY, TOKENS_WRITTEN_PER_REPLY = (5, 400, 30)
-MIN_ADVICE_QUESTIONS = 24  # questions that are asked even if they exceed the time
-PILOT_QUESTIONS = 3  # questions that are asked first, to measure their time
-QUESTION_TIME_SHARE = 0.85  # share of the remaining time that the questions may take
-# Positions of the progress bar when the graphs and the questions are done.
-GRAPHS_DONE_SHARE, QUESTIONS_DONE_SHARE = 0.35, 0.65
+
+
+@dataclass(frozen=True)
+class AdviceDefaults:
+    """Limits and time shares of the answer to “do I need a graph?”."""
+
+    minutes: float = 10.0
+    max_made_questions: int = 120
+    max_model_questions: int = 40  # made by a language model
+    model_time_share: float = 0.4  # of the time, for questions by a language model
+    max_replies_per_question: int = 5  # of those that are accepted
+    tokens_read_per_reply: int = 400
+    tokens_written_per_reply: int = 30
+    min_questions: int = 24  # asked even if they exceed the time
+    pilot_questions: int = 3  # asked first, to measure their time
+    question_time_share: float = 0.85  # of the remaining time, for the questions
+    graphs_done_share: float = 0.35  # position of the progress bar once the graphs are built
+    questions_done_share: float = 0.65  # position once the questions are made
+
+
+ADVICE_DEFAULTS = AdviceDefaults()
 
 
 @dataclass(frozen=True)
@@ -52,7 +62,7 @@ class AdviceCostEstimate:
     seconds: float | None
     writer: str = ""
     reply: float | None = None
-    minutes: float = DEFAULT_ADVICE_MINUTES
+    minutes: float = ADVICE_DEFAULTS.minutes
 
     def words(self) -> str:
         """Return the cost in sentences."""
@@ -63,25 +73,29 @@ class AdviceCostEstimate:
         if self.builds:
             graphs = f"{len(self.builds)} of {len(METHODS_WITH_GRAPH) + 1} graphs are to be built{build_time}."
         if self.writer:
-            limit = self.minutes * MODEL_TIME_SHARE
+            limit = self.minutes * ADVICE_DEFAULTS.model_time_share
+            replies = ADVICE_DEFAULTS.max_model_questions * ADVICE_DEFAULTS.max_replies_per_question
+            tokens = (
+                ADVICE_DEFAULTS.tokens_read_per_reply + ADVICE_DEFAULTS.tokens_written_per_reply
+            )
             took = f", each {duration_text(self.reply)} here" if self.reply else ""
             writer_sentence = (
                 f"{self.writer} writes questions and checks them, for at most {limit:.0f} "
-                f"minutes: up to {MAX_MODEL_QUESTIONS * MAX_REPLIES_PER_QUESTION:,} replies of about "
-                f"{TOKENS_READ_PER_REPLY + TOKENS_WRITTEN_PER_REPLY:,} tokens{took}; names in the texts give the others."
+                f"minutes: up to {replies:,} replies of about {tokens:,} tokens{took}; names in "
+                "the texts give the others."
             )
         else:
             writer_sentence = (
                 "Questions are made from names in the texts, and no language model is asked."
             )
         question_sentence = (
-            f"How many of up to {MAX_MADE_QUESTIONS} are asked is measured, so that all of it takes "
-            f"about {self.minutes:.0f} minutes."
+            f"How many of up to {ADVICE_DEFAULTS.max_made_questions} are asked is measured, so "
+            f"that all of it takes about {self.minutes:.0f} minutes."
         )
         if self.seconds is not None and self.seconds > self.minutes * 60:
             question_sentence = (
-                f"The graphs alone take longer than {self.minutes:.0f} minutes; then {MIN_ADVICE_QUESTIONS} "
-                "questions are asked."
+                f"The graphs alone take longer than {self.minutes:.0f} minutes; then "
+                f"{ADVICE_DEFAULTS.min_questions} questions are asked."
             )
         return f"{graphs} {writer_sentence} {question_sentence}"
 
@@ -111,7 +125,7 @@ def estimate_advice_cost(
     corpus: Corpus,
     models: Models,
     by: str = "",
-    minutes: float = DEFAULT_ADVICE_MINUTES,
+    minutes: float = ADVICE_DEFAULTS.minutes,
     watch: Watch = NO_WATCH,
 ) -> AdviceCostEstimate:
     """Return the expected cost of an answer.

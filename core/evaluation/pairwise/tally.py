@@ -13,12 +13,19 @@ from typing import Any
 from core.evaluation.metrics.statistics import Estimate, share_estimate
 from core.evaluation.pairwise.verdicts import CRITERIA, FIRST_ANSWER, SECOND_ANSWER, TIE, Match
 
-# Shares of verdicts for one position: from the first one on, the verdicts are useless; from the
-# second one on, they need care.
-BLIND_SHARE, LEANING_SHARE = (0.8, 0.65)
-POSITION_P_VALUE = 0.01  # below this p-value a preference for a position is not chance
-AGREEMENT_P_VALUE = 0.05  # below this p-value the two orders agree beyond chance
-MIN_READABLE_SHARE = 0.5  # below this share of readable replies, the verdicts say little
+
+@dataclass(frozen=True)
+class JudgeThresholds:
+    """Shares and p-values from which a judge's verdicts are doubted."""
+
+    blind_share: float = 0.8  # of verdicts for one position, from which they are useless
+    leaning_share: float = 0.65  # from which they need care
+    position_p_value: float = 0.01  # below it a preference for a position is not chance
+    agreement_p_value: float = 0.05  # below it the two orders agree beyond chance
+    min_readable_share: float = 0.5  # of replies, below which the verdicts say little
+
+
+JUDGE = JudgeThresholds()
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +105,7 @@ class PairwiseTally:
 
         They are if the two orders agree beyond chance and no position is preferred throughout.
         """
-        return self._steady(criterion) and self._lean(criterion)[2] < BLIND_SHARE
+        return self._steady(criterion) and self._lean(criterion)[2] < JUDGE.blind_share
 
     def _steady(self, criterion: str) -> bool:
         """Return whether the two orders agree beyond chance, by a one-sided binomial test."""
@@ -106,7 +113,8 @@ class PairwiseTally:
 
         same, pairs = self._same(criterion), len(self.read)
         return pairs > 0 and bool(
-            binomtest(same, pairs, self.by_chance(criterion), "greater").pvalue < AGREEMENT_P_VALUE
+            binomtest(same, pairs, self.by_chance(criterion), "greater").pvalue
+            < JUDGE.agreement_p_value
         )
 
     def _same(self, criterion: str) -> int:
@@ -125,7 +133,9 @@ class PairwiseTally:
         decided = first + second
         preferred_count = max(first, second)
         preferred = FIRST_ANSWER if first >= second else SECOND_ANSWER
-        beyond = bool(decided) and binomtest(preferred_count, decided).pvalue < POSITION_P_VALUE
+        beyond = (
+            bool(decided) and binomtest(preferred_count, decided).pvalue < JUDGE.position_p_value
+        )
         return preferred, preferred_count, preferred_count / decided if beyond else 0.0
 
     def doubts(self) -> tuple[str, ...]:
@@ -134,7 +144,7 @@ class PairwiseTally:
 
     def _doubts(self) -> Iterator[str]:
         asked_count, read_count = len(self.matches), len(self.read)
-        if asked_count and read_count < MIN_READABLE_SHARE * asked_count:
+        if asked_count and read_count < JUDGE.min_readable_share * asked_count:
             why = next(
                 verdict.why
                 for match in self.matches
@@ -168,12 +178,12 @@ class PairwiseTally:
         )
         if not decided:
             yield f"The judge called all {ties:,} a tie: its verdicts show no difference."
-        elif lean >= BLIND_SHARE:
+        elif lean >= JUDGE.blind_share:
             yield f"{sentence}: its verdicts say nothing."
         elif self._steady("overall"):
-            if lean >= LEANING_SHARE:
+            if lean >= JUDGE.leaning_share:
                 yield f"{sentence}: read its verdicts with care."
-        elif self.by_chance("overall") ** pairs >= AGREEMENT_P_VALUE:
+        elif self.by_chance("overall") ** pairs >= JUDGE.agreement_p_value:
             yield (
                 f"{'One pair is' if pairs == 1 else f'{pairs:,} pairs are'} too few to tell the "
                 "judge's verdicts from chance."

@@ -36,13 +36,21 @@ from core.types import Question
 from core.watch import NO_WATCH, Watch
 
 WRITTEN_KIND = "written"
-HOPELESS_TIME_SHARE = (
-    1 / 3
-)  # share of the time after which the work ends if too few questions can be expected
-NEAR_PASSAGES = 3  # other passages from each search that may also answer a question
-MIN_PASSAGE_LETTERS = 200  # minimum letters of a passage
-MAX_ANSWER_WORDS = 10  # maximum words of an answer
-QUESTION_REPLY_TOKENS, ANSWER_REPLY_TOKENS = 160, 40
+
+
+@dataclass(frozen=True)
+class ModelQuestionDefaults:
+    """Limits of questions that a language model writes from one passage."""
+
+    hopeless_time_share: float = 1 / 3
+    near_passages: int = 3  # from each search, that may also answer a question
+    min_passage_letters: int = 200
+    max_answer_words: int = 10
+    question_reply_tokens: int = 160
+    answer_reply_tokens: int = 40
+
+
+MODEL_QUESTION_DEFAULTS = ModelQuestionDefaults()
 VAGUE_REFERENCE = re.compile(
     r"\b(this|the|the given|the above) (passage|text|document|author|excerpt|article)\b",
     re.IGNORECASE,
@@ -154,19 +162,27 @@ class ModelQuestionWriter:
     def _hopeless(self, found: int, spent: float) -> bool:
         """Return whether fewer than `least` questions can be expected at the current rate.
 
-        This is judged once the share `HOPELESS_TIME_SHARE` of the time is over.
+        This is judged once the share `MODEL_QUESTION_DEFAULTS.hopeless_time_share` of the time is
+        over.
         """
         return (
-            spent > HOPELESS_TIME_SHARE * self.seconds and found * self.seconds < self.least * spent
+            spent > MODEL_QUESTION_DEFAULTS.hopeless_time_share * self.seconds
+            and found * self.seconds < self.least * spent
         )
 
     def _order(self) -> list[int]:
         """Return the rows of the chunks that are long enough, in the order of the work."""
         order = np.random.default_rng(self.seed).permutation(len(self.chunks)).tolist()
-        return [row for row in order if len(self.chunks.text("text", row)) >= MIN_PASSAGE_LETTERS]
+        return [
+            row
+            for row in order
+            if len(self.chunks.text("text", row)) >= MODEL_QUESTION_DEFAULTS.min_passage_letters
+        ]
 
     def _of(self, row: int) -> Question | str:
-        reply = self._reply("of-passage", row, QUESTION_REPLY_TOKENS, QUESTION_ANSWER_SCHEMA)
+        reply = self._reply(
+            "of-passage", row, MODEL_QUESTION_DEFAULTS.question_reply_tokens, QUESTION_ANSWER_SCHEMA
+        )
         json_object = json_reply(reply, ("question", "answer"))
         text, answer = (
             one_line(str(json_object.value.get(name, ""))) if json_object else ""
@@ -203,7 +219,9 @@ class ModelQuestionWriter:
         ).text
 
     def _answer(self, row: int, question: str) -> str:
-        return self._reply("from-passage", row, ANSWER_REPLY_TOKENS, question=question)
+        return self._reply(
+            "from-passage", row, MODEL_QUESTION_DEFAULTS.answer_reply_tokens, question=question
+        )
 
     def _others(self, row: int, question: str) -> list[int]:
         """Return the chunks nearest to a question, without its own chunk and its neighbours.
@@ -261,7 +279,9 @@ def question_fault(question: str, answer: str, passage: str, names: Sequence[str
     """
     if not question or not answer or not QUESTION_MARK.search(question):
         return UNREADABLE_REPLY
-    if len(answer.split()) > MAX_ANSWER_WORDS or not spans_of(passage, answer):
+    if len(answer.split()) > MODEL_QUESTION_DEFAULTS.max_answer_words or not spans_of(
+        passage, answer
+    ):
         return NOT_IN_PASSAGE
     if spans_of(question, answer):
         return ANSWER_IN_QUESTION

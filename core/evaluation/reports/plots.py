@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -51,13 +52,21 @@ SYMBOLS = (
 )
 DASHES = ("solid", "dash", "dot", "dashdot")  # dash styles of lines that partly overlap
 LINE_COLOUR = "#6b7785"
-NOTE_WIDTH = 62  # letters in the line below a title
-POINT_NAME_LETTERS = 20  # letters per line of a name next to a point
-# pixels per row of the legend, and rows that fit without enlarging the plot
-LEGEND_ROW_PIXELS = 20
-LEGEND_ROWS = 3
-LEGEND_BELOW_TITLE = -0.3  # position of a legend below an axis that has a title
-HEAD_ROOM_SHARE = 0.25  # room above the best point, as a share of the axis
+
+
+@dataclass(frozen=True)
+class PlotLayout:
+    """Sizes in plots of an evaluation."""
+
+    note_letters: int = 62  # in the line below a title
+    point_name_letters: int = 20  # per line of a name next to a point
+    legend_row_pixels: int = 20
+    legend_rows: int = 3  # that fit without enlarging the plot
+    legend_below_title: float = -0.3  # position of a legend below an axis that has a title
+    head_room_share: float = 0.25  # of the axis, above the best point
+
+
+PLOT_LAYOUT = PlotLayout()
 
 
 def front_plot(summary: RunSummary, table: EstimateTable, cost: str, quality: str) -> Figure:
@@ -298,7 +307,7 @@ def sensitivity_plot(
     figure.update_xaxes(title=escape(parameter))
     figure.update_yaxes(title=_title(name))
     return apply_style(figure, f"{_title(name)} by {escape(parameter)}").update_layout(
-        legend={"y": LEGEND_BELOW_TITLE}
+        legend={"y": PLOT_LAYOUT.legend_below_title}
     )
 
 
@@ -336,7 +345,10 @@ def budget_plot(
     figure.update_xaxes(title="Documents read at most (budget)", dtick=10)
     figure.update_yaxes(title=_title(name).removesuffix(" by budget"))
     return add_note(
-        apply_style(figure, _title(name)).update_layout(legend={"y": LEGEND_BELOW_TITLE}), summary
+        apply_style(figure, _title(name)).update_layout(
+            legend={"y": PLOT_LAYOUT.legend_below_title}
+        ),
+        summary,
     )
 
 
@@ -398,7 +410,7 @@ def point_label(name: MethodName) -> str:
     """Return a method's name in short lines for a point, with the paper's own name below."""
     return "<br>".join(
         [
-            *map(escape, wrap(name.plain, POINT_NAME_LETTERS, break_on_hyphens=False)),
+            *map(escape, wrap(name.plain, PLOT_LAYOUT.point_name_letters, break_on_hyphens=False)),
             *filter(None, [_number(name)]),
         ]
     )
@@ -431,7 +443,7 @@ def _axis_range(estimates: Sequence[Estimate]) -> list[float] | None:
     It is None without estimates.
     """
     high = max((one.numbers()[2] for one in estimates), default=0.0)
-    return [-0.03 * high, (1 + HEAD_ROOM_SHARE) * high] if high > 0 else None
+    return [-0.03 * high, (1 + PLOT_LAYOUT.head_room_share) * high] if high > 0 else None
 
 
 def _title(name: str) -> str:
@@ -481,7 +493,7 @@ def add_note(figure: Figure, summary: RunSummary) -> Figure:
     The same plot.
     """
     if so_far := summary.so_far():
-        lines = wrap(so_far[:1].upper() + so_far[1:], NOTE_WIDTH)
+        lines = wrap(so_far[:1].upper() + so_far[1:], PLOT_LAYOUT.note_letters)
         short = [*lines[:1], *(["…"] if len(lines) > 1 else [])]
         figure.update_layout(
             title_subtitle={"text": escape(" ".join(short)), "font": {"size": 11}}, margin_t=64
@@ -507,6 +519,9 @@ def apply_style(figure: Figure, title: str, legend: bool = True) -> Figure:
         showlegend=legend,
         legend={"orientation": "h", "y": -0.18},
         hoverlabel={"align": "left"},
-        height=420 + LEGEND_ROW_PIXELS * max(0, len(figure.data) - LEGEND_ROWS) * legend,
+        height=420
+        + PLOT_LAYOUT.legend_row_pixels
+        * max(0, len(figure.data) - PLOT_LAYOUT.legend_rows)
+        * legend,
         barmode="group",
     )

@@ -14,22 +14,26 @@ import numpy as np
 
 from core.graph.algorithms.neighbourhood import induced_edges
 
-# Numbers of drawn entities: those with the highest degrees, those that connect them, and in total.
-HUBS, JOINTS, ROOM = (8, 16, 42)
-# Number of a hub's steps per direction that are searched for connecting entities.
-MAX_HUB_STEPS = 20_000
-# Number of triples above which a sample gives the highest degrees, since counting would read the
-# whole graph.
-MAX_COUNTED_TRIPLES = 20_000_000
-# Size of this sample: number of positions in the graph, and number of triple ends read at each.
-SAMPLE_BLOCKS, SAMPLE_BLOCK_TRIPLES = 256, 64
-# Number of candidates for connecting entities.
-MAX_JOINT_CANDIDATES = 2_000
-# Number of examples of a relation, or of triples of an entity, that suffice.
-MAX_EXAMPLES = 3
-# Largest number of drawn links per entity. Of a denser graph, `MAX_EXAMPLES` triples of each entity
-# are drawn.
-MAX_LINKS_PER_NODE = 2.5
+
+@dataclass(frozen=True)
+class OverviewDefaults:
+    """Sizes of the drawn overview of a graph, and of the sample that finds its busiest entities."""
+
+    hubs: int = 8  # entities with the highest degrees
+    joints: int = 16  # entities that connect the hubs
+    nodes: int = 42  # entities in total
+    max_hub_steps: int = 20_000  # steps of a hub, per direction, that are searched for joints
+    # beyond it a sample gives the highest degrees, as counting reads the whole graph
+    max_counted_triples: int = 20_000_000
+    sample_blocks: int = 256  # positions in the graph that are sampled
+    sample_block_triples: int = 64  # triple ends read at each position
+    max_joint_candidates: int = 2_000
+    max_examples: int = 3  # of a relation, or triples of an entity, that suffice
+    # drawn; of a denser graph, max_examples triples of each entity are
+    max_links_per_node: float = 2.5
+
+
+OVERVIEW = OverviewDefaults()
 
 
 @dataclass(frozen=True)
@@ -50,22 +54,22 @@ def overview(graph: Any) -> Overview:
     """Choose the nodes and triples that show a graph best.
 
     These are the entities with the highest degrees, the entities that are adjacent to most of them,
-    and neighbours of the latter by relations that do not occur yet. A graph of at most `ROOM` nodes
-    is drawn whole. Only a bounded part of the graph is read: at most `MAX_HUB_STEPS` steps of a
-    node in each direction.
+    and neighbours of the latter by relations that do not occur yet. A graph of at most
+    `OVERVIEW.nodes` nodes is drawn whole. Only a bounded part of the graph is read: at most
+    `OVERVIEW.max_hub_steps` steps of a node in each direction.
 
     >>> from core.graph.algorithms.overview import overview
     >>> found = overview(toy)
     >>> toy.names(found.hubs), found.edges, found.whole
     (['A', 'C', 'D', 'B', 'E'], (0, 1, 2, 3, 4, 5, 6), True)
     """
-    hubs = busiest_nodes(graph, HUBS)
-    if graph.n_nodes <= ROOM:
+    hubs = busiest_nodes(graph, OVERVIEW.hubs)
+    if graph.n_nodes <= OVERVIEW.nodes:
         return _whole(graph, hubs)
     near = [_steps(graph, hub) for hub in hubs]
     joints = _joints(hubs, near)
     steps = [_steps(graph, joint) for joint in joints]
-    further = _further({*hubs, *joints}, steps, ROOM - len(hubs) - len(joints))
+    further = _further({*hubs, *joints}, steps, OVERVIEW.nodes - len(hubs) - len(joints))
     drawn = np.array(sorted({*hubs, *joints, *further}), np.int64)
     edges = np.unique(
         np.concatenate(
@@ -99,12 +103,12 @@ def busiest_nodes(graph: Any, count: int) -> list[int]:
     >>> toy.names(busiest_nodes(toy, 3))  # A and C have 4 edges each, D 3 with its loop twice
     ['A', 'C', 'D']
     """
-    if graph.n_edges <= MAX_COUNTED_TRIPLES:
+    if graph.n_edges <= OVERVIEW.max_counted_triples:
         return list(graph.shape().busiest[:count])
     starts = np.random.default_rng(0).integers(
-        0, graph.n_edges - SAMPLE_BLOCK_TRIPLES, SAMPLE_BLOCKS
+        0, graph.n_edges - OVERVIEW.sample_block_triples, OVERVIEW.sample_blocks
     )
-    places = (np.sort(starts)[:, None] + np.arange(SAMPLE_BLOCK_TRIPLES)).ravel()
+    places = (np.sort(starts)[:, None] + np.arange(OVERVIEW.sample_block_triples)).ravel()
     nodes, times = np.unique(
         np.concatenate([graph.tails[places], graph.in_heads[places]]), return_counts=True
     )
@@ -120,14 +124,14 @@ def _whole(graph: Any, hubs: list[int]) -> Overview:
 
 
 def _thin_edges(graph: Any, nodes: tuple[int, ...], edges: np.ndarray) -> tuple[int, ...]:
-    """Thin out the edges if they connect more than `MAX_LINKS_PER_NODE` pairs per node.
+    """Thin out the edges if they connect more than `OVERVIEW.max_links_per_node` pairs per node.
 
-    Then `MAX_EXAMPLES` edges of each node stay, those of the relations drawn least so far first.
-    The result is ascending.
+    Then `OVERVIEW.max_examples` edges of each node stay, those of the relations drawn least so far
+    first. The result is ascending.
     """
     heads, relations, tails = (ids.tolist() for ids in graph.triples(edges))
     pairs = [(min(ends), max(ends)) for ends in zip(heads, tails)]
-    if len(set(pairs)) <= MAX_LINKS_PER_NODE * len(nodes):
+    if len(set(pairs)) <= OVERVIEW.max_links_per_node * len(nodes):
         return tuple(edges.tolist())
     positions_at: dict[int, list[int]] = {node: [] for node in nodes}
     for edge_position, (low, high) in enumerate(pairs):
@@ -138,7 +142,7 @@ def _thin_edges(graph: Any, nodes: tuple[int, ...], edges: np.ndarray) -> tuple[
     joined: set[tuple[int, int]] = set()
     seen: Counter[int] = Counter()
     for node in nodes:
-        for _ in range(MAX_EXAMPLES):
+        for _ in range(OVERVIEW.max_examples):
             fit = (place for place in positions_at[node] if pairs[place] not in joined)
             next_ = min(fit, key=lambda place: (seen[relations[place]], place), default=None)
             if next_ is not None:
@@ -151,15 +155,15 @@ def _thin_edges(graph: Any, nodes: tuple[int, ...], edges: np.ndarray) -> tuple[
 def _steps(graph: Any, node: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return (neighbours, edges, relations) of a node, int64.
 
-    At most the first `MAX_HUB_STEPS` steps in each direction are read.
+    At most the first `OVERVIEW.max_hub_steps` steps in each direction are read.
     """
     out = np.arange(
         graph.out_indptr[node],
-        min(graph.out_indptr[node + 1], graph.out_indptr[node] + MAX_HUB_STEPS),
+        min(graph.out_indptr[node + 1], graph.out_indptr[node] + OVERVIEW.max_hub_steps),
     )
     into = slice(
         int(graph.in_indptr[node]),
-        int(min(graph.in_indptr[node + 1], graph.in_indptr[node] + MAX_HUB_STEPS)),
+        int(min(graph.in_indptr[node + 1], graph.in_indptr[node] + OVERVIEW.max_hub_steps)),
     )
     edges = np.concatenate([out, graph.in_edges[into]]).astype(np.int64)
     nodes = np.concatenate([graph.tails[out], graph.in_heads[into]]).astype(np.int64)
@@ -178,7 +182,7 @@ def _joints(hubs: list[int], near: list[tuple[np.ndarray, np.ndarray, np.ndarray
         if hub_neighbours
         else (np.empty(0, np.int64), np.empty(0, np.int64))
     )
-    nodes = np.sort(nodes[np.argsort(-times, kind="stable")[:MAX_JOINT_CANDIDATES]])
+    nodes = np.sort(nodes[np.argsort(-times, kind="stable")[: OVERVIEW.max_joint_candidates]])
     if len(nodes):
         linked = np.stack(
             [np.isin(nodes, one, assume_unique=True) for one in hub_neighbours], axis=1
@@ -187,7 +191,7 @@ def _joints(hubs: list[int], near: list[tuple[np.ndarray, np.ndarray, np.ndarray
         linked = np.zeros((0, len(hubs)), bool)
     chosen: list[int] = []
     joined, left = np.zeros(len(hubs)), np.ones(len(nodes), bool)
-    while left.any() and len(chosen) < JOINTS:
+    while left.any() and len(chosen) < OVERVIEW.joints:
         gains = np.where(left, linked @ (1 / (1 + joined) ** 2), -1.0)
         best = int(np.argmax(gains))
         left[best] = False
@@ -201,7 +205,8 @@ def _further(
 ) -> list[int]:
     """Choose neighbours of the connecting entities, one of each in turn.
 
-    The relation drawn least so far comes first, with at most `MAX_EXAMPLES` nodes per relation.
+    The relation drawn least so far comes first, with at most `OVERVIEW.max_examples` nodes per
+    relation.
     """
     seen = Counter(
         int(relation)
@@ -210,14 +215,14 @@ def _further(
         if node in taken
     )
     chosen: list[int] = []
-    for turn in range(MAX_EXAMPLES):
+    for turn in range(OVERVIEW.max_examples):
         for nodes, _, relations in steps:
             fresh = [
                 (seen[relation], place)
                 for place, (node, relation) in enumerate(
-                    zip(nodes.tolist()[:MAX_HUB_STEPS], relations.tolist())
+                    zip(nodes.tolist()[: OVERVIEW.max_hub_steps], relations.tolist())
                 )
-                if node not in taken and seen[relation] < MAX_EXAMPLES * (turn + 1)
+                if node not in taken and seen[relation] < OVERVIEW.max_examples * (turn + 1)
             ]
             if fresh and len(chosen) < room:
                 step_position = min(fresh)[1]

@@ -15,7 +15,7 @@ from core.graph.protocol import KnowledgeGraph
 from core.io.durable_files import write_whole
 from core.io.plain_data import from_plain, to_plain
 from core.languages import Detection, detect_language, is_english, language_of_question
-from core.languages.detection import SAMPLE_PIECES
+from core.languages.detection import DETECTION
 from core.languages.scripts import script_of
 
 # File in the folder of a graph with the user's choice.
@@ -113,7 +113,9 @@ def _detect_language(graph: KnowledgeGraph) -> Detection:
     chunks = graph.columns.chunks
     if chunks is not None and len(chunks):
         return detect_language(
-            chunks.texts("text", range(0, len(chunks), max(1, -(-len(chunks) // SAMPLE_PIECES))))
+            chunks.texts(
+                "text", range(0, len(chunks), max(1, -(-len(chunks) // DETECTION.sample_pieces)))
+            )
         )
     step = max(1, -(-graph.n_nodes // SAMPLED_NAMES))
     names = graph.names(range(0, graph.n_nodes, step))

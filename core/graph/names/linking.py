@@ -35,36 +35,42 @@ from core.languages import Language, language
 from core.languages.scripts import UNSPACED_LETTER
 from core.languages.terms import stem_word
 
-# Smallest number of letters of a name that may be part of a word.
-MIN_INNER_LETTERS = 2
-MAX_ALTERNATIVES = 3  # largest number of alternatives of a link
-# Scores of a name within a word, as in scripts without spaces: per letter, up to 1 in all, and
-# an addition for each letter.
-UNSPACED_LETTER_SCORE, UNSPACED_LETTER_BONUS = (0.5, 0.03)
-# Scores of a word that is common in questions, and of one that names a relation or a type.
-COMMON_WORD_SCORE, TYPE_WORD_SCORE = (0.2, 0.4)
-# Scores of short words by length (longer ones have 1), and of a number.
-SHORT_WORD_SCORES, NUMBER_SCORE = ({1: 0.4, 2: 0.4, 3: 0.7, 4: 0.85}, 0.8)
-# Cost of a typing error, in a word that the graph has, and in one that it does not have.
-TYPO_COST, UNKNOWN_WORD_TYPO_COST = (0.4, 0.3)
-# Largest cost as a share of the word's score, and additional cost for a word that is common in
-# questions.
-MAX_TYPO_SHARE, COMMON_WORD_TYPO_COST = (0.9, 0.1)
-# Additional cost if a letter is replaced, and not omitted, doubled or swapped.
-REPLACED_LETTER_COST = 0.05
-# Cost of different accents, apostrophes or hyphens.
-TYPOGRAPHY_COST = 0.05
-# Bonus for a name in its own capitals, and cost for a name without capitals if the text has some.
-CAPITALS_BONUS, LOWER_CASE_COST = (1.0, 0.3)
-# Bonuses: the question names a relation of the node; the capitals are those of the name; ten times
-# the edges.
-RELATION_BONUS, SAME_CAPITALS_BONUS, DEGREE_BONUS = (0.2, 0.05, 0.01)
-# Share of the best link's score that another link must reach to be accepted as well.
-MIN_SECOND_LINK_SHARE = 0.85
-# Share of a link's score that an alternative must reach.
-MIN_ALTERNATIVE_SHARE = 0.5
-# Largest degree of a node whose relations are read.
-MAX_LINKED_DEGREE = 5_000
+
+@dataclass(frozen=True)
+class LinkingScores:
+    """Scores, costs and limits by which names in a text are linked to nodes.
+
+    A word has a score of at most 1. Costs are subtracted and bonuses added.
+    """
+
+    min_inner_letters: int = 2  # of a name that may be part of a word
+    max_alternatives: int = 3  # of a link
+    # per letter of a name within a word, as in scripts without spaces
+    unspaced_letter_score: float = 0.5
+    unspaced_letter_bonus: float = 0.03  # per letter, in addition
+    common_word_score: float = 0.2  # of a word that is common in questions
+    type_word_score: float = 0.4  # of a word that names a relation or a type
+    number_score: float = 0.8  # of a word of digits
+    typo_cost: float = 0.4  # of a typing error in a word that the graph has
+    unknown_word_typo_cost: float = 0.3  # in a word that the graph does not have
+    max_typo_share: float = 0.9  # largest cost, as a share of the word's score
+    common_word_typo_cost: float = 0.1  # in addition, in a word that is common in questions
+    # in addition, for a letter that is not omitted, doubled or swapped
+    replaced_letter_cost: float = 0.05
+    typography_cost: float = 0.05  # for other accents, apostrophes or hyphens
+    capitals_bonus: float = 1.0  # for a name in its own capitals
+    lower_case_cost: float = 0.3  # for a name without capitals, in a text that has some
+    relation_bonus: float = 0.2  # if the question names a relation of the node
+    same_capitals_bonus: float = 0.05  # if the capitals are those of the name
+    degree_bonus: float = 0.01  # for ten times the edges
+    min_second_link_share: float = 0.85  # of the best link's score, for another link
+    min_alternative_share: float = 0.5  # of a link's score, for an alternative
+    max_linked_degree: int = 5_000  # of a node whose relations are read
+
+
+LINKING = LinkingScores()
+# Scores of short words by length; longer ones have 1.
+SHORT_WORD_SCORES = {1: 0.4, 2: 0.4, 3: 0.7, 4: 0.85}
 # Words that ask for the answer.
 ASKING_WORDS = frozenset("who whom whose what which when where why how".split())
 # fmt: skip
@@ -165,7 +171,7 @@ def _choose_candidates(found: Sequence[_LinkCandidate]) -> list[_LinkCandidate]:
     for one in found:
         if chosen and one.clear != chosen[0].clear:
             continue
-        if chosen and not one.clear and one.worth < MIN_SECOND_LINK_SHARE * chosen[0].worth:
+        if chosen and not one.clear and one.worth < LINKING.min_second_link_share * chosen[0].worth:
             break
         if chosen and one.errors and one.worth < chosen[0].worth:
             continue
@@ -192,16 +198,18 @@ def _alternatives(
         for other in found
         if other.overlaps(one)
         and other.node not in taken
-        and other.worth >= MIN_ALTERNATIVE_SHARE * one.worth
+        and other.worth >= LINKING.min_alternative_share * one.worth
     ]
     near = [
         other for other in near if one.errors or other.start <= one.start and one.end <= other.end
     ]
-    return tuple(dict.fromkeys(other.node for other in near))[:MAX_ALTERNATIVES]
+    return tuple(dict.fromkeys(other.node for other in near))[: LINKING.max_alternatives]
 
 
 def _same_named(vocabulary: Vocabulary, text: str, node: int) -> tuple[int, ...]:
-    return tuple(other for other in vocabulary.nodes(text) if other != node)[:MAX_ALTERNATIVES]
+    return tuple(other for other in vocabulary.nodes(text) if other != node)[
+        : LINKING.max_alternatives
+    ]
 
 
 def _mention(one: _LinkCandidate) -> Mention:
@@ -242,14 +250,14 @@ class _CandidateScorer:
 
         worth = sum(self.weight(word.text) for word in own_words) or _unspaced(text)
         worth -= sum(self.cost(word, like) for word, like in self.errors(own_words, spelt, name))
-        worth -= TYPOGRAPHY_COST * (differs and not _has_typos(own_words, spelt))
+        worth -= LINKING.typography_cost * (differs and not _has_typos(own_words, spelt))
         worth += (
-            CAPITALS_BONUS * clear
-            - LOWER_CASE_COST * lacks_capitals
-            + SAME_CAPITALS_BONUS * alike
-            + RELATION_BONUS * self.names_a_relation(node, own_words)
+            LINKING.capitals_bonus * clear
+            - LINKING.lower_case_cost * lacks_capitals
+            + LINKING.same_capitals_bonus * alike
+            + LINKING.relation_bonus * self.names_a_relation(node, own_words)
         )
-        worth += DEGREE_BONUS * math.log10(1 + self.graph.degree(node))
+        worth += LINKING.degree_bonus * math.log10(1 + self.graph.degree(node))
         return _LinkCandidate(
             spelt.start,
             spelt.end,
@@ -296,7 +304,7 @@ class _CandidateScorer:
         """
         inside = [word.text for word in self.words_within(one.start, one.end)]
         if not inside:
-            return sum(map(str.isalnum, one.text)) < MIN_INNER_LETTERS
+            return sum(map(str.isalnum, one.text)) < LINKING.min_inner_letters
         return not one.clear and len(inside) <= 2 and all(word in self.common for word in inside)
 
     def plainly_meant(self, found: Sequence[_LinkCandidate]) -> list[_LinkCandidate]:
@@ -317,12 +325,12 @@ class _CandidateScorer:
     def weight(self, word: str) -> float:
         """Return the score of a matched word, 0 to 1."""
         if word in self.common:
-            return COMMON_WORD_SCORE
+            return LINKING.common_word_score
         if UNSPACED_LETTER.search(word) or KOREAN_LETTER.search(word):
             return _unspaced(word)
         if word in type_words() or stem(word, self.code) in self.all_stems:
-            return TYPE_WORD_SCORE
-        return NUMBER_SCORE if word.isdecimal() else SHORT_WORD_SCORES.get(len(word), 1.0)
+            return LINKING.type_word_score
+        return LINKING.number_score if word.isdecimal() else SHORT_WORD_SCORES.get(len(word), 1.0)
 
     def errors(
         self, inside: Sequence[Word], spelt: SpelledName, name: str
@@ -339,14 +347,16 @@ class _CandidateScorer:
         """Return the cost of a mistyped word."""
         weight = self.weight(word.text)
         if word.text in self.common:
-            return weight + COMMON_WORD_TYPO_COST
+            return weight + LINKING.common_word_typo_cost
         changed = len(word.text) == len(like) and sorted(word.text) != sorted(like)
         return (
             min(
-                MAX_TYPO_SHARE * weight,
-                TYPO_COST if word.text in self.vocabulary else UNKNOWN_WORD_TYPO_COST,
+                LINKING.max_typo_share * weight,
+                LINKING.typo_cost
+                if word.text in self.vocabulary
+                else LINKING.unknown_word_typo_cost,
             )
-            + REPLACED_LETTER_COST * changed
+            + LINKING.replaced_letter_cost * changed
         )
 
     def names_a_relation(self, node: int, inside: Sequence[Word]) -> bool:
@@ -361,7 +371,7 @@ class _CandidateScorer:
 
     def relations(self, node: int) -> tuple[int, ...]:
         if node not in self._relations:
-            is_small = self.graph.degree(node) <= MAX_LINKED_DEGREE
+            is_small = self.graph.degree(node) <= LINKING.max_linked_degree
             relations = (
                 np.unique(self.graph.steps_from(np.array([node]), "both").relations).tolist()
                 if is_small
@@ -373,7 +383,9 @@ class _CandidateScorer:
 
 def _unspaced(text: str) -> float:
     """Return the score of a name within a word, which grows with its length."""
-    return min(1.0, UNSPACED_LETTER_SCORE * len(text)) + UNSPACED_LETTER_BONUS * len(text)
+    return min(
+        1.0, LINKING.unspaced_letter_score * len(text)
+    ) + LINKING.unspaced_letter_bonus * len(text)
 
 
 def stem(word: str, code: str = "") -> str:

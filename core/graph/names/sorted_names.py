@@ -9,6 +9,7 @@ import shutil
 import tempfile
 import threading
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path as FilePath
 
 import numpy as np
@@ -20,15 +21,22 @@ from core.graph.store import Graph
 from core.io.durable_files import move_into_place
 from core.languages.spelling import fold, name_key
 
-# Numbers of edits that are tried in turn; per search, the largest numbers of rows of the distance
-# table and of names found.
-EDIT_DISTANCES, SPELLING_SEARCH_ROWS, MAX_SPELLING_MATCHES = ((1, 2), 400_000, 512)
-# Number of letters from which two edits are tried.
-MIN_TWO_EDIT_LETTERS = 5
-# Largest number of words of a question, and of a run of words, that are searched by spelling.
-MAX_SPELLED_QUESTION_WORDS, MAX_SPELLED_RUN_WORDS = 30, 5
-# Number of first letters that a name within two edits must share with the text.
-SHARED_START_LETTERS = 2
+EDIT_DISTANCES = (1, 2)
+
+
+@dataclass(frozen=True)
+class SpellingDefaults:
+    """Limits of the search for names by spelling."""
+
+    search_rows: int = 400_000  # of the distance table, per search
+    max_matches: int = 512  # names found, per search
+    min_two_edit_letters: int = 5  # from which two edits are tried
+    max_question_words: int = 30
+    max_run_words: int = 5  # of a run of words that is searched
+    shared_start_letters: int = 2  # that a name within two edits shares with the text
+
+
+SPELLING = SpellingDefaults()
 
 
 class SortedNames(Vocabulary):
@@ -95,11 +103,11 @@ class SortedNames(Vocabulary):
         exact = self._at_words(question)
         exact_spans = {(one.start, one.end) for one in exact}
         fuzzy_names: dict[tuple[int, int, tuple[int, ...]], list[int]] = {}
-        for first in range(len(words) if len(words) <= MAX_SPELLED_QUESTION_WORDS else 0):
-            for last in range(first + 1, min(len(words), first + MAX_SPELLED_RUN_WORDS) + 1):
+        for first in range(len(words) if len(words) <= SPELLING.max_question_words else 0):
+            for last in range(first + 1, min(len(words), first + SPELLING.max_run_words) + 1):
                 run, (start, end) = words[first:last], (words[first].start, words[last - 1].end)
                 if (
-                    end - start < MIN_TWO_EDIT_LETTERS
+                    end - start < SPELLING.min_two_edit_letters
                     or (start, end) in exact_spans
                     or run[0].text in COMMON_QUESTION_WORDS
                     or run[-1].text in COMMON_QUESTION_WORDS
@@ -130,17 +138,17 @@ class SortedNames(Vocabulary):
         from core.graph.bytes.spelling import names_within_edits  # imports numba
 
         letters = np.array([ord(letter) for letter in wanted], np.int64)
-        positions = np.empty(MAX_SPELLING_MATCHES, np.int64)
+        positions = np.empty(SPELLING.max_matches, np.int64)
         for edits in EDIT_DISTANCES:
             low, high = 0, len(self._order)
             if edits > 1:
-                if len(wanted) < MIN_TWO_EDIT_LETTERS:
+                if len(wanted) < SPELLING.min_two_edit_letters:
                     break
                 low, high = self._range(
-                    wanted[:SHARED_START_LETTERS].encode("utf-8", "surrogatepass"), False
+                    wanted[: SPELLING.shared_start_letters].encode("utf-8", "surrogatepass"), False
                 )
             count = names_within_edits(
-                self._data, self._ends, low, high, letters, edits, SPELLING_SEARCH_ROWS, positions
+                self._data, self._ends, low, high, letters, edits, SPELLING.search_rows, positions
             )
             if count:
                 return positions[:count].tolist()

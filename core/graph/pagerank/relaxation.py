@@ -22,19 +22,25 @@ from core.graph.algorithms.neighbourhood import walk_arguments
 from core.graph.pagerank.sweeps import merge, relax, select_best, two_colours
 from core.graph.store import Graph
 
-# Share of the initial error that the planned half-sweeps leave, if each link connects two colours.
-REMAINING_ERROR_SHARE = 1 / 100
-# Smallest number of half-sweeps, for any damping.
-MIN_HALF_SWEEPS = 7
-# Largest change of the last two half-sweeps for each node that may be missed, where all scores sum
-# up to one. The number of nodes counts up to `MAX_SETTLED_NODES`.
-SETTLED_CHANGE = 3e-4
-# If few nodes are kept, each wrong one weighs more.
-MAX_SETTLED_NODES = 1000
-# Largest graph whose half-sweeps go on until they converge, and the change that counts as that.
-SMALL_GRAPH_NODES, CONVERGED_CHANGE = 5000, 1e-11
-# Number of dampings whose inverses are kept.
-MAX_INVERSES = 8
+
+@dataclass(frozen=True)
+class RelaxationDefaults:
+    """Stopping rules of relaxation by half-sweeps."""
+
+    # of the initial error after the planned half-sweeps, if each link connects two colours
+    remaining_error_share: float = 1 / 100
+    min_half_sweeps: int = 7  # for any damping
+    # largest change of the last two half-sweeps for each node that may be missed, where all scores
+    # sum up to one
+    settled_change: float = 3e-4
+    # nodes counted for settled_change; if few are kept, each wrong one weighs more
+    max_settled_nodes: int = 1000
+    small_graph_nodes: int = 5000  # largest graph whose half-sweeps go on until they converge
+    converged_change: float = 1e-11
+    max_inverses: int = 8  # dampings whose inverses are kept
+
+
+RELAXATION = RelaxationDefaults()
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +76,7 @@ class SweepLayout:
             coefficients = self.degree.copy()
             coefficients[self.leaves[0]] -= damping * damping * np.diff(self.leaves[1])
             coefficients = 1.0 / coefficients
-            if len(self.inverses) >= MAX_INVERSES:
+            if len(self.inverses) >= RELAXATION.max_inverses:
                 self.inverses.clear()
             self.inverses[damping] = coefficients
         return coefficients
@@ -98,14 +104,16 @@ def sweep_layout(graph: Graph) -> SweepLayout:
 def half_sweeps(damping: float) -> int:
     """Return the number of half-sweeps for a large graph.
 
-    It is 7 for a damping of 0.8. It is the number that leaves `REMAINING_ERROR_SHARE` of the error,
-    at least `MIN_HALF_SWEEPS`.
+    It is 7 for a damping of 0.8. It is the number that leaves `RELAXATION.remaining_error_share` of
+    the error, at least `RELAXATION.min_half_sweeps`.
     """
     shrink = damping / (1.0 + sqrt(1.0 - damping * damping))
     return (
-        MIN_HALF_SWEEPS
+        RELAXATION.min_half_sweeps
         if shrink == 0.0
-        else max(MIN_HALF_SWEEPS, ceil(log(REMAINING_ERROR_SHARE) / log(shrink)))
+        else max(
+            RELAXATION.min_half_sweeps, ceil(log(RELAXATION.remaining_error_share) / log(shrink))
+        )
     )
 
 
@@ -121,8 +129,8 @@ def relax_graph(
 
     Nodes equal to the last one, and a few more, are included. If fewer than `keep` nodes hold a
     score, all of them are returned. The number of half-sweeps is `half_sweeps`; more follow while
-    the last two change more than `SETTLED_CHANGE` allows for this recall. Graphs of at most
-    `SMALL_GRAPH_NODES` nodes are relaxed until they have converged.
+    the last two change more than `RELAXATION.settled_change` allows for this recall. Graphs of at
+    most `RELAXATION.small_graph_nodes` nodes are relaxed until they have converged.
 
     Parameters
     ----------
@@ -143,11 +151,14 @@ def relax_graph(
             leaf_sources[seed], source = source, damping * source
         bonus[seed_place] = bonus.get(seed_place, 0.0) + omega * source
     starts = sorted(bonus)
-    if graph.n_nodes <= SMALL_GRAPH_NODES:
-        tolerance = CONVERGED_CHANGE
+    if graph.n_nodes <= RELAXATION.small_graph_nodes:
+        tolerance = RELAXATION.converged_change
     else:
         tolerance = max(
-            CONVERGED_CHANGE, SETTLED_CHANGE * (1.0 - recall) * min(max(keep, 1), MAX_SETTLED_NODES)
+            RELAXATION.converged_change,
+            RELAXATION.settled_change
+            * (1.0 - recall)
+            * min(max(keep, 1), RELAXATION.max_settled_nodes),
         )
     values, mass, scores, active, seen = work = arranged.borrow()
     relax(

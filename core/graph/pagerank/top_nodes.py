@@ -17,16 +17,23 @@ from core.watch import NO_WATCH, Watch
 PAGERANK_METHODS = ("auto", "exact", "fora", "topppr", "rbs", "partition")
 # Name of `auto` in older files and expressions.
 FORMER_METHOD_NAMES = {"push": "auto"}
-# Divisor of the graph's steps. A push that would walk more costs more than solving the equation.
-PUSH_STEP_DIVISOR = 2
-# Smallest number of steps that a push needs for each node to keep.
-PUSH_STEPS_PER_NODE = 1000
-# Error summed over all nodes when `auto` solves the equation.
-AUTO_TOLERANCE = 1e-5
-# Largest number of edges of a graph that is arranged for relaxation, which is faster still.
-MAX_RELAXED_EDGES = 2_000_000
-# Largest number of edges of a graph whose equation is solved if a push would cost more.
-MAX_SOLVED_EDGES = 5_000_000
+
+
+@dataclass(frozen=True)
+class PageRankChoice:
+    """Sizes by which `auto` chooses between a local push and the equation."""
+
+    # of the graph's steps; a push that would walk more costs more than solving the equation
+    push_step_divisor: int = 2
+    push_steps_per_node: int = 1000  # that a push needs at least for each node to keep
+    auto_tolerance: float = 1e-5  # error summed over all nodes, when `auto` solves the equation
+    # of a graph that is arranged for relaxation, which is faster still
+    max_relaxed_edges: int = 2_000_000
+    # of a graph whose equation is solved if a push would cost more
+    max_solved_edges: int = 5_000_000
+
+
+PAGERANK_CHOICE = PageRankChoice()
 
 
 @dataclass
@@ -107,8 +114,8 @@ def top_pagerank(
     The methods are:
 
     - auto: the cheapest one that ranks like the exact one, as `cheapest_method` chooses: relaxation
-      (pagerank/relaxation.py), the equation solved to `AUTO_TOLERANCE`, or a local push
-      (pagerank/local/push.py).
+      (pagerank/relaxation.py), the equation solved to `PAGERANK_CHOICE.auto_tolerance`, or a local
+      push (pagerank/local/push.py).
     - exact: the equation solved for the whole graph.
     - fora, topppr, rbs: as their papers define them (modules of these names); `random` seeds their
       draws.
@@ -148,7 +155,9 @@ def top_pagerank(
     if keep <= 0:
         return np.empty(0, np.int64), np.empty(0)
     method_run = cheapest_method(problem) if method == "auto" else method
-    result = _run_method(method_run, problem, AUTO_TOLERANCE if method == "auto" else None)
+    result = _run_method(
+        method_run, problem, PAGERANK_CHOICE.auto_tolerance if method == "auto" else None
+    )
     if report is not None:
         report.method, report.edges, report.settled, report.note = (
             method_run,
@@ -162,20 +171,22 @@ def top_pagerank(
 def cheapest_method(problem: PageRankProblem) -> str:
     """Return the name of the method that `auto` runs.
 
-    - relaxation: in both directions, up to `MAX_RELAXED_EDGES` edges, without weights;
-    - exact: up to `MAX_SOLVED_EDGES` edges, if a push would cost more;
+    - relaxation: in both directions, up to `PAGERANK_CHOICE.max_relaxed_edges` edges, without
+      weights;
+    - exact: up to `PAGERANK_CHOICE.max_solved_edges` edges, if a push would cost more;
     - push: all others.
     """
     graph = problem.graph
     if (
         problem.weights is None
         and problem.direction == "both"
-        and graph.n_edges <= MAX_RELAXED_EDGES
+        and graph.n_edges <= PAGERANK_CHOICE.max_relaxed_edges
     ):
         return "relaxation"
     if (
-        graph.n_edges <= MAX_SOLVED_EDGES
-        and problem.steps // PUSH_STEP_DIVISOR < PUSH_STEPS_PER_NODE * problem.keep
+        graph.n_edges <= PAGERANK_CHOICE.max_solved_edges
+        and problem.steps // PAGERANK_CHOICE.push_step_divisor
+        < PAGERANK_CHOICE.push_steps_per_node * problem.keep
     ):
         return "exact"
     return "push"

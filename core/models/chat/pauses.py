@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 
 from core.io.durations import duration_text
@@ -14,12 +15,20 @@ from core.runtime.meter import ProgressReport, count_time, current_meter
 from core.watch import NO_WATCH, Watch
 
 BUSY_STATUSES = (429, 503, 529)  # statuses of a server that will accept the request later
-TOTAL_PAUSE_SECONDS = 180.0  # total seconds of pauses before a request is given up
-# Seconds of the first pause and number of pauses. If the server names no time, each pause is
-# twice as long as the previous one.
-FIRST_PAUSE_SECONDS, MAX_BUSY_PAUSES = (1.0, 7)
-MAX_DROP_PAUSES = 3  # pauses after dropped connections
-PAUSE_CHECK_SECONDS = 0.1  # seconds between two checks for cancellation
+
+
+@dataclass(frozen=True)
+class PauseDefaults:
+    """Pauses before a request to a busy server is repeated."""
+
+    total_seconds: float = 180.0  # after which a request is given up
+    first_seconds: float = 1.0  # if the server names no time; each later pause is twice as long
+    max_busy_pauses: int = 7
+    max_drop_pauses: int = 3  # after dropped connections
+    check_seconds: float = 0.1  # between two checks for cancellation
+
+
+PAUSE_DEFAULTS = PauseDefaults()
 
 
 class RetryPauses:
@@ -28,22 +37,22 @@ class RetryPauses:
     def __init__(self, who: str):
         self._who, self._left, self._next, self._done = (
             who,
-            TOTAL_PAUSE_SECONDS,
-            FIRST_PAUSE_SECONDS,
+            PAUSE_DEFAULTS.total_seconds,
+            PAUSE_DEFAULTS.first_seconds,
             0,
         )
 
     def coming(self, headers: Mapping[str, str]) -> float:
         """Return the seconds of the next pause, after an answer with these headers."""
         named = retry_after(headers)
-        return self._next if named is None else max(named, PAUSE_CHECK_SECONDS)
+        return self._next if named is None else max(named, PAUSE_DEFAULTS.check_seconds)
 
     def wait(
         self,
         why: str,
         headers: Mapping[str, str],
         watch: Watch = NO_WATCH,
-        tries: int = MAX_BUSY_PAUSES,
+        tries: int = PAUSE_DEFAULTS.max_busy_pauses,
     ) -> bool:
         """Wait as long as the server says, or twice as long as the last time.
 
@@ -75,7 +84,7 @@ class RetryPauses:
                         )
                     )
                 watch.check()
-                time.sleep(min(PAUSE_CHECK_SECONDS, remaining))
+                time.sleep(min(PAUSE_DEFAULTS.check_seconds, remaining))
         return True
 
 

@@ -20,15 +20,20 @@ from core.models.chat.server import is_refusal
 from core.models.chat.token_estimates import estimate_text_tokens
 from core.watch import NO_WATCH, Watch
 
-# Tokens of the first prompt, and of the last if the server does not say how many it reads.
-MIN_PROMPT_TOKENS, MAX_PROMPT_TOKENS = (512, 32_768)
-# Bisections between a prompt that was read completely and one that was not.
-HALVINGS = 3
-# Time for trying prompts. A longer prompt that would exceed it is not tried.
-MAX_MEASURE_SECONDS = 60.0
-# tokens of most replies, and of those whose speed counts
-PROBE_REPLY_TOKENS = 48
-MIN_TIMED_REPLY_TOKENS = 5
+
+@dataclass(frozen=True)
+class ChatProfileDefaults:
+    """Prompts and times by which a chat server is measured."""
+
+    min_prompt_tokens: int = 512  # of the first prompt
+    max_prompt_tokens: int = 32_768  # of the last one, if the server does not say how many it reads
+    halvings: int = 3  # bisections between a prompt that was read completely and one that was not
+    max_measure_seconds: float = 60.0  # a longer prompt that would exceed it is not tried
+    probe_reply_tokens: int = 48
+    min_timed_reply_tokens: int = 5  # of replies whose speed counts
+
+
+CHAT_PROFILE = ChatProfileDefaults()
 SECRET = "vermilion"
 FILLER = "The river runs past the mill and on to the sea. "
 PROBE_SCHEMA = {
@@ -123,7 +128,10 @@ class ServerProfile:
 
 
 def measure_server(
-    chat: OpenAIChat, watch: Watch = NO_WATCH, most: int = 0, seconds: float = MAX_MEASURE_SECONDS
+    chat: OpenAIChat,
+    watch: Watch = NO_WATCH,
+    most: int = 0,
+    seconds: float = CHAT_PROFILE.max_measure_seconds,
 ) -> ServerProfile:
     """Measure a server with some twenty short requests and with prompts of growing length.
 
@@ -189,9 +197,13 @@ class _ServerMeasurement:
 
     def _reply(self, messages: Messages, **how: Any) -> ChatReply:
         reply = self.chat.reply(
-            messages, **{"max_tokens": PROBE_REPLY_TOKENS, "watch": self.watch, **how}
+            messages, **{"max_tokens": CHAT_PROFILE.probe_reply_tokens, "watch": self.watch, **how}
         )
-        if self.chat.counts and reply.tokens_out >= MIN_TIMED_REPLY_TOKENS and reply.seconds > 0:
+        if (
+            self.chat.counts
+            and reply.tokens_out >= CHAT_PROFILE.min_timed_reply_tokens
+            and reply.seconds > 0
+        ):
             self.speed = max(self.speed, reply.tokens_out / reply.seconds)
         return reply
 
@@ -265,9 +277,9 @@ class _ServerMeasurement:
         """
         import openai
 
-        max_size = self.most or self._context() or MAX_PROMPT_TOKENS
+        max_size = self.most or self._context() or CHAT_PROFILE.max_prompt_tokens
         deadline = time.monotonic() + self.seconds
-        size, read_tokens, last_seconds = MIN_PROMPT_TOKENS, 0, 0.0
+        size, read_tokens, last_seconds = CHAT_PROFILE.min_prompt_tokens, 0, 0.0
         outcome, not_read_size = "", 0
         while size <= max_size and time.monotonic() + 2 * last_seconds < deadline:
             self.watch.report(f"A prompt of {size:,} tokens", 0.3 + 0.7 * min(1.0, size / max_size))
@@ -285,7 +297,9 @@ class _ServerMeasurement:
             read_tokens, outcome = tokens, ""
             size = min(2 * size, max_size) if size < max_size else max_size + 1
         for _ in range(
-            HALVINGS if outcome in (OUTCOME_REFUSED, OUTCOME_CUT) and read_tokens else 0
+            CHAT_PROFILE.halvings
+            if outcome in (OUTCOME_REFUSED, OUTCOME_CUT) and read_tokens
+            else 0
         ):
             size = (read_tokens + not_read_size) // 2
             new_outcome, tokens = self._became(size)
@@ -296,7 +310,7 @@ class _ServerMeasurement:
 
     def _became(self, size: int) -> tuple[str, int]:
         """Return the outcome of a prompt of about `size` tokens, and its number of tokens."""
-        repetitions = max(1, round((size - PROBE_REPLY_TOKENS) / self.each))
+        repetitions = max(1, round((size - CHAT_PROFILE.probe_reply_tokens) / self.each))
         questions = (
             "What is the password? Answer with this one word.",
             "Repeat the password from the first line.",

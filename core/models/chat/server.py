@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from core.errors import ModelFailed
 from core.io.error_text import readable_text
 from core.models.api_keys import key_for, saved_key
-from core.models.chat.pauses import BUSY_STATUSES, MAX_BUSY_PAUSES, MAX_DROP_PAUSES, RetryPauses
+from core.models.chat.pauses import BUSY_STATUSES, PAUSE_DEFAULTS, RetryPauses
 from core.models.chat.refusals import error_message_of
 from core.models.chat.stream_piece import ReplyOverdueError, limit_response
 from core.models.hosts import goes_directly, proxy_of
@@ -48,7 +48,7 @@ class PassingError:
     error: Exception
     why: str
     headers: Mapping[str, str]
-    tries: int = MAX_BUSY_PAUSES
+    tries: int = PAUSE_DEFAULTS.max_busy_pauses
     busy: bool = False
 
 
@@ -163,7 +163,7 @@ class OpenAIServer:
             isinstance(error, openai.APIConnectionError)
             and type(error.__cause__).__name__ in DROPPED_CONNECTION_ERRORS
         ):
-            return PassingError(error, "dropped the connection", {}, MAX_DROP_PAUSES)
+            return PassingError(error, "dropped the connection", {}, PAUSE_DEFAULTS.max_drop_pauses)
         return None
 
     def failure(self, error: Exception, so_far: str = "") -> ModelFailed | None:

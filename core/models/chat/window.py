@@ -15,21 +15,26 @@ from statistics import fmean
 from core.runtime.slots import Slots
 from core.watch import NO_WATCH, Watch
 
-MAX_SECOND_WINDOW_REQUESTS = 8  # concurrent requests after the first one
-# Seconds of the first reply after each of which one more request may start, and the most such
-# requests.
-EARLY_REQUEST_SECONDS, MAX_EARLY_REQUESTS = (5.0, 3)
-MAX_WINDOW_REQUESTS = 128  # concurrent requests, unless a number is given
-MAX_PREPARED_PIECES = 16  # pieces of work prepared while the window is full
-# Mean fraction of the window in use from which on replies measure the window.
-FULL_WINDOW_FRACTION = 0.7
-# Replies up to so many times as long as before count as no slower.
-MAX_EQUAL_SLOWDOWN = 1.2
-# A larger window pays if replies per second grow by this fraction of the growth of the window.
-# Less means that the server is full.
-MIN_GAIN_FRACTION = 0.7
-# Replies until a larger window is tried again, in windows: at first, and at most.
-FIRST_HOLD_WINDOWS, MAX_HOLD_WINDOWS = (4, 64)
+
+@dataclass(frozen=True)
+class WindowDefaults:
+    """Numbers of concurrent requests to a server, and how they adapt to its speed."""
+
+    max_second_requests: int = 8  # concurrent requests after the first one
+    early_request_seconds: float = 5.0  # of the first reply, after each of which one more may start
+    max_early_requests: int = 3
+    max_requests: int = 128  # concurrent requests, unless a number is given
+    max_prepared_pieces: int = 16  # pieces of work prepared while the window is full
+    full_fraction: float = 0.7  # mean share of the window in use from which replies measure it
+    max_equal_slowdown: float = 1.2  # replies up to so many times as long count as no slower
+    # of the window's growth, by which replies per second must grow; less means that the server is
+    # full
+    min_gain_fraction: float = 0.7
+    first_hold_windows: int = 4  # windows of replies until a larger one is tried again
+    max_hold_windows: int = 64
+
+
+WINDOW = WindowDefaults()
 
 
 @dataclass(frozen=True)
@@ -62,7 +67,7 @@ class Window(Slots):
     """Slots for concurrent requests to a server. Safe between threads, which are served in order.
 
     The window begins with one request. Until the first reply arrives, one more may start every five
-    seconds, at most three. The window then has `MAX_SECOND_WINDOW_REQUESTS` slots, if these can be
+    seconds, at most three. The window then has `WINDOW.max_second_requests` slots, if these can be
     answered within half of `timeout` even one after the other. It doubles as long as replies are no
     slower, or enough more of them arrive per second. Otherwise it returns to the size at which the
     server was full, by replies per second, and tries twice as many again later.
@@ -89,8 +94,8 @@ class Window(Slots):
         self._fixed, self._timeout, self._clock = fixed, timeout, clock
         self._limit, self._step, self._hold, self._closed = (
             1,
-            MAX_WINDOW_REQUESTS,
-            FIRST_HOLD_WINDOWS,
+            WINDOW.max_requests,
+            WINDOW.first_hold_windows,
             0.0,
         )
         # Number of callers that require replies no slower than a single one.
@@ -110,14 +115,15 @@ class Window(Slots):
             return self._fixed or self._limit
         # A long first reply, perhaps to another user, must not delay other requests.
         return self._limit + min(
-            MAX_EARLY_REQUESTS, int((self._clock() - self._sent) / EARLY_REQUEST_SECONDS)
+            WINDOW.max_early_requests,
+            int((self._clock() - self._sent) / WINDOW.early_request_seconds),
         )
 
     @property
     def at_once(self) -> int:
         """Number of pieces of work that fill the window, with some that are prepared meanwhile."""
         limit = self.limit
-        return limit if self._fixed == 1 else limit + min(MAX_PREPARED_PIECES, limit) + 1
+        return limit if self._fixed == 1 else limit + min(WINDOW.max_prepared_pieces, limit) + 1
 
     @property
     def crowded(self) -> bool:
@@ -145,7 +151,7 @@ class Window(Slots):
         with self._lock:
             self._unhurried += 1
             if self._unhurried == 1:
-                self._limit, self._step, self._began = 1, MAX_WINDOW_REQUESTS, False
+                self._limit, self._step, self._began = 1, WINDOW.max_requests, False
                 self._begin(climbing=True)
         try:
             yield
@@ -191,7 +197,7 @@ class Window(Slots):
             self._shrink(max(1, self._at_work // 2))
 
     def _shrink(self, limit: int) -> None:
-        self._hold, self._shrunk = min(MAX_HOLD_WINDOWS, 2 * self._hold), True
+        self._hold, self._shrunk = min(WINDOW.max_hold_windows, 2 * self._hold), True
         self._limit, self._step = limit, max(1, limit // 8)
         self._begin()
 
@@ -258,13 +264,16 @@ class Window(Slots):
 
     def _in_use(self) -> bool:
         """Return whether the window was about full, so that its size limits the speed."""
-        return self._usual() >= FULL_WINDOW_FRACTION * self._limit
+        return self._usual() >= WINDOW.full_fraction * self._limit
 
     def _look_early(self) -> None:
         """Grow at once if replies are no slower than with the smaller window, or there was none."""
         level = self._measured()
-        if self._before is None or level.seconds <= MAX_EQUAL_SLOWDOWN * self._before.seconds:
-            self._hold = FIRST_HOLD_WINDOWS
+        if (
+            self._before is None
+            or level.seconds <= WINDOW.max_equal_slowdown * self._before.seconds
+        ):
+            self._hold = WINDOW.first_hold_windows
             self._climb(level)
 
     def _look(self) -> None:
@@ -275,11 +284,14 @@ class Window(Slots):
         level, smaller = self._measured(), self._before
         assert smaller is not None  # the first window always grows before this
         rate_gain = level.rate / smaller.rate
-        if rate_gain >= MIN_GAIN_FRACTION * level.limit / smaller.limit and not self._unhurried:
-            self._hold = FIRST_HOLD_WINDOWS
+        if (
+            rate_gain >= WINDOW.min_gain_fraction * level.limit / smaller.limit
+            and not self._unhurried
+        ):
+            self._hold = WINDOW.first_hold_windows
             self._climb(level)
             return
-        self._hold = min(MAX_HOLD_WINDOWS, 2 * self._hold)
+        self._hold = min(WINDOW.max_hold_windows, 2 * self._hold)
         self._limit = min(
             level.limit, max(1, smaller.limit // 2, ceil(smaller.limit * rate_gain - 0.3))
         )
@@ -291,11 +303,11 @@ class Window(Slots):
         else:
             first_limit = max(
                 2,
-                min(MAX_SECOND_WINDOW_REQUESTS, int(self._timeout / 2 / max(level.seconds, 1e-9))),
+                min(WINDOW.max_second_requests, int(self._timeout / 2 / max(level.seconds, 1e-9))),
             )
         self._began = True
         new_limit = min(
-            MAX_WINDOW_REQUESTS, max(first_limit, 2 * level.limit), level.limit + self._step
+            WINDOW.max_requests, max(first_limit, 2 * level.limit), level.limit + self._step
         )
         if new_limit == level.limit:
             self._begin()

@@ -29,15 +29,21 @@ from core.runtime.subprocess_worker import in_subprocess
 from core.watch import NO_WATCH, Watch
 
 log = logging.getLogger(__name__)
-# Largest difference of a cosine to that in single precision. Ways beyond it are not used.
-MAX_COSINE_LOSS = 1e-3
-# A program must be so many times as fast as OpenVINO to be chosen, since others take seconds to
-# load.
-MIN_OTHER_SPEEDUP = 1.1
-# Of the measurement. Paths of a movie graph have about 31 tokens.
-MEASURED_ROUNDS, MEASURED_TEXTS, MEASURED_TOKENS = 3, 64, 32
-# Measurements that are kept, as several computers may use the same folder.
-MAX_SAVED_MACHINES = 8
+
+
+@dataclass(frozen=True)
+class ComputeModeDefaults:
+    """Bounds by which an encoder's program and precision are chosen, and the timed sample."""
+
+    max_cosine_loss: float = 1e-3  # largest difference of a cosine to that in single precision
+    min_other_speedup: float = 1.1  # over OpenVINO, since other programs take seconds to load
+    measured_rounds: int = 3
+    measured_texts: int = 64
+    measured_tokens: int = 32  # per text; paths of a movie graph have about 31
+    max_saved_machines: int = 8  # as several computers may use the same folder
+
+
+COMPUTE_MODES = ComputeModeDefaults()
 PROGRAM_PACKAGES = {"openvino": ("openvino",), "torch": ("torch", "transformers")}
 PROGRAM_TITLES = {"openvino": "OpenVINO", "torch": "torch"}
 
@@ -104,25 +110,28 @@ class ModeSpeeds:
 
     @property
     def chosen(self) -> ComputeMode:
-        """The fastest way within `MAX_COSINE_LOSS` of single precision, OpenVINO unless another is
-        `MIN_OTHER_SPEEDUP`.
+        """The fastest way whose cosines differ by at most `COMPUTE_MODES.max_cosine_loss`.
+
+        Another program than OpenVINO must be `COMPUTE_MODES.min_other_speedup` times as fast.
         """
         return max(
             self.near,
-            key=lambda one: one.rate * (MIN_OTHER_SPEEDUP if one.way.program == "openvino" else 1),
+            key=lambda one: (
+                one.rate * (COMPUTE_MODES.min_other_speedup if one.way.program == "openvino" else 1)
+            ),
         ).way
 
     @property
     def near(self) -> list[ModeSpeed]:
-        """The ways within `MAX_COSINE_LOSS` of single precision."""
-        return [one for one in self.speeds if one.cosine >= 1 - MAX_COSINE_LOSS]
+        """The ways within `COMPUTE_MODES.max_cosine_loss` of single precision."""
+        return [one for one in self.speeds if one.cosine >= 1 - COMPUTE_MODES.max_cosine_loss]
 
     @property
     def sentence(self) -> str:
         """The chosen way, and the texts per second and core of each."""
         rates = ", ".join(
             f"{one.way.words} {one.rate:,.0f}"
-            + ("" if one.cosine >= 1 - MAX_COSINE_LOSS else " (not exact)")
+            + ("" if one.cosine >= 1 - COMPUTE_MODES.max_cosine_loss else " (not exact)")
             for one in self.speeds
         )
         return (
@@ -251,7 +260,9 @@ def measure_modes(folder: Path, watch: Watch = NO_WATCH) -> ModeSpeeds:
         raise HopscopeError("No program that computes the encoder could be measured here.")
     saved_entries = _read(_file())
     saved_entries.pop(_machine(), None)
-    entries = dict([*saved_entries.items(), (_machine(), asdict(speeds))][-MAX_SAVED_MACHINES:])
+    entries = dict(
+        [*saved_entries.items(), (_machine(), asdict(speeds))][-COMPUTE_MODES.max_saved_machines :]
+    )
     try:
         write_whole(
             _file(), lambda temporary: temporary.write_text(json.dumps(entries, indent=1), "utf-8")
@@ -279,14 +290,16 @@ def _measure_in_subprocess(folder: str, watch: Watch = NO_WATCH) -> list[tuple]:
         except Exception as error:
             log.warning("%s is not measured: %s", mode.words, error)
             passes.pop(mode, None)
-    seconds = {one: min(passes[one]()[1] for _ in range(MEASURED_ROUNDS)) for one in passes}
+    seconds = {
+        one: min(passes[one]()[1] for _ in range(COMPUTE_MODES.measured_rounds)) for one in passes
+    }
     exact = next((vectors[one] for one in passes if one.precision == "f32"), None)
     cosines = {
         one: float((vectors[one] * exact).sum(axis=1).min()) if exact is not None else 0.0
         for one in passes
     }
     return [
-        ((one.program, one.precision), MEASURED_TEXTS / seconds[one], cosines[one])
+        ((one.program, one.precision), COMPUTE_MODES.measured_texts / seconds[one], cosines[one])
         for one in passes
     ]
 
@@ -308,7 +321,7 @@ def _texts(folder: Path) -> np.ndarray:
     """
     words = json.loads((folder / "config.json").read_text("utf-8"))["vocab_size"]
     ids = np.random.default_rng(0).integers(
-        min(1000, words // 2), words, (MEASURED_TEXTS, MEASURED_TOKENS)
+        min(1000, words // 2), words, (COMPUTE_MODES.measured_texts, COMPUTE_MODES.measured_tokens)
     )
     ids[:, 0], ids[:, -1] = min(101, words - 1), min(102, words - 1)  # the marks at both ends
     return ids

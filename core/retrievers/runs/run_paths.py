@@ -7,9 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from core.retrievers.reply import (
-    MAX_REPLY_HOPS,
-    MAX_REPLY_NAME_CHARACTERS,
-    MAX_REPLY_PATHS,
+    REPLY_LIMITS,
     TextPath,
 )
 from core.retrievers.runs.run_rows import list_in, to_number
@@ -59,12 +57,12 @@ def paths_in(row: Mapping[str, Any]) -> tuple[tuple[TextPath, ...], int]:
     entries = listed_paths if listed_paths is not None else list(_shown(row))
     paths_found: dict[TextPath, None] = {}
     not_read_entries = 0
-    for entry in entries[:MAX_REPLY_PATHS]:
+    for entry in entries[: REPLY_LIMITS.max_paths]:
         paths = list(_paths(entry))
         not_read_entries += not paths
         paths_found.update(dict.fromkeys(paths))
     return tuple(_chained(list(paths_found)) if "reasoning_chains" in row else paths_found)[
-        :MAX_REPLY_PATHS
+        : REPLY_LIMITS.max_paths
     ], not_read_entries
 
 
@@ -134,8 +132,8 @@ def _path(parts: list[Any], score: float | None = None) -> Iterator[TextPath]:
     names = [" ".join(part.split()) if isinstance(part, str) else "" for part in parts]
     if (
         len(names) % 2
-        and 3 <= len(names) <= 2 * MAX_REPLY_HOPS + 1
-        and all(0 < len(name) <= MAX_REPLY_NAME_CHARACTERS for name in names)
+        and 3 <= len(names) <= 2 * REPLY_LIMITS.max_hops + 1
+        and all(0 < len(name) <= REPLY_LIMITS.max_name_characters for name in names)
     ):
         yield TextPath(tuple(names[::2]), tuple(names[1::2]), (None,) * (len(names) // 2), score)
 
@@ -153,7 +151,7 @@ def _chained(paths: list[TextPath]) -> list[TextPath]:
             one
             for one in chains
             if one.nodes[-1] == path.nodes[0]
-            and len(one.nodes) + len(path.nodes) <= MAX_REPLY_HOPS + 2
+            and len(one.nodes) + len(path.nodes) <= REPLY_LIMITS.max_hops + 2
         ]
         continued.update(earlier_chains)
         longer_chains = (

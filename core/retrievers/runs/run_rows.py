@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.corpus.document import utf8_text
-from core.retrievers.reply import MAX_REPLY_DOCUMENT_CHARACTERS, ReplyDocument, TextPath
+from core.retrievers.reply import REPLY_LIMITS, ReplyDocument, TextPath
 
 MAX_ROW_DOCUMENTS = 1000  # documents of a row
 RESULT_ID_KEYS = (
@@ -88,7 +88,7 @@ def text_in(value: Any, keys: Sequence[str] = ()) -> str:
     if isinstance(value, str) and keys and value.lstrip().startswith(("{", "[")):
         value = parse_text(value)
     if isinstance(value, str):
-        return utf8_text(value[:MAX_REPLY_DOCUMENT_CHARACTERS])
+        return utf8_text(value[: REPLY_LIMITS.max_document_characters])
     if isinstance(value, bool) or value is None:
         return ""
     if isinstance(value, int | float):
@@ -109,7 +109,7 @@ def parse_text(text: str) -> Any:
     """
     for read in (json.loads, ast.literal_eval):
         try:
-            value = read(text) if len(text) < MAX_REPLY_DOCUMENT_CHARACTERS else text
+            value = read(text) if len(text) < REPLY_LIMITS.max_document_characters else text
         except (ValueError, SyntaxError, RecursionError, MemoryError):
             continue
         if isinstance(value, list | dict):

@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from core.datasets import Dataset, datasets
-from core.graph.algorithms.overview import MAX_COUNTED_TRIPLES
+from core.graph.algorithms.overview import OVERVIEW
 from core.graph.columns import COLUMN_TYPES, Table
 from core.graph.names.language import choose_language, graph_language
 from pages.parts.graphs.walk_view import DARK_COLOURS, LIGHT_COLOURS
@@ -52,7 +52,7 @@ def may_count(graph: Any) -> bool:
 
     To count a very large graph, all of it is read, so the user is asked first.
     """
-    if graph.n_edges <= MAX_COUNTED_TRIPLES or session.count_asked == graph.digest:
+    if graph.n_edges <= OVERVIEW.max_counted_triples or session.count_asked == graph.digest:
         return True
     write(
         "Counting reads the whole graph: {n_edges:,} triples. That may take a minute.",

@@ -1,5 +1,7 @@
 """Corpus graphs from given links, nearest documents and shared rare terms."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -160,7 +162,7 @@ def test_approximate_search_finds_nearly_all_nearest_of_many_rows(
     )
     vectors = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
     exact, notes = nearest_rows(vectors, 5, 0.5), list[str]()
-    monkeypatch.setattr(row_pairs, "MAX_EXACT_ROWS", 100)
+    monkeypatch.setattr(row_pairs, "ROW_SEARCH", replace(row_pairs.ROW_SEARCH, max_exact_rows=100))
     found = nearest_rows(vectors, 5, 0.5, NO_WATCH, notes.append)
     assert found == nearest_rows(vectors, 5, 0.5)  # The result is the same each time.
     assert len(found.keys() & exact.keys()) > 0.95 * len(exact) and len(found) < 1.1 * len(exact)

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from contextlib import closing
+from dataclasses import replace
 
 import pytest
 
@@ -109,9 +110,9 @@ def test_a_changed_corpus_gives_the_graph_of_a_rebuild(line, tmp_path, monkeypat
 def test_a_large_changed_corpus_gives_the_graph_of_a_rebuild_too(line, tmp_path, monkeypatch):
     monkeypatch.setattr(extractor, "HELD_CHUNKS", 4)
     monkeypatch.setattr(fact_collections, "CHUNKS_PER_RUN_END", 2)
-    monkeypatch.setattr(row_pairs, "MAX_EXACT_ROWS", 5)
-    monkeypatch.setattr(synonyms, "MAX_EXACT_ROWS", 5)
-    monkeypatch.setattr(vectors, "MAX_EXACT_VECTORS", 5)
+    monkeypatch.setattr(row_pairs, "ROW_SEARCH", replace(row_pairs.ROW_SEARCH, max_exact_rows=5))
+    monkeypatch.setattr(synonyms, "ROW_SEARCH", replace(synonyms.ROW_SEARCH, max_exact_rows=5))
+    monkeypatch.setattr(vectors, "VECTOR_INDEX", replace(vectors.VECTOR_INDEX, max_exact_vectors=5))
     test_a_changed_corpus_gives_the_graph_of_a_rebuild(LINES[line], tmp_path, monkeypatch)
 
 

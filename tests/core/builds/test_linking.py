@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -88,7 +90,7 @@ def test_synonyms_are_joined_by_the_cosine_of_their_names(how, expected, tmp_pat
 
 def test_approximate_search_joins_the_same_synonyms(tmp_path, monkeypatch):
     exact = apply_operator(AddSynonymEdges(), graph_of(list("abcde")), tmp_path)
-    monkeypatch.setattr(synonyms, "MAX_EXACT_ROWS", 3)
+    monkeypatch.setattr(synonyms, "ROW_SEARCH", replace(synonyms.ROW_SEARCH, max_exact_rows=3))
     assert (
         apply_operator(AddSynonymEdges(), graph_of(list("abcde")), tmp_path).digest == exact.digest
     )

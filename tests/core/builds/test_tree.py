@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib.util import find_spec
 from zlib import crc32
 
@@ -128,7 +129,7 @@ def test_texts_without_a_summary_are_clustered_again_in_the_next_layer(tmp_path,
     layers = [[range(3), range(3, 6), range(6, 9), [9], [10], [11]], [range(6)]]
     found = iter([[np.array(one) for one in layer] for layer in layers])
     monkeypatch.setattr(Tree, "_clusters", lambda *_: next(found))
-    monkeypatch.setattr(tree, "MAX_TOP_NODES", 5)
+    monkeypatch.setattr(tree, "SUMMARY_TREE", replace(tree.SUMMARY_TREE, max_top_nodes=5))
     graph, _ = grow_tree(
         Tree(summaries="extractive", layers=2, fewest=3), chunks_of(("a", 12)), tmp_path
     )
@@ -221,7 +222,11 @@ def test_balanced_clusters_have_no_more_than_their_share():
 
 @pytest.mark.parametrize("sought", [False, True])
 def test_a_mixture_finds_separate_groups_deterministically(sought, monkeypatch):
-    monkeypatch.setattr(clustering, "MAX_PCA_VECTORS", 20 if sought else 20_000)
+    monkeypatch.setattr(
+        clustering,
+        "CLUSTERING",
+        replace(clustering.CLUSTERING, max_pca_vectors=20 if sought else 20_000),
+    )
     rng = np.random.default_rng(0)
     points = np.concatenate([rng.normal(place, 1e-4, (15, 4)) for place in (0.0, 5.0)])
     first, again = (cluster_by_mixtures(points, "pca", NO_WATCH, sought) for _ in range(2))
@@ -233,7 +238,9 @@ def test_very_many_vectors_are_projected_as_by_pca(monkeypatch):
     from sklearn.decomposition import PCA
 
     vectors = np.random.default_rng(5).normal(size=(90, 12)) * np.linspace(3, 0.5, 12) + 1
-    monkeypatch.setattr(clustering, "MAX_KMEANS_VECTORS", 40)
+    monkeypatch.setattr(
+        clustering, "CLUSTERING", replace(clustering.CLUSTERING, max_kmeans_vectors=40)
+    )
     found, expected = (
         clustering._projected(vectors.astype(np.float32), 5),
         PCA(5, svd_solver="full").fit_transform(vectors),
@@ -246,7 +253,7 @@ def test_a_tree_of_very_many_chunks_searches_the_number_of_components(tmp_path, 
     whole, _ = grow_tree(
         Tree(summaries="extractive"), chunks_of(("a", 8), ("b", 9), ("c", 7)), tmp_path
     )
-    monkeypatch.setattr(tree, "MAX_EXHAUSTIVE_CHUNKS", 10)
+    monkeypatch.setattr(tree, "SUMMARY_TREE", replace(tree.SUMMARY_TREE, max_exhaustive_chunks=10))
     sought, _ = grow_tree(
         Tree(summaries="extractive"), chunks_of(("a", 8), ("b", 9), ("c", 7)), tmp_path
     )
@@ -325,7 +332,9 @@ def test_text_is_cut_after_a_word():
 
 
 def test_very_many_vectors_are_halved_first_and_each_is_in_one_cluster(monkeypatch):
-    monkeypatch.setattr(clustering, "MAX_KMEANS_VECTORS", 60)
+    monkeypatch.setattr(
+        clustering, "CLUSTERING", replace(clustering.CLUSTERING, max_kmeans_vectors=60)
+    )
     clouds = np.repeat(np.array([[0.0, 0.0], [90.0, 0.0]]), 100, axis=0) + np.random.default_rng(
         2
     ).standard_normal((200, 2))

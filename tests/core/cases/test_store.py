@@ -24,6 +24,7 @@ from core.cases import (
     unrate,
     verdict,
 )
+from core.cases.case import CaseLimits
 from core.cases.database import saved_cases
 from core.errors import BadInput, StoreError
 from core.io.home import ROOT
@@ -104,7 +105,7 @@ def test_duplicate_outlives_its_original(compared):
 
 
 def test_large_comparison_is_refused(compared, monkeypatch):
-    monkeypatch.setattr("core.cases.case.MAX_CASE_BYTES", 1_000)
+    monkeypatch.setattr("core.cases.case.CASE_LIMITS", CaseLimits(max_bytes=1_000))
     with pytest.raises(BadInput, match="too large to keep"):
         save(compared())
     assert own() == []

@@ -9,12 +9,9 @@ import weakref
 import pytest
 
 from core.comparison.housekeeping import (
-    BUSY_COLLECT_SECONDS,
-    IDLE_AFTER_SECONDS,
-    IDLE_COLLECT_SECONDS,
-    MIN_COLLECT_SECONDS,
-    MIN_NEW_BLOCKS,
+    HOUSEKEEPING,
     Housekeeping,
+    HousekeepingDefaults,
     allow_open_files,
 )
 
@@ -47,11 +44,11 @@ def test_one_time_work_runs_in_the_first_idle_period():
     house = SteppedHousekeeping()
     house.look(20.0)
     house.busy = False
-    house.look(20.0 + IDLE_AFTER_SECONDS - 1)
+    house.look(20.0 + HOUSEKEEPING.idle_after_seconds - 1)
     assert house.loaded == []
-    house.look(20.0 + IDLE_AFTER_SECONDS)
-    house.look(20.0 + 2 * IDLE_AFTER_SECONDS)
-    assert house.loaded == [20.0 + IDLE_AFTER_SECONDS]
+    house.look(20.0 + HOUSEKEEPING.idle_after_seconds)
+    house.look(20.0 + 2 * HOUSEKEEPING.idle_after_seconds)
+    assert house.loaded == [20.0 + HOUSEKEEPING.idle_after_seconds]
 
 
 def test_crowd_with_quick_questions_is_not_idle():
@@ -65,23 +62,32 @@ def test_crowd_with_quick_questions_is_not_idle():
         house.begun += 1
         house.look(now)
     assert house.loaded == []
-    house.look(58 + IDLE_AFTER_SECONDS)
-    assert house.loaded == [58 + IDLE_AFTER_SECONDS]
+    house.look(58 + HOUSEKEEPING.idle_after_seconds)
+    assert house.loaded == [58 + HOUSEKEEPING.idle_after_seconds]
 
 
 def test_garbage_collection_waits_for_idle_time_but_not_for_ever():
     gc.disable()
     try:
         house, first = SteppedHousekeeping(), make_garbage()
-        house.look(IDLE_COLLECT_SECONDS)
+        house.look(HOUSEKEEPING.idle_collect_seconds)
         assert first() is not None  # A user is waiting.
         house.busy = False
-        house.look(IDLE_COLLECT_SECONDS + IDLE_AFTER_SECONDS)
+        house.look(HOUSEKEEPING.idle_collect_seconds + HOUSEKEEPING.idle_after_seconds)
         assert first() is None
         house.busy, second = True, make_garbage()
-        house.look(IDLE_COLLECT_SECONDS + IDLE_AFTER_SECONDS + BUSY_COLLECT_SECONDS - 1)
+        house.look(
+            HOUSEKEEPING.idle_collect_seconds
+            + HOUSEKEEPING.idle_after_seconds
+            + HOUSEKEEPING.busy_collect_seconds
+            - 1
+        )
         assert second() is not None
-        house.look(IDLE_COLLECT_SECONDS + IDLE_AFTER_SECONDS + BUSY_COLLECT_SECONDS)
+        house.look(
+            HOUSEKEEPING.idle_collect_seconds
+            + HOUSEKEEPING.idle_after_seconds
+            + HOUSEKEEPING.busy_collect_seconds
+        )
         assert second() is None
     finally:
         gc.enable()
@@ -91,21 +97,21 @@ def test_much_new_memory_triggers_one_collection():
     gc.disable()
     try:
         house, first = SteppedHousekeeping(), make_garbage()
-        house.held += MIN_NEW_BLOCKS - 1
-        house.look(MIN_COLLECT_SECONDS)
+        house.held += HOUSEKEEPING.min_new_blocks - 1
+        house.look(HOUSEKEEPING.min_collect_seconds)
         assert first() is not None
         house.held += 1
-        house.look(MIN_COLLECT_SECONDS + 1)
+        house.look(HOUSEKEEPING.min_collect_seconds + 1)
         assert first() is None
         second = make_garbage()
-        house.held += MIN_NEW_BLOCKS
-        house.look(2 * MIN_COLLECT_SECONDS)
+        house.held += HOUSEKEEPING.min_new_blocks
+        house.look(2 * HOUSEKEEPING.min_collect_seconds)
         assert second() is not None
-        house.look(2 * MIN_COLLECT_SECONDS + 1)
+        house.look(2 * HOUSEKEEPING.min_collect_seconds + 1)
         assert second() is None
         third = make_garbage()
         # The memory in use is as large as before, but none of it is new.
-        house.look(4 * MIN_COLLECT_SECONDS)
+        house.look(4 * HOUSEKEEPING.min_collect_seconds)
         assert third() is not None
     finally:
         gc.enable()
@@ -119,21 +125,23 @@ def test_freed_memory_lowers_the_threshold():
     gc.disable()
     try:
         house, first = SteppedHousekeeping(), make_garbage()
-        house.held += 5 * MIN_NEW_BLOCKS
-        house.look(MIN_COLLECT_SECONDS)
+        house.held += 5 * HOUSEKEEPING.min_new_blocks
+        house.look(HOUSEKEEPING.min_collect_seconds)
         assert first() is None
         second = make_garbage()
-        house.held -= 4 * MIN_NEW_BLOCKS
-        house.look(MIN_COLLECT_SECONDS + 1)
-        house.held += MIN_NEW_BLOCKS
-        house.look(2 * MIN_COLLECT_SECONDS)
+        house.held -= 4 * HOUSEKEEPING.min_new_blocks
+        house.look(HOUSEKEEPING.min_collect_seconds + 1)
+        house.held += HOUSEKEEPING.min_new_blocks
+        house.look(2 * HOUSEKEEPING.min_collect_seconds)
         assert second() is None
     finally:
         gc.enable()
 
 
 def test_housekeeping_ends_with_its_starter(monkeypatch):
-    monkeypatch.setattr("core.comparison.housekeeping.HOUSEKEEPING_SECONDS", 0.01)
+    monkeypatch.setattr(
+        "core.comparison.housekeeping.HOUSEKEEPING", HousekeepingDefaults(check_seconds=0.01)
+    )
     monkeypatch.setattr("core.comparison.housekeeping.allow_open_files", lambda: None)
     thresholds = gc.get_threshold()
     before = set(threading.enumerate())

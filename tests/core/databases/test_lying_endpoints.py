@@ -6,6 +6,7 @@ import gzip
 import json
 import re
 import threading
+from dataclasses import replace
 
 import pytest
 
@@ -105,7 +106,7 @@ def test_a_partial_answer_is_noted(tmp_path, form):
 
 
 def test_pages_continue_despite_partial_answers_and_wrong_counts(tmp_path, monkeypatch):
-    monkeypatch.setattr(sparql, "PAGE_ROWS", 10)
+    monkeypatch.setattr(sparql, "SPARQL_LIMITS", replace(sparql.SPARQL_LIMITS, page_rows=10))
     all_rows = [[term(f"http://x/{at}"), P, B] for at in range(25)]
 
     def answer(query, number):
@@ -171,7 +172,7 @@ def test_a_repeated_page_ends_the_copy_and_keeps_its_triples(tmp_path, shuffled)
 def test_named_graphs_with_equal_statements_are_no_repeated_pages(tmp_path, monkeypatch):
     from pyoxigraph import RdfFormat
 
-    monkeypatch.setattr(sparql, "PAGE_ROWS", 1)
+    monkeypatch.setattr(sparql, "SPARQL_LIMITS", replace(sparql.SPARQL_LIMITS, page_rows=1))
     line = "<http://x/a> <http://x/r> <http://x/b> <http://g/{}> .\n"
     with endpoint(
         instead=lambda query, number: (500, {}, b"") if "COUNT" in query else None
@@ -257,8 +258,10 @@ def test_error_texts_of_a_server_are_shown_as_plain_text(tmp_path, body, told):
 
 
 def test_a_server_that_sends_too_slowly_is_left(tmp_path, monkeypatch):
-    monkeypatch.setattr(replies, "GRACE_SECONDS", 0.0)
-    monkeypatch.setattr(replies, "MIN_BYTES_PER_SECOND", 1 << 40)
+    monkeypatch.setattr(replies, "HTTP_REPLY", replace(replies.HTTP_REPLY, grace_seconds=0.0))
+    monkeypatch.setattr(
+        replies, "HTTP_REPLY", replace(replies.HTTP_REPLY, min_bytes_per_second=1 << 40)
+    )
     with (
         endpoint(
             instead=lambda query, number: (200, {**JSON, "cut": "slow"}, b" " * 100)
@@ -269,7 +272,7 @@ def test_a_server_that_sends_too_slowly_is_left(tmp_path, monkeypatch):
 
 
 def test_headers_that_never_end_are_left(tmp_path, monkeypatch):
-    monkeypatch.setattr(replies, "HEADER_SECONDS", 0.3)
+    monkeypatch.setattr(replies, "HTTP_REPLY", replace(replies.HTTP_REPLY, header_seconds=0.3))
     answer = threading.Event()
     with endpoint(instead=lambda query, number: answer.wait(60) and None) as served:
         with pytest.raises(BadInput, match=r"did not answer within 0\.3 s"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from pyoxigraph import RdfFormat
 
@@ -83,7 +85,7 @@ def chain(length):
 
 
 def test_pages_are_fetched_until_all_triples_are_there(tmp_path, monkeypatch):
-    monkeypatch.setattr(sparql, "PAGE_ROWS", 10)
+    monkeypatch.setattr(sparql, "SPARQL_LIMITS", replace(sparql.SPARQL_LIMITS, page_rows=10))
     with endpoint(most=7) as served:
         served.load(chain(25))
         triples, notes = read(served, tmp_path)
@@ -225,7 +227,7 @@ def test_hostile_replies_give_an_error_sentence(tmp_path, reply, said):
 
 
 def test_an_interrupted_copy_gives_nothing(tmp_path, monkeypatch):
-    monkeypatch.setattr(sparql, "PAGE_ROWS", 10)
+    monkeypatch.setattr(sparql, "SPARQL_LIMITS", replace(sparql.SPARQL_LIMITS, page_rows=10))
     with endpoint(
         instead=lambda query, number: (500, {}, b"out of memory") if "OFFSET 10" in query else None
     ) as served:
@@ -235,7 +237,9 @@ def test_an_interrupted_copy_gives_nothing(tmp_path, monkeypatch):
 
 
 def test_a_busy_server_is_tried_again_a_few_times(tmp_path, monkeypatch):
-    monkeypatch.setattr(sparql, "MAX_RETRY_PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr(
+        sparql, "SPARQL_LIMITS", replace(sparql.SPARQL_LIMITS, max_retry_pause_seconds=0.01)
+    )
     with endpoint(
         instead=lambda query, number: (503, {"Retry-After": "1"}, b"") if number < 3 else None
     ) as served:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from core.diagnosis.changes.size_advice import (
+    SizeAdviceDefaults,
     adjust_by_feedback,
     advise_subgraph_size,
     question_form,
@@ -44,14 +45,18 @@ def test_a_walk_out_of_a_graph_stays_at_its_last_node(tmp_path):
 
 def test_a_great_neighbourhood_is_looked_at_in_part(kit, monkeypatch):
     """With room for two edges, One goes on to Ann and Drama, of which only Drama (one edge) and not Ann (three) goes on."""
-    monkeypatch.setattr("core.diagnosis.changes.size_advice.MAX_WALK_EDGES", 2)
+    monkeypatch.setattr(
+        "core.diagnosis.changes.size_advice.SIZE_ADVICE", SizeAdviceDefaults(max_walk_edges=2)
+    )
     # Ann 1/2, One 1/2
     assert walk_spread(kit.graph, (kit.node("One"),), 2)[0] == pytest.approx(2.0)
 
 
 def test_the_size_follows_aim_and_spread(kit, monkeypatch):
     """One entity, two steps: mean degree 2, growth sqrt(1.89) = 1.37, so neither dense nor sparse: aim 60 %, 1.5 x 1.89."""
-    monkeypatch.setattr("core.diagnosis.changes.size_advice.MIN_ADVISED_NODES", 1)
+    monkeypatch.setattr(
+        "core.diagnosis.changes.size_advice.SIZE_ADVICE", SizeAdviceDefaults(min_nodes=1)
+    )
     told = advise_subgraph_size(
         kit.graph, Question("genre of One", entities=("One",)), (kit.node("One"),)
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -24,7 +25,9 @@ class RandomVectorEncoder:
 @pytest.fixture
 def build_numbers(tmp_path, monkeypatch):
     """A function that builds the node vectors of a graph of numbers, always in one folder."""
-    monkeypatch.setattr(vectors, "MAX_EXACT_VECTORS", 100)
+    monkeypatch.setattr(
+        vectors, "VECTOR_INDEX", replace(vectors.VECTOR_INDEX, max_exact_vectors=100)
+    )
     monkeypatch.setattr(vector_blocks, "BLOCK_TEXTS", 64)
 
     def made(numbers):
@@ -97,7 +100,9 @@ def test_an_index_of_another_kind_or_a_damaged_one_is_not_added_to(build_numbers
     folder = vectors.vector_folder(graph, RandomVectorEncoder(), "nodes")
     (folder / "index.faiss").write_bytes(b"no index")
     assert build_numbers(range(1000, 2001))[1].order is None
-    monkeypatch.setattr(vectors, "MAX_EXACT_VECTORS", 10_000)
+    monkeypatch.setattr(
+        vectors, "VECTOR_INDEX", replace(vectors.VECTOR_INDEX, max_exact_vectors=10_000)
+    )
     assert build_numbers(range(1000, 2002))[1].facts["kind"] == "SQfp16"
 
 
@@ -125,8 +130,10 @@ def test_the_first_places_with_an_item_are_taken():
 
 def test_very_many_items_are_searched_in_parts(build_numbers, monkeypatch):
     graph, whole = build_numbers(range(1000, 2000))
-    monkeypatch.setattr(vectors, "MAX_WHOLE_INDEX_VECTORS", 500)
-    monkeypatch.setattr(vectors, "PART_VECTORS", 300)
+    monkeypatch.setattr(
+        vectors, "VECTOR_INDEX", replace(vectors.VECTOR_INDEX, max_whole_index_vectors=500)
+    )
+    monkeypatch.setattr(vectors, "VECTOR_INDEX", replace(vectors.VECTOR_INDEX, part_vectors=300))
     vectors.delete_vectors(vectors.vector_folder(graph, RandomVectorEncoder(), "nodes"))
     graph, index = build_numbers(range(1000, 2000))
     folder = vectors.vector_folder(graph, RandomVectorEncoder(), "nodes")
@@ -153,8 +160,10 @@ def test_very_many_items_are_searched_in_parts(build_numbers, monkeypatch):
 
 
 def test_additions_change_only_the_last_part(build_numbers, monkeypatch):
-    monkeypatch.setattr(vectors, "MAX_WHOLE_INDEX_VECTORS", 500)
-    monkeypatch.setattr(vectors, "PART_VECTORS", 300)
+    monkeypatch.setattr(
+        vectors, "VECTOR_INDEX", replace(vectors.VECTOR_INDEX, max_whole_index_vectors=500)
+    )
+    monkeypatch.setattr(vectors, "VECTOR_INDEX", replace(vectors.VECTOR_INDEX, part_vectors=300))
     first, _ = build_numbers(range(1000, 2000))
     before = vectors.vector_folder(first, RandomVectorEncoder(), "nodes")
     graph, index = build_numbers(

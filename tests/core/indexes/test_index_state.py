@@ -376,7 +376,8 @@ def test_encoding_time_follows_measurements_on_this_computer(films, tmp_path, mo
     monkeypatch.setattr(index_kinds, "saved_speeds", lambda: None)
     slow = INDEX_KINDS["vectors-nodes"].seconds(films, env)
     measured = ModeSpeeds(
-        "2026-01-01", (ModeSpeed(ComputeMode("openvino", "f32"), 2 * index_kinds.SLOW_RATE, 1.0),)
+        "2026-01-01",
+        (ModeSpeed(ComputeMode("openvino", "f32"), 2 * index_kinds.INDEX_COSTS.slow_rate, 1.0),),
     )
     monkeypatch.setattr(index_kinds, "saved_speeds", lambda: measured)
     assert INDEX_KINDS["vectors-nodes"].seconds(films, env) == slow / 2

@@ -6,6 +6,7 @@ The tests show the part that is ready, its notes, and the continuation after a s
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from core.graph.building.text_graph import assemble, store_graph
 from core.graph.columns import Table
 from core.indexes import partial_index, vector_blocks, vectors
 from core.indexes.partial_index import (
+    PartialIndexDefaults,
     PartialVectors,
     available_vectors,
     build_searchable_vectors,
@@ -70,10 +72,10 @@ def small_blocks(monkeypatch):
     """Blocks of four texts, and no waiting."""
     monkeypatch.setattr(vector_blocks, "BLOCK_TEXTS", 4)
     monkeypatch.setattr(partial_index, "BLOCK_TEXTS", 4)
-    monkeypatch.setattr(partial_index, "MIN_WAIT_SECONDS", 0.0)
-    monkeypatch.setattr(partial_index, "MIN_SEARCHED_VECTORS", 1)
-    monkeypatch.setattr(partial_index, "MAX_WAIT_SECONDS", 0.0)
-    monkeypatch.setattr(partial_index, "PROGRESS_SECONDS", 0.02)
+    short_waits = PartialIndexDefaults(
+        min_wait_seconds=0.0, max_wait_seconds=0.0, min_searched_vectors=1, progress_seconds=0.02
+    )
+    monkeypatch.setattr(partial_index, "PARTIAL_INDEX", short_waits)
 
 
 @pytest.fixture
@@ -159,7 +161,9 @@ def test_callers_get_a_part_or_wait_for_all(graph, monkeypatch):
     assert encoder.reached.wait(120)
     part = available_vectors(graph, encoder, "chunks", lambda: job)
     assert isinstance(part, PartialVectors) and len(part) == 6
-    monkeypatch.setattr(partial_index, "MAX_WAIT_SECONDS", 1e9)  # The rest is ready soon.
+    monkeypatch.setattr(
+        partial_index, "PARTIAL_INDEX", replace(partial_index.PARTIAL_INDEX, max_wait_seconds=1e9)
+    )  # The rest is ready soon.
     encoder.go_on.set()
     assert len(available_vectors(graph, encoder, "chunks", lambda: job)) == 10
 

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -260,7 +261,9 @@ def test_too_many_vectors_are_refused_with_their_cost(build_films):
 
 def test_only_few_vectors_are_encoded_within_a_question(build_films, monkeypatch):
     graph = build_films()
-    monkeypatch.setattr(vectors, "MAX_ITEMS_IN_QUESTION", 4)
+    monkeypatch.setattr(
+        vectors, "VECTOR_INDEX", replace(vectors.VECTOR_INDEX, max_items_in_question=4)
+    )
     with pytest.raises(
         StoreError,
         match=r"(?s)5 nodes of “films” have no vectors yet.*core index vectors --graph .*films --of nodes",

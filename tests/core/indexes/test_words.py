@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import bm25s
 import numpy as np
@@ -67,7 +68,7 @@ def test_an_empty_collection_has_no_hit():
 
 
 def test_postings_of_many_texts_are_saved_and_opened(tmp_path, monkeypatch):
-    monkeypatch.setattr(words, "MIN_SAVED_TEXTS", 3)
+    monkeypatch.setattr(words, "WORD_INDEX", replace(words.WORD_INDEX, min_saved_texts=3))
     graph = store_texts(tmp_path / "graph", TEXTS)
     made = postings(graph, "chunks")
     again = open_postings(index_folder(graph) / "words-chunks")
@@ -76,7 +77,7 @@ def test_postings_of_many_texts_are_saved_and_opened(tmp_path, monkeypatch):
 
 
 def test_damaged_postings_are_rebuilt(tmp_path, monkeypatch):
-    monkeypatch.setattr(words, "MIN_SAVED_TEXTS", 3)
+    monkeypatch.setattr(words, "WORD_INDEX", replace(words.WORD_INDEX, min_saved_texts=3))
     graph = store_texts(tmp_path / "graph", TEXTS)
     before = postings(graph, "chunks").bm25("clerk")
     file = index_folder(graph) / "words-chunks" / "times.npy"
@@ -123,7 +124,7 @@ def are_equal_postings(one, other):
 
 
 def test_only_new_texts_of_a_changed_graph_are_read(tmp_path, monkeypatch):
-    monkeypatch.setattr(words, "MIN_SAVED_TEXTS", 4)
+    monkeypatch.setattr(words, "WORD_INDEX", replace(words.WORD_INDEX, min_saved_texts=4))
     texts = [f"clerk number {number} of {number % 7}" for number in range(40)]
     postings(store_texts(tmp_path / "one", texts), "chunks")
     read = []

@@ -12,9 +12,7 @@ from core.models import reading_order
 from core.models.base import Task
 from core.models.combine import PrefilterChooser, RoundsChooser
 from core.models.reading_order import (
-    LENGTH_VARIANCE,
-    NOISE_VARIANCE,
-    WORD_VARIANCE_ALONE,
+    READING_DEFAULTS,
     Expectation,
 )
 from core.models.scorers import EncoderScorer, LateInteractionScorer, NGramScorer
@@ -196,10 +194,10 @@ def test_expected_scores_follow_the_conditional_normal_distribution():
         np.array([0.9, 0.6, 0.1]),
     )
     bags = [set(text.split()) for text in texts]
-    alike = WORD_VARIANCE_ALONE * np.array(
+    alike = READING_DEFAULTS.word_variance_alone * np.array(
         [[len(one & other) / 2 for other in bags] for one in bags]
     )
-    inverse = np.linalg.inv(alike[np.ix_(read, read)] + NOISE_VARIANCE * np.eye(3))
+    inverse = np.linalg.inv(alike[np.ix_(read, read)] + READING_DEFAULTS.noise_variance * np.eye(3))
     mean = inverse.sum(axis=0) @ scores / inverse.sum()
     scale = (scores - mean) @ inverse @ (scores - mean) / 3
     others = [2, 4]
@@ -207,7 +205,10 @@ def test_expected_scores_follow_the_conditional_normal_distribution():
     expected = mean + across @ inverse @ (scores - mean)
     spread = np.sqrt(
         scale
-        * (np.diag(alike[np.ix_(others, others)] - across @ inverse @ across.T) + NOISE_VARIANCE)
+        * (
+            np.diag(alike[np.ix_(others, others)] - across @ inverse @ across.T)
+            + READING_DEFAULTS.noise_variance
+        )
     )
     # The chance of a score above the second best.
     chances = [
@@ -219,7 +220,7 @@ def test_expected_scores_follow_the_conditional_normal_distribution():
         order.tolist() == [4, 2]
         and chances[1] > chances[0]
         and missing == pytest.approx(sum(chances), abs=1e-6)
-        and LENGTH_VARIANCE > 0
+        and READING_DEFAULTS.length_variance > 0
     )
 
 
@@ -283,7 +284,11 @@ def test_earlier_hops_decide_the_first_texts():
 
 
 def test_reading_order_does_not_change_the_scores(monkeypatch):
-    monkeypatch.setattr(reading_order, "CACHED_READ_SECONDS", 0)  # All readings count as slow.
+    monkeypatch.setattr(
+        reading_order,
+        "READING_DEFAULTS",
+        replace(reading_order.READING_DEFAULTS, cached_read_seconds=0),
+    )  # All readings count as slow.
     texts, groups = many_texts()
     texts, groups = texts * 2, np.tile(groups, 2)  # Each text occurs twice.
     whole, seen = EncoderScorer(ChainNameEncoder()).choose(Task(QUESTION), texts, 0), []
@@ -305,7 +310,11 @@ def test_reading_order_does_not_change_the_scores(monkeypatch):
 
 
 def test_known_texts_are_read_at_once(monkeypatch):
-    monkeypatch.setattr(reading_order, "CACHED_READ_SECONDS", 60)
+    monkeypatch.setattr(
+        reading_order,
+        "READING_DEFAULTS",
+        replace(reading_order.READING_DEFAULTS, cached_read_seconds=60),
+    )
     texts, groups = many_texts()
     whole, encoder, seen = (
         EncoderScorer(ChainNameEncoder()).choose(Task(QUESTION), texts, 0),

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -128,7 +129,9 @@ def test_invalid_vectors_are_reported(answer):
 
 
 def test_busy_server_is_retried_until_cancelled(monkeypatch):
-    monkeypatch.setattr(pauses, "FIRST_PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr(
+        pauses, "PAUSE_DEFAULTS", replace(pauses.PAUSE_DEFAULTS, first_seconds=0.01)
+    )
 
     def answer(handler, body):
         as_json(handler, {"error": {"message": "busy"}}, 429) if len(bodies) < 3 else embedding(

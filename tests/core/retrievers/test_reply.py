@@ -3,7 +3,7 @@
 import pytest
 
 from core.retrievers.path_placement import place_reply
-from core.retrievers.reply import MAX_REPLY_PATHS, UnfitReply, check_reply
+from core.retrievers.reply import REPLY_LIMITS, UnfitReply, check_reply
 from core.types import Path
 from tests.notes import NoteWith
 
@@ -70,7 +70,10 @@ def test_paths_are_sorted_by_score_stably():
         ({"paths": [{**DRAMA, "score": "high"}]}, "the score of path 1 should be a number"),
         ({"paths": [{**DRAMA, "score": True}]}, "the score of path 1 should be a number"),
         ({"paths": [{**DRAMA, "score": 10**400}]}, "the score of path 1 should be a number"),
-        ({"paths": [DRAMA] * (MAX_REPLY_PATHS + 1)}, "“paths” has 10,001 entries; at most 10,000"),
+        (
+            {"paths": [DRAMA] * (REPLY_LIMITS.max_paths + 1)},
+            "“paths” has 10,001 entries; at most 10,000",
+        ),
         ({"nodes": [{"score": 1}]}, "the name of node 1 should be a name"),
         ({"answers": [["a"]]}, "answer 1 should be a name"),
     ],

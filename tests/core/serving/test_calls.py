@@ -78,5 +78,7 @@ def test_evaluation_returns_means_and_is_resumed(engine):
 def test_long_texts_are_cut_with_counts_kept():
     lane = {"paths": list(range(60)), "hits": {"chunk": ["x" * 10_000] * 3}}
     found = calls.bound_reply({"lanes": [lane]}, 99)["lanes"][0]
-    assert len(found["paths"]) == calls.MAX_LANE_ITEMS and found["left_out"] == 10
-    assert all(len(text) <= calls.MAX_REPLY_TEXT_CHARACTERS + 1 for text in found["hits"]["chunk"])
+    assert len(found["paths"]) == calls.SERVING.max_lane_items and found["left_out"] == 10
+    assert all(
+        len(text) <= calls.SERVING.max_reply_text_characters + 1 for text in found["hits"]["chunk"]
+    )

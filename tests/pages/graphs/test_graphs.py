@@ -8,6 +8,7 @@ import json
 import re
 import time
 import zipfile
+from dataclasses import replace
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -111,7 +112,7 @@ def test_each_graph_has_its_own_filter_and_page_of_steps(own):
 
 
 def test_a_very_large_graph_is_counted_when_asked(own, monkeypatch):
-    monkeypatch.setattr(shape, "MAX_COUNTED_TRIPLES", 100)
+    monkeypatch.setattr(shape, "OVERVIEW", replace(shape.OVERVIEW, max_counted_triples=100))
     at = opened()
     assert any("Counting reads the whole graph: 10,002 triples" in m.value for m in at.markdown)
     button(at, "Count them").click().run()

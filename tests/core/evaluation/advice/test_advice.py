@@ -45,7 +45,9 @@ MOST = 12  # questions
 @pytest.fixture
 def coast(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
-    monkeypatch.setattr(advisor, "MAX_MADE_QUESTIONS", MOST)
+    monkeypatch.setattr(
+        advisor, "ADVICE_DEFAULTS", replace(advisor.ADVICE_DEFAULTS, max_made_questions=MOST)
+    )
     return write_corpus(new_folder("coast"), documents(), "The coast")
 
 

@@ -13,6 +13,7 @@ from core.evaluation.metrics.outcome import Outcome
 from core.evaluation.runs.evaluation_jobs import evaluate
 from core.evaluation.runs.servers import servers
 from core.models.chat.openai import OpenAIChat
+from core.models.chat.pauses import PauseDefaults
 from core.models.chat.window import Window
 from core.models.llm_chooser import LLMChooser
 from core.types import Question
@@ -180,7 +181,7 @@ def test_a_cold_run_has_one_question_at_a_time(bench):
 
 
 def test_in_a_storm_of_refusals_nothing_is_lost_and_nothing_asked_twice(bench, monkeypatch):
-    monkeypatch.setattr("core.models.chat.pauses.FIRST_PAUSE_SECONDS", 0.02)
+    monkeypatch.setattr("core.models.chat.pauses.PAUSE_DEFAULTS", PauseDefaults(first_seconds=0.02))
     refused = set()
 
     def refuses(number):

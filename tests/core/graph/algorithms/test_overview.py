@@ -1,5 +1,7 @@
 """The first picture of a graph: by hand on small graphs, within its bounds on large ones."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -30,8 +32,7 @@ def cinema(tmp_path, monkeypatch):
 
     At most 7 entities are drawn.
     """
-    for name, value in {"HUBS": 2, "JOINTS": 2, "ROOM": 7}.items():
-        monkeypatch.setattr(module, name, value)
+    monkeypatch.setattr(module, "OVERVIEW", replace(module.OVERVIEW, hubs=2, joints=2, nodes=7))
     films = [
         (f"film {i:02}", "has_genre", genre)
         for i in range(10)
@@ -90,7 +91,7 @@ def test_the_best_connected_of_a_very_large_graph_are_found_by_a_sample(tmp_path
     triples += [(f"a{i}", "r", f"hub {size}") for size in (4000, 3000, 2000) for i in range(size)]
     graph = build(triples, tmp_path / "large", "large", "both")
     exact = busiest_nodes(graph, 3)
-    monkeypatch.setattr(module, "MAX_COUNTED_TRIPLES", 1000)
+    monkeypatch.setattr(module, "OVERVIEW", replace(module.OVERVIEW, max_counted_triples=1000))
     monkeypatch.setattr(
         type(graph), "shape", lambda self: pytest.fail("the whole graph was counted")
     )

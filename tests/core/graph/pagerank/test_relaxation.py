@@ -81,7 +81,9 @@ def test_equals_a_dense_solve(graph, damping, keep, data):
 
 @pytest.mark.parametrize("damping", [0.01, 0.3, 0.9, 0.99])
 def test_movies_solved_to_the_end_equal_the_exact(movies, monkeypatch, damping):
-    monkeypatch.setattr(relaxation, "SMALL_GRAPH_NODES", movies.n_nodes)
+    monkeypatch.setattr(
+        relaxation, "RELAXATION", replace(relaxation.RELAXATION, small_graph_nodes=movies.n_nodes)
+    )
     leaf = int(np.flatnonzero(sweep_layout(movies).leaf)[7])
     for seeds in ([leaf], [5, 5, leaf, int(np.argmax(np.diff(movies.in_indptr)))]):
         exact = pagerank_exact(movies, seeds, damping)
@@ -133,7 +135,9 @@ def test_the_requested_recall_is_reached_from_each_node(movies, asked):
 
 def test_candidates_include_all_ties_with_the_last_one(movies, monkeypatch):
     # The number of half-sweeps does not depend on the number of kept nodes.
-    monkeypatch.setattr(relaxation, "SMALL_GRAPH_NODES", movies.n_nodes)
+    monkeypatch.setattr(
+        relaxation, "RELAXATION", replace(relaxation.RELAXATION, small_graph_nodes=movies.n_nodes)
+    )
     for seed in (0, 100, int(np.argmax(np.diff(movies.in_indptr)))):
         share = np.ones(1)
         everything = relax_graph(movies, np.array([seed]), share, 0.8, movies.n_nodes)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
@@ -14,6 +14,7 @@ from core.models.chat import pauses
 from core.models.chat.openai import OpenAIChat
 from core.models.chat.profile import (
     SECRET,
+    ChatProfileDefaults,
     ServerProfile,
     measure_server,
     save_profile,
@@ -193,7 +194,9 @@ def test_weak_model_is_measured_by_token_counts():
 
 
 def test_unavailable_server_has_no_profile(monkeypatch):
-    monkeypatch.setattr(pauses, "FIRST_PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr(
+        pauses, "PAUSE_DEFAULTS", replace(pauses.PAUSE_DEFAULTS, first_seconds=0.01)
+    )
     with serving(lambda handler, body: as_json(handler, 401, {"error": {"message": "no key"}})) as (
         url,
         _,
@@ -275,7 +278,9 @@ def test_llama_cpp_server_is_measured(qwen, monkeypatch):
     """
     from core.models.chat.llama import LlamaChat
 
-    monkeypatch.setattr("core.models.chat.profile.MIN_PROMPT_TOKENS", 96)
+    monkeypatch.setattr(
+        "core.models.chat.profile.CHAT_PROFILE", ChatProfileDefaults(min_prompt_tokens=96)
+    )
     llama = LlamaChat(qwen.path, "measured", context=256)
     llama.load()
     try:

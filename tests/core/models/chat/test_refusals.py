@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -267,14 +268,16 @@ def test_busy_server_is_retried_after_its_delay(status):
 
 
 def test_busy_server_is_given_up_in_the_end(monkeypatch):
-    monkeypatch.setattr(pauses, "FIRST_PAUSE_SECONDS", 0.001)
+    monkeypatch.setattr(
+        pauses, "PAUSE_DEFAULTS", replace(pauses.PAUSE_DEFAULTS, first_seconds=0.001)
+    )
     with serving(lambda handler, body: as_json(handler, 429, error_body("Slow down."))) as (
         url,
         bodies,
     ):
         with pytest.raises(ModelFailed, match="Slow down"):
             OpenAIChat(url, "m", "server").reply(ASK)
-        assert len(bodies) == 1 + pauses.MAX_BUSY_PAUSES
+        assert len(bodies) == 1 + pauses.PAUSE_DEFAULTS.max_busy_pauses
     with serving(
         lambda handler, body: as_json(
             handler, 429, error_body("Tomorrow."), {"Retry-After": "86400"}
@@ -306,7 +309,9 @@ def test_wait_for_a_busy_server_can_be_cancelled():
 
 
 def test_early_dropped_connection_is_retried(monkeypatch):
-    monkeypatch.setattr(pauses, "FIRST_PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr(
+        pauses, "PAUSE_DEFAULTS", replace(pauses.PAUSE_DEFAULTS, first_seconds=0.01)
+    )
 
     def answer(handler, body):
         if len(bodies) < 2:

@@ -6,9 +6,7 @@ from contextlib import ExitStack
 import pytest
 
 from core.models.chat.window import (
-    FIRST_HOLD_WINDOWS,
-    MAX_SECOND_WINDOW_REQUESTS,
-    MAX_WINDOW_REQUESTS,
+    WINDOW,
     Window,
 )
 from core.watch import Watch
@@ -60,7 +58,7 @@ def test_window_grows_to_its_maximum():
     server = SimulatedServer()
     assert server.replies(64) <= 6  # One request, then 8, 16 and 32 at a time: 57 in four seconds.
     server.replies(2_000)
-    assert server.window.limit == MAX_WINDOW_REQUESTS and server.most == MAX_WINDOW_REQUESTS
+    assert server.window.limit == WINDOW.max_requests and server.most == WINDOW.max_requests
 
 
 def test_window_finds_the_slots_of_a_queueing_server():
@@ -93,7 +91,7 @@ def test_window_finds_the_slots_of_a_refusing_server():
 
 def test_overdue_reply_halves_the_window():
     server = SimulatedServer()
-    server.replies(1 + MAX_SECOND_WINDOW_REQUESTS + 1)
+    server.replies(1 + WINDOW.max_second_requests + 1)
     with ExitStack() as stack:
         for _ in range(server.window.limit - len(server.open)):
             stack.enter_context(server.window.place())
@@ -159,9 +157,9 @@ def test_chosen_limit_is_kept():
 def test_unfilled_window_does_not_grow():
     """Replies arrive as fast as the caller sends requests, so the window is not the limit."""
     server = SimulatedServer()
-    server.replies(1 + MAX_SECOND_WINDOW_REQUESTS)
+    server.replies(1 + WINDOW.max_second_requests)
     limit = server.window.limit
-    for _ in range(10 * FIRST_HOLD_WINDOWS * limit):  # one at a time
+    for _ in range(10 * WINDOW.first_hold_windows * limit):  # one at a time
         with server.window.place() as place:
             server.now += 1.0
             place.answered()
@@ -211,4 +209,4 @@ def test_timed_comparison_allows_many_requests_at_full_speed():
     server = SimulatedServer()
     with server.window.no_slower():
         server.replies(2_000)
-        assert server.window.limit == MAX_WINDOW_REQUESTS and server.longest == 1.0
+        assert server.window.limit == WINDOW.max_requests and server.longest == 1.0

@@ -6,6 +6,7 @@ It is remembered per processor and versions.
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -114,8 +115,12 @@ def test_damaged_file_is_ignored(own_home, text):
 
 
 def test_modes_are_measured_for_real(own_home, monkeypatch):
-    monkeypatch.setattr(compute_modes, "MEASURED_TEXTS", 4)
-    monkeypatch.setattr(compute_modes, "MEASURED_ROUNDS", 1)
+    monkeypatch.setattr(
+        compute_modes, "COMPUTE_MODES", replace(compute_modes.COMPUTE_MODES, measured_texts=4)
+    )
+    monkeypatch.setattr(
+        compute_modes, "COMPUTE_MODES", replace(compute_modes.COMPUTE_MODES, measured_rounds=1)
+    )
     monkeypatch.setattr(compute_modes, "PROGRAM_PACKAGES", {"openvino": ("openvino",)})
     monkeypatch.setattr(
         compute_modes, "in_subprocess", lambda work, *given, watch: work(*given, watch)
@@ -124,5 +129,6 @@ def test_modes_are_measured_for_real(own_home, monkeypatch):
     speeds = compute_modes.measure_modes(FOLDER, NO_WATCH)
     assert OPENVINO in {one.way for one in speeds.speeds}
     assert all(
-        one.rate > 0 and one.cosine > 1 - compute_modes.MAX_COSINE_LOSS for one in speeds.speeds
+        one.rate > 0 and one.cosine > 1 - compute_modes.COMPUTE_MODES.max_cosine_loss
+        for one in speeds.speeds
     )

@@ -3,6 +3,8 @@
 Edges between similar names are no facts.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -109,7 +111,7 @@ def test_push_on_a_large_graph_finds_equal_passages(told, monkeypatch):
 
 
 def test_scores_from_some_facts_are_approximate(told, monkeypatch):
-    monkeypatch.setattr(vectors, "MAX_EXACT_VECTORS", 1)
+    monkeypatch.setattr(vectors, "VECTOR_INDEX", replace(vectors.VECTOR_INDEX, max_exact_vectors=1))
     found = told.one("PassagesOfFacts", state((0, 3)), on=graph())
     assert dict(zip(found.nodes.items, found.nodes.scores)) == pytest.approx(
         {0: 0.5, 1: 0.25, 2: 0.0}, abs=0.02
