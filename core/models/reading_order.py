@@ -170,10 +170,8 @@ class Expectation:
         from scipy.linalg import solve_triangular
 
         finite_scores = np.where(np.isfinite(scores), scores, 0.0)
-        fitted, fitted_scores = (
-            read[: READING_DEFAULTS.max_fitted_scores],
-            finite_scores[: READING_DEFAULTS.max_fitted_scores],
-        )
+        fitted = read[: READING_DEFAULTS.max_fitted_scores]
+        fitted_scores = finite_scores[: len(fitted)]
         root = np.linalg.cholesky(
             self._likeness(fitted, fitted) + READING_DEFAULTS.noise_variance * np.eye(len(fitted))
         )
@@ -203,12 +201,9 @@ class Expectation:
             + READING_DEFAULTS.noise_variance
         )
         chances = np.round(_chances(expected[likeliest] - read_scores[best - 1], spread), 9)
-        return np.concatenate(
-            [
-                likeliest[np.argsort(-chances, kind="stable")],
-                not_read[READING_DEFAULTS.max_likeliest_texts :],
-            ]
-        ), float(chances.sum())
+        by_chance = likeliest[np.argsort(-chances, kind="stable")]
+        others = not_read[len(likeliest) :]
+        return np.concatenate([by_chance, others]), float(chances.sum())
 
     def _likeness(self, some: np.ndarray, others: np.ndarray) -> np.ndarray:
         """Return the covariances of the texts at these positions without noise, float64 [s, o]."""
