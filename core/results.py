@@ -54,6 +54,18 @@ def comparison_dict(comparison: MethodComparison) -> dict[str, Any]:
     }
 
 
+def method_row_dict(row: Any) -> dict[str, Any]:
+    """Return a dataclass about a method as values that JSON can hold.
+
+    The method is under the key `instance`, as in `lane_dict`.
+    """
+    return dataclasses.asdict(row, dict_factory=_with_json_names)
+
+
+def _with_json_names(items: list[tuple[str, Any]]) -> dict[str, Any]:
+    return {"instance" if name == "method" else name: value for name, value in items}
+
+
 def lane_dict(lane: MethodLane, by_model: bool) -> dict[str, Any]:
     """Return a lane as values that JSON can hold.
 

@@ -48,6 +48,7 @@ from core.lines.text import split
 from core.methods.catalogue import RUN_PREFIX, catalogue, find_method, method_for_source
 from core.methods.prompt_variants import methods_with_prompt, read_prompt
 from core.models.price import parse_cap
+from core.results import method_row_dict
 from core.retrievers.runs.formats import format_title
 from core.retrievers.runs.saved_runs import FileRun, save_run_file
 from core.sources import GraphSource, source_in
@@ -329,7 +330,7 @@ def report(
             "recommendation": advice and dataclasses.asdict(advice),
             "steps": [dataclasses.asdict(one) for one in step_effects(summary)],
         }
-        result_dict |= {"repairs": [dataclasses.asdict(one) for one in repairs]} if repairs else {}
+        result_dict |= {"repairs": [method_row_dict(one) for one in repairs]} if repairs else {}
         print(json_text(data | result_dict, indent=2))
     else:
         _print(summary, more)

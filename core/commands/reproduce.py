@@ -58,6 +58,7 @@ from core.io.durations import with_time_left
 from core.io.json_text import json_text
 from core.methods.catalogue import Method, catalogue
 from core.operators.texts.built_graph import BuiltGraph
+from core.results import method_row_dict
 from core.sources import corpus_of_set
 
 SMALL_RUN_QUESTIONS = 5  # questions of each set with --small
@@ -545,7 +546,7 @@ def _print(
     if as_json:
         result_dict = {
             "experiment": wanted.id,
-            "tables": [dataclasses.asdict(one) for one in tables],
+            "tables": [method_row_dict(one) for one in tables],
             key: sentences,
         }
         print(json_text(result_dict, indent=2))

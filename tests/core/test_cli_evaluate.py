@@ -126,9 +126,8 @@ def test_changes_are_tried_on_what_each_method_loses(told, tmp_path):
     found = json.loads(told("--no-llm", "--repairs", "--json", set=str(file), methods=line)[1])[
         "repairs"
     ]
-    assert [(one["lost"], one["within"]) for one in found] == [(1, 1)] and all(
-        not one["back"] for one in found[0]["attempts"]
-    )
+    assert [(one["instance"], one["lost"], one["within"]) for one in found] == [(line, 1, 1)]
+    assert not any(one["back"] for one in found[0]["attempts"])
 
 
 def test_a_prompt_of_one_s_own_is_asked_by_from_a_file(told, tmp_path):
