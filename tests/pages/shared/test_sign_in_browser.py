@@ -91,10 +91,8 @@ def test_whatever_a_browser_kept_leads_to_a_page_of_ours_with_parameters_of_ours
         settle(page)
         page.evaluate("kept => sessionStorage.setItem('hopscope-wished', kept)", kept)
         sign_in(page, issuer, f"{address}{to}", email=BOB)
-        assert (
-            page.url == f"{address}{to}"
-            and page.evaluate("sessionStorage.getItem('hopscope-wished')") is None
-        )
+        page.wait_for_function("sessionStorage.getItem('hopscope-wished') === null")
+        assert page.url == f"{address}{to}"
 
 
 def test_a_token_that_another_key_signed_lets_nobody_in(room):
