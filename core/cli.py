@@ -58,13 +58,13 @@ def main(arguments: Sequence[str] | None = None, engine: Callable[[], Engine] | 
     arguments : of the command line; default: those of the process.
     engine : opens the engine if the command needs one; default: a new engine, closed at the end.
     """
-    given = list(sys.argv[1:] if arguments is None else arguments)
-    given[:1] = [OLD_NAMES.get(name, name) for name in given[:1]]
+    argv = list(sys.argv[1:] if arguments is None else arguments)
+    argv[:1] = [OLD_NAMES.get(name, name) for name in argv[:1]]
     options = parser(
-        [name for name in COMMAND_NAMES if name in given[:1]] or COMMAND_NAMES
-    ).parse_args(given)
-    with ExitStack() as opened:
-        options.engine = engine or (lambda: opened.enter_context(closing(_engine())))
+        [name for name in COMMAND_NAMES if name in argv[:1]] or COMMAND_NAMES
+    ).parse_args(argv)
+    with ExitStack() as stack:
+        options.engine = engine or (lambda: stack.enter_context(closing(_engine())))
         return _run(options)
 
 

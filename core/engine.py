@@ -72,18 +72,18 @@ class Engine:
             models = self._own_models = Registry()
         self._built = BuiltGraphs(models)
         self._waiters = Waiters()
-        self.jobs = Jobs(workers=4, weigh=_result_bytes, needed=self._waiters.looking)
+        self.jobs = Jobs(workers=4, weigh=_result_bytes, is_needed=self._waiters.looking)
         # Evaluations have a pool of their own: one that takes hours must not delay a question.
         self.evaluations = Jobs(workers=1)
         # Indexes are made and measured in a pool of their own as well.
         self.preparing = Jobs()
         # Trials of two lines on some questions, which a user watches, have their own pool too.
         self.trials = Jobs(workers=1)
-        bare = Environment(models, solved, self._built)
-        self.environment = replace(bare, encoding=partial(_start_encoding, self.preparing, bare))
+        base = Environment(models, solved, self._built)
+        self.environment = replace(base, encoding=partial(_start_encoding, self.preparing, base))
         self._prefixes, self._queues = PrefixCache(), LaneQueues()
         self.housekeeping = Housekeeping(
-            self._queues.busy, partial(_load_answering, models), begun=self._queues.begun
+            self._queues.busy, partial(_load_answering, models), count_begun=self._queues.begun
         )
         self._asks_chat = partial(_asks_chat, models)
         self._graphs: dict[str, object] = {}
@@ -154,9 +154,9 @@ class Engine:
         for text in WARM_UP_LINES if encoder else WARM_UP_LINES[:1]:
             LaneRun(ask, parse_line(text), self.environment).retrieve(LaneListener())
         name_lookup(self.graph()).mentions("warm")
-        shipped = datasets()["metaqa"]
-        for name in shipped.sets:
-            shipped.questions(name)
+        dataset = datasets()["metaqa"]
+        for name in dataset.sets:
+            dataset.questions(name)
         freeze_objects()
 
     def ask(
@@ -221,15 +221,15 @@ class Engine:
             raise BadInput("Choose at least one method.")
         if len(methods) > MAX_LANES:
             raise BadInput(f"At most {MAX_LANES} methods at once, please.")
-        unfinished = None if again else self._unfinished(ask, methods)
-        complete_lanes = _complete_lanes(unfinished, ask) | _complete_lanes(before, ask)
+        incomplete = None if again else self._incomplete_comparison(ask, methods)
+        complete_lanes = _complete_lanes(incomplete, ask) | _complete_lanes(before, ask)
         new_methods = [method for method in methods if repr(method.line) not in complete_lanes]
         again = again or not all(
             operator.remembered for method in new_methods for operator in method.line.parts()
         )
-        alive = (lambda: True) if waiter is None else waiter.alive
-        again = again or unfinished is not None
-        begin = lambda job: self._begin(job, alive if repairs else None)
+        is_alive = (lambda: True) if waiter is None else waiter.alive
+        again = again or incomplete is not None
+        begin = lambda job: self._begin(job, is_alive if repairs else None)
         job = self.jobs.start(
             self.key(ask, methods),
             lambda: self._job(ask, methods, complete_lanes),
@@ -322,7 +322,7 @@ class Engine:
         except BadParameter:  # the lane reports it when it asks the model
             return None
 
-    def _unfinished(
+    def _incomplete_comparison(
         self, ask: SourceQuestion, methods: Sequence[Method]
     ) -> MethodComparison | None:
         """Return the ended comparison of the same key if one of its lanes is incomplete."""
@@ -331,13 +331,13 @@ class Engine:
             return None
         return job.comparison
 
-    def _begin(self, job: Job, alive: Callable[[], bool] | None) -> None:
+    def _begin(self, job: Job, is_alive: Callable[[], bool] | None) -> None:
         """Start a comparison.
 
-        With `alive`, changes of single steps are tried afterwards, as long as it returns true.
+        With `is_alive`, changes of single steps are tried afterwards, as long as it returns true.
         """
         shared = job.comparison, self.environment, self._prefixes, self._queues, self._asks_chat
-        after = None if alive is None else RepairWork(*shared, alive)
+        after = None if is_alive is None else RepairWork(*shared, is_alive)
         ComparisonWork(*shared, after, self._waiters.looking).start(job)
 
 
@@ -349,7 +349,7 @@ def _load_answering(models: Models) -> None:
 
 
 def _start_encoding(
-    jobs: Jobs, environment: Environment, graph: Any, encoder: str, of: ItemKind
+    jobs: Jobs, environment: Environment, graph: Any, encoder: str, item_kind: ItemKind
 ) -> Job:
     """Start the job that encodes a graph's texts in the background.
 
@@ -357,11 +357,13 @@ def _start_encoding(
     """
     requested_model = environment.models.encoder(encoder)
     default_model = environment.models.encoder()
-    kind = INDEX_KINDS[f"vectors-{of}"]
+    kind = INDEX_KINDS[f"vectors-{item_kind}"]
     if fingerprint(requested_model) == fingerprint(default_model):
         return start_index_job(jobs, graph, kind, environment)
     name = f"{key(graph, kind)}-{fingerprint(requested_model)}"
-    work = lambda job: build_searchable_vectors(graph, requested_model, of, with_time_left(job))
+    work = lambda job: build_searchable_vectors(
+        graph, requested_model, item_kind, with_time_left(job)
+    )
     return jobs.run(name, work, again=True)
 
 
@@ -378,11 +380,11 @@ def _merges_digest(ask: SourceQuestion) -> str:
     return ask.source.mends.digest
 
 
-def _complete_lanes(before: MethodComparison | None, ask: SourceQuestion) -> dict[str, MethodLane]:
+def _complete_lanes(earlier: MethodComparison | None, ask: SourceQuestion) -> dict[str, MethodLane]:
     """Return the complete lanes of an earlier comparison of the same question, by their lines."""
-    if before is None or not ask.same(before.ask) or before.mends != _merges_digest(ask):
+    if earlier is None or not ask.same(earlier.ask) or earlier.mends != _merges_digest(ask):
         return {}
-    return {repr(lane.method.line): lane for lane in before.lanes if lane.complete}
+    return {repr(lane.method.line): lane for lane in earlier.lanes if lane.complete}
 
 
 def _result_bytes(job: Job) -> int:

@@ -128,7 +128,7 @@ def damage_error(what: str, error: Exception, instead: str) -> StoreError:
 MAX_LISTED_NAMES = 8  # known names that are listed if none is near
 
 
-def nearest(word: str, known: Iterable[str]) -> str:
+def nearest(word: str, names: Iterable[str]) -> str:
     """Return a sentence that suggests the known word nearest to `word`, or lists some.
 
     The sentence begins with a space.
@@ -137,16 +137,16 @@ def nearest(word: str, known: Iterable[str]) -> str:
     >>> nearest("beem", ["beam", "rank"]), nearest("x", map(str, range(40)))
     (' Did you mean “beam”?', ' Known: 0, 1, 2, 3, 4, 5, 6, 7 and 32 more.')
     """
-    known = list(known)
-    if not known:
+    names = list(names)
+    if not names:
         return " There is none yet."
-    inside = [name for name in known if len(word) > 3 and word.casefold() in name.casefold()]
-    close = inside or difflib.get_close_matches(word, known, 1, 0.5)
+    inside = [name for name in names if len(word) > 3 and word.casefold() in name.casefold()]
+    close = inside or difflib.get_close_matches(word, names, 1, 0.5)
     if close:
         return f" Did you mean “{close[0]}”?"
-    listed = known if len(known) <= MAX_LISTED_NAMES + 1 else known[:MAX_LISTED_NAMES]
-    more = f" and {len(known) - len(listed)} more" if len(listed) < len(known) else ""
-    return f" Known: {', '.join(listed)}{more}."
+    first_names = names if len(names) <= MAX_LISTED_NAMES + 1 else names[:MAX_LISTED_NAMES]
+    more = f" and {len(names) - len(first_names)} more" if len(first_names) < len(names) else ""
+    return f" Known: {', '.join(first_names)}{more}."
 
 
 def shorten(text: object, limit: int = 80) -> str:

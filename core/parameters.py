@@ -159,10 +159,10 @@ def value_words(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else shorten(value, MAX_VALUE_CHARACTERS)
 
 
-def settings_text(cls: type[OperatorBase], given: Mapping[str, Any]) -> list[str]:
+def settings_text(cls: type[OperatorBase], values: Mapping[str, Any]) -> list[str]:
     """Return the values that differ from the defaults, each as `name=value`."""
-    named = ((p.name, given.get(p.name, p.default), p.default) for p in parameters(cls))
-    return [f"{name}={value!r}" for name, value, usual in named if value != usual]
+    rows = ((p.name, values.get(p.name, p.default), p.default) for p in parameters(cls))
+    return [f"{name}={value!r}" for name, value, default in rows if value != default]
 
 
 @contextmanager
@@ -175,17 +175,17 @@ def locate_errors(where: str) -> Iterator[None]:
 
 
 def check_names(
-    cls: type[OperatorBase], given: Mapping[str, Any], called: str, where: str = ""
+    cls: type[OperatorBase], values: Mapping[str, Any], title: str, where: str = ""
 ) -> None:
     """Raise BadParameter for a name that is no parameter, and suggest the nearest one."""
     names = [p.name for p in parameters(cls)]
-    for key in given:
+    for key in values:
         if key not in names:
             with locate_errors(where):
-                raise BadParameter(f"{called} has no parameter “{key}”.{nearest(key, names)}")
+                raise BadParameter(f"{title} has no parameter “{key}”.{nearest(key, names)}")
 
 
-def make_operator(cls: type[D], given: Mapping[str, Any], where: str = "") -> D:
+def make_operator(cls: type[D], values: Mapping[str, Any], where: str = "") -> D:
     """Return an operator made from named values.
 
     Raises
@@ -194,9 +194,9 @@ def make_operator(cls: type[D], given: Mapping[str, Any], where: str = "") -> D:
         For an unknown name or a bad value. The message begins with `where` and suggests the
         nearest valid name.
     """
-    check_names(cls, given, cls.__name__, where)
+    check_names(cls, values, cls.__name__, where)
     with locate_errors(where):
-        return cls(**given)
+        return cls(**values)
 
 
 def _convert_value(operator: OperatorBase, parameter: Parameter, value: Any) -> Any:

@@ -162,7 +162,7 @@ def gold_dict(lane: MethodLane) -> dict[str, Any] | None:
         return None
     alive = {
         stage.name: list(stage.alive)
-        for stage in funnel(source, lane.graph, lane.state, gold, saved=lane.saved_alive)
+        for stage in funnel(source, lane.graph, lane.state, gold, survivors=lane.saved_alive)
     }
     outcomes = [
         _fate_dict(fate, lane.state)
@@ -216,8 +216,8 @@ def _hits(graph, hits: Ranking, gold: frozenset[int]) -> list[dict[str, Any]]:
         _sources(graph, hits),
     )
     hit_rows = []
-    for place, (item, name, text, source) in enumerate(rows):
-        row = {"id": name, "score": hits.score(place), "text": text, "source": source}
+    for index, (item, name, text, source) in enumerate(rows):
+        row = {"id": name, "score": hits.score(index), "text": text, "source": source}
         hit_rows.append(
             row | ({"gold": chunk_of_item[item] in gold} if item in chunk_of_item else {})
         )
@@ -273,7 +273,7 @@ def prompt_dict(state: State) -> dict[str, Any]:
             "prompt_source": "",
         }
     messages = [dict(message) for message in state.prompt.messages]
-    counted = state.prompt.tokens
+    tokens = state.prompt.tokens
     return {
         "prompt": "\n\n".join(f"{message['role']}:\n{message['content']}" for message in messages),
         "messages": messages,
@@ -282,7 +282,7 @@ def prompt_dict(state: State) -> dict[str, Any]:
             "relation" if kind == "triple" else kind: count
             for kind, count in state.prompt.hits.items()
         },
-        "prompt_tokens": estimate_prompt_tokens(messages) if counted is None else counted,
+        "prompt_tokens": estimate_prompt_tokens(messages) if tokens is None else tokens,
         "prompt_source": state.prompt.source,
     }
 
@@ -342,7 +342,7 @@ def influence_dict(lane: MethodLane, one: Influence) -> dict[str, Any]:
     out.
     """
     items = []
-    for at, weight in enumerate(one.weights):
+    for index, weight in enumerate(one.weights):
         item = item_at(lane.state, one.by_model, weight.kind, weight.place)
         if weight.kind == "path":
             name = lane.graph.text(item)
@@ -352,7 +352,7 @@ def influence_dict(lane: MethodLane, one: Influence) -> dict[str, Any]:
         influence_fields = {
             "influence": weight.influence,
             "changes": weight.changes,
-            "smallest": at in one.smallest,
+            "smallest": index in one.smallest,
         }
         items.append({"kind": kind, "name": name, **influence_fields})
     text = influence_text(one)

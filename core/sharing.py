@@ -65,9 +65,9 @@ def person_of_email(email: str) -> Person:
     >>> person_of_email("Ann@Example.com") == person_of_email("ann@example.com")
     True
     """
-    id, named = _small(email), os.environ.get("HOPSCOPE_ADMINS", "").split(",")
+    id, admins = _lower_email(email), os.environ.get("HOPSCOPE_ADMINS", "").split(",")
     return (
-        Person(id, id in {_small(one) for one in named})
+        Person(id, id in {_lower_email(one) for one in admins})
         if _EMAIL_PATTERN.fullmatch(id)
         else NO_PERSON
     )
@@ -81,7 +81,7 @@ def person_of_visit(token: str) -> Person:
     return Person(VISIT_PREFIX + sha256(token.encode()).hexdigest()[:16])
 
 
-def _small(email: str) -> str:
+def _lower_email(email: str) -> str:
     return email.strip().translate(_ASCII_LOWER)
 
 
@@ -123,8 +123,8 @@ def owner_of(kind: str, name: str) -> str:
     """Return the id of the owner of a thing; empty if it has none. Raises StoreError."""
     if not _rows().file.exists():
         return ""
-    found = _rows().query("SELECT owner FROM owners WHERE kind = ? AND name = ?", (kind, name))
-    return found[0][0] if found else ""
+    rows = _rows().query("SELECT owner FROM owners WHERE kind = ? AND name = ?", (kind, name))
+    return rows[0][0] if rows else ""
 
 
 def record_owner(kind: str, name: str) -> None:

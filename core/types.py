@@ -67,8 +67,8 @@ class Question:
         >>> asked.names("Daei"), asked.names("Bican")
         (('Daei', 'Ali Daei'), ('Bican',))
         """
-        grouped = (name for group in self.aliases if group[0] == answer for name in group)
-        return tuple(dict.fromkeys(grouped)) or (answer,)
+        group_names = (name for group in self.aliases if group[0] == answer for name in group)
+        return tuple(dict.fromkeys(group_names)) or (answer,)
 
     @property
     def parts(self) -> tuple[tuple[str, ...], ...]:
@@ -163,8 +163,8 @@ class Subgraph:
 
 
 def _contains_sorted(ascending: np.ndarray, value: int) -> bool:
-    at = int(ascending.searchsorted(value))
-    return at < len(ascending) and int(ascending[at]) == value
+    index = int(ascending.searchsorted(value))
+    return index < len(ascending) and int(ascending[index]) == value
 
 
 # Hits of one kind that a page lists, a loss analysis reads and a saved case holds.
@@ -699,8 +699,8 @@ class State:
         >>> list(state.ranked)
         ['path', 'node']
         """
-        found = (self.paths, self.nodes, self.relations, self.chunks, self.communities)
-        return {ranking.kind: ranking for ranking in found if ranking is not None}
+        rankings = (self.paths, self.nodes, self.relations, self.chunks, self.communities)
+        return {ranking.kind: ranking for ranking in rankings if ranking is not None}
 
     @property
     def partly(self) -> str:

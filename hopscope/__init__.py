@@ -61,8 +61,8 @@ def __getattr__(name: str) -> Any:
     """
     if name in __all__:
         for module in MODULES:
-            if hasattr(found := import_module(f"{__name__}.{module}"), name):
-                return getattr(found, name)
+            if hasattr(imported := import_module(f"{__name__}.{module}"), name):
+                return getattr(imported, name)
     from core.operators import OPERATORS
 
     if name in OPERATORS:

@@ -64,11 +64,11 @@ def retrieve_items(
     (lane,) = comparison_dict(job.comparison)["lanes"]
     if lane["error"]:
         raise HopscopeError(lane["error"])
-    hits, most = lane["hits"], max(1, min(items, SERVING.max_lane_items))
+    hits, limit = lane["hits"], max(1, min(items, SERVING.max_lane_items))
     if not hits.get("chunk") and lane["paths"]:
         return [
             ("", path["text"], path["score"], {"kind": "path", "nodes": path["nodes"]})
-            for path in lane["paths"][:most]
+            for path in lane["paths"][:limit]
         ]
     kind = (
         "chunk"
@@ -77,7 +77,7 @@ def retrieve_items(
     )
     return [
         (hit["id"], hit["text"], hit["score"], {"kind": kind, "source": hit["source"]})
-        for hit in hits.get(kind, [])[:most]
+        for hit in hits.get(kind, [])[:limit]
     ]
 
 
@@ -188,7 +188,7 @@ def from_langchain(
             ]
         }
 
-    return _named(ask, name)
+    return _set_name(ask, name)
 
 
 def from_llama_index(
@@ -217,7 +217,7 @@ def from_llama_index(
             ]
         }
 
-    return _named(ask, name)
+    return _set_name(ask, name)
 
 
 def _document(key: str | None, text: str, score: Any) -> dict[str, Any]:
@@ -229,6 +229,6 @@ def _document(key: str | None, text: str, score: Any) -> dict[str, Any]:
     return document
 
 
-def _named(ask: Callable, name: str) -> Callable:
+def _set_name(ask: Callable, name: str) -> Callable:
     ask.__name__ = name
     return ask

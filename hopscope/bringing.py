@@ -69,20 +69,20 @@ def graph(
             return add_graph(list(triples), free_graph_name(name), watch=watch)  # type: ignore[arg-type]
         with tempfile.TemporaryDirectory() as folder:
             source = graph_files(files, Path(folder))
-            made = add_graph(source, free_graph_name(name), watch=watch)
+            result = add_graph(source, free_graph_name(name), watch=watch)
     _warn(source.tally.sentences())
-    return made
+    return result
 
 
-def _paths(given: object) -> list[Path] | None:
+def _paths(value: object) -> list[Path] | None:
     """Return the given value as a list of files.
 
     None if it is not made of paths.
     """
-    if isinstance(given, str | Path):
-        return [Path(given)]
-    if isinstance(given, Sequence) and given and all(isinstance(one, str | Path) for one in given):
-        return [Path(one) for one in given]
+    if isinstance(value, str | Path):
+        return [Path(value)]
+    if isinstance(value, Sequence) and value and all(isinstance(one, str | Path) for one in value):
+        return [Path(one) for one in value]
     return None
 
 
@@ -217,10 +217,10 @@ def open(path: str | Path, name: str, *, title: str = "", progress: bool = True)
         If the folder is no index of a known tool.
     """
     with WorkProgress("Reading the index", progress) as watch:
-        opened, taken = open_index(path, name, title, watch)
-        build_graph(opened, find_build(tool_build(taken.tool)), engine().models, watch)
-    _warn(taken.sentences())
-    return opened
+        corpus, index = open_index(path, name, title, watch)
+        build_graph(corpus, find_build(tool_build(index.tool)), engine().models, watch)
+    _warn(index.sentences())
+    return corpus
 
 
 def _warn(sentences: Iterable[str]) -> None:

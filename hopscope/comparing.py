@@ -153,13 +153,13 @@ class Comparison:
         rows = []
         for lane in self.lanes:
             paths = [
-                {"kind": "path", "rank": at, "id": "", **_part(path)}
-                for at, path in enumerate(lane.data["paths"], 1)
+                {"kind": "path", "rank": rank, "id": "", **_item_fields(path)}
+                for rank, path in enumerate(lane.data["paths"], 1)
             ]
             hits = [
-                {"kind": kind, "rank": at, "id": hit["id"], **_part(hit)}
+                {"kind": kind, "rank": rank, "id": hit["id"], **_item_fields(hit)}
                 for kind, ones in lane.hits.items()
-                for at, hit in enumerate(ones, 1)
+                for rank, hit in enumerate(ones, 1)
             ]
             rows += [{"method": lane.method, **row} for row in (*paths, *hits)]
         return rows
@@ -231,7 +231,7 @@ class Comparison:
         return json_text(self.data, indent=2)
 
 
-def _part(item: dict[str, Any]) -> dict[str, Any]:
+def _item_fields(item: dict[str, Any]) -> dict[str, Any]:
     return {"text": item["text"], "score": item["score"]}
 
 
@@ -298,11 +298,11 @@ def compare(
         if isinstance(methods, str | Method | Line | Operator) or callable(methods)
         else list(methods)
     )
-    chosen = [to_method(one, source) for one in method_list or source.usual_methods]
+    selected = [to_method(one, source) for one in method_list or source.usual_methods]
     question_asked = open_question(
         engine(), source, question, tuple(entities), tuple(answers), tuple(gold), llm, seed
     )
-    job = wait_for_job(engine().compare(question_asked, chosen), "Asking", progress)
+    job = wait_for_job(engine().compare(question_asked, selected), "Asking", progress)
     return Comparison(comparison_dict(job.comparison))
 
 

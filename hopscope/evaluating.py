@@ -49,7 +49,7 @@ class Evaluation:
 
     def _rows(self, names: Sequence[str]) -> list[dict[str, Any]]:
         table = self.summary.table(names)
-        valued = [
+        measured = [
             name
             for name in names
             if any(figures[name].mean is not None for figures in table.values())
@@ -59,7 +59,7 @@ class Evaluation:
             {
                 "method": key,
                 "questions": counts[key],
-                **{name: table[key][name].mean for name in valued},
+                **{name: table[key][name].mean for name in measured},
             }
             for key in table
         ]
@@ -148,20 +148,20 @@ class Evaluation:
 
         Empty if the figures decide nothing.
         """
-        found = recommendation(self.summary)
-        return "" if found is None else " ".join((found.headline, *found.details))
+        advice = recommendation(self.summary)
+        return "" if advice is None else " ".join((advice.headline, *advice.details))
 
-    def _usual(self) -> pandas.DataFrame:
+    def _default_table(self) -> pandas.DataFrame:
         """The metrics that the page Evaluate shows first."""
         import pandas
 
         return pandas.DataFrame(self._rows(self.summary.defaults.table))
 
     def __repr__(self) -> str:
-        return self._usual().to_string(index=False, float_format="{:.3f}".format)
+        return self._default_table().to_string(index=False, float_format="{:.3f}".format)
 
     def _repr_html_(self) -> str:
-        return self._usual().to_html(index=False, float_format="{:.3f}".format, border=0)
+        return self._default_table().to_html(index=False, float_format="{:.3f}".format, border=0)
 
 
 def evaluate(
@@ -218,14 +218,14 @@ def evaluate(
     [2]
     """
     source = source_of(questions)
-    given = (
+    method_list = (
         [methods]
         if isinstance(methods, str) or not isinstance(methods, Sequence)
         else list(methods)
     )
-    chosen = [to_method(one, source) for one in given]
+    selected = [to_method(one, source) for one in method_list]
     plan = make_plan(
-        chosen, questions, sample, engine().graph, graph=graph, seed=seed, model=llm, judge=judge
+        selected, questions, sample, engine().graph, graph=graph, seed=seed, model=llm, judge=judge
     )
     store = Store(evaluations_file())
     job = wait_for_job(start(engine(), store, plan), "Evaluating", progress)

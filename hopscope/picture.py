@@ -86,8 +86,8 @@ def html(data: Mapping[str, Any]) -> str:
         A style sheet, one card per lane, and the picture.
     """
     cards = "".join(
-        _card(lane, LANE_COLOURS[at % len(LANE_COLOURS)], data)
-        for at, lane in enumerate(data["lanes"])
+        _card(lane, LANE_COLOURS[index % len(LANE_COLOURS)], data)
+        for index, lane in enumerate(data["lanes"])
     )
     return (
         f'{CARD_STYLE}<div class="hopscope"><h4>{escape(data["question"])}</h4>'
@@ -105,8 +105,8 @@ def _card(lane: Mapping[str, Any], colour: str, data: Mapping[str, Any]) -> str:
     else:
         parts += [
             f'<div class="answer">{_answer(lane, data["answers"])}</div>',
-            _listed(lane),
-            *_alive(lane),
+            _items_html(lane),
+            *_alive_html(lane),
         ]
     return (
         f'<div class="lane" style="border-top-color:{colour}">{"".join(parts)}'
@@ -114,13 +114,13 @@ def _card(lane: Mapping[str, Any], colour: str, data: Mapping[str, Any]) -> str:
     )
 
 
-def _answer(lane: Mapping[str, Any], known: Sequence[str]) -> str:
+def _answer(lane: Mapping[str, Any], correct: Sequence[str]) -> str:
     answer_names = (
         lane["answer"]
         or ", ".join((lane["reader_answers"] or [])[:3])
         or (lane["excerpt"] or {}).get("text", "")
     )
-    right = set(map(normalize, known))
+    right = set(map(normalize, correct))
     first = lane["answer"] or next(iter(lane["reader_answers"] or []), "")
     mark = "" if not right or not first else " ✓" if normalize(first) in right else " ✗"
     return (
@@ -130,23 +130,23 @@ def _answer(lane: Mapping[str, Any], known: Sequence[str]) -> str:
     )
 
 
-def _listed(lane: Mapping[str, Any]) -> str:
+def _items_html(lane: Mapping[str, Any]) -> str:
     texts = [path["text"] for path in lane["paths"]] or [
         hit["text"] for hits in lane["hits"].values() for hit in hits
     ]
     items = "".join(f"<li>{escape(shorten(text, 160))}</li>" for text in texts[:MAX_LISTED_ITEMS])
-    unlisted = (
+    more = (
         f'<div class="small">and {len(texts) - MAX_LISTED_ITEMS:,} more</div>'
         if len(texts) > MAX_LISTED_ITEMS
         else ""
     )
-    return f"<ol>{items}</ol>{unlisted}"
+    return f"<ol>{items}</ol>{more}"
 
 
-def _alive(lane: Mapping[str, Any]) -> list[str]:
+def _alive_html(lane: Mapping[str, Any]) -> list[str]:
     stages = {name: alive for name, alive in (lane["funnel"] or {}).items() if alive is not None}
-    said = ", ".join(f"{escape(name)} {len(alive)}" for name, alive in stages.items())
-    return [f'<div class="small">correct answers left: {said}</div>'] if said else []
+    counts = ", ".join(f"{escape(name)} {len(alive)}" for name, alive in stages.items())
+    return [f'<div class="small">correct answers left: {counts}</div>'] if counts else []
 
 
 def svg(data: Mapping[str, Any]) -> str:
@@ -167,14 +167,14 @@ def svg(data: Mapping[str, Any]) -> str:
     steps, nodes = _steps(data["lanes"])
     if not steps:
         return ""
-    places = _places(list(nodes), steps)
+    positions = _positions(list(nodes), steps)
     answers = set(map(name_key, data["answers"]))
     starts = set(map(name_key, data["entities"]))
     elements = []
     for (head, tail, relation), lanes in steps.items():
-        (x, y), (to_x, to_y) = places[head], places[tail]
-        for at, lane in enumerate(sorted(lanes)):
-            shift = 3 * (at - (len(lanes) - 1) / 2)
+        (x, y), (to_x, to_y) = positions[head], positions[tail]
+        for index, lane in enumerate(sorted(lanes)):
+            shift = 3 * (index - (len(lanes) - 1) / 2)
             title = f"<title>{escape(head)} → {escape(relation)} → {escape(tail)}</title>"
             line = (
                 f'x1="{x + shift:.0f}" y1="{y + shift:.0f}" '
@@ -184,7 +184,7 @@ def svg(data: Mapping[str, Any]) -> str:
                 f'<line {line} stroke="{LANE_COLOURS[lane % len(LANE_COLOURS)]}" '
                 f'stroke-width="2" opacity=".75">{title}</line>'
             )
-    for name, (x, y) in places.items():
+    for name, (x, y) in positions.items():
         low = name_key(name)
         colour = "#2e7d4f" if low in answers else "#1d4e71" if low in starts else "#9aa5b1"
         size = 7 if low in answers or low in starts else 5
@@ -192,7 +192,7 @@ def svg(data: Mapping[str, Any]) -> str:
             f'<circle cx="{x:.0f}" cy="{y:.0f}" r="{size}" fill="{colour}">'
             f"<title>{escape(name)}</title></circle>"
         )
-    for text, (x, y), anchor in _labels(places, steps):
+    for text, (x, y), anchor in _labels(positions, steps):
         elements.append(
             f'<text x="{x:.0f}" y="{y:.0f}" text-anchor="{anchor}">{escape(text)}</text>'
         )
@@ -203,7 +203,7 @@ def svg(data: Mapping[str, Any]) -> str:
 
 
 def _labels(
-    places: Mapping[str, tuple[float, float]], steps: Iterable[tuple[str, str, str]]
+    positions: Mapping[str, tuple[float, float]], steps: Iterable[tuple[str, str, str]]
 ) -> Iterator[tuple[str, tuple[float, float], str]]:
     """Place the label of each node where it covers least.
 
@@ -214,15 +214,15 @@ def _labels(
     -------
     The shortened name, the position in pixels and the anchor of each label.
     """
-    taken_boxes = [(x - 8, y - 8, x + 8, y + 8) for x, y in places.values()]
+    taken_boxes = [(x - 8, y - 8, x + 8, y + 8) for x, y in positions.values()]
     for head, tail, _ in steps:
-        (x, y), (to_x, to_y) = places[head], places[tail]
+        (x, y), (to_x, to_y) = positions[head], positions[tail]
         dots = [
             (x + share * (to_x - x), y + share * (to_y - y))
-            for share in (at / EDGE_SAMPLES for at in range(1, EDGE_SAMPLES))
+            for share in (step / EDGE_SAMPLES for step in range(1, EDGE_SAMPLES))
         ]
         taken_boxes += [(dot_x - 3, dot_y - 3, dot_x + 3, dot_y + 3) for dot_x, dot_y in dots]
-    for name, (x, y) in places.items():
+    for name, (x, y) in positions.items():
         text = shorten(name, 28)
         sides: list[tuple[float, int, Box, tuple[float, float], str]] = []
         for right, down, anchor in LABEL_SIDES:
@@ -234,19 +234,19 @@ def _labels(
             )
             sides.append(
                 (
-                    outside + sum(_shared(box, other) for other in taken_boxes),
+                    outside + sum(_overlap(box, other) for other in taken_boxes),
                     len(sides),
                     box,
                     (x + right, y + down),
                     anchor,
                 )
             )
-        _, _, box, place, anchor = min(sides)
+        _, _, box, point, anchor = min(sides)
         taken_boxes.append(box)
-        yield text, place, anchor
+        yield text, point, anchor
 
 
-def _shared(one: Box, other: Box) -> float:
+def _overlap(one: Box, other: Box) -> float:
     """The area that two boxes share, in square pixels."""
     wide = min(one[2], other[2]) - max(one[0], other[0])
     high = min(one[3], other[3]) - max(one[1], other[1])
@@ -267,24 +267,24 @@ def _steps(
     """
     steps: dict[tuple[str, str, str], set[int]] = {}
     nodes: dict[str, None] = {}
-    for place in range(max((len(lane["paths"]) for lane in lanes), default=0)):
-        for at, lane in enumerate(lanes):
-            path = lane["paths"][place] if place < len(lane["paths"]) else None
+    for rank in range(max((len(lane["paths"]) for lane in lanes), default=0)):
+        for index, lane in enumerate(lanes):
+            path = lane["paths"][rank] if rank < len(lane["paths"]) else None
             if path is None or len(nodes.keys() | set(path["nodes"])) > MAX_DRAWN_NODES:
                 continue
             nodes |= dict.fromkeys(path["nodes"])
             for head, tail, relation in zip(path["nodes"], path["nodes"][1:], path["relations"]):
-                steps.setdefault((head, tail, relation), set()).add(at)
+                steps.setdefault((head, tail, relation), set()).add(index)
     return steps, nodes
 
 
-def _places(
+def _positions(
     nodes: list[str], steps: Mapping[tuple[str, str, str], Any]
 ) -> dict[str, tuple[float, float]]:
     """Return a position for each node, the same in every process."""
     import igraph
 
-    row = {name: at for at, name in enumerate(nodes)}
+    row = {name: index for index, name in enumerate(nodes)}
     graph = igraph.Graph(len(nodes), [(row[head], row[tail]) for head, tail, _ in steps])
     with seed_igraph(0):
         points = graph.layout_kamada_kawai().coords if len(nodes) > 1 else [(0.0, 0.0)]

@@ -33,15 +33,15 @@ class WorkProgress:
     ----------
     text : str
         The words before the bar, until the work reports others.
-    shown : bool
+    visible : bool
         False draws nothing.
     """
 
-    def __init__(self, text: str, shown: bool = True):
+    def __init__(self, text: str, visible: bool = True):
         from tqdm.auto import tqdm
 
-        self._shown: tuple[str, float | None] = ("", None)
-        is_drawn = shown and (sys.stderr.isatty() or "ipykernel" in sys.modules)
+        self._last_report: tuple[str, float | None] = ("", None)
+        is_drawn = visible and (sys.stderr.isatty() or "ipykernel" in sys.modules)
         self._bar = tqdm(
             total=1.0,
             desc=text,
@@ -52,15 +52,15 @@ class WorkProgress:
         )
 
     def __enter__(self) -> Watch:
-        return Watch(report=self._advanced)
+        return Watch(report=self._advance)
 
     def __exit__(self, *_: object) -> None:
         self._bar.close()
 
-    def _advanced(self, text: str, share: float | None = None) -> None:
-        if self._bar.disable or (text, share) == self._shown:
+    def _advance(self, text: str, share: float | None = None) -> None:
+        if self._bar.disable or (text, share) == self._last_report:
             return
-        self._shown = text, share
+        self._last_report = text, share
         self._bar.set_description_str(text[:60], refresh=False)
         self._bar.n = share or 0.0
         self._bar.refresh()

@@ -57,31 +57,31 @@ def page() -> None:
         compare_link(line, methods_by_id)
         with st.popover(tr("Save"), icon=":material/save:", key="keep-open"):
             save_form(line, methods_by_id)
-    at_once = run or runs_without_click(bench)
-    if at_once and can_start_now():
+    run_now = run or runs_without_click(bench)
+    if run_now and can_start_now():
         with trouble:
             run_if_changed(bench, methods_by_id, run)
-            at_once = False
+            run_now = False
     with work:
         draw_trial(bench)
-    if at_once:
+    if run_now:
         with trouble:  # after the line, which is thus visible while a graph is opened
-            tried = run_if_changed(bench, methods_by_id, run)
-        if tried:
+            has_run = run_if_changed(bench, methods_by_id, run)
+        if has_run:
             st.rerun()
 
 
-def choose_start(known: dict[str, Method], bench: Bench) -> None:
+def choose_start(methods_by_id: dict[str, Method], bench: Bench) -> None:
     """Draw the choice of a method to start from."""
-    names = {EMPTY_METHOD: tr("no steps")} | method_options(known)
+    names = {EMPTY_METHOD: tr("no steps")} | method_options(methods_by_id)
 
     def load() -> None:
-        chosen = session.build_start
-        if chosen is not None and not is_heading(chosen):
-            bench.load(known[chosen].line if chosen else Line())
+        method_id = session.build_start
+        if method_id is not None and not is_heading(method_id):
+            bench.load(methods_by_id[method_id].line if method_id else Line())
         session.build_start = None
 
-    current_name = method_of_line(bench.line, known) if bench.line is not None else None
+    current_name = method_of_line(bench.line, methods_by_id) if bench.line is not None else None
     st.selectbox(
         tr("Start from"),
         list(names),
@@ -97,19 +97,21 @@ def choose_start(known: dict[str, Method], bench: Bench) -> None:
 
 
 @st.dialog(tr("Start from a published method"), width="large")
-def gallery(known: dict[str, Method], bench: Bench) -> None:
+def gallery(methods_by_id: dict[str, Method], bench: Bench) -> None:
     """Draw the methods with small pictures of their lines, to choose one.
 
     The chosen one replaces the line; Undo restores it.
     """
-    now = method_of_line(bench.line, known).id if bench.line is not None else ""
-    chosen = chooser(known, engine().models, now, key="build_gallery", answering=session.try_model)
-    if chosen in known:
-        bench.load(known[chosen].line)
+    now = method_of_line(bench.line, methods_by_id).id if bench.line is not None else ""
+    method_id = chooser(
+        methods_by_id, engine().models, now, key="build_gallery", answering=session.try_model
+    )
+    if method_id in methods_by_id:
+        bench.load(methods_by_id[method_id].line)
         st.rerun()
 
 
-def save_form(line: Line | None, known: dict[str, Method]) -> None:
+def save_form(line: Line | None, methods_by_id: dict[str, Method]) -> None:
     """Draw the form that saves the line, and the saved methods."""
     with st.container(key="keep-box"), st.container(horizontal=True, vertical_alignment="bottom"):
         name = st.text_input(
@@ -129,10 +131,10 @@ def save_form(line: Line | None, known: dict[str, Method]) -> None:
         st.toast(tr("Saved “{title}”.", title=plain(title)), icon=":material/check:")
     if line is None:
         caption("A method can be saved once it can be run.")
-    own = [method for method in known.values() if method.group == OWN_GROUP]
-    if not own:
+    own_methods = [method for method in methods_by_id.values() if method.group == OWN_GROUP]
+    if not own_methods:
         caption("Nothing saved yet. Saved methods appear here, under “Start from”, and on Compare.")
-    for method in own:
+    for method in own_methods:
         with st.container(horizontal=True, vertical_alignment="center", key=f"own-{method.id}"):
             st.text(
                 "  ·  ".join(
@@ -157,7 +159,7 @@ def save_form(line: Line | None, known: dict[str, Method]) -> None:
             )
 
 
-def restore(known: dict[str, Method]) -> Bench:
+def restore(methods_by_id: dict[str, Method]) -> Bench:
     """Return the editor of this session, after loading what the address names.
 
     A line or method of the address is loaded only if the user went to it. Otherwise the address may
@@ -171,20 +173,20 @@ def restore(known: dict[str, Method]) -> Bench:
         and (fresh or was_address_entered())
         and address_line not in (bench.wanted, bench.draft.text)
     ):
-        _load_address(bench, address_line, known)
+        _load_address(bench, address_line, methods_by_id)
         if fresh:
             bench.history = History(bench.draft)  # no earlier line to go back to
     bench.wanted, session.came = address_line, False
     return bench
 
 
-def _load_address(bench: Bench, wanted: str, known: dict[str, Method]) -> None:
+def _load_address(bench: Bench, address: str, methods_by_id: dict[str, Method]) -> None:
     """Load what an address names, and show an error if that fails."""
     with shown_errors():
-        if wanted in known or "(" not in wanted:
-            bench.load(find_method(wanted, known).line)
+        if address in methods_by_id or "(" not in address:
+            bench.load(find_method(address, methods_by_id).line)
         else:
-            bench.read(wanted)
+            bench.read(address)
 
 
 admit(page)

@@ -62,9 +62,9 @@ def draw_case(case: Case) -> None:
         question_facts.append(tr("correct answers: {answers}", answers=", ".join(case.answers)))
     if question_facts:
         st.caption(plain(" · ".join(question_facts)))
-    opened = Session.case_open.of(case.id, lambda: comparison_of_case(case.id))
+    comparison = Session.case_open.of(case.id, lambda: comparison_of_case(case.id))
     try:
-        drawing = finished_board(opened, f"case-{case.id}")
+        drawing = finished_board(comparison, f"case-{case.id}")
     except (
         KeyError,
         TypeError,
@@ -75,7 +75,7 @@ def draw_case(case: Case) -> None:
         st.error(plain(tr("This case cannot be drawn. {sentence}", sentence=error_sentence(error))))
         return
     with st.container(horizontal=True):
-        downloads(opened, drawing, f"case-{case.id}")
+        downloads(comparison, drawing, f"case-{case.id}")
 
 
 def actions(case: Case) -> None:
@@ -124,7 +124,7 @@ def annotate(case: Case) -> None:
     """Draw the form of notes and tags."""
     with st.form("annotate", border=False):
         notes = st.text_area(tr("Notes"), case.notes, height=160, max_chars=20_000)
-        chosen = st.multiselect(
+        new_tags = st.multiselect(
             tr("Tags"),
             list(dict.fromkeys((*case.tags, *tags()))),
             default=list(case.tags),
@@ -132,7 +132,7 @@ def annotate(case: Case) -> None:
             placeholder=tr("none"),
         )
         if st.form_submit_button(tr("Keep"), type="primary"):
-            edit(case.id, notes, chosen)
+            edit(case.id, notes, new_tags)
             st.rerun()
 
 

@@ -234,12 +234,12 @@ def seen_graph(on_screen: ScreenComparison | None) -> Any:
     It is the chosen graph. For a live database, and until the chosen graph is open, it is the graph
     of the comparison on the screen.
     """
-    opened = graph_if_open()
+    graph = graph_if_open()
     if on_screen is not None and (
-        opened is None or opened.live is not None and on_screen.comparison.graph.name == opened.name
+        graph is None or graph.live is not None and on_screen.comparison.graph.name == graph.name
     ):
         return on_screen.comparison.graph
-    return opened or chosen_graph()
+    return graph or chosen_graph()
 
 
 def draw_case_note(case: Case) -> None:
@@ -386,14 +386,14 @@ def ask_graph(reader: bool, model: bool, edits: Sequence[Edit] = ()) -> SourceQu
 
     Raises BadInput, UnknownEntity.
     """
-    opened = question_neighbourhood(
+    graph = question_neighbourhood(
         chosen_graph(),
         Question(session.question, entities=tuple(session.entities)),
         lambda: Session.stopped.put(True),
     )
-    if opened.fetched is not None:
-        session.entities = list(opened.fetched.starts)
-    link_entities(opened)
+    if graph.fetched is not None:
+        session.entities = list(graph.fetched.starts)
+    link_entities(graph)
     question = Question(
         session.question,
         entities=tuple(session.entities),
@@ -401,7 +401,7 @@ def ask_graph(reader: bool, model: bool, edits: Sequence[Edit] = ()) -> SourceQu
         hops=session.hops,
     )
     return engine().ask(
-        replace(GraphSource.of(opened), edits=tuple(edits)),
+        replace(GraphSource.of(graph), edits=tuple(edits)),
         question,
         seed=session.seed,
         reader=reader,
@@ -420,8 +420,8 @@ def draw(on_screen: ScreenComparison) -> None:
         if job is not None:
             draw_job_end(job)
         ended = not at_work((job, job_before_edits(), *measuring(on_screen)))
-        ways = [*drawing(on_screen).view.ways, *EDIT_ACTIONS]
-        edit = {"editable": True, "most_lanes": MAX_COMPARE_LANES, "ways": ways}
+        actions = [*drawing(on_screen).view.ways, *EDIT_ACTIONS]
+        edit = {"editable": True, "most_lanes": MAX_COMPARE_LANES, "ways": actions}
         board_data = {
             **add_measuring(
                 add_earlier_answers(add_queue_length(payload(on_screen), on_screen), on_screen),
@@ -452,24 +452,24 @@ def draw_job_end(job: Job) -> None:
         caption("Cancelled. What had been found stays; Ask goes on from there.")
 
 
-def react(on_screen: ScreenComparison, clicked, paths) -> None:
+def react(on_screen: ScreenComparison, clicks, paths) -> None:
     """Do what was clicked on the board."""
     comparison = on_screen.comparison
-    save_thumb(comparison, clicked.thumb)
-    if clicked.lane is not None:
-        lane, do = int(clicked.lane["lane"]), clicked.lane["do"]
-        result_of(lambda: start_or_stop_measure(on_screen, lane, do)) if do in (
+    save_thumb(comparison, clicks.thumb)
+    if clicks.lane is not None:
+        lane, action = int(clicks.lane["lane"]), clicks.lane["do"]
+        result_of(lambda: start_or_stop_measure(on_screen, lane, action)) if action in (
             MEASURE_ACTION,
             STOP_ACTION,
-        ) else handle_lane_click(lane, do)
+        ) else handle_lane_click(lane, action)
         st.rerun()
-    if clicked.repair is not None:
-        repair_beside(comparison, int(clicked.repair))
-    if clicked.go is not None:
-        if clicked.go["to"] in EDIT_ACTIONS:
-            ask_with_edit(comparison, clicked.go, paths)
+    if clicks.repair is not None:
+        repair_beside(comparison, int(clicks.repair))
+    if clicks.go is not None:
+        if clicks.go["to"] in EDIT_ACTIONS:
+            ask_with_edit(comparison, clicks.go, paths)
             return
-        follow_node_button(comparison.graph, int(clicked.go["node"]), clicked.go["to"])
+        follow_node_button(comparison.graph, int(clicks.go["node"]), clicks.go["to"])
 
 
 def repair_beside(comparison: MethodComparison, lane: int) -> None:
@@ -477,22 +477,22 @@ def repair_beside(comparison: MethodComparison, lane: int) -> None:
 
     If there is no room, it replaces the lane.
     """
-    repaired = comparison.lanes[lane]
-    if repaired.repair is not None:
-        insert_changed_line(repaired.method.id, repaired.repair.spec, or_in_place=True)
+    source_lane = comparison.lanes[lane]
+    if source_lane.repair is not None:
+        insert_changed_line(source_lane.method.id, source_lane.repair.spec, or_in_place=True)
         st.rerun()
 
 
-def follow_node_button(opened, node: int, to: str) -> None:
+def follow_node_button(graph, node: int, to: str) -> None:
     """Follow a button of a node's panel.
 
     It leads to the node's neighbourhood, or asks the same question from this node.
     """
-    name = opened.node_name(node)
+    name = graph.node_name(node)
     if to == "walk":
-        around = {} if opened.fetched is None else {AROUND_PARAMETER: name}
+        query = {} if graph.fetched is None else {AROUND_PARAMETER: name}
         st.switch_page(
-            "pages/graphs.py", query_params={"entity": name, "graph": graph_name(), **around}
+            "pages/graphs.py", query_params={"entity": name, "graph": graph_name(), **query}
         )
     session.entities, session.submitted = [name], True
     st.rerun()
@@ -500,12 +500,12 @@ def follow_node_button(opened, node: int, to: str) -> None:
 
 def draw_idle(lanes) -> None:
     """Draw the lanes before the first question."""
-    clicked = board(
+    clicks = board(
         {**idle(lanes, page_source().is_corpus), "editable": True, "most_lanes": MAX_COMPARE_LANES},
         key="idle",
     )
-    if clicked.lane is not None:
-        handle_lane_click(int(clicked.lane["lane"]), clicked.lane["do"])
+    if clicks.lane is not None:
+        handle_lane_click(int(clicks.lane["lane"]), clicks.lane["do"])
         st.rerun()
 
 

@@ -50,13 +50,13 @@ def draw_start() -> None:
         tr(":material/bar_chart: Compare methods"),
         tr(":material/travel_explore: Find me a method"),
     ]
-    given, searched = st.tabs(
+    run_tab, search_tab = st.tabs(
         names, default=names[1] if st.query_params.get(SEARCH_PARAMETER) else None
     )
-    with given:
+    with run_tab:
         new_run()
         runs()
-    with searched:
+    with search_tab:
         show_search()
 
 

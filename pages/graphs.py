@@ -27,9 +27,11 @@ GRAPH_TABS = [
 
 def page() -> None:
     """Draw the page."""
-    known = dataset_of(graph_name())
+    dataset = dataset_of(graph_name())
     st.header(
-        plain(known.title if known is not None and known.name == graph_name() else graph_name())
+        plain(
+            dataset.title if dataset is not None and dataset.name == graph_name() else graph_name()
+        )
     )
     top = st.container()
     adds = "add" in st.query_params
@@ -42,18 +44,18 @@ def page() -> None:
         added_questions()
     with top:
         draw_remove_button(graph_name())
-        opened = named_neighbourhood(chosen_graph())
-        if opened is None:
+        graph = named_neighbourhood(chosen_graph())
+        if graph is None:
             return
-        draw_counts(opened)
+        draw_counts(graph)
     with walking:
-        walk(opened)
-        draw_fetch_button(opened)
+        walk(graph)
+        draw_fetch_button(graph)
     with shape:
-        if may_count(opened):
-            details(opened)
-            download(opened)
-            charts(opened)
+        if may_count(graph):
+            details(graph)
+            download(graph)
+            charts(graph)
 
 
 admit(page)

@@ -14,16 +14,16 @@ from pages.parts.shared.wording import tr
 def page() -> None:
     """Draw the page."""
     st.header(tr("Indexes"), anchor=False)
-    opened = chosen_graph()
-    if opened.live is not None:
+    graph = chosen_graph()
+    if graph.live is not None:
         st.info(
             tr(
                 "{words} Nothing is prepared for it: methods use what was fetched.",
-                words=plain(opened.live.words),
+                words=plain(graph.live.words),
             )
         )
         return
-    cards(opened)
+    cards(graph)
 
 
 admit(page)

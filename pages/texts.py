@@ -9,7 +9,12 @@ from pages.parts.bringing.drop_zone import drop_zone
 from pages.parts.shared.people import admit
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.wording import tr
-from pages.parts.texts.corpus_choice import choose, draw_ask_button, opened, warn_missing_corpus
+from pages.parts.texts.corpus_choice import (
+    await_corpus,
+    choose,
+    draw_ask_button,
+    warn_missing_corpus,
+)
 from pages.parts.texts.corpus_removal import draw_remove_corpus
 from pages.parts.texts.documents import documents
 from pages.parts.texts.graph_advice import advice
@@ -43,7 +48,7 @@ def page() -> None:
     if adding.open:
         return
     with graph if graph.open else documents_tab:
-        corpus = opened(name)
+        corpus = await_corpus(name)
         if corpus is None:
             return
         if graph.open:

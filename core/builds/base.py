@@ -153,14 +153,14 @@ class BuildOperator(OperatorBase):
     # Increased when the same parameters make another graph than in the version before.
     edition: ClassVar[int] = 1
 
-    def apply(self, made: BuildState, ctx: BuildContext) -> BuildState:
+    def apply(self, state: BuildState, ctx: BuildContext) -> BuildState:
         """Return the state of the build after this operator.
 
         The result is deterministic. It does not depend on what was saved before.
 
         Parameters
         ----------
-        made : the state of the build so far; it is not changed.
+        state : the state of the build so far; it is not changed.
         ctx : the models, the report and the settings of the build.
 
         Returns
@@ -179,8 +179,8 @@ class BuildOperator(OperatorBase):
 
     def chats(self) -> tuple[str, ...]:
         """Return those of its models that are language models."""
-        named = (getattr(self, p.name) for p in parameters(type(self)) if p.chat)
-        return tuple(name for name in named if name in self.models())
+        names = (getattr(self, p.name) for p in parameters(type(self)) if p.chat)
+        return tuple(name for name in names if name in self.models())
 
     def later(self) -> str:
         """Return a sentence, without full stop, on costs not known beforehand; else empty."""
@@ -228,8 +228,8 @@ class BuildLine(OperatorLine[BuildOperator]):
     """
 
     @staticmethod
-    def unfit(before: Iterable[BuildOperator], operator: BuildOperator) -> str | None:
-        return unfit(before, operator)
+    def unfit(previous: Iterable[BuildOperator], operator: BuildOperator) -> str | None:
+        return unfit(previous, operator)
 
     def words(self) -> str:
         """Return a description such as "chunks of 300 tokens → noun phrases → merged by name"."""
@@ -266,27 +266,27 @@ class BuildLine(OperatorLine[BuildOperator]):
         )
 
 
-def unfit(before: Iterable[BuildOperator], operator: BuildOperator) -> str | None:
+def unfit(previous: Iterable[BuildOperator], operator: BuildOperator) -> str | None:
     """Return the reason why an operator cannot follow others.
 
     Parameters
     ----------
-    before : the operators before it, in order.
+    previous : the operators before it, in order.
     operator : the operator.
 
     Returns
     -------
     A sentence; None if it can follow.
     """
-    before = tuple(before)
-    written = set(INITIAL_PARTS).union(*(other.writes for other in before))
+    previous = tuple(previous)
+    parts = set(INITIAL_PARTS).union(*(other.writes for other in previous))
     for need in operator.reads:
-        if need not in written:
+        if need not in parts:
             return f"{type(operator).__name__} reads {MISSING_PART_MESSAGES[need]}."
-    for made in operator.writes:
-        if made in REPEATED_PART_MESSAGES and made in written and made not in operator.reads:
-            return f"{type(operator).__name__} {REPEATED_PART_MESSAGES[made]}."
-    last = max((BUILD_STAGES.index(other.stage) for other in before), default=0)
+    for part in operator.writes:
+        if part in REPEATED_PART_MESSAGES and part in parts and part not in operator.reads:
+            return f"{type(operator).__name__} {REPEATED_PART_MESSAGES[part]}."
+    last = max((BUILD_STAGES.index(other.stage) for other in previous), default=0)
     if last > BUILD_STAGES.index(operator.stage):
         return f"{type(operator).__name__} cannot come after {LATE_STAGE_MESSAGES[BUILD_STAGES[last]]}."
     return None

@@ -92,8 +92,8 @@ class GraphBuild:
         if not self.line.asks_chat:
             raise BadParameter(f"The build “{self.title}” asks no language model.")
         line = BuildLine(tuple(_asking(operator, model) for operator in self.line))
-        known = next((one for one in catalogue().values() if one.line == line), None)
-        return known or replace(
+        match = next((one for one in catalogue().values() if one.line == line), None)
+        return match or replace(
             self,
             id=f"{self.row}{MODEL_SEPARATOR}{model}",
             line=line,
@@ -179,8 +179,8 @@ def _graph_steps(line: BuildLine) -> list[BuildOperator]:
 
     They are the one that makes the graph and those after it, without vectors.
     """
-    made = next((at for at, one in enumerate(line) if "graph" in one.writes), len(line))
-    return [one for one in line.operators[made:] if one.stage != "index"]
+    start = next((index for index, one in enumerate(line) if "graph" in one.writes), len(line))
+    return [one for one in line.operators[start:] if one.stage != "index"]
 
 
 def of_kind(graph: str) -> list[GraphBuild]:
@@ -213,7 +213,7 @@ def choose_build(graph: str, extractor: str = "") -> GraphBuild:
         )
     if extractor:
         return next(
-            (build for wanted in (extractor, "") for build in fit if wanted == build.extractor),
+            (build for name in (extractor, "") for build in fit if name == build.extractor),
             fit[0],
         )
     return fit[0]

@@ -48,14 +48,14 @@ class Chunker(BuildOperator):
         A table of chunks, by document.
         """
 
-    def apply(self, made: BuildState, ctx: BuildContext) -> BuildState:
+    def apply(self, state: BuildState, ctx: BuildContext) -> BuildState:
         code = "" if is_english(ctx.language) else ctx.language
         cutter = f"{self!r} {self.edition}{code and f' {code}'}"
         chunks, fresh = ctx.recutting.chunks(
-            made.corpus, cutter, lambda documents: self.table(documents, ctx.watch, code)
+            state.corpus, cutter, lambda documents: self.table(documents, ctx.watch, code)
         )
         ctx.report.counts["chunks"], ctx.report.counts["documents cut"] = len(chunks), fresh
-        return made.replace(chunks=chunks)
+        return state.replace(chunks=chunks)
 
 
 @dataclass(frozen=True, repr=False)

@@ -65,12 +65,12 @@ def cluster_by_mixtures(
     Positions of the vectors of each cluster, int64 ascending.
     """
     clusters: dict[tuple[int, ...], None] = {}
-    for outer in _mixed(
-        _reduced(vectors, reducer, math.isqrt(max(1, len(vectors) - 1))), watch, sought
+    for outer in _fit_mixture(
+        _reduce_dimensions(vectors, reducer, math.isqrt(max(1, len(vectors) - 1))), watch, sought
     ):
         inner = [np.arange(len(outer))]
         if len(outer) > CLUSTERING.reduced_dimensions + 1:
-            inner = _mixed(_reduced(vectors[outer], reducer, 10), watch, sought)
+            inner = _fit_mixture(_reduce_dimensions(vectors[outer], reducer, 10), watch, sought)
         clusters |= {tuple(outer[part].tolist()): None for part in inner if len(part)}
     return [np.array(one, np.int64) for one in sorted(clusters)]
 
@@ -123,7 +123,7 @@ def cluster_balanced(vectors: np.ndarray, size: int, watch: Watch = NO_WATCH) ->
     labels = np.zeros(len(vectors), np.int64)
     for _ in range(CLUSTERING.kmeans_rounds):
         watch.check()
-        fresh = _assigned(vectors, centres, -(-len(vectors) // count))
+        fresh = _assign_centres(vectors, centres, -(-len(vectors) // count))
         centres = np.stack(
             [
                 vectors[fresh == one].mean(axis=0) if (fresh == one).any() else centres[one]
@@ -151,7 +151,7 @@ def _halves(vectors: np.ndarray) -> Clusters:
     return [np.sort(half) for half in np.array_split(order, 2)]
 
 
-def _assigned(vectors: np.ndarray, centres: np.ndarray, room: int) -> np.ndarray:
+def _assign_centres(vectors: np.ndarray, centres: np.ndarray, room: int) -> np.ndarray:
     """Assign each vector to a centre: the nearest pairs first, as long as a centre has room."""
     distances = np.round(
         ((vectors**2).sum(1)[:, None] - 2 * vectors @ centres.T + (centres**2).sum(1)).astype(
@@ -168,7 +168,7 @@ def _assigned(vectors: np.ndarray, centres: np.ndarray, room: int) -> np.ndarray
     return labels
 
 
-def least_bic(bic: Callable[[int], float], most: int) -> int:
+def least_bic(bic: Callable[[int], float], limit: int) -> int:
     """Search the number of clusters with the least BIC.
 
     First 1, 2, 4, 8 and so on are tried, then the numbers half way between the best and its nearest
@@ -177,11 +177,11 @@ def least_bic(bic: Callable[[int], float], most: int) -> int:
     Parameters
     ----------
     bic : returns the Bayesian information criterion of a number of clusters.
-    most : the largest number.
+    limit : the largest number.
 
     Returns
     -------
-    A number from 1 to `most`.
+    A number from 1 to `limit`.
 
     Examples
     --------
@@ -191,7 +191,7 @@ def least_bic(bic: Callable[[int], float], most: int) -> int:
     (11, [1, 2, 4, 6, 8, 9, 10, 11, 12, 14, 16, 32, 49])
     """
     scores = {
-        count: bic(count) for count in {*(1 << power for power in range(most.bit_length())), most}
+        count: bic(count) for count in {*(1 << power for power in range(limit.bit_length())), limit}
     }
     while True:
         best = min(scores, key=lambda count: (scores[count], count))
@@ -203,7 +203,7 @@ def least_bic(bic: Callable[[int], float], most: int) -> int:
         scores |= {count: bic(count) for count in fresh}
 
 
-def _mixed(points: np.ndarray, watch: Watch, sought: bool) -> Clusters:
+def _fit_mixture(points: np.ndarray, watch: Watch, sought: bool) -> Clusters:
     """Return the non-empty clusters of a Gaussian mixture."""
     from sklearn.mixture import GaussianMixture
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
@@ -211,9 +211,9 @@ def _mixed(points: np.ndarray, watch: Watch, sought: bool) -> Clusters:
     n = len(points)
     if n < 3:
         return [np.arange(n)]
-    learnt = points[:: -(-n // CLUSTERING.max_fitted_vectors)]
-    different = len(np.unique(np.round(learnt, 6), axis=0))
-    most = max(1, min(CLUSTERING.max_components, len(learnt) - 1, different))
+    sample = points[:: -(-n // CLUSTERING.max_fitted_vectors)]
+    n_distinct = len(np.unique(np.round(sample, 6), axis=0))
+    limit = max(1, min(CLUSTERING.max_components, len(sample) - 1, n_distinct))
 
     def bic(components: int) -> float:
         watch.check()
@@ -221,18 +221,18 @@ def _mixed(points: np.ndarray, watch: Watch, sought: bool) -> Clusters:
             GaussianMixture(
                 components, reg_covar=CLUSTERING.regularisation, random_state=CLUSTERING.raptor_seed
             )
-            .fit(learnt)
-            .bic(learnt)
+            .fit(sample)
+            .bic(sample)
         )
 
     if sought:
         with threadpool_limits(1):  # for so little work, more threads cost more than they save
-            count = least_bic(bic, most)
+            count = least_bic(bic, limit)
     else:
-        count = 1 + int(np.argmin([bic(components) for components in range(1, most + 1)]))
+        count = 1 + int(np.argmin([bic(components) for components in range(1, limit + 1)]))
     best = GaussianMixture(
         count, reg_covar=CLUSTERING.regularisation, random_state=CLUSTERING.final_mixture_seed
-    ).fit(learnt)
+    ).fit(sample)
     shares = best.predict_proba(points)
     # each vector is at least in its likeliest cluster
     shares[np.arange(n), shares.argmax(axis=1)] = 1.0
@@ -243,7 +243,7 @@ def _mixed(points: np.ndarray, watch: Watch, sought: bool) -> Clusters:
     ]
 
 
-def _reduced(vectors: np.ndarray, reducer: str, neighbours: int) -> np.ndarray:
+def _reduce_dimensions(vectors: np.ndarray, reducer: str, neighbours: int) -> np.ndarray:
     """Reduce the dimensions of vectors.
 
     Raises ModelUnavailable where UMAP is requested and not installed.
@@ -266,7 +266,7 @@ def _reduced(vectors: np.ndarray, reducer: str, neighbours: int) -> np.ndarray:
         )
         return umap.UMAP(**options).fit_transform(vectors)
     if len(vectors) > CLUSTERING.max_pca_vectors:
-        return _projected(vectors, dimensions)
+        return _project(vectors, dimensions)
     from sklearn.decomposition import PCA
 
     return PCA(dimensions, svd_solver="full", random_state=CLUSTERING.raptor_seed).fit_transform(
@@ -274,7 +274,7 @@ def _reduced(vectors: np.ndarray, reducer: str, neighbours: int) -> np.ndarray:
     )
 
 
-def _projected(vectors: np.ndarray, dimensions: int) -> np.ndarray:
+def _project(vectors: np.ndarray, dimensions: int) -> np.ndarray:
     """Project very many vectors on the directions of largest variance.
 
     Their covariance is summed up block by block.
@@ -284,8 +284,8 @@ def _projected(vectors: np.ndarray, dimensions: int) -> np.ndarray:
         for first in range(0, len(vectors), CLUSTERING.max_kmeans_vectors)
     ]
     mean = sum(block.sum(axis=0, dtype=np.float64) for block in blocks) / len(vectors)
-    spread = sum((centred := block - mean).T @ centred for block in blocks)
-    axes = np.linalg.eigh(spread)[1][:, : -dimensions - 1 : -1]
+    covariance = sum((centred := block - mean).T @ centred for block in blocks)
+    axes = np.linalg.eigh(covariance)[1][:, : -dimensions - 1 : -1]
     # The sign of an axis is arbitrary; it is fixed here.
     axes *= np.sign(axes[np.abs(axes).argmax(axis=0), np.arange(dimensions)])
     return np.concatenate([(block - mean) @ axes for block in blocks])

@@ -163,14 +163,14 @@ def estimate_cost(
         if isinstance(operator, Extractor) and state.chunks is not None:
             texts = operator.missing(state.chunks, ctx)
             missing, (usage, took) = len(texts), operator.cost(texts, ctx)
-            reading = _priced(usage, took if usage.calls else None, operator.chats(), ctx)
+            reading = _add_price(usage, took if usage.calls else None, operator.chats(), ctx)
             break
     chunks = len(state.chunks or ())
     later, later_usage = [], UsageEstimate()
     for operator in build.line:
         usage = operator.expected(chunks)
         if usage.calls:
-            step_usage = _priced(
+            step_usage = _add_price(
                 usage,
                 estimate_model_seconds(ctx, operator.chats()[0], usage),
                 operator.chats(),
@@ -239,21 +239,21 @@ def language_fit(corpus: Corpus, build: GraphBuild, models: Models) -> tuple[str
             f"The documents are in {language.name}: names are found {reader_choice.reader_words(language.code)}."
         )
     for name in build.line.models():
-        if trained := other_trained_languages(models, name, language.code):
+        if trained_on := other_trained_languages(models, name, language.code):
             sentences.append(
-                f"{models.title(name)} was trained on {trained} alone: "
+                f"{models.title(name)} was trained on {trained_on} alone: "
                 f"its vectors of {language.name} texts are poor. {MULTILINGUAL_ADVICE}"
             )
     return tuple(dict.fromkeys(sentences))
 
 
-def _priced(
+def _add_price(
     usage: Usage, seconds: float | None, names: Sequence[str], ctx: BuildContext
 ) -> UsageEstimate:
     """Return the estimate with its price, that of the first language model that has one."""
     price = getattr(ctx.models, "price", lambda name: None)
     model_price = next((one[1] for name in names if (one := price(name)) is not None), None)
-    known = model_price is not None and model_price.known and bool(usage.calls)
-    if model_price is not None and known:
+    has_price = model_price is not None and model_price.known and bool(usage.calls)
+    if model_price is not None and has_price:
         return UsageEstimate(usage, seconds, model_price.of(usage), model_price.currency)
     return UsageEstimate(usage, seconds)

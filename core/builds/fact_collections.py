@@ -84,9 +84,9 @@ class TextIds(dict[str, int]):
 
     def alphabet(self) -> np.ndarray:
         """Return the rank of each text in sorted order, int64."""
-        words, places = list(self), np.empty(len(self), np.int64)
-        places[sorted(range(len(words)), key=words.__getitem__)] = np.arange(len(words))
-        return places
+        words, ranks = list(self), np.empty(len(self), np.int64)
+        ranks[sorted(range(len(words)), key=words.__getitem__)] = np.arange(len(words))
+        return ranks
 
 
 class NumberColumns:
@@ -207,19 +207,19 @@ class SavedRuns:
             suppress(ValueError, TypeError, KeyError, OSError, EOFError, BadZipFile, zlib.error),
         ):
             ((packed,),) = self._rows.query("select gathered from runs where key = ?", (key,))
-            return _filled(empty, packed)
+            return _fill(empty, packed)
         return None
 
-    def keep(self, key: bytes, gathered: Collector) -> None:
+    def keep(self, key: bytes, collection: Collector) -> None:
         """Save the collection of a run.
 
         Parameters
         ----------
         key : key of the run, by `run_key`.
-        gathered : the collection to save.
+        collection : the collection to save.
         """
         with self._noting():
-            self._rows.save("runs", [(key, _packed(gathered), time.time())])
+            self._rows.save("runs", [(key, _pack(collection), time.time())])
 
     def tidy(self) -> None:
         """Remove the least recently used runs beyond `MAX_SAVED_RUNS_BYTES`."""
@@ -266,20 +266,20 @@ def run_key(what: str, keys: Sequence[bytes]) -> bytes:
     return hashlib.sha256(b"".join((f"{COLLECTION_EDITION} {what}\n".encode(), *keys))).digest()
 
 
-def _packed(gathered: Collector) -> bytes:
+def _pack(collection: Collector) -> bytes:
     """Pack the texts and numbers of a collection, compressed."""
     arrays: dict[str, np.ndarray] = {}
-    for name, value in vars(gathered).items():
+    for name, value in vars(collection).items():
         if isinstance(value, TextIds):
             arrays[name] = np.frombuffer(json.dumps(list(value)).encode(), np.uint8)
         elif isinstance(value, NumberColumns):
-            arrays |= {f"{name} {place}": column for place, column in enumerate(value.arrays())}
+            arrays |= {f"{name} {index}": column for index, column in enumerate(value.arrays())}
     stream = io.BytesIO()
     np.savez(stream, allow_pickle=False, **arrays)
     return zlib.compress(stream.getvalue(), 1)
 
 
-def _filled(empty: C, packed: bytes) -> C:
+def _fill(empty: C, packed: bytes) -> C:
     """Fill an empty collection with packed texts and numbers.
 
     Raises ValueError, KeyError and other errors where the data is damaged.
@@ -291,5 +291,5 @@ def _filled(empty: C, packed: bytes) -> C:
                     (text, number) for number, text in enumerate(json.loads(arrays[name].tobytes()))
                 )
             elif isinstance(value, NumberColumns):
-                value.extend([arrays[f"{name} {place}"] for place in range(len(value))])
+                value.extend([arrays[f"{name} {index}"] for index in range(len(value))])
     return empty

@@ -63,7 +63,7 @@ class FactStore:
         self.file, self.shipped = file or home_folder() / "facts.sqlite", tuple(shipped)
         self._rows = RowFile(self.file, FACTS_SCHEMA)
         self._lock = threading.Lock()
-        self._known: dict[bytes, str] | None = None
+        self._shipped_facts: dict[bytes, str] | None = None
 
     def found(
         self, keys: Sequence[bytes], final: Callable[[Facts], bool] = lambda facts: True
@@ -89,7 +89,7 @@ class FactStore:
                 (key, Facts.from_json(zlib.decompress(packed).decode())) for key, packed in rows
             )
             saved = {key: facts for key, facts in read if final(facts)}
-        shipped = self._shipped_ones() if self.shipped and len(saved) < len(keys) else {}
+        shipped = self._load_shipped() if self.shipped and len(saved) < len(keys) else {}
         return saved | {
             key: Facts.from_json(shipped[key])
             for key in keys
@@ -102,18 +102,18 @@ class FactStore:
             "facts", ((key, zlib.compress(one.to_json().encode(), 1)) for key, one in facts.items())
         )
 
-    def _shipped_ones(self) -> dict[bytes, str]:
+    def _load_shipped(self) -> dict[bytes, str]:
         with self._lock:
-            if self._known is None:
+            if self._shipped_facts is None:
                 rows = (
                     json.loads(line)
                     for file in self.shipped
                     if file.exists()
                     for _, line in numbered_lines(file)
                 )
-                self._known = {
+                self._shipped_facts = {
                     bytes.fromhex(row[FACTS_FIELD]): row["told"]
                     for row in rows
                     if FACTS_FIELD in row
                 }
-            return self._known
+            return self._shipped_facts

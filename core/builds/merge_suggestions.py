@@ -111,7 +111,7 @@ def suggest_by_vectors(
     graph: Graph,
     mends: EntityMerges,
     encoder: Encoder,
-    least: float = MIN_NAME_COSINE,
+    min_cosine: float = MIN_NAME_COSINE,
     watch: Watch = NO_WATCH,
 ) -> list[Suggestion]:
     """Suggest merges of entities whose names have similar vectors.
@@ -125,7 +125,7 @@ def suggest_by_vectors(
     graph : the graph of a corpus.
     mends : the merges and refusals of the corpus.
     encoder : encoder of the names.
-    least : least cosine.
+    min_cosine : least cosine.
     watch : receives the progress and may raise Cancelled.
 
     Returns
@@ -137,15 +137,15 @@ def suggest_by_vectors(
         degrees = graph.degrees(np.array([node for node, _ in entities], np.int64))
     else:
         degrees = np.empty(0)
-    order = sorted(range(len(entities)), key=lambda at: (-degrees[at], entities[at][1]))[
+    order = sorted(range(len(entities)), key=lambda index: (-degrees[index], entities[index][1]))[
         :MAX_COMPARED_NAMES
     ]
-    chosen = [entities[at] for at in order]
+    chosen = [entities[index] for index in order]
     if len(chosen) < 2:
         return []
     suggestions = []
     pairs = nearest_rows(
-        encoder.encode([name for _, name in chosen], watch), COMPARED_NEIGHBOURS, least, watch
+        encoder.encode([name for _, name in chosen], watch), COMPARED_NEIGHBOURS, min_cosine, watch
     )
     for (first, second), cosine in pairs.items():
         (into, name), (node, other_name) = sorted(

@@ -17,7 +17,7 @@ W = TypeVar("W")
 
 
 def reply_to(
-    asked: Messages, chat: Chat, ctx: BuildContext, cut: bool = False, **how: Any
+    prompt: Messages, chat: Chat, ctx: BuildContext, cut: bool = False, **how: Any
 ) -> ChatReply:
     """Return a language model's reply, asking a second time if the first is unusable.
 
@@ -25,7 +25,7 @@ def reply_to(
 
     Parameters
     ----------
-    asked : the messages to the model.
+    prompt : the messages to the model.
     cut : accept a reply that was cut off, for texts that are usable without their end.
     how : further arguments of `Chat.reply`.
 
@@ -33,23 +33,23 @@ def reply_to(
     -------
     The second reply if the first is unusable.
     """
-    asked = in_language(asked, ctx)
-    reply = chat.reply(asked, watch=ctx.watch, **how)
+    prompt = in_language(prompt, ctx)
+    reply = chat.reply(prompt, watch=ctx.watch, **how)
     ctx.report.used(reply)
     if reply.usable or reply.cached or (cut and reply.cut):
         return reply
     ctx.report.count(**{"asked again": 1})
-    again = chat.reply(asked, watch=ctx.watch, **how)
-    ctx.report.used(again)
-    return again
+    second = chat.reply(prompt, watch=ctx.watch, **how)
+    ctx.report.used(second)
+    return second
 
 
-def in_language(asked: Messages, ctx: BuildContext) -> Messages:
+def in_language(prompt: Messages, ctx: BuildContext) -> Messages:
     """Add the language to write in to messages, unless the documents are in English.
 
     Parameters
     ----------
-    asked : a prompt.
+    prompt : a prompt.
     ctx : the language of the documents.
 
     Returns
@@ -57,10 +57,10 @@ def in_language(asked: Messages, ctx: BuildContext) -> Messages:
     The prompt with one more instruction; unchanged for English.
     """
     if is_english(ctx.language):
-        return asked
+        return prompt
     name = name_of(ctx.language)
     return add_instruction(
-        asked, f"The text is in {name}: write in {name}, and names as they are in it."
+        prompt, f"The text is in {name}: write in {name}, and names as they are in it."
     )
 
 

@@ -36,14 +36,14 @@ def fold_name(name: str, reading: str = "unicode") -> str:
     return (
         _cached_fold(name, reading)
         if len(name) <= MAX_CACHED_NAME_CHARACTERS
-        else _folded(name, reading)
+        else _fold(name, reading)
     )
 
 
-def _folded(name: str, reading: str) -> str:
+def _fold(name: str, reading: str) -> str:
     if reading == "code":
         return " ".join(NON_CODE_CHARACTERS.sub(" ", name.lower()).split())
     return " ".join(unicodedata.normalize("NFC", name).split()).casefold()
 
 
-_cached_fold = lru_cache(maxsize=1 << 15)(_folded)
+_cached_fold = lru_cache(maxsize=1 << 15)(_fold)

@@ -108,7 +108,7 @@ class NameMerges:
     @classmethod
     def of(
         cls,
-        made: Sequence[NameMerge],
+        merges: Sequence[NameMerge],
         near: Sequence[NearMerge],
         separated: Iterable[tuple[str, str]] = (),
         refused: Iterable[tuple[str, str]] = (),
@@ -117,7 +117,7 @@ class NameMerges:
 
         Parameters
         ----------
-        made : all merges of names.
+        merges : all merges of names.
         near : all pairs that were nearly merged.
         separated : pairs that a person marked as different and that the build would have merged.
         refused : pairs that a person marked as different.
@@ -126,11 +126,11 @@ class NameMerges:
         -------
         The most frequent of them, with the number of all.
         """
-        first = lambda rows, most: tuple(
-            sorted(rows, key=lambda one: (-one.times, one.name))[:most]
+        first = lambda rows, limit: tuple(
+            sorted(rows, key=lambda one: (-one.times, one.name))[:limit]
         )
-        saved = first(made, MAX_SAVED_MERGES), first(near, MAX_SAVED_NEAR_MERGES)
-        return cls(*saved, len(made), len(near), tuple(sorted(separated)), tuple(sorted(refused)))
+        saved = first(merges, MAX_SAVED_MERGES), first(near, MAX_SAVED_NEAR_MERGES)
+        return cls(*saved, len(merges), len(near), tuple(sorted(separated)), tuple(sorted(refused)))
 
     def differ_with(self, refused: Set[tuple[str, str]]) -> bool:
         """Return whether the build would merge other names if these pairs are different.
@@ -153,8 +153,8 @@ class NameMerges:
             sum(ordered_pair(one.name, full) not in refused for full in one.candidates)
             for one in self.near
         )
-        unlisted = self.made_in_all > len(self.made) or self.near_in_all > len(self.near)
-        return 1 in n_candidates or (unlisted and not refused <= set(self.refused))
+        is_partial = self.made_in_all > len(self.made) or self.near_in_all > len(self.near)
+        return 1 in n_candidates or (is_partial and not refused <= set(self.refused))
 
 
 def name_merges(report: Mapping[str, Any]) -> NameMerges:
@@ -232,7 +232,7 @@ class BuildReport:
 
     def plain(self) -> dict[str, Any]:
         """Return the report as plain data."""
-        usage, saved = self._counted(self.usage), self._counted(self.usage_saved)
+        usage, saved_usage = self._usage_dict(self.usage), self._usage_dict(self.usage_saved)
         seconds = {name: round(took, 1) for name, took in self.seconds.items()}
         counts = dict(sorted(self.counts.items()))
         steps = [
@@ -240,7 +240,7 @@ class BuildReport:
                 "step": one.step,
                 "part": one.part,
                 "seconds": round(one.seconds, 3),
-                **self._counted(one.usage),
+                **self._usage_dict(one.usage),
             }
             for one in self.steps
         ]
@@ -248,7 +248,7 @@ class BuildReport:
             "counts": counts,
             "notes": list(self.notes),
             "usage": usage,
-            "usage_kept": saved,
+            "usage_kept": saved_usage,
             "seconds": seconds,
             "steps": steps,
         }
@@ -261,5 +261,5 @@ class BuildReport:
         )
 
     @staticmethod
-    def _counted(usage: Usage) -> dict[str, int]:
+    def _usage_dict(usage: Usage) -> dict[str, int]:
         return {"calls": usage.calls, "tokens_in": usage.tokens_in, "tokens_out": usage.tokens_out}

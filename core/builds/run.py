@@ -181,16 +181,16 @@ def build_status(corpus: Corpus, build: str | GraphBuild) -> Status:
     folder = build_folder(corpus, chosen_build)
     try:
         record = digests.check_own_digest(json.loads((folder / BUILT_FILE).read_text("utf-8")))
-        digest = _placed(folder)
+        digest = _folder_digest(folder)
         code = record.get("language", ENGLISH)
-        same_language = chosen_build.extractor == "opened" or code == _read_as(corpus)
-        same = (
+        same_language = chosen_build.extractor == "opened" or code == _language_code(corpus)
+        same_version = (
             record["version"] == BUILD_VERSION
             and record.get("editions", {}) == chosen_build.line.editions
         )
         first = chosen_build.line.operators[0]
         current = (
-            same
+            same_version
             and same_language
             and record["corpus"] == first.basis(corpus)
             and record.get("graph", digest) == digest
@@ -198,14 +198,14 @@ def build_status(corpus: Corpus, build: str | GraphBuild) -> Status:
         uncovered = first.uncovered(corpus)
         if current:
             outdated = ""
-        elif not same:
+        elif not same_version:
             outdated = EARLIER_VERSION_NOTE
         elif same_language:
             outdated = uncovered or CHANGED_NOTE
         else:
             outdated = _other_language(code, corpus)
         indexed = bool(record.get("indexed", True))
-        renamed = current and name_merges(record["report"]).differ_with(_refused(corpus))
+        renamed = current and name_merges(record["report"]).differ_with(_refused_pairs(corpus))
         if renamed:
             current, outdated = False, RENAMED_NOTE
         return Status(
@@ -224,7 +224,7 @@ def build_status(corpus: Corpus, build: str | GraphBuild) -> Status:
         return Status(chosen_build, False, False, folder)
 
 
-def _refused(corpus: Corpus) -> set[tuple[str, str]]:
+def _refused_pairs(corpus: Corpus) -> set[tuple[str, str]]:
     """Return the pairs of names that a person marked as different.
 
     Empty where the saved pairs are damaged.
@@ -234,7 +234,7 @@ def _refused(corpus: Corpus) -> set[tuple[str, str]]:
     return set()
 
 
-def _read_as(corpus: Corpus) -> str:
+def _language_code(corpus: Corpus) -> str:
     """Return the code of the language that a corpus is read in: English where none was found."""
     return corpus.language.code or ENGLISH
 
@@ -242,7 +242,7 @@ def _read_as(corpus: Corpus) -> str:
 def _other_language(code: str, corpus: Corpus) -> str:
     """Return a sentence saying that a graph was built in another language."""
     before, now = (
-        known.name if (known := language(one)) else one for one in (code, _read_as(corpus))
+        entry.name if (entry := language(one)) else one for one in (code, _language_code(corpus))
     )
     return f"It was built from documents read as {before}. Their language is now {now}."
 
@@ -465,10 +465,10 @@ def run_build(
             if one.parent != folder
         ),
     )
-    started = nullcontext() if workers is None else workers.started()
+    pool = nullcontext() if workers is None else workers.started()
     with (
         lock_store(_lock_path(folder), True, waiting_watch(watch)),
-        started,
+        pool,
         vector_file().growing(),
     ):
         try:
@@ -487,13 +487,13 @@ def run_build(
             "line": repr(chosen_build.line),
             "report": ctx.report.plain(),
         }
-        if (code := _read_as(corpus)) != ENGLISH:
+        if (code := _language_code(corpus)) != ENGLISH:
             record["language"] = code
         if not indexed and chosen_build.line.indexes:
             record["indexed"] = False
         spending.forget()
-        if written := ctx.recutting.written(graph):
-            write_atomically(folder / chunk_reuse.CHUNKED_DOCUMENTS_FILE, written)
+        if writer := ctx.recutting.written(graph):
+            write_atomically(folder / chunk_reuse.CHUNKED_DOCUMENTS_FILE, writer)
         write_atomically(
             folder / BUILT_FILE,
             lambda stream: stream.write(
@@ -557,30 +557,30 @@ def _lock_path(folder: Path) -> Path:
 
 
 def _run_line(
-    build: GraphBuild, made: BuildState, folder: Path, ctx: BuildContext, indexed: bool = True
+    build: GraphBuild, state: BuildState, folder: Path, ctx: BuildContext, indexed: bool = True
 ) -> Graph:
     times: dict[BuildOperator, StepTime] = {}
-    stored, temporary = False, folder.with_name(f"{folder.name}{NEXT_SUFFIX}")
+    is_stored, temporary = False, folder.with_name(f"{folder.name}{NEXT_SUFFIX}")
     line = build.line if indexed else build.line.unindexed
     for number, operator in enumerate(line):
         ctx.watch.check()
-        if operator.stage == "index" and not stored:
-            made, stored = _stored(made, build, folder, temporary), True
-        if len(made.chunks or ()) > MIN_RELEASE_CHUNKS:
+        if operator.stage == "index" and not is_stored:
+            state, is_stored = _store(state, build, folder, temporary), True
+        if len(state.chunks or ()) > MIN_RELEASE_CHUNKS:
             release_unused_memory()
         part = _part(ctx, line, number)
         part.watch.report(operator.title.capitalize(), 0.0)
-        made = _timed(operator, made, part, times)
-    graph = (made if stored else _stored(made, build, folder, temporary)).graph
-    assert graph is not None and made.chunks is not None  # `_stored` has made both
+        state = _run_timed(operator, state, part, times)
+    graph = (state if is_stored else _store(state, build, folder, temporary)).graph
+    assert graph is not None and state.chunks is not None  # `_store` has made both
     if (
         not graph.n_nodes
-        and not _bare(build)
+        and not _makes_no_nodes(build)
         and not any(ctx.report.counts[what] for what in UNREADABLE_COUNTS)
     ):
         ctx.report.note("Nothing was found in these texts: the graph has no nodes.")
     if not build.line.asks_chat:
-        record_speeds(line, times, len(made.chunks))
+        record_speeds(line, times, len(state.chunks))
     if graph.folder == folder.absolute():
         return graph
     take_indexes(temporary, folder)
@@ -599,15 +599,15 @@ def _part(ctx: BuildContext, line: BuildLine, number: int) -> BuildContext:
     )
 
 
-def _timed(
+def _run_timed(
     operator: BuildOperator,
-    made: BuildState,
+    state: BuildState,
     ctx: BuildContext,
-    took: dict[BuildOperator, StepTime],
+    times: dict[BuildOperator, StepTime],
 ) -> BuildState:
     report = ctx.report
     start, fresh, usage_before = time.monotonic(), report.fresh, report.usage + report.usage_saved
-    made = operator.apply(made, ctx)
+    state = operator.apply(state, ctx)
     name = type(operator).__name__
     seconds = time.monotonic() - start
     usage_after = report.usage + report.usage_saved
@@ -617,12 +617,12 @@ def _timed(
         usage_after.tokens_in - usage_before.tokens_in,
         usage_after.tokens_out - usage_before.tokens_out,
     )
-    report.steps.append(StepCost(operator.words(), _part_of(operator), seconds, step_usage))
-    took[operator] = StepTime(seconds, report.fresh - fresh)
-    return made
+    report.steps.append(StepCost(operator.words(), _graph_part(operator), seconds, step_usage))
+    times[operator] = StepTime(seconds, report.fresh - fresh)
+    return state
 
 
-def _part_of(operator: BuildOperator) -> str:
+def _graph_part(operator: BuildOperator) -> str:
     """Return the part of the graph that a step belongs to: `GRAPH_STEPS` or `INDEX_STEPS`.
 
     The index consists of communities, their reports, and vectors.
@@ -634,24 +634,24 @@ def _part_of(operator: BuildOperator) -> str:
     return GRAPH_STEPS
 
 
-def _stored(made: BuildState, build: GraphBuild, folder: Path, temporary: Path) -> BuildState:
+def _store(state: BuildState, build: GraphBuild, folder: Path, temporary: Path) -> BuildState:
     """Store the graph with its chunks in a temporary folder.
 
     If the final folder already holds the same graph, that one is opened. If no operator made a
     graph, one without nodes is stored.
     """
-    if made.chunks is None:
+    if state.chunks is None:
         raise BadParameter(f"The build “{build.title}” cuts no chunks; begin it with a chunker.")
-    graph = made.graph or assemble(made.corpus.name, [], [], {}, {}, made.chunks)
+    graph = state.graph or assemble(state.corpus.name, [], [], {}, {}, state.chunks)
     folder.parent.mkdir(parents=True, exist_ok=True)
-    return made.replace(
+    return state.replace(
         graph=Graph.open(folder)
-        if _placed(folder) == graph.digest
+        if _folder_digest(folder) == graph.digest
         else store_graph(graph, temporary)
     )
 
 
-def _placed(folder: Path) -> str:
+def _folder_digest(folder: Path) -> str:
     """Return the digest of the graph in a folder; empty where none can be read."""
     try:
         return str(read_meta(folder)["digest"])
@@ -672,6 +672,6 @@ def _word(build: GraphBuild) -> str:
     return build.graph or f"'{build.id}'"
 
 
-def _bare(build: GraphBuild) -> bool:
+def _makes_no_nodes(build: GraphBuild) -> bool:
     """Return whether a build makes no nodes, only chunks and indexes of them."""
     return all(operator.stage in ("chunk", "index") for operator in build.line)

@@ -168,7 +168,7 @@ def write_shipment(
     return tuple(data.builds)
 
 
-def _run(build: GraphBuild, corpus: Corpus, ctx: BuildContext, found: ShippedData) -> Table:
+def _run(build: GraphBuild, corpus: Corpus, ctx: BuildContext, data: ShippedData) -> Table:
     """Take the corpus through a line, without vectors, and collect the facts of its chunks.
 
     Returns the chunks. Raises Uncovered where a reply is missing.
@@ -181,7 +181,7 @@ def _run(build: GraphBuild, corpus: Corpus, ctx: BuildContext, found: ShippedDat
                 facts
                 for _, facts in sorted(operator.extracted(texts, ctx), key=lambda pair: pair[0])
             ]
-            found.facts |= {
+            data.facts |= {
                 fact_key(repr(operator), signature, text): facts
                 for text, facts in zip(texts, extracted_facts)
             }
@@ -190,7 +190,7 @@ def _run(build: GraphBuild, corpus: Corpus, ctx: BuildContext, found: ShippedDat
         else:
             state = operator.apply(state, ctx)
     assert state.chunks is not None  # A line with something to ship reads chunks.
-    found.chunks[digest_of(state.chunks)] = None
+    data.chunks[digest_of(state.chunks)] = None
     return state.chunks
 
 

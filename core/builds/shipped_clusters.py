@@ -27,7 +27,7 @@ class ShippedClusters:
 
     def __init__(self, files: Sequence[Path] = ()):
         self._files, self._lock = tuple(files), threading.Lock()
-        self._shipped: dict[str, list[list[int]]] | None = None
+        self._shipped_clusters: dict[str, list[list[int]]] | None = None
         self.used: dict[str, list[list[int]]] = {}
 
     def of(self, how: str, texts: Sequence[str], make: Callable[[], Clusters]) -> Clusters:
@@ -44,8 +44,8 @@ class ShippedClusters:
         Positions of the texts of each cluster.
         """
         key = hashlib.sha256(json.dumps([how, list(texts)]).encode()).hexdigest()
-        saved = self._shipped_ones().get(key)
-        clusters = make() if saved is None else [np.array(one, np.int64) for one in saved]
+        shipped = self._load_shipped().get(key)
+        clusters = make() if shipped is None else [np.array(one, np.int64) for one in shipped]
         self.used[key] = [one.tolist() for one in clusters]
         return clusters
 
@@ -53,16 +53,16 @@ class ShippedClusters:
         """Yield a row for each requested layer, by key."""
         return ({CLUSTERS_FIELD: key, "places": self.used[key]} for key in sorted(self.used))
 
-    def _shipped_ones(self) -> dict[str, list[list[int]]]:
+    def _load_shipped(self) -> dict[str, list[list[int]]]:
         with self._lock:
-            if self._shipped is None:
+            if self._shipped_clusters is None:
                 rows = (
                     json.loads(line)
                     for file in self._files
                     if file.exists()
                     for _, line in numbered_lines(file)
                 )
-                self._shipped = {
+                self._shipped_clusters = {
                     row[CLUSTERS_FIELD]: row["places"] for row in rows if CLUSTERS_FIELD in row
                 }
-            return self._shipped
+            return self._shipped_clusters

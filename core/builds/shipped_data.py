@@ -97,7 +97,7 @@ def shipped_builds(corpus: Corpus) -> tuple[ShippedBuild, ...]:
 
     Raises BadInput for a damaged file.
     """
-    heads = (_head(file, file.stat().st_mtime_ns) for file in shipped_replies(corpus))
+    heads = (_read_head(file, file.stat().st_mtime_ns) for file in shipped_replies(corpus))
     return tuple(one for head in heads if head["corpus"] == corpus.digest for one in head["builds"])
 
 
@@ -158,7 +158,7 @@ def head_of(file: Path) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=32)
-def _head(file: Path, stamp: int) -> dict[str, Any]:
+def _read_head(file: Path, stamp: int) -> dict[str, Any]:
     return head_of(file)
 
 

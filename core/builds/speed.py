@@ -59,7 +59,7 @@ def record_speeds(line: BuildLine, took: Mapping[BuildOperator, StepTime], chunk
             speeds[ENCODED_KEY] = step_time.seconds / step_time.fresh
     write_atomically(
         home_folder() / SPEEDS_FILE,
-        lambda stream: stream.write(json.dumps(_known() | speeds, indent=1).encode()),
+        lambda stream: stream.write(json.dumps(_load_speeds() | speeds, indent=1).encode()),
     )
 
 
@@ -76,7 +76,7 @@ def estimate_seconds(line: BuildLine, chunks: int, read: int, encoded: int) -> f
     -------
     Seconds; None if one of its operators has not been measured yet.
     """
-    speeds, total = _known(), 0.0
+    speeds, total = _load_speeds(), 0.0
     for operator in line:
         each = speeds.get(
             _key(line, operator),
@@ -105,10 +105,10 @@ def saves_results(operator: BuildOperator) -> bool:
     return operator.stage == "extract" or bool(operator.models())
 
 
-def _known() -> dict[str, float]:
+def _load_speeds() -> dict[str, float]:
     try:
-        saved = json.loads((home_folder() / SPEEDS_FILE).read_text("utf-8"))
-        return {str(name): float(seconds) for name, seconds in saved.items()}
+        speeds = json.loads((home_folder() / SPEEDS_FILE).read_text("utf-8"))
+        return {str(name): float(seconds) for name, seconds in speeds.items()}
     except (OSError, ValueError, TypeError, AttributeError):
         return {}
 

@@ -48,7 +48,7 @@ class BuildSpending:
         """
         self._file, self._lock, self._at_work = file, threading.Lock(), 0
         try:
-            earlier_usage, self._pieces = _saved(file)
+            earlier_usage, self._pieces = _read_spending(file)
         except StoreError:
             if cap:
                 raise
@@ -135,14 +135,14 @@ def spent_words(folder: Path, models: Any, names: Iterable[str]) -> str:
     Empty if nothing was spent. If the record cannot be read, the sentence says why.
     """
     try:
-        usage, _ = _saved(spent_file(folder))
+        usage, _ = _read_spending(spent_file(folder))
     except StoreError as error:
         return str(error)
     total = sum(usage.values(), Usage())
     if not total.calls:
         return ""
     price = getattr(models, "price", lambda name: None)
-    prices = dict(found for name in names if (found := price(name)) is not None and found[1].known)
+    prices = dict(entry for name in names if (entry := price(name)) is not None and entry[1].known)
     currencies = {one.currency for one in prices.values()}
     paid = (
         f", {format_money(total_price(prices, usage), currencies.pop())}"
@@ -155,7 +155,7 @@ def spent_words(folder: Path, models: Any, names: Iterable[str]) -> str:
     )
 
 
-def _saved(file: Path | None) -> tuple[dict[str, Usage], int]:
+def _read_spending(file: Path | None) -> tuple[dict[str, Usage], int]:
     """Return the spending by model name, and the number of charged pieces.
 
     Empty where the file is missing. Raises StoreError where it is damaged, because the cap would
@@ -164,10 +164,10 @@ def _saved(file: Path | None) -> tuple[dict[str, Usage], int]:
     if file is None:
         return {}, 0
     try:
-        saved = json.loads(file.read_text("utf-8"))
-        return {
-            str(name): Usage(*map(int, counts)) for name, counts in saved["usage"].items()
-        }, int(saved["pieces"])
+        data = json.loads(file.read_text("utf-8"))
+        return {str(name): Usage(*map(int, counts)) for name, counts in data["usage"].items()}, int(
+            data["pieces"]
+        )
     except FileNotFoundError:
         return {}, 0
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:

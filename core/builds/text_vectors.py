@@ -111,16 +111,16 @@ class BuildVectors:
     def __init__(self, name: str, ctx: BuildContext):
         self._signature = ctx.models.signature(name)
         encoder = ctx.models.encoder(name)
-        own = encoder.on_disk() if isinstance(encoder, SavingEncoder) else None
-        self._saves_itself = own is not None
-        self._saved = own or SavedVectors(vector_file(), self._signature)
+        disk_vectors = encoder.on_disk() if isinstance(encoder, SavingEncoder) else None
+        self._saves_itself = disk_vectors is not None
+        self._store = disk_vectors or SavedVectors(vector_file(), self._signature)
 
     def find(self, texts: Sequence[str]) -> dict[str, np.ndarray]:
         """Return the saved vectors of these texts."""
-        saved = {text: vector for text, (vector, _) in self._saved.find(texts).items()}
-        former_vectors = self._former([text for text in texts if text not in saved])
+        vectors = {text: vector for text, (vector, _) in self._store.find(texts).items()}
+        former_vectors = self._former([text for text in texts if text not in vectors])
         self.save(former_vectors, 0.0)
-        return saved | former_vectors
+        return vectors | former_vectors
 
     def save(self, vectors: Mapping[str, np.ndarray], seconds: float) -> None:
         """Save vectors, unless the encoder saves them itself.
@@ -131,7 +131,7 @@ class BuildVectors:
         seconds : time that encoding them took.
         """
         if not self._saves_itself:
-            self._saved.save(vectors, seconds)
+            self._store.save(vectors, seconds)
 
     def _former(self, texts: Sequence[str]) -> dict[str, np.ndarray]:
         rows = RowFile(home_folder() / FORMER_VECTORS_FILE, FORMER_SCHEMA)
@@ -168,20 +168,20 @@ def encode_half_vectors(
     """
     if not texts:
         return np.empty((0, 0), np.float16)
-    saved, vectors = BuildVectors(encoder, ctx), np.empty((0, 0), np.float16)
+    store, vectors = BuildVectors(encoder, ctx), np.empty((0, 0), np.float16)
     for first in range(0, len(texts), ENCODE_BATCH_TEXTS):
         batch = texts[first : first + ENCODE_BATCH_TEXTS]
         distinct = list(dict.fromkeys(batch))
-        known_vectors = saved.find(distinct)
+        known_vectors = store.find(distinct)
         missing = [text for text in distinct if text not in known_vectors]
         if missing:
             ctx.watch.check()
             ctx.report.fresh += len(missing)
             before, start = first + len(known_vectors), time.monotonic()
-            so_far = lambda done, before=before: advanced(before + done)
-            made = encode_with_progress(ctx.models.encoder(encoder), missing, ctx.watch, so_far)
-            fresh = dict(zip(missing, np.asarray(made, np.float16)))
-            saved.save(fresh, time.monotonic() - start)
+            report = lambda done, before=before: advanced(before + done)
+            encoded = encode_with_progress(ctx.models.encoder(encoder), missing, ctx.watch, report)
+            fresh = dict(zip(missing, np.asarray(encoded, np.float16)))
+            store.save(fresh, time.monotonic() - start)
             known_vectors |= fresh
         if not first:
             vectors = np.empty((len(texts), len(known_vectors[batch[0]])), np.float16)
@@ -209,7 +209,7 @@ def encoder_over_workers(workers: Workers, encoder: str, ctx: BuildContext) -> E
     ------
     StoreError, BadParameter, ModelUnavailable : as `encode_half_vectors` raises.
     """
-    saved = BuildVectors(encoder, ctx)
+    store = BuildVectors(encoder, ctx)
 
     def encode(blocks: Iterable[BlockTexts], advanced: Callable[[int], None]) -> BlockVectors:
         waiting: dict[int, tuple[list[str], dict[str, np.ndarray], list[str]]] = {}
@@ -217,7 +217,7 @@ def encoder_over_workers(workers: Workers, encoder: str, ctx: BuildContext) -> E
         def missing() -> Iterator[BlockTexts]:
             for number, block_texts in blocks:
                 distinct = list(dict.fromkeys(block_texts))
-                known_vectors = saved.find(distinct)
+                known_vectors = store.find(distinct)
                 lacking = [text for text in distinct if text not in known_vectors]
                 ctx.report.fresh += len(lacking)
                 waiting[number] = block_texts, known_vectors, lacking
@@ -229,7 +229,7 @@ def encoder_over_workers(workers: Workers, encoder: str, ctx: BuildContext) -> E
         ):
             block_texts, known_vectors, lacking = waiting.pop(number)
             fresh = dict(zip(lacking, np.asarray(vectors, np.float16)))
-            saved.save(fresh, time.monotonic() - start)
+            store.save(fresh, time.monotonic() - start)
             known_vectors |= fresh
             yield (
                 number,

@@ -37,41 +37,41 @@ class OpenedIndex(BuildOperator):
         return f"The corpus “{corpus.name}” was not opened from an index of {self.called}."
 
     def basis(self, corpus: Corpus) -> str:
-        taken = opened_summary(corpus, self.tool)
+        summary = opened_summary(corpus, self.tool)
         return (
-            taken.corpus
-            if taken is not None and coverage_of_index(corpus, taken).holds
+            summary.corpus
+            if summary is not None and coverage_of_index(corpus, summary).holds
             else corpus.digest
         )
 
     def uncovered(self, corpus: Corpus) -> str:
-        taken = opened_summary(corpus, self.tool)
-        return "" if taken is None else coverage_of_index(corpus, taken).sentence()
+        summary = opened_summary(corpus, self.tool)
+        return "" if summary is None else coverage_of_index(corpus, summary).sentence()
 
     @property
     def called(self) -> str:
         """Name of the tool."""
         return TOOLS[self.tool].title
 
-    def apply(self, made: BuildState, ctx: BuildContext) -> BuildState:
-        taken = opened_summary(made.corpus, self.tool)
-        if taken is None:
+    def apply(self, state: BuildState, ctx: BuildContext) -> BuildState:
+        summary = opened_summary(state.corpus, self.tool)
+        if summary is None:
             raise BadInput(
                 with_command(
-                    f"{self.lacks(made.corpus)} Open its folder on the page Texts.",
+                    f"{self.lacks(state.corpus)} Open its folder on the page Texts.",
                     "python -m core corpus open FOLDER --name NAME",
                 )
             )
-        covered = coverage_of_index(made.corpus, taken)
-        if not covered.holds:
-            raise BadInput(covered.sentence())
-        graph = opened_graph(made.corpus, self.tool)
+        coverage = coverage_of_index(state.corpus, summary)
+        if not coverage.holds:
+            raise BadInput(coverage.sentence())
+        graph = opened_graph(state.corpus, self.tool)
         ctx.report.counts.update(
-            {what: count for what, count in taken.counts.items() if count and what != "vectors"}
+            {what: count for what, count in summary.counts.items() if count and what != "vectors"}
         )
-        for sentence in taken.sentences():
+        for sentence in summary.sentences():
             ctx.report.note(sentence)
-        return made.replace(chunks=graph.columns.chunks, graph=graph, opened=self.tool)
+        return state.replace(chunks=graph.columns.chunks, graph=graph, opened=self.tool)
 
     def words(self) -> str:
         return f"index of {self.called}"

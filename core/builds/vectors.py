@@ -42,7 +42,7 @@ class ToolVectors:
 
 
 def taken_vectors(
-    corpus: Corpus, tool: str, of: ItemKind, items: int, encoder: Encoder, ctx: BuildContext
+    corpus: Corpus, tool: str, kind: ItemKind, items: int, encoder: Encoder, ctx: BuildContext
 ) -> ToolVectors | None:
     """Return the vectors that came with the index of a tool, if this encoder makes the same.
 
@@ -53,7 +53,7 @@ def taken_vectors(
     ----------
     corpus : a corpus that was opened from the index of a tool.
     tool : name of the tool.
-    of : kind of the items.
+    kind : kind of the items.
     items : number of items of the graph.
     encoder : the encoder of the build.
     ctx : the report and the watch of the build.
@@ -62,10 +62,10 @@ def taken_vectors(
     -------
     The vectors. None if the index has none, or if they differ; a note then gives the reason.
     """
-    tool_vectors = opened_vectors(corpus, tool, of)
+    tool_vectors = opened_vectors(corpus, tool, kind)
     if tool_vectors is None or len(tool_vectors.texts) != items:
         return None
-    tool_title, item_words = TOOLS[tool].title, {"nodes": "entities"}.get(of, of)
+    tool_title, item_words = TOOLS[tool].title, {"nodes": "entities"}.get(kind, kind)
     items_with_text = np.flatnonzero([bool(text) for text in tool_vectors.texts])
     sample = items_with_text[
         np.unique(
@@ -82,13 +82,13 @@ def taken_vectors(
             f"and those of the encoder here {sample_vectors.shape[1]:,}"
         )
     elif (
-        least := float(
+        min_cosine := float(
             (sample_vectors * tool_vectors.matrix[sample].astype(np.float32)).sum(axis=1).min()
         )
     ) < MIN_SAME_VECTOR_COSINE:
         reason = (
             f"of {len(sample):,} texts that were encoded again, "
-            f"one has a cosine of {least:.3f} with its vector there"
+            f"one has a cosine of {min_cosine:.3f} with its vector there"
         )
     if reason:
         ctx.report.note(
@@ -128,23 +128,23 @@ class Vectors(BuildOperator):
     def models(self) -> tuple[str, ...]:
         return (self.encoder,)
 
-    def apply(self, made: BuildState, ctx: BuildContext) -> BuildState:
-        assert made.graph is not None  # The graph is stored before its first index is made.
-        of: ItemKind = self.of  # type: ignore[assignment]  # one of OF
-        if total := count(made.graph, of):
+    def apply(self, state: BuildState, ctx: BuildContext) -> BuildState:
+        assert state.graph is not None  # The graph is stored before its first index is made.
+        kind: ItemKind = self.of  # type: ignore[assignment]  # one of OF
+        if total := count(state.graph, kind):
             encoder = ctx.models.encoder(self.encoder)
             tool_vectors = None
-            if made.opened:
-                tool_vectors = taken_vectors(made.corpus, made.opened, of, total, encoder, ctx)
+            if state.opened:
+                tool_vectors = taken_vectors(state.corpus, state.opened, kind, total, encoder, ctx)
             options: dict[str, Any] = (
                 {"worded": tool_vectors.vectors.texts, "source": tool_vectors.source}
                 if tool_vectors
                 else {}
             )
             index = vectors.build_vectors(
-                made.graph,
+                state.graph,
                 encoder,
-                of,
+                kind,
                 ctx.watch,
                 encode=self._encode(ctx, tool_vectors),
                 **options,
@@ -153,24 +153,24 @@ class Vectors(BuildOperator):
             if index.source:
                 ctx.report.note(index.source)
             if self.of == "chunks":
-                _note_long(made, getattr(encoder, "max_tokens", 0), ctx)
-        return made
+                _note_long(state, getattr(encoder, "max_tokens", 0), ctx)
+        return state
 
     def words(self) -> str:
         return f"vectors of {self.of}"
 
-    def _encode(self, ctx: BuildContext, given: ToolVectors | None) -> EncodeBlocks:
+    def _encode(self, ctx: BuildContext, source: ToolVectors | None) -> EncodeBlocks:
         """Return a function that encodes texts that are neither saved nor given.
 
         It uses worker processes where there are any. If an index gave vectors, it works in this
         process, where these are looked up.
         """
-        if given is None and ctx.workers is not None:
+        if source is None and ctx.workers is not None:
             return encoder_over_workers(ctx.workers, self.encoder, ctx)
 
         def encode(blocks: Iterable[BlockTexts], advanced: Callable[[int], None]) -> Encoded:
             for number, block_texts in blocks:
-                if given is None:
+                if source is None:
                     yield (
                         number,
                         encode_half_vectors(block_texts, self.encoder, ctx, advanced)
@@ -179,7 +179,7 @@ class Vectors(BuildOperator):
                     )
                     continue
                 missing = list(
-                    dict.fromkeys(text for text in block_texts if text not in given.rows)
+                    dict.fromkeys(text for text in block_texts if text not in source.rows)
                 )
                 fresh = (
                     dict(zip(missing, encode_half_vectors(missing, self.encoder, ctx, advanced)))
@@ -187,7 +187,7 @@ class Vectors(BuildOperator):
                     else {}
                 )
                 rows = [
-                    fresh[text] if text in fresh else given.vectors.matrix[given.rows[text]]
+                    fresh[text] if text in fresh else source.vectors.matrix[source.rows[text]]
                     for text in block_texts
                 ]
                 yield number, np.array(rows, np.float16) if rows else NO_VECTORS
@@ -195,13 +195,13 @@ class Vectors(BuildOperator):
         return encode
 
 
-def _note_long(made: BuildState, most: int, ctx: BuildContext) -> None:
+def _note_long(state: BuildState, limit: int, ctx: BuildContext) -> None:
     """Note how many chunks have more tokens than the encoder reads, if it states its limit."""
     # The vectors of chunks were just made.
-    assert made.graph is not None and made.graph.columns.chunks is not None
-    long = int((made.graph.columns.chunks.numbers("tokens") > most).sum()) if most else 0
+    assert state.graph is not None and state.graph.columns.chunks is not None
+    long = int((state.graph.columns.chunks.numbers("tokens") > limit).sum()) if limit else 0
     if long:
         ctx.report.note(
-            f"Chunks longer than the {most:,} tokens that the encoder reads: {long:,}; "
+            f"Chunks longer than the {limit:,} tokens that the encoder reads: {long:,}; "
             "their vectors are of their beginnings."
         )

@@ -145,13 +145,13 @@ def check_notes(notes: str) -> str:
     return notes.strip()
 
 
-def check_tags(given: Iterable[str]) -> tuple[str, ...]:
+def check_tags(tags: Iterable[str]) -> tuple[str, ...]:
     """Return the tags without duplicates and extra spaces.
 
     Raises BadInput if there are too many tags, or one is too long.
     """
     unique_tags = tuple(
-        dict.fromkeys(tag for tag in (" ".join(tag.split()) for tag in given) if tag)
+        dict.fromkeys(tag for tag in (" ".join(tag.split()) for tag in tags) if tag)
     )
     if len(unique_tags) > CASE_LIMITS.max_tags or any(
         len(tag) > CASE_LIMITS.max_tag_characters for tag in unique_tags

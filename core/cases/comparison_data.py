@@ -59,22 +59,22 @@ def freeze(comparison: MethodComparison) -> dict[str, Any]:
     ask = comparison.ask
     lanes = [_ended_lane(lane) for lane in comparison.now.lanes]
     graphs = _graphs(ask, lanes)
-    begun = State(ask.question, ask.seeds)
-    states = [begun, *_states(lanes, graphs, 0)]
-    saved = {
+    first_state = State(ask.question, ask.seeds)
+    states = [first_state, *_states(lanes, graphs, 0)]
+    data = {
         "comparison": COMPARISON_VERSION,
         **to_plain(_saved_ask(ask)),
         "lanes": [_lane_dict(lane, graphs) for lane in lanes],
         "run": freeze_all(states, graphs[0]),
         "graph": excerpt(graphs[0], states),
     }
-    others = [(graph, _states(lanes, graphs, place)) for place, graph in enumerate(graphs) if place]
+    others = [(graph, _states(lanes, graphs, index)) for index, graph in enumerate(graphs) if index]
     if others:
-        saved["apart"] = [
+        data["apart"] = [
             {"run": freeze_all(part, graph), "graph": excerpt(graph, part)}
             for graph, part in others
         ]
-    return saved
+    return data
 
 
 def thaw(
@@ -104,12 +104,12 @@ def thaw(
     try:
         of_whole = whole is not None and saved["run"]["graph"] == whole.digest
         graph = whole if of_whole else ExcerptGraph.thaw(saved["graph"])
-        begun_state, *states = thaw_all(saved["run"], graph)
+        first_state, *states = thaw_all(saved["run"], graph)
         parts: GraphStates = [(None, states)]
         for part in saved.get("apart", ()):
-            own = ExcerptGraph.thaw(part["graph"])
-            parts.append((own, list(thaw_all(part["run"], own))))
-        ask = _thaw_ask(from_plain(_SavedAsk, saved), begun_state, graph, corpus)
+            part_graph = ExcerptGraph.thaw(part["graph"])
+            parts.append((part_graph, list(thaw_all(part["run"], part_graph))))
+        ask = _thaw_ask(from_plain(_SavedAsk, saved), first_state, graph, corpus)
         return MethodComparison(ask, _lanes(saved["lanes"], ask, parts))
     except BadParameter as error:
         raise BadInput(
@@ -142,9 +142,9 @@ def _saved_ask(ask: SourceQuestion) -> _SavedAsk:
 
 def _thaw_ask(saved: _SavedAsk, first: State, graph: Any, corpus: Corpus | None) -> SourceQuestion:
     """Return the question as it was asked; `first` is its state before any operator."""
-    named = source_in({"corpus": saved.corpus, "graph": graph.name}) or GraphSource("")
+    saved_source = source_in({"corpus": saved.corpus, "graph": graph.name}) or GraphSource("")
     edits = tuple(map(Edit.read, saved.edits))
-    source = replace(named, graph=graph, corpus=corpus, edits=edits)
+    source = replace(saved_source, graph=graph, corpus=corpus, edits=edits)
     return SourceQuestion(
         source, first.question, first.seeds, saved.seed, saved.reader, saved.model
     )
@@ -163,18 +163,18 @@ def _graph_number(lane: MethodLane, graphs: Sequence[Any]) -> int:
     return [graph.digest for graph in graphs].index(lane.graph.digest)
 
 
-def _states(lanes: Sequence[MethodLane], graphs: Sequence[Any], place: int) -> list[State]:
+def _states(lanes: Sequence[MethodLane], graphs: Sequence[Any], index: int) -> list[State]:
     """Return the states of the lanes on one graph, by lane."""
-    on_it = (lane for lane in lanes if _graph_number(lane, graphs) == place)
+    on_it = (lane for lane in lanes if _graph_number(lane, graphs) == index)
     return [state for lane in on_it for state in lane.states]
 
 
 def _lane_dict(lane: MethodLane, graphs: Sequence[Any]) -> dict[str, Any]:
-    named = {name: getattr(lane.method, name) for name in SAVED_METHOD_FIELDS} | {
+    method_fields = {name: getattr(lane.method, name) for name in SAVED_METHOD_FIELDS} | {
         "line": repr(lane.line)
     }
     number = _graph_number(lane, graphs)
-    return {**named, "standing": number, **to_plain(lane), "states": len(lane.states)}
+    return {**method_fields, "standing": number, **to_plain(lane), "states": len(lane.states)}
 
 
 def _lanes(
@@ -204,16 +204,16 @@ def _lanes(
         for state in part:
             _check(state)
         lanes.append(_thaw_fields(row, ask, states=part, own_graph=graph))
-    if any(at != len(states) for at, (_, states) in zip(states_done, parts)):
+    if any(done != len(states) for done, (_, states) in zip(states_done, parts)):
         raise ValueError("more states than lanes have")
     return lanes
 
 
-def _thaw_fields(row: Mapping[str, Any], ask: SourceQuestion, **given: Any) -> MethodLane:
-    """Return a lane from its saved fields and the `given` ones."""
-    named = {name: row[name] for name in SAVED_METHOD_FIELDS if name in row}
-    method = from_plain(Method, named, line=parse_line(row["line"]))
-    lane = from_plain(MethodLane, row, ask=ask, method=method, tried=True, **given)
+def _thaw_fields(row: Mapping[str, Any], ask: SourceQuestion, **fields: Any) -> MethodLane:
+    """Return a lane from its saved fields and the `fields` ones."""
+    method_fields = {name: row[name] for name in SAVED_METHOD_FIELDS if name in row}
+    method = from_plain(Method, method_fields, line=parse_line(row["line"]))
+    lane = from_plain(MethodLane, row, ask=ask, method=method, tried=True, **fields)
     if lane.status not in ENDED_STATUSES:
         raise ValueError(f"a lane cannot have ended as {lane.status!r:.20}")
     if lane.saved_alive is not None and set(lane.saved_alive) != {"corpus", "graph"}:

@@ -31,7 +31,7 @@ def examples() -> tuple[tuple[Case, bytes], ...]:
     files = sorted(
         EXAMPLE_FOLDER.glob(f"*{CASES_EXTENSION}"), key=lambda file: (_order(file), file.name)
     )
-    return tuple(found for file in files for found in _read_unchanged(file))
+    return tuple(row for file in files for row in _read_unchanged(file))
 
 
 def demo(source: AnswerSource | None = None) -> tuple[Case, ...]:

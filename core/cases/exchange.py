@@ -29,8 +29,8 @@ def export(keys: Iterable[str]) -> bytes:
 
     The same cases give the same bytes.
     """
-    found = (packed_case(key) for key in dict.fromkeys(keys))
-    return write_cases((case, unpack(packed)) for case, packed in found)
+    rows = (packed_case(key) for key in dict.fromkeys(keys))
+    return write_cases((case, unpack(packed)) for case, packed in rows)
 
 
 def load(data: bytes) -> CaseImport:

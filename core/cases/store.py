@@ -81,9 +81,9 @@ def cases(text: str = "", tag: str = "") -> list[Case]:
 def tags() -> dict[str, int]:
     """Return every tag with its number of cases, sorted by name."""
     with saved_cases().reading() as database:
-        written = [row[0] for row in database.execute("SELECT tags FROM cases")]
-    borne = (*map(_tags, written), *(case.tags for case in _examples()))
-    return dict(sorted(Counter(tag for tags in borne for tag in tags).items()))
+        rows = [row[0] for row in database.execute("SELECT tags FROM cases")]
+    tag_lists = (*map(_tags, rows), *(case.tags for case in _examples()))
+    return dict(sorted(Counter(tag for tags in tag_lists for tag in tags).items()))
 
 
 def get_case(key: str) -> Case:
@@ -133,7 +133,7 @@ def edit(key: str, notes: str | None = None, tags: Iterable[str] | None = None) 
         if not database.execute(
             "UPDATE cases SET notes = ?, tags = ?, changed = ? WHERE id = ?", values
         ).rowcount:
-            raise BadInput(_missing(key))
+            raise BadInput(_missing_message(key))
     return case
 
 
@@ -204,10 +204,10 @@ def _case(row: tuple) -> Case:
         raise BadInput(f"The saved case {key} is damaged ({shorten(str(error))}).") from None
 
 
-def _tags(written: str) -> tuple[str, ...]:
+def _tags(text: str) -> tuple[str, ...]:
     """Return the tags of a row. A damaged row has none here; the list of cases reports it."""
     try:
-        return tuple(json.loads(written))
+        return tuple(json.loads(text))
     except (ValueError, TypeError):
         return ()
 
@@ -230,7 +230,7 @@ def _find_case(key: str) -> tuple[Case, bytes]:
     for case, packed in examples():
         if case.id == key:
             return case, packed
-    raise BadInput(_missing(key))
+    raise BadInput(_missing_message(key))
 
 
 def _find_own_case(key: str) -> Case:
@@ -247,7 +247,7 @@ def _examples() -> list[Case]:
     return [case for case, _ in examples()]
 
 
-def _missing(key: str) -> str:
+def _missing_message(key: str) -> str:
     return (
         f"There is no case “{shorten(key, 40)}”; it may have been deleted, or saved on another "
         "machine."

@@ -59,7 +59,7 @@ def add(commands) -> None:
         help="a method, or its steps as text; repeat for more (default: lego-12, or vanilla-rag "
         "for a corpus)",
     )
-    add_old_name(ask, "--instance", of="methods", action="append")
+    add_old_name(ask, "--instance", dest="methods", action="append")
     ask.add_argument(
         "--entity",
         action="append",
@@ -84,7 +84,7 @@ def add(commands) -> None:
         metavar="ID",
         help="a document that holds the evidence; repeat for more",
     )
-    add_old_name(ask, "--gold", of="evidence", action="append")
+    add_old_name(ask, "--gold", dest="evidence", action="append")
     ask.add_argument(
         "--graph",
         default="metaqa",
@@ -131,18 +131,18 @@ def run(options) -> int:
     """Compare the chosen methods and return the exit code."""
     engine, methods_by_id = options.engine(), catalogue()
     source = source_in(vars(options)) or GraphSource(options.graph)
-    ask = _question_of(source, options, engine)
-    chosen = _chosen_methods(options, source, methods_by_id, engine.models)
-    operators = [operator for one in chosen for operator in one.line]
+    ask = _make_question(source, options, engine)
+    methods = _chosen_methods(options, source, methods_by_id, engine.models)
+    operators = [operator for one in methods for operator in one.line]
     warn(notes_on_language(operators, ask.source.graph, engine.models, ask.question.text))
-    job = engine.compare(ask, chosen)
+    job = engine.compare(ask, methods)
     follow_job(job)
     if options.without:
         whole_comparison = job.comparison
-        job = engine.compare(_ask_without(ask, options.without, engine), chosen)
+        job = engine.compare(_ask_without(ask, options.without, engine), methods)
         follow_job(job)
-        for place, difference in enumerate(compare_edited(whole_comparison, job.comparison)):
-            job.comparison.change(place, beside=difference)
+        for index, difference in enumerate(compare_edited(whole_comparison, job.comparison)):
+            job.comparison.change(index, beside=difference)
     if options.influence:
         _measure(job.comparison, engine.environment)
     result = comparison_dict(job.comparison)
@@ -160,13 +160,13 @@ def _chosen_methods(
     options, source: AnswerSource, methods_by_id: Mapping[str, Method], models: Models
 ) -> list[Method]:
     """Return the methods that the options name, with the prompt that they name."""
-    chosen = [
+    methods = [
         method_for_source(find_method(spec, methods_by_id), source, methods_by_id)
         for spec in options.methods or source.usual_methods
     ]
     if not options.prompt:
-        return chosen
-    changed, notes = methods_with_prompt(chosen, read_prompt(options.prompt), models.is_chat)
+        return methods
+    changed, notes = methods_with_prompt(methods, read_prompt(options.prompt), models.is_chat)
     warn(notes)
     return list(changed)
 
@@ -211,8 +211,8 @@ def _measure(comparison: MethodComparison, environment: Environment) -> None:
             if by_model:
                 print(f"{lane.method.name}: {influence_cost(lane).text}", file=sys.stderr)
             with TerminalBar(f"What {lane.method.name} rests on") as watch, suppress(BadInput):
-                found = measure_influence(lane, environment, by_model, watch=watch)
-                comparison.change(lane_index, influences=with_influence(lane.influences, found))
+                influence = measure_influence(lane, environment, by_model, watch=watch)
+                comparison.change(lane_index, influences=with_influence(lane.influences, influence))
 
 
 def _ask_without(ask: SourceQuestion, names: Sequence[str], engine) -> SourceQuestion:
@@ -229,39 +229,39 @@ def _ask_without(ask: SourceQuestion, names: Sequence[str], engine) -> SourceQue
     )
 
 
-def _question_of(source: AnswerSource, options, engine) -> SourceQuestion:
+def _make_question(source: AnswerSource, options, engine) -> SourceQuestion:
     """Return the question to a graph or a corpus.
 
     A question of one of its sets brings its known answers and passages with it.
     """
     with TerminalBar(f"Opening {source.noun}") as watch:
-        opened = source.open(engine, watch)
-    given = options.entity, options.answer, options.evidence
+        target = source.open(engine, watch)
+    fields = options.entity, options.answer, options.evidence
     return replace(
         open_question(
-            engine, opened, options.question, *given, model=not options.no_llm, seed=options.seed
+            engine, target, options.question, *fields, model=not options.no_llm, seed=options.seed
         ),
         whole=options.whole,
     )
 
 
-def _print(result: dict, comparison, changed: Sequence[EditComparison | None] = ()) -> None:
+def _print(result: dict, comparison, differences: Sequence[EditComparison | None] = ()) -> None:
     _print_question(result, comparison)
-    for lane, answered, difference in zip_longest(comparison.lanes, result["lanes"], changed):
+    for lane, row, difference in zip_longest(comparison.lanes, result["lanes"], differences):
         print(f"\n{lane.method.name}  {lane.method.line.words()}")
         if difference is not None:
             print(f"  against before: {difference.text}")
-        _print_influence(answered["influence"])
-        if answered["error"]:
-            print(f"  failed: {answered['error']}")
+        _print_influence(row["influence"])
+        if row["error"]:
+            print(f"  failed: {row['error']}")
             continue
-        _print_answer(lane, answered)
-        _print_hits(answered)
-        if answered["funnel"]:
-            print(f"  alive: {_alive_counts(answered['funnel'])}")
-        if answered["gold"]:
-            print(f"  passages: {_alive_counts(answered['gold']['alive'])}")
-        _print_costs(lane, answered)
+        _print_answer(lane, row)
+        _print_hits(row)
+        if row["funnel"]:
+            print(f"  alive: {_alive_counts(row['funnel'])}")
+        if row["gold"]:
+            print(f"  passages: {_alive_counts(row['gold']['alive'])}")
+        _print_costs(lane, row)
 
 
 def _print_question(result: dict, comparison) -> None:
@@ -286,38 +286,37 @@ def _print_influence(influences: Iterable[dict]) -> None:
                 print(f"  {item['influence']:6.2f}{mark} {item['kind']} {shorten(item['name'])}")
 
 
-def _print_answer(lane, answered: dict) -> None:
+def _print_answer(lane, row: dict) -> None:
     """Print the answers of a lane, after what one must know to understand them."""
-    if answered["partly"]:
+    if row["partly"]:
         print(
-            f"  searched {answered['partly']}; the same command goes on from there, and "
+            f"  searched {row['partly']}; the same command goes on from there, and "
             "--whole waits for all"
         )
     for note in dict.fromkeys(_important_notes(lane.state.trace)):
         print(f"  {note}")
-    if answered["reader_answers"] is not None:
-        print(f"  graph reader: {', '.join(answered['reader_answers'][:10]) or 'no answer'}")
-    if answered["answer"] is not None:
-        print(f"  answer: {answered['answer'] or '(none)'}")
-    if answered["answer_fault"]:
-        print(f"  {answered['answer_fault']}")
-    if answered["thought"]:
+    if row["reader_answers"] is not None:
+        print(f"  graph reader: {', '.join(row['reader_answers'][:10]) or 'no answer'}")
+    if row["answer"] is not None:
+        print(f"  answer: {row['answer'] or '(none)'}")
+    if row["answer_fault"]:
+        print(f"  {row['answer_fault']}")
+    if row["thought"]:
         print(
-            f"  thought, no part of the answer: {len(answered['thought']):,} characters; "
-            "--json shows it"
+            f"  thought, no part of the answer: {len(row['thought']):,} characters; --json shows it"
         )
-    if answered["excerpt"] is not None:
-        print(f"  nearest sentence ({answered['excerpt']['chunk']}): {answered['excerpt']['text']}")
+    if row["excerpt"] is not None:
+        print(f"  nearest sentence ({row['excerpt']['chunk']}): {row['excerpt']['text']}")
 
 
-def _print_hits(answered: dict) -> None:
+def _print_hits(row: dict) -> None:
     """Print the first hits of each kind and the first paths."""
-    for kind, hits in answered["hits"].items():
+    for kind, hits in row["hits"].items():
         for hit in hits[:MAX_PRINTED_HITS]:
             mark = " *" if hit.get("gold") else ""
             score = _score_text(hit["score"])
             print(f"  {score:>6}  {kind} {hit['id']}{mark}  {shorten(hit['text'])}")
-    for path in answered["paths"][:MAX_PRINTED_HITS]:
+    for path in row["paths"][:MAX_PRINTED_HITS]:
         print(f"  {_score_text(path['score']):>6}  {path['text']}")
 
 
@@ -325,21 +324,21 @@ def _score_text(score: float | None) -> str:
     return "" if score is None else format(score, ".3f")
 
 
-def _alive_counts(alive_at: dict[str, Sequence[str] | None]) -> str:
+def _alive_counts(stages: dict[str, Sequence[str] | None]) -> str:
     """Return how many targets are alive at each stage that the lane reached."""
     return ", ".join(
-        f"{stage} {len(alive)}" for stage, alive in alive_at.items() if alive is not None
+        f"{stage} {len(alive)}" for stage, alive in stages.items() if alive is not None
     )
 
 
-def _print_costs(lane, answered: dict) -> None:
+def _print_costs(lane, row: dict) -> None:
     """Print the time of a lane and how much it found."""
     extra = ", ".join(
         f"{seconds:.2f} s {label[0].lower()}{label[1:]}"
         for label, seconds in uncounted_seconds(lane).items()
         if seconds >= MIN_PRINTED_SECONDS
     )
-    found = sum(map(len, answered["hits"].values()))
-    hits_text = f"{found} hits" if answered["hits"] else f"{len(answered['paths'])} paths"
+    n_hits = sum(map(len, row["hits"].values()))
+    hits_text = f"{n_hits} hits" if row["hits"] else f"{len(row['paths'])} paths"
     extra_text = f"; apart from that {extra}" if extra else ""
     print(f"  {method_seconds(lane.state.trace):.2f} s, {hits_text}{extra_text}")

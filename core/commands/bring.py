@@ -64,8 +64,8 @@ def run(options) -> int:
     recognition, alternatives = _choose_importer(paths, options)
     print(f"{recognition.importer.title} ({recognition.importer.key}): {recognition.reason}.")
     if alternatives:
-        shown = ", ".join(f"{one.importer.key} ({one.importer.title})" for one in alternatives)
-        print(f"It may also be brought --as {shown}.")
+        others = ", ".join(f"{one.importer.key} ({one.importer.title})" for one in alternatives)
+        print(f"It may also be brought --as {others}.")
     if options.dry_run:
         return _preview(recognition, options)
     name = options.name or clean_name(Path(paths[0]).name.split(".")[0])
@@ -113,24 +113,24 @@ def _choose_importer(paths: list[str], options) -> tuple[Recognition, list[Recog
     return Recognition(importer, 0.0, "as you say", tuple(paths), True), []
 
 
-def _source_option(found: Recognition, options) -> tuple[str, str]:
+def _source_option(choice: Recognition, options) -> tuple[str, str]:
     """Return the option that names the graph or corpus of questions or a run.
 
     Raises BadInput if it is needed and not given.
     """
-    if found.needs_source and not (options.graph or options.corpus):
+    if choice.needs_source and not (options.graph or options.corpus):
         raise BadInput("Say which graph or corpus this is of, with --graph NAME or --corpus NAME.")
     return ("--corpus", options.corpus) if options.corpus else ("--graph", options.graph)
 
 
-def _preview(found: Recognition, options) -> int:
+def _preview(choice: Recognition, options) -> int:
     """Read the files, print what would be imported, and return the exit code."""
-    if found.importer.kind != KindName.DATABASE:
+    if choice.importer.kind != KindName.DATABASE:
         with TerminalBar("Reading") as watch:
-            read = found.importer.read_file(*found.paths, watch=watch, encoding=options.encoding)
+            read = choice.importer.read_file(*choice.paths, watch=watch, encoding=options.encoding)
         print(read.words)
         warn(read.notes)
-    print(f"Nothing was written. To bring it: {found.command}")
+    print(f"Nothing was written. To bring it: {choice.command}")
     return EXIT_OK
 
 
@@ -138,6 +138,6 @@ def _run_command(words: list[str], options) -> int:
     """Run another command and return its exit code."""
     parser = argparse.ArgumentParser(prog="python -m core")
     importlib.import_module(f"{__package__}.{words[0]}").add(parser.add_subparsers())
-    given = parser.parse_args(words)
-    given.engine = options.engine
-    return given.run(given)
+    arguments = parser.parse_args(words)
+    arguments.engine = options.engine
+    return arguments.run(arguments)

@@ -164,19 +164,19 @@ def add(commands) -> None:
         help="copy nothing: of each question the neighbourhood of its entities is fetched when it "
         "is asked; needs --name",
     )
-    usual = LiveSettings("sparql+https://example.org/sparql")
+    defaults = LiveSettings("sparql+https://example.org/sparql")
     for name, metavar, text in (
         ("hops", "N", "live: how far from a question's entities"),
         ("each", "N", "live: triples of an entity that are fetched at most, each way"),
         ("edges", "N", "live: triples that are fetched for a question at most"),
         ("seconds", "S", "live: after which no more is asked for"),
     ):
-        kind = type(getattr(usual, name))
+        kind = type(getattr(defaults, name))
         databases.add_argument(
             f"--{name}",
             metavar=metavar,
             type=kind,
-            default=getattr(usual, name),
+            default=getattr(defaults, name),
             help=f"{text} (default: %(default)s)",
         )
     parser.set_defaults(run=run)
@@ -283,10 +283,10 @@ def _count_dropped(options) -> tuple[str, ...]:
     )
 
 
-def _source_of_files(options, unpacked: Path) -> TripleFile:
+def _source_of_files(options, folder: Path) -> TripleFile:
     return graph_files(
         [Path(file_of(file)) for file in options.triples],
-        unpacked,
+        folder,
         nodes=[Path(file) for file in options.nodes],
         format=options.format,
         columns=parse_column_numbers(options.columns) if options.columns else None,

@@ -98,8 +98,8 @@ def _import(options) -> int:
         data = Path(options.file).read_bytes()
     except OSError as error:
         raise BadInput(f"{options.file} cannot be read: {error.strerror or error}.") from None
-    loaded = load(data)
-    print(f"{len(loaded.added):,} added, {loaded.known:,} were here already")
+    imported = load(data)
+    print(f"{len(imported.added):,} added, {imported.known:,} were here already")
     return EXIT_OK
 
 
@@ -152,19 +152,19 @@ def _demo(options) -> int:
 
     list_file = EXAMPLE_FOLDER / f"{options.list}.toml"
     if not list_file.is_file():
-        known = ", ".join(sorted(file.stem for file in EXAMPLE_FOLDER.glob("*.toml")))
-        raise BadInput(f"There is no list “{options.list}”; there are {known}.")
+        names = ", ".join(sorted(file.stem for file in EXAMPLE_FOLDER.glob("*.toml")))
+        raise BadInput(f"There is no list “{options.list}”; there are {names}.")
     check_writable(Path(options.out))
     engine, file, comparisons = options.engine(), tomllib.loads(list_file.read_text("utf-8")), []
-    asked_of = (
+    asker = (
         _asker_of_corpus(engine, file["corpus"])
         if "corpus" in file
         else _asker_of_graph(engine, file["graph"])
     )
     for row in file["case"]:
         lanes = row.get("lanes") or file["lanes"]
-        question, ask = asked_of(row, row.get("model", file["model"]))
-        ended = _run_comparison(engine, ask, lanes)
+        question, ask = asker(row, row.get("model", file["model"]))
+        comparison = _run_comparison(engine, ask, lanes)
         source_fields = {"corpus": file["corpus"]} if "corpus" in file else {"graph": file["graph"]}
         link = {
             "q": question.text,
@@ -177,7 +177,7 @@ def _demo(options) -> int:
         notes = f"{row['title']}. {row['notes'].strip()}"
         when = float(file["made"])
         case = replace(
-            describe_case(ended),
+            describe_case(comparison),
             id=key,
             created=when,
             changed=when,
@@ -185,7 +185,7 @@ def _demo(options) -> int:
             notes=notes,
             tags=(options.list,),
         )
-        comparisons.append((case, freeze(ended)))
+        comparisons.append((case, freeze(comparison)))
     _write(options.out, write_cases(comparisons))
     print(f"{len(comparisons)} cases in {options.out}")
     return EXIT_OK

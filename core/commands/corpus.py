@@ -99,8 +99,8 @@ def add(commands) -> None:
     )
     into.set_defaults(run=_add)
 
-    listed = parts.add_parser("list", help="the corpora that ship and those of your own")
-    listed.set_defaults(run=_list)
+    list_parser = parts.add_parser("list", help="the corpora that ship and those of your own")
+    list_parser.set_defaults(run=_list)
 
     show_parser = parts.add_parser("show", help="what a corpus holds")
     show_parser.add_argument("name", metavar="NAME")
@@ -119,26 +119,26 @@ def add(commands) -> None:
     )
     language.set_defaults(run=_language)
 
-    again = parts.add_parser(
+    export_parser = parts.add_parser(
         "export",
         help="write a corpus with its questions as BEIR has it: corpus.jsonl, queries.jsonl, "
         "qrels/",
     )
-    again.add_argument("name", metavar="NAME")
-    again.add_argument("folder", metavar="FOLDER")
-    again.set_defaults(run=_export)
+    export_parser.add_argument("name", metavar="NAME")
+    export_parser.add_argument("folder", metavar="FOLDER")
+    export_parser.set_defaults(run=_export)
 
-    out = parts.add_parser(
+    remove_parser = parts.add_parser(
         "remove", help="take documents out of a corpus of your own, or remove it as a whole"
     )
-    out.add_argument("name", metavar="NAME")
-    out.add_argument(
+    remove_parser.add_argument("name", metavar="NAME")
+    remove_parser.add_argument(
         "documents", nargs="*", metavar="DOCUMENT", help="ids of documents, as show gives them"
     )
-    out.add_argument(
+    remove_parser.add_argument(
         "--all", action="store_true", help="remove the corpus with all that was built of it"
     )
-    out.set_defaults(run=_remove)
+    remove_parser.set_defaults(run=_remove)
     corpus_open.add_part(parts)
     corpus_build.add_parts(parts)
     corpus_advise.add_parts(parts)
@@ -304,7 +304,7 @@ def _count_documents(documents: int) -> str:
 
 def _add_write_questions(parts) -> None:
     """Add the part `write-questions` and its options."""
-    usual = Recipe()
+    defaults = Recipe()
     write_parser = parts.add_parser(
         "write-questions",
         help="let a language model write questions that ask for an overview of a corpus, or to "
@@ -316,14 +316,14 @@ def _add_write_questions(parts) -> None:
         "nobody where all is written.",
     )
     write_parser.add_argument("name", metavar="NAME", help="the corpus")
-    write_parser.add_argument("--users", type=whole_number(1), default=usual.users, metavar="N")
+    write_parser.add_argument("--users", type=whole_number(1), default=defaults.users, metavar="N")
     write_parser.add_argument(
-        "--tasks", type=whole_number(1), default=usual.tasks, metavar="N", help="of each user"
+        "--tasks", type=whole_number(1), default=defaults.tasks, metavar="N", help="of each user"
     )
     write_parser.add_argument(
         "--questions",
         type=whole_number(1),
-        default=usual.questions,
+        default=defaults.questions,
         metavar="N",
         help="to each task",
     )

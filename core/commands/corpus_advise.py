@@ -60,7 +60,7 @@ def add_parts(parts) -> None:
         default=ADVICE_DEFAULTS.minutes,
         help=f"the time that it is to take (default: {ADVICE_DEFAULTS.minutes:.0f})",
     )
-    add_count(advise, "--seed", 0, "of all that is drawn", least=0)
+    add_count(advise, "--seed", 0, "of all that is drawn", low=0)
     advise.add_argument(
         "--again", action="store_true", help="make the questions and the answer anew"
     )
@@ -152,7 +152,7 @@ def _roadmap(options) -> int:
         with suppress(BadInput):  # The run with its figures may have been deleted.
             measured_answer = answer(RunSummary(store.run(saved.run), store.rows(saved.run)), saved)
     advice = next_roadmap_step(read_answers(options.paper))
-    chosen = (
+    leaves = (
         (advice,)
         if isinstance(advice, Leaf)
         else tuple(leaf for leaf in roadmap_leaves() if _agrees(leaf, read_answers(options.paper)))
@@ -167,7 +167,7 @@ def _roadmap(options) -> int:
                 ),
             ],
         )
-        for leaf in chosen
+        for leaf in leaves
     ]
     if options.json:
         print(

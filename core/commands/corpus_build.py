@@ -98,7 +98,7 @@ def add_parts(parts) -> None:
         MAX_PARALLEL_REQUESTS,
         "requests that a language model gets at a time",
     )
-    add_old_name(build_parser, "--lanes", of="requests", type=whole_number(1))
+    add_old_name(build_parser, "--lanes", dest="requests", type=whole_number(1))
     add_workers(build_parser)
     build_parser.set_defaults(run=_build)
 

@@ -113,7 +113,7 @@ def add_part(parts) -> None:
         metavar="ID",
         help=f"the method that is asked (default: {DEFAULT_METHOD})",
     )
-    add_old_name(mend_parser, "--line", of="method")
+    add_old_name(mend_parser, "--line", dest="method")
     mend_parser.add_argument(
         "--sample", type=int, metavar="N", help="questions drawn from the set (default: all)"
     )
@@ -182,46 +182,46 @@ def _remove_merges(corpus: Corpus, names: list[str]) -> EntityMerges:
     mends = read_merges(corpus)
     if not names:
         return mends
-    chosen = [edit for edit in mends.edits if ALL_MERGES in names or edit.names[0] in names]
+    edits = [edit for edit in mends.edits if ALL_MERGES in names or edit.names[0] in names]
     known = {edit.names[0] for edit in mends.edits}
     if missing := [name for name in names if name != ALL_MERGES and name not in known]:
         raise BadInput(f"No merge of “{shorten(missing[0])}” is saved.{nearest(missing[0], known)}")
-    return change_merges(corpus, lambda now: now.without(chosen))
+    return change_merges(corpus, lambda now: now.without(edits))
 
 
-def _suggest_merges(graph, mends: EntityMerges, engine, least: float | None) -> list[Suggestion]:
+def _suggest_merges(graph, mends: EntityMerges, engine, cosine: float | None) -> list[Suggestion]:
     merged_graph = edit_graph(graph, mends.edits)
     with TerminalBar("Comparing names"):
         alike = (
             []
-            if least is None
-            else suggest_by_vectors(merged_graph, mends, engine.models.encoder(), least)
+            if cosine is None
+            else suggest_by_vectors(merged_graph, mends, engine.models.encoder(), cosine)
         )
         return [*suggest_by_spelling(merged_graph, mends), *alike]
 
 
-def _accept_suggestions(corpus: Corpus, found: list[Suggestion], names: list[str]) -> EntityMerges:
-    suggested_names = {one.edit.names[0] for one in found}
+def _accept_suggestions(corpus: Corpus, rows: list[Suggestion], names: list[str]) -> EntityMerges:
+    suggested_names = {one.edit.names[0] for one in rows}
     if missing := [name for name in names if name != ALL_MERGES and name not in suggested_names]:
         raise BadInput(
             f"“{shorten(missing[0])}” is not suggested.{nearest(missing[0], suggested_names)} Use --merge "
             "for two names of your own."
         )
-    chosen = [one.edit for one in found if ALL_MERGES in names or one.edit.names[0] in names]
-    return change_merges(corpus, lambda now: now.accepted(chosen))
+    edits = [one.edit for one in rows if ALL_MERGES in names or one.edit.names[0] in names]
+    return change_merges(corpus, lambda now: now.accepted(edits))
 
 
-def _print(graph, mends: EntityMerges, found: list[Suggestion], joined: NameMerges) -> None:
-    if joined.made:
-        print(f"names joined by the build: {joined.made_in_all:,}")
-    for row in joined.made[:MAX_PRINTED_ROWS]:
+def _print(graph, mends: EntityMerges, rows: list[Suggestion], merges: NameMerges) -> None:
+    if merges.made:
+        print(f"names joined by the build: {merges.made_in_all:,}")
+    for row in merges.made[:MAX_PRINTED_ROWS]:
         print(f"  {row.name} -> {row.into}  {row.rule}")
-    _print_unlisted(joined.made_in_all)
-    if joined.near:
-        print(f"names that may be one of several: {joined.near_in_all:,}")
-    for near in joined.near[:MAX_PRINTED_ROWS]:
-        print(f"  {near.name}: {', '.join(near.candidates)}")
-    _print_unlisted(joined.near_in_all)
+    _print_unlisted(merges.made_in_all)
+    if merges.near:
+        print(f"names that may be one of several: {merges.near_in_all:,}")
+    for entry in merges.near[:MAX_PRINTED_ROWS]:
+        print(f"  {entry.name}: {', '.join(entry.candidates)}")
+    _print_unlisted(merges.near_in_all)
     absent = set(unmatched_edits(graph, mends.edits))
     print(
         f"merges saved: {len(mends.edits):,}"
@@ -236,8 +236,8 @@ def _print(graph, mends: EntityMerges, found: list[Suggestion], joined: NameMerg
         print(f"not the same: {len(mends.refused):,}")
     for names in mends.refused:
         print(f"  {' / '.join(names)}")
-    print(f"suggestions: {len(found):,}")
-    for suggestion in found[:MAX_PRINTED_ROWS]:
+    print(f"suggestions: {len(rows):,}")
+    for suggestion in rows[:MAX_PRINTED_ROWS]:
         why = (
             suggestion.reason
             if suggestion.cosine is None
@@ -247,7 +247,7 @@ def _print(graph, mends: EntityMerges, found: list[Suggestion], joined: NameMerg
             f"  {suggestion.edit.names[0]} ({suggestion.passages[0]:,}) -> {suggestion.edit.names[1]} "
             f"({suggestion.passages[1]:,})  {why}"
         )
-    _print_unlisted(len(found))
+    _print_unlisted(len(rows))
 
 
 def _print_unlisted(rows: int) -> None:
@@ -263,8 +263,8 @@ def _evaluate(options, engine, mends: EntityMerges) -> None:
     """
     if not mends.edits:
         raise BadInput("No merge is saved, so that nothing differs; accept some first.")
-    known = catalogue()
-    after = find_method(options.method, known)
+    methods = catalogue()
+    after = find_method(options.method, methods)
     plan = make_plan(
         (as_built(after), after), options.set, options.sample, engine.graph, model=options.llm
     )

@@ -11,7 +11,7 @@ from core.corpus.indexes.tools import TOOLS, tool_build
 
 def add_part(parts) -> None:
     """Add this part of `corpus` and its options."""
-    opened = parts.add_parser(
+    parser = parts.add_parser(
         "open",
         help="make a corpus of the index of another tool: its texts, and its graph beside those "
         "that are built here",
@@ -21,21 +21,21 @@ def add_part(parts) -> None:
         "reports a graph of it. Its vectors are taken where the encoder chosen here makes the "
         "same, else made anew. Pickled files run nothing.",
     )
-    opened.add_argument("path", metavar="FOLDER", help="the folder of the index, or a zip of it")
-    opened.add_argument(
+    parser.add_argument("path", metavar="FOLDER", help="the folder of the index, or a zip of it")
+    parser.add_argument(
         "--name",
         default="",
         metavar="NAME",
         help="the corpus, in small letters, digits and dashes: a new one, or one that has the "
         "same texts, which gets the graph",
     )
-    opened.add_argument("--title", default="", help="what the choosers show (default: the name)")
-    opened.add_argument(
+    parser.add_argument("--title", default="", help="what the choosers show (default: the name)")
+    parser.add_argument(
         "--dry-run",
         action="store_true",
         help="say what would be taken and left out, and write nothing",
     )
-    opened.set_defaults(run=run)
+    parser.set_defaults(run=run)
 
 
 def run(options) -> int:

@@ -86,7 +86,7 @@ def add(commands) -> None:
         help="methods, or their steps as text, separated by commas; the others are tested against "
         "the first",
     )
-    add_old_name(evaluate, "--instances", of="methods", action="append")
+    add_old_name(evaluate, "--instances", dest="methods", action="append")
     evaluate.add_argument(
         "--run",
         dest="brought",
@@ -114,9 +114,7 @@ def add(commands) -> None:
         metavar="N",
         help="questions drawn from each set, or all (default: 200)",
     )
-    add_count(
-        evaluate, "--seed", 0, "of the sample and of everything else drawn at random", least=0
-    )
+    add_count(evaluate, "--seed", 0, "of the sample and of everything else drawn at random", low=0)
     evaluate.add_argument(
         "--graph",
         metavar="NAME",
@@ -273,9 +271,9 @@ def run(options) -> int:
     engine, store = options.engine(), Store(evaluations_file())
     plan = _plan(options, engine)
     warn([*plan.notes, *misfits(plan.drawn, engine.graph)])
-    few = ESTIMATE_QUESTIONS if options.estimate else 0
+    limit = ESTIMATE_QUESTIONS if options.estimate else 0
     job = evaluate(
-        engine, store, plan, options.again, workers_of(options), options.at_once, cap, few
+        engine, store, plan, options.again, workers_of(options), options.at_once, cap, limit
     )
     repairs: tuple[LineRepairs, ...] = ()
     try:
@@ -301,14 +299,14 @@ def _report_details(options, engine, store: Store, summary: RunSummary) -> None:
     if options.why_lost:
         print_why_lost(engine, store, summary)
     if options.files:
-        written = write_run_files(engine, store, summary.run, Path(options.files))
-        warn([f"Written to {options.files}: {', '.join(file.name for file in written)}."])
+        files = write_run_files(engine, store, summary.run, Path(options.files))
+        warn([f"Written to {options.files}: {', '.join(file.name for file in files)}."])
 
 
 def report(
     summary: RunSummary,
     files: dict[Path, Callable],
-    more: list[str],
+    extra_rows: list[str],
     as_json: bool,
     repairs: Sequence[LineRepairs] = (),
 ) -> None:
@@ -318,14 +316,14 @@ def report(
     ----------
     summary : the figures of the run.
     files : for each file the function that returns its text.
-    more : names of metrics to print in addition to the usual ones.
+    extra_rows : names of metrics to print in addition to the usual ones.
     as_json : whether to print one JSON object instead of tables.
     repairs : for each method the one-step changes that were tried on its lost questions.
     """
     _write(files, summary)
     if as_json:
         advice = recommendation(summary)
-        data = summary_dict(summary, list(dict.fromkeys([*summary.reported, *more])))
+        data = summary_dict(summary, list(dict.fromkeys([*summary.reported, *extra_rows])))
         result_dict = {
             "recommendation": advice and dataclasses.asdict(advice),
             "steps": [dataclasses.asdict(one) for one in step_effects(summary)],
@@ -333,7 +331,7 @@ def report(
         result_dict |= {"repairs": [method_row_dict(one) for one in repairs]} if repairs else {}
         print(json_text(data | result_dict, indent=2))
     else:
-        _print(summary, more)
+        _print(summary, extra_rows)
         for repair in repairs:
             _print_repairs(repair)
 
@@ -356,8 +354,8 @@ def _plan(options, engine):
         )
     known = catalogue()
     found = [method_for_source(find_method(spec, known), source_of(sets), known) for spec in specs]
-    chosen = {method.id: method for method in found}
-    methods = tuple(chosen.values())
+    by_id = {method.id: method for method in found}
+    methods = tuple(by_id.values())
     if options.prompt:
         methods, notes = methods_with_prompt(
             methods, read_prompt(options.prompt), engine.models.is_chat
@@ -389,9 +387,9 @@ def bring_runs(options) -> list[FileRun]:
         return []
     source = source_in(vars(options))
     if options.set:
-        named = source_of(options.set)
-        graph = "" if named.corpus_name else options.graph or graph_of_set(options.set)
-        source = GraphSource(graph) if graph else named
+        set_source = source_of(options.set)
+        graph = "" if set_source.corpus_name else options.graph or graph_of_set(options.set)
+        source = GraphSource(graph) if graph else set_source
     if source is None or not source.here:
         raise BadInput(
             "Say what --run is of: a question set (--set), a corpus (--corpus) or a graph "
@@ -436,8 +434,8 @@ def _write(files: dict[Path, Callable], summary) -> None:
         write_text(file, write(summary))
 
 
-def _print(summary, more: list[str]) -> None:
-    names = list(dict.fromkeys([*summary.defaults.table, *more]))
+def _print(summary, extra_rows: list[str]) -> None:
+    names = list(dict.fromkeys([*summary.defaults.table, *extra_rows]))
     table = summary.table(names)
     sentences = [*summary.faults(), *summary.shallow(names), *summary.brought()]
     _print_conditions(summary, names)
@@ -462,8 +460,8 @@ def _print_conditions(summary, names: list[str]) -> None:
         f"{spec['sample']:,} of {spec['of']:,} questions of {spec['set']}, seed {spec['seed']}, "
         f"run {summary.run.id}"
     )
-    if so_far := summary.so_far():
-        print(f"Figures of what is done so far; {so_far}.")
+    if progress := summary.so_far():
+        print(f"Figures of what is done so far; {progress}.")
     if summary.failed():
         print("A failed question scores 0; seconds and tokens are of the answered ones.")
     if not spec["model"]:
@@ -508,11 +506,12 @@ def _print_tests(summary) -> None:
     if sentence := summary.untested():
         print(sentence)
     for one in step_effects(summary):
-        rest = (
+        details = (
             f"p = {one.test.p_holm:.2g}, n = {one.test.n:,}, pairs of methods: {len(one.pairs):,}"
         )
         print(
-            f"{one.words}, {counted_questions(one.test.metric)}: {signed_interval(one.test)}, {rest}"
+            f"{one.words}, {counted_questions(one.test.metric)}: {signed_interval(one.test)}, "
+            f"{details}"
         )
 
 

@@ -151,7 +151,7 @@ def _common(parser, questions: str, report: bool = True) -> None:
         help=f"questions drawn from each set, or all (default: {questions})",
     )
     add_count(parser, "--held-out", 20, "of them to choose when to stop")
-    add_count(parser, "--seed", 0, "of every draw", least=0)
+    add_count(parser, "--seed", 0, "of every draw", low=0)
     parser.add_argument(
         "--again",
         action="store_true",

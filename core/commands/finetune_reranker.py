@@ -51,12 +51,12 @@ def add(trainings) -> None:
         metavar="N",
         help="drawn from each corpus's half (default: all)",
     )
-    add_count(parser, "--titles", 2000, "documents a corpus whose title is asked", least=0)
-    add_count(parser, "--paths", 60, "of MetaQA's development questions", least=0)
-    add_count(parser, "--test-sample", 100, "unseen questions a corpus", least=0)
-    add_count(parser, "--epochs", 3, "how often each question is seen", least=0)
-    add_count(parser, "--tokens", 192, "of a question and a text that are read", least=0)
-    add_count(parser, "--seed", 0, "of every draw", least=0)
+    add_count(parser, "--titles", 2000, "documents a corpus whose title is asked", low=0)
+    add_count(parser, "--paths", 60, "of MetaQA's development questions", low=0)
+    add_count(parser, "--test-sample", 100, "unseen questions a corpus", low=0)
+    add_count(parser, "--epochs", 3, "how often each question is seen", low=0)
+    add_count(parser, "--tokens", 192, "of a question and a text that are read", low=0)
+    add_count(parser, "--seed", 0, "of every draw", low=0)
     parser.add_argument(
         "--again",
         action="store_true",
@@ -68,7 +68,7 @@ def add(trainings) -> None:
         metavar="FOLDER",
         help="write the trained one as small as it ships, and measure that",
     )
-    add_count(parser, "--rank", 32, "of the matrices of --ship: more is larger", least=0)
+    add_count(parser, "--rank", 32, "of the matrices of --ship: more is larger", low=0)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.set_defaults(run=run)
 

@@ -73,7 +73,7 @@ def add(commands) -> None:
         default="graph",
         help="of the steps (default: the graph's own)",
     )
-    add_count(walks, "--seed", 0, "of random walks", least=0)
+    add_count(walks, "--seed", 0, "of random walks", low=0)
     walks.add_argument(
         "--unique", action="store_true", help="a random walk drawn twice counts once"
     )
@@ -91,13 +91,13 @@ def add(commands) -> None:
         help="the role or name of the encoder (default: encoder)",
     )
     list_parser = parts.add_parser("list", help="what is prepared for a graph, with sizes")
-    deleted = parts.add_parser("delete", help="delete one kind of index of a graph")
-    deleted.add_argument("kind", metavar="KIND", help="as list names it, such as vectors-nodes")
+    delete_part = parts.add_parser("delete", help="delete one kind of index of a graph")
+    delete_part.add_argument("kind", metavar="KIND", help="as list names it, such as vectors-nodes")
     for part, run in (
         (vectors, _vectors),
         (walks, _walks),
         (list_parser, _list),
-        (deleted, _delete),
+        (delete_part, _delete),
     ):
         part.add_argument(
             "--graph",
@@ -167,8 +167,8 @@ def _list(options) -> int:
     for one in index_states(graph, engine.environment):
         parts = f", {one.parts[0]:,} of {one.parts[1]:,} {one.kind.parts}" if one.parts else ""
         print(f"{one.kind.name:16} {one.state:20} {_size(one.size):>10}  {one.kind.title}{parts}")
-    for rest in leftovers(graph):
-        print(f"{'left over':16} {'':20} {_size(rest.size):>10}  {rest.words}: {rest.path}")
+    for row in leftovers(graph):
+        print(f"{'left over':16} {'':20} {_size(row.size):>10}  {row.words}: {row.path}")
     return EXIT_OK
 
 

@@ -41,7 +41,7 @@ def run(options) -> int:
     if engine.models.info("encoder").present:
         try:
             with TerminalBar("Measuring how the encoder is computed fastest") as watch:
-                engine.models.measure_encoder(watch=watch, again=False)
+                engine.models.measure_encoder(watch=watch, rerun=False)
         except HopscopeError as error:
             print(
                 f"hopscope: the encoder was not measured: {error} It is computed as is usual for "

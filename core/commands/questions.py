@@ -65,7 +65,7 @@ def run(options) -> int:
             raise BadInput(
                 "Questions of a corpus are asked of its documents; leave out --own-graphs."
             )
-        if any(options.name in known.sets for known in datasets().values()):
+        if any(options.name in dataset.sets for dataset in datasets().values()):
             raise BadInput(
                 f"There is already a question set “{options.name}” of a graph; choose another name."
             )

@@ -79,12 +79,12 @@ def run(options) -> int:
     return EXIT_OK
 
 
-def _chosen_communities(options, graph, found) -> list[int]:
+def _chosen_communities(options, graph, communities) -> list[int]:
     """Return the communities that the options name. Raises BadInput if they name none."""
     import numpy as np
 
     if options.all:
-        return np.argsort(-found.sizes(), kind="stable").tolist()
+        return np.argsort(-communities.sizes(), kind="stable").tolist()
     entities = list(options.entity)
     if options.set:
         entities += [
@@ -94,4 +94,5 @@ def _chosen_communities(options, graph, found) -> list[int]:
         ]
     if not entities:
         raise BadInput("Say whose reports: --entity NAME, --set NAME or --all.")
-    return [int(found.of[name_lookup(graph).find(entity)]) for entity in dict.fromkeys(entities)]
+    nodes = map(name_lookup(graph).find, dict.fromkeys(entities))
+    return [int(communities.of[node]) for node in nodes]

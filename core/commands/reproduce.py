@@ -179,41 +179,41 @@ def run(options) -> int:
     return _reproduce(options, wanted_experiment)
 
 
-def _reproduce(options, wanted: Experiment) -> int:
+def _reproduce(options, experiment: Experiment) -> int:
     """Measure the tables of an experiment, print and write them; return the exit code."""
     out = Path(options.out) if options.out else None
     if out is not None:
         check_writable(out)
     if options.build:
-        _check_build_names(options.build, wanted)
-    sets = _sets(options, wanted)
-    missing_sets = [name for name in options.set or wanted.printed if name not in sets]
+        _check_build_names(options.build, experiment)
+    sets = _sets(options, experiment)
+    missing_sets = [name for name in options.set or experiment.printed if name not in sets]
     warn(
-        f"{name} is left out: no file of it was named. {wanted.sets[name].fetch}."
+        f"{name} is left out: no file of it was named. {experiment.sets[name].fetch}."
         for name in missing_sets
     )
     if not sets:
         raise BadInput(
-            f"No set of {wanted.id} is here. Name a folder or file with --data, try it with "
+            f"No set of {experiment.id} is here. Name a folder or file with --data, try it with "
             "--small, or see the paper's values with --printed."
         )
     engine = options.engine()
     if options.answer:
         for role in ("answer", "choose"):
             engine.models.set_role(role, options.answer, save=False)
-    make_tables = _measure_tables if wanted.measures else _evaluate_tables
-    tables, differs = make_tables(options, engine, wanted, sets)
+    make_tables = _measure_tables if experiment.measures else _evaluate_tables
+    tables, differs = make_tables(options, engine, experiment, sets)
     if out is not None:
-        write_text(out, comparison_markdown(wanted, tables, differs))
-    _print(wanted, tables, differs, options.json)
+        write_text(out, comparison_markdown(experiment, tables, differs))
+    _print(experiment, tables, differs, options.json)
     return EXIT_OK
 
 
-def _check_build_names(builds: Sequence[str], wanted: Experiment) -> None:
+def _check_build_names(builds: Sequence[str], experiment: Experiment) -> None:
     """Check that a method of the experiment can use each build. Raises BadInput."""
     methods: list[Method] = []
-    for name in wanted.printed:
-        methods += wanted.asked(catalogue(), name)[1]
+    for name in experiment.printed:
+        methods += experiment.asked(catalogue(), name)[1]
     check_builds(builds, map(kind_of_graph, methods))
 
 
@@ -223,30 +223,35 @@ def _find_experiment(id: str) -> Experiment | BuildingCosts | PrintedTable:
 
 
 def _measure_tables(
-    options, engine, wanted: Experiment, sets: dict[str, str]
+    options, engine, experiment: Experiment, sets: dict[str, str]
 ) -> tuple[list[MetricComparison | TextTable], list[str]]:
     """Return the tables of an experiment without an evaluation, with its differences.
 
     The differences are sentences on settings that are not the paper's.
     """
     with TerminalBar("Opening the graph") as watch:
-        measured_tables = MEASURES[wanted.measures](
-            engine, sets, dict(wanted.rows), _size(options), partial(_graph, options.graph), watch
+        measured_tables = MEASURES[experiment.measures](
+            engine,
+            sets,
+            dict(experiment.rows),
+            _size(options),
+            partial(_graph, options.graph),
+            watch,
         )
-    return [*measured_tables], [*wanted.differs, *_small_run_notes(options, wanted, sets)]
+    return [*measured_tables], [*experiment.differs, *_small_run_notes(options, experiment, sets)]
 
 
 def _evaluate_tables(
-    options, engine, wanted: Experiment, sets: dict[str, str]
+    options, engine, experiment: Experiment, sets: dict[str, str]
 ) -> tuple[list[MetricComparison | TextTable], list[str]]:
     """Return the tables of the evaluations, and the differences from the paper.
 
     There is one evaluation per set.
     """
     tables: list[MetricComparison | TextTable] = []
-    differs = _setting_differences(options, wanted, sets, engine)
+    differs = _setting_differences(options, experiment, sets, engine)
     for name, set_source in sets.items():
-        set_experiment, methods = wanted.asked(catalogue(), name, options.small, options.build)
+        set_experiment, methods = experiment.asked(catalogue(), name, options.small, options.build)
         _check_built(set_source, methods)
         summary = _evaluate_set(options, engine, set_experiment, methods, name, set_source)
         differs += [
@@ -261,36 +266,36 @@ def _evaluate_tables(
             if set_experiment.after
             else compare_with_paper(set_experiment, name, summary)
         )
-        differs += _quartiles(set_experiment, wanted.after, name, summary)
+        differs += _quartiles(set_experiment, experiment.after, name, summary)
         if set_experiment.against or set_experiment.duels:
             rates, sentences = _judge_pairs(engine, set_experiment, name, summary, table)
             differs += [f"{name}: {sentence}" for sentence in sentences]
             table = [*table, *rates]
         tables += [wide_table(table)] if set_experiment.wide else table
-    differs += set_order_sentences(tables) if len(wanted.rows) == 1 else []
+    differs += set_order_sentences(tables) if len(experiment.rows) == 1 else []
     return tables, differs
 
 
 def _judge_pairs(
-    engine, here: Experiment, name: str, summary: RunSummary, found: Sequence[MetricComparison]
+    engine, experiment: Experiment, name: str, summary: RunSummary, rows: Sequence[MetricComparison]
 ) -> tuple[list[MetricComparison], list[str]]:
     """Return the win rates of a set's answers next to the paper's, with sentences."""
-    tally = finish_job(start_judging(engine, summary, against=here.against))
-    rates, sentences = compare_duels(here, name, summary, tally), [*tally.doubts()]
-    if here.wins:
-        rates.insert(0, compare_win_rates(here, name, summary, tally))
-        sentences += recall_correlations(found, rates[0], tally)
+    tally = finish_job(start_judging(engine, summary, against=experiment.against))
+    rates, sentences = compare_duels(experiment, name, summary, tally), [*tally.doubts()]
+    if experiment.wins:
+        rates.insert(0, compare_win_rates(experiment, name, summary, tally))
+        sentences += recall_correlations(rows, rates[0], tally)
     return rates, sentences
 
 
-def _show_printed(options, wanted: Experiment | BuildingCosts | PrintedTable) -> int:
+def _show_printed(options, target: Experiment | BuildingCosts | PrintedTable) -> int:
     """Print and write the paper's values alone; return the exit code."""
-    tables, needs = printed_side(wanted)
+    tables, needs = printed_side(target)
     if options.out:
         out = Path(options.out)
         check_writable(out)
-        write_text(out, comparison_markdown(wanted, tables, needs, NEEDS_HEADING))
-    _print(wanted, tables, needs, options.json, key="needs")
+        write_text(out, comparison_markdown(target, tables, needs, NEEDS_HEADING))
+    _print(target, tables, needs, options.json, key="needs")
     return EXIT_OK
 
 
@@ -302,13 +307,13 @@ def _size(options) -> int | None:
     return None if sample == "all" else int(sample)
 
 
-def _graph(given: Sequence[str], name: str) -> str:
+def _graph(graphs: Sequence[str], name: str) -> str:
     """Return the graph for a set of the paper.
 
     It is the one named for this set, else the one for all sets. Empty if none is named.
     """
-    one = [graph.partition("=")[2] for graph in given if graph.startswith(f"{name}=")]
-    return (one or [graph for graph in given if "=" not in graph] or [""])[-1]
+    one = [graph.partition("=")[2] for graph in graphs if graph.startswith(f"{name}=")]
+    return (one or [graph for graph in graphs if "=" not in graph] or [""])[-1]
 
 
 def _list(as_json: bool) -> None:
@@ -319,10 +324,11 @@ def _list(as_json: bool) -> None:
     for paper in papers():
         print(f"\n{paper.title}")
         for paper_experiment in paper.experiments:
-            here = ", ".join(paper_experiment.small()) or "none"
+            sets = ", ".join(paper_experiment.small()) or "none"
             hours = f"about {paper_experiment.hours} hour{'s' * (paper_experiment.hours != 1)} on a graphics card"
             print(
-                f"  {paper_experiment.id:30} {paper_experiment.place}. {paper_experiment.title}; {hours}; sets in small: {here}"
+                f"  {paper_experiment.id:30} {paper_experiment.place}. {paper_experiment.title}; "
+                f"{hours}; sets in small: {sets}"
             )
         for cost in paper.costs:
             print(
@@ -335,29 +341,29 @@ def _list(as_json: bool) -> None:
             print(f"  {'':30} {place}: {command}")
 
 
-def _sets(options, wanted: Experiment) -> dict[str, str]:
+def _sets(options, experiment: Experiment) -> dict[str, str]:
     """Return the available question set or file of each set of the paper.
 
     They are in the paper's order. Raises BadInput for an unknown set or a wrong `--data`.
     """
     named_graphs = [graph.partition("=")[0] for graph in options.graph if "=" in graph]
     for name in (*options.set, *named_graphs):
-        if name not in wanted.printed:
+        if name not in experiment.printed:
             raise BadInput(
-                f"{wanted.id} has no set “{name}”.{nearest(name, tuple(wanted.printed))}"
+                f"{experiment.id} has no set “{name}”.{nearest(name, tuple(experiment.printed))}"
             )
     if options.small:
-        available_sets = wanted.small()
+        available_sets = experiment.small()
         if not available_sets:
-            raise BadInput(f"No set of {wanted.id} ships, so that it cannot be tried in small.")
+            raise BadInput(f"No set of {experiment.id} ships, so that it cannot be tried in small.")
     else:
-        available_sets = _find_sets(options.data, wanted)
+        available_sets = _find_sets(options.data, experiment)
     if not options.set:
         return available_sets
-    return {name: asked for name, asked in available_sets.items() if name in options.set}
+    return {name: source for name, source in available_sets.items() if name in options.set}
 
 
-def _find_sets(data: Sequence[str], wanted: Experiment) -> dict[str, str]:
+def _find_sets(data: Sequence[str], experiment: Experiment) -> dict[str, str]:
     """Return the file or question set of each set of the paper that is here.
 
     The file that `data` names for a set comes first, then one in a folder that it names, then a set
@@ -367,21 +373,22 @@ def _find_sets(data: Sequence[str], wanted: Experiment) -> dict[str, str]:
     folders: list[Path] = []
     for data_path in data:
         name, sign, where = data_path.partition("=")
-        if sign and name in wanted.printed:
+        if sign and name in experiment.printed:
             set_files[name] = where
         elif Path(data_path).is_dir():
             folders.append(Path(data_path))
         else:
             raise BadInput(
-                f"--data is a folder, or one of {', '.join(wanted.printed)} with = and a file or "
+                f"--data is a folder, or one of {', '.join(experiment.printed)} with = and a file "
+                "or "
                 f"set; “{data_path}” is neither."
             )
     available_sets: dict[str, str] = {}
-    for name in wanted.printed:
-        published = wanted.sets[name]
-        asked = set_files.get(name) or _find_file(folders, published) or published.set
-        if asked:
-            available_sets[name] = asked
+    for name in experiment.printed:
+        published = experiment.sets[name]
+        source = set_files.get(name) or _find_file(folders, published) or published.set
+        if source:
+            available_sets[name] = source
     return available_sets
 
 
@@ -397,14 +404,14 @@ def _find_file(folders: list[Path], published: PublishedSet) -> str:
     return ""
 
 
-def _check_built(asked: str, methods: Sequence[Method]) -> None:
+def _check_built(set_source: str, methods: Sequence[Method]) -> None:
     """Check that the graphs of the methods can be used.
 
     They must be built, or need no language model to be built.
 
     Raises BadInput with the commands that build the missing ones.
     """
-    source = corpus_of_set(asked) if methods else None
+    source = corpus_of_set(set_source) if methods else None
     if source is None:
         return
     corpus, missing_builds = open_corpus(source.name), dict[str, None]()
@@ -412,8 +419,8 @@ def _check_built(asked: str, methods: Sequence[Method]) -> None:
         operator for one in methods for operator in one.line if isinstance(operator, BuiltGraph)
     ):
         build_spec = build_for(corpus, operator.build)
-        here = build_status(corpus, build_spec).serves or find_shipped_build(corpus, build_spec)
-        if build_spec.line.asks_chat and not here:
+        usable = build_status(corpus, build_spec).serves or find_shipped_build(corpus, build_spec)
+        if build_spec.line.asks_chat and not usable:
             graph = f'"{build_spec.line!r}"' if build_spec.own else build_spec.id
             missing_builds[f"python -m core corpus build {corpus.name} --graph {graph}"] = None
     if missing_builds:
@@ -425,28 +432,28 @@ def _check_built(asked: str, methods: Sequence[Method]) -> None:
 
 
 def _evaluate_set(
-    options, engine, wanted: Experiment, methods: Sequence[Method], name: str, asked: str
+    options, engine, experiment: Experiment, methods: Sequence[Method], name: str, set_source: str
 ) -> RunSummary:
     """Evaluate one set and return the summary of the finished run.
 
     Raises BadInput, HopscopeError.
     """
-    size, model = _size(options), wanted.model and not options.no_llm
+    size, model = _size(options), experiment.model and not options.no_llm
     settings: dict[str, Any] = {
         "model": model,
-        "judge": options.judge or (wanted.judge and model),
-        "cold": wanted.cold,
+        "judge": options.judge or (experiment.judge and model),
+        "cold": experiment.cold,
     }
-    settings |= {"graph": _graph(options.graph, name), "only": wanted.sets[name].only}
+    settings |= {"graph": _graph(options.graph, name), "only": experiment.sets[name].only}
     store = Store(evaluations_file())
     with TerminalBar("Opening the graph") as watch:
         by_name = lambda graph: engine.graph(graph, watch=watch)
         plan = make_plan(
             methods,
-            asked,
+            set_source,
             size,
             by_name,
-            abstract=wanted.abstract or bool(wanted.against or wanted.duels),
+            abstract=experiment.abstract or bool(experiment.against or experiment.duels),
             **settings,
         )
     warn(plan.notes)
@@ -457,34 +464,36 @@ def _evaluate_set(
     return RunSummary(store.run(job.number), store.rows(job.number))
 
 
-def _setting_differences(options, wanted: Experiment, sets: dict[str, str], engine) -> list[str]:
+def _setting_differences(
+    options, experiment: Experiment, sets: dict[str, str], engine
+) -> list[str]:
     """Return sentences on the settings that differ from the paper's."""
-    if wanted.retrieval and wanted.model:
+    if experiment.retrieval and experiment.model:
         keywords, others = engine.models.title("choose"), engine.models.title("answer")
         if options.no_llm:
             model_text = "none, so that rows that would ask one work on the question itself"
         else:
             model_text = f"{others}, for keywords {keywords}"
         return [
-            *wanted.differs,
+            *experiment.differs,
             f"Language models while retrieving: {model_text}.",
-            *_small_run_notes(options, wanted, sets),
+            *_small_run_notes(options, experiment, sets),
         ]
     if options.no_llm:
         answered = "nobody: the graph reader's names are scored"
     else:
         answered = engine.models.title("answer")
-    if wanted.model:
+    if experiment.model:
         differences = [
-            *wanted.differs,
-            f"Answers in the paper: {wanted.answers}. Here: {answered}.",
+            *experiment.differs,
+            f"Answers in the paper: {experiment.answers}. Here: {answered}.",
         ]
     else:
-        differences = [*wanted.differs]
-    return [*differences, *_small_run_notes(options, wanted, sets)]
+        differences = [*experiment.differs]
+    return [*differences, *_small_run_notes(options, experiment, sets)]
 
 
-def _small_run_notes(options, wanted: Experiment, sets: dict[str, str]) -> list[str]:
+def _small_run_notes(options, experiment: Experiment, sets: dict[str, str]) -> list[str]:
     """Return sentences on what a small run replaces or leaves out.
 
     They name sets, graphs, rows and values.
@@ -493,39 +502,39 @@ def _small_run_notes(options, wanted: Experiment, sets: dict[str, str]) -> list[
         return []
     left_out = [
         name
-        for id, name in wanted.rows.items()
-        if wanted.small_rows and id not in wanted.small_rows
+        for id, name in experiment.rows.items()
+        if experiment.small_rows and id not in experiment.small_rows
     ]
     fewer = zip(
         *(
             dict.fromkeys(one for ones in by.values() for one in ones)
-            for by in (wanted.small_vary, wanted.vary)
+            for by in (experiment.small_vary, experiment.vary)
         )
     )
     return [
-        *(f"{name}: {said}." for name in sets if (said := wanted.sets[name].small_is)),
-        *([SMALL_GRAPHS] if wanted.extractor and not options.build else []),
+        *(f"{name}: {said}." for name in sets if (said := experiment.sets[name].small_is)),
+        *([SMALL_GRAPHS] if experiment.extractor and not options.build else []),
         *([f"Left out in small: {', '.join(left_out)}."] if left_out else []),
         *(
-            f"Values in small: {few.partition('=')[2]} of {all.partition('=')[2]}."
-            for few, all in fewer
+            f"Values in small: {small.partition('=')[2]} of {full.partition('=')[2]}."
+            for small, full in fewer
         ),
     ]
 
 
-def _quartiles(wanted: Experiment, after: str, name: str, summary: RunSummary) -> list[str]:
+def _quartiles(experiment: Experiment, baseline: str, name: str, summary: RunSummary) -> list[str]:
     """Return one sentence per row with its recall in quarters of the questions.
 
-    The quarters are by the Topological Recall of the method `after`. Empty if there is no such
+    The quarters are by the Topological Recall of the method `baseline`. Empty if there is no such
     method.
     """
-    began = next((one.short for one in catalogue().values() if one.id == after), after)
+    began = next((one.short for one in catalogue().values() if one.id == baseline), baseline)
     return [
         f"{name}, {row}: recall at 10 by quarters of the Topological Recall of {began}, "
-        + ", ".join(f"{recall:.2f} ({near:.2f}, n = {n:,})" for near, recall, n in recalls)
+        + ", ".join(f"{recall:.2f} ({start:.2f}, n = {n:,})" for start, recall, n in recalls)
         + "."
-        for id, row in (wanted.rows.items() if after else ())
-        if (recalls := quartiles(summary, wanted.after, id))
+        for id, row in (experiment.rows.items() if baseline else ())
+        if (recalls := quartiles(summary, experiment.after, id))
     ]
 
 
@@ -537,7 +546,7 @@ def _part_name(summary: RunSummary) -> str:
 
 
 def _print(
-    wanted: Experiment | BuildingCosts | PrintedTable,
+    target: Experiment | BuildingCosts | PrintedTable,
     tables: Sequence[MetricComparison | TextTable],
     sentences: Sequence[str],
     as_json: bool,
@@ -545,7 +554,7 @@ def _print(
 ) -> None:
     if as_json:
         result_dict = {
-            "experiment": wanted.id,
+            "experiment": target.id,
             "tables": [method_row_dict(one) for one in tables],
             key: sentences,
         }
@@ -553,7 +562,7 @@ def _print(
         return
     for table in tables:
         title, head, rows, notes = table_texts(table)
-        print(f"\n{wanted.paper}, {wanted.place}: {title}")
+        print(f"\n{target.paper}, {target.place}: {title}")
         print("\n".join(align_columns([head, *rows])))
         print(*notes, sep="\n", end="\n" if notes else "")
     print("\n" + "\n".join(sentences))

@@ -34,7 +34,7 @@ from core.io.json_text import json_text
 from core.watch import NO_WATCH, Watch
 
 
-def run(options, wanted: BuildingCosts) -> int:
+def run(options, target: BuildingCosts) -> int:
     """Build the missing graphs, print and write their costs, and return the exit code."""
     files = {}
     if options.out:
@@ -47,29 +47,29 @@ def run(options, wanted: BuildingCosts) -> int:
     if options.small:
         with new_home():
             corpus_text, costs = _measure_costs(
-                _write_first_documents(wanted, options.sample), wanted.small_builds, engine.models
+                _write_first_documents(target, options.sample), target.small_builds, engine.models
             )
     else:
         if len(options.data) != 1:
             raise BadInput(
-                f"{wanted.id} is of one corpus: name it with --data NAME, or try it with --small."
+                f"{target.id} is of one corpus: name it with --data NAME, or try it with --small."
             )
         corpus_text, costs = _measure_costs(
-            open_corpus(options.data[0]), wanted.builds, engine.models
+            open_corpus(options.data[0]), target.builds, engine.models
         )
     corpus_text += f" Language model: {engine.models.title('answer')}."
-    sentences = [*check_claims(wanted, costs), *wanted.differs, corpus_text]
+    sentences = [*check_claims(target, costs), *target.differs, corpus_text]
     for suffix, file in files.items():
         page_text = cost_page(
-            {cost.name: cost.steps for cost in costs}, f"{wanted.paper}, {wanted.place}", sentences
+            {cost.name: cost.steps for cost in costs}, f"{target.paper}, {target.place}", sentences
         )
         write_text(
             file,
-            building_markdown(wanted, corpus_text, costs, sentences)
+            building_markdown(target, corpus_text, costs, sentences)
             if suffix == ".md"
             else page_text,
         )
-    _print(wanted, costs, sentences, options.json)
+    _print(target, costs, sentences, options.json)
     return EXIT_OK
 
 
@@ -88,10 +88,10 @@ def _measure_costs(
                 not build_status(corpus, build_spec).current
                 or "steps" not in build_status(corpus, build_spec).report
             ):
-                known = (
+                build_models = (
                     ModelsWithoutChat(models) if find_shipped_build(corpus, build_spec) else models
                 )
-                run_build(corpus, build_spec, known, _prefix_watch(name, watch))
+                run_build(corpus, build_spec, build_models, _prefix_watch(name, watch))
             costs.append(
                 graph_cost(
                     name,
@@ -114,22 +114,22 @@ def new_home() -> Iterator[Path]:
     Nothing saved before is found there; the models stay the same. The environment variables of the
     whole process change, so this is for commands only.
     """
-    home_before = os.environ.get("HOPSCOPE_HOME")
+    old_home = os.environ.get("HOPSCOPE_HOME")
     models = models_folder()
-    declared = [home_folder() / name for name in ("models.toml", "keys.toml")]
-    models_before = os.environ.get("HOPSCOPE_MODELS")
+    setting_files = [home_folder() / name for name in ("models.toml", "keys.toml")]
+    old_models = os.environ.get("HOPSCOPE_MODELS")
     with tempfile.TemporaryDirectory() as folder:
-        for file in filter(Path.is_file, declared):
+        for file in filter(Path.is_file, setting_files):
             shutil.copy(file, folder)
         os.environ |= {"HOPSCOPE_HOME": folder, "HOPSCOPE_MODELS": str(models)}
         try:
             yield Path(folder)
         finally:
-            for name, value in (("HOPSCOPE_HOME", home_before), ("HOPSCOPE_MODELS", models_before)):
+            for name, value in (("HOPSCOPE_HOME", old_home), ("HOPSCOPE_MODELS", old_models)):
                 os.environ.pop(name, None) if value is None else os.environ.__setitem__(name, value)
 
 
-def _write_first_documents(wanted: BuildingCosts, sample: str) -> Corpus:
+def _write_first_documents(target: BuildingCosts, sample: str) -> Corpus:
     """Write the first documents of a small run as a corpus.
 
     It is written into the current home.
@@ -138,8 +138,8 @@ def _write_first_documents(wanted: BuildingCosts, sample: str) -> Corpus:
     """
     if sample and not sample.isdecimal():
         raise BadInput(f"A sample is a whole number, not “{sample}”.")
-    full_corpus = open_corpus(wanted.small)
-    count = min(int(sample or wanted.documents), len(full_corpus))
+    full_corpus = open_corpus(target.small)
+    count = min(int(sample or target.documents), len(full_corpus))
     if count < 1:
         raise BadInput("A sample needs at least one document.")
     return write_corpus(
@@ -150,17 +150,17 @@ def _write_first_documents(wanted: BuildingCosts, sample: str) -> Corpus:
 
 
 def _print(
-    wanted: BuildingCosts, costs: list[GraphCost], sentences: list[str], as_json: bool
+    target: BuildingCosts, costs: list[GraphCost], sentences: list[str], as_json: bool
 ) -> None:
     if as_json:
         result_dict = {
-            "experiment": wanted.id,
+            "experiment": target.id,
             "graphs": [dataclasses.asdict(one) for one in costs],
             "sentences": sentences,
         }
         print(json_text(result_dict, indent=2))
         return
-    print(f"\n{wanted.paper}, {wanted.place}")
-    for line in align_columns([list(BUILDING_COST_HEAD), *cost_rows(costs)], left=3):
+    print(f"\n{target.paper}, {target.place}")
+    for line in align_columns([list(BUILDING_COST_HEAD), *cost_rows(costs)], left_count=3):
         print(line.rstrip())
     print("\n" + "\n".join(sentences))

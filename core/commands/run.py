@@ -103,11 +103,11 @@ def _end_on_sigterm(end: Callable[[], object]) -> Iterator[None]:
 
     Without a handler, the first process of a container ignores SIGTERM.
     """
-    handler_before = signal.signal(signal.SIGTERM, lambda *_: end())
+    old_handler = signal.signal(signal.SIGTERM, lambda *_: end())
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, handler_before)
+        signal.signal(signal.SIGTERM, old_handler)
 
 
 def _kill_process_tree() -> None:
@@ -121,24 +121,22 @@ def _kill_process_tree() -> None:
     os._exit(128 + signal.SIGTERM)
 
 
-def _free_port(host: str, wanted: int | None) -> int:
+def _free_port(host: str, port: int | None) -> int:
     """Return the wanted port, or the first free one from the default on.
 
     Raises BadInput if there is none.
     """
-    for number in (
-        [wanted] if wanted else range(DEFAULT_APP_PORT, DEFAULT_APP_PORT + MAX_TRIED_PORTS)
-    ):
+    for number in [port] if port else range(DEFAULT_APP_PORT, DEFAULT_APP_PORT + MAX_TRIED_PORTS):
         if _is_free(host, number):
-            if number != (wanted or DEFAULT_APP_PORT):
+            if number != (port or DEFAULT_APP_PORT):
                 warn([f"Port {DEFAULT_APP_PORT} is taken, so port {number} is used."])
             return number
-    taken = (
-        f"Port {wanted} is"
-        if wanted
+    ports = (
+        f"Port {port} is"
+        if port
         else f"Ports {DEFAULT_APP_PORT} to {DEFAULT_APP_PORT + MAX_TRIED_PORTS - 1} are"
     )
-    raise BadInput(f"{taken} taken by another program; name a free one with --port.")
+    raise BadInput(f"{ports} taken by another program; name a free one with --port.")
 
 
 def _is_free(host: str, number: int) -> bool:
@@ -152,11 +150,11 @@ def _is_free(host: str, number: int) -> bool:
         )[0]
     except OSError:
         return True
-    with socket.socket(family, kind, protocol) as tried:
+    with socket.socket(family, kind, protocol) as probe:
         if os.name != "nt":
-            tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            tried.bind(address)
+            probe.bind(address)
         except OSError as error:
             return error.errno != errno.EADDRINUSE
     return True

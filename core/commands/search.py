@@ -95,7 +95,7 @@ def add(commands) -> None:
     search.add_argument(
         "--trials", type=int, default=40, metavar="N", help="lines to try (default: 40)"
     )
-    add_count(search, "--seed", 0, "of the samples and the search", least=0)
+    add_count(search, "--seed", 0, "of the samples and the search", low=0)
     search.add_argument(
         "--graph",
         default="",
@@ -136,26 +136,26 @@ def add(commands) -> None:
 def run(options) -> int:
     """Search, compare, print and save; return the exit code."""
     engine = options.engine()
-    planned = _plan_search(options, engine)
-    asked = [*planned.search.config.tuning.drawn, *(planned.unseen.drawn if planned.unseen else ())]
-    warn(misfits(asked, engine.graph))
-    job = start_search(engine, Store(evaluations_file()), planned)
+    plan = _plan_search(options, engine)
+    questions = [*plan.search.config.tuning.drawn, *(plan.unseen.drawn if plan.unseen else ())]
+    warn(misfits(questions, engine.graph))
+    job = start_search(engine, Store(evaluations_file()), plan)
     points, verdict = finish_job(job)
     best = pareto_points(points)
     saved = (
-        save_method(options.save, best[0].line, _notes(planned.search.config))
+        save_method(options.save, best[0].line, _notes(plan.search.config))
         if options.save and best
         else None
     )
     if options.json:
         print(
             json_text(
-                search_dict(planned, points, verdict) | ({"saved": saved.id} if saved else {}),
+                search_dict(plan, points, verdict) | ({"saved": saved.id} if saved else {}),
                 indent=2,
             )
         )
     else:
-        _print(planned, points, verdict, saved)
+        _print(plan, points, verdict, saved)
     return EXIT_OK if best else EXIT_FAILED
 
 
@@ -202,9 +202,9 @@ def _notes(config) -> str:
     )
 
 
-def _print(planned, points, verdict, saved) -> None:
-    best, config = pareto_points(points), planned.search.config
-    _print_budget(planned, points)
+def _print(plan, points, verdict, saved) -> None:
+    best, config = pareto_points(points), plan.search.config
+    _print_budget(plan, points)
     _print_unscored(points)
     print(
         f"Best at their cost, by {config.quality} and {config.cost}:"
@@ -218,14 +218,14 @@ def _print(planned, points, verdict, saved) -> None:
         )
         if point.tried.failed:
             print(f"      {point.tried.words()}")
-    _print_verdict(planned, best, verdict)
+    _print_verdict(plan, best, verdict)
     if saved:
         print(f"Saved as {saved.id}")
 
 
-def _print_budget(planned, points) -> None:
+def _print_budget(plan, points) -> None:
     """Print how many lines were tried, on which questions and at which cost."""
-    config = planned.search.config
+    config = plan.search.config
     print(
         f"{len(points)} methods tried on {len(config.tuning.drawn)} questions of "
         f"{config.tuning.set}"
@@ -233,25 +233,25 @@ def _print_budget(planned, points) -> None:
     print(f"Budget: {config.budget:g} {config.cost} a question")
     if config.asks:
         print(
-            f"Language models were asked {planned.search.calls():,} times, of {config.calls:,} "
+            f"Language models were asked {plan.search.calls():,} times, of {config.calls:,} "
             "that were allowed"
         )
 
 
 def _print_unscored(points) -> None:
     """Print how many lines were given up and why, and the lines that answered no question."""
-    given_up = [point.tried.stopped for point in points if point.tried.stopped]
-    for reason in dict.fromkeys(given_up):
-        print(f"{given_up.count(reason)} stopped: {reason}")
+    reasons = [point.tried.stopped for point in points if point.tried.stopped]
+    for reason in dict.fromkeys(reasons):
+        print(f"{reasons.count(reason)} stopped: {reason}")
     for point in points:
         if not point.tried.stopped and not point.tried.answered:
             print(f"Candidate {point.number}: {point.tried.words()}")
 
 
-def _print_verdict(planned, best, verdict) -> None:
+def _print_verdict(plan, best, verdict) -> None:
     """Print the comparison with the published lines, or why there is none."""
     if verdict is None:
-        if why := planned.unjudged(best[:MAX_COMPARED_POINTS]):
+        if why := plan.unjudged(best[:MAX_COMPARED_POINTS]):
             print(why)
         return
     for one in verdict.against:
@@ -261,17 +261,17 @@ def _print_verdict(planned, best, verdict) -> None:
 
 
 def search_dict(
-    planned: SearchPlan, points: Sequence[SearchPoint], verdict: SearchVerdict | None
+    plan: SearchPlan, points: Sequence[SearchPoint], verdict: SearchVerdict | None
 ) -> dict[str, Any]:
     """Return the plan, the trials and the comparison as plain data.
 
     Parameters
     ----------
-    planned : the plan of the search.
+    plan : the plan of the search.
     points : the lines that were tried.
     verdict : the comparison with published lines on unseen questions; None if there was none.
     """
-    config, best = planned.search.config, {point.number for point in pareto_points(tuple(points))}
+    config, best = plan.search.config, {point.number for point in pareto_points(tuple(points))}
     result_dict = {
         "set": config.tuning.set,
         "sample": len(config.tuning.drawn),
@@ -282,9 +282,9 @@ def search_dict(
         "front": [point.number for point in pareto_points(tuple(points))],
     }
     if config.asks:
-        result_dict["calls"] = {"made": planned.search.calls(), "allowed": config.calls}
+        result_dict["calls"] = {"made": plan.search.calls(), "allowed": config.calls}
     if verdict is None:
-        why = planned.unjudged(pareto_points(tuple(points))[:MAX_COMPARED_POINTS])
+        why = plan.unjudged(pareto_points(tuple(points))[:MAX_COMPARED_POINTS])
         return result_dict | ({"unjudged": why} if why else {})
     published = {
         key: {name: asdict(one) for name, one in row.items()}
@@ -302,7 +302,7 @@ def search_dict(
         for one in verdict.against
     ]
     unseen = {
-        "set": planned.on_unseen.set,
+        "set": plan.on_unseen.set,
         "sample": verdict.questions,
         "run": verdict.run,
         "best_published": verdict.best.id,

@@ -34,7 +34,7 @@ class TerminalBar:
     def __init__(self, text: str):
         from tqdm import tqdm
 
-        self._logs, self._printed, self._text = not sys.stderr.isatty(), time.monotonic(), ""
+        self._logs, self._print_time, self._text = not sys.stderr.isatty(), time.monotonic(), ""
         self._bar = tqdm(
             total=1.0,
             desc=text,
@@ -44,12 +44,12 @@ class TerminalBar:
         )
 
     def __enter__(self):
-        return Watch(report=self._advanced)
+        return Watch(report=self._show)
 
     def __exit__(self, *_) -> None:
         self._bar.close()
 
-    def _advanced(self, text: str, share: float | None = None) -> None:
+    def _show(self, text: str, share: float | None = None) -> None:
         if self._logs:
             self._line(text, share)
             return
@@ -62,9 +62,9 @@ class TerminalBar:
         ago.
         """
         line = f"hopscope: {text}" if share is None else f"hopscope: {text} ({100 * share:.0f} %)"
-        if line != self._text and time.monotonic() - self._printed >= LINE_INTERVAL_SECONDS:
+        if line != self._text and time.monotonic() - self._print_time >= LINE_INTERVAL_SECONDS:
             print(line, file=sys.stderr, flush=True)
-            self._text, self._printed = line, time.monotonic()
+            self._text, self._print_time = line, time.monotonic()
 
 
 def whole_number(low: int, high: int | None = None) -> Callable[[str], int]:
@@ -80,13 +80,13 @@ def whole_number(low: int, high: int | None = None) -> Callable[[str], int]:
             and (high is None or int(text) <= high)
         ):
             return int(text)
-        wanted = f"of at least {low}" if high is None else f"from {low} to {high}"
-        raise argparse.ArgumentTypeError(f"expected a whole number {wanted}, not “{text}”")
+        bounds = f"of at least {low}" if high is None else f"from {low} to {high}"
+        raise argparse.ArgumentTypeError(f"expected a whole number {bounds}, not “{text}”")
 
     return read
 
 
-def add_count(parser: Any, flag: str, default: int, text: str, least: int = 1) -> None:
+def add_count(parser: Any, flag: str, default: int, text: str, low: int = 1) -> None:
     """Add an option that takes a whole number.
 
     Its help text names the default.
@@ -95,11 +95,11 @@ def add_count(parser: Any, flag: str, default: int, text: str, least: int = 1) -
     ----------
     flag : the option, such as `--seed`.
     text : the help text without the default.
-    least : the smallest number that is allowed.
+    low : the smallest number that is allowed.
     """
     parser.add_argument(
         flag,
-        type=whole_number(least),
+        type=whole_number(low),
         default=default,
         metavar="N",
         help=f"{text} (default: {default})",
@@ -110,12 +110,12 @@ port_number = whole_number(1, 65535)
 """Reader of a port number, as a `type` of argparse."""
 
 
-def add_old_name(parser: Any, flag: str, of: str, **options: Any) -> None:
+def add_old_name(parser: Any, flag: str, dest: str, **options: Any) -> None:
     """Add an earlier name of an option, which still works but is not in the help.
 
-    `of` is the destination of the option, and `options` are those of `add_argument`.
+    `dest` is the destination of the option, and `options` are those of `add_argument`.
     """
-    parser.add_argument(flag, dest=of, help=argparse.SUPPRESS, **options)
+    parser.add_argument(flag, dest=dest, help=argparse.SUPPRESS, **options)
 
 
 def check_writable(file: Path) -> None:
@@ -157,9 +157,9 @@ def file_of(name: str) -> str:
     if not is_set_id(name):
         return name
     with TerminalBar("Fetching") as watch:
-        found = fetch_set(name, watch)
-    warn([found.note])
-    return str(found.path)
+        dataset = fetch_set(name, watch)
+    warn([dataset.note])
+    return str(dataset.path)
 
 
 def files_of(names: str) -> str:

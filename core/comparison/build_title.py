@@ -14,7 +14,7 @@ def build_title(lane: MethodLane) -> str:
 
     It is empty on a graph of triples, and for a method that names no build.
     """
-    own, corpus, spec = lane.own_graph, lane.ask.source.corpus, build_of(lane.line)
-    if isinstance(own, Graph) and (build := built_as(own)) is not None:
+    graph, corpus, spec = lane.own_graph, lane.ask.source.corpus, build_of(lane.line)
+    if isinstance(graph, Graph) and (build := built_as(graph)) is not None:
         return build.title
     return build_for(corpus, spec).title if corpus is not None and spec else lane.build_title

@@ -37,10 +37,10 @@ class BuiltGraphs:
         # One lock for each graph, so that nobody waits for the graph of another corpus.
         self._making: dict[BuildKey, threading.Lock] = {}
         # Progress of the graphs that are being built, for the threads that wait for them.
-        self._so_far: dict[BuildKey, tuple[str, float | None]] = {}
+        self._progress: dict[BuildKey, tuple[str, float | None]] = {}
         # Graphs shipped with a corpus that do not fit the texts or models here.
-        self._uncovered: set[BuildKey] = set()
-        self._opened: LRUCache[BuildKey, tuple[int, Graph | None]] = LRUCache(MAX_OPEN_GRAPHS)
+        self._misfits: set[BuildKey] = set()
+        self._open_graphs: LRUCache[BuildKey, tuple[int, Graph | None]] = LRUCache(MAX_OPEN_GRAPHS)
 
     def __call__(
         self, corpus: Corpus, spec: str = "", watch: Watch = NO_WATCH, make: bool = False
@@ -75,7 +75,7 @@ class BuiltGraphs:
     def close(self) -> None:
         """Close all graphs; a graph that is needed again is opened again."""
         with self._lock:
-            self._opened.clear()
+            self._open_graphs.clear()
 
     def digest(self, corpus: Corpus | None, spec: str) -> str:
         """Return the digest of the graph that `spec` means, without opening or building it.
@@ -98,12 +98,12 @@ class BuiltGraphs:
 
         def look() -> None:
             watch.check()
-            if (so_far := self._so_far.get(key)) is not None:
-                watch.report(*so_far)
+            if (progress := self._progress.get(key)) is not None:
+                watch.report(*progress)
 
         with hold_lock(lock, Watch(look)):
             with self._lock:
-                stamp, open_graph_retained = self._opened.get(key, (0, None))
+                stamp, open_graph_retained = self._open_graphs.get(key, (0, None))
             if (
                 open_graph_retained is not None
                 and file.exists()
@@ -115,25 +115,25 @@ class BuiltGraphs:
                     one.graph == CHUNK_GRAPH or (make and _is_quick_build(corpus, one))
                 ):
                     try:
-                        graph = self._made(corpus, one, self._telling(key, watch))
+                        graph = self._build(corpus, one, self._telling(key, watch))
                     finally:
-                        self._so_far.pop(key, None)
+                        self._progress.pop(key, None)
                 else:
                     graph = open_graph(corpus, one)
             with self._lock:
-                self._opened[key] = (file.stat().st_mtime_ns, graph)
+                self._open_graphs[key] = (file.stat().st_mtime_ns, graph)
             return graph
 
     def _telling(self, key: BuildKey, watch: Watch = NO_WATCH) -> Watch:
         """Return a watch that reports progress to the caller and to all threads that wait."""
 
         def tell(text: str, share: float | None) -> None:
-            self._so_far[key] = text, share
+            self._progress[key] = text, share
             watch.report(text, share)
 
         return Watch(watch.check, tell)
 
-    def _made(self, corpus: Corpus, one: GraphBuild, watch: Watch = NO_WATCH) -> Graph:
+    def _build(self, corpus: Corpus, one: GraphBuild, watch: Watch = NO_WATCH) -> Graph:
         """Build the graph without a language model.
 
         Raises Uncovered for a graph that was shipped with the corpus and does not fit here.
@@ -143,12 +143,12 @@ class BuiltGraphs:
         if not one.line.asks_chat:
             return run_build(corpus, one, self._models, watch, indexed=indexed)
         key = (str(corpus.folder), corpus.digest, repr(one.line))
-        if key in self._uncovered:
+        if key in self._misfits:
             raise RepliesNotShipped
         try:
             return run_build(corpus, one, ModelsWithoutChat(self._models), watch, indexed=indexed)
         except RepliesNotShipped:
-            self._uncovered.add(key)
+            self._misfits.add(key)
             raise
 
 

@@ -81,11 +81,11 @@ class LaneQueues:
             name = models.signature(role)
         except HopscopeError:  # the lane reports it when it asks the model
             name = ""
-        many = answers_in_parallel(models, role)
+        parallel = answers_in_parallel(models, role)
         with self._lock:
             if name not in self._answering:
                 self._answering[name] = FairQueue(
-                    "answering", MAX_SERVER_ANSWERS if many else 1, alone=not many
+                    "answering", MAX_SERVER_ANSWERS if parallel else 1, alone=not parallel
                 )
             return self._answering[name]
 
@@ -131,8 +131,8 @@ class ComparisonWork:
         prefixes: PrefixCache,
         queues: LaneQueues,
         asks_chat: Callable[[Method], bool],
-        after: Callable[[Job, float], None] | None = None,
-        watched: Callable[[Job], bool] = lambda job: False,
+        on_end: Callable[[Job, float], None] | None = None,
+        is_watched: Callable[[Job], bool] = lambda job: False,
     ):
         """Take the comparison, and what its lanes share with others.
 
@@ -143,22 +143,23 @@ class ComparisonWork:
         prefixes : the cache of states that runs share.
         queues : the queues of all lanes.
         asks_chat : returns whether a method needs a language model to retrieve.
-        after : is called with the job and the time when the last lane ended. It runs once all lanes
+        on_end : is called with the job and the time when the last lane ended. It runs once all
+            lanes
             have ended, unless the job was cancelled. It has a queue of its own, so that it delays
             no lane.
-        watched : returns whether a viewer displays the job, and so needs previews.
+        is_watched : returns whether a viewer displays the job, and so needs previews.
         """
         self.comparison, self._queues, self._asks_chat = comparison, queues, asks_chat
         self._models = environment.models
         self._runs = [LaneRun.of(lane, environment, prefixes) for lane in comparison.lanes]
-        self._after, self._watched = after, watched
+        self._on_end, self._is_watched = on_end, is_watched
         # Lanes at work. A lane is listed twice while its answer begins and its retrieval ends.
         self._at_work: list[int] = []
         self._lock = threading.RLock()
 
     def start(self, job: Job) -> None:
         """Put the lanes into their queues; the job ends with the last lane."""
-        self._job, job.on_cancel = job, self._cancelled
+        self._job, job.on_cancel = job, self._cancel_waiting
         # The closures below capture these values, since capturing `self` would make a cycle.
         queues, lanes, asks_chat = (self._queues, self.comparison.lanes, self._asks_chat)
         is_retrieving = lambda lane: (
@@ -169,114 +170,114 @@ class ComparisonWork:
             lambda: queues.others(job),
         )
         waiting_lanes = [
-            place for place, lane in enumerate(lanes) if lane.status not in ENDED_STATUSES
+            index for index, lane in enumerate(lanes) if lane.status not in ENDED_STATUSES
         ]
-        for place in sorted(waiting_lanes, key=lambda place: queues.expected(lanes[place].line)):
-            asking = asks_chat(lanes[place].method)
+        for index in sorted(waiting_lanes, key=lambda index: queues.expected(lanes[index].line)):
+            asking = asks_chat(lanes[index].method)
             queue = queues.asking if asking else queues.retrieving
-            self._put(queue, place, JOB_RUNNING, self._retrieve)
+            self._put(queue, index, JOB_RUNNING, self._retrieve)
         if not waiting_lanes:
-            self._end_with_the_last()
+            self._end_if_done()
 
-    def _put(self, queue: FairQueue, place: int, status: str, work: Callable[[int], None]) -> None:
+    def _put(self, queue: FairQueue, index: int, status: str, work: Callable[[int], None]) -> None:
         since = time.perf_counter()
 
         def piece() -> None:
             with self._lock:
-                lane = self.comparison.lanes[place]
+                lane = self.comparison.lanes[index]
                 if lane.status in ENDED_STATUSES:
                     return
-                self._at_work.append(place)
+                self._at_work.append(index)
                 waited = {**lane.waited, status: time.perf_counter() - since}
-                self.comparison.change(place, status=status, text="", waited=waited)
+                self.comparison.change(index, status=status, text="", waited=waited)
             if self._job.status == JOB_WAITING:
                 self._job.begin()
             try:
-                work(place)
+                work(index)
             except Exception as error:  # raised outside of the operators
-                self._fail(place, error)
+                self._fail(index, error)
             finally:
                 with self._lock:
-                    self._at_work.remove(place)
-                self._end_with_the_last()
+                    self._at_work.remove(index)
+                self._end_if_done()
 
         queue.put(self._job, piece)
 
-    def _retrieve(self, place: int) -> None:
+    def _retrieve(self, index: int) -> None:
         start = time.perf_counter()
         load_libraries()
         loading = time.perf_counter() - start
-        self.comparison.change(place, prepared={"Loading the program": loading})
-        if not self._part(place, LaneRun.retrieve, Watch(lambda: self._pauses.let_read(self._job))):
+        self.comparison.change(index, prepared={"Loading the program": loading})
+        if not self._part(index, LaneRun.retrieve, Watch(lambda: self._pauses.let_read(self._job))):
             return
-        lane = self.comparison.change(place, retrieved=True, preview=None)
+        lane = self.comparison.change(index, retrieved=True, preview=None)
         self._queues.pace[repr(lane.line)] = sum(
             step.seconds + step.saved for step in lane.state.trace
         )
         role = answer_role(lane.line)
-        if role is None or not self.comparison.ask.model or self._runs[place].answered():
-            self.comparison.change(place, status=ANSWERING_STATUS)
-            self._answer(place)
+        if role is None or not self.comparison.ask.model or self._runs[index].answered():
+            self.comparison.change(index, status=ANSWERING_STATUS)
+            self._answer(index)
             return
-        self.comparison.change(place, text="Retrieved; waiting for the language model")
+        self.comparison.change(index, text="Retrieved; waiting for the language model")
         self._job.touch()
         self._put(
             self._queues.answering(self._models, role),
-            place,
+            index,
             ANSWERING_STATUS,
             lambda place: self._ask(place, role),
         )
 
-    def _answer(self, place: int) -> None:
-        if self._part(place, LaneRun.answer, self._job):
-            lane = self.comparison.lanes[place]
+    def _answer(self, index: int) -> None:
+        if self._part(index, LaneRun.answer, self._job):
+            lane = self.comparison.lanes[index]
             final_answer = lane.state.answer  # without the model's thoughts and repetitions
             answer = lane.answer if final_answer is None else final_answer
-            self.comparison.change(place, answer=answer, text="", status=JOB_DONE)
+            self.comparison.change(index, answer=answer, text="", status=JOB_DONE)
             self._job.touch()
 
-    def _ask(self, place: int, role: str) -> None:
+    def _ask(self, index: int, role: str) -> None:
         if not answers_in_parallel(self._models, role):  # the model runs on the same cores
             self._pauses.begin_reading()
         try:
-            self._answer(place)
+            self._answer(index)
         finally:
             self._pauses.end_reading()
 
     def _part(
-        self, place: int, part: Callable[[LaneRun, LaneListener], None], watch: Watch
+        self, index: int, part: Callable[[LaneRun, LaneListener], None], watch: Watch
     ) -> bool:
         """Run one part of a lane and return whether it succeeded.
 
         A failure is written on the lane and is not raised.
         """
-        run = self._runs[place]
+        run = self._runs[index]
         try:
             watch.check()
-            part(run, self._progress(place, watch))
+            part(run, self._progress(index, watch))
             return True
         except RunCancelled:
-            self.comparison.change(place, status=JOB_CANCELLED, text="Cancelled")
+            self.comparison.change(index, status=JOB_CANCELLED, text="Cancelled")
         except Exception as error:
-            self._fail(place, error)
+            self._fail(index, error)
         finally:
-            self.comparison.change(place, progress=None, **run.fields)
+            self.comparison.change(index, progress=None, **run.fields)
         self._job.touch()
         return False
 
-    def _progress(self, place: int, watch: Watch) -> LaneListener:
+    def _progress(self, index: int, watch: Watch) -> LaneListener:
         """Return the receivers that turn a lane's news into changes of the lane."""
-        job, comparison, run = self._job, self.comparison, self._runs[place]
-        name = comparison.lanes[place].method.name
+        job, comparison, run = self._job, self.comparison, self._runs[index]
+        name = comparison.lanes[index].method.name
 
         def advanced(text: str, fraction: float | None = None) -> None:
             progress = None if fraction is None else ProgressReport(text, fraction)
-            comparison.change(place, text=text, progress=progress)
+            comparison.change(index, text=text, progress=progress)
             job.report(f"{name}: {text}", fraction)
 
         def wrote(piece: str) -> None:
-            answer = comparison.lanes[place].answer + piece
-            comparison.change(place, answer=answer, progress=None)
+            answer = comparison.lanes[index].answer + piece
+            comparison.change(index, answer=answer, progress=None)
             self._pauses.end_reading()
             job.touch()
 
@@ -284,7 +285,7 @@ class ComparisonWork:
 
         def far(how: ProgressReport) -> None:
             nonlocal reported_at
-            lane = comparison.change(place, text=how.text, progress=how)
+            lane = comparison.change(index, text=how.text, progress=how)
             if lane.status == ANSWERING_STATUS:
                 self._pauses.expect(how.left)
             if time.monotonic() - reported_at >= REPORT_SECONDS:
@@ -292,57 +293,57 @@ class ComparisonWork:
                 job.report(f"{name}: {how.text}", how.fraction)
 
         def reached(state: State) -> None:
-            comparison.change(place, progress=None, **run.fields)
+            comparison.change(index, progress=None, **run.fields)
             job.touch()
 
-        preview = None if comparison.lanes[place].retrieved else self._preview(place, watch)
+        preview = None if comparison.lanes[index].retrieved else self._preview(index, watch)
         return LaneListener(Watch(watch.check, advanced), reached, wrote, far, preview)
 
-    def _preview(self, place: int, watch: Watch) -> ShowPreview:
+    def _preview(self, index: int, watch: Watch) -> ShowPreview:
         """Return the function that shows a preview on a lane."""
-        job, run, queues, watched = self._job, self._runs[place], self._queues, self._watched
+        job, run, queues, is_watched = self._job, self._runs[index], self._queues, self._is_watched
 
         def show(preview: Preview) -> None:
-            self.comparison.change(place, preview=preview, **run.fields)
+            self.comparison.change(index, preview=preview, **run.fields)
             job.touch()
 
         lane_thread = threading.get_ident()
-        previews = Previews(show, lambda: watched(job), others=lambda: queues.others(job))
+        previews = Previews(show, lambda: is_watched(job), others=lambda: queues.others(job))
 
         def preview(text: str, states: Callable[[], tuple[State, ...]]) -> None:
             # Only the lane's own thread pauses, as another one may feed a model elsewhere.
             if previews(text, states) and threading.get_ident() == lane_thread:
-                self._pauses.let_others_show(place, watch)
+                self._pauses.let_others_show(index, watch)
 
         return preview
 
-    def _fail(self, place: int, error: Exception) -> None:
+    def _fail(self, index: int, error: Exception) -> None:
         """End a lane with the sentence of an error."""
-        self.comparison.change(place, status=JOB_FAILED, text="", error=error_sentence(error))
+        self.comparison.change(index, status=JOB_FAILED, text="", error=error_sentence(error))
         self._job.touch()
 
-    def _cancelled(self) -> None:
+    def _cancel_waiting(self) -> None:
         """End the waiting lanes of a cancelled job; lanes at work end at their next check."""
         self._queues.drop(self._job)
         self.comparison.repairing = False
         with self._lock:
-            for place, lane in enumerate(self.comparison.lanes):
-                if lane.status not in ENDED_STATUSES and place not in self._at_work:
-                    self.comparison.change(place, status=JOB_CANCELLED, text="Cancelled")
-        self._end_with_the_last()
+            for index, lane in enumerate(self.comparison.lanes):
+                if lane.status not in ENDED_STATUSES and index not in self._at_work:
+                    self.comparison.change(index, status=JOB_CANCELLED, text="Cancelled")
+        self._end_if_done()
 
-    def _end_with_the_last(self) -> None:
+    def _end_if_done(self) -> None:
         with self._lock:
-            job, after, lanes = self._job, self._after, self.comparison.lanes
+            job, on_end, lanes = self._job, self._on_end, self.comparison.lanes
             if job.ended or not all(lane.status in ENDED_STATUSES for lane in lanes):
                 return
             job.result = self.comparison
-            if after is None or job.cancelled:
+            if on_end is None or job.cancelled:
                 job.on_cancel = nothing
             else:
                 self.comparison.repairing = True
-                ended = time.monotonic()
-                self._queues.repairing.put(job, lambda: self._afterwards(after, ended))
+                end_time = time.monotonic()
+                self._queues.repairing.put(job, lambda: self._run_on_end(on_end, end_time))
             lane_traces.send_spans(
                 [
                     lane_traces.TracedLane(lane.method.name, run, lane.error or "")
@@ -352,9 +353,9 @@ class ComparisonWork:
             )
             job.end(JOB_CANCELLED if job.cancelled else JOB_DONE)
 
-    def _afterwards(self, after: Callable[[Job, float], None], ended: float) -> None:
+    def _run_on_end(self, on_end: Callable[[Job, float], None], end_time: float) -> None:
         try:
-            after(self._job, ended)
+            on_end(self._job, end_time)
         finally:
             # Break the reference cycle with the job, which keeps all results in memory.
             self._job.on_cancel = nothing

@@ -47,8 +47,8 @@ def free_prefix(line: Line, models: Models, answering: bool = False) -> int:
     """
     return next(
         (
-            place
-            for place, operator in enumerate(line)
+            index
+            for index, operator in enumerate(line)
             if needs_consent(operator, models, answering)
         ),
         len(line),

@@ -47,31 +47,32 @@ class Housekeeping:
     Parameters
     ----------
     busy : returns whether a user waits.
-    once : is called in the first idle moment.
+    on_rest : is called in the first idle moment.
     clock : returns the time in seconds.
     held : returns the number of allocated blocks of memory.
-    begun : returns how much work of users has begun so far, as much of it ends between two checks.
+    count_begun : returns how much work of users has begun so far, as much of it ends between two
+        checks.
     """
 
     def __init__(
         self,
         busy: Callable[[], bool],
-        once: Callable[[], None] = lambda: None,
+        on_rest: Callable[[], None] = lambda: None,
         clock: Callable[[], float] = time.monotonic,
         held: Callable[[], int] = sys.getallocatedblocks,
-        begun: Callable[[], int] = lambda: 0,
+        count_begun: Callable[[], int] = lambda: 0,
     ):
-        self._busy, self._once, self._clock, self._held, self._begun = (
+        self._busy, self._on_rest, self._clock, self._held, self._count_begun = (
             busy,
-            once,
+            on_rest,
             clock,
             held,
-            begun,
+            count_begun,
         )
-        self._seen = begun()  # at the last check
-        self._rested = self._collected = clock()
-        self._left = held()  # blocks after the last collection, or the fewest since
-        self._done_once, self._started = False, False
+        self._last_count = count_begun()  # at the last check
+        self._active_time = self._collect_time = clock()
+        self._min_blocks = held()  # blocks after the last collection, or the fewest since
+        self._rest_done, self._started = False, False
         self._stopped = threading.Event()
 
     def start(self) -> None:
@@ -87,22 +88,22 @@ class Housekeeping:
 
     def look(self) -> None:
         """Do the work that is due."""
-        now, begun = self._clock(), self._begun()
-        if self._busy() or begun != self._seen:
-            self._rested, self._seen = now, begun
-        resting = now - self._rested >= HOUSEKEEPING.idle_after_seconds
-        if resting and not self._done_once:
-            self._done_once = True
-            self._once()
+        now, count = self._clock(), self._count_begun()
+        if self._busy() or count != self._last_count:
+            self._active_time, self._last_count = now, count
+        resting = now - self._active_time >= HOUSEKEEPING.idle_after_seconds
+        if resting and not self._rest_done:
+            self._rest_done = True
+            self._on_rest()
         held = self._held()
-        self._left = min(self._left, held)
-        since_collection = now - self._collected
-        has_many_blocks = held - self._left >= HOUSEKEEPING.min_new_blocks
+        self._min_blocks = min(self._min_blocks, held)
+        since_collection = now - self._collect_time
+        has_many_blocks = held - self._min_blocks >= HOUSEKEEPING.min_new_blocks
         if since_collection >= (
             HOUSEKEEPING.idle_collect_seconds if resting else HOUSEKEEPING.busy_collect_seconds
         ) or (has_many_blocks and since_collection >= HOUSEKEEPING.min_collect_seconds):
             gc.collect()
-            self._collected, self._left = self._clock(), self._held()
+            self._collect_time, self._min_blocks = self._clock(), self._held()
 
 
 def _run(keeping: weakref.ref[Housekeeping], stopped: threading.Event) -> None:
@@ -125,17 +126,17 @@ def _look(keeping: Housekeeping | None) -> bool:
     return True
 
 
-def allow_open_files(wanted: int = HOUSEKEEPING.max_open_files) -> None:
-    """Raise the limit on open files to `wanted`, or to the highest the system allows.
+def allow_open_files(target: int = HOUSEKEEPING.max_open_files) -> None:
+    """Raise the limit on open files to `target`, or to the highest the system allows.
 
     A limit that is higher already stays.
     """
     if sys.platform != "win32":  # Windows has no such limit
-        now, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-        wanted = wanted if most == resource.RLIM_INFINITY else min(wanted, most)
-        if now != resource.RLIM_INFINITY and now < wanted:
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        target = target if hard == resource.RLIM_INFINITY else min(target, hard)
+        if soft != resource.RLIM_INFINITY and soft < target:
             with suppress(OSError, ValueError):  # the system may have a lower limit
-                resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
+                resource.setrlimit(resource.RLIMIT_NOFILE, (target, hard))
 
 
 def freeze_objects() -> None:

@@ -145,8 +145,8 @@ class MethodComparison:
         """A copy whose lanes stay as they are at this moment."""
         return replace(self, lanes=list(self.lanes))
 
-    def change(self, place: int, **fields: Any) -> MethodLane:
+    def change(self, index: int, **fields: Any) -> MethodLane:
         """Replace a lane by a copy with new field values; return the copy."""
         with self._lock:
-            self.lanes[place] = replace(self.lanes[place], **fields)
-            return self.lanes[place]
+            self.lanes[index] = replace(self.lanes[index], **fields)
+            return self.lanes[index]

@@ -26,20 +26,20 @@ class LanePauses:
 
     Parameters
     ----------
-    left : returns the numbers of the lanes that have not retrieved.
+    unfinished : returns the numbers of the lanes that have not retrieved.
     others : returns whether another job waits for the machine; then no lane pauses.
     """
 
-    def __init__(self, left: Callable[[], Sequence[int]], others: Callable[[], bool]):
-        self._left, self._others, self._lock = left, others, threading.Lock()
-        self._shown: dict[int, float] = {}  # lanes with a preview, and until when each waits
+    def __init__(self, unfinished: Callable[[], Sequence[int]], others: Callable[[], bool]):
+        self._unfinished, self._others, self._lock = unfinished, others, threading.Lock()
+        self._deadlines: dict[int, float] = {}  # lanes with a preview, and until when each waits
         self._reading_until = 0.0
         self._replied = threading.Event()
 
     def let_others_show(self, lane: int, watch: Watch = NO_WATCH) -> None:
         """Wait until a lane that has just shown a preview may go on. Raises what `watch` raises."""
         with self._lock:
-            self._shown.setdefault(lane, time.monotonic() + MAX_SHOWING_SECONDS)
+            self._deadlines.setdefault(lane, time.monotonic() + MAX_SHOWING_SECONDS)
         if self._must_pause(lane):
             with count_time("waiting"), pass_turn_at_once():
                 while self._must_pause(lane):
@@ -47,12 +47,12 @@ class LanePauses:
                     time.sleep(LANE_CHECK_SECONDS)
 
     def _must_pause(self, lane: int) -> bool:
-        left = self._left()
+        unfinished = self._unfinished()
         with self._lock:
-            order, until = list(self._shown), self._shown[lane]
-        lanes_before = order[: order.index(lane)]
-        in_turn = any(one in lanes_before for one in left)
-        may_show = time.monotonic() < until and any(one not in order for one in left)
+            order, until = list(self._deadlines), self._deadlines[lane]
+        earlier = order[: order.index(lane)]
+        in_turn = any(one in earlier for one in unfinished)
+        may_show = time.monotonic() < until and any(one not in order for one in unfinished)
         return (in_turn or may_show) and not self._others()
 
     def begin_reading(self) -> None:

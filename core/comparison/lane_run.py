@@ -64,14 +64,14 @@ def open_lane_graph(
 class PrefixCache:
     """A cache of states by the operators that led to them. It is safe between threads.
 
-    It holds at most `size` states, of at most `most` bytes together. The least recently used are
-    removed.
+    It holds at most `size` states, of at most `max_bytes` bytes together. The least recently used
+    are removed.
     """
 
-    def __init__(self, size: int = 64, most: int = MAX_STATE_BYTES):
+    def __init__(self, size: int = 64, max_bytes: int = MAX_STATE_BYTES):
         self._lock = threading.Lock()
         self._states: LRUCache[tuple, State] = LRUCache(
-            most, lambda state: min(most, max(most // size, memory_bytes(state)))
+            max_bytes, lambda state: min(max_bytes, max(max_bytes // size, memory_bytes(state)))
         )
 
     def get(self, key: tuple) -> State | None:
@@ -126,11 +126,11 @@ def retrieval_operators(ask: SourceQuestion, line: Line) -> list[Operator]:
     operators = [operator for operator in line if operator.stage != "generate"]
     if not ask.reader or any(operator.stage == "read" for operator in operators):
         return operators
-    written = {name for operator in operators for name in operator.writes}
-    if "paths" in written:
+    fields = {name for operator in operators for name in operator.writes}
+    if "paths" in fields:
         parts = [part for operator in operators for part in operator.parts()]
         operators.append(GraphReader(anywhere=any(part.wanders for part in parts)))
-    elif not ask.model and {"chunks", "nodes"} & written:
+    elif not ask.model and {"chunks", "nodes"} & fields:
         operators.append(NearestSentence())
     return operators
 
@@ -244,7 +244,7 @@ class LaneRun:
             self.stamp += operator.stamp(self.graph, self.environment)
             if operator.without_model and not self.ask.model:
                 self.stamp += "without a language model"
-            key, begun = self._key(operator, self.stamp), time.time_ns()
+            key, started_at = self._key(operator, self.stamp), time.time_ns()
             state = self.prefixes.get(key) if operator.remembered else None
             if state is None:
                 state = operator(
@@ -258,7 +258,7 @@ class LaneRun:
             else:
                 self.reused.append(len(self.states))
             self.states.append(state)
-            self.times.append((begun, time.time_ns()))
+            self.times.append((started_at, time.time_ns()))
             progress.reached(state)
 
     def _preview(
@@ -271,14 +271,14 @@ class LaneRun:
         show, states = progress.preview, tuple(self.states)
         if show is None:
             return None
-        before, after = self.state, [*rest, *self._answering()]
+        state, after = self.state, [*rest, *self._answering()]
 
-        def preview(text: str, so_far: Callable[[Recorder], State]) -> None:
-            show(text, lambda: (*states, *self._onwards(operator.previewed(before, so_far), after)))
+        def preview(text: str, record: Callable[[Recorder], State]) -> None:
+            show(text, lambda: (*states, *self._continue(operator.previewed(state, record), after)))
 
         return preview
 
-    def _onwards(self, state: State, rest: list) -> Iterator[State]:
+    def _continue(self, state: State, rest: list) -> Iterator[State]:
         """Yield a previewed state, and the states after it that need no model."""
         yield state
         quiet = Context(self.graph, self.environment, self.ask.seed, answering=False)

@@ -40,7 +40,7 @@ def time_spans(lane: MethodLane) -> tuple[TimeSpan, ...]:
 
     The spans that are neither preparation nor waiting add up to `method_seconds`.
     """
-    return tuple(span for span in _all(lane) if span.seconds >= MIN_SPAN_SECONDS)
+    return tuple(span for span in _lane_spans(lane) if span.seconds >= MIN_SPAN_SECONDS)
 
 
 def uncounted_seconds(lane: MethodLane) -> dict[str, float]:
@@ -69,25 +69,25 @@ def method_seconds(trace: Iterable[Step]) -> float:
     return sum(step.seconds + step.saved for step in trace)
 
 
-def _all(lane: MethodLane) -> Iterator[TimeSpan]:
+def _lane_spans(lane: MethodLane) -> Iterator[TimeSpan]:
     yield TimeSpan("waiting", "Waiting for its turn", lane.waited.get(JOB_RUNNING, 0.0))
     yield from (TimeSpan("preparation", label, seconds) for label, seconds in lane.prepared.items())
     answered = False
-    for place, step in enumerate(lane.state.trace):
+    for index, step in enumerate(lane.state.trace):
         if step.stage == "generate" and not answered:
             answered = True
             yield TimeSpan(
                 "waiting", "Waiting for the language model", lane.waited.get(ANSWERING_STATUS, 0.0)
             )
-        yield from _reused(step) if place in lane.reused else _done(step)
+        yield from _reused_span(step) if index in lane.reused else _work_spans(step)
 
 
-def _reused(step: Step) -> Iterator[TimeSpan]:
+def _reused_span(step: Step) -> Iterator[TimeSpan]:
     """Yield the span of a step that another lane or question had computed."""
     yield TimeSpan("cache", f"{_title(step)}, reused", step.seconds + step.saved)
 
 
-def _done(step: Step) -> Iterator[TimeSpan]:
+def _work_spans(step: Step) -> Iterator[TimeSpan]:
     title = _title(step)
     for label, seconds in step.prepared:
         yield TimeSpan("preparation", label, seconds)

@@ -70,7 +70,7 @@ def are_spans_wanted() -> bool:
         or os.environ.get("OTEL_TRACES_EXPORTER") == "none"
     ):
         return False
-    return any(os.environ.get(name) for name in EXPORT_VARIABLES) or _provided() is not None
+    return any(os.environ.get(name) for name in EXPORT_VARIABLES) or _global_provider() is not None
 
 
 def send_spans(lanes: Sequence[TracedLane]) -> None:
@@ -80,7 +80,7 @@ def send_spans(lanes: Sequence[TracedLane]) -> None:
     """
     if os.environ.get(LOG_VARIABLE, "").strip().lower() == "json":
         for lane in lanes:
-            print(json_text(_logged(lane)), file=sys.stderr, flush=True)
+            print(json_text(_log_fields(lane)), file=sys.stderr, flush=True)
     if not (lanes and are_spans_wanted()):
         return
     try:
@@ -91,7 +91,7 @@ def send_spans(lanes: Sequence[TracedLane]) -> None:
         print(f"hopscope: a trace could not be made: {error}", file=sys.stderr)
 
 
-def _logged(lane: TracedLane) -> dict[str, Any]:
+def _log_fields(lane: TracedLane) -> dict[str, Any]:
     run, steps = lane.run, lane.run.state.trace
     seconds = sum(step.seconds for step in steps)
     tokens = sum(step.usage.tokens_in + step.usage.tokens_out for step in steps)
@@ -122,44 +122,44 @@ def _send(tracer: Any, lanes: Sequence[TracedLane]) -> None:
 
     ask, now = lanes[0].run.ask, time.time_ns()
     # A lane that failed at once has no times.
-    times = {at: lane.run.times or [(now, now)] for at, lane in enumerate(lanes)}
+    times = {index: lane.run.times or [(now, now)] for index, lane in enumerate(lanes)}
     span_fields = _chain(ask.question.text, "") | {"hopscope.source": ask.source.name}
     root_span = tracer.start_span(
-        "compare", start_time=min(of[0][0] for of in times.values()), attributes=span_fields
+        "compare", start_time=min(spans[0][0] for spans in times.values()), attributes=span_fields
     )
-    for at, lane in enumerate(lanes):
-        run, (begun, ended) = lane.run, (times[at][0][0], times[at][-1][1])
+    for index, lane in enumerate(lanes):
+        run, (start, end) = lane.run, (times[index][0][0], times[index][-1][1])
         span_fields = _chain(ask.question.text, _answer(run)) | {"hopscope.line": repr(run.line)}
         span = tracer.start_span(
-            lane.method, set_span_in_context(root_span), start_time=begun, attributes=span_fields
+            lane.method, set_span_in_context(root_span), start_time=start, attributes=span_fields
         )
-        for (before, after), (first, last) in zip(
+        for (previous, state), (first, last) in zip(
             pairwise([State(ask.question, ask.seeds), *run.states]), run.times
         ):
             step_fields = {
                 key: value
                 for key, value in span_attributes(
-                    run.graph, ask.question.text, before, after
+                    run.graph, ask.question.text, previous, state
                 ).items()
                 if value is not None
             }
-            name = after.trace[-1].operator
+            name = state.trace[-1].operator
             tracer.start_span(
                 name, set_span_in_context(span), start_time=first, attributes=step_fields
             ).end(last)
         if lane.error:
             span.set_status(Status(StatusCode.ERROR, lane.error))
-        span.end(ended)
-    root_span.end(max(of[-1][1] for of in times.values()))
+        span.end(end)
+    root_span.end(max(spans[-1][1] for spans in times.values()))
 
 
-def span_attributes(graph: Any, question: str, before: State, after: State) -> dict[str, Any]:
+def span_attributes(graph: Any, question: str, previous: State, state: State) -> dict[str, Any]:
     """Return the attributes of an operator's span.
 
     They are its kind and parameters, the rankings that it changed with their scores, and the model,
     messages and tokens.
     """
-    step = after.trace[-1]
+    step = state.trace[-1]
     kind = SPAN_KINDS.get(step.stage, "CHAIN")
     fields: dict[str, Any] = {
         "openinference.span.kind": kind,
@@ -179,9 +179,9 @@ def span_attributes(graph: Any, question: str, before: State, after: State) -> d
         keep, model = step.parameters.get("keep"), step.parameters.get("model")
         fields |= {"reranker.query": question, "reranker.top_k": keep, "reranker.model_name": model}
     if kind == "LLM":
-        fields |= dict(_messages(step, after))
+        fields |= dict(_messages(step, state))
     else:
-        fields |= dict(_documents(graph, prefix, before, after))
+        fields |= dict(_documents(graph, prefix, previous, state))
     usage = step.usage
     if usage.calls:
         total = usage.tokens_in + usage.tokens_out
@@ -194,33 +194,33 @@ def _messages(step: Step, state: State) -> Iterator[tuple[str, Any]]:
     """Yield the prompt and the answer of a language model."""
     yield "llm.model_name", step.parameters.get("model") or step.parameters.get("role") or "answer"
     if state.prompt is not None:
-        for at, message in enumerate(state.prompt.messages):
-            yield f"llm.input_messages.{at}.message.role", message["role"]
-            yield f"llm.input_messages.{at}.message.content", message["content"]
+        for index, message in enumerate(state.prompt.messages):
+            yield f"llm.input_messages.{index}.message.role", message["role"]
+            yield f"llm.input_messages.{index}.message.content", message["content"]
     if state.answer is not None:
         yield "output.value", state.answer
         yield "llm.output_messages.0.message.role", "assistant"
         yield "llm.output_messages.0.message.content", state.answer
 
 
-def _documents(graph: Any, prefix: str, before: State, after: State) -> Iterator[tuple[str, Any]]:
+def _documents(graph: Any, prefix: str, previous: State, state: State) -> Iterator[tuple[str, Any]]:
     """Yield the first items of each ranking that the operator changed."""
-    at = 0
+    number = 0
     for name in RANKING_FIELDS:
-        ranking: Ranking | None = getattr(after, name)
-        if ranking is None or ranking is getattr(before, name):
+        ranking: Ranking | None = getattr(state, name)
+        if ranking is None or ranking is getattr(previous, name):
             continue
         part = ranking.items[:MAX_SPAN_ITEMS]
         names = [""] * len(part) if ranking.kind == "path" else hit_names(graph, ranking.kind, part)
         texts = (
             graph.texts(part) if ranking.kind == "path" else hit_texts(graph, ranking.kind, part)
         )
-        for place, (called, text) in enumerate(zip(names, texts)):
-            document = f"{prefix}.{at}.document"
-            yield f"{document}.id", called or f"{ranking.kind} {place + 1}"
-            yield f"{document}.content", (text or called)[:MAX_SPAN_CHARACTERS]
-            yield f"{document}.score", ranking.score(place)
-            at += 1
+        for rank, (title, text) in enumerate(zip(names, texts)):
+            document = f"{prefix}.{number}.document"
+            yield f"{document}.id", title or f"{ranking.kind} {rank + 1}"
+            yield f"{document}.content", (text or title)[:MAX_SPAN_CHARACTERS]
+            yield f"{document}.score", ranking.score(rank)
+            number += 1
 
 
 def _chain(question: str, answer: str) -> dict[str, Any]:
@@ -235,7 +235,7 @@ def _answer(run: LaneRun) -> str:
     )
 
 
-def _provided() -> Any:
+def _global_provider() -> Any:
     """Return the tracer provider that this process has set; None where there is none.
 
     It loads no library.
@@ -250,7 +250,7 @@ def _provided() -> Any:
 
 
 def _tracer() -> Any:
-    provider = _provided() or _own_provider()
+    provider = _global_provider() or _own_provider()
     return None if provider is None else provider.get_tracer("hopscope", __version__)
 
 

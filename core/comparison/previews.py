@@ -43,9 +43,9 @@ class Previews:
     def __init__(
         self,
         show: Callable[[Preview], None],
-        wanted: Callable[[], bool],
+        is_wanted: Callable[[], bool],
         clock: Callable[[], float] = time.monotonic,
-        worked: Callable[[], float] = time.thread_time,
+        work_clock: Callable[[], float] = time.thread_time,
         others: Callable[[], bool] = lambda: False,
     ):
         """Take the functions that show previews and say if they are wanted.
@@ -53,37 +53,37 @@ class Previews:
         Parameters
         ----------
         show : shows a preview.
-        wanted : returns whether a viewer displays the lane.
+        is_wanted : returns whether a viewer displays the lane.
         clock : returns the time in seconds.
-        worked : returns the processor time of the thread, in seconds.
+        work_clock : returns the processor time of the thread, in seconds.
         others : returns whether other jobs wait for the machine.
         """
-        self._show, self._wanted, self._clock, self._worked, self._others = (
+        self._show, self._is_wanted, self._clock, self._work_clock, self._others = (
             show,
-            wanted,
+            is_wanted,
             clock,
-            worked,
+            work_clock,
             others,
         )
-        self._number, self._next = 0, 0.0
+        self._number, self._due_at = 0, 0.0
 
     def __call__(self, text: str, states: Callable[[], tuple[State, ...]]) -> bool:
         """Show the result of `states` if a preview is due; return whether it was shown."""
-        if self._clock() < self._next:
+        if self._clock() < self._due_at:
             return False
-        started_at, wanted = self._worked(), False
+        started_at, shown = self._work_clock(), False
         try:
-            if wanted := self._wanted():
+            if shown := self._is_wanted():
                 with count_time("waiting"):
                     preview_states = states()
                 self._number += 1
                 self._show(Preview(self._number, text, preview_states))
         except Exception:
             logging.getLogger(__name__).exception("A preview failed")
-            self._next = float("inf")
+            self._due_at = float("inf")
             return False
-        self._next = self._clock() + max(
+        self._due_at = self._clock() + max(
             CROWDED_PREVIEW_SECONDS if self._others() else PREVIEW_SECONDS,
-            PREVIEW_PAUSE_FACTOR * (self._worked() - started_at),
+            PREVIEW_PAUSE_FACTOR * (self._work_clock() - started_at),
         )
-        return wanted
+        return shown

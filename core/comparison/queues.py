@@ -62,7 +62,7 @@ class FairQueue:
         self._preparing = self._idle = 0
         self.begun = 0  # pieces that have begun so far
         # `pace` is the seconds from the end of one piece to the next end, while others wait.
-        self._clock, self._ended, self.pace = (clock, 0.0, 0.0)
+        self._clock, self._end_at, self.pace = (clock, 0.0, 0.0)
         self._changed = threading.Condition()
 
     def put(self, owner: Hashable, work: Work) -> None:
@@ -111,15 +111,15 @@ class FairQueue:
     def _run(self) -> None:
         while True:
             with self._changed:
-                next_work = self._next()
+                next_work = self._take_next()
             if next_work is None:
                 return
-            self._do(*next_work)
+            self._do_work(*next_work)
             del next_work  # a waiting thread would keep its last piece in memory
 
-    def _do(self, owner: Hashable, work: Work) -> None:
+    def _do_work(self, owner: Hashable, work: Work) -> None:
         turn = Turn(
-            lambda waits: self._pass_on(owner, waits), lambda waits: self._take_back(owner, waits)
+            lambda waits: self._pass_turn(owner, waits), lambda waits: self._take_back(owner, waits)
         )
         try:
             with turn.held():
@@ -139,13 +139,13 @@ class FairQueue:
         The time between two ends counts only while others wait, as an idle queue has no pace.
         """
         now = self._clock()
-        if self._ended and self._waiting:
+        if self._end_at and self._waiting:
             self.pace += (
-                (now - self._ended - self.pace) / PACE_PIECES if self.pace else now - self._ended
+                (now - self._end_at - self.pace) / PACE_PIECES if self.pace else now - self._end_at
             )
-        self._ended = now if self._waiting else 0.0
+        self._end_at = now if self._waiting else 0.0
 
-    def _pass_on(self, owner: Hashable, waits: bool) -> bool:
+    def _pass_turn(self, owner: Hashable, waits: bool) -> bool:
         """Let another piece begin in the place of one at work.
 
         The result is False where `MAX_PREPARING_PIECES` pieces prepare something already.
@@ -163,7 +163,7 @@ class FairQueue:
             self._preparing -= not waits
             _count(self._turns, owner, 1)
 
-    def _next(self) -> tuple[Hashable, Work] | None:
+    def _take_next(self) -> tuple[Hashable, Work] | None:
         """Return the next piece and its owner, who then comes last.
 
         The result is None after some time without a piece.

@@ -78,12 +78,12 @@ class Waiters:
     def free(self, is_known: Callable[[Job], bool]) -> None:
         """Free the states of ended comparisons without viewers, unless `is_known` keeps them."""
         with self._lock:
-            ended = [job for job in self._looks if job.ended and not job.unattended]
-        for job in ended:
+            jobs = [job for job in self._looks if job.ended and not job.unattended]
+        for job in jobs:
             if is_known(job) or job.comparison.repairing or self.looking(job):
                 continue
-            for place in range(len(job.comparison.lanes)):
-                job.comparison.change(place, states=(), preview=None)
+            for index in range(len(job.comparison.lanes)):
+                job.comparison.change(index, states=(), preview=None)
             with self._lock:
                 self._looks.pop(job, None)
 
@@ -105,9 +105,9 @@ class Waiters:
                     self._sweeping = False
                     return
             for job in jobs:
-                self._look(job)
+                self._check_job(job)
 
-    def _look(self, job: Job) -> None:
+    def _check_job(self, job: Job) -> None:
         waiting_sessions, now = self.of(job), time.monotonic()
         with self._lock:
             if waiting_sessions:

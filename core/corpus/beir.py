@@ -46,7 +46,7 @@ JUDGEMENT_COLUMNS = (
 
 
 def read_beir(
-    path: FilePath, sets: Sets, watch: Watch, titled: TitledDocuments
+    path: FilePath, sets: Sets, watch: Watch, builder: TitledDocuments
 ) -> tuple[list[Document], dict[str, QuestionFile]]:
     """Read the documents and question sets of a folder in BEIR's form.
 
@@ -80,7 +80,7 @@ def read_beir(
     ]
     texts: dict[str, str] = {}
     for file in _files_named(path, "queries"):
-        for where, row in file_rows(file, most=MAX_PUBLISHED_BYTES):
+        for where, row in file_rows(file, max_bytes=MAX_PUBLISHED_BYTES):
             with RowErrors(file, where):
                 id, text = str(row["_id"]), row["text"]
                 if texts.setdefault(id, text) != text:
@@ -88,14 +88,14 @@ def read_beir(
                         f"{file.name}, {where}: there is another query with the id “{id}”; "
                         "each needs one of its own."
                     )
-    judged = {name: file or _judgements(path, name) for name, file in sets.items()}
-    judged = judged or {
+    files = {name: file or _judgements(path, name) for name, file in sets.items()}
+    files = files or {
         file.name.split(".")[0]: file
         for file in sorted((path / "qrels").glob("*"))
-        if _ends(file, JUDGEMENT_SUFFIXES)
+        if _has_suffix(file, JUDGEMENT_SUFFIXES)
     }
-    known = {document.id for document in documents}
-    return documents, {name: _judged(file, texts, known) for name, file in judged.items()}
+    ids = {document.id for document in documents}
+    return documents, {name: _gold_questions(file, texts, ids) for name, file in files.items()}
 
 
 def is_beir(path: FilePath) -> bool:
@@ -137,13 +137,13 @@ def unpack_beir(file: FilePath, folder: FilePath) -> FilePath | None:
         return None
     target = folder / (root.rpartition("/")[2] or file.name.split(".")[0])
     for name, source in members.items():
-        within = name.removeprefix(f"{root}/") if root else name
-        if within.startswith(("corpus", "queries", "qrels/", LINKS_NAME)) and (
-            within != name or not root
+        member = name.removeprefix(f"{root}/") if root else name
+        if member.startswith(("corpus", "queries", "qrels/", LINKS_NAME)) and (
+            member != name or not root
         ):
-            (target / within).parent.mkdir(parents=True, exist_ok=True)
-            with source.open() as packed, open(target / within, "wb") as out:
-                shutil.copyfileobj(packed, out)
+            (target / member).parent.mkdir(parents=True, exist_ok=True)
+            with source.open() as stream, open(target / member, "wb") as out:
+                shutil.copyfileobj(stream, out)
     return target
 
 
@@ -152,12 +152,12 @@ def _files(folder: FilePath, name: str) -> Iterator[FilePath]:
     yield from (
         file
         for file in sorted(folder.glob(f"{name}*"))
-        if file.is_file() and _ends(file, ROW_FILE_SUFFIXES)
+        if file.is_file() and _has_suffix(file, ROW_FILE_SUFFIXES)
     )
     yield from (
         file
         for file in sorted((folder / name).glob("*"))
-        if file.is_file() and _ends(file, ROW_FILE_SUFFIXES)
+        if file.is_file() and _has_suffix(file, ROW_FILE_SUFFIXES)
     )
 
 
@@ -175,7 +175,7 @@ def _judgements(folder: FilePath, name: str) -> FilePath:
         (
             file
             for file in sorted((folder / "qrels").glob(f"{name}.*"))
-            if _ends(file, JUDGEMENT_SUFFIXES)
+            if _has_suffix(file, JUDGEMENT_SUFFIXES)
         ),
         None,
     )
@@ -184,7 +184,7 @@ def _judgements(folder: FilePath, name: str) -> FilePath:
     return file
 
 
-def _ends(file: FilePath, suffixes: tuple[str, ...]) -> bool:
+def _has_suffix(file: FilePath, suffixes: tuple[str, ...]) -> bool:
     return file.name.lower().endswith(suffixes)
 
 
@@ -197,7 +197,7 @@ def _document(file: FilePath, where: str, row: Mapping[str, Any]) -> Document:
     raise AssertionError("errors were raised")
 
 
-def _judged(file: FilePath, texts: Mapping[str, str], documents: set[str]) -> QuestionFile:
+def _gold_questions(file: FilePath, texts: Mapping[str, str], documents: set[str]) -> QuestionFile:
     """Return the questions of a file of judgements, with sentences on what was left out."""
     gold: dict[str, list[str]] = {}
     unknown_ids: dict[str, list[str]] = {"query": [], "document": []}
@@ -209,8 +209,8 @@ def _judged(file: FilePath, texts: Mapping[str, str], documents: set[str]) -> Qu
         elif score > 0:
             gold.setdefault(query, []).append(document)
     questions = tuple(
-        Question(texts[query], query, gold=tuple(dict.fromkeys(found)))
-        for query, found in gold.items()
+        Question(texts[query], query, gold=tuple(dict.fromkeys(gold_ids)))
+        for query, gold_ids in gold.items()
     )
     left_out = tuple(_note_without(file, what, ids) for what, ids in unknown_ids.items() if ids)
     if not questions:
@@ -233,14 +233,14 @@ def _judgement_rows(file: FilePath) -> Iterator[Judgement]:
 
     The file holds rows, or tab-separated lines with or without a header, or TREC's four columns.
     """
-    if _ends(file, ROW_FILE_SUFFIXES):
+    if _has_suffix(file, ROW_FILE_SUFFIXES):
         yield from _judgements_of_rows(file)
     else:
         yield from _judgements_of_lines(file)
 
 
 def _judgements_of_rows(file: FilePath) -> Iterator[Judgement]:
-    for where, row in file_rows(file, most=MAX_PUBLISHED_BYTES):
+    for where, row in file_rows(file, max_bytes=MAX_PUBLISHED_BYTES):
         with RowErrors(file, where):
             query, document, score = (_first_value(row, keys) for keys in JUDGEMENT_COLUMNS)
             if query is None or document is None:
@@ -257,7 +257,7 @@ def _first_value(row: Mapping[str, Any], keys: Sequence[str]) -> Any:
 
 
 def _judgements_of_lines(file: FilePath) -> Iterator[Judgement]:
-    for number, line in numbered_lines(file, most=MAX_PUBLISHED_BYTES):
+    for number, line in numbered_lines(file, max_bytes=MAX_PUBLISHED_BYTES):
         fields = _judgement_fields(line)
         if len(fields) != 3:
             raise BadInput(

@@ -67,8 +67,8 @@ class ShippedCorpus:
         state.
         """
         with _opening:  # only one thread of a process reads it
-            own_copy, made_of = self._known(), self.made_of
-            if own_copy and own_copy.made_of == made_of:
+            own_copy, digest = self._own_copy(), self.made_of
+            if own_copy and own_copy.made_of == digest:
                 return own_copy
             documents, question_files = read_published(self.format, self.file, self.files)
             sets: dict[str, Asked] = {
@@ -79,7 +79,7 @@ class ShippedCorpus:
             if own_copy:
                 sets = {
                     name: (title, own_copy.questions(name))
-                    for name, title in self._added(own_copy).items()
+                    for name, title in self._added_sets(own_copy).items()
                 } | sets
             about = (self.title, self.licence, self.source, sets, self.examples)
             links = read_links(self.links) if self.links else ()
@@ -88,7 +88,7 @@ class ShippedCorpus:
                 documents,
                 *about,
                 own=False,
-                made_of=made_of,
+                made_of=digest,
                 watch=watch,
                 links=links,
             )
@@ -96,14 +96,14 @@ class ShippedCorpus:
 
     def with_added(self) -> ShippedCorpus:
         """Return this corpus with the question sets that a person added to it."""
-        own_copy = self._known()
-        return replace(self, sets={**self.sets, **self._added(own_copy)}) if own_copy else self
+        own_copy = self._own_copy()
+        return replace(self, sets={**self.sets, **self._added_sets(own_copy)}) if own_copy else self
 
-    def _added(self, known: Corpus) -> dict[str, str]:
+    def _added_sets(self, corpus: Corpus) -> dict[str, str]:
         """Return the titles of the sets that a person added, by name."""
-        return {name: title for name, title in known.sets.items() if name not in self.files}
+        return {name: title for name, title in corpus.sets.items() if name not in self.files}
 
-    def _known(self) -> Corpus | None:
+    def _own_copy(self) -> Corpus | None:
         """Return the copy in the person's folder; None if it cannot be opened."""
         try:
             return _open_stamped(corpora_folder() / self.name)
@@ -125,7 +125,7 @@ def corpora() -> dict[str, Corpus | ShippedCorpus]:
     Damaged corpora are left out; `damaged_corpora` gives the reasons.
     """
     all_corpora: dict[str, Corpus | ShippedCorpus] = {
-        name: found.with_added() for name, found in shipped_corpora().items()
+        name: corpus.with_added() for name, corpus in shipped_corpora().items()
     }
     for folder in sorted(corpora_folder().iterdir()) if corpora_folder().is_dir() else []:
         if folder.name not in all_corpora and (folder / META_FILE).is_file():
@@ -138,9 +138,9 @@ def corpora() -> dict[str, Corpus | ShippedCorpus]:
 
 def damaged_corpora() -> list[str]:
     """Return a sentence for each corpus of a person's own that cannot be opened."""
-    sentences, comes_with = [], shipped_corpora()
+    sentences, shipped = [], shipped_corpora()
     for folder in sorted(corpora_folder().iterdir()) if corpora_folder().is_dir() else []:
-        if folder.name not in comes_with and (folder / META_FILE).is_file():
+        if folder.name not in shipped and (folder / META_FILE).is_file():
             try:
                 _open_stamped(folder)
             except StoreError as error:
@@ -150,11 +150,11 @@ def damaged_corpora() -> list[str]:
 
 def shipped_corpora() -> dict[str, ShippedCorpus]:
     """Return the corpora in `data/` by name."""
-    found = (
-        _descriptions.of(path, files, partial(_described, path))
+    entries = (
+        _descriptions.of(path, files, partial(_read_description, path))
         for path, files in stamp_subfolder_files(SHIPPED_FOLDER, DESCRIPTION_FILE)
     )
-    return {one.name: one for one in found}
+    return {one.name: one for one in entries}
 
 
 def open_corpus(name: str, watch: Watch = NO_WATCH) -> Corpus:
@@ -174,9 +174,9 @@ def open_corpus(name: str, watch: Watch = NO_WATCH) -> Corpus:
     BadInput : there is no such corpus; the message names the nearest ones.
     StoreError : the corpus is damaged.
     """
-    known = shipped_corpora()
-    if name in known:
-        return known[name].open(watch)
+    shipped = shipped_corpora()
+    if name in shipped:
+        return shipped[name].open(watch)
     if not SAFE_NAME.fullmatch(name) or not (corpora_folder() / name / META_FILE).is_file():
         raise BadInput(f"There is no corpus “{shorten(name)}”.{nearest(name, corpora())}")
     return _open_stamped(corpora_folder() / name)
@@ -246,7 +246,7 @@ def _digest(files: Iterable[FilePath]) -> str:
     return digest.hexdigest()
 
 
-def _described(path: FilePath) -> ShippedCorpus:
+def _read_description(path: FilePath) -> ShippedCorpus:
     """Return the corpus that a `corpus.toml` describes.
 
     Raises BadInput that names the file and the wrong key.
@@ -265,10 +265,10 @@ def _described(path: FilePath) -> ShippedCorpus:
             for name, entry in sets.items()
         }
         titles = {name: entry["title"] for name, entry in sets.items()}
-        known = {key: row[key] for key in ("name", "title", "licence", "source", "format")}
+        fields = {key: row[key] for key in ("name", "title", "licence", "source", "format")}
         links = folder / row["links"] if "links" in row else None
         return ShippedCorpus(
-            **known,
+            **fields,
             file=folder / row["file"],
             sets=titles,
             files=files,

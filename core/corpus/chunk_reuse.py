@@ -42,12 +42,12 @@ class DocumentChunks:
         if not len(self.keys):
             return np.full(len(keys), -1, np.int64)
         order = np.argsort(self.keys[:, 0], kind="stable")
-        at = order[np.minimum(np.searchsorted(self.keys[order, 0], keys[:, 0]), len(order) - 1)]
-        return np.where((self.keys[at] == keys).all(axis=1), at, -1)
+        rows = order[np.minimum(np.searchsorted(self.keys[order, 0], keys[:, 0]), len(order) - 1)]
+        return np.where((self.keys[rows] == keys).all(axis=1), rows, -1)
 
 
 def reuse_chunks(
-    corpus: Corpus, cut: Cutter, before: DocumentChunks | None
+    corpus: Corpus, cut: Cutter, previous: DocumentChunks | None
 ) -> tuple[DocumentChunks, int]:
     """Return the chunks of a corpus, of which known ones are reused.
 
@@ -55,7 +55,7 @@ def reuse_chunks(
     ----------
     corpus : the corpus.
     cut : cuts documents into a table of chunks.
-    before : chunks of an earlier content by the same cutter; None to cut all documents.
+    previous : chunks of an earlier content by the same cutter; None to cut all documents.
 
     Returns
     -------
@@ -75,23 +75,23 @@ def reuse_chunks(
     import pyarrow as pa
 
     keys = document_keys(corpus)
-    known = before.rows(keys) if before is not None else np.full(len(keys), -1, np.int64)
-    new = np.flatnonzero(known < 0)
+    old_rows = previous.rows(keys) if previous is not None else np.full(len(keys), -1, np.int64)
+    new = np.flatnonzero(old_rows < 0)
     ids = list(corpus.ids) if len(new) == len(keys) else corpus.table.texts("id", new)
     fresh = cut(corpus.at(row) for row in new.tolist())
     counts = np.zeros(len(keys), np.int64)
-    counts[new] = _counted(fresh, ids)
-    if before is None or len(new) == len(keys):
+    counts[new] = _count_chunks(fresh, ids)
+    if previous is None or len(new) == len(keys):
         return DocumentChunks(keys, counts, fresh), len(new)
-    old = known >= 0
-    counts[old] = before.counts[known[old]]
+    old = old_rows >= 0
+    counts[old] = previous.counts[old_rows[old]]
     # row of each document's first chunk in the old chunks followed by the new ones
     first = np.zeros(len(keys), np.int64)
-    first[old] = (np.cumsum(before.counts) - before.counts)[known[old]]
-    first[new] = len(before.chunks) + np.cumsum(counts[new]) - counts[new]
+    first[old] = (np.cumsum(previous.counts) - previous.counts)[old_rows[old]]
+    first[new] = len(previous.chunks) + np.cumsum(counts[new]) - counts[new]
     rows = np.repeat(first - (np.cumsum(counts) - counts), counts) + np.arange(counts.sum())
-    both = pa.concat_tables([before.chunks.arrow.select(list(fresh.names)), fresh.arrow])
-    return DocumentChunks(keys, counts, Table(both.take(rows).combine_chunks())), len(new)
+    chunks = pa.concat_tables([previous.chunks.arrow.select(list(fresh.names)), fresh.arrow])
+    return DocumentChunks(keys, counts, Table(chunks.take(rows).combine_chunks())), len(new)
 
 
 def document_keys(corpus: Corpus) -> np.ndarray:
@@ -131,15 +131,15 @@ class ChunkReuse:
         """
         if not self.folders:
             return cut(corpus), len(corpus)
-        before = next(
+        previous = next(
             (
-                found
+                saved
                 for folder in self.folders
-                if (found := read_saved_chunks(folder, cutter)) is not None
+                if (saved := read_saved_chunks(folder, cutter)) is not None
             ),
             None,
         )
-        self.cutter, (self.cuts, fresh) = cutter, reuse_chunks(corpus, cut, before)
+        self.cutter, (self.cuts, fresh) = cutter, reuse_chunks(corpus, cut, previous)
         return self.cuts.chunks, fresh
 
     def written(self, graph: Graph) -> Callable[[IO[bytes]], None] | None:
@@ -171,8 +171,8 @@ def read_saved_chunks(folder: Path, cutter: str) -> DocumentChunks | None:
     """
     try:
         digests.check_sealed(folder / CHUNKED_DOCUMENTS_FILE)
-        with np.load(folder / CHUNKED_DOCUMENTS_FILE) as known:
-            facts, keys, counts = json.loads(str(known["facts"])), known["keys"], known["counts"]
+        with np.load(folder / CHUNKED_DOCUMENTS_FILE) as saved:
+            facts, keys, counts = json.loads(str(saved["facts"])), saved["keys"], saved["counts"]
         if facts["cutter"] != cutter:
             return None
         graph = Graph.open(folder)
@@ -188,7 +188,7 @@ def read_saved_chunks(folder: Path, cutter: str) -> DocumentChunks | None:
     return DocumentChunks(keys, counts, chunks) if fits and chunks is not None else None
 
 
-def _counted(chunks: Table, ids: list[str]) -> np.ndarray:
+def _count_chunks(chunks: Table, ids: list[str]) -> np.ndarray:
     """Return the number of chunks of each document, in the order of `ids`."""
     import pyarrow as pa
     import pyarrow.compute as pc

@@ -106,7 +106,7 @@ def chunk_by_sentences(
     """
     if size < 1:
         raise BadParameter(f"The size of chunks must be at least one token, not {size}.")
-    return _chunk_table(documents, lambda text: _packed(text, size, code), watch)
+    return _chunk_table(documents, lambda text: _pack_sentences(text, size, code), watch)
 
 
 def chunk_by_characters(
@@ -143,7 +143,7 @@ def chunk_by_characters(
     """
     if size < 1:
         raise BadParameter(f"The size of chunks must be at least one character, not {size}.")
-    return _chunk_table(documents, lambda text: _sliced(text, size), watch)
+    return _chunk_table(documents, lambda text: _slices(text, size), watch)
 
 
 def documents_as_chunks(documents: Iterable[Document], watch: Watch = NO_WATCH) -> Table:
@@ -174,7 +174,7 @@ def documents_as_chunks(documents: Iterable[Document], watch: Watch = NO_WATCH) 
     )
 
 
-def chunk_id(document: str, number: int, of: int) -> str:
+def chunk_id(document: str, number: int, total: int) -> str:
     """Return the id of a document's chunk.
 
     No two chunks of a corpus share an id.
@@ -183,7 +183,7 @@ def chunk_id(document: str, number: int, of: int) -> str:
     ----------
     document : id of the document.
     number : number of the chunk, from 0.
-    of : number of chunks of the document.
+    total : number of chunks of the document.
 
     Returns
     -------
@@ -195,7 +195,7 @@ def chunk_id(document: str, number: int, of: int) -> str:
     >>> chunk_id("d", 0, 1), chunk_id("d", 2, 3), chunk_id("d#1", 0, 1)
     ('d', 'd#2', 'd#1#0')
     """
-    return document if of == 1 and not NUMBER_SUFFIX.search(document) else f"{document}#{number}"
+    return document if total == 1 and not NUMBER_SUFFIX.search(document) else f"{document}#{number}"
 
 
 def _chunk_table(documents: Iterable[Document], cut: Cut, watch: Watch = NO_WATCH) -> Table:
@@ -216,56 +216,56 @@ def _chunk_table(documents: Iterable[Document], cut: Cut, watch: Watch = NO_WATC
 
 
 def _windows(
-    text: str, found: np.ndarray, size: int, overlap: int
+    text: str, spans: np.ndarray, size: int, overlap: int
 ) -> Iterator[tuple[int, int, int]]:
     """Yield windows of at most `size` tokens, cut between words if possible.
 
     Each window ends after the previous one.
     """
-    n_tokens, start, stop = len(found), 0, 0
-    cuts = _cuts(text, found)
+    n_tokens, start, stop = len(spans), 0, 0
+    cuts = _cuts(text, spans)
     while stop < n_tokens:
-        end = n_tokens if n_tokens - start <= size else _last_in(cuts, stop + 1, start + size)
+        end = n_tokens if n_tokens - start <= size else _last_cut_in(cuts, stop + 1, start + size)
         if end is None and start < stop:  # the next word only fits without an overlap
             start = stop
             continue
         start, stop, window_start = (
-            _next(cuts, end or start + size, start, overlap),
+            _next_start(cuts, end or start + size, start, overlap),
             end or start + size,
             start,
         )
-        yield int(found[window_start, 0]), int(found[stop - 1, 1]), stop - window_start
+        yield int(spans[window_start, 0]), int(spans[stop - 1, 1]), stop - window_start
 
 
-def _next(cuts: np.ndarray, last: int, first: int, overlap: int) -> int:
+def _next_start(cuts: np.ndarray, last: int, first: int, overlap: int) -> int:
     """Return the token at which the window after `first` to `last` begins.
 
     It is the first cut within the last `overlap` tokens of that window, else its end.
     """
-    at = int(np.searchsorted(cuts, max(last - overlap, first + 1)))
-    return int(min(cuts[at], last)) if at < len(cuts) else last
+    index = int(np.searchsorted(cuts, max(last - overlap, first + 1)))
+    return int(min(cuts[index], last)) if index < len(cuts) else last
 
 
-def _last_in(cuts: np.ndarray, low: int, high: int) -> int | None:
+def _last_cut_in(cuts: np.ndarray, low: int, high: int) -> int | None:
     """Return the greatest cut from `low` to `high`; None if there is none."""
-    at = int(np.searchsorted(cuts, high, "right")) - 1
-    return int(cuts[at]) if at >= 0 and cuts[at] >= low else None
+    index = int(np.searchsorted(cuts, high, "right")) - 1
+    return int(cuts[index]) if index >= 0 and cuts[index] >= low else None
 
 
-def _cuts(text: str, found: np.ndarray) -> np.ndarray:
+def _cuts(text: str, spans: np.ndarray) -> np.ndarray:
     """Return the tokens before which a text may be cut, ascending.
 
     These follow a blank, or touch a character of a script without blanks. There is no cut before a
     closing mark or after an opening one.
     """
-    if len(found) < 2:
+    if len(spans) < 2:
         return np.empty(0, np.int64)
-    free = found[1:, 0] > found[:-1, 1]
+    free = spans[1:, 0] > spans[:-1, 1]
     if SPACELESS_SCRIPT.search(text):
         touching = np.flatnonzero(~free)
         pairs = (
             (text[end - 1], text[start])
-            for end, start in zip(found[touching, 1], found[touching + 1, 0])
+            for end, start in zip(spans[touching, 1], spans[touching + 1, 0])
         )
         free[touching] = [
             bool(SPACELESS_SCRIPT.match(a) or SPACELESS_SCRIPT.match(b))
@@ -276,7 +276,7 @@ def _cuts(text: str, found: np.ndarray) -> np.ndarray:
     return np.flatnonzero(free) + 1
 
 
-def _sliced(text: str, size: int) -> Iterator[tuple[int, int, int]]:
+def _slices(text: str, size: int) -> Iterator[tuple[int, int, int]]:
     """Yield slices of at most `size` characters that begin at a word and have no outer blanks."""
     start, n = 0, len(text)
     while start < n:
@@ -293,7 +293,7 @@ def _sliced(text: str, size: int) -> Iterator[tuple[int, int, int]]:
         start = end
 
 
-def _packed(text: str, size: int, code: str) -> Iterator[tuple[int, int, int]]:
+def _pack_sentences(text: str, size: int, code: str) -> Iterator[tuple[int, int, int]]:
     """Yield runs of sentences that fit into a chunk together."""
     spans = token_spans(text)
     start = stop = 0  # the tokens of the current chunk

@@ -121,7 +121,7 @@ class Corpus:
         return (self.at(row) for row in range(len(self)))
 
     def __contains__(self, id: object) -> bool:
-        return isinstance(id, str) and self._found(id) is not None
+        return isinstance(id, str) and self._find_row(id) is not None
 
     def at(self, row: int) -> Document:
         """Return the document of a row, from 0.
@@ -139,12 +139,12 @@ class Corpus:
             self.table.text(name, row) for name in ("id", "title", "source", "text", "places")
         )
         return Document(
-            id, text, title, source, tuple((at, label) for at, label in json.loads(places))
+            id, text, title, source, tuple((offset, label) for offset, label in json.loads(places))
         )
 
     def row(self, id: str) -> int:
         """Return the row of a document. Raises BadInput if the corpus has no such id."""
-        row = self._found(id)
+        row = self._find_row(id)
         if row is None:
             raise BadInput(f"The corpus “{self.name}” has no document “{shorten(id)}”.")
         return row
@@ -257,7 +257,7 @@ class Corpus:
                     )
             return corpus_storage.change_table(current.table, new_documents)
 
-        return self._rewritten(added, watch)
+        return self._rewrite(added, watch)
 
     def change(self, documents: Iterable[Document], watch: Watch = NO_WATCH) -> Corpus:
         """Return the corpus with these documents in place of those with the same ids.
@@ -283,7 +283,7 @@ class Corpus:
                 current.row(document.id)
             return corpus_storage.change_table(current.table, changed_documents)
 
-        return self._rewritten(exchanged, watch)
+        return self._rewrite(exchanged, watch)
 
     def put(
         self,
@@ -311,11 +311,9 @@ class Corpus:
         -------
         The new corpus.
         """
-        given, without = list(documents), frozenset(removed)
-        change = lambda current: corpus_storage.change_table(current.table, given, without)
-        return self._rewritten(
-            change, watch, title, sets or {}, tuple(links), origins=origins or {}
-        )
+        updates, removed_ids = list(documents), frozenset(removed)
+        change = lambda current: corpus_storage.change_table(current.table, updates, removed_ids)
+        return self._rewrite(change, watch, title, sets or {}, tuple(links), origins=origins or {})
 
     def with_questions(self, sets: Mapping[str, Asked], watch: Watch = NO_WATCH) -> Corpus:
         """Return the corpus with question sets added or replaced by name.
@@ -335,7 +333,7 @@ class Corpus:
         ------
         StoreError : it cannot be written.
         """
-        return self._rewritten(lambda current: current.table, watch, sets=sets, fixed=False)
+        return self._rewrite(lambda current: current.table, watch, sets=sets, own_only=False)
 
     def with_language(self, code: str, watch: Watch = NO_WATCH) -> Corpus:
         """Return the corpus with another language.
@@ -355,7 +353,7 @@ class Corpus:
         ------
         StoreError : it cannot be written.
         """
-        return self._rewritten(lambda current: current.table, watch, fixed=False, language=code)
+        return self._rewrite(lambda current: current.table, watch, own_only=False, language=code)
 
     def remove(self, ids: Iterable[str], watch: Watch = NO_WATCH) -> Corpus:
         """Return the corpus without some documents.
@@ -386,25 +384,25 @@ class Corpus:
                 )
             return corpus_storage.change_table(current.table, removed=removed_ids)
 
-        return self._rewritten(without, watch)
+        return self._rewrite(without, watch)
 
-    def _rewritten(
+    def _rewrite(
         self,
         change: Callable[[Corpus], Table],
         watch: Watch = NO_WATCH,
         title: str = "",
         sets: Mapping[str, Asked] = MappingProxyType({}),
         links: Sequence[DocumentLink] = (),
-        fixed: bool = True,
+        own_only: bool = True,
         origins: Mapping[str, DocumentOrigin] = MappingProxyType({}),
         language: str | None = None,
     ) -> Corpus:
         """Write the corpus after a change and return it.
 
-        Nothing is written if nothing changes. With `fixed`, the change is refused for a shipped
+        Nothing is written if nothing changes. With `own_only`, the change is refused for a shipped
         corpus.
         """
-        if fixed and not self.own:
+        if own_only and not self.own:
             raise BadInput(
                 f"The corpus “{self.name}” comes with Hopscope and stays as it is; make one "
                 "of your own with these documents."
@@ -416,7 +414,7 @@ class Corpus:
             set_questions = current._questions | {
                 name: tuple(questions) for name, (_, questions) in sets.items()
             }
-            titles = current.sets | {name: known for name, (known, _) in sets.items()}
+            titles = current.sets | {name: set_title for name, (set_title, _) in sets.items()}
             new_meta = {**meta, "title": title or meta["title"], "sets": titles}
             if language is not None or (table is not current.table and not current.language.chosen):
                 new_meta["language"] = to_plain(
@@ -436,7 +434,7 @@ class Corpus:
             )
             return Corpus.open(self.folder)
 
-    def _found(self, id: str) -> int | None:
+    def _find_row(self, id: str) -> int | None:
         low, high = 0, len(self)
         while low < high:
             middle = (low + high) // 2
@@ -493,7 +491,7 @@ def write_corpus(
     }
     meta |= {
         "examples": list(examples),
-        "sets": {name: known for name, (known, _) in question_sets.items()},
+        "sets": {name: set_title for name, (set_title, _) in question_sets.items()},
         "own": own,
         "made_of": made_of,
     }

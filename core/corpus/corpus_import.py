@@ -100,19 +100,19 @@ def import_documents(
     StoreError
         If the corpus is damaged or cannot be written.
     """
-    before = own_corpus(name)
+    current = own_corpus(name)
     content = read_content(name, files, columns, format, questions, watch, encoding)
     documents = content.documents
     sets = content.sets
     notes = content.notes
-    missing = _missing(before, content.plain)
+    missing = _missing_ids(current, content.plain)
     watch.report("Writing the corpus", 1.0)
-    by_id = _GoldDocumentFinder([*(before or ()), *documents])
+    finder = _GoldDocumentFinder([*(current or ()), *documents])
     question_sets: dict[str, Asked] = {
-        set: (_title(set, name, title), by_id.put(found.questions)) for set, found in sets.items()
+        key: (_title(key, name, title), finder.put(file.questions)) for key, file in sets.items()
     }
-    notes += filter(None, (found.note() for found in sets.values()))
-    if before is None:
+    notes += filter(None, (file.note() for file in sets.values()))
+    if current is None:
         corpus = write_corpus(
             new_folder(name),
             documents,
@@ -124,12 +124,12 @@ def import_documents(
         )
     else:
         removed = missing if replace_files else ()
-        corpus = before.put(
+        corpus = current.put(
             documents, watch, title, question_sets, content.links, content.plain.origins, removed
         )
     unique = {document.id: document for document in documents}
-    replaced = [before.document(id) for id in unique if before and id in before]
-    same = sum(document == unique[document.id] for document in replaced)
+    existing = [current.document(id) for id in unique if current and id in current]
+    n_same = sum(document == unique[document.id] for document in existing)
     if missing and replace_files:
         notes.append(
             f"{count_with_noun(len(missing), 'document')} that these files no longer have "
@@ -138,35 +138,35 @@ def import_documents(
     all_notes = (*notes, *_note_missing_gold(corpus, question_sets))
     return CorpusImport(
         corpus,
-        len(unique) - len(replaced),
-        len(replaced) - same,
-        same,
+        len(unique) - len(existing),
+        len(existing) - n_same,
+        n_same,
         all_notes,
         () if replace_files else tuple(missing),
     )
 
 
-def _missing(before: Corpus | None, found: ReadingResult) -> list[str]:
+def _missing_ids(current: Corpus | None, reading: ReadingResult) -> list[str]:
     """Return the ids of documents that are no longer in their files.
 
     Their file was read again and lacks them, or their folder was and lacks the file.
     """
-    if before is None:
+    if current is None:
         return []
-    ids = {document.id for document in found.documents}
-    folders = {origin.folder for origin in found.origins.values()} - {""}
-    again = lambda source: (
-        source in found.origins
+    ids = {document.id for document in reading.documents}
+    folders = {origin.folder for origin in reading.origins.values()} - {""}
+    is_reread = lambda source: (
+        source in reading.origins
         or (
-            source not in found.failed
-            and before.origins.get(source, DocumentOrigin()).folder in folders
+            source not in reading.failed
+            and current.origins.get(source, DocumentOrigin()).folder in folders
         )
     )
-    of = {source: again(source) for source in set(before.table.texts("source"))}
+    reread = {source: is_reread(source) for source in set(current.table.texts("source"))}
     return [
         id
-        for id, source in zip(before.ids, before.table.texts("source"))
-        if of[source] and id not in ids
+        for id, source in zip(current.ids, current.table.texts("source"))
+        if reread[source] and id not in ids
     ]
 
 
@@ -219,19 +219,19 @@ def import_question_set(
     StoreError
         If the corpus is damaged or cannot be written.
     """
-    before = own_corpus(name)
-    if before is None:
+    current = own_corpus(name)
+    if current is None:
         raise BadInput(f"There is no corpus “{name}” of your own; add its documents first.")
     question_file = read_question_file(
         file, set or name, format=format, columns=columns, gold=GOLD_KEYS, encoding=encoding
     )
     question_file.check_known()
-    questions = _GoldDocumentFinder(before).put(question_file.questions)
-    set = _set_of(before, set or name)
+    questions = _GoldDocumentFinder(current).put(question_file.questions)
+    set = _check_set_name(current, set or name)
     question_sets: dict[str, Asked] = {
-        set: (title or (before.title if set == name else set), questions)
+        set: (title or (current.title if set == name else set), questions)
     }
-    corpus = before.put((), sets=question_sets)
+    corpus = current.put((), sets=question_sets)
     answered, gold = (
         sum(bool(values) for values in column)
         for column in zip(*((one.answers, one.gold) for one in questions))
@@ -254,7 +254,7 @@ def _title(set: str, name: str, title: str) -> str:
     return f"{title or name}{set.removeprefix(name).replace('-', ', ', 1)}"
 
 
-def _set_of(corpus: Corpus, name: str) -> str:
+def _check_set_name(corpus: Corpus, name: str) -> str:
     """Return the name of a question set of a corpus.
 
     Raises BadInput if the name is not allowed, or another corpus has a set of that name.
@@ -267,8 +267,8 @@ def _set_of(corpus: Corpus, name: str) -> str:
     owner = next(
         (
             other
-            for other, known in corpora().items()
-            if other != corpus.name and name in known.sets
+            for other, entry in corpora().items()
+            if other != corpus.name and name in entry.sets
         ),
         "",
     )
@@ -323,21 +323,21 @@ class _GoldDocumentFinder:
         if not text:
             return self._document(name)
         document = title if title in self._ids else self._document(title)
-        document = document or self._holding(text)
+        document = document or self._find_holder(text)
         return self._passages.get((title, _digest(text))) or passage_name(document, text)
 
     def _document(self, title: str) -> str:
         """Return the id of the document of a title; the title if there is none."""
         return self._titles.get(title) or self._alike.get(comparable_text(title), title)
 
-    def _holding(self, text: str) -> str:
+    def _find_holder(self, text: str) -> str:
         """Return the first document that holds a text; empty if none does.
 
         Blanks between words are ignored.
         """
         starts, ids, texts = self._texts
-        at = texts.find(single_line(text))
-        return ids[bisect_right(starts, at) - 1] if at >= 0 else ""
+        offset = texts.find(single_line(text))
+        return ids[bisect_right(starts, offset) - 1] if offset >= 0 else ""
 
     @cached_property
     def _texts(self) -> tuple[list[int], list[str], str]:
@@ -355,11 +355,11 @@ def _digest(text: str) -> str:
     return hashlib.sha256(" ".join(text.split()).encode()).hexdigest()
 
 
-def _note_missing_gold(corpus: Corpus, asked: Mapping[str, Asked]) -> list[str]:
+def _note_missing_gold(corpus: Corpus, sets: Mapping[str, Asked]) -> list[str]:
     """Return a sentence on gold documents that the corpus does not have."""
     gold = [
         id
-        for _, questions in asked.values()
+        for _, questions in sets.values()
         for question in questions
         for id in question.gold
         if not corpus.has_passage(id)

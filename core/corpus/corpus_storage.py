@@ -38,17 +38,17 @@ def document_table(documents: Iterable[Document]) -> Table:
 
     Raises BadInput if two different documents share an id, or one has none.
     """
-    known: dict[str, Document] = {}
-    for document in map(_sound, documents):
+    by_id: dict[str, Document] = {}
+    for document in map(_to_utf8, documents):
         if not document.id.strip():
             raise BadInput(f"A document from {document.source or 'these files'} has no id.")
-        other = known.setdefault(document.id, document)
+        other = by_id.setdefault(document.id, document)
         if other != document:
             raise BadInput(
                 f"Two documents have the id “{document.id}” and differ; give one of them "
                 "another id."
             )
-    rows = [known[id] for id in sorted(known)]
+    rows = [by_id[id] for id in sorted(by_id)]
     return table_of_rows(
         [
             (r.id, r.title, r.source, r.text, json.dumps(r.places, ensure_ascii=False), r.digest)
@@ -73,14 +73,14 @@ def table_of_rows(rows: list[tuple[str, ...]]) -> Table:
 
 
 def change_table(
-    table: Table, put: Iterable[Document] = (), removed: frozenset[str] = frozenset()
+    table: Table, documents: Iterable[Document] = (), removed: frozenset[str] = frozenset()
 ) -> Table:
     """Return the table with documents added or replaced by id, and others removed.
 
     Parameters
     ----------
     table : the documents.
-    put : documents that are added, or replace those with their ids.
+    documents : documents that are added, or replace those with their ids.
     removed : ids of documents that are removed.
 
     Returns
@@ -89,14 +89,14 @@ def change_table(
     """
     import pyarrow as pa
 
-    fresh = document_table(put)
-    replaced = removed | set(fresh.texts("id"))
-    retained = [row for row, id in enumerate(table.texts("id")) if id not in replaced]
-    both = pa.concat_tables([table.arrow.take(np.array(retained, np.int64)), fresh.arrow])
-    return Table(both.sort_by("id").combine_chunks())
+    fresh = document_table(documents)
+    dropped_ids = removed | set(fresh.texts("id"))
+    kept_rows = [row for row, id in enumerate(table.texts("id")) if id not in dropped_ids]
+    combined = pa.concat_tables([table.arrow.take(np.array(kept_rows, np.int64)), fresh.arrow])
+    return Table(combined.sort_by("id").combine_chunks())
 
 
-def corpus_digest(table: Table, linked: Table | None = None) -> str:
+def corpus_digest(table: Table, links: Table | None = None) -> str:
     """Return the SHA-256 digest of a corpus's documents and links in hex.
 
     It is made from the digests of documents in the order of ids, so the order of adding has no
@@ -105,13 +105,13 @@ def corpus_digest(table: Table, linked: Table | None = None) -> str:
     Parameters
     ----------
     table : the documents.
-    linked : their links; None without any.
+    links : their links; None without any.
 
     Returns
     -------
     64 hexadecimal digits.
     """
-    more = [digest_of_links(linked)] if linked is not None and len(linked) else []
+    more = [digest_of_links(links)] if links is not None and len(links) else []
     return sha256(
         "\n".join([f"corpus {STORAGE_VERSION}", *table.texts("digest"), *more]).encode()
     ).hexdigest()
@@ -147,7 +147,7 @@ def store_corpus(
     meta: Mapping[str, Any],
     table: Table,
     questions: Mapping[str, Iterable[Question]],
-    linked: Table | None = None,
+    links: Table | None = None,
     origins: Mapping[str, DocumentOrigin] | None = None,
 ) -> None:
     """Write a corpus into `folder`. The caller holds its lock.
@@ -157,33 +157,33 @@ def store_corpus(
     Parameters
     ----------
     meta : the description, without what is computed from the content.
-    linked : the table of links; None if there are none.
+    links : the table of links; None if there are none.
     origins : the origins of files, by source.
     """
     folder.mkdir(parents=True, exist_ok=True)
     clean_folder(folder, META_FILE)
-    unfinished = folder / TEMPORARY
-    unfinished.mkdir()
+    staging = folder / TEMPORARY
+    staging.mkdir()
     try:
-        table.save(unfinished / DOCUMENTS_FILE)
-        if linked is not None and len(linked):
-            linked.save(unfinished / LINKS_FILE)
+        table.save(staging / DOCUMENTS_FILE)
+        if links is not None and len(links):
+            links.save(staging / LINKS_FILE)
         if origins:
-            known = {
+            sources = {
                 source: {"folder": origin.folder, "notes": origin.notes}
                 for source, origin in origins.items()
             }
-            (unfinished / ORIGINS_FILE).write_text(json.dumps(known, ensure_ascii=False), "utf-8")
-        rows = {name: list(map(to_plain, asked)) for name, asked in questions.items()}
-        (unfinished / QUESTIONS_FILE).write_text(json.dumps(rows), "utf-8")
+            (staging / ORIGINS_FILE).write_text(json.dumps(sources, ensure_ascii=False), "utf-8")
+        rows = {name: list(map(to_plain, items)) for name, items in questions.items()}
+        (staging / QUESTIONS_FILE).write_text(json.dumps(rows), "utf-8")
         install_files(
             folder,
-            unfinished,
+            staging,
             META_FILE,
             {
                 **meta,
                 "version": STORAGE_VERSION,
-                "digest": corpus_digest(table, linked),
+                "digest": corpus_digest(table, links),
                 "n_documents": len(table),
             },
         )
@@ -215,8 +215,8 @@ def read_corpus_meta(folder: FilePath) -> dict[str, Any]:
 def parse_questions(data: bytes) -> dict[str, tuple[Question, ...]]:
     """Return the question sets of a file, by name."""
     return {
-        name: tuple(from_plain(Question, one) for one in asked)
-        for name, asked in json.loads(data).items()
+        name: tuple(from_plain(Question, one) for one in rows)
+        for name, rows in json.loads(data).items()
     }
 
 
@@ -228,8 +228,8 @@ def parse_origins(data: bytes) -> dict[str, DocumentOrigin]:
     }
 
 
-def _sound(document: Document) -> Document:
-    places = tuple((at, utf8_text(label)) for at, label in document.places)
+def _to_utf8(document: Document) -> Document:
+    places = tuple((offset, utf8_text(label)) for offset, label in document.places)
     return Document(
         utf8_text(document.id),
         utf8_text(document.text),

@@ -34,8 +34,8 @@ class Document:
 
     def place_at(self, offset: int) -> str:
         """Return the label that applies to a character; empty if none does."""
-        before = bisect_right(self.places, offset, key=lambda place: place[0])
-        return self.places[before - 1][1] if before else ""
+        index = bisect_right(self.places, offset, key=lambda place: place[0])
+        return self.places[index - 1][1] if index else ""
 
     @property
     def heading(self) -> str:

@@ -69,8 +69,8 @@ class EntityMerges:
 
     def allowing(self, names: Iterable[Sequence[str]]) -> EntityMerges:
         """Return these without some of the refused pairs."""
-        allowed = {ordered_pair(name, other) for name, other in names}
-        return replace(self, refused=tuple(one for one in self.refused if one not in allowed))
+        pairs = {ordered_pair(name, other) for name, other in names}
+        return replace(self, refused=tuple(one for one in self.refused if one not in pairs))
 
 
 def ordered_pair(name: str, other: str) -> tuple[str, str]:
@@ -91,10 +91,10 @@ def read_merges(corpus: Corpus) -> EntityMerges:
     """Return the merges that are saved for a corpus. Raises StoreError for a damaged file."""
     file = corpus.folder / MERGES_FILE
     try:
-        saved = digests.check_own_digest(json.loads(file.read_text("utf-8")))
+        data = digests.check_own_digest(json.loads(file.read_text("utf-8")))
         return EntityMerges(
-            tuple(map(Edit.read, saved["edits"])),
-            tuple((one, other) for one, other in saved["refused"]),
+            tuple(map(Edit.read, data["edits"])),
+            tuple((one, other) for one, other in data["refused"]),
         )
     except FileNotFoundError:
         return EntityMerges()

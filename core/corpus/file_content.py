@@ -91,7 +91,7 @@ def read_content(
     content = FileContent()
     plain_files = list[Path]()
     folder = temporary_folder()
-    titled = TitledDocuments()
+    builder = TitledDocuments()
     try:
         for file in map(Path, files):
             published = _published_file(file, folder, columns, format)
@@ -103,7 +103,7 @@ def read_content(
             wanted_sets = _chosen_sets(name, published, questions, content.sets)
             part = watch.part(text=f"Reading {shorten(file.name, 40)}")
             path, form = published.path, published.form
-            documents, sets = read_published(form, path, wanted_sets, part, titled)
+            documents, sets = read_published(form, path, wanted_sets, part, builder)
             content.documents += documents
             content.sets |= _rename_sets(sets, wanted_sets, name)
             if form == BEIR_FORM:
@@ -142,7 +142,7 @@ def _published_file(
     """
     if format != FILES_FORM and not file.exists():
         raise BadInput(f"There is no file {file}.")
-    path = _folder_in(file, folder) or file
+    path = _unpack_folder(file, folder) or file
     form = published_form(path, columns) if format == FILES_FORM else format
     return _PublishedFile(file, path, form) if form else None
 
@@ -157,7 +157,7 @@ def _add_links(content: FileContent, published: _PublishedFile, has_judgements: 
         )
 
 
-def _folder_in(file: Path, folder: Path) -> Path | None:
+def _unpack_folder(file: Path, folder: Path) -> Path | None:
     """Unpack the BEIR folder of a zip and return it; None for any other file."""
     try:
         return (
@@ -180,17 +180,17 @@ def _chosen_sets(
     name: str,
     published: _PublishedFile,
     questions: str | Path,
-    taken: Mapping[str, QuestionFile],
+    existing: Mapping[str, QuestionFile],
 ) -> dict[str, Path | None]:
     """Return the names of the sets to read from a published file.
 
     Each has its file of questions, or None if the published file holds them.
     """
-    if questions and name not in taken:
+    if questions and name not in existing:
         return {name: Path(questions)}
-    if name not in taken:
-        own = name
+    if name not in existing:
+        set_name = name
     else:
         stem = published.path.name.split(".")[0].casefold()
-        own = f"{name}-{UNFIT_CHARACTERS.sub('-', stem).strip('-')}"
-    return {own: None} if published.form in QUESTION_FORMS and not questions else {}
+        set_name = f"{name}-{UNFIT_CHARACTERS.sub('-', stem).strip('-')}"
+    return {set_name: None} if published.form in QUESTION_FORMS and not questions else {}

@@ -35,7 +35,7 @@ def read_links(file: FilePath) -> list[DocumentLink]:
     allowed. Raises BadInput that names file and line for a line that is no link.
     """
     links = []
-    for number, line in numbered_lines(file, most=MAX_LINK_BYTES):
+    for number, line in numbered_lines(file, max_bytes=MAX_LINK_BYTES):
         cells = line.rstrip("\r\n").split("\t")
         if number == 1 and tuple(cell.strip().casefold() for cell in cells[:2]) in LINK_HEADERS:
             continue
@@ -79,11 +79,11 @@ def link_table(links: Iterable[DocumentLink]) -> Table:
         counts[key] = counts.get(key, 0.0) + link.count
     keys = sorted(counts)
     columns = zip(*keys) if keys else ((), (), ())
-    known = {
+    texts = {
         name: pa.array(values, pa.large_string()) for name, values in zip(LINK_COLUMNS, columns)
     }
     return Table(
-        pa.table(known | {LINK_COLUMNS[3]: pa.array([counts[key] for key in keys], pa.float64())})
+        pa.table(texts | {LINK_COLUMNS[3]: pa.array([counts[key] for key in keys], pa.float64())})
     )
 
 

@@ -50,7 +50,7 @@ def read_published(
     path: FilePath,
     sets: Sets,
     watch: Watch = NO_WATCH,
-    titled: TitledDocuments | None = None,
+    builder: TitledDocuments | None = None,
 ) -> Read:
     """Read the documents of a published corpus and the questions of its sets, by name.
 
@@ -60,7 +60,7 @@ def read_published(
     path : the published file or folder.
     sets : for each set its own file of questions, or None if the corpus's file holds them.
     watch : receives the share that was read.
-    titled : documents of earlier files, which are not returned again.
+    builder : documents of earlier files, which are not returned again.
 
     Returns
     -------
@@ -71,10 +71,10 @@ def read_published(
     BadInput
         Naming file and line, for what cannot be read.
     """
-    titled = titled or TitledDocuments()
-    before, titled.source = len(titled.found), path.name
-    documents, asked = FORM_READERS[format](path, sets, watch, titled)
-    return (documents[before:] if documents is titled.found else documents), asked
+    builder = builder or TitledDocuments()
+    start, builder.source = len(builder.found), path.name
+    documents, files = FORM_READERS[format](path, sets, watch, builder)
+    return (documents[start:] if documents is builder.found else documents), files
 
 
 def published_form(path: FilePath, columns: Mapping[str, str] | None = None) -> str:
@@ -109,7 +109,7 @@ def published_form(path: FilePath, columns: Mapping[str, str] | None = None) -> 
         first_rows = [
             row
             for _, row in islice(
-                file_rows(path, most=MAX_PUBLISHED_BYTES, longest=MAX_QUESTION_ROW_BYTES),
+                file_rows(path, max_bytes=MAX_PUBLISHED_BYTES, longest=MAX_QUESTION_ROW_BYTES),
                 RECOGNITION_ROWS,
             )
         ]
@@ -120,22 +120,22 @@ def published_form(path: FilePath, columns: Mapping[str, str] | None = None) -> 
     return form_of_rows(path.suffix.lower(), first_rows)
 
 
-def form_of_rows(suffix: str, first: Sequence[Mapping]) -> str:
+def form_of_rows(suffix: str, rows: Sequence[Mapping]) -> str:
     """Return the format of a file by its first rows.
 
     Parameters
     ----------
     suffix : suffix of the file.
-    first : its first rows.
+    rows : its first rows.
 
     Returns
     -------
     Empty if it has no published format.
     """
-    if any({"corpus_name", "context"} <= row.keys() for row in first):
+    if any({"corpus_name", "context"} <= row.keys() for row in rows):
         return GRAPHRAG_BENCH_FORM
-    asks = any(key in row for row in first for key in (*ROW_QUESTION_KEYS[:-1], "questions"))
-    if asks and passages_of_rows(first):
+    asks = any(key in row for row in rows for key in (*ROW_QUESTION_KEYS[:-1], "questions"))
+    if asks and passages_of_rows(rows):
         return ROWS_FORM
     return (
         PASSAGES_FORM if suffix in ARROW_SUFFIXES else ""
@@ -151,7 +151,7 @@ def passages_of_rows(rows: Sequence[Mapping]) -> list[Passage]:
     return all_passages
 
 
-def read_question_rows(path: FilePath, sets: Sets, watch: Watch, titled: TitledDocuments) -> Read:
+def read_question_rows(path: FilePath, sets: Sets, watch: Watch, builder: TitledDocuments) -> Read:
     """Read questions in rows that hold their passages.
 
     Passages are found by `core.questions.gold.passages`.
@@ -171,7 +171,7 @@ def read_question_rows(path: FilePath, sets: Sets, watch: Watch, titled: TitledD
     path : the file.
     sets : file of each question set by name; None for the questions of these rows.
     watch : receives the share read and may raise Cancelled.
-    titled : receives the documents.
+    builder : receives the documents.
 
     Returns
     -------
@@ -181,8 +181,8 @@ def read_question_rows(path: FilePath, sets: Sets, watch: Watch, titled: TitledD
     ------
     BadInput : no row holds a passage, or a row cannot be read.
     """
-    collected = QuestionCollector(path.name, next(iter(sets), path.name.split(".")[0]), None)
-    collected.seen |= {*PASSAGE_KEYS, "questions"}
+    collector = QuestionCollector(path.name, next(iter(sets), path.name.split(".")[0]), None)
+    collector.seen |= {*PASSAGE_KEYS, "questions"}
     with ExitStack() as stack:
         page_text = _PageTexts(stack)
         for where, row in file_rows(
@@ -192,54 +192,54 @@ def read_question_rows(path: FilePath, sets: Sets, watch: Watch, titled: TitledD
             with RowErrors(path, where):
                 for one in passages(row):
                     if text := page_text(one) if one.page else one.text:
-                        id = _added(titled, one, text)
+                        id = _add_passage(builder, one, text)
                         whole_document = (id,) if one.whole else ()
-            for place, question in questions_of_row(
-                row, path.name, where, collected, gold=GOLD_KEYS
+            for position, question in questions_of_row(
+                row, path.name, where, collector, gold=GOLD_KEYS
             ):
-                collected.add(
-                    place,
+                collector.add(
+                    position,
                     replace(
                         question,
-                        text=_as_written(row, question.text),
+                        text=_published_text(row, question.text),
                         gold=whole_document or question.gold,
                     ),
                 )
-    if not titled.found:
-        found = ", ".join(list(collected.there)[:12])
+    if not builder.found:
+        fields = ", ".join(list(collector.there)[:12])
         raise BadInput(
             f"{path.name}: no row brings passages. Looked for {', '.join(PASSAGE_KEYS)}; the "
-            f"rows have {shorten(found, 200)}."
+            f"rows have {shorten(fields, 200)}."
         )
-    if whole_document and len(titled.found) == 1:
-        questions = [replace(one, gold=()) for one in collected.questions]
+    if whole_document and len(builder.found) == 1:
+        questions = [replace(one, gold=()) for one in collector.questions]
     else:
-        questions = collected.questions
-    left_out = (*collected.left_out(), *page_text.left_out(path.name))
-    own = QuestionFile(tuple(questions), path.name, collected.ignored(), left_out)
-    return titled.found, {
-        name: _questions(file, name) if file else own for name, file in sets.items()
+        questions = collector.questions
+    left_out = (*collector.left_out(), *page_text.left_out(path.name))
+    question_file = QuestionFile(tuple(questions), path.name, collector.ignored(), left_out)
+    return builder.found, {
+        name: _questions(file, name) if file else question_file for name, file in sets.items()
     }
 
 
-def _as_written(row: Mapping, text: str) -> str:
+def _published_text(row: Mapping, text: str) -> str:
     """Return a question's text with its blanks as published.
 
     Earlier results of the question are saved under this text.
     """
-    written = row.get("question")
-    return written if isinstance(written, str) and " ".join(written.split()) == text else text
+    raw = row.get("question")
+    return raw if isinstance(raw, str) and " ".join(raw.split()) == text else text
 
 
-def _added(titled: TitledDocuments, one: Passage, text: str) -> str:
+def _add_passage(builder: TitledDocuments, one: Passage, text: str) -> str:
     """Add a passage as a document and return its id.
 
     The id is the passage's title, or its own id for a whole text; else the other of both, else the
     file's name.
     """
-    named = (one.id, one.title) if one.whole else (one.title, one.id)
-    return titled.add(
-        next(filter(None, named), titled.source.split(".")[0]), text, one.title or None
+    names = (one.id, one.title) if one.whole else (one.title, one.id)
+    return builder.add(
+        next(filter(None, names), builder.source.split(".")[0]), text, one.title or None
     )
 
 
@@ -274,7 +274,7 @@ class _PageTexts:
         return ()
 
 
-def read_passage_rows(path: FilePath, sets: Sets, watch: Watch, titled: TitledDocuments) -> Read:
+def read_passage_rows(path: FilePath, sets: Sets, watch: Watch, builder: TitledDocuments) -> Read:
     """Read rows with a title and a text, each a document with its title as id.
 
     HippoRAG's corpora and MultiHop-RAG's have this form. Without a title the row's id is taken.
@@ -286,7 +286,7 @@ def read_passage_rows(path: FilePath, sets: Sets, watch: Watch, titled: TitledDo
     path : the file.
     sets : file of each question set by name; None for the questions of these rows.
     watch : receives the share read and may raise Cancelled.
-    titled : receives the documents.
+    builder : receives the documents.
 
     Returns
     -------
@@ -300,11 +300,11 @@ def read_passage_rows(path: FilePath, sets: Sets, watch: Watch, titled: TitledDo
         with RowErrors(path, where):
             roles = guess_roles([key for key, value in row.items() if value is not None])
             text = row[roles.get("text", "text")]
-            titled.add(str(row[roles.get("title") or roles.get("id") or "title"]), text)
-    return titled.found, {name: _questions(file or path, name) for name, file in sets.items()}
+            builder.add(str(row[roles.get("title") or roles.get("id") or "title"]), text)
+    return builder.found, {name: _questions(file or path, name) for name, file in sets.items()}
 
 
-def read_graphrag_bench(path: FilePath, sets: Sets, watch: Watch, titled: TitledDocuments) -> Read:
+def read_graphrag_bench(path: FilePath, sets: Sets, watch: Watch, builder: TitledDocuments) -> Read:
     """Read GraphRAG-Bench.
 
     Each row with `corpus_name` and `context` is a document. Questions have `answer` and `source`,
@@ -315,7 +315,7 @@ def read_graphrag_bench(path: FilePath, sets: Sets, watch: Watch, titled: Titled
     path : the file.
     sets : file of each question set by name; None for the questions of these rows.
     watch : receives the share read and may raise Cancelled.
-    titled : receives the documents.
+    builder : receives the documents.
 
     Returns
     -------
@@ -331,14 +331,14 @@ def read_graphrag_bench(path: FilePath, sets: Sets, watch: Watch, titled: Titled
     """
     for where, row in file_rows(path, watch, MAX_PUBLISHED_BYTES, longest=MAX_QUESTION_ROW_BYTES):
         with RowErrors(path, where):
-            titled.add(row["corpus_name"], row["context"])
-    sourced = ["source"] if len(titled.found) > 1 else []
-    return titled.found, {
-        name: _questions(file or path, name, *sourced) for name, file in sets.items()
+            builder.add(row["corpus_name"], row["context"])
+    fields = ["source"] if len(builder.found) > 1 else []
+    return builder.found, {
+        name: _questions(file or path, name, *fields) for name, file in sets.items()
     }
 
 
-def read_book(path: FilePath, sets: Sets, watch: Watch, titled: TitledDocuments) -> Read:
+def read_book(path: FilePath, sets: Sets, watch: Watch, builder: TitledDocuments) -> Read:
     """Read one plain text as a document with its file's name as id.
 
     Questions are rows with `question` and `answer` or `answers`.
@@ -348,7 +348,7 @@ def read_book(path: FilePath, sets: Sets, watch: Watch, titled: TitledDocuments)
     path : the file.
     sets : file of each question set by name.
     watch : receives the share read and may raise Cancelled.
-    titled : not used; all readers of published forms have it.
+    builder : not used; all readers of published forms have it.
 
     Returns
     -------

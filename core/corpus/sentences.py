@@ -52,13 +52,13 @@ def sentence_spans(text: str, code: str = "") -> list[Span]:
     >>> [text[start:end] for start, end in sentence_spans(text, "de")]
     ['Am 3. Oktober fuhr sie bzw. Er blieb.', 'Gut.']
     """
-    found, start = [], 0
+    spans, start = [], 0
     for match in SENTENCE_BREAK_MARKS.finditer(text):
         if _is_sentence_end(text, match, code):
-            found.append((start, match.end()))
+            spans.append((start, match.end()))
             start = match.end()
-    found.append((start, len(text)))
-    return [span for begin, end in found if (span := _stripped(text, begin, end))[0] < span[1]]
+    spans.append((start, len(text)))
+    return [span for begin, end in spans if (span := _strip_span(text, begin, end))[0] < span[1]]
 
 
 def _is_sentence_end(text: str, match: re.Match[str], code: str) -> bool:
@@ -72,8 +72,8 @@ def _is_sentence_end(text: str, match: re.Match[str], code: str) -> bool:
         return False
     if (
         marks == "."
-        and (own := _own_abbreviations(code))
-        and own.search(text, max(0, match.start() - MAX_ABBREVIATION_CHARACTERS), match.start())
+        and (pattern := _own_abbreviations(code))
+        and pattern.search(text, max(0, match.start() - MAX_ABBREVIATION_CHARACTERS), match.start())
     ):
         return False
     if (
@@ -91,14 +91,14 @@ def _is_sentence_end(text: str, match: re.Match[str], code: str) -> bool:
 @cache
 def _own_abbreviations(code: str) -> re.Pattern[str] | None:
     """Return a pattern for a language's abbreviations at the end of a text; None if unknown."""
-    known = language(code)
-    if known is None or not known.abbreviations:
+    entry = language(code)
+    if entry is None or not entry.abbreviations:
         return None
     return re.compile(
-        rf"(?:^|[\s(\"'“‘„«])(?:{'|'.join(re.escape(one) for one in known.abbreviations)})$"
+        rf"(?:^|[\s(\"'“‘„«])(?:{'|'.join(re.escape(one) for one in entry.abbreviations)})$"
     )
 
 
-def _stripped(text: str, start: int, end: int) -> Span:
+def _strip_span(text: str, start: int, end: int) -> Span:
     part = text[start:end]
     return start + len(part) - len(part.lstrip()), end - (len(part) - len(part.rstrip()))

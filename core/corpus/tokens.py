@@ -38,10 +38,10 @@ def token_spans(text: str) -> np.ndarray:
     [[0, 2], [3, 5], [5, 6], [7, 9], [10, 13], [13, 14]]
     """
     starts = np.fromiter((match.start() for match in UNBROKEN_WORD.finditer(text)), np.int64)
-    found = [_words[word] for word in UNBROKEN_WORD.findall(text)]
-    if not found:
+    parts = [_words[word] for word in UNBROKEN_WORD.findall(text)]
+    if not parts:
         return np.empty((0, 2), np.int64)
-    return np.concatenate(found) + np.repeat(starts, [len(one) for one in found])[:, None]
+    return np.concatenate(parts) + np.repeat(starts, [len(one) for one in parts])[:, None]
 
 
 class WordTokens(dict[str, np.ndarray]):
@@ -51,46 +51,46 @@ class WordTokens(dict[str, np.ndarray]):
     """
 
     def __missing__(self, word: str) -> np.ndarray:
-        found = _tokenized(word)
+        spans = _tokenize(word)
         if len(word) <= MAX_WORD_CHARACTERS:
             if len(self) >= MAX_CACHED_WORDS:
                 self.clear()
-            self[word] = found
-        return found
+            self[word] = spans
+        return spans
 
 
 _words = WordTokens()
 
 
-def _tokenized(text: str) -> np.ndarray:
+def _tokenize(text: str) -> np.ndarray:
     """Return the tokens of a text without blanks."""
-    tokenizer, unknown = _tokenizer()
+    tokenizer, unknown_id = _tokenizer()
     if len(text) <= PIECE_CHARACTERS:
-        return _offsets(tokenizer.encode(text, add_special_tokens=False), unknown)
-    found = []
+        return _offsets(tokenizer.encode(text, add_special_tokens=False), unknown_id)
+    offsets = []
     pieces = list(_pieces(text))
     for first in range(0, len(pieces), BATCH_PIECES):
         spans = pieces[first : first + BATCH_PIECES]
-        encoded = tokenizer.encode_batch(
+        encodings = tokenizer.encode_batch(
             [text[start:end] for start, end in spans], add_special_tokens=False
         )
-        found += [
-            _offsets(one, unknown) + np.int32(start) for one, (start, _) in zip(encoded, spans)
+        offsets += [
+            _offsets(one, unknown_id) + np.int32(start) for one, (start, _) in zip(encodings, spans)
         ]
-    return np.concatenate(found)
+    return np.concatenate(offsets)
 
 
-def _offsets(encoded: Any, unknown: int) -> np.ndarray:
+def _offsets(encoding: Any, unknown_id: int) -> np.ndarray:
     """Return the start and end of a piece's tokens within it."""
-    offsets = np.array(encoded.offsets, np.int32).reshape(-1, 2)
-    if unknown not in encoded.ids:
+    offsets = np.array(encoding.offsets, np.int32).reshape(-1, 2)
+    if unknown_id not in encoding.ids:
         return offsets
-    strange = np.array(encoded.ids, np.int64) == unknown
+    strange = np.array(encoding.ids, np.int64) == unknown_id
     lengths = np.where(strange, offsets[:, 1] - offsets[:, 0], 1)
     if lengths.max(initial=1) > 1:  # an unknown word has one token for each character
-        within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        positions = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
         strange, offsets = np.repeat(strange, lengths), np.repeat(offsets, lengths, axis=0)
-        offsets[strange, 0] += within[strange]
+        offsets[strange, 0] += positions[strange]
         offsets[strange, 1] = offsets[strange, 0] + 1
     return offsets
 

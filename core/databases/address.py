@@ -89,8 +89,8 @@ def address_of(text: str) -> Address:
         kind = ""
     if not kind:
         schemes = ("sparql+https", "sparql+http", *BOLT_SCHEMES)
-        near = nearest(text.partition("://")[0], schemes)
-        raise BadInput(f"A database is named as {ADDRESS_EXAMPLES}; not “{shorten(text)}”.{near}")
+        hint = nearest(text.partition("://")[0], schemes)
+        raise BadInput(f"A database is named as {ADDRESS_EXAMPLES}; not “{shorten(text)}”.{hint}")
     if not host:
         raise BadInput(f"This address names no host; it should be like {ADDRESS_EXAMPLES}.")
     url = text.removeprefix("sparql+").rstrip("/").partition("#")[0]

@@ -66,7 +66,7 @@ class BoltDatabase:
         # The driver warns of properties that no node has.
         logging.getLogger("neo4j").setLevel(logging.CRITICAL)
 
-    def records(self, query: str, **given: Any) -> Iterator[list[Any]]:
+    def records(self, query: str, **parameters: Any) -> Iterator[list[Any]]:
         """Yield the records of a query.
 
         Another thread reads them, so the caller can give up on a database that stops responding.
@@ -74,7 +74,7 @@ class BoltDatabase:
         batches: Queue[list[list[Any]] | Exception | None] = Queue(4)
         abandoned = threading.Event()
         threading.Thread(
-            target=self._read, args=(query, given, batches, abandoned), daemon=True
+            target=self._read, args=(query, parameters, batches, abandoned), daemon=True
         ).start()
         waited, wait = 0.0, min(PIECE_WAIT_SECONDS, self.limits.seconds)
         try:
@@ -100,24 +100,24 @@ class BoltDatabase:
             abandoned.set()
 
     def _read(
-        self, query: str, given: Mapping[str, Any], batches: Queue, left: threading.Event
+        self, query: str, parameters: Mapping[str, Any], batches: Queue, abandoned: threading.Event
     ) -> None:
         """Put the records into the queue in batches, then None or the error."""
 
         def put(what: Any) -> None:
-            while not left.is_set():
+            while not abandoned.is_set():
                 with suppress(Full):
                     return batches.put(what, timeout=0.2)
 
         try:
             with self._transaction() as transaction:
                 batch: list[list[Any]] = []
-                for record in transaction.run(query, **given):
+                for record in transaction.run(query, **parameters):
                     batch.append(list(record.values()))
                     if len(batch) >= RECORDS_PER_FETCH:
                         put(batch)
                         batch = []
-                    if left.is_set():
+                    if abandoned.is_set():
                         return
                 put(batch)
             put(None)
@@ -128,8 +128,8 @@ class BoltDatabase:
     def _transaction(self) -> Iterator[Any]:
         import neo4j
 
-        name, parted, word = self._key.partition(":")
-        auth = (name, word) if parted else neo4j.bearer_auth(self._key) if self._key else None
+        name, colon, word = self._key.partition(":")
+        auth = (name, word) if colon else neo4j.bearer_auth(self._key) if self._key else None
         with (
             neo4j.GraphDatabase.driver(
                 self.address.url,
@@ -228,7 +228,7 @@ def write_edges_graphml(
     database: BoltDatabase,
     id: str,
     edges: Iterable[tuple[Any, str, Any, list[Any]]],
-    whole: int | None = None,
+    total: int | None = None,
 ) -> tuple[int, int, list[str]]:
     """Write edges and their nodes as GraphML. The nodes are requested from the database.
 
@@ -236,7 +236,7 @@ def write_edges_graphml(
     ----------
     id : the Cypher function that returns ids.
     edges : source, type, target and properties of each.
-    whole : the expected number of edges, if known.
+    total : the expected number of edges, if known.
 
     Returns
     -------
@@ -256,7 +256,7 @@ def write_edges_graphml(
             if not n_written % RECORDS_PER_FETCH:
                 limits.watch.report(
                     f"{n_written:,} relationships",
-                    0.7 * min(1.0, n_written / min(limits.triples, whole or limits.triples)),
+                    0.7 * min(1.0, n_written / min(limits.triples, total or limits.triples)),
                 )
         notes = _write_nodes(out, database, id, list(nodes))
         out.write("</graph></graphml>\n")
@@ -298,13 +298,13 @@ def _edges(
             if relationship.element_id in seen_ids or None in relationship.nodes:
                 continue
             seen_ids.add(relationship.element_id)
-            ends = [
+            end_ids = [
                 node.element_id if id == ID_FUNCTION else node.id for node in relationship.nodes
             ]
             yield (
-                ends[0],
+                end_ids[0],
                 relationship.type,
-                ends[1],
+                end_ids[1],
                 [
                     [key, value]
                     for key, value in relationship.items()
@@ -327,9 +327,9 @@ def _relationships(value: Any) -> Iterator[Any]:
             yield from _relationships(one)
 
 
-def _write_edge(out: TextIO, source: Any, kind: str, target: Any, taken: list[Any]) -> None:
-    ends = f"source={quoteattr(_text(source))} target={quoteattr(_text(target))}"
-    out.write(f"<edge {ends}>{_data('type', kind)}{_properties(taken)}</edge>\n")
+def _write_edge(out: TextIO, source: Any, kind: str, target: Any, pairs: list[Any]) -> None:
+    attributes = f"source={quoteattr(_text(source))} target={quoteattr(_text(target))}"
+    out.write(f"<edge {attributes}>{_data('type', kind)}{_properties(pairs)}</edge>\n")
 
 
 @dataclass
@@ -346,9 +346,9 @@ class _CopiedProperties:
             for key, number in self.naming.most_common()
         ]
         if self.uncopied:
-            shown = ", ".join(key for key, _ in self.uncopied.most_common(8))
+            names = ", ".join(key for key, _ in self.uncopied.most_common(8))
             more = " …" * (len(self.uncopied) > 8)
-            notes.append(f"Properties of nodes that were not copied: {shown}{more}.")
+            notes.append(f"Properties of nodes that were not copied: {names}{more}.")
         return notes
 
 
@@ -358,15 +358,15 @@ def _write_nodes(out: TextIO, database: BoltDatabase, id: str, ids: list[Any]) -
     Returns sentences on their names and on properties that were not copied.
     """
     query = NODES_QUERY.format(id=id, taken=PROPERTIES_PATTERN.format("n", "wanted"))
-    copied = _CopiedProperties()
-    for at in range(0, len(ids), NODES_PER_REQUEST):
-        database.limits.watch.report("Nodes", 0.7 + 0.3 * at / len(ids))
-        _write_batch(out, database, query, ids[at : at + NODES_PER_REQUEST], copied)
-    return copied.notes()
+    tally = _CopiedProperties()
+    for start in range(0, len(ids), NODES_PER_REQUEST):
+        database.limits.watch.report("Nodes", 0.7 + 0.3 * start / len(ids))
+        _write_batch(out, database, query, ids[start : start + NODES_PER_REQUEST], tally)
+    return tally.notes()
 
 
 def _write_batch(
-    out: TextIO, database: BoltDatabase, query: str, ids: list[Any], copied: _CopiedProperties
+    out: TextIO, database: BoltDatabase, query: str, ids: list[Any], tally: _CopiedProperties
 ) -> None:
     """Write each node that the database still has, then the deleted ones."""
     wanted_keys = list(NODE_PROPERTIES)
@@ -375,9 +375,9 @@ def _write_batch(
         if node_id in seen_ids:
             continue
         seen_ids.add(node_id)
-        copied.uncopied.update(key for key in keys if key.lower() not in NODE_PROPERTIES)
+        tally.uncopied.update(key for key in keys if key.lower() not in NODE_PROPERTIES)
         name, name_data = _naming_property(properties)
-        copied.naming.update([name] if name else [])
+        tally.naming.update([name] if name else [])
         label_data = _data("labels", "".join(f":{label}" for label in labels)) if labels else ""
         other_properties = [
             [key, value] for key, value in properties if str(key).lower() not in OTHER_NAMES
@@ -401,10 +401,10 @@ def _naming_property(properties: list[Any]) -> tuple[str, str]:
     return name, _data("name", lower[name]) if name else ""
 
 
-def _properties(taken: list[Any]) -> str:
+def _properties(pairs: list[Any]) -> str:
     return "".join(
         _data(str(key).lower(), value)
-        for key, value in taken
+        for key, value in pairs
         if isinstance(value, str | int | float | list) and value != ""
     )
 

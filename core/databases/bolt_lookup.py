@@ -66,10 +66,10 @@ class BoltLookup(DatabaseLookup):
             return by_id
         lower = {name.lower() for name in names}
         keys = [*NODE_LABELS, *OTHER_NAMES]
-        found = self.database.records(
+        records = self.database.records(
             ANY_CASE_QUERY.format(id=self._id), keys=keys, names=list(lower), most=MAX_ALIKE_NODES
         )
-        return {**by_id, **self._by_name(found, lower, lambda name: str(name).lower())}
+        return {**by_id, **self._by_name(records, lower, lambda name: str(name).lower())}
 
     def _of_ids(self, names: Sequence[str]) -> dict[str, list[Any]]:
         """Return the nodes whose ids are the names, or stand behind them.
@@ -96,12 +96,12 @@ class BoltLookup(DatabaseLookup):
 
     @staticmethod
     def _by_name(
-        records: Iterable[list[Any]], wanted: set[str], form: Any
+        records: Iterable[list[Any]], keys: set[str], form: Any
     ) -> Mapping[str, Collection[Any]]:
         nodes_by_name: dict[str, dict[Any, None]] = {}
         for node, node_names in records:
             name = next(
-                (str(name) for name in node_names if name is not None and form(name) in wanted),
+                (str(name) for name in node_names if name is not None and form(name) in keys),
                 None,
             )
             if name is not None:
@@ -130,9 +130,9 @@ class BoltLookup(DatabaseLookup):
                 text, ids=list(things), wanted=list(EDGE_PROPERTIES), most=each + 1
             ):
                 full.update([node] if len(some) > each else [])
-                for key, kind, other, taken in some[:each]:
+                for key, kind, other, properties in some[:each]:
                     head, tail = (node, other) if query is OUT_EDGES_QUERY else (other, node)
-                    edges.append(DatabaseEdge(key, head, tail, (head, kind, tail, taken)))
+                    edges.append(DatabaseEdge(key, head, tail, (head, kind, tail, properties)))
         return edges, full
 
     def write(

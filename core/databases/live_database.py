@@ -142,7 +142,7 @@ class LiveDatabase:
 
     def __init__(self, name: str, settings: LiveSettings):
         self.name, self.settings, self.address = name, settings, address_of(settings.address)
-        self._known: LRUCache[tuple, Any] = LRUCache(MAX_NEIGHBOURHOODS)
+        self._cache: LRUCache[tuple, Any] = LRUCache(MAX_NEIGHBOURHOODS)
         self._lock = threading.Lock()
 
     @property
@@ -159,17 +159,18 @@ class LiveDatabase:
     @property
     def words(self) -> str:
         """A sentence on its address and on how much is fetched."""
-        given = self.settings
+        settings = self.settings
         return (
-            f"Asked live at {self.address.title}: of each question {_hops(given.hops)} around its "
-            f"entities, at most {given.edges:,} "
-            f"triples, {given.each:,} each way at an entity."
+            f"Asked live at {self.address.title}: of each question {_hops(settings.hops)} around "
+            "its "
+            f"entities, at most {settings.edges:,} "
+            f"triples, {settings.each:,} each way at an entity."
         )
 
     def forget(self) -> None:
         """Drop what was fetched, so that it is fetched again."""
         with self._lock:
-            self._known.clear()
+            self._cache.clear()
 
     def try_it(self, watch: Watch = NO_WATCH) -> None:
         """Send a minimal query. Raises BadInput if the database does not answer."""
@@ -182,19 +183,19 @@ class LiveDatabase:
         once, while it is remembered. Raises UnknownEntity, BadInput if the database fails, and what
         `watch` raises.
         """
-        asked = tuple(
+        query = tuple(
             dict.fromkeys(" ".join(entity.split()) for entity in entities)
         ) or check_question(text)
-        starts = self._once(("starts", asked), lambda: self._starts(asked, watch))
-        return self._once(("near", starts), lambda: self._near(starts, watch))
+        starts = self._get_or_make(("starts", query), lambda: self._starts(query, watch))
+        return self._get_or_make(("near", starts), lambda: self._neighbourhood(starts, watch))
 
-    def _once(self, key: tuple, make: Callable[[], Any]) -> Any:
+    def _get_or_make(self, key: tuple, make: Callable[[], Any]) -> Any:
         with self._lock:
-            if key in self._known:
-                return self._known[key]
-        made = make()
+            if key in self._cache:
+                return self._cache[key]
+        value = make()
         with self._lock:
-            return self._known.setdefault(key, made)
+            return self._cache.setdefault(key, value)
 
     def _reach(self, watch: Watch = NO_WATCH) -> DatabaseLookup:
         settings = self.settings
@@ -215,20 +216,20 @@ class LiveDatabase:
             )
         return BoltLookup(bolt.BoltDatabase(self.address, key, limits))
 
-    def _starts(self, asked: str | tuple[str, ...], watch: Watch) -> StartNodes:
+    def _starts(self, query: str | tuple[str, ...], watch: Watch) -> StartNodes:
         reach = self._reach(watch)
         watch.report("Looking for the entities", 0.0)
-        found = (
-            self._mentioned(reach, asked) if isinstance(asked, str) else self._called(reach, asked)
+        nodes = (
+            self._mentions(reach, query) if isinstance(query, str) else self._by_names(reach, query)
         )
-        return StartNodes(found, reach.partial)
+        return StartNodes(nodes, reach.partial)
 
-    def _called(
-        self, reach: DatabaseLookup, asked: tuple[str, ...]
+    def _by_names(
+        self, reach: DatabaseLookup, names: tuple[str, ...]
     ) -> tuple[tuple[str, Id, int], ...]:
         """Return the things of these names."""
-        things_by_name = reach.named(asked)
-        missing = [name for name in asked if not things_by_name.get(name)]
+        things_by_name = reach.named(names)
+        missing = [name for name in names if not things_by_name.get(name)]
         alike = {}
         if missing:
             alike = {
@@ -245,10 +246,10 @@ class LiveDatabase:
                     ),
                 )
         return tuple(
-            self._best(reach, name, things_by_name.get(name) or alike[fold(name)]) for name in asked
+            self._best(reach, name, things_by_name.get(name) or alike[fold(name)]) for name in names
         )
 
-    def _mentioned(self, reach: DatabaseLookup, text: str) -> tuple[tuple[str, Id, int], ...]:
+    def _mentions(self, reach: DatabaseLookup, text: str) -> tuple[tuple[str, Id, int], ...]:
         """Return the things that a question names.
 
         They are chosen among its spans by the rules for names in local graphs.
@@ -283,8 +284,8 @@ class LiveDatabase:
         counts = reach.degrees(several) if len(several) > 1 else {}
         return name, max(several, key=lambda one: counts.get(one, 0)), len(several)
 
-    def _near(self, looked_up: StartNodes, watch: Watch) -> Graph:
-        reach, settings, start_things = self._reach(watch), self.settings, looked_up.found
+    def _neighbourhood(self, start_nodes: StartNodes, watch: Watch) -> Graph:
+        reach, settings, start_things = self._reach(watch), self.settings, start_nodes.found
         starts = list(dict.fromkeys(thing for _, thing, _ in start_things))
         neighbourhood = fetch_neighbourhood(
             reach, starts, settings.hops, settings.each, settings.edges, settings.seconds
@@ -312,36 +313,38 @@ class LiveDatabase:
             notes.append(
                 f"There are no triples about {shorten(', '.join(set(all_start_names).difference(start_names)))}."
             )
-        notes += [_note_incomplete(looked_up.partial).strip()] if looked_up.partial else []
+        notes += [_note_incomplete(start_nodes.partial).strip()] if start_nodes.partial else []
         return replace(graph, fetched=FetchedPart(start_names, tuple(notes)))
 
     def _notes(
         self,
         graph: Graph,
-        near: DatabaseNeighbourhood,
+        part: DatabaseNeighbourhood,
         names: str,
         several: Sequence[tuple[str, Id, int]],
     ) -> Iterator[str]:
         """Yield sentences on what was fetched and left out."""
         settings = self.settings
         yield (
-            f"{LIVE_NOTE_START}{_many(graph.n_edges, 'triple')} within {_hops(settings.hops)} of "
+            f"{LIVE_NOTE_START}{_count_text(graph.n_edges, 'triple')} within "
+            f"{_hops(settings.hops)} of "
             f"{names}, from {self.address.title}."
         )
-        if near.full:
-            subject_and_verb = "entity has" if len(near.full) == 1 else "entities have"
+        if part.full:
+            subject_and_verb = "entity has" if len(part.full) == 1 else "entities have"
             yield (
-                f"{len(near.full):,} {subject_and_verb} more than {settings.each:,} triples one way; the rest "
+                f"{len(part.full):,} {subject_and_verb} more than {settings.each:,} triples one "
+                "way; the rest "
                 "was left out."
             )
-        if near.stopped:
+        if part.stopped:
             yield (
-                f"Not asked for their triples: {near.left:,} of the last hop's entities, as "
-                f"{near.stopped}."
+                f"Not asked for their triples: {part.left:,} of the last hop's entities, as "
+                f"{part.stopped}."
             )
-        if near.blank:
+        if part.blank:
             yield (
-                f"{_many(len(near.blank), 'thing')} without a name of its own, or a literal, "
+                f"{_count_text(len(part.blank), 'thing')} without a name of its own, or a literal, "
                 "from which nothing more was asked."
             )
         for name, thing, count in several:
@@ -376,7 +379,7 @@ def save_live(folder: Path, settings: LiveSettings) -> None:
         ) from None
 
 
-def _many(number: int, what: str) -> str:
+def _count_text(number: int, what: str) -> str:
     return f"{number:,} {what}{'s' * (number != 1)}"
 
 
@@ -386,7 +389,7 @@ def _note_incomplete(said: str) -> str:
 
 
 def _hops(number: int) -> str:
-    return _many(number, "hop")
+    return _count_text(number, "hop")
 
 
 def _name_spans(text: str) -> Iterator[str]:
@@ -395,7 +398,7 @@ def _name_spans(text: str) -> Iterator[str]:
     They end at words, and also at blanks for names such as Mother!
     """
     words = words_of(text)
-    ends = {
+    stops = {
         word.end: WORD_END.match(text, word.end).end()  # type: ignore[union-attr]
         for word in words
     }
@@ -408,7 +411,7 @@ def _name_spans(text: str) -> Iterator[str]:
     for first_word, word_stop in spans[-MAX_QUESTION_SPANS:]:
         start, end = words[first_word].start, words[word_stop - 1].end
         yield from dict.fromkeys(
-            (text[start : ends[end]], text[start : ends[end]].rstrip("?.,;:"), text[start:end])
+            (text[start : stops[end]], text[start : stops[end]].rstrip("?.,;:"), text[start:end])
         )
 
 

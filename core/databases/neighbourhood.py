@@ -147,7 +147,7 @@ class DatabaseNeighbourhood:
 
 
 def fetch_neighbourhood(
-    reach: DatabaseLookup, starts: Collection[Id], hops: int, each: int, most: int, seconds: float
+    reach: DatabaseLookup, starts: Collection[Id], hops: int, each: int, limit: int, seconds: float
 ) -> DatabaseNeighbourhood:
     """Return the edges within some hops of the starts, breadth first.
 
@@ -157,7 +157,7 @@ def fetch_neighbourhood(
     Parameters
     ----------
     each : edges out of a thing, and into it.
-    most : edges in all; no request begins once that many are found.
+    limit : edges in all; no request begins once that many are found.
     seconds : time after which no request begins.
     """
     deadline, neighbourhood = time.monotonic() + seconds, DatabaseNeighbourhood()
@@ -167,7 +167,7 @@ def fetch_neighbourhood(
         neighbourhood.blank.update(set(frontier).difference(expandable))
         frontier = []
         for batch_start in range(0, len(expandable), reach.batch):
-            neighbourhood.stopped = _why_stop(len(neighbourhood.edges), most, deadline, seconds)
+            neighbourhood.stopped = _why_stop(len(neighbourhood.edges), limit, deadline, seconds)
             if neighbourhood.stopped:
                 neighbourhood.left = len(expandable) - batch_start
                 return neighbourhood
@@ -178,9 +178,9 @@ def fetch_neighbourhood(
             edges, full = reach.edges(expandable[batch_start : batch_start + reach.batch], each)
             neighbourhood.full |= full
             for edge in edges:
-                if len(neighbourhood.edges) >= most and edge.key not in neighbourhood.edges:
+                if len(neighbourhood.edges) >= limit and edge.key not in neighbourhood.edges:
                     neighbourhood.stopped, neighbourhood.left = (
-                        f"{most:,} edges are the most that are fetched",
+                        f"{limit:,} edges are the most that are fetched",
                         len(expandable) - batch_start,
                     )
                     return neighbourhood
@@ -191,7 +191,7 @@ def fetch_neighbourhood(
     return neighbourhood
 
 
-def _why_stop(edges: int, most: int, until: float, seconds: float) -> str:
-    if edges >= most:
-        return f"{most:,} edges are the most that are fetched"
-    return f"{seconds:g} s had passed" if time.monotonic() > until else ""
+def _why_stop(edges: int, limit: int, deadline: float, seconds: float) -> str:
+    if edges >= limit:
+        return f"{limit:,} edges are the most that are fetched"
+    return f"{seconds:g} s had passed" if time.monotonic() > deadline else ""

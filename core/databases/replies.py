@@ -44,16 +44,16 @@ class HttpReply:
     def __init__(self, send: Callable[[], Any], limits: CopyLimits, who: str):
         self._limits, self._who = limits, who
         self._pieces: Queue[Any] = Queue(HTTP_REPLY.max_pieces_ahead)
-        self._left = threading.Event()
-        self._rest, self._ended = b"", False
-        self._count, self._received = 0, 0
-        self._asked = time.monotonic()
+        self._abandoned = threading.Event()
+        self._buffer, self._at_end = b"", False
+        self._count, self._n_received = 0, 0
+        self._sent_at = time.monotonic()
         self._began: float | None = None
         threading.Thread(target=self._fetch, args=(send,), daemon=True).start()
         try:
-            self.response = self._next()
+            self.response = self._next_item()
         except BaseException:
-            self._left.set()
+            self._abandoned.set()
             raise
         self._began = time.monotonic()
 
@@ -61,7 +61,7 @@ class HttpReply:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._left.set()  # the thread closes the connection
+        self._abandoned.set()  # the thread closes the connection
 
     @property
     def type(self) -> str:
@@ -76,11 +76,11 @@ class HttpReply:
     def read(self, size: int = -1) -> bytes:
         """Return the next bytes, at most `HTTP_REPLY.piece_bytes`; empty at the end."""
         piece_size = HTTP_REPLY.piece_bytes if size < 0 else min(size, HTTP_REPLY.piece_bytes)
-        while len(self._rest) < piece_size and not self._ended:
-            piece, self._received = self._next()
-            self._ended = not piece
-            self._take(piece)
-        data, self._rest = self._rest[:piece_size], self._rest[piece_size:]
+        while len(self._buffer) < piece_size and not self._at_end:
+            piece, self._n_received = self._next_item()
+            self._at_end = not piece
+            self._add_piece(piece)
+        data, self._buffer = self._buffer[:piece_size], self._buffer[piece_size:]
         return data
 
     def start(self, size: int) -> str:
@@ -89,11 +89,11 @@ class HttpReply:
             return self.read(size).decode("utf-8", "replace")
         return ""
 
-    def _take(self, piece: bytes) -> None:
-        self._rest += piece
+    def _add_piece(self, piece: bytes) -> None:
+        self._buffer += piece
         self._count += len(piece)
         if self._count > max(
-            HTTP_REPLY.expansion_from_bytes, HTTP_REPLY.max_expansion * self._received
+            HTTP_REPLY.expansion_from_bytes, HTTP_REPLY.max_expansion * self._n_received
         ):
             raise BadInput(
                 f"{self._who} sends what unpacks to over {HTTP_REPLY.max_expansion} times its "
@@ -102,24 +102,24 @@ class HttpReply:
             )
         self._limits.took(len(piece), self._who)
 
-    def _next(self) -> Any:
+    def _next_item(self) -> Any:
         """Return the next item from the thread. Raises what the thread raised."""
         while True:
             self._limits.took(0, self._who)
             try:
-                received = self._pieces.get(timeout=HTTP_REPLY.check_seconds)
+                item = self._pieces.get(timeout=HTTP_REPLY.check_seconds)
             except Empty:
                 self._check_speed()
                 continue
-            if isinstance(received, Exception):
-                raise received
+            if isinstance(item, Exception):
+                raise item
             self._check_speed()
-            return received
+            return item
 
     def _check_speed(self) -> None:
         now = time.monotonic()
         if self._began is None:
-            if now - self._asked > HTTP_REPLY.header_seconds:
+            if now - self._sent_at > HTTP_REPLY.header_seconds:
                 raise BadInput(
                     f"{self._who} did not answer within {HTTP_REPLY.header_seconds:g} s."
                 )
@@ -138,20 +138,20 @@ class HttpReply:
                 self._put(response)
                 raw = response.raw
                 piece = b"."
-                while piece and not self._left.is_set():
+                while piece and not self._abandoned.is_set():
                     piece = raw.read1(HTTP_REPLY.piece_bytes, decode_content=True)
                     self._put((piece, raw.tell()))
         except Exception as error:  # the waiting thread reports the error
             self._put(error)
 
     def _put(self, what: Any) -> None:
-        while not self._left.is_set():
+        while not self._abandoned.is_set():
             with suppress(Full):
                 return self._pieces.put(what, timeout=HTTP_REPLY.check_seconds)
 
 
 def check_packing(response: Any, who: str) -> None:
     """Raise BadInput if a reply is packed in an unrequested way, or twice."""
-    packed = response.headers.get("Content-Encoding", "").strip().lower()
-    if packed not in REPLY_PACKINGS:
-        raise BadInput(f"{who} packs its answer as “{packed[:40]}”, which was not asked for.")
+    packing = response.headers.get("Content-Encoding", "").strip().lower()
+    if packing not in REPLY_PACKINGS:
+        raise BadInput(f"{who} packs its answer as “{packing[:40]}”, which was not asked for.")

@@ -83,21 +83,21 @@ class SparqlEndpoint:
         self._session.headers["User-Agent"] = (
             "Hopscope (graph retrieval; https://www.w3.org/TR/sparql11-protocol/)"
         )
-        self._session.auth = _authorised(key)
+        self._session.auth = _auth_hook(key)
 
     def rows(
-        self, query: str, names: tuple[str, ...] = (), most: int | None = None
+        self, query: str, names: tuple[str, ...] = (), max_rows: int | None = None
     ) -> Iterator[tuple[Any, ...]]:
         """Read the values of a SELECT.
 
         Afterwards `partial` is set if the server left out rows, and `overfull` if it sent more than
-        `most`.
+        `max_rows`.
 
         Parameters
         ----------
         query : a SELECT.
         names : the variables that are wanted; empty for its first three.
-        most : rows that are read; further rows are ignored.
+        max_rows : rows that are read; further rows are ignored.
 
         Returns
         -------
@@ -106,7 +106,7 @@ class SparqlEndpoint:
         count = 0
         with self._answer(query, ROWS_MEDIA_TYPE) as reply:
             for row in sparql_rows.result_rows(reply, self.address.title, names):
-                if count == most:
+                if count == max_rows:
                     self.overfull = True
                     return
                 count += 1
@@ -121,8 +121,8 @@ class SparqlEndpoint:
         with self._answer(query, f"{TRIPLES_MEDIA_TYPE}, text/turtle;q=0.9") as reply:
             format = RdfFormat.TURTLE if "turtle" in reply.type else RdfFormat.N_TRIPLES
             source: Any = NestingGuard(reply)
-            found = self._parsed(lambda: parse(source, format=format, base_iri=self.address.url))
-            while (one := self._parsed(lambda: next(found, None))) is not None:
+            parser = self._parse(lambda: parse(source, format=format, base_iri=self.address.url))
+            while (one := self._parse(lambda: next(parser, None))) is not None:
                 count += 1
                 yield one.subject, one.predicate, one.object
             self.partial = _note_left_out(reply.response.headers, count)
@@ -139,7 +139,7 @@ class SparqlEndpoint:
             return None if self.partial or not rows else count_in_term(rows[0][0])
         return None
 
-    def _parsed(self, step: Any) -> Any:
+    def _parse(self, step: Any) -> Any:
         try:
             return step()
         except (SyntaxError, ValueError) as error:
@@ -248,13 +248,13 @@ def _note_left_out(headers: Mapping[str, str], count: int) -> str:
             headers.get("X-SQL-Message", ""), SPARQL_LIMITS.max_message_characters
         ).rstrip(".")
         return f"It gave a part of the rows only{': ' + said if said else ''}."
-    most = headers.get("X-SPARQL-MaxRows", "").strip()
-    if COUNT_DIGITS.fullmatch(most) and 0 < int(most) <= count:
-        return f"It gives {int(most):,} rows of a query at most, so there may be more."
+    max_rows = headers.get("X-SPARQL-MaxRows", "").strip()
+    if COUNT_DIGITS.fullmatch(max_rows) and 0 < int(max_rows) <= count:
+        return f"It gives {int(max_rows):,} rows of a query at most, so there may be more."
     return ""
 
 
-def _authorised(key: str) -> Any:
+def _auth_hook(key: str) -> Any:
     """Return a function that adds a key to a request.
 
     A key `name:password` is sent as basic authentication, any other as a token. Without a key
@@ -262,9 +262,9 @@ def _authorised(key: str) -> Any:
     """
     import base64
 
-    name, parted, _ = key.partition(":")
+    name, colon, _ = key.partition(":")
     value = (
-        "Basic " + base64.b64encode(key.encode()).decode() if parted and name else f"Bearer {key}"
+        "Basic " + base64.b64encode(key.encode()).decode() if colon and name else f"Bearer {key}"
     )
 
     def add(request: Any) -> Any:
@@ -280,8 +280,8 @@ def query_form(query: str) -> str:
 
     Raises BadInput for any other, such as one that changes data.
     """
-    found = QUERY_FORM.search(COMMENT.sub("", IRI.sub("<>", query)))
-    form = found[1].upper() if found else ""
+    match = QUERY_FORM.search(COMMENT.sub("", IRI.sub("<>", query)))
+    form = match[1].upper() if match else ""
     if form not in ("SELECT", "CONSTRUCT", "DESCRIBE"):
         raise BadInput(
             "A query for a graph is a SELECT of three variables (head, relation, tail), a "
@@ -330,18 +330,18 @@ def copy_endpoint(
     return [endpoint_copy.said(), *notes]
 
 
-def labels_pattern(graphs: str, given: str = "") -> str:
+def labels_pattern(graphs: str, values: str = "") -> str:
     """Return the pattern of labels: ?s has the label ?o by the relation ?p.
 
     Parameters
     ----------
     graphs : `DEFAULT_GRAPH_PATTERN` or `NAMED_GRAPHS_PATTERN`.
-    given : a pattern that binds ?s or ?o. It is repeated for each relation, as servers look up
+    values : a pattern that binds ?s or ?o. It is repeated for each relation, as servers look up
     bound
         variables, but read everything to join unbound ones.
     """
     parts = (
-        f"{{ {given} {graphs.replace(DEFAULT_GRAPH_PATTERN, f'?s <{one}> ?o')} BIND(<{one}> AS ?p) }}"
+        f"{{ {values} {graphs.replace(DEFAULT_GRAPH_PATTERN, f'?s <{one}> ?o')} BIND(<{one}> AS ?p) }}"
         for one in LABEL_IRIS
     )
     return " UNION ".join(parts)
@@ -356,9 +356,9 @@ class EndpointCopy:
         self.example = ""  # a text that was no valid term
         self.labels_missing = ""  # a sentence if the server returned only some labels
         self.there: int | None = None  # number of rows of the whole
-        self._seen = set[int]()  # hashes of lines
+        self._line_hashes = set[int]()  # hashes of lines
         self._things: dict[str, None] = {}
-        self._labelled: set[str] = set()
+        self._labelled_iris: set[str] = set()
 
     def own(self, out: BinaryIO, query: str, notes: list[str]) -> None:
         """Copy the rows of a query. A note says if the server returned only some."""
@@ -367,32 +367,32 @@ class EndpointCopy:
         if self.endpoint.partial and not self.cut:
             notes.append(f"Not all is here. {self.endpoint.partial} {PAGES_ADVICE}")
 
-    def all(self, out: BinaryIO, rest: str, notes: list[str]) -> None:
+    def all(self, out: BinaryIO, suffix: str, notes: list[str]) -> None:
         """Copy page by page, until a page is empty."""
-        pattern = DEFAULT_GRAPH_PATTERN + rest
+        pattern = DEFAULT_GRAPH_PATTERN + suffix
         variables: tuple[str, ...] = ("s", "p", "o")
         if not self.endpoint.has_rows(pattern):
-            pattern, variables = NAMED_GRAPHS_PATTERN + rest, ("s", "p", "o", "g")
+            pattern, variables = NAMED_GRAPHS_PATTERN + suffix, ("s", "p", "o", "g")
             notes.append("Its default graph is empty; all its named graphs are read as one.")
         self.there = self.endpoint.count(pattern) or None
         select = f"SELECT {' '.join(f'?{one}' for one in variables)} WHERE {{ {pattern} }}"
         offset = pages = 0
-        before: set[int] = set()
+        last_page: set[int] = set()
         while not self.cut and offset != self.there:
             if pages == SPARQL_LIMITS.max_pages:
                 raise BadInput(f"{self.endpoint.address.title} gives too few rows at a time.")
-            most = min(SPARQL_LIMITS.page_rows, self.limits.triples - self.written + 1)
-            rows = self.endpoint.rows(f"{select} LIMIT {most} OFFSET {offset}", variables)
+            page_size = min(SPARQL_LIMITS.page_rows, self.limits.triples - self.written + 1)
+            rows = self.endpoint.rows(f"{select} LIMIT {page_size} OFFSET {offset}", variables)
             page: set[int] = set()
             read = self.take(out, rows, page)
             if not read:
                 self._check_whole()
                 break
             offset, pages = offset + read, pages + 1
-            if page <= before:
+            if page <= last_page:
                 notes.append(REPEATED_ROWS_FAULT)
                 break
-            before = page
+            last_page = page
         if pages > 1:
             notes.append(
                 f"Read in {pages:,} pages in the order of the server; what it changed "
@@ -425,38 +425,38 @@ class EndpointCopy:
                 page.add(hash(tuple(map(_key, row))))
             line = _line(row)
             if not line:
-                self._left_out(row)
+                self._count_misfit(row)
                 continue
-            if hash(line) in self._seen:
+            if hash(line) in self._line_hashes:
                 continue
             if self.written >= self.limits.triples:
                 self.cut = True
                 break
             out.write(line)
-            self._seen.add(hash(line))
-            self._noted(row)
+            self._line_hashes.add(hash(line))
+            self._count_statement(row)
         return number
 
-    def _left_out(self, row: tuple[Any, ...]) -> None:
+    def _count_misfit(self, row: tuple[Any, ...]) -> None:
         """Count a row that is no triple, and keep the first invalid term."""
         self.odd += 1
         misfits = [term.text for term in row if isinstance(term, InvalidTerm)]
         if misfits and not self.example:
             self.example = misfits[0]
 
-    def _noted(self, row: tuple[Any, ...]) -> None:
+    def _count_statement(self, row: tuple[Any, ...]) -> None:
         """Count a written statement and the things that it names."""
         from pyoxigraph import Literal, NamedNode
 
         row = row[:3]
         self.written += 1
         if isinstance(row[2], Literal) and row[1].value in LABEL_IRIS:
-            self._labelled.add(row[0].value)
+            self._labelled_iris.add(row[0].value)
         self._things.update((term.value, None) for term in row if isinstance(term, NamedNode))
         if not self.written % 1000:
-            whole = min(self.limits.triples, self.there or self.limits.triples)
+            total = min(self.limits.triples, self.there or self.limits.triples)
             self.limits.watch.report(
-                f"{self.written:,} triples", min(0.9, 0.9 * self.written / whole)
+                f"{self.written:,} triples", min(0.9, 0.9 * self.written / total)
             )
 
     def labels(self, out: BinaryIO, language: str, notes: list[str]) -> None:
@@ -466,27 +466,27 @@ class EndpointCopy:
         language. Things that have none of these get labels in any language. If the endpoint fails,
         a note says so.
         """
-        unlabelled = dict.fromkeys(
+        missing = dict.fromkeys(
             one
             for thing in self._things
-            if thing not in self._labelled
-            for one in (_labelled_as(thing),)
+            if thing not in self._labelled_iris
+            for one in (_label_owner(thing),)
             if one
         )
-        requested = [
-            one for one in unlabelled if one not in self._labelled and IRI.fullmatch(f"<{one}>")
+        targets = [
+            one for one in missing if one not in self._labelled_iris and IRI.fullmatch(f"<{one}>")
         ][: SPARQL_LIMITS.max_labelled_things]
-        if len(unlabelled) > SPARQL_LIMITS.max_labelled_things:
+        if len(missing) > SPARQL_LIMITS.max_labelled_things:
             notes.append(
                 f"Labels were asked for of {SPARQL_LIMITS.max_labelled_things:,} of "
-                f"{len(unlabelled):,} things without one."
+                f"{len(missing):,} things without one."
             )
         tags = " || ".join(
             f'LANGMATCHES(LANG(?o), "{tag}")' for tag in languages_of_labels(language)
         )
         rules = [f'FILTER(LANG(?o) = "" || {tags})', ""]
         for rule in rules:
-            remaining = [one for one in requested if one not in self._labelled]
+            remaining = [one for one in targets if one not in self._labelled_iris]
             for batch_start in range(0, len(remaining), SPARQL_LIMITS.labels_per_request):
                 self.limits.watch.report("Labels", 0.9 + 0.1 * batch_start / len(remaining))
                 try:
@@ -504,8 +504,8 @@ class EndpointCopy:
     def _label(self, out: BinaryIO, things: Sequence[str], rule: str) -> None:
         from pyoxigraph import Literal, NamedNode
 
-        given = f"VALUES ?s {{ {' '.join(f'<{one}>' for one in things)} }}"
-        query = f"SELECT ?s ?p ?o WHERE {{ {labels_pattern(self.graphs, given)} {rule} }}"
+        values = f"VALUES ?s {{ {' '.join(f'<{one}>' for one in things)} }}"
+        query = f"SELECT ?s ?p ?o WHERE {{ {labels_pattern(self.graphs, values)} {rule} }}"
         for row in self.endpoint.rows(query, ("s", "p", "o")):
             if (
                 isinstance(row[0], NamedNode)
@@ -513,15 +513,15 @@ class EndpointCopy:
                 and isinstance(row[2], Literal)
             ):
                 out.write(f"{row[0]} {row[1]} {row[2]} .\n".encode())
-                self._labelled.add(row[0].value)
+                self._labelled_iris.add(row[0].value)
         self.labels_missing = self.labels_missing or self.endpoint.partial
 
     def said(self) -> str:
         """Return a sentence on what was copied and left out."""
-        whole = (
+        total = (
             f" of {self.there:,}" if self.there is not None and self.there != self.written else ""
         )
-        text = f"{self.written:,}{whole} triples copied from {self.endpoint.address.title}"
+        text = f"{self.written:,}{total} triples copied from {self.endpoint.address.title}"
         if not self.cut and self.there and self.there > self.written + self.odd:
             text += ", the others being the same in another graph, or not given"
         if self.cut:
@@ -562,10 +562,10 @@ def _line(row: tuple[Any, ...]) -> bytes:
     return line if len(line) < MAX_LINE_BYTES else b""
 
 
-def _labelled_as(iri: str) -> str:
+def _label_owner(iri: str) -> str:
     """Return the thing that carries a thing's label.
 
     For a relation of Wikidata this is its property, else the thing itself.
     """
-    found = WIKIDATA_PROPERTY.fullmatch(iri)
-    return f"http://www.wikidata.org/entity/{found[1]}" if found else iri
+    match = WIKIDATA_PROPERTY.fullmatch(iri)
+    return f"http://www.wikidata.org/entity/{match[1]}" if match else iri

@@ -75,7 +75,7 @@ class SparqlLookup(DatabaseLookup):
         ]
         for batch_start in range(0, len(labels), LITERALS_PER_REQUEST):
             label_batch = " ".join(labels[batch_start : batch_start + LITERALS_PER_REQUEST])
-            self._named_into(
+            self._add_named(
                 things_by_name,
                 labels_pattern(self._graphs, f"VALUES ?o {{ {label_batch} }}"),
                 lambda label: label.value,
@@ -93,36 +93,36 @@ class SparqlLookup(DatabaseLookup):
         lower_names = ", ".join(str(Literal(name.lower())) for name in names)
         if self.language != NO_LABELS:
             pattern = f"{labels_pattern(self._graphs)} FILTER(LCASE(STR(?o)) IN ({lower_names}))"
-            self._named_into(things_by_name, pattern, lambda label: label.value)
+            self._add_named(things_by_name, pattern, lambda label: label.value)
         if not things_by_name:
-            ends = f'FILTER(isIRI(?s) && LCASE(REPLACE(STR(?s), "^.*[/#]", "")) IN ({lower_names}))'
+            rule = f'FILTER(isIRI(?s) && LCASE(REPLACE(STR(?s), "^.*[/#]", "")) IN ({lower_names}))'
             query = (
                 "SELECT DISTINCT ?s WHERE "
-                f"{{ {{ {self._at('?s ?p ?o')} }} UNION {{ {self._at('?x ?p ?s')} }} {ends} }} "
+                f"{{ {{ {self._scope('?s ?p ?o')} }} UNION {{ {self._scope('?x ?p ?s')} }} {rule} }} "
                 f"LIMIT {MAX_ALIKE_THINGS}"
             )
-            for (thing,) in self._looked_up(query, ("s",), MAX_ALIKE_THINGS):
+            for (thing,) in self._look_up(query, ("s",), MAX_ALIKE_THINGS):
                 if isinstance(thing, NamedNode):
                     things_by_name.setdefault(
                         thing.value.rstrip("/#").replace("#", "/").rpartition("/")[2], {}
                     )[thing] = None
         return things_by_name
 
-    def _named_into(
-        self, found: dict[str, dict[Any, None]], pattern: str, name_of: Callable[[Any], str]
+    def _add_named(
+        self, things: dict[str, dict[Any, None]], pattern: str, name_of: Callable[[Any], str]
     ) -> None:
         from pyoxigraph import Literal, NamedNode
 
         query = f"SELECT DISTINCT ?s ?o WHERE {{ {pattern} }} LIMIT {MAX_NAME_ROWS}"
-        for thing, label in self._looked_up(query, ("s", "o"), MAX_NAME_ROWS):
+        for thing, label in self._look_up(query, ("s", "o"), MAX_NAME_ROWS):
             if isinstance(thing, NamedNode) and isinstance(label, Literal):
-                found.setdefault(name_of(label), {})[thing] = None
+                things.setdefault(name_of(label), {})[thing] = None
 
-    def _looked_up(
-        self, query: str, names: tuple[str, ...], most: int
+    def _look_up(
+        self, query: str, names: tuple[str, ...], max_rows: int
     ) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of a look-up, and set `partial` if the server left out some."""
-        yield from self.endpoint.rows(query, names, most)
+        yield from self.endpoint.rows(query, names, max_rows)
         self.partial = self.partial or self.endpoint.partial
 
     def degrees(self, things: Sequence[Any]) -> Mapping[Any, int]:
@@ -130,9 +130,9 @@ class SparqlLookup(DatabaseLookup):
         some = " ".join(map(str, things))
         query = (
             "SELECT ?s (COUNT(*) AS ?n) WHERE "
-            f"{{ VALUES ?s {{ {some} }} {self._at('?s ?p ?o')} }} GROUP BY ?s"
+            f"{{ VALUES ?s {{ {some} }} {self._scope('?s ?p ?o')} }} GROUP BY ?s"
         )
-        rows = self._looked_up(query, ("s", "n"), len(things))
+        rows = self._look_up(query, ("s", "n"), len(things))
         return {thing: self._number(number) for thing, number in rows}
 
     def leads_on(self, thing: Any) -> bool:
@@ -191,22 +191,22 @@ class SparqlLookup(DatabaseLookup):
                 values_clause = f"VALUES (?n ?{end}) {{ ({2 * index + direction} {thing}) }}"
                 parts.append(
                     f"{{ {self._select} ?n ?s ?p ?o WHERE "
-                    f"{{ {values_clause} {self._at('?s ?p ?o')}{self._filter} }} "
+                    f"{{ {values_clause} {self._scope('?s ?p ?o')}{self._filter} }} "
                     f"LIMIT {each + 1} }}"
                 )
         query = (
             "SELECT ?n ?s ?p ?o WHERE "
             f"{{ {' UNION '.join(parts)} UNION {{ VALUES ?n {{ {LAST_ROW} }} }} }}"
         )
-        most = len(parts) * (each + 1) + 1
-        rows = self.endpoint.rows(query, ("n", "s", "p", "o"), most)
+        max_rows = len(parts) * (each + 1) + 1
+        rows = self.endpoint.rows(query, ("n", "s", "p", "o"), max_rows)
         for number, subject, predicate, object in rows:
             row_number = LAST_ROW if _is_end(number) else self._number(number, 2 * len(things))
             triple = subject, predicate, object
-            ends = isinstance(subject, NamedNode | BlankNode) and isinstance(
+            are_nodes = isinstance(subject, NamedNode | BlankNode) and isinstance(
                 object, NamedNode | BlankNode | Literal
             )
-            if row_number == LAST_ROW or (ends and isinstance(predicate, NamedNode)):
+            if row_number == LAST_ROW or (are_nodes and isinstance(predicate, NamedNode)):
                 yield row_number, triple
 
     def _number(self, term: Any, below: int | None = None) -> int:
@@ -220,7 +220,7 @@ class SparqlLookup(DatabaseLookup):
             )
         return number
 
-    def _at(self, pattern: str) -> str:
+    def _scope(self, pattern: str) -> str:
         """Return a pattern in the default graph, or in any named graph if that is empty."""
         return self._graphs.replace(DEFAULT_GRAPH_PATTERN, pattern)
 
@@ -235,11 +235,11 @@ class SparqlLookup(DatabaseLookup):
             language=self.language,
             literals=self.literals,
         )
-        copied = EndpointCopy(self.endpoint, file.path, self._graphs)
+        endpoint_copy = EndpointCopy(self.endpoint, file.path, self._graphs)
         with file.path.open("wb") as out:
-            copied.take(out, (edge.row for edge in edges))
+            endpoint_copy.take(out, (edge.row for edge in edges))
             if self.language != NO_LABELS:
-                copied.labels(out, self.language, file.tally.notes)
+                endpoint_copy.labels(out, self.language, file.tally.notes)
             for start in starts:
                 out.write(f"{start} <urn:x:{START_RELATION}> {start} .\n".encode())
         return file
@@ -254,13 +254,11 @@ def _iri(name: str) -> str:
 
     Examples are `<http://x/Paris>` and `Paris (http://x/Paris)`.
     """
-    behind = NAME_WITH_IRI.fullmatch(name)
-    bare = (
-        behind[1] if behind else name[1:-1] if name.startswith("<") and name.endswith(">") else name
-    )
+    match = NAME_WITH_IRI.fullmatch(name)
+    iri = match[1] if match else name[1:-1] if name.startswith("<") and name.endswith(">") else name
     is_iri = (
-        bare.startswith(("http://", "https://", "urn:"))
-        and not any(sign in bare for sign in ' <>"{}|\\^`')
-        and bare.isprintable()
+        iri.startswith(("http://", "https://", "urn:"))
+        and not any(sign in iri for sign in ' <>"{}|\\^`')
+        and iri.isprintable()
     )
-    return bare if is_iri else ""
+    return iri if is_iri else ""

@@ -68,12 +68,12 @@ def result_rows(source: Any, who: str, names: Sequence[str]) -> Iterator[tuple[A
 
 
 def _variables(who: str, head: Any, names: Sequence[str]) -> Sequence[str]:
-    given = head.get("vars", []) if isinstance(head, dict) else []
-    given = [one for one in given if isinstance(one, str)] if isinstance(given, list) else []
-    wanted = tuple(names) or tuple(given[:3])
-    if not wanted or not set(wanted) <= set(given):
-        raise BadInput(f"{who} did not answer with the variables {', '.join(wanted)}.")
-    return wanted
+    columns = head.get("vars", []) if isinstance(head, dict) else []
+    columns = [one for one in columns if isinstance(one, str)] if isinstance(columns, list) else []
+    required = tuple(names) or tuple(columns[:3])
+    if not required or not set(required) <= set(columns):
+        raise BadInput(f"{who} did not answer with the variables {', '.join(required)}.")
+    return required
 
 
 def _bindings(who: str, pieces: JsonPieces) -> Iterator[Any]:
@@ -94,7 +94,7 @@ def _values(row: Any, names: Sequence[str]) -> tuple[Any, ...]:
     return tuple(parse_term(row[name]) if name in row else None for name in names)
 
 
-def parse_term(given: Any) -> Any:
+def parse_term(term: Any) -> Any:
     """Return the term of a row's value, or a `InvalidTerm` if it is none.
 
     Blank nodes get distinct names that N-Triples allows. A triple is a misfit.
@@ -105,9 +105,9 @@ def parse_term(given: Any) -> Any:
     """
     from pyoxigraph import BlankNode, NamedNode
 
-    if not isinstance(given, Mapping):
-        return InvalidTerm(given)
-    kind, value = given.get("type"), given.get("value")
+    if not isinstance(term, Mapping):
+        return InvalidTerm(term)
+    kind, value = term.get("type"), term.get("value")
     if isinstance(value, int | float) and not isinstance(value, bool):
         value = str(value)
     if not isinstance(value, str) or (kind == "bnode" and not value):
@@ -118,16 +118,16 @@ def parse_term(given: Any) -> Any:
         if kind == "uri":
             return NamedNode(value)
         if kind in ("literal", "typed-literal"):
-            return _literal(value, given)
+            return _literal(value, term)
     except ValueError:
         pass  # the misfit reports it
     return InvalidTerm(value)
 
 
-def _literal(value: str, given: Mapping[str, Any]) -> Any:
+def _literal(value: str, term: Mapping[str, Any]) -> Any:
     from pyoxigraph import Literal, NamedNode
 
-    language, type = given.get("xml:lang"), given.get("datatype")
+    language, type = term.get("xml:lang"), term.get("datatype")
     value.encode()  # half a surrogate pair is no text and raises here
     if isinstance(language, str) and language:
         return Literal(value, language=language)
@@ -136,10 +136,10 @@ def _literal(value: str, given: Mapping[str, Any]) -> Any:
     return Literal(value)
 
 
-def _label(given: str) -> str:
+def _label(label: str) -> str:
     """Return a blank node's label in a form that N-Triples allows, distinct for each label."""
-    if PLAIN_LABEL.fullmatch(given):
-        return given
-    first = "" if given[:1].isalpha() and given[:1].isascii() else "_"
-    escaped = re.sub("[^A-Za-z0-9]", lambda sign: f"_{ord(sign[0]):x}_", given)
-    return first + escaped
+    if PLAIN_LABEL.fullmatch(label):
+        return label
+    first = "" if label[:1].isalpha() and label[:1].isascii() else "_"
+    text = re.sub("[^A-Za-z0-9]", lambda sign: f"_{ord(sign[0]):x}_", label)
+    return first + text

@@ -61,16 +61,16 @@ class Dataset:
         building it, this waits. Raises StoreError or BadInput where that fails.
         """
         if self.live:
-            return _shared(self.folder / LIVE, open_live)
+            return _open_shared(self.folder / LIVE, open_live)
         if self.triples is None:
-            return _opened(self.folder)
-        before = _changed(self.folder / GRAPH_META_FILE)
+            return _open_store(self.folder)
+        mtime = _change_time(self.folder / GRAPH_META_FILE)
         with _opening:  # two threads must not build the same graph
             graph = open_or_build(
                 self.triples, self.folder, self.name, self.direction, watch, wait=True
             )
-        state = (self.folder / GRAPH_META_FILE, before)
-        return _open_graphs.setdefault(state, graph) if before == _changed(state[0]) else graph
+        state = (self.folder / GRAPH_META_FILE, mtime)
+        return _open_graphs.setdefault(state, graph) if mtime == _change_time(state[0]) else graph
 
     def questions(self, set_name: str) -> Sequence[Question]:
         """Return the questions of a set, which are read on first use.
@@ -108,9 +108,9 @@ class Dataset:
 
         Raises BadInput where no set with a graph for each question holds it.
         """
-        for known in self.sets.values():
-            if known.graphs == "question" and known.holds(question_id):
-                return known.own_graph(question_id, f"{self.name}:{question_id}", self.direction)
+        for owner in self.sets.values():
+            if owner.graphs == "question" and owner.holds(question_id):
+                return owner.own_graph(question_id, f"{self.name}:{question_id}", self.direction)
         raise BadInput(f"No question “{question_id}” of “{self.name}” has a graph of its own.")
 
     def draw(self, set_name: str, seed: int) -> Question:
@@ -120,7 +120,7 @@ class Dataset:
 
     def _set(self, name: str) -> QuestionSet:
         if name not in self.sets:
-            raise BadInput(_unknown("question set", name, self.sets))
+            raise BadInput(_unknown_message("question set", name, self.sets))
         return self.sets[name]
 
 
@@ -133,20 +133,20 @@ def datasets() -> dict[str, Dataset]:
     datasets_by_name = shipped_datasets()
     if graphs_folder().is_dir():
         for folder in sorted(graphs_folder().iterdir()):
-            if folder.name not in datasets_by_name and (own_dataset := _own(folder)) is not None:
+            if folder.name not in datasets_by_name and (own_dataset := _load(folder)) is not None:
                 datasets_by_name[folder.name] = own_dataset
-    return _with_added(datasets_by_name)
+    return _add_user_sets(datasets_by_name)
 
 
-def _with_added(known: dict[str, Dataset]) -> dict[str, Dataset]:
+def _add_user_sets(items: dict[str, Dataset]) -> dict[str, Dataset]:
     """Return the data sets with the question sets that users added to them."""
     for graph, added in added_sets().values():
-        if graph in known and added.name not in known[graph].sets:
-            known[graph] = replace(known[graph], sets={**known[graph].sets, added.name: added})
-    return known
+        if graph in items and added.name not in items[graph].sets:
+            items[graph] = replace(items[graph], sets={**items[graph].sets, added.name: added})
+    return items
 
 
-def _own(folder: FilePath) -> Dataset | None:
+def _load(folder: FilePath) -> Dataset | None:
     """Return a user's graph in a folder; None where there is none or it is damaged.
 
     Opening a damaged graph by name tells the fault.
@@ -180,22 +180,22 @@ def shipped_datasets() -> dict[str, Dataset]:
     """Return the data sets in `data/` by name."""
     built = graphs_folder()
     read_datasets = (
-        _descriptions.of((path, built), files, partial(_shipped, path))
+        _descriptions.of((path, built), files, partial(_read_description, path))
         for path, files in stamp_subfolder_files(SHIPPED_DATA, DATASET_DESCRIPTION)
     )
     return {dataset.name: dataset for dataset in read_datasets}
 
 
-def unreadable_graphs(known: Mapping[str, Dataset]) -> list[str]:
+def unreadable_graphs(readable: Mapping[str, Dataset]) -> list[str]:
     """Return the names of users' graphs that cannot be opened.
 
-    These are graphs that are not among the `known` ones. Opening one by name tells the fault.
+    These are graphs that are not among the `readable` ones. Opening one by name tells the fault.
     """
     folders = sorted(graphs_folder().iterdir()) if graphs_folder().is_dir() else []
     return [
         folder.name
         for folder in folders
-        if folder.name not in known
+        if folder.name not in readable
         and any((folder / file).is_file() for file in (GRAPH_META_FILE, LIVE))
     ]
 
@@ -205,10 +205,10 @@ def dataset_of(graph_name: str) -> Dataset | None:
     shipped_by_name = shipped_datasets()
     for name in (graph_name, graph_name.partition(":")[0]):
         dataset = shipped_by_name.get(name) or (
-            _own(graphs_folder() / name) if FilePath(name).name == name else None
+            _load(graphs_folder() / name) if FilePath(name).name == name else None
         )
         if dataset is not None:
-            return _with_added({name: dataset})[name]
+            return _add_user_sets({name: dataset})[name]
     return None
 
 
@@ -228,13 +228,13 @@ def open_graph(name: str | FilePath, watch: Watch = NO_WATCH) -> KnowledgeGraph:
         else (graphs_folder() / FilePath(name).name,)
     ):
         if (folder / GRAPH_META_FILE).is_file():
-            return _opened(folder)
+            return _open_store(folder)
         if (folder / LIVE).is_file():
             return open_live(folder)
     base, colon, question_id = str(name).partition(":")
     if colon and base in known_datasets:
         return known_datasets[base].own_graph(question_id)
-    raise BadInput(_unknown("graph", str(name), known_datasets))
+    raise BadInput(_unknown_message("graph", str(name), known_datasets))
 
 
 def questions(set_or_file: str | FilePath) -> Sequence[Question]:
@@ -264,15 +264,15 @@ def keep_set(file: FilePath, name: str, title: str, graph: str, **how: str) -> Q
 
     `how` is as in `save_set`, and this raises as it does. Raises BadInput for an unknown graph too.
     """
-    known = datasets()
-    if graph not in known:
-        raise BadInput(_unknown("graph", graph, known))
+    by_name = datasets()
+    if graph not in by_name:
+        raise BadInput(_unknown_message("graph", graph, by_name))
     return save_set(
         file,
         name,
         title,
         graph,
-        {taken for dataset in known.values() for taken in dataset.sets},
+        {set_name for dataset in by_name.values() for set_name in dataset.sets},
         **how,
     )
 
@@ -283,10 +283,10 @@ def graph_for(set_or_file: str | FilePath, question: Question) -> KnowledgeGraph
     It is the graph of its set's data set, or that of its own row. Raises BadInput for a question of
     a file without a graph of its own, and as `open_graph` does.
     """
-    name, known = str(set_or_file), question_set(set_or_file)
+    name, owner = str(set_or_file), question_set(set_or_file)
     if FilePath(name).is_file() and name not in _owners():
-        return known.own_graph(question.id, f"{known.name}:{question.id}", "both")
-    return dataset_of_set(name).graph_for(known.name, question)
+        return owner.own_graph(question.id, f"{owner.name}:{question.id}", "both")
+    return dataset_of_set(name).graph_for(owner.name, question)
 
 
 def draw_from_set(set_name: str, seed: int) -> Question:
@@ -315,7 +315,7 @@ def full_set_name(set_name: str) -> str:
             raise BadInput(
                 f"The question set “{set_name}” belongs to the graph “{graph}”, which is not here."
             )
-        raise BadInput(_unknown("question set", set_name, set_owners))
+        raise BadInput(_unknown_message("question set", set_name, set_owners))
     return name
 
 
@@ -323,11 +323,11 @@ def _owners() -> dict[str, Dataset]:
     return {name: dataset for dataset in datasets().values() for name in dataset.sets}
 
 
-def _unknown(what: str, name: str, known: Mapping) -> str:
-    return f"There is no {what} “{shorten(name)}”.{nearest(name, known)}"
+def _unknown_message(what: str, name: str, options: Mapping) -> str:
+    return f"There is no {what} “{shorten(name)}”.{nearest(name, options)}"
 
 
-def _shipped(path: FilePath) -> Dataset:
+def _read_description(path: FilePath) -> Dataset:
     """Read the data set that a `dataset.toml` describes.
 
     Raises BadInput, which names the file and the wrong key.
@@ -359,19 +359,19 @@ def _shipped(path: FilePath) -> Dataset:
 _open_graphs: WeakValueDictionary[tuple[FilePath, int], KnowledgeGraph] = WeakValueDictionary()
 
 
-def _shared(mark: FilePath, load: Callable[[FilePath], KnowledgeGraph]) -> KnowledgeGraph:
+def _open_shared(mark: FilePath, load: Callable[[FilePath], KnowledgeGraph]) -> KnowledgeGraph:
     """Open the folder of the file `mark` with `load`, as one object for all callers.
 
     The object is shared while the file is unchanged and the object is in use.
     """
-    state = (mark, _changed(mark))
+    state = (mark, _change_time(mark))
     graph = _open_graphs.get(state)
     if graph is None:
         graph = _open_graphs[state] = load(mark.parent)
     return graph
 
 
-def _changed(file: FilePath) -> int:
+def _change_time(file: FilePath) -> int:
     """Return the time of a file's last change in ns; -1 for an absent file."""
     try:
         return file.stat().st_mtime_ns
@@ -379,8 +379,8 @@ def _changed(file: FilePath) -> int:
         return -1
 
 
-def _opened(folder: FilePath) -> KnowledgeGraph:
+def _open_store(folder: FilePath) -> KnowledgeGraph:
     """Return the store in a folder, as one object for all callers while it is not rebuilt."""
     if not (folder / GRAPH_META_FILE).exists():
         raise StoreError(f"There is no graph in {folder}.")
-    return _shared(folder / GRAPH_META_FILE, Graph.open)
+    return _open_shared(folder / GRAPH_META_FILE, Graph.open)

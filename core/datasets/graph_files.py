@@ -28,7 +28,7 @@ def graph_files(paths: Sequence[Path], folder: Path, **how: Any) -> TripleFile:
     BadInput for a damaged or empty zip, and where no file holds edges.
     """
     notes: list[str] = []
-    files = [file for path in paths for file in _inside(path, folder, how.get("most"), notes)]
+    files = [file for path in paths for file in _inner_files(path, folder, how.get("most"), notes)]
     file = sort_graph_files(files, **how)
     file.tally.notes += notes
     if len(files) > 1:
@@ -37,10 +37,10 @@ def graph_files(paths: Sequence[Path], folder: Path, **how: Any) -> TripleFile:
     return file
 
 
-def _inside(path: Path, folder: Path, most: int | None, notes: list[str]) -> list[Path]:
+def _inner_files(path: Path, folder: Path, limit: int | None, notes: list[str]) -> list[Path]:
     """Return the files to read in place of a given one."""
     if _is_zip(path):
-        return _unpacked(path, folder, most, notes)
+        return _unpack(path, folder, limit, notes)
     if not is_crag(path):
         return [path]
     file = folder / f"{path.name}.tsv"
@@ -74,7 +74,7 @@ def _is_zip(path: Path) -> bool:
     return path.suffix.lower() == ZIP_SUFFIX
 
 
-def _unpacked(path: Path, folder: Path, most: int | None, notes: list[str]) -> list[Path]:
+def _unpack(path: Path, folder: Path, limit: int | None, notes: list[str]) -> list[Path]:
     """Unpack a zip into the folder, and return its files.
 
     Each file keeps the last part of its name. Hidden files are left out.
@@ -88,9 +88,9 @@ def _unpacked(path: Path, folder: Path, most: int | None, notes: list[str]) -> l
     }
     if not visible_members:
         raise BadInput(f"{path.name} holds no files.")
-    if most is not None and sum(member.size for member in visible_members.values()) > most:
+    if limit is not None and sum(member.size for member in visible_members.values()) > limit:
         raise BadInput(
-            f"{path.name} would unpack to more than {size_text(most)}, so it is not read."
+            f"{path.name} would unpack to more than {size_text(limit)}, so it is not read."
         )
     unpacked_files: list[Path] = []
     for number, (name, member) in enumerate(visible_members.items()):

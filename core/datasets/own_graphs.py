@@ -26,12 +26,12 @@ def free_graph_name(name: str) -> str:
 
     Raises BadInput where nothing is left of the name or it is taken.
     """
-    cleaned = clean_name(name)
-    if not cleaned:
+    graph_name = clean_name(name)
+    if not graph_name:
         raise BadInput("Give the graph a name of letters, digits or dashes.")
-    if cleaned in datasets() or (graphs_folder() / cleaned).exists():
-        raise BadInput(_taken(cleaned))
-    return cleaned
+    if graph_name in datasets() or (graphs_folder() / graph_name).exists():
+        raise BadInput(_taken_message(graph_name))
+    return graph_name
 
 
 def add_graph(
@@ -47,7 +47,7 @@ def add_graph(
         or name in datasets()
         or (graphs_folder() / name / GRAPH_META_FILE).is_file()
     ):
-        raise BadInput(_taken(name))
+        raise BadInput(_taken_message(name))
     graph = build(triples, graphs_folder() / name, name, direction, watch)
     record_owner(GRAPH_OWNED_AS, name)
     return graph
@@ -60,7 +60,7 @@ def add_live(settings: LiveSettings, name: str, watch: Watch = NO_WATCH) -> Know
     database does not answer, and StoreError.
     """
     if clean_name(name) != name or name in datasets() or (graphs_folder() / name).exists():
-        raise BadInput(_taken(name))
+        raise BadInput(_taken_message(name))
     LiveDatabase(name, settings).try_it(watch)
     save_live(graphs_folder() / name, settings)
     record_owner(GRAPH_OWNED_AS, name)
@@ -101,5 +101,5 @@ def remove_graph(name: str) -> None:
             ) from None
 
 
-def _taken(name: str) -> str:
+def _taken_message(name: str) -> str:
     return f"There is already a graph “{name}”; choose another name."

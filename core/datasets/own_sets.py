@@ -77,7 +77,7 @@ def added_set(name: str) -> tuple[str, QuestionSet]:
 
 
 def save_set(
-    file: FilePath, name: str, title: str, graph: str, taken: Container[str], **how: str
+    file: FilePath, name: str, title: str, graph: str, used_names: Container[str], **how: str
 ) -> QuestionSet:
     """Keep a file of questions as a set on a graph; if anything fails, nothing is kept.
 
@@ -89,40 +89,40 @@ def save_set(
     file : the file of questions, which is copied.
     name, title : the name of the set, and its title on screens.
     graph : the name of the graph.
-    taken : the names of all existing sets.
+    used_names : the names of all existing sets.
     how : `format`, `graphs` and `columns`, as in `QuestionSet`.
     """
     import tomli_w
 
-    cleaned = clean_name(name)
-    if not cleaned:
+    set_name = clean_name(name)
+    if not set_name:
         raise BadInput("Give the question set a name of letters, digits or dashes.")
-    if cleaned in taken or (sets_folder() / cleaned).exists():
-        raise BadInput(f"There is already a question set “{cleaned}”; choose another name.")
+    if set_name in used_names or (sets_folder() / set_name).exists():
+        raise BadInput(f"There is already a question set “{set_name}”; choose another name.")
     try:
         file.open("rb").close()
     except OSError as error:
         raise BadInput(f"{file} cannot be read: {error.strerror or error}.") from None
-    packed = file.suffix.lower() if file.suffix.lower() in PACKED_SUFFIXES else ""
-    file_name = "questions" + bare_suffix(file) + packed
+    packing = file.suffix.lower() if file.suffix.lower() in PACKED_SUFFIXES else ""
+    file_name = "questions" + bare_suffix(file) + packing
     description = {
-        "title": " ".join(title.split()) or cleaned,
+        "title": " ".join(title.split()) or set_name,
         "graph": graph,
         "file": file_name,
         **how,
     }
-    saved = QuestionSet.described(cleaned, description, sets_folder() / cleaned, own=True)
+    question_set = QuestionSet.described(set_name, description, sets_folder() / set_name, own=True)
     folder = None
     try:
         sets_folder().mkdir(parents=True, exist_ok=True)
         QuestionSet.described(
-            cleaned, {**description, "file": file.name}, file.parent
+            set_name, {**description, "file": file.name}, file.parent
         ).questions()  # check that the whole file can be read
         folder = temporary_folder()
         shutil.copyfile(file, folder / file_name)
         (folder / SET_DESCRIPTION).write_text(tomli_w.dumps(description), "utf-8")
-        move_into_place(folder, saved.file.parent)
-        record_owner(SET_OWNED_AS, cleaned)
+        move_into_place(folder, question_set.file.parent)
+        record_owner(SET_OWNED_AS, set_name)
     except OSError as error:
         raise StoreError(
             f"The question set cannot be stored in {sets_folder()}: {error.strerror or error}."
@@ -130,7 +130,7 @@ def save_set(
     finally:
         if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)
-    return saved
+    return question_set
 
 
 def remove_set(name: str) -> None:

@@ -42,14 +42,14 @@ class QuestionFit:
         `where` names the graph or graphs.
         """
         clauses = [
-            _counted(
+            _count_clause(
                 len(self.astray), "name", "names", "an entity that is not in the graph", self.astray
             ),
-            _counted(
+            _count_clause(
                 len(self.unanswerable), "have", "has", "no answer that is in it", self.unanswerable
             ),
-            _counted(self.unanswered, "tell", "tells", "no answer"),
-            _counted(
+            _count_clause(self.unanswered, "tell", "tells", "no answer"),
+            _count_clause(
                 self.alone,
                 "come without a graph of their",
                 "comes without a graph of its",
@@ -86,41 +86,41 @@ def rows_fit(questions: int, graphs: int) -> QuestionFit:
     return QuestionFit(questions, alone=questions - graphs)
 
 
-def own_graphs_fit(known: QuestionSet, questions: Iterable[Question]) -> QuestionFit:
+def own_graphs_fit(question_set: QuestionSet, questions: Iterable[Question]) -> QuestionFit:
     """Check how questions of a set fit the graphs of their own rows.
 
     Raises BadInput for a graph that cannot be read.
     """
     questions_with_graph, alone = [], 0
     for question in questions:
-        triples = known.own_triples(question.id)
+        triples = question_set.own_triples(question.id)
         if triples:
             graph_keys = {name_key(name) for head, _, tail in triples for name in (head, tail)}
             questions_with_graph.append(
-                (question, lambda name, here=graph_keys: name_key(name) in here)
+                (question, lambda name, keys=graph_keys: name_key(name) in keys)
             )
         else:
             alone += 1
     return _fit(questions_with_graph, alone)
 
 
-def _fit(placed: Sequence[tuple[Question, Callable[[str], bool]]], alone: int = 0) -> QuestionFit:
+def _fit(pairs: Sequence[tuple[Question, Callable[[str], bool]]], alone: int = 0) -> QuestionFit:
     astray = [
         next((name for name in question.entities if not holds(name)), "")
-        for question, holds in placed
+        for question, holds in pairs
     ]
     lost = [
         question.answers[0]
-        for question, holds in placed
+        for question, holds in pairs
         if question.answers and not any(map(holds, question.answers))
     ]
-    unanswered = sum(not question.answers for question, _ in placed)
+    unanswered = sum(not question.answers for question, _ in pairs)
     return QuestionFit(
-        len(placed) + alone, tuple(filter(None, astray)), tuple(lost), unanswered, alone
+        len(pairs) + alone, tuple(filter(None, astray)), tuple(lost), unanswered, alone
     )
 
 
-def _counted(count: int, several: str, one: str, what: str, such: Sequence[str] = ()) -> str:
+def _count_clause(count: int, several: str, one: str, what: str, such: Sequence[str] = ()) -> str:
     """Return a clause, as in: 2 name an entity, such as “Nine”. It is empty for none."""
     example = f", such as “{shorten(such[0], 40)}”" if such else ""
     return f"{count:,} {one if count == 1 else several} {what}{example}" if count else ""

@@ -57,15 +57,15 @@ def read_relation_words(table: Mapping[str, object]) -> dict[str, tuple[str, str
     Raises BadInput where a relation does not have two texts, one for each direction.
     """
     words_by_relation = {}
-    for relation, both in table.items():
+    for relation, pair in table.items():
         if (
-            not isinstance(both, list)
-            or len(both) != 2
-            or not all(isinstance(text, str) and text.strip() for text in both)
+            not isinstance(pair, list)
+            or len(pair) != 2
+            or not all(isinstance(text, str) and text.strip() for text in pair)
         ):
             raise BadInput(
                 f"The words of the relation “{relation}” must be two texts: along the triple, and "
                 "against it."
             )
-        words_by_relation[relation] = (both[0], both[1])
+        words_by_relation[relation] = (pair[0], pair[1])
     return words_by_relation

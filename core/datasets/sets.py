@@ -124,8 +124,8 @@ class QuestionSet:
 
         Questions are not read if the file does not contain the text.
         """
-        bare = _bare_text(self.file, _stamp(self.file), self.format, self.columns, self.encoding)
-        if bare is not None and text.replace("[", "").replace("]", "") not in bare:
+        plain = _bare_text(self.file, _stamp(self.file), self.format, self.columns, self.encoding)
+        if plain is not None and text.replace("[", "").replace("]", "") not in plain:
             return None
         return _by_text(self, _stamp(self.file)).get(text)
 
@@ -135,7 +135,7 @@ class QuestionSet:
 
     def holds(self, question_id: str) -> bool:
         """Return whether the set has a question with that id."""
-        return question_id in _places(self, _stamp(self.file))
+        return question_id in _row_indexes(self, _stamp(self.file))
 
     def own_graph(self, question_id: str, name: str, direction: Direction) -> Graph:
         """Return the graph of a question's own row, in memory.
@@ -156,11 +156,11 @@ class QuestionSet:
 
         Raises BadInput for an unknown question.
         """
-        place = _places(self, _stamp(self.file)).get(question_id)
-        if place is None:
+        index = _row_indexes(self, _stamp(self.file)).get(question_id)
+        if index is None:
             raise BadInput(f"The question set “{self.name}” has no question “{question_id}”.")
         graphs = _packed_graphs(self.file, _stamp(self.file), self.only)
-        return [tuple(triple) for triple in json.loads(zlib.decompress(graphs[place]))]
+        return [tuple(triple) for triple in json.loads(zlib.decompress(graphs[index]))]
 
 
 def _stamp(file: FilePath) -> tuple[int, int]:
@@ -210,20 +210,20 @@ def _with_graphs(file: FilePath, stamp: tuple) -> int:
 
 
 @lru_cache(maxsize=16)
-def _by_text(known: QuestionSet, stamp: tuple) -> dict[str, Question]:
-    return {question.text: question for question in known.questions()}
+def _by_text(question_set: QuestionSet, stamp: tuple) -> dict[str, Question]:
+    return {question.text: question for question in question_set.questions()}
 
 
 @lru_cache(maxsize=16)
-def _places(known: QuestionSet, stamp: tuple) -> dict[str, int]:
-    return {question.id: place for place, question in enumerate(known.questions())}
+def _row_indexes(question_set: QuestionSet, stamp: tuple) -> dict[str, int]:
+    return {question.id: index for index, question in enumerate(question_set.questions())}
 
 
 @lru_cache(maxsize=4)
 def _packed_graphs(file: FilePath, stamp: tuple, only: str) -> tuple[bytes, ...]:
     """Return the compressed triples of each row of a set, as a file may hold millions of them."""
-    text = file if is_columnar(file) else readable(file, most=MAX_QUESTION_FILE_BYTES)
-    rows = file_rows(text, most=MAX_QUESTION_FILE_BYTES, longest=MAX_QUESTION_ROW_BYTES)
+    text = file if is_columnar(file) else readable(file, max_bytes=MAX_QUESTION_FILE_BYTES)
+    rows = file_rows(text, max_bytes=MAX_QUESTION_FILE_BYTES, longest=MAX_QUESTION_ROW_BYTES)
     return tuple(
         zlib.compress(json.dumps(row_triples(file.name, where, one)).encode(), 1)
         for where, row in rows
@@ -235,11 +235,12 @@ def _packed_graphs(file: FilePath, stamp: tuple, only: str) -> tuple[bytes, ...]
 
 @lru_cache(maxsize=32)
 def _own_graph(
-    known: QuestionSet, stamp: tuple, question_id: str, name: str, direction: Direction
+    question_set: QuestionSet, stamp: tuple, question_id: str, name: str, direction: Direction
 ) -> Graph:
-    triples = known.own_triples(question_id)
+    triples = question_set.own_triples(question_id)
     if not triples:
         raise BadInput(
-            f"The question “{question_id}” of “{known.name}” comes without a graph of its own."
+            f"The question “{question_id}” of “{question_set.name}” comes without a graph of its "
+            "own."
         )
     return build_in_memory(triples, name, direction)

@@ -26,11 +26,11 @@ def relation_table(graph_name: str) -> Mapping[str, tuple[str, str]]:
     if dataset is not None:
         return dataset.relations
     file = graphs_folder() / name / DATASET_DESCRIPTION
-    return _own(file, file.stat().st_mtime_ns) if file.exists() else {}
+    return _read_words(file, file.stat().st_mtime_ns) if file.exists() else {}
 
 
 @lru_cache(maxsize=64)
-def _own(file: FilePath, stamp: int) -> Mapping[str, tuple[str, str]]:
+def _read_words(file: FilePath, stamp: int) -> Mapping[str, tuple[str, str]]:
     try:
         return read_relation_words(read_toml(file).get("relations", {}))
     except OSError:

@@ -49,7 +49,7 @@ class Curve:
     next: int | None
 
 
-def curves(comparison: MethodComparison, lane: MethodLane, place: int) -> Mapping[str, Curve]:
+def curves(comparison: MethodComparison, lane: MethodLane, index: int) -> Mapping[str, Curve]:
     """Return the curves of an operator's parameters by name.
 
     `keep` follows from the order before the cut, and `hops` from the distance of the targets. The
@@ -59,33 +59,33 @@ def curves(comparison: MethodComparison, lane: MethodLane, place: int) -> Mappin
     Parameters
     ----------
     comparison, lane : the lane and its comparison.
-    place : the index of the operator in the lane's line.
+    index : the index of the operator in the lane's line.
     """
     targets, line = targets_of(comparison), lane.method.line
     if (
         not targets
-        or place >= min(len(lane.states), len(line))
+        or index >= min(len(lane.states), len(line))
         or any(isinstance(one, Branch) for one in line)
     ):
         return {}
-    operator, state = line.operators[place], lane.states[place]
-    before = lane.states[place - 1] if place else None
+    operator, state = line.operators[index], lane.states[index]
+    previous = lane.states[index - 1] if index else None
     ranks_by_name = {
-        "keep": _cut_places(lane, state, targets),
-        "hops": _hops(lane, operator, state, before, targets),
+        "keep": _cut_ranks(lane, state, targets),
+        "hops": _hops(lane, operator, state, previous, targets),
     }
     int_parameters = {one.name: one for one in parameters(type(operator)) if one.type is int}
     return {
-        name: curve(int_parameters[name], getattr(operator, name), places.values())
-        for name, places in ranks_by_name.items()
-        if places is not None and name in int_parameters
+        name: curve(int_parameters[name], getattr(operator, name), ranks.values())
+        for name, ranks in ranks_by_name.items()
+        if ranks is not None and name in int_parameters
     }
 
 
-def curve(parameter: Parameter, value: int, places: Iterable[int | None]) -> Curve:
+def curve(parameter: Parameter, value: int, target_ranks: Iterable[int | None]) -> Curve:
     """Return the curve of a parameter.
 
-    `places` is, for each target, the smallest value that keeps it.
+    `target_ranks` is, for each target, the smallest value that keeps it.
 
     >>> from core.diagnosis.curves import curve
     >>> from core.operators import Rank
@@ -94,20 +94,20 @@ def curve(parameter: Parameter, value: int, places: Iterable[int | None]) -> Cur
     >>> one.values, one.alive, one.of, one.next
     ((1, 2, 4, 8, 16, 32, 41, 64), (0, 0, 1, 1, 1, 1, 2, 2), 3, 41)
     """
-    ranks = list(places)
-    known_ranks = sorted(place for place in ranks if place is not None)
+    ranks = list(target_ranks)
+    known_ranks = sorted(rank for rank in ranks if rank is not None)
     low = int(parameter.low or 0)
     high = int(parameter.high or max([value, *known_ranks]))
-    next_rank = next((place for place in known_ranks if value < place <= high), None)
+    next_rank = next((rank for rank in known_ranks if value < rank <= high), None)
     if parameter.name == "hops":
         grid = set(CURVE_HOPS)
     else:
-        grid = _cut_values(value, [place for place in known_ranks if place <= high])
+        grid = _cut_values(value, [rank for rank in known_ranks if rank <= high])
     required = {value} if next_rank is None else {value, next_rank}
     curve_values = sorted({one for one in grid if low <= one <= high} | required)
     _remove_smallest(curve_values, required)
-    alive = tuple(sum(place <= one for place in known_ranks) for one in curve_values)
-    return Curve(parameter.name, value, tuple(curve_values), alive, len(ranks), next_rank)
+    counts = tuple(sum(rank <= one for rank in known_ranks) for one in curve_values)
+    return Curve(parameter.name, value, tuple(curve_values), counts, len(ranks), next_rank)
 
 
 def _cut_values(value: int, ranks: Iterable[int]) -> set[int]:
@@ -122,7 +122,7 @@ def _remove_smallest(curve_values: list[int], required: set[int]) -> None:
         curve_values.remove(next(one for one in curve_values if one not in required))
 
 
-def _cut_places(lane: MethodLane, state: State, targets: Sequence[Target]) -> TargetRanks | None:
+def _cut_ranks(lane: MethodLane, state: State, targets: Sequence[Target]) -> TargetRanks | None:
     """Return the rank of each target in the order that the last operator cut.
 
     The result is None where there is no such order.
@@ -139,7 +139,7 @@ def _cut_places(lane: MethodLane, state: State, targets: Sequence[Target]) -> Ta
     order = state.trace[-1].before_cut
     if order is None or not _is_head(state, order) or not _is_counted(lane, order, targets):
         return None
-    return {one: _place(lane, order, one) for one in targets}
+    return {one: _target_rank(lane, order, one) for one in targets}
 
 
 def _is_head(state: State, order: Ranking) -> bool:
@@ -161,7 +161,7 @@ def _is_counted(lane: MethodLane, order: Ranking, targets: Sequence[Target]) -> 
     return not lane.graph.columns.of_texts and order.kind in ("path", "node")
 
 
-def _place(lane: MethodLane, order: Ranking, target: Target) -> int | None:
+def _target_rank(lane: MethodLane, order: Ranking, target: Target) -> int | None:
     """Return the rank, from 1, of the first item that holds a target."""
     if order.kind == "path":
         return best_rank(order, set(_nodes(lane, target)))
@@ -176,7 +176,7 @@ def _place(lane: MethodLane, order: Ranking, target: Target) -> int | None:
         else set(_nodes(lane, target))
     )
     items = (chunk_of_node.get(item) for item in order.items) if chunk_of_node else order.items
-    return next((place for place, item in enumerate(items, 1) if item in target_items), None)
+    return next((rank for rank, item in enumerate(items, 1) if item in target_items), None)
 
 
 def _nodes(lane: MethodLane, target: Target) -> tuple[int, ...]:
@@ -187,7 +187,7 @@ def _hops(
     lane: MethodLane,
     operator: Operator,
     state: State,
-    before: State | None,
+    previous: State | None,
     targets: Sequence[Target],
 ) -> TargetRanks | None:
     """Return the hops from the seeds to each target.
@@ -205,14 +205,14 @@ def _hops(
         hops_by_node = dict(zip(nodes.tolist(), hops.tolist()))
     elif (
         isinstance(operator, ShortestPaths | SimplePaths)
-        and before is not None
-        and before.subgraph is not None
+        and previous is not None
+        and previous.subgraph is not None
     ):
-        local, hops_by_node = LocalAdjacency(lane.graph, before.subgraph, operator.direction), {}
+        local, hops_by_node = LocalAdjacency(lane.graph, previous.subgraph, operator.direction), {}
         for seed in dict.fromkeys(state.seeds):
             for path in (
                 shortest_paths(local, seed, CURVE_HOPS[-1], parallel=False)[0]
-                if seed in before.subgraph
+                if seed in previous.subgraph
                 else ()
             ):
                 hops_by_node[path.end] = min(len(path), hops_by_node.get(path.end, len(path)))

@@ -23,7 +23,7 @@ from core.types import EditComparison, Path
 MAX_QUOTED_ANSWER_CHARACTERS = 80  # characters of an answer that are quoted
 
 
-def compare_edited(before: MethodComparison, now: MethodComparison) -> list[EditComparison | None]:
+def compare_edited(earlier: MethodComparison, now: MethodComparison) -> list[EditComparison | None]:
     """Return, for each lane of a comparison with edits, what they changed in its answer.
 
     An entry is None as long as the lane, or its counterpart before the edits, has no answer. Lanes
@@ -32,28 +32,28 @@ def compare_edited(before: MethodComparison, now: MethodComparison) -> list[Edit
 
     Parameters
     ----------
-    before : the comparison without the edits.
+    earlier : the comparison without the edits.
     now : the comparison with the edits.
     """
-    lanes_before = {
+    old_lanes = {
         repr(lane.method.line): (lane, one)
-        for lane, one in zip(before.lanes, explain_comparison(before).lanes)
+        for lane, one in zip(earlier.lanes, explain_comparison(earlier).lanes)
     }
     differences: list[EditComparison | None] = []
     for lane, one in zip(now.lanes, explain_comparison(now).lanes):
-        lane_before, explained = lanes_before.get(repr(lane.method.line), (None, None))
-        if lane_before is None or not (_answered(now, lane) and _answered(before, lane_before)):
+        old_lane, old = old_lanes.get(repr(lane.method.line), (None, None))
+        if old_lane is None or not (_is_answered(now, lane) and _is_answered(earlier, old_lane)):
             differences.append(None)
             continue
         rights = (
-            explained.right if explained is not None else None,
+            old.right if old is not None else None,
             one.right if one is not None else None,
         )
-        differences.append(_compare_lane(before, now, lane_before, lane, rights))
+        differences.append(_compare_lane(earlier, now, old_lane, lane, rights))
     return differences
 
 
-def edit_summary(comparison: MethodComparison, found: Sequence[EditComparison | None]) -> str:
+def edit_summary(comparison: MethodComparison, effects: Sequence[EditComparison | None]) -> str:
     """Return a sentence for all lanes: which of them changed their answers, and which did not.
 
     The text is empty where no lane answered.
@@ -61,7 +61,7 @@ def edit_summary(comparison: MethodComparison, found: Sequence[EditComparison | 
     changed: list[str] = []
     same_read: list[str] = []
     same_not_read: list[str] = []
-    for name, one in zip(lane_names(comparison), found):
+    for name, one in zip(lane_names(comparison), effects):
         if one is None or one.silent:
             continue
         if not one.same:
@@ -88,7 +88,7 @@ def _outcome_words(source: AnswerSource) -> tuple[str, str]:
     return "gave another answer", "gave the same answer"
 
 
-def _answered(comparison: MethodComparison, lane: MethodLane) -> bool:
+def _is_answered(comparison: MethodComparison, lane: MethodLane) -> bool:
     """Return whether a lane has given its final answer."""
     return (
         lane.retrieved
@@ -98,7 +98,7 @@ def _answered(comparison: MethodComparison, lane: MethodLane) -> bool:
 
 
 def _compare_lane(
-    before: MethodComparison,
+    earlier: MethodComparison,
     now: MethodComparison,
     old: MethodLane,
     lane: MethodLane,
@@ -106,13 +106,13 @@ def _compare_lane(
 ) -> EditComparison:
     edits = now.ask.source.edits
     absent = unmatched_edits(_unedited_graph(lane), edits)
-    by_model = lane_counts_by_model(before, old)
+    by_model = lane_counts_by_model(earlier, old)
     read = any(_read(old, edit, by_model) for edit in edits if edit not in absent)
     explainer = explainer_of(now.ask.source)
-    said_before, says_now = explainer.said(before, old), explainer.said(now, lane)
-    expected = explainer.said_after(said_before, edits)  # a renamed entity is no new answer
-    lost, new = _difference(expected, says_now), _difference(says_now, expected)
-    if not expected and not says_now:
+    old_names, new_names = explainer.said(earlier, old), explainer.said(now, lane)
+    expected = explainer.said_after(old_names, edits)  # a renamed entity is no new answer
+    lost, new = _difference(expected, new_names), _difference(new_names, expected)
+    if not expected and not new_names:
         return EditComparison(read, (), (), rights, "No answer, before and now.", silent=True)
     return EditComparison(
         read,
@@ -120,7 +120,7 @@ def _compare_lane(
         new,
         rights,
         _text(now, lane, read, lost, new, absent, len(edits)),
-        said=said_before,
+        said=old_names,
     )
 
 
@@ -189,10 +189,10 @@ def _text(
     lost: Sequence[str],
     new: Sequence[str],
     absent: Sequence[Edit],
-    of: int,
+    n_edits: int,
 ) -> str:
     """Return a lane's sentence."""
-    if len(absent) == of:
+    if len(absent) == n_edits:
         return f"Its graph has no {list_names([f'“{edit.name}”' for edit in absent])}, so nothing changed."
     if not lost and not new and read and not all(edit.removes for edit in now.ask.source.edits):
         return "Same answer."

@@ -44,33 +44,33 @@ def answer_evidence(graph, state: State, answer: str = "") -> tuple[Evidence, ..
         dict.fromkeys(node for path in state.paths.items for node in (path.end, *path.nodes))
     )
     seeds = set(state.seeds)
-    named = {node: name for node, name in zip(nodes, graph.names(nodes)) if node not in seeds}
-    words = [(named[node], node) for node in state.reader or () if node in named]
-    words += _in_text(answer, named)
+    names = {node: name for node, name in zip(nodes, graph.names(nodes)) if node not in seeds}
+    words = [(names[node], node) for node in state.reader or () if node in names]
+    words += _names_in_text(answer, names)
     words = list(dict.fromkeys(words))[:MAX_EVIDENCE_NAMES]
     routes, lines = _routes(state.paths.items, {node for _, node in words}), _lines(state)
     return tuple(
-        Evidence(text, node, routes.get(node, ()), _lines_with(lines, named[node]))
+        Evidence(text, node, routes.get(node, ()), _lines_with(lines, names[node]))
         for text, node in words
     )
 
 
-def _in_text(answer: str, named: dict[int, str]) -> list[tuple[str, int]]:
+def _names_in_text(answer: str, names: dict[int, str]) -> list[tuple[str, int]]:
     """Return the names that occur in a text as whole words, in the text's order.
 
     Longer names take precedence where names overlap.
     """
     folded, places = fold_with_places(answer)
-    matches, taken = list[tuple[int, str, int]](), [False] * len(answer)
-    for node, name in sorted(named.items(), key=lambda pair: -len(pair[1])):
+    matches, is_used = list[tuple[int, str, int]](), [False] * len(answer)
+    for node, name in sorted(names.items(), key=lambda pair: -len(pair[1])):
         folded_name = fold(name)
         if not folded_name.strip() or folded_name not in folded:
             continue
         for match in re.finditer(_whole_word(folded_name), folded):
             start, end = places[match.start()], end_place(places, match.end())
             is_match = len(name) >= MIN_FOLDED_CHARACTERS or answer[start:end] == name
-            if is_match and not any(taken[start:end]):
-                taken[start:end] = [True] * (end - start)
+            if is_match and not any(is_used[start:end]):
+                is_used[start:end] = [True] * (end - start)
                 matches.append((start, answer[start:end], node))
     return [(text, node) for _, text, node in sorted(matches)]
 
@@ -87,12 +87,12 @@ def _whole_word(name: str) -> str:
 
 def _routes(paths: Sequence[Path], nodes: set[int]) -> dict[int, tuple[Path, ...]]:
     """Return the paths that end at each node, else those that pass it, best first."""
-    ends: dict[int, list[Path]] = {}
+    ending: dict[int, list[Path]] = {}
     passing: dict[int, list[Path]] = {}
     for path in paths:
         for node in nodes.intersection(path.nodes):
-            (ends if path.end == node else passing).setdefault(node, []).append(path)
-    return {node: tuple(ends.get(node) or passing.get(node) or ()) for node in nodes}
+            (ending if path.end == node else passing).setdefault(node, []).append(path)
+    return {node: tuple(ending.get(node) or passing.get(node) or ()) for node in nodes}
 
 
 def _lines(state: State) -> list[tuple[int, str]]:
@@ -106,4 +106,4 @@ def _lines(state: State) -> list[tuple[int, str]]:
 
 def _lines_with(lines: Iterable[tuple[int, str]], name: str) -> tuple[int, ...]:
     pattern = re.compile(_whole_word(" ".join(name.split()))) if name.strip() else None
-    return tuple(place for place, line in lines if pattern is not None and pattern.search(line))
+    return tuple(index for index, line in lines if pattern is not None and pattern.search(line))

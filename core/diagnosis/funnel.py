@@ -71,7 +71,7 @@ def funnel(
     state: State,
     targets: Sequence[Target],
     by_model: bool | None = None,
-    saved: SavedAlive = None,
+    survivors: SavedAlive = None,
 ) -> tuple[FunnelStage, ...]:
     """Return the stages that a run has reached, for targets of one kind; empty without targets.
 
@@ -82,23 +82,23 @@ def funnel(
     targets : known answers or passages.
     by_model : True if the language model's answer counts, False for the graph reader's. None means
         the model's if it has answered.
-    saved : for a saved comparison, the targets alive in the corpus and in the graph.
+    survivors : for a saved comparison, the targets alive in the corpus and in the graph.
     """
-    targets, bypassed = tuple(dict.fromkeys(targets)), ""
+    targets, bypass = tuple(dict.fromkeys(targets)), ""
     if not targets:
         return ()
     if targets[0].kind == "passage":
-        tests = _passages(source, graph, state, saved)
+        tests = _passage_tests(source, graph, state, survivors)
     elif source.is_corpus:
-        tests = _words(source, graph, state, targets, saved)
+        tests = _text_tests(source, graph, state, targets, survivors)
     else:
         by_model = state.answer is not None if by_model is None else by_model
-        tests = _nodes(graph, state, targets, by_model)
-        bypassed = "" if by_model or state.reader is None else "prompt"
-    return _survivors(tests, targets, bypassed)
+        tests = _node_tests(graph, state, targets, by_model)
+        bypass = "" if by_model or state.reader is None else "prompt"
+    return _stages(tests, targets, bypass)
 
 
-def _nodes(graph, state: State, targets: Sequence[Target], by_model: bool) -> Tests:
+def _node_tests(graph, state: State, targets: Sequence[Target], by_model: bool) -> Tests:
     nodes = {target: gold_nodes(graph, *target.names) for target in targets}
     tests: Tests = [("graph", lambda target: bool(nodes[target]))]
     subgraph, answer, reader_nodes = state.subgraph, state.answer, state.reader
@@ -111,13 +111,13 @@ def _nodes(graph, state: State, targets: Sequence[Target], by_model: bool) -> Te
         if state.prompt is not None:
             on_prompt = _on(paths[: state.prompt.paths])
             report_texts = [report.text for report in (state.reports or ())[: state.prompt.reports]]
-            reported = lambda target: any(
+            is_reported = lambda target: any(
                 contains_answer(text, name) for text in report_texts for name in target.names
             )
             tests.append(
                 (
                     "prompt",
-                    lambda target: not on_prompt.isdisjoint(nodes[target]) or reported(target),
+                    lambda target: not on_prompt.isdisjoint(nodes[target]) or is_reported(target),
                 )
             )
     if by_model and answer is not None:
@@ -129,9 +129,9 @@ def _nodes(graph, state: State, targets: Sequence[Target], by_model: bool) -> Te
     return tests
 
 
-def _passages(source: AnswerSource, graph, state: State, saved: SavedAlive) -> Tests:
-    if saved:
-        tests = _saved_tests(saved)
+def _passage_tests(source: AnswerSource, graph, state: State, survivors: SavedAlive) -> Tests:
+    if survivors:
+        tests = _saved_tests(survivors)
     else:
         tests = [
             ("corpus", lambda target: target.name in source),
@@ -140,27 +140,27 @@ def _passages(source: AnswerSource, graph, state: State, saved: SavedAlive) -> T
                 lambda target: bool(chunks_with_nodes(graph, chunk_rows(graph, target.name))),
             ),
         ]
-    hits, shown = retrieved_chunks(graph, state), shown_chunks(graph, state)
+    hits, shown_rows = retrieved_chunks(graph, state), shown_chunks(graph, state)
     if hits is not None:
         tests.append(
             ("retrieved", lambda target: not chunk_rows(graph, target.name).isdisjoint(hits))
         )
-        if shown is not None:
+        if shown_rows is not None:
             tests.append(
-                ("prompt", lambda target: not chunk_rows(graph, target.name).isdisjoint(shown))
+                ("prompt", lambda target: not chunk_rows(graph, target.name).isdisjoint(shown_rows))
             )
     return tests
 
 
-def _words(
-    source: AnswerSource, graph, state: State, targets: Sequence[Target], saved: SavedAlive
+def _text_tests(
+    source: AnswerSource, graph, state: State, targets: Sequence[Target], survivors: SavedAlive
 ) -> Tests:
     answer = _answer_text(state)
     if all(normalize(target.name) in YES_NO_ANSWERS for target in targets):
         if answer is None:
             return []
         return [("answer", lambda target: gives_answer(answer, target.name))]
-    tests = _saved_tests(saved) if saved else _word_source_tests(source, graph)
+    tests = _saved_tests(survivors) if survivors else _word_source_tests(source, graph)
     if state.hits:
         texts = _found_texts(graph, state)
         tests.append(("retrieved", lambda target: _occurs(target, texts)))
@@ -181,11 +181,11 @@ def _answer_text(state: State) -> str | None:
     return state.excerpt.text if state.excerpt else None
 
 
-def _saved_tests(saved: Mapping[str, tuple[str, ...]]) -> Tests:
+def _saved_tests(survivors: Mapping[str, tuple[str, ...]]) -> Tests:
     """Return the tests of a saved comparison, which has neither corpus nor graph."""
     return [
-        ("corpus", lambda target: target.name in saved["corpus"]),
-        ("graph", lambda target: target.name in saved["graph"]),
+        ("corpus", lambda target: target.name in survivors["corpus"]),
+        ("graph", lambda target: target.name in survivors["graph"]),
     ]
 
 
@@ -221,23 +221,27 @@ def _occurs(target: Target, texts: Iterable[str]) -> bool:
     return any(contains_answer(text, name) for text in texts for name in target.names)
 
 
-def _survivors(tests: Tests, targets: Sequence[Target], bypassed: str) -> tuple[FunnelStage, ...]:
+def _stages(tests: Tests, targets: Sequence[Target], bypass: str) -> tuple[FunnelStage, ...]:
     """Return the stages, each with the targets alive in it and those lost at it."""
-    alive_at = {
+    alive_by_stage = {
         name: tuple(target.name for target in targets if test(target)) for name, test in tests
     }
-    counted = [name for name in alive_at if name != bypassed]
-    lost_at: dict[str, list[str]] = {name: [] for name in alive_at}
+    counted_stages = [name for name in alive_by_stage if name != bypass]
+    lost_by_stage: dict[str, list[str]] = {name: [] for name in alive_by_stage}
     for target in targets:
         last = max(
-            (place for place, name in enumerate(counted) if target.name in alive_at[name]),
+            (
+                index
+                for index, name in enumerate(counted_stages)
+                if target.name in alive_by_stage[name]
+            ),
             default=-1,
         )
-        if last + 1 < len(counted):
-            lost_at[counted[last + 1]].append(target.name)
+        if last + 1 < len(counted_stages):
+            lost_by_stage[counted_stages[last + 1]].append(target.name)
     return tuple(
-        FunnelStage(name, alive, tuple(lost_at[name]), len(targets), bypassed=name == bypassed)
-        for name, alive in alive_at.items()
+        FunnelStage(name, alive, tuple(lost_by_stage[name]), len(targets), bypassed=name == bypass)
+        for name, alive in alive_by_stage.items()
     )
 
 
@@ -251,13 +255,13 @@ def saved_alive(lane: MethodLane) -> SavedAlive:
         return lane.saved_alive
     first_state = State(ask.question)
     answers, passages = (
-        funnel(ask.source, lane.graph, first_state, wanted(ask.question))
-        for wanted in (answers_of, passages_of)
+        funnel(ask.source, lane.graph, first_state, make_targets(ask.question))
+        for make_targets in (answers_of, passages_of)
     )
     alive = {(stage.name, name) for stage in (*answers, *passages) for name in stage.alive}
     return {
-        place: tuple(sorted(name for stage, name in alive if stage == place))
-        for place in ("corpus", "graph")
+        stage_name: tuple(sorted(name for stage, name in alive if stage == stage_name))
+        for stage_name in ("corpus", "graph")
     }
 
 

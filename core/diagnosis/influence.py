@@ -106,12 +106,13 @@ def influence_cost(lane: MethodLane) -> InfluenceCost:
 
     Raises BadInput where it cannot be measured.
     """
-    items, state = _checked(lane, by_model=True), lane.state
+    items, state = _answer_items(lane, by_model=True), lane.state
     step = next(step for step in reversed(state.trace) if step.stage == "generate")
     tokens = step.usage.tokens_in or (
         estimate_prompt_tokens(state.prompt.messages) if state.prompt is not None else 0
     )
-    times, seconds = _most(min(len(items), INFLUENCE.max_model_items)), step.seconds + step.saved
+    times = _max_calls(min(len(items), INFLUENCE.max_model_items))
+    seconds = step.seconds + step.saved
     return InfluenceCost(
         times * max(1, step.usage.calls), times * tokens, times * seconds if seconds > 0 else None
     )
@@ -120,7 +121,7 @@ def influence_cost(lane: MethodLane) -> InfluenceCost:
 def influence_fault(lane: MethodLane, by_model: bool) -> str:
     """Return why the influence on an answer cannot be measured, in a sentence; else empty."""
     try:
-        _checked(lane, by_model)
+        _answer_items(lane, by_model)
     except BadInput as error:
         return str(error)
     return ""
@@ -135,33 +136,33 @@ def measure_influence(
     out: at most 200, or 32 for a language model. `smallest_set` tells how sets of them are tried.
     Raises BadInput where it cannot be measured, Cancelled, and what the language model raises.
     """
-    all_items = _checked(lane, by_model)
+    all_items = _answer_items(lane, by_model)
     items = all_items[: INFLUENCE.max_model_items if by_model else INFLUENCE.max_reader_items]
     context = Context(lane.graph, environment, lane.ask.seed, watch.quiet, answering=by_model)
     answers = _Answers(lane, by_model, items, context, watch)
     if not by_model and answers.without(frozenset()) != answers.before:
         raise BadInput(ANSWERED_BY_RETRIEVER)
     weights = []
-    for at, (kind, place) in enumerate(items):
-        one_item = frozenset((at,))
+    for i, (kind, position) in enumerate(items):
+        one_item = frozenset((i,))
         weights.append(
             ItemInfluence(
                 kind,
-                place,
+                position,
                 round(answer_distance(answers.before, answers.without(one_item)), 6),
                 answers.changes(one_item),
             )
         )
     order = sorted(
         range(len(items)),
-        key=lambda at: (-weights[at].changes, -weights[at].influence, not answers.leads(at), at),
+        key=lambda i: (-weights[i].changes, -weights[i].influence, not answers.leads(i), i),
     )
-    sets, back = (
+    max_sets, max_put_back = (
         (max(INFLUENCE.max_model_sets, len(items)), INFLUENCE.max_items_put_back)
         if by_model
         else (INFLUENCE.max_reader_sets, INFLUENCE.max_reader_items)
     )
-    smallest_items, exact = smallest_set(order, answers.changes, sets, back)
+    smallest_items, exact = smallest_set(order, answers.changes, max_sets, max_put_back)
     lost = answers.lost(frozenset(smallest_items)) if smallest_items else ""
     return Influence(
         by_model,
@@ -174,9 +175,9 @@ def measure_influence(
     )
 
 
-def with_influence(known: Iterable[Influence], new: Influence) -> tuple[Influence, ...]:
+def with_influence(influences: Iterable[Influence], new: Influence) -> tuple[Influence, ...]:
     """Replace or add an influence among those of a lane's answers, the reader's first."""
-    others = (one for one in known if one.by_model != new.by_model)
+    others = (one for one in influences if one.by_model != new.by_model)
     return tuple(sorted([*others, new], key=lambda one: one.by_model))
 
 
@@ -187,20 +188,20 @@ def gold_items(lane: MethodLane, one: Influence, gold: Iterable[str]) -> set[int
     """
     rows = {row for document in gold for row in chunk_rows(lane.graph, document)}
     chunks = dict[int, int]()
-    for at, weight in enumerate(one.weights):
+    for i, weight in enumerate(one.weights):
         item = item_at(lane.state, one.by_model, weight.kind, weight.place)
         if weight.kind == "chunk":
-            own = {item: item}
+            item_rows = {item: item}
         elif weight.kind == "node":
-            own = chunk_nodes(lane.graph, [item])
+            item_rows = chunk_nodes(lane.graph, [item])
         else:
-            own = {}
-        if item in own:
-            chunks[at] = own[item]
-    return {at for at, row in chunks.items() if row in rows} if rows and chunks else None
+            item_rows = {}
+        if item in item_rows:
+            chunks[i] = item_rows[item]
+    return {i for i, row in chunks.items() if row in rows} if rows and chunks else None
 
 
-def answer_distance(before: Sequence[str], now: Sequence[str]) -> float:
+def answer_distance(old_parts: Sequence[str], new_parts: Sequence[str]) -> float:
     """Return how different two answers are: one minus the F1 of their parts.
 
     It is 0 for the same parts in any order, and 1 where they share none.
@@ -210,22 +211,22 @@ def answer_distance(before: Sequence[str], now: Sequence[str]) -> float:
     ...  answer_distance(("ann",), ()))
     (0.0, 0.5, 1.0)
     """
-    shared = sum((Counter(before) & Counter(now)).values())
-    return 1 - 2 * shared / (len(before) + len(now)) if before or now else 0.0
+    shared = sum((Counter(old_parts) & Counter(new_parts)).values())
+    return 1 - 2 * shared / (len(old_parts) + len(new_parts)) if old_parts or new_parts else 0.0
 
 
 def smallest_set(
     order: Sequence[int],
     changes: Callable[[frozenset[int]], bool],
-    sets: int,
-    back: int = INFLUENCE.max_reader_items,
+    max_sets: int,
+    max_put_back: int = INFLUENCE.max_reader_items,
 ) -> tuple[tuple[int, ...], bool]:
     """Return the fewest items without which something changes, and True if no fewer do.
 
     The items are ascending, and empty where it never changes. All sets of one size are tried before
-    those of the next, in `order`, while there are no more than `sets` of them altogether. After
-    that, the shortest beginning of `order` that changes it is found by bisection. Its last `back`
-    items are then put back one by one where they are not needed.
+    those of the next, in `order`, while there are no more than `max_sets` of them altogether. After
+    that, the shortest beginning of `order` that changes it is found by bisection. Its last
+    `max_put_back` items are then put back one by one where they are not needed.
 
     Parameters
     ----------
@@ -239,7 +240,7 @@ def smallest_set(
     if not order or not changes(frozenset(order)):
         return (), True
     size, tried_sets = 1, 0
-    while size < len(order) and tried_sets + comb(len(order), size) <= sets:
+    while size < len(order) and tried_sets + comb(len(order), size) <= max_sets:
         found_items = next(
             (one for one in combinations(order, size) if changes(frozenset(one))), None
         )
@@ -250,11 +251,11 @@ def smallest_set(
     while low < high:
         middle = (low + high) // 2
         low, high = (low, middle) if changes(frozenset(order[:middle])) else (middle + 1, high)
-    chosen = list(order[:high])
-    for one in chosen[::-1][:back]:
-        if len(chosen) > size and changes(frozenset(chosen) - {one}):
-            chosen.remove(one)
-    return tuple(sorted(chosen)), len(chosen) == size
+    subset = list(order[:high])
+    for one in subset[::-1][:max_put_back]:
+        if len(subset) > size and changes(frozenset(subset) - {one}):
+            subset.remove(one)
+    return tuple(sorted(subset)), len(subset) == size
 
 
 def influence_text(one: Influence) -> str:
@@ -262,7 +263,7 @@ def influence_text(one: Influence) -> str:
 
     It tells how many they are, if fewer would do, and what the answer no longer says without them.
     """
-    text, others = _rests_on(one), one.others
+    text, others = _dependence_text(one), one.others
     if others and one.smallest:
         text += f" {_counted_noun(others, _noun(one))} more {'was' if others == 1 else 'were'} never left out."
     if one.unusable:
@@ -273,7 +274,7 @@ def influence_text(one: Influence) -> str:
     return text
 
 
-def _rests_on(one: Influence) -> str:
+def _dependence_text(one: Influence) -> str:
     count, size, noun = len(one.weights), len(one.smallest), _noun(one)
     change = (
         f"the answer no longer says “{shorten(one.lost, INFLUENCE.max_lost_name_characters)}”"
@@ -328,7 +329,7 @@ class _Answers:
     ):
         self._lane, self._by_model, self._items, self._watch = lane, by_model, items, watch
         self._operator, self._context = _operator(lane, by_model), context
-        self._first = (
+        self._first_nodes = (
             lane.state.reader[:1]
             if not by_model and lane.state.excerpt is None and lane.state.reader
             else ()
@@ -338,18 +339,18 @@ class _Answers:
             if by_model
             else only_read_items(lane.state)
         )
-        self._known: dict[frozenset[int], tuple[AnswerParts, str]] = {}
+        self._cache: dict[frozenset[int], tuple[AnswerParts, str]] = {}
         self._right = self._answers_in(self._text(lane.state))
         self.before, self.unusable = self._parts(lane.state), 0
 
     def without(self, left_out: frozenset[int]) -> AnswerParts:
         """Return the answer's parts without some items."""
-        return self._made(left_out)[0]
+        return self._parts_and_text(left_out)[0]
 
     def changes(self, left_out: frozenset[int]) -> bool:
         """Return whether the answer changes without some items."""
-        parts, text = self._made(left_out)
-        if self._first:
+        parts, text = self._parts_and_text(left_out)
+        if self._first_nodes:
             return self.before[0] not in parts
         if self._right:
             return self._answers_in(text) != self._right
@@ -360,31 +361,33 @@ class _Answers:
 
         The text is empty where only words differ.
         """
-        if self._first:
-            return self._lane.graph.names(self._first)[0]
-        return ", ".join(sorted(self._right - self._answers_in(self._made(left_out)[1])))
+        if self._first_nodes:
+            return self._lane.graph.names(self._first_nodes)[0]
+        return ", ".join(sorted(self._right - self._answers_in(self._parts_and_text(left_out)[1])))
 
     def leads(self, item: int) -> bool:
         """Return whether an item is a path to the node that the graph reader names first."""
-        kind, place = self._items[item]
-        return kind == "path" and self._state.ranked["path"].items[place].end in self._first
+        kind, position = self._items[item]
+        return (
+            kind == "path" and self._state.ranked["path"].items[position].end in self._first_nodes
+        )
 
-    def _made(self, left_out: frozenset[int]) -> tuple[AnswerParts, str]:
-        if left_out not in self._known:
+    def _parts_and_text(self, left_out: frozenset[int]) -> tuple[AnswerParts, str]:
+        if left_out not in self._cache:
             if self._by_model:
-                time, most = len(self._known) + 1, _most(len(self._items))
+                number, limit = len(self._cache) + 1, _max_calls(len(self._items))
                 self._watch.report(
-                    f"Asking without {count_noun(len(left_out), 'item')}: {time:,} of at most "
-                    f"{most:,}",
-                    time / most,
+                    f"Asking without {count_noun(len(left_out), 'item')}: {number:,} of at most "
+                    f"{limit:,}",
+                    number / limit,
                 )
             state = self._operator(
-                without_items(self._state, [self._items[at] for at in left_out], self._operator),
+                without_items(self._state, [self._items[i] for i in left_out], self._operator),
                 self._context,
             )
             self.unusable += bool(state.trace[-1].fault)
-            self._known[left_out] = self._parts(state), self._text(state)
-        return self._known[left_out]
+            self._cache[left_out] = self._parts(state), self._text(state)
+        return self._cache[left_out]
 
     def _answers_in(self, text: str) -> set[str]:
         """Return the known answers that a text gives."""
@@ -401,14 +404,14 @@ class _Answers:
         return state.excerpt.text if state.excerpt is not None else ""
 
     def _parts(self, state: State) -> AnswerParts:
-        if self._first:
+        if self._first_nodes:
             return tuple(
                 normalize(name) or name for name in self._lane.graph.names(state.reader or ())
             )
         return tuple(normalize(self._text(state)).split())
 
 
-def _checked(lane: MethodLane, by_model: bool) -> list[Item]:
+def _answer_items(lane: MethodLane, by_model: bool) -> list[Item]:
     """Return the items of a lane's answer.
 
     Raises BadInput where the influence of items cannot be measured.
@@ -439,7 +442,7 @@ def _operator(lane: MethodLane, by_model: bool) -> Operator:
     return stage_operators[-1]
 
 
-def _most(items: int) -> int:
+def _max_calls(items: int) -> int:
     """Return the most calls of a language model if so many items can be left out."""
     return min(
         1

@@ -65,21 +65,21 @@ def lane_figures(comparison: MethodComparison, lane: MethodLane) -> LaneFigures:
         alive,
         len(targets),
         right_count,
-        _first_right(lane, right_count, by_model),
+        _is_first_right(lane, right_count, by_model),
         method_seconds(state.trace),
         tokens,
         has_calls,
     )
 
 
-def _first_right(lane: MethodLane, given: int | None, by_model: bool) -> bool | None:
+def _is_first_right(lane: MethodLane, right_count: int | None, by_model: bool) -> bool | None:
     """Return whether the graph reader's first node is a known answer.
 
     For a language model, return whether its answer contains one.
     """
     state = lane.state
-    if given is None or by_model or state.reader is None:
-        return None if given is None else given > 0
+    if right_count is None or by_model or state.reader is None:
+        return None if right_count is None else right_count > 0
     known_nodes = {
         node
         for answer in state.question.answers
@@ -97,19 +97,19 @@ def _prompt(state: State) -> int | None:
     return prompt.tokens
 
 
-def path_turn(before: bool | None, now: bool) -> PathTurn:
+def path_turn(was_kept: bool | None, is_kept: bool) -> PathTurn:
     """Return what a change did to one path or hit.
 
-    `before` and `now` tell if it was kept. `before` is None where nothing was run before.
+    `was_kept` and `is_kept` tell if it was kept. `was_kept` is None where nothing was run before.
 
     >>> from core.diagnosis.lane_figures import path_turn
     >>> [path_turn(*one) for one
     ...     in ((True, True), (False, True), (True, False), (False, False), (None, True))]
     ['stayed', 'came', 'went', 'passed', 'stayed']
     """
-    if before is None or before == now:
-        return "stayed" if now else "passed"
-    return "came" if now else "went"
+    if was_kept is None or was_kept == is_kept:
+        return "stayed" if is_kept else "passed"
+    return "came" if is_kept else "went"
 
 
 def strongest_turn(turns: Iterable[PathTurn]) -> PathTurn:

@@ -68,13 +68,13 @@ class LaneStages:
         return next((state.trace[-1] for state in self.states if state.paths is not None), None)
 
 
-def losses(run: LaneStages, answers: Sequence[str], ways: Mapping[str, Path]) -> tuple[Loss, ...]:
+def losses(run: LaneStages, answers: Sequence[str], paths: Mapping[str, Path]) -> tuple[Loss, ...]:
     """Return the known answers that a run does not give, with the stage and cause of each loss.
 
-    `ways` holds a path to each answer that some lane saw.
+    `paths` holds a path to each answer that some lane saw.
     """
     return tuple(
-        _loss(run, answer, ways.get(answer))
+        _loss(run, answer, paths.get(answer))
         for answer in dict.fromkeys(answers)
         if not run.says(answer)
     )
@@ -84,41 +84,41 @@ def best_rank(ranking: Ranking | None, nodes: set[int]) -> int | None:
     """Return the rank, from 1, of the first path that passes one of the nodes."""
     items = ranking.items if ranking is not None else ()
     return next(
-        (place for place, path in enumerate(items, 1) if not nodes.isdisjoint(path.nodes)), None
+        (rank for rank, path in enumerate(items, 1) if not nodes.isdisjoint(path.nodes)), None
     )
 
 
-def _loss(run: LaneStages, answer: str, way: Path | None) -> Loss:
+def _loss(run: LaneStages, answer: str, path: Path | None) -> Loss:
     state, nodes = run.state, set(run.nodes(answer))
     if not nodes:
         return Loss(answer, "graph", Cause.NOT_IN_GRAPH)
     if state.paths is None and state.subgraph is None:
         return Loss(answer, "answer", Cause.NOT_SHOWN)
-    place = best_rank(state.paths, nodes)
-    if place is not None:
-        return _unanswered(run, answer, nodes, place)
+    rank = best_rank(state.paths, nodes)
+    if rank is not None:
+        return _reading_loss(run, answer, nodes, rank)
     if state.paths is None:
         inside = state.subgraph is not None and any(node in state.subgraph for node in nodes)
         return Loss(answer, "answer", Cause.NOT_SHOWN) if inside else _outside(run, answer, nodes)
-    return _dropped(run, answer, nodes) or (
-        _on_the_way(run, answer, nodes, way)
-        if way is not None
-        else _without_a_way(run, answer, nodes)
+    return _dropped_loss(run, answer, nodes) or (
+        _path_loss(run, answer, nodes, path)
+        if path is not None
+        else _no_path_loss(run, answer, nodes)
     )
 
 
-def _unanswered(run: LaneStages, answer: str, nodes: set[int], place: int) -> Loss:
+def _reading_loss(run: LaneStages, answer: str, nodes: set[int], rank: int) -> Loss:
     """Return a loss after retrieval: outside the prompt, not read, or not named."""
     state, paths = run.state, run.state.paths
     assert paths is not None  # the answer has a rank among them
-    of = len(paths)
+    total = len(paths)
     if run.by_model:
-        shown = state.prompt.paths if state.prompt is not None else 0
-        if place > shown:
-            return Loss(answer, "prompt", Cause.NO_ROOM, place, of, shown)
-        return Loss(answer, "answer", Cause.NOT_SAID, place, shown)
+        shown_count = state.prompt.paths if state.prompt is not None else 0
+        if rank > shown_count:
+            return Loss(answer, "prompt", Cause.NO_ROOM, rank, total, shown_count)
+        return Loss(answer, "answer", Cause.NOT_SAID, rank, shown_count)
     ending = next((i for i, path in enumerate(paths.items, 1) if path.end in nodes), None)
-    path = paths.items[(ending or place) - 1]
+    path = paths.items[(ending or rank) - 1]
     followed_chain = run.chain(run.chosen) if run.chosen is not None else ()
     chain = run.chain(path) if ending else ()  # empty if no path ends at the answer
     if not ending:
@@ -131,60 +131,60 @@ def _unanswered(run: LaneStages, answer: str, nodes: set[int], place: int) -> Lo
         answer,
         "answer",
         cause,
-        ending or place,
-        of,
+        ending or rank,
+        total,
         len(state.reader or ()),
         chain=chain,
         instead=followed_chain,
     )
 
 
-def _dropped(run: LaneStages, answer: str, nodes: set[int]) -> Loss | None:
+def _dropped_loss(run: LaneStages, answer: str, nodes: set[int]) -> Loss | None:
     """Return a loss by the last operator that saw a path to the answer and dropped it."""
     operator_inputs = [None, *(state.paths for state in run.states)]
-    for before, after in zip(reversed(operator_inputs[:-1]), reversed(run.states)):
-        if after.paths is None or best_rank(after.paths, nodes) is not None:
+    for old_paths, output in zip(reversed(operator_inputs[:-1]), reversed(run.states)):
+        if output.paths is None or best_rank(output.paths, nodes) is not None:
             continue
-        loss = _dropped_by(after.trace[-1], before, after.paths, answer=answer, nodes=nodes)
+        loss = _step_loss(output.trace[-1], old_paths, output.paths, answer=answer, nodes=nodes)
         if loss is not None:
             return loss
     return None
 
 
-def _dropped_by(
-    step: Step, before: Ranking | None, after: Ranking, *, answer: str, nodes: set[int]
+def _step_loss(
+    step: Step, old_paths: Ranking | None, new_paths: Ranking, *, answer: str, nodes: set[int]
 ) -> Loss | None:
     """Return a loss between two lists of paths; None without a path to the answer."""
     order = step.before_cut
-    place = best_rank(order, nodes)
-    if place is not None and len(after):
+    rank = best_rank(order, nodes)
+    if rank is not None and len(new_paths):
         assert order is not None  # the answer has a rank in it
-        return Loss(answer, "paths", Cause.OUTRANKED, place, len(order), len(after), step=step)
-    if place is None and best_rank(before, nodes) is None:
+        return Loss(answer, "paths", Cause.OUTRANKED, rank, len(order), len(new_paths), step=step)
+    if rank is None and best_rank(old_paths, nodes) is None:
         return None
-    seen_paths = before if before is not None else order
+    seen_paths = old_paths if old_paths is not None else order
     assert seen_paths is not None  # it held a path to the answer
-    of = len(seen_paths)
-    if order is not None and reads_part(step.parameters) and after:
-        return Loss(answer, "paths", Cause.NOT_READ, None, of, len(order), step=step)
-    cause = Cause.NOT_CHOSEN if after else Cause.NOT_HANDED_ON
-    return Loss(answer, "paths", cause, None, of, len(after), step=step)
+    total = len(seen_paths)
+    if order is not None and reads_part(step.parameters) and new_paths:
+        return Loss(answer, "paths", Cause.NOT_READ, None, total, len(order), step=step)
+    cause = Cause.NOT_CHOSEN if new_paths else Cause.NOT_HANDED_ON
+    return Loss(answer, "paths", cause, None, total, len(new_paths), step=step)
 
 
-def _on_the_way(run: LaneStages, answer: str, nodes: set[int], way: Path) -> Loss:
+def _path_loss(run: LaneStages, answer: str, nodes: set[int], path: Path) -> Loss:
     """Return a loss before any path to the answer was seen, by a path known from elsewhere."""
-    outcome, search = path_fate(run.graph, run.states, way, run.by_model), run.searched()
+    outcome, search = path_fate(run.graph, run.states, path, run.by_model), run.searched()
     is_inside = run.state.subgraph is not None and any(node in run.state.subgraph for node in nodes)
     stage = "paths" if is_inside else "subgraph"
     if outcome.cause in (Cause.LEFT_OUT, Cause.EDGE_LEFT_OUT) and _follows(outcome.step):
         paths = run.state.paths
         walked_chain = run.chain(paths.items[0]) if paths else ()
-        if walked_chain != run.chain(way):
+        if walked_chain != run.chain(path):
             return Loss(
                 answer,
                 stage,
                 Cause.OTHER_RELATIONS,
-                chain=run.chain(way),
+                chain=run.chain(path),
                 instead=walked_chain,
                 step=outcome.step,
             )
@@ -208,9 +208,9 @@ def _on_the_way(run: LaneStages, answer: str, nodes: set[int], way: Path) -> Los
             step=outcome.step,
         )
     if outcome.cause in (Cause.BEAM, Cause.NOT_TRIED):
-        return _beam(run, answer, way, outcome)
+        return _beam_loss(run, answer, path, outcome)
     if outcome.cause is Cause.TOO_FAR:
-        return _without_a_way(run, answer, nodes)
+        return _no_path_loss(run, answer, nodes)
     return Loss(
         answer,
         stage,
@@ -219,27 +219,27 @@ def _on_the_way(run: LaneStages, answer: str, nodes: set[int], way: Path) -> Los
     )
 
 
-def _beam(run: LaneStages, answer: str, way: Path, end: Fate) -> Loss:
-    hop = required_figure(end.hop)
-    beginning = Path(way.nodes[: hop + 1], way.edges[:hop], way.forward[:hop])
-    start, where = run.graph.names(way.nodes[hop - 1 : hop + 1])
+def _beam_loss(run: LaneStages, answer: str, path: Path, fate: Fate) -> Loss:
+    hop = required_figure(fate.hop)
+    beginning = Path(path.nodes[: hop + 1], path.edges[:hop], path.forward[:hop])
+    start, where = run.graph.names(path.nodes[hop - 1 : hop + 1])
     chain = run.chain(beginning)
     return Loss(
         answer,
         "paths",
-        end.cause,
-        end.place,
-        end.of,
-        end.retained,
+        fate.cause,
+        fate.place,
+        fate.of,
+        fate.retained,
         hop,
         where,
         start,
         chain,
-        step=end.step,
+        step=fate.step,
     )
 
 
-def _without_a_way(run: LaneStages, answer: str, nodes: set[int]) -> Loss:
+def _no_path_loss(run: LaneStages, answer: str, nodes: set[int]) -> Loss:
     """Return the loss of an answer without a path of the searched length.
 
     It is outside the subgraph, too far, or disconnected.
@@ -248,7 +248,7 @@ def _without_a_way(run: LaneStages, answer: str, nodes: set[int]) -> Loss:
     if subgraph is None or not any(node in subgraph for node in nodes):
         return _outside(run, answer, nodes)
     hops = search.parameters.get("hops") if search is not None else None
-    away = hops_inside(
+    distance = hops_inside(
         run.graph,
         subgraph,
         run.state.seeds,
@@ -256,18 +256,18 @@ def _without_a_way(run: LaneStages, answer: str, nodes: set[int]) -> Loss:
         search.parameters.get("direction", "graph") if search else "graph",
     )
     if (
-        away is None
+        distance is None
         and hops_inside(run.graph, subgraph, run.state.seeds, nodes, "both") is not None
     ):
         return Loss(answer, "paths", Cause.ONE_WAY, step=search)
-    if away is None:
+    if distance is None:
         return Loss(answer, "paths", Cause.NO_WAY, step=search)
     return Loss(
         answer,
         "paths",
-        Cause.TOO_FAR if hops and away > hops else Cause.NOT_REACHED,
+        Cause.TOO_FAR if hops and distance > hops else Cause.NOT_REACHED,
         retained=hops,
-        hop=away,
+        hop=distance,
         step=search,
     )
 
@@ -280,12 +280,12 @@ def _outside(run: LaneStages, answer: str, nodes: set[int]) -> Loss:
             if _follows(step):
                 instead = run.chain(run.state.paths.items[0]) if run.state.paths else ()
                 return Loss(answer, "subgraph", Cause.OTHER_RELATIONS, instead=instead, step=step)
-            place = rank_beyond_cut(run.graph, state, nodes)
+            rank = rank_beyond_cut(run.graph, state, nodes)
             return Loss(
                 answer,
                 "subgraph",
                 Cause.LEFT_OUT,
-                place,
+                rank,
                 retained=len(state.subgraph.nodes),
                 what=answer,
                 step=step,

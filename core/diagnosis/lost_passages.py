@@ -56,24 +56,22 @@ def title_of_chunk(graph, row: int) -> str:
 
 def loss_reason(lost: Loss) -> str:
     """Return why a passage was not read, as a clause without a full stop."""
-    retained = retained_by(lost.step) if lost.step is not None else None
+    limit = retained_by(lost.step) if lost.step is not None else None
     if lost.stage == "corpus":
         return "it is not among the documents"
     if lost.stage == "graph":
         return "nothing of it is in the graph"
     if lost.stage == "prompt":
-        place = f" at rank {lost.place:,}" if lost.place else ""
-        if retained is not None and lost.place is not None and lost.place > retained:
-            are = is_or_are(retained)
-            return f"it was found{place}, and only the first {retained:,} {are} handed on"
-        return f"it was found{place}, and the prompt had no room for it"
+        rank_clause = f" at rank {lost.place:,}" if lost.place else ""
+        if limit is not None and lost.place is not None and lost.place > limit:
+            are = is_or_are(limit)
+            return f"it was found{rank_clause}, and only the first {limit:,} {are} handed on"
+        return f"it was found{rank_clause}, and the prompt had no room for it"
     if lost.place is None:
         return "no step found it"
     if lost.cause is Cause.BATCH:
         return f"the first search had it at rank {lost.place:,}, and no batch reached it"
-    if retained is not None:
-        return (
-            f"it had rank {lost.place:,}, and only the top {retained:,} {is_or_are(retained)} kept"
-        )
+    if limit is not None:
+        return f"it had rank {lost.place:,}, and only the top {limit:,} {is_or_are(limit)} kept"
     by = step_title(lost.step) if lost.step is not None else "the ranking"
     return f"it had rank {lost.place:,} of {lost.of:,} and was cut by {by}"

@@ -41,7 +41,7 @@ def lost_paths(
         path = (
             _path_from_ranking(runs, nodes)
             or _path_from_steps(runs, nodes)
-            or _shortest(graph, runs, nodes)
+            or _shortest_path(graph, runs, nodes)
         )
         if path is not None:
             paths_by_answer[answer] = path
@@ -50,7 +50,7 @@ def lost_paths(
         [
             (answer, path)
             for answer, path in paths_by_answer.items()
-            if not _ends(states, goals[answer], model)
+            if not _is_read(states, goals[answer], model)
         ]
         for states, model in measured_runs
     ]
@@ -66,7 +66,7 @@ def read_paths(state: State, by_model: bool) -> tuple[Path, ...]:
     return paths[: state.prompt.paths] if by_model and state.prompt is not None else paths
 
 
-def _ends(states: Sequence[State], nodes: set[int], by_model: bool) -> bool:
+def _is_read(states: Sequence[State], nodes: set[int], by_model: bool) -> bool:
     """Return whether a node lies on a path that is read.
 
     The result is True for a run that seeks no paths, which cannot lose any.
@@ -103,16 +103,16 @@ def _path_from_steps(runs: Sequence[Sequence[State]], nodes: set[int]) -> Path |
     return None
 
 
-def _shortest(graph, runs: Sequence[Sequence[State]], nodes: set[int]) -> Path | None:
-    extracted = [
+def _shortest_path(graph, runs: Sequence[Sequence[State]], nodes: set[int]) -> Path | None:
+    candidates = [
         (state.subgraph, state.seeds)
         for states in runs
         for state in states
         if state.subgraph is not None
     ]
-    if not extracted:
+    if not candidates:
         return None
-    subgraph, seeds = max(extracted, key=lambda pair: len(pair[0].edges))
+    subgraph, seeds = max(candidates, key=lambda pair: len(pair[0].edges))
     if not any(node in subgraph for node in nodes):
         return None
     local = LocalAdjacency(graph, Subgraph(subgraph.nodes, subgraph.edges), "graph")

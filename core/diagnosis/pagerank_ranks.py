@@ -31,11 +31,11 @@ def rank_beyond_cut(graph, state: State, nodes: Iterable[int]) -> int | None:
     - where the walk reaches none of the nodes,
     - where one of them ranks among the kept ones, as only the approximation left it out then.
     """
-    places = pagerank_ranks(graph, state)
-    if places is None:
+    ranks = pagerank_ranks(graph, state)
+    if ranks is None:
         return None
     assert state.subgraph is not None  # PageRank wrote it
-    best = min((place for node in nodes if (place := int(places[node]))), default=0)
+    best = min((rank for node in nodes if (rank := int(ranks[node]))), default=0)
     return best if best > len(state.subgraph.nodes) else None
 
 
@@ -55,7 +55,7 @@ def pagerank_ranks(graph, state: State) -> np.ndarray | None:
         or graph.n_edges > MAX_RANKED_EDGES
     ):
         return None
-    return _places(
+    return _node_ranks(
         _PageRankKey(
             graph, tuple(state.seeds), step.parameters["damping"], step.parameters["direction"]
         )
@@ -76,12 +76,12 @@ class _PageRankKey:
 
 
 @lru_cache(maxsize=8)
-def _places(order: _PageRankKey) -> np.ndarray:
+def _node_ranks(key: _PageRankKey) -> np.ndarray:
     """Return the rank of every node, int32 [n], by (-PageRank, id); 0 for nodes never reached."""
-    _, seeds, damping, direction = order.settings
-    scores = pagerank_exact(order.graph, seeds, damping, direction, MAX_SCORE_ERROR)
-    reached = np.flatnonzero(scores > 0)
-    ranked, _ = top_k(reached, round_scores(scores[reached]), len(reached))
-    places = np.zeros(len(scores), np.int32)
-    places[ranked] = np.arange(1, len(ranked) + 1)
-    return places
+    _, seeds, damping, direction = key.settings
+    scores = pagerank_exact(key.graph, seeds, damping, direction, MAX_SCORE_ERROR)
+    reached_nodes = np.flatnonzero(scores > 0)
+    ordered_nodes, _ = top_k(reached_nodes, round_scores(scores[reached_nodes]), len(reached_nodes))
+    ranks = np.zeros(len(scores), np.int32)
+    ranks[ordered_nodes] = np.arange(1, len(ordered_nodes) + 1)
+    return ranks

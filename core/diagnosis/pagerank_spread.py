@@ -55,12 +55,12 @@ def pagerank_moments(lane: MethodLane) -> tuple[MassMoment, ...]:
 
 def first_pagerank(lane: MethodLane) -> int | None:
     """Return the index of the first PageRank in a line that has run; None where there is none."""
-    places = (
-        at
-        for at, operator in enumerate(lane.method.line)
+    indices = (
+        i
+        for i, operator in enumerate(lane.method.line)
         if isinstance(operator, PersonalizedPageRank | PageRankNodes)
     )
-    return next((at for at in places if at < len(lane.states)), None)
+    return next((i for i in indices if i < len(lane.states)), None)
 
 
 def mass_moments(problem: PageRankProblem) -> tuple[MassMoment, ...]:
@@ -73,15 +73,15 @@ def mass_moments(problem: PageRankProblem) -> tuple[MassMoment, ...]:
     origin = np.zeros(problem.graph.n_nodes)
     origin[problem.seeds] = problem.shares
     step = _Step(problem, origin)
-    mass, moments_so_far = origin, [_moment(0, origin, 0.0)]
+    mass, moments = origin, [_moment(0, origin, 0.0)]
     for number in range(1, max(MOMENT_STEPS) + 1):
-        mass, before = step(mass), mass
+        mass, old_mass = step(mass), mass
         if number in MOMENT_STEPS:
-            moments_so_far.append(_moment(number, mass, _moved(mass, before)))
-    settled = solve(
+            moments.append(_moment(number, mass, _moved_mass(mass, old_mass)))
+    final_mass = solve(
         problem.links, problem.seeds, problem.shares, problem.damping, SETTLED_MASS, problem.watch
     )
-    return (*moments_so_far, _moment(None, settled / settled.sum(), 0.0))
+    return (*moments, _moment(None, final_mass / final_mass.sum(), 0.0))
 
 
 class _Step:
@@ -92,14 +92,14 @@ class _Step:
 
         links, n = problem.links, problem.graph.n_nodes
         alike = np.ones(len(links.tails))  # weights of an unweighted graph
-        ways = (
+        all_sides = (
             (links.in_indptr, links.in_heads, links.in_weights),
             (links.out_indptr, links.tails, links.out_weights),
         )
-        sides = [side for way, side in zip((1, 2), ways) if links.way & way]
+        sides = [side for bit, side in zip((1, 2), all_sides) if links.way & bit]
         weigh = lambda weights: weights if problem.weights is not None else alike
         self._flows = [
-            csr_array((weigh(weights), near, indptr), (n, n)) for indptr, near, weights in sides
+            csr_array((weigh(weights), nodes, indptr), (n, n)) for indptr, nodes, weights in sides
         ]
         strength = links.strength if problem.weights is not None else _steps(links)
         self._strength, self._dangling = np.where(strength > 0, strength, 1.0), strength == 0
@@ -114,12 +114,12 @@ class _Step:
 def _steps(links: Adjacency) -> np.ndarray:
     """Return the number of edges that lead on from each node."""
     sides = [
-        indptr for way, indptr in ((1, links.out_indptr), (2, links.in_indptr)) if links.way & way
+        indptr for bit, indptr in ((1, links.out_indptr), (2, links.in_indptr)) if links.way & bit
     ]
     return np.asarray(sum(np.diff(indptr).astype(float) for indptr in sides))
 
 
-def _problem(graph, operator: Any, before: State) -> PageRankProblem | None:
+def _problem(graph, operator: Any, state: State) -> PageRankProblem | None:
     """Return the problem that an operator solves.
 
     The result is None where it has no start node or the graph is too large to walk step by step.
@@ -127,12 +127,12 @@ def _problem(graph, operator: Any, before: State) -> PageRankProblem | None:
     if isinstance(graph, ExcerptGraph) or graph.n_edges > MAX_STEPPED_EDGES:
         return None
     if isinstance(operator, PersonalizedPageRank):
-        if before.seeds:
+        if state.seeds:
             return pose_problem(
-                graph, before.seeds, 0, operator.damping, graph.resolve(operator.direction)
+                graph, state.seeds, 0, operator.damping, graph.resolve(operator.direction)
             )
         return None
-    shares = restart_weights(operator.reset, before, graph)
+    shares = restart_weights(operator.reset, state, graph)
     if not shares.any():
         return None
     seeds, weigh = np.flatnonzero(shares), edge_weights(graph) if operator.weighted else None
@@ -143,11 +143,11 @@ def _problem(graph, operator: Any, before: State) -> PageRankProblem | None:
     )
 
 
-def _moved(mass: np.ndarray, before: np.ndarray) -> float:
-    return float(np.abs(mass - before).sum() / 2)
+def _moved_mass(mass: np.ndarray, old_mass: np.ndarray) -> float:
+    return float(np.abs(mass - old_mass).sum() / 2)
 
 
-def _moment(steps: int | None, mass: np.ndarray, moved: float) -> MassMoment:
+def _moment(steps: int | None, mass: np.ndarray, moved_mass: float) -> MassMoment:
     nodes = np.flatnonzero(mass > 0)
     best, shares = top_k(nodes, mass[nodes], MAX_MOMENT_NODES)
-    return MassMoment(steps, dict(zip(best.tolist(), shares.tolist())), moved)
+    return MassMoment(steps, dict(zip(best.tolist(), shares.tolist())), moved_mass)

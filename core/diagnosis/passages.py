@@ -37,15 +37,15 @@ def _fate(graph: KnowledgeGraph, states: Sequence[State], document: str) -> Fate
         return Fate(Cause.NOT_IN_GRAPH, "not in the graph")
     for ranking in (last.chunks, last.nodes):
         order = _as_chunks(graph, ranking)
-        place = _place(order, rows)
-        if place is not None:
-            return _retrieved_fate(graph, last, rows, order=order, place=place)
+        rank = _first_rank(order, rows)
+        if rank is not None:
+            return _retrieved_fate(graph, last, rows, order=order, rank=rank)
     in_loop = any(found_in_batches(step) for step in last.trace)
     for step in reversed(last.trace):
         order = _as_chunks(graph, step.before_cut)
-        place = _place(order, rows)
-        if place is not None:
-            return _cut_fate(graph, step, order, place=place, in_loop=in_loop)
+        rank = _first_rank(order, rows)
+        if rank is not None:
+            return _cut_fate(graph, step, order, rank=rank, in_loop=in_loop)
     return Fate(Cause.NOT_REACHED, "never reached", chunk=_chunk_name(graph, min(rows)))
 
 
@@ -55,20 +55,20 @@ def _retrieved_fate(
     rows: frozenset[int],
     *,
     order: Sequence[int],
-    place: int,
+    rank: int,
 ) -> Fate:
     """Return the outcome of a ranked passage: found, or too low to be used."""
-    chunk = _chunk_name(graph, order[place - 1])
-    found = Fate(Cause.FOUND, f"rank {place:,}", place, len(order), chunk=chunk)
-    handed_on = handed_on_chunks(graph, state)
-    if handed_on is not None and rows.isdisjoint(handed_on):
-        retained = len(handed_on)
-        text = too_late_text(place, retained)
+    chunk = _chunk_name(graph, order[rank - 1])
+    fate = Fate(Cause.FOUND, f"rank {rank:,}", rank, len(order), chunk=chunk)
+    handed_rows = handed_on_chunks(graph, state)
+    if handed_rows is not None and rows.isdisjoint(handed_rows):
+        limit = len(handed_rows)
+        text = too_late_text(rank, limit)
         step = _cut_of_documents(state)
-        return replace(found, cause=Cause.NO_ROOM, text=text, retained=retained, step=step)
+        return replace(fate, cause=Cause.NO_ROOM, text=text, retained=limit, step=step)
     if rows.isdisjoint(shown_chunks(graph, state) or rows):
-        return replace(found, cause=Cause.NO_ROOM, text=f"rank {place:,}, no room in the prompt")
-    return found
+        return replace(fate, cause=Cause.NO_ROOM, text=f"rank {rank:,}, no room in the prompt")
+    return fate
 
 
 def _cut_of_documents(state: State) -> Step | None:
@@ -80,33 +80,33 @@ def _cut_of_documents(state: State) -> Step | None:
 
 
 def _cut_fate(
-    graph: KnowledgeGraph, step: Step, order: Sequence[int], *, place: int, in_loop: bool
+    graph: KnowledgeGraph, step: Step, order: Sequence[int], *, rank: int, in_loop: bool
 ) -> Fate:
     """Return the outcome of a passage that a step ranked and dropped."""
-    retained = retained_by(step)
+    limit = retained_by(step)
     if in_loop:
         cause = Cause.BATCH
-        text = f"never reached: rank {place:,} of the first search"
+        text = f"never reached: rank {rank:,} of the first search"
     else:
         cause = Cause.OUTRANKED
-        text = too_late_text(place, retained)
-    chunk = _chunk_name(graph, order[place - 1])
-    return Fate(cause, text, place, len(order), retained, step=step, chunk=chunk)
+        text = too_late_text(rank, limit)
+    chunk = _chunk_name(graph, order[rank - 1])
+    return Fate(cause, text, rank, len(order), limit, step=step, chunk=chunk)
 
 
 def _chunk_name(graph: KnowledgeGraph, row: int) -> str:
     return hit_names(graph, "chunk", [row])[0]
 
 
-def too_late_text(place: int, retained: int | None) -> str:
+def too_late_text(rank: int, limit: int | None) -> str:
     """Return words for an item that was ranked behind the kept ones.
 
     >>> from core.diagnosis.passages import too_late_text
     >>> too_late_text(12, 1), too_late_text(1200, None)
     ('rank 12; only the top 1 is kept', 'rank 1,200: too low')
     """
-    cut = f"; only the top {retained:,} {is_or_are(retained)} kept" if retained else ": too low"
-    return f"rank {place:,}{cut}"
+    cut = f"; only the top {limit:,} {is_or_are(limit)} kept" if limit else ": too low"
+    return f"rank {rank:,}{cut}"
 
 
 def handed_on_chunks(graph: KnowledgeGraph, state: State) -> frozenset[int] | None:
@@ -168,7 +168,7 @@ def _by_document(graph: KnowledgeGraph) -> dict[str, frozenset[int]]:
         table, rows = graph.columns.chunks, dict[str, list[int]]()
         for row, document in enumerate(table.texts("document") if table is not None else ()):
             rows.setdefault(document, []).append(row)
-        return {document: frozenset(found) for document, found in rows.items()}
+        return {document: frozenset(row_list) for document, row_list in rows.items()}
 
     return graph.derived.once("chunks by document", None, make)
 
@@ -192,21 +192,21 @@ def chunk_order(
     """
     if state.chunks is None and (state.nodes is None or not has_chunk_nodes(graph)):
         return None
-    retained = _as_chunks(graph, state.chunks) or _as_chunks(graph, state.nodes)
+    chunks = _as_chunks(graph, state.chunks) or _as_chunks(graph, state.nodes)
     for step in reversed(state.trace):
         order = _as_chunks(graph, step.before_cut)
-        if len(order) > len(retained) and order[: len(retained)] == retained:
-            return retained, order
-    return retained, retained
+        if len(order) > len(chunks) and order[: len(chunks)] == chunks:
+            return chunks, order
+    return chunks, chunks
 
 
 def shown_chunks(graph: KnowledgeGraph, state: State) -> frozenset[int] | None:
     """Return the rows of the chunks that the prompt shows; None where there is no prompt."""
     if state.prompt is None:
         return None
-    shown = state.prompt.hits
+    counts = state.prompt.hits
     parts = [
-        (hits, shown.get(hits.kind, 0)) for hits in (state.chunks, state.nodes) if hits is not None
+        (hits, counts.get(hits.kind, 0)) for hits in (state.chunks, state.nodes) if hits is not None
     ]
     tables: dict[str, ContextTable] = {table.kind: table for table in state.tables or ()}
     heads = [
@@ -222,12 +222,12 @@ def _as_chunks(graph: KnowledgeGraph, ranking: Ranking | None) -> tuple[int, ...
         return ()
     if ranking.kind == "chunk":
         return ranking.items
-    own = chunk_nodes(graph, ranking.items)
-    return tuple(own[node] for node in ranking.items if node in own)
+    node_rows = chunk_nodes(graph, ranking.items)
+    return tuple(node_rows[node] for node in ranking.items if node in node_rows)
 
 
-def _place(order: Sequence[int], rows: frozenset[int]) -> int | None:
-    return next((place for place, row in enumerate(order, 1) if row in rows), None)
+def _first_rank(order: Sequence[int], rows: frozenset[int]) -> int | None:
+    return next((rank for rank, row in enumerate(order, 1) if row in rows), None)
 
 
 def chunks_with_nodes(graph: KnowledgeGraph, rows: frozenset[int]) -> frozenset[int]:

@@ -26,30 +26,30 @@ def path_fate(graph, states: Sequence[State], path: Path, by_model: bool = True)
         The graph reader reads all paths.
     """
     if not states or all(state.paths is None for state in states):
-        return _left_out(graph, states, path) or Fate(
+        return _left_out_fate(graph, states, path) or Fate(
             Cause.NOT_SOUGHT, "this method finds no paths"
         )
-    paths, shown = states[-1].paths, prompt_paths(states[-1])
+    paths, limit = states[-1].paths, prompt_paths(states[-1])
     position = _position(paths, path)
     if paths is not None and position is not None:
-        place, of = position + 1, len(paths)
-        if by_model and shown is not None and shown <= position:
-            reads = f"rank {place:,}; the model reads only the top {shown:,}"
-            return Fate(Cause.NO_ROOM, reads, place, of, shown, step=states[-1].trace[-1])
-        return Fate(Cause.FOUND, f"rank {place:,}", place, of)
-    return _dropped(states, path) or _never(graph, states, path)
+        rank, total = position + 1, len(paths)
+        if by_model and limit is not None and limit <= position:
+            reads = f"rank {rank:,}; the model reads only the top {limit:,}"
+            return Fate(Cause.NO_ROOM, reads, rank, total, limit, step=states[-1].trace[-1])
+        return Fate(Cause.FOUND, f"rank {rank:,}", rank, total)
+    return _dropped_fate(states, path) or _unreached_fate(graph, states, path)
 
 
-def path_fate_in(graph, states: Sequence[State], path: Path, known, by_model: bool = True) -> Fate:
-    """Return the outcome, in a run on `graph`, of a path of the graph `known`.
+def path_fate_in(graph, states: Sequence[State], path: Path, origin, by_model: bool = True) -> Fate:
+    """Return the outcome, in a run on `graph`, of a path of the graph `origin`.
 
     The path is followed in `graph` by the names of its nodes and relations.
     """
-    if states and all(state.paths is None for state in states) and graph is not known:
+    if states and all(state.paths is None for state in states) and graph is not origin:
         return Fate(Cause.NOT_SOUGHT, "this method finds no paths")
-    same = path if graph is known else translate_path(known, path, graph)
-    if same is not None:
-        return path_fate(graph, states, same, by_model)
+    local_path = path if graph is origin else translate_path(origin, path, graph)
+    if local_path is not None:
+        return path_fate(graph, states, local_path, by_model)
     return Fate(Cause.NOT_IN_GRAPH, "never reached: not in this method's graph")
 
 
@@ -67,9 +67,9 @@ def translate_path(graph, path: Path, other) -> Path | None:
     for (node, *_), relation, forward in zip(
         node_lists[1:], relation_names(graph, path.edges), path.forward
     ):
-        neighbours, edges, along = other.steps(path_there.end, "both")
+        neighbours, edges, forwards = other.steps(path_there.end, "both")
         steps = zip(
-            neighbours.tolist(), relation_names(other, edges), along.tolist(), edges.tolist()
+            neighbours.tolist(), relation_names(other, edges), forwards.tolist(), edges.tolist()
         )
         step = next((edge for *one, edge in steps if one == [node, relation, forward]), None)
         if step is None:
@@ -87,53 +87,53 @@ def prompt_paths(state: State) -> int | None:
     return None if prompt is None or (prompt.hits and not prompt.paths) else prompt.paths
 
 
-def _dropped(states: Sequence[State], path: Path) -> Fate | None:
+def _dropped_fate(states: Sequence[State], path: Path) -> Fate | None:
     """Return the outcome by the last operator that saw the path and did not keep it."""
     operator_inputs = [None, *(state.paths for state in states)]  # the input of each operator
-    for before, after in zip(reversed(operator_inputs[:-1]), reversed(states)):
-        step = after.trace[-1]
-        place = _position(step.before_cut, path)
-        if place is None and _position(before, path) is None:
+    for old_paths, output in zip(reversed(operator_inputs[:-1]), reversed(states)):
+        step = output.trace[-1]
+        index = _position(step.before_cut, path)
+        if index is None and _position(old_paths, path) is None:
             continue
-        if _position(after.paths, path) is not None:
+        if _position(output.paths, path) is not None:
             continue
-        assert after.paths is not None  # no operator removes the ranking itself
-        retained = len(after.paths)
-        if place is not None:
-            return _cut_at(step, place, retained)
-        assert before is not None  # the path was in it
-        return _passed_over(step, len(before), retained)
+        assert output.paths is not None  # no operator removes the ranking itself
+        limit = len(output.paths)
+        if index is not None:
+            return _cut_fate(step, index, limit)
+        assert old_paths is not None  # the path was in it
+        return _unread_fate(step, len(old_paths), limit)
     return None
 
 
-def _cut_at(step: Step, place: int, retained: int) -> Fate:
+def _cut_fate(step: Step, index: int, limit: int) -> Fate:
     """Return the outcome of a path at an index of the order that a step cut."""
     assert step.before_cut is not None  # the path has a rank in it
-    of = len(step.before_cut)
-    if retained == 0:
+    total = len(step.before_cut)
+    if limit == 0:
         text = f"found, but {step_title(step)} handed nothing on"
-        return Fate(Cause.NOT_HANDED_ON, text, place + 1, of, 0, step=step)
-    late = f"rank {place + 1:,} of {of:,}; only the top {retained:,} {_are(retained)} kept"
-    return Fate(Cause.OUTRANKED, late, place + 1, of, retained, step=step)
+        return Fate(Cause.NOT_HANDED_ON, text, index + 1, total, 0, step=step)
+    late = f"rank {index + 1:,} of {total:,}; only the top {limit:,} {_are(limit)} kept"
+    return Fate(Cause.OUTRANKED, late, index + 1, total, limit, step=step)
 
 
-def _passed_over(step: Step, of: int, retained: int) -> Fate:
-    """Return the outcome of one of `of` paths that a step did not read or did not choose."""
+def _unread_fate(step: Step, total: int, limit: int) -> Fate:
+    """Return the outcome of one of `total` paths that a step did not read or did not choose."""
     if step.before_cut is not None and reads_part(step.parameters):
         read = len(step.before_cut)
-        text = f"not read by {step_title(step)}, which read {read:,} of {of:,}"
-        return Fate(Cause.NOT_READ, text, None, of, read, step=step)
-    text = f"dropped by {step_title(step)}: one of {of:,} not chosen"
-    return Fate(Cause.NOT_CHOSEN, text, None, of, retained, step=step)
+        text = f"not read by {step_title(step)}, which read {read:,} of {total:,}"
+        return Fate(Cause.NOT_READ, text, None, total, read, step=step)
+    text = f"dropped by {step_title(step)}: one of {total:,} not chosen"
+    return Fate(Cause.NOT_CHOSEN, text, None, total, limit, step=step)
 
 
-def _never(graph, states: Sequence[State], path: Path) -> Fate:
-    outcome = _left_out(graph, states, path)
+def _unreached_fate(graph, states: Sequence[State], path: Path) -> Fate:
+    outcome = _left_out_fate(graph, states, path)
     if outcome:
         return outcome
     step = next(state.trace[-1] for state in states if state.paths is not None)
     if step.frames and step.frames[0].title.startswith(HOP_FRAME_TITLE):
-        return _left_by_beam(step, path)
+        return _beam_fate(step, path)
     hops = step.parameters.get("hops")
     if hops and len(path) > hops:
         return Fate(
@@ -158,7 +158,7 @@ def _never(graph, states: Sequence[State], path: Path) -> Fate:
     return Fate(Cause.NOT_REACHED, f"never reached by {step_title(step)}", step=step)
 
 
-def _left_out(graph, states: Sequence[State], path: Path) -> Fate | None:
+def _left_out_fate(graph, states: Sequence[State], path: Path) -> Fate | None:
     """Return the outcome by the operator whose subgraph first lacks a node or edge of the path."""
     for state in states:
         if state.subgraph is None:
@@ -167,10 +167,10 @@ def _left_out(graph, states: Sequence[State], path: Path) -> Fate | None:
         for node in path.nodes:
             if node not in state.subgraph:
                 name = graph.node_name(node)
-                place = rank_beyond_cut(graph, state, (node,))
-                at = f": rank {place:,}, top {size:,} kept" if place else ""
-                text = f"never reached: “{name}” was left out by {step_title(step)}{at}"
-                return Fate(Cause.LEFT_OUT, text, place, retained=size, what=name, step=step)
+                rank = rank_beyond_cut(graph, state, (node,))
+                rank_clause = f": rank {rank:,}, top {size:,} kept" if rank else ""
+                text = f"never reached: “{name}” was left out by {step_title(step)}{rank_clause}"
+                return Fate(Cause.LEFT_OUT, text, rank, retained=size, what=name, step=step)
         for edge in path.edges:
             if not state.subgraph.has_edge(edge):
                 name = graph.relation_name(edge)
@@ -185,7 +185,7 @@ def _left_out(graph, states: Sequence[State], path: Path) -> Fate | None:
     return None
 
 
-def _left_by_beam(step: Step, path: Path) -> Fate:
+def _beam_fate(step: Step, path: Path) -> Fate:
     """Return the hop at which a beam dropped the path, and the rank of its beginning there."""
     frames = [
         frame
@@ -197,29 +197,29 @@ def _left_by_beam(step: Step, path: Path) -> Fate:
             break
         beginning = Path(path.nodes[: hop + 1], path.edges[:hop], path.forward[:hop])
         if _position(frame.ranking, beginning) is None:
-            place = _position(frame.before_cut, beginning)
+            index = _position(frame.before_cut, beginning)
             size = len(frame.ranking)
             cause = Cause.BEAM
             text = f"dropped at hop {hop}"
-            at: int | None = None
-            if place is not None:
-                at = place + 1
-                text += f": rank {at:,} of {frame.considered:,}, top {size:,} kept"
+            rank: int | None = None
+            if index is not None:
+                rank = index + 1
+                text += f": rank {rank:,} of {frame.considered:,}, top {size:,} kept"
             elif frame.before_cut is not None:
                 cause = Cause.NOT_TRIED
                 text = f"never reached: not tried at hop {hop}"
-            return Fate(cause, text, at, frame.considered, size, hop, step=step)
+            return Fate(cause, text, rank, frame.considered, size, hop, step=step)
     if len(path) <= len(frames):
         return Fate(
             Cause.ONLY_LONGER,
             "never reached by itself: only longer paths that begin with it were kept",
             step=step,
         )
-    retained = len(frames)
+    depth = len(frames)
     return Fate(
         Cause.TOO_FAR,
-        f"never reached: {_hops(len(path))} away, {retained} {_are(retained)} searched",
-        retained=retained,
+        f"never reached: {_hops(len(path))} away, {depth} {_are(depth)} searched",
+        retained=depth,
         step=step,
     )
 

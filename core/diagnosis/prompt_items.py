@@ -28,15 +28,15 @@ def items_of(state: State, by_model: bool) -> list[Item]:
     if by_model and state.tables is not None and state.prompt is not None:
         counts = state.prompt.hits
         return [
-            (table.kind, place)
+            (table.kind, index)
             for table in state.tables
-            for place in range(min(len(table.items), counts.get(table.kind, 0)))
+            for index in range(min(len(table.items), counts.get(table.kind, 0)))
         ]
-    ranked = (only_shown_items(state) if by_model else only_read_items(state)).ranked
-    return [(kind, place) for kind, ranking in ranked.items() for place in range(len(ranking))]
+    rankings = (only_shown_items(state) if by_model else only_read_items(state)).ranked
+    return [(kind, index) for kind, ranking in rankings.items() for index in range(len(ranking))]
 
 
-def item_at(state: State, by_model: bool, kind: Kind, place: int) -> Any:
+def item_at(state: State, by_model: bool, kind: Kind, index: int) -> Any:
     """Return the path, or the row of the hit, of an item of `items_of`.
 
     Raises LookupError where there is none.
@@ -45,7 +45,7 @@ def item_at(state: State, by_model: bool, kind: Kind, place: int) -> Any:
     items = {table.kind: table.items for table in tables} or {
         kind: ranking.items for kind, ranking in state.ranked.items()
     }
-    return items[kind][place]
+    return items[kind][index]
 
 
 def only_shown_items(state: State, operator: Operator | None = None) -> State:
@@ -75,15 +75,15 @@ def only_read_items(state: State) -> State:
 
 def without_items(state: State, left_out: Iterable[Item], operator: Operator) -> State:
     """Return the state without some items, and without the reports of removed paths."""
-    left_out_places: dict[Kind, set[int]] = {}
-    for kind, place in left_out:
-        left_out_places.setdefault(kind, set()).add(place)
+    left_out_indices: dict[Kind, set[int]] = {}
+    for kind, index in left_out:
+        left_out_indices.setdefault(kind, set()).add(index)
     keep_others = lambda values, kind: tuple(
-        value for place, value in enumerate(values) if place not in left_out_places.get(kind, ())
+        value for index, value in enumerate(values) if index not in left_out_indices.get(kind, ())
     )
     changes: dict[str, Any] = {"tables": _tables(state, keep_others)}
     for kind, ranking in state.ranked.items():
-        if kind in left_out_places:
+        if kind in left_out_indices:
             scores = None if ranking.scores is None else keep_others(ranking.scores, kind)
             changes[STATE_FIELDS[kind]] = Ranking(kind, keep_others(ranking.items, kind), scores)
     if has_report_per_path(state, operator):

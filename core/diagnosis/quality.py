@@ -72,7 +72,7 @@ class GraphQuality:
         if self.entities:
             lines.append(
                 f"{self.entities:,} entities with {self.relations:,} relations; "
-                f"{_of(self.isolated, self.entities)} without any."
+                f"{_part_text(self.isolated, self.entities)} without any."
             )
             lines.append(
                 f"{self.components:,} components; the largest has "
@@ -80,18 +80,21 @@ class GraphQuality:
             )
             if self.alike:
                 lines.append(
-                    f"{_of(self.alike, self.entities)} are spelled nearly as another one: “corpus "
+                    f"{_part_text(self.alike, self.entities)} are spelled nearly as another one: "
+                    "“corpus "
                     "mend” lists them."
                 )
         if self.chunks and self.entities:
-            bare = f"{self.bare:,} of {self.chunks:,} chunks ({_share(self.bare, self.chunks)})"
-            lines.append(f"{bare} have no entity: no search over the graph comes to them.")
+            bare_chunks = (
+                f"{self.bare:,} of {self.chunks:,} chunks ({_share(self.bare, self.chunks)})"
+            )
+            lines.append(f"{bare_chunks} have no entity: no search over the graph comes to them.")
         if self.answers:
-            unnamed = (
+            unnamed_answers = (
                 f"{self.unnamed:,} of {self.answers:,} correct answers "
                 f"({_share(self.unnamed, self.answers)})"
             )
-            lines.append(f"{unnamed} are in no entity's name.")
+            lines.append(f"{unnamed_answers} are in no entity's name.")
         if self.golds:
             lost, unmentioned = (
                 f"{count:,} ({_share(count, self.golds)})"
@@ -126,13 +129,13 @@ def measure_quality(
         chunks=0 if chunks is None else len(chunks),
         bare=0,
         golds=len(golds),
-        lost=sum(not found for found in rows),
+        lost=sum(not hits for hits in rows),
     )
     nodes = _entities(graph)
     if not len(nodes):
         return texts
     answers = _known_answers(question_list)
-    mentioned = _chunks_with_entities(graph)
+    entity_chunks = _chunks_with_entities(graph)
     count, labels = component_labels(graph, nodes, np.arange(graph.n_edges))
     return replace(
         texts,
@@ -141,10 +144,10 @@ def measure_quality(
         isolated=int((graph.degrees(nodes) == 0).sum()),
         components=int(count),
         largest=int(np.bincount(labels).max()),
-        bare=0 if chunks is None else len(chunks) - len(mentioned),
+        bare=0 if chunks is None else len(chunks) - len(entity_chunks),
         answers=len(answers),
         unnamed=sum(not gold_nodes(graph, *one.names(answer)) for answer, one in answers.items()),
-        unmentioned=sum(bool(found) and mentioned.isdisjoint(found) for found in rows),
+        unmentioned=sum(bool(hits) and entity_chunks.isdisjoint(hits) for hits in rows),
     )
 
 
@@ -177,9 +180,9 @@ def _gold_passages(questions: Iterable[Question]) -> list[str]:
     return list(dict.fromkeys(passage for one in questions for passage in one.gold))
 
 
-def _share(part: int, whole: int) -> str:
-    return f"{100 * part / whole:.0f} %"
+def _share(part: int, total: int) -> str:
+    return f"{100 * part / total:.0f} %"
 
 
-def _of(part: int, whole: int) -> str:
-    return f"{part:,} of them ({_share(part, whole)})"
+def _part_text(part: int, total: int) -> str:
+    return f"{part:,} of them ({_share(part, total)})"

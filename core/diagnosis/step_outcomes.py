@@ -64,7 +64,7 @@ def step_outcomes(comparison: MethodComparison, lane: MethodLane) -> tuple[StepO
     outcomes, alive_before, trace = list[StepOutcome](), tuple(target.name for target in targets), 0
     for state in states:
         steps, trace = state.trace[trace:], len(state.trace)
-        alive = _alive(comparison, lane, state, targets, by_model)
+        alive = _alive_names(comparison, lane, state, targets, by_model)
         lost = () if alive is None else tuple(name for name in alive_before if name not in alive)
         outcomes.append(
             _outcome(
@@ -89,11 +89,11 @@ def _outcome(
         sizes |= step.sizes
     usage = reduce(add, (step.usage for step in steps), Usage())
     notes = tuple(note for step in steps for note in step.notes)
-    seconds, saved = sum(step.seconds for step in steps), sum(step.saved for step in steps)
-    return StepOutcome(sizes, seconds, usage, notes, alive, lost, where, saved)
+    seconds, saved_seconds = sum(step.seconds for step in steps), sum(step.saved for step in steps)
+    return StepOutcome(sizes, seconds, usage, notes, alive, lost, where, saved_seconds)
 
 
-def _alive(
+def _alive_names(
     comparison: MethodComparison,
     lane: MethodLane,
     state: State,

@@ -56,9 +56,9 @@ def find_supports(
     answer or no chunk. It tells what is similar, not what the model used.
     """
     supports_found = []
-    for (start, end), places, cosines in _likeness(graph, state, encoder, watch):
+    for (start, end), sentences, cosines in _likeness(graph, state, encoder, watch):
         best = int(cosines.argmax())
-        supports_found.append(Support(start, end, *places[best], float(cosines[best])))
+        supports_found.append(Support(start, end, *sentences[best], float(cosines[best])))
     return tuple(supports_found)
 
 
@@ -80,16 +80,16 @@ def find_rests(
     [('carol#2', True)]
     """
     rests_found, answer = [], state.answer or ""
-    for (start, end), places, cosines in _likeness(graph, state, encoder, watch):
+    for (start, end), sentences, cosines in _likeness(graph, state, encoder, watch):
         sentence_text = answer[start:end]
         names = [sentence_text] if normalize(sentence_text) not in YES_NO_ANSWERS else []
         holds = [
-            place
-            for place, (row, (at, to)) in enumerate(places)
-            if name_spans(chunk_text(graph, row)[at:to], names)
+            index
+            for index, (row, (begin, stop)) in enumerate(sentences)
+            if name_spans(chunk_text(graph, row)[begin:stop], names)
         ]
-        best = max(holds or range(len(places)), key=lambda place: (cosines[place], -place))
-        row, span = places[best]
+        best = max(holds or range(len(sentences)), key=lambda index: (cosines[index], -index))
+        row, span = sentences[best]
         rests_found.append(
             SupportingSentence(
                 start,
@@ -103,16 +103,16 @@ def find_rests(
     return tuple(rests_found)
 
 
-def support_level(rest: SupportingSentence) -> str:
+def support_level(support: SupportingSentence) -> str:
     """Return how sure a support is: `words`, `alike`, `maybe` or `none`.
 
     `words` means that the chunk contains the words. The others are by the cosine.
     """
-    if rest.words:
+    if support.words:
         return "words"
-    if rest.score >= LIKELY_COSINE:
+    if support.score >= LIKELY_COSINE:
         return "alike"
-    if rest.score >= POSSIBLE_COSINE:
+    if support.score >= POSSIBLE_COSINE:
         return "maybe"
     return "none"
 
@@ -154,9 +154,9 @@ def name_spans(text: str, names: Iterable[str]) -> tuple[TextSpan, ...]:
     >>> [text[start:end] for start, end in name_spans(text, ["tiny tim", "Tim", "a miser"])]
     ['miser', 'Tim', 'Tiny Tim']
     """
-    folded, places = fold_with_places(text)
+    folded, offsets = fold_with_places(text)
     words = [
-        (places[match.start()], end_place(places, match.end()), match.group())
+        (offsets[match.start()], end_place(offsets, match.end()), match.group())
         for match in ANSWER_WORD.finditer(folded)
     ]
     text_words = [word for word in words if word[2] not in SKIPPED_ARTICLES]
@@ -165,9 +165,9 @@ def name_spans(text: str, names: Iterable[str]) -> tuple[TextSpan, ...]:
         name_words = [
             word for word in ANSWER_WORD.findall(fold(name)) if word not in SKIPPED_ARTICLES
         ]
-        for at in range(len(text_words) - len(name_words) + 1) if name_words else ():
-            if [word for _, _, word in text_words[at : at + len(name_words)]] == name_words:
-                spans_found.append((text_words[at][0], text_words[at + len(name_words) - 1][1]))
+        for i in range(len(text_words) - len(name_words) + 1) if name_words else ():
+            if [word for _, _, word in text_words[i : i + len(name_words)]] == name_words:
+                spans_found.append((text_words[i][0], text_words[i + len(name_words) - 1][1]))
     spans: list[TextSpan] = []
     for span in sorted(spans_found, key=lambda span: (span[0], -span[1])):
         if not spans or span[0] >= spans[-1][1]:

@@ -35,11 +35,11 @@ def join_words(parts: Sequence[str], word: str = "and") -> str:
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} {word} {parts[-1]}"
 
 
-def list_names(names: Sequence[str], most: int = MAX_NAMES_IN_LIST) -> str:
+def list_names(names: Sequence[str], limit: int = MAX_NAMES_IN_LIST) -> str:
     """Return a list of names; of many names, the first ones and how many more."""
-    if len(names) <= most + 1:
+    if len(names) <= limit + 1:
         return join_words(names)
-    return f"{', '.join(names[:most])} and {len(names) - most:,} more"
+    return f"{', '.join(names[:limit])} and {len(names) - limit:,} more"
 
 
 def capitalised(text: str) -> str:

@@ -49,35 +49,35 @@ def brick_faults(draft: Draft) -> dict[int, str]:
 
     The result is empty if the line of the draft can be run.
     """
-    found: dict[int, str] = {}
-    _add_row_faults(draft.bricks, None, None, found, draft.grammar)
-    return found
+    faults: dict[int, str] = {}
+    _add_row_faults(draft.bricks, None, None, faults, draft.grammar)
+    return faults
 
 
 def _add_row_faults(
     row: Bricks,
-    before: _PrecedingBricks | None,
+    preceding: _PrecedingBricks | None,
     inside: Brick | None,
-    found: dict[int, str],
+    faults: dict[int, str],
     grammar: Grammar[Any],
 ) -> None:
-    """Add the faults of a row; `before` summarises the bricks before it."""
+    """Add the faults of a row; `preceding` summarises the bricks before it."""
     for brick in row:
         operator = brick.operator
         reason = _holder_refusal(inside, brick)
         for arm in brick.arms.values():
-            _add_row_faults(arm, before, brick, found, grammar)
+            _add_row_faults(arm, preceding, brick, faults, grammar)
         if reason is None:
-            known: tuple[Any, ...] = (before,) if before else ()
+            earlier: tuple[Any, ...] = (preceding,) if preceding else ()
             reason = (
-                _with_title(grammar.line.unfit(known, operator), operator)
+                _with_title(grammar.line.unfit(earlier, operator), operator)
                 if operator is not None
                 else brick.lacks
             )
         # no sentence on a brick if one inside it has a fault
-        if reason and not (brick.arms and any(one.key in found for one in brick.each())):
-            found[brick.key] = reason
-        before = (before or _PrecedingBricks(frozenset(), "")).and_then(brick, grammar.stages)
+        if reason and not (brick.arms and any(one.key in faults for one in brick.each())):
+            faults[brick.key] = reason
+        preceding = (preceding or _PrecedingBricks(frozenset(), "")).and_then(brick, grammar.stages)
 
 
 def _fields_written(brick: Brick) -> tuple[str, ...]:
@@ -109,14 +109,14 @@ def _with_title(reason: str | None, operator: Any) -> str | None:
 
 
 def change_fault(
-    draft: Draft, change: DraftChange, before: Mapping[int, str] | None = None
+    draft: Draft, change: DraftChange, faults: Mapping[int, str] | None = None
 ) -> str | None:
     """Return why a changed brick does not fit at its new position, or None if it fits.
 
-    It also does not fit if it takes away something that another brick needs. `before` are the
+    It also does not fit if it takes away something that another brick needs. `faults` are the
     faults of the present draft, if they are known.
     """
-    before = brick_faults(draft) if before is None else before
+    faults = brick_faults(draft) if faults is None else faults
     after = edit_draft(draft, change)
     new_faults = brick_faults(after)
     if isinstance(change, BrickInsertion):
@@ -127,7 +127,7 @@ def change_fault(
             if isinstance(change, BrickReplacement | BrickMove)
             else set()
         )
-    own = next(
+    own_fault = next(
         (
             new_faults[key]
             for key in sorted(new_keys)
@@ -135,8 +135,8 @@ def change_fault(
         ),
         None,
     )
-    return own or next(
-        (reason for key, reason in new_faults.items() if key not in before and key not in new_keys),
+    return own_fault or next(
+        (reason for key, reason in new_faults.items() if key not in faults and key not in new_keys),
         None,
     )
 
@@ -153,22 +153,22 @@ def _lacks_only_bricks(draft: Draft, key: int) -> bool:
     row = row_at(draft, slot) if slot is not None else None
     assert slot is not None and row is not None  # the brick exists
     reads = (brick.given["on"],) if brick.cls is Branch else ()
-    written = {
+    written_fields = {
         field for one in row[: slot.at] for inner in one.each() for field in _fields_written(inner)
     }
-    return set(reads) <= written
+    return set(reads) <= written_fields
 
 
-def operator_refusals(draft: Draft, place: Slot | int) -> dict[str, str | None]:
+def operator_refusals(draft: Draft, target: Slot | int) -> dict[str, str | None]:
     """Return for each operator name why the operator does not fit, or None.
 
     The place is a slot, or the key of a brick to replace.
     """
     known_faults = brick_faults(draft)
     make_change = (
-        (lambda name: BrickInsertion(place, name))
-        if isinstance(place, Slot)
-        else (lambda name: BrickReplacement(place, name))
+        (lambda name: BrickInsertion(target, name))
+        if isinstance(target, Slot)
+        else (lambda name: BrickReplacement(target, name))
     )
     return {
         name: change_fault(draft, make_change(name), known_faults)
@@ -178,11 +178,11 @@ def operator_refusals(draft: Draft, place: Slot | int) -> dict[str, str | None]:
 
 def slots_for(draft: Draft, name: str) -> tuple[Slot, ...]:
     """Return the slots in which an operator fits."""
-    known = brick_faults(draft)
+    known_faults = brick_faults(draft)
     return tuple(
         slot
         for slot in slots(draft)
-        if change_fault(draft, BrickInsertion(slot, name), known) is None
+        if change_fault(draft, BrickInsertion(slot, name), known_faults) is None
     )
 
 
@@ -213,9 +213,9 @@ def usual_slot(draft: Draft) -> Slot:
     It is before the first brick with a fault, else before the brick of the last stage, else at the
     end.
     """
-    known = brick_faults(draft)
+    faults = brick_faults(draft)
     broken: Iterable[int] = (
-        at for at, brick in enumerate(draft.bricks) if any(one.key in known for one in brick.each())
+        i for i, brick in enumerate(draft.bricks) if any(one.key in faults for one in brick.each())
     )
-    rest = (at for at, brick in enumerate(draft.bricks) if brick.stage == draft.grammar.last)
-    return Slot(next(iter(broken), next(rest, len(draft.bricks))))
+    last_indices = (i for i, brick in enumerate(draft.bricks) if brick.stage == draft.grammar.last)
+    return Slot(next(iter(broken), next(last_indices, len(draft.bricks))))

@@ -168,20 +168,20 @@ def _with_next_key(draft: Draft, keys: Iterator[int]) -> Draft:
     return replace(draft, following=next(keys))
 
 
-def _replace_brick(draft: Draft, place: Slot, brick: Brick, other: Brick) -> Draft:
+def _replace_brick(draft: Draft, slot: Slot, brick: Brick, other: Brick) -> Draft:
     return with_row(
-        draft, place, lambda row: tuple(other if one.key == brick.key else one for one in row)
+        draft, slot, lambda row: tuple(other if one.key == brick.key else one for one in row)
     )
 
 
-def _move_brick(draft: Draft, brick: Brick, place: Slot, to: Slot) -> Draft:
-    same_row = (place.owner, place.arm) == (to.owner, to.arm)
+def _move_brick(draft: Draft, brick: Brick, slot: Slot, to: Slot) -> Draft:
+    same_row = (slot.owner, slot.arm) == (to.owner, to.arm)
     into_itself = to.owner in {one.key for one in brick.each()}
-    if into_itself or row_at(draft, to) is None or (same_row and to.at in (place.at, place.at + 1)):
+    if into_itself or row_at(draft, to) is None or (same_row and to.at in (slot.at, slot.at + 1)):
         return draft
-    without = with_row(draft, place, lambda row: tuple(one for one in row if one.key != brick.key))
+    without = with_row(draft, slot, lambda row: tuple(one for one in row if one.key != brick.key))
     return _insert_brick(
-        without, replace(to, at=to.at - 1) if same_row and to.at > place.at else to, brick
+        without, replace(to, at=to.at - 1) if same_row and to.at > slot.at else to, brick
     )
 
 
@@ -209,12 +209,12 @@ def _with_value(brick: Brick, change: ValueChange) -> Brick:
 def _with_arm(brick: Brick, change: ArmAddition | ArmRemoval) -> Brick:
     if brick.cls is not Branch:
         return brick
-    numbered = {name: row for name, row in brick.arms.items() if name != OTHERWISE_ARM}
+    arms = {name: row for name, row in brick.arms.items() if name != OTHERWISE_ARM}
     if isinstance(change, ArmAddition):
-        numbered[str(max(map(int, numbered), default=0) + 1)] = ()
-    elif len(numbered) > 1:
-        numbered.pop(change.arm, None)
-    return replace(brick, arms={**numbered, OTHERWISE_ARM: brick.arms[OTHERWISE_ARM]})
+        arms[str(max(map(int, arms), default=0) + 1)] = ()
+    elif len(arms) > 1:
+        arms.pop(change.arm, None)
+    return replace(brick, arms={**arms, OTHERWISE_ARM: brick.arms[OTHERWISE_ARM]})
 
 
 def change_of(message: Mapping[str, Any]) -> DraftChange:
@@ -222,8 +222,8 @@ def change_of(message: Mapping[str, Any]) -> DraftChange:
 
     Raises BadParameter if it asks for none.
     """
-    place = message.get("slot")
-    slot = slot_of(place) if isinstance(place, str) else None
+    slot_text = message.get("slot")
+    slot = slot_of(slot_text) if isinstance(slot_text, str) else None
     key, name = message.get("key"), message.get("name")
     if message.get("do") == "insert":
         if slot is not None and isinstance(name, str):
@@ -237,19 +237,19 @@ def change_of(message: Mapping[str, Any]) -> DraftChange:
 
 def _change_of_brick(key: int, message: Mapping[str, Any], slot: Slot | None) -> DraftChange | None:
     """Return the change of an existing brick that a message asks for, or None."""
-    do, name = message.get("do"), message.get("name")
-    if not isinstance(do, str):
+    action, name = message.get("do"), message.get("name")
+    if not isinstance(action, str):
         return None
-    if do == "move" and slot is not None:
+    if action == "move" and slot is not None:
         return BrickMove(key, slot)
-    if do in CHANGES_BY_KEY:
-        return CHANGES_BY_KEY[do](key)
+    if action in CHANGES_BY_KEY:
+        return CHANGES_BY_KEY[action](key)
     if not isinstance(name, str):
         return None
-    if do == "set":
+    if action == "set":
         return ValueChange(key, name, message.get("value"))
-    if do in CHANGES_BY_NAME:
-        return CHANGES_BY_NAME[do](key, name)
+    if action in CHANGES_BY_NAME:
+        return CHANGES_BY_NAME[action](key, name)
     return None
 
 

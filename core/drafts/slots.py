@@ -38,8 +38,8 @@ def slot_of(text: str) -> Slot:
     (Slot(at=2, owner=0, arm=''), Slot(at=0, owner=5, arm='body'))
     """
     owner, _, rest = text.partition(".")
-    arm, _, at = rest.rpartition(".")
-    numbers = (at, owner) if rest else (owner, str(LINE_OWNER))
+    arm, _, index = rest.rpartition(".")
+    numbers = (index, owner) if rest else (owner, str(LINE_OWNER))
     if not all(number.isdecimal() and len(number) < 10 for number in numbers):
         raise BadParameter("There is no such place in the line.")
     return Slot(int(numbers[0]), int(numbers[1]), arm)
@@ -56,7 +56,7 @@ def rows(draft: Draft) -> Iterator[tuple[int, str, Bricks]]:
 def slots(draft: Draft) -> tuple[Slot, ...]:
     """Return every slot of a draft."""
     return tuple(
-        Slot(at, owner, arm) for owner, arm, row in rows(draft) for at in range(len(row) + 1)
+        Slot(index, owner, arm) for owner, arm, row in rows(draft) for index in range(len(row) + 1)
     )
 
 
@@ -72,9 +72,9 @@ def place_of(draft: Draft, key: int) -> Slot | None:
     """Return the slot before the brick with that key."""
     return next(
         (
-            Slot(at, owner, arm)
+            Slot(index, owner, arm)
             for owner, arm, row in rows(draft)
-            for at, one in enumerate(row)
+            for index, one in enumerate(row)
             if one.key == key
         ),
         None,

@@ -36,24 +36,24 @@ class Dialogue:
 
 def training_dialogues(
     examples: Sequence[TrainingExample],
-    shown: int,
+    limit: int,
     seed: int,
     tasks: Sequence[str] = DIALOGUE_TASKS,
 ) -> list[Dialogue]:
     """Return a dialogue for each example and task, in the examples' order.
 
-    Lists have at most `shown` candidates.
+    Lists have at most `limit` candidates.
     """
     rng = np.random.default_rng(seed)
     return [
-        plan_dialogue(one, rng) if task == PLAN_TASK else choice_dialogue(one, task, shown, rng)
+        plan_dialogue(one, rng) if task == PLAN_TASK else choice_dialogue(one, task, limit, rng)
         for one in examples
         for task in tasks
     ]
 
 
 def choice_dialogue(
-    example: TrainingExample, unit: str, shown: int, rng: np.random.Generator
+    example: TrainingExample, unit: str, limit: int, rng: np.random.Generator
 ) -> Dialogue:
     """Return a dialogue that chooses from a numbered list in random order.
 
@@ -62,13 +62,13 @@ def choice_dialogue(
     agree.
     """
     part = example.part(unit)
-    good = part.positives[: max(1, shown // 2)]
-    texts = [*good, *part.negatives[: shown - len(good)]]
-    listed = [texts[int(i)] for i in rng.permutation(len(texts))]
-    numbers = [listed.index(text) + 1 for text in good]
-    messages = choosing_messages(Task(example.question, unit), listed, len(listed))
+    good = part.positives[: max(1, limit // 2)]
+    texts = [*good, *part.negatives[: limit - len(good)]]
+    candidates = [texts[int(i)] for i in rng.permutation(len(texts))]
+    numbers = [candidates.index(text) + 1 for text in good]
+    messages = choosing_messages(Task(example.question, unit), candidates, len(candidates))
     return Dialogue(
-        unit, messages, json.dumps({"choices": numbers}), frozenset(numbers), len(listed)
+        unit, messages, json.dumps({"choices": numbers}), frozenset(numbers), len(candidates)
     )
 
 
@@ -79,6 +79,6 @@ def plan_dialogue(example: TrainingExample, rng: np.random.Generator) -> Dialogu
     """
     part = example.part("relation")
     all_relations = [*part.positives, *part.negatives]
-    listed = [all_relations[int(i)] for i in rng.permutation(len(all_relations))]
-    asked = plans.plan_prompt(example.question, example.entities, listed, PLAN_COUNT, MAX_PLAN_HOPS)
-    return Dialogue(PLAN_TASK, asked, json.dumps({"plans": [list(example.plan)]}))
+    names = [all_relations[int(i)] for i in rng.permutation(len(all_relations))]
+    prompt = plans.plan_prompt(example.question, example.entities, names, PLAN_COUNT, MAX_PLAN_HOPS)
+    return Dialogue(PLAN_TASK, prompt, json.dumps({"plans": [list(example.plan)]}))

@@ -93,24 +93,24 @@ def batches(
     found_batches: list[list[ContrastiveRow]] = []
     for unit in settings.units:
         rows = [
-            _pair(examples[int(i)], unit, settings, rng) for i in rng.permutation(len(examples))
+            _draw_row(examples[int(i)], unit, settings, rng) for i in rng.permutation(len(examples))
         ]
         found_batches += [
-            rows[at : at + settings.batch] for at in range(0, len(rows), settings.batch)
+            rows[start : start + settings.batch] for start in range(0, len(rows), settings.batch)
         ]
     found_batches = [rows for rows in found_batches if len(rows) > 1 or rows[0].negatives]
     return [found_batches[int(i)] for i in rng.permutation(len(found_batches))]
 
 
-def _pair(
+def _draw_row(
     example: TrainingExample, unit: str, settings: EncoderSettings, rng: np.random.Generator
 ) -> ContrastiveRow:
     part = example.part(unit)
-    place = 0 if settings.positives == "first" else int(rng.integers(len(part.positives)))
+    index = 0 if settings.positives == "first" else int(rng.integers(len(part.positives)))
     negatives = rng.permutation(len(part.negatives))[: settings.negatives]
     return ContrastiveRow(
         example.question,
-        part.positives[place],
+        part.positives[index],
         tuple(part.negatives[int(i)] for i in negatives),
         frozenset(part.positives),
     )
@@ -131,8 +131,8 @@ def ranking_loss(questions: Tensor, texts: Tensor, wrong: Tensor) -> Tensor:
     import torch
 
     scores = COSINE_SCALE * questions @ texts.T
-    own = torch.eye(len(questions), len(texts), dtype=torch.bool)
-    scores = scores.masked_fill(~(wrong | own).to(scores.device), float("-inf"))
+    positives = torch.eye(len(questions), len(texts), dtype=torch.bool)
+    scores = scores.masked_fill(~(wrong | positives).to(scores.device), float("-inf"))
     return torch.nn.functional.cross_entropy(
         scores, torch.arange(len(questions), device=scores.device)
     )
@@ -199,9 +199,9 @@ class TrainableEncoder:
         value.backward()
         gradients = vectors.grad
         assert gradients is not None  # set by value.backward()
-        for place, (rows, ids) in enumerate(parts):
+        for index, (rows, ids) in enumerate(parts):
             (
-                self._part(ids, seed + place)
+                self._part(ids, seed + index)
                 * gradients[self._torch.from_numpy(rows).to(self.device)]
             ).sum().backward()
         return float(value.detach())
@@ -230,30 +230,30 @@ class TrainableEncoder:
         codes = [code.ids for code in self._tokenizer.encode_batch(list(texts))]
         order = sorted(range(len(codes)), key=lambda i: (len(codes[i]), i))
         rows_by_pass: list[list[int]] = []
-        for place in order:
-            if not rows_by_pass or (len(rows_by_pass[-1]) + 1) * len(codes[place]) > PASS_TOKENS:
+        for index in order:
+            if not rows_by_pass or (len(rows_by_pass[-1]) + 1) * len(codes[index]) > PASS_TOKENS:
                 rows_by_pass.append([])
-            rows_by_pass[-1].append(place)
-        padded = [
+            rows_by_pass[-1].append(index)
+        padded_ids = [
             np.array(
                 [codes[i] + [-1] * (len(codes[rows[-1]]) - len(codes[i])) for i in rows], np.int64
             )
             for rows in rows_by_pass
         ]
-        return [(np.array(rows), ids) for rows, ids in zip(rows_by_pass, padded)]
+        return [(np.array(rows), ids) for rows, ids in zip(rows_by_pass, padded_ids)]
 
     def _forward(
         self, parts: list[tuple[np.ndarray, np.ndarray]], n: int, seed: int | None
     ) -> Tensor:
         vectors = self._torch.cat(
             [
-                self._part(ids, None if seed is None else seed + place)
-                for place, (_, ids) in enumerate(parts)
+                self._part(ids, None if seed is None else seed + index)
+                for index, (_, ids) in enumerate(parts)
             ]
         )
-        back = np.empty(n, np.int64)
-        back[np.concatenate([rows for rows, _ in parts])] = np.arange(n)
-        return vectors[self._torch.from_numpy(back).to(self.device)]
+        inverse = np.empty(n, np.int64)
+        inverse[np.concatenate([rows for rows, _ in parts])] = np.arange(n)
+        return vectors[self._torch.from_numpy(inverse).to(self.device)]
 
     def _part(self, ids: np.ndarray, seed: int | None) -> Tensor:
         if seed is not None:
@@ -334,8 +334,8 @@ def _step(
     n = len(questions)
 
     def loss(vectors: Tensor) -> Tensor:
-        found = vectors[:n], vectors[n:], wrong
-        return margin_loss(*found, margin) if margin else ranking_loss(*found)
+        inputs = vectors[:n], vectors[n:], wrong
+        return margin_loss(*inputs, margin) if margin else ranking_loss(*inputs)
 
     return model.backward(questions + texts, loss, seed)
 

@@ -105,7 +105,7 @@ class TrainableLLM:
             self.tokenizer = transformers.AutoTokenizer.from_pretrained(
                 str(folder), local_files_only=True
             )
-            plain = transformers.AutoModelForCausalLM.from_pretrained(
+            base_model = transformers.AutoModelForCausalLM.from_pretrained(
                 str(folder), local_files_only=True, dtype=precision
             )
         except (OSError, ValueError, KeyError) as error:
@@ -124,7 +124,7 @@ class TrainableLLM:
             target_modules="all-linear",
             task_type="CAUSAL_LM",
         )
-        self.net = peft.get_peft_model(plain, lora).to(self.device)
+        self.net = peft.get_peft_model(base_model, lora).to(self.device)
         if settings.save_memory or self.device != "cpu":
             self.net.gradient_checkpointing_enable()
             self.net.enable_input_require_grads()
@@ -158,8 +158,8 @@ class TrainableLLM:
             reply = text[len(prompt_text) :]
         else:
             reply = one.reply + (self.tokenizer.eos_token or "")
-        plain = lambda part: list(self.tokenizer(part, add_special_tokens=False)["input_ids"])
-        return plain(prompt_text), plain(reply)
+        encode = lambda part: list(self.tokenizer(part, add_special_tokens=False)["input_ids"])
+        return encode(prompt_text), encode(reply)
 
     def loss(self, codes: tuple[list[int], list[int]]) -> Tensor:
         """Return the summed cross-entropy of the reply's tokens, given all tokens before."""
@@ -256,8 +256,8 @@ def train_llm(
 
     def step(number: int) -> float:
         order = np.random.default_rng([settings.seed, number // sizes]).permutation(len(codes))
-        at = number % sizes * settings.batch
-        return model.backward([codes[int(i)] for i in order[at : at + settings.batch]])
+        start = number % sizes * settings.batch
+        return model.backward([codes[int(i)] for i in order[start : start + settings.batch]])
 
     steps = sizes * settings.epochs
     schedule = Schedule(
@@ -280,11 +280,11 @@ def train_llm(
 
 
 def fitting_tokens(
-    model: TrainableLLM, dialogues: Sequence[Dialogue], cut: int
+    model: TrainableLLM, dialogues: Sequence[Dialogue], limit: int
 ) -> list[tuple[list[int], list[int]]]:
-    """Return the tokens of the dialogues that have at most `cut` tokens."""
+    """Return the tokens of the dialogues that have at most `limit` tokens."""
     return [
-        codes for one in dialogues if len((codes := model.codes(one))[0]) + len(codes[1]) <= cut
+        codes for one in dialogues if len((codes := model.codes(one))[0]) + len(codes[1]) <= limit
     ]
 
 
@@ -303,11 +303,11 @@ def unseen_figures(
                 part = [one for one in unseen if one.task == task]
                 codes = fitting_tokens(model, part, settings.cut)
                 hits = []
-                for place, one in enumerate(part if part[0].shown else ()):
+                for index, one in enumerate(part if part[0].shown else ()):
                     watch.check()
                     watch.report(
-                        f"Unseen questions, {task}s, {when}: {place} of {len(part)}",
-                        place / len(part),
+                        f"Unseen questions, {task}s, {when}: {index} of {len(part)}",
+                        index / len(part),
                     )
                     numbers, _ = parse_numbers(
                         separate_thought(model.reply(one))[1], [""] * one.shown

@@ -135,12 +135,12 @@ class Training:
         self._optimizer = torch.optim.AdamW(
             list(self.weights.values()), lr=self.schedule.rate, weight_decay=0.01
         )
-        state = self._resumed() or TrainingState()
+        state = self._load_state() or TrainingState()
         saved_at = time.monotonic()
-        begun = time.monotonic()
+        start = time.monotonic()
         first = None
         if not state.looks:
-            self._look(state)
+            self._measure_weights(state)
         while state.step < self.schedule.steps and state.stale < self.schedule.patience:
             try:
                 self.watch.check()
@@ -148,9 +148,9 @@ class Training:
                 self._keep(state)
                 raise
             first = state.step if first is None else first
-            self._tell(
+            self._report(
                 state,
-                (time.monotonic() - begun) / (state.step - first) if state.step > first else None,
+                (time.monotonic() - start) / (state.step - first) if state.step > first else None,
             )
             for group in self._optimizer.param_groups:
                 group["lr"] = self.schedule.at(state.step)
@@ -161,7 +161,7 @@ class Training:
             self._optimizer.zero_grad()
             state.step += 1
             if state.step % self.schedule.measure == 0 or state.step == self.schedule.steps:
-                self._look(state)
+                self._measure_weights(state)
             if time.monotonic() - saved_at > self.schedule.keep:
                 self._keep(state)
                 saved_at = time.monotonic()
@@ -169,7 +169,7 @@ class Training:
         self._load(self._read(f"best-{state.best}"))
         return state
 
-    def _look(self, state: TrainingState) -> None:
+    def _measure_weights(self, state: TrainingState) -> None:
         """Measure the weights, and save them at once if they are the best.
 
         Of equal figures the latest is the best.
@@ -189,15 +189,15 @@ class Training:
                 {name: weight.detach() for name, weight in self.weights.items()},
             )
 
-    def _tell(self, state: TrainingState, pace: float | None) -> None:
-        left = (
+    def _report(self, state: TrainingState, pace: float | None) -> None:
+        time_left = (
             f", about {duration_text(pace * (self.schedule.steps - state.step))} left"
             if pace
             else ""
         )
         loss = f", loss {state.losses[-1]:.3f}" if state.losses else ""
         self.watch.report(
-            f"Step {state.step:,} of {self.schedule.steps:,}{loss}{left}",
+            f"Step {state.step:,} of {self.schedule.steps:,}{loss}{time_left}",
             state.step / self.schedule.steps,
         )
 
@@ -221,7 +221,7 @@ class Training:
             if file.stem not in (f"step-{state.step}", f"best-{state.best}"):
                 file.unlink(missing_ok=True)
 
-    def _resumed(self) -> TrainingState | None:
+    def _load_state(self) -> TrainingState | None:
         """Load the saved state of the same key, with its tensors.
 
         The result is None where there is none or it is damaged.

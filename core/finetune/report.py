@@ -27,9 +27,9 @@ def evaluations(split: QuestionSplit, size: int, engine, store: Store) -> Iterat
     question. Results of the plain encoder can thus be reused when another encoder is trained. A
     job's `number` is its run's in the evaluations' store. Raises BadInput, StoreError.
     """
-    known = catalogue()
+    methods = catalogue()
     for name in (PLAIN_METHOD, TRAINED_METHOD):
-        yield evaluate(engine, store, split.plan([find_method(name, known)], size, engine.graph))
+        yield evaluate(engine, store, split.plan([find_method(name, methods)], size, engine.graph))
 
 
 def merge_summaries(runs: Sequence[tuple[Run, Sequence[StoredRow]]]) -> RunSummary:
@@ -74,7 +74,7 @@ def comparison_rows(summary: RunSummary) -> list[dict[str, Any]]:
 def report_lines(rows: Sequence[dict[str, Any]]) -> list[str]:
     """Return the table as text: a line for each row, and lines on metrics that did not improve."""
     head = ("hops", "questions", "metric", "before", "after", "change, 95 % interval", "p")
-    text = align_columns([head, *map(_cells, rows)], left=0)
+    text = align_columns([head, *map(_cells, rows)], left_count=0)
     worse = [
         f"{row['metric']} at {_hops(row)} hops"
         for row in rows

@@ -179,7 +179,7 @@ def train_reranker(
         part = order[(number % steps) * settings.batch : (number % steps + 1) * settings.batch]
         return _step(
             model,
-            [rows[int(place)] for place in part],
+            [rows[int(index)] for index in part],
             settings.negatives,
             step_seed(settings.seed, number),
         )
@@ -209,8 +209,8 @@ def _step(model: TrainableReranker, part: Sequence[Group], negatives: int, seed:
     rng, total = np.random.default_rng(seed), 0.0
     for group in part:
         others = [
-            group.negatives[int(place)]
-            for place in rng.permutation(len(group.negatives))[:negatives]
+            group.negatives[int(index)]
+            for index in rng.permutation(len(group.negatives))[:negatives]
         ]
         right = group.positives[int(rng.integers(len(group.positives)))]
         scores = model.scores(group.question, [right, *others])
@@ -239,10 +239,10 @@ def mean_ndcg(score: Score, groups: Sequence[Group], watch: Watch = NO_WATCH) ->
         texts, right = ranking_candidates(group)
         scores = score(Task(group.question), texts)
         order = sorted(
-            range(len(texts)), key=lambda place: (-scores[place], place in right, place)
+            range(len(texts)), key=lambda index: (-scores[index], index in right, index)
         )[:NDCG_RANKS]
-        gain = sum(1 / math.log2(2 + place) for place, one in enumerate(order) if one in right)
+        gain = sum(1 / math.log2(2 + index) for index, one in enumerate(order) if one in right)
         figures.append(
-            gain / sum(1 / math.log2(2 + place) for place in range(min(NDCG_RANKS, len(right))))
+            gain / sum(1 / math.log2(2 + index) for index in range(min(NDCG_RANKS, len(right))))
         )
     return float(np.mean(figures))

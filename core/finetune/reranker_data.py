@@ -73,7 +73,7 @@ class Lookalikes:
 
 
 def question_groups(
-    corpus: Corpus, part: int, most: int, seed: int, watch: Watch = NO_WATCH
+    corpus: Corpus, part: int, limit: int, seed: int, watch: Watch = NO_WATCH
 ) -> list[Group]:
     """Return groups of the questions of one half of a corpus's first set.
 
@@ -84,7 +84,7 @@ def question_groups(
     ----------
     corpus : the corpus.
     part : the half, as `question_half` returns it.
-    most : how many questions are drawn with the seed; 0 for all.
+    limit : how many questions are drawn with the seed; 0 for all.
     """
     usable_questions = [
         one
@@ -97,9 +97,9 @@ def question_groups(
         )
     texts = ["\n".join(dict.fromkeys(filter(None, one))) for one in _titled_texts(corpus)]
     drawn_questions = (
-        usable_questions[place] for place in _drawn(len(usable_questions), most, [seed, part])
+        usable_questions[index] for index in _sample(len(usable_questions), limit, [seed, part])
     )
-    return _grouped(
+    return _make_groups(
         Lookalikes(texts),
         (
             (one.text, {corpus.row(id) for id in one.gold if id in corpus})
@@ -109,22 +109,22 @@ def question_groups(
     )
 
 
-def title_groups(corpus: Corpus, most: int, seed: int, watch: Watch = NO_WATCH) -> list[Group]:
+def title_groups(corpus: Corpus, limit: int, seed: int, watch: Watch = NO_WATCH) -> list[Group]:
     """Return groups that use titles instead of questions.
 
-    The document's own text is right, and texts that share words with the title are wrong. `most` of
-    the documents that have both are drawn with a seed.
+    The document's own text is right, and texts that share words with the title are wrong. `limit`
+    of the documents that have both are drawn with a seed.
     """
-    titled = _titled_texts(corpus)
+    pairs = _titled_texts(corpus)
     titled_rows = [
-        row for row, (title, text) in enumerate(titled) if title and text and title != text
+        row for row, (title, text) in enumerate(pairs) if title and text and title != text
     ]
     drawn_rows = (
-        titled_rows[place] for place in _drawn(len(titled_rows), most, [seed, len(titled_rows)])
+        titled_rows[index] for index in _sample(len(titled_rows), limit, [seed, len(titled_rows)])
     )
-    return _grouped(
-        Lookalikes([text for _, text in titled]),
-        ((titled[row][0], {row}) for row in drawn_rows),
+    return _make_groups(
+        Lookalikes([text for _, text in pairs]),
+        ((pairs[row][0], {row}) for row in drawn_rows),
         watch,
     )
 
@@ -134,16 +134,16 @@ def _titled_texts(corpus: Corpus) -> list[tuple[str, str]]:
     return list(zip(corpus.table.texts("title"), corpus.table.texts("text")))
 
 
-def _drawn(count: int, most: int, seed: Sequence[int]) -> list[int]:
-    """Return `most` random indices below `count` (0: all), ascending."""
-    return sorted(np.random.default_rng(seed).permutation(count)[: most or count].tolist())
+def _sample(count: int, limit: int, seed: Sequence[int]) -> list[int]:
+    """Return `limit` random indices below `count` (0: all), ascending."""
+    return sorted(np.random.default_rng(seed).permutation(count)[: limit or count].tolist())
 
 
-def _grouped(
-    texts: Lookalikes, asked: Iterable[tuple[str, set[int]]], watch: Watch = NO_WATCH
+def _make_groups(
+    texts: Lookalikes, queries: Iterable[tuple[str, set[int]]], watch: Watch = NO_WATCH
 ) -> list[Group]:
     found_groups = []
-    for query, right in asked:
+    for query, right in queries:
         watch.check()
         found_groups.append(texts.group(query, right))
     return [group for group in found_groups if group is not None]

@@ -70,7 +70,7 @@ def run_reranker_training(
     lessons: Lessons,
     settings: rerankers.RerankerSettings,
     watch: Watch = NO_WATCH,
-    again: bool = False,
+    rerun: bool = False,
 ) -> dict[str, Any]:
     """Train the reranker, and serve it as `reranker-finetuned` if it beats late interaction.
 
@@ -83,14 +83,14 @@ def run_reranker_training(
     lessons : the training data.
     settings : the settings of the training.
     watch : receives the progress, and can cancel the work.
-    again : True to train again although the same training was done.
+    rerun : True to train again although the same training was done.
 
     Returns
     -------
     The record of the training. `report` is nDCG@10 of both by corpus, and `kept` tells if the model
     is served.
     """
-    place, base = served_folder(engine, RERANKER_NAME), base_encoder_folder(engine)
+    model_folder, base = served_folder(engine, RERANKER_NAME), base_encoder_folder(engine)
     watch.report("Gathering candidates")
     parts = {
         name: question_groups(open_corpus(name), 0, lessons.questions, lessons.seed, watch)
@@ -100,7 +100,7 @@ def run_reranker_training(
         name: question_groups(open_corpus(name), 1, lessons.unseen, lessons.seed, watch)
         for name in lessons.corpora
     }
-    rows, held = _paths(engine, lessons, place, watch)
+    rows, held = _paths(engine, lessons, model_folder, watch)
     for part in parts.values():
         cut = min(lessons.held, len(part) // 5)
         held, rows = held + part[:cut], rows + part[cut:]
@@ -113,18 +113,18 @@ def run_reranker_training(
         digest_of_file(base / ENCODER_WEIGHTS),
         [repr(row) for row in (*rows, *held)],
     )
-    earlier_record = trained_record(place)
-    if earlier_record and earlier_record.get("key") == input_key and not again:
+    earlier_record = trained_record(model_folder)
+    if earlier_record and earlier_record.get("key") == input_key and not rerun:
         return earlier_record
-    with working_folder(place) as folder:
-        if again:
+    with working_folder(model_folder) as folder:
+        if rerun:
             clear_folder(folder)
         model, state = rerankers.train_reranker(
             base, rows, held, settings, folder, input_key, watch
         )
         late = LateInteractionScorer(engine.models.encoder(BASE_ENCODER))
-        report = [_compared(name, part, model, late, watch) for name, part in unseen.items()]
-        improved = mean_figure(report, RERANKER_NAME) > mean_figure(report, "late-interaction")
+        report = [_compare(name, part, model, late, watch) for name, part in unseen.items()]
+        is_better = mean_figure(report, RERANKER_NAME) > mean_figure(report, "late-interaction")
         record = {
             "key": input_key,
             "base": BASE_ENCODER,
@@ -132,9 +132,9 @@ def run_reranker_training(
             "examples": len(rows),
             "held_out": len(held),
         }
-        record |= training_course(state) | {"report": report, "kept": improved}
-        if improved:
-            publish(place, record, lambda temporary: model.save(temporary, base))
+        record |= training_course(state) | {"report": report, "kept": is_better}
+        if is_better:
+            publish(model_folder, record, lambda temporary: model.save(temporary, base))
         clear_folder(folder)
     return record
 
@@ -153,20 +153,20 @@ def ship_reranker(
     rank : the rank of the matrices.
     tokens : how many tokens of question and text are read when the result is measured.
     """
-    place, base = served_folder(engine, RERANKER_NAME), base_encoder_folder(engine)
-    record = trained_record(place)
+    model_folder, base = served_folder(engine, RERANKER_NAME), base_encoder_folder(engine)
+    record = trained_record(model_folder)
     if record is None:
         raise BadInput(
             with_command("No re-ranker was trained here yet.", "python -m core finetune reranker")
         )
     model = rerankers.TrainableReranker(base, tokens, lessons.seed)
-    difference = model.change(place, rank)
+    difference = model.change(model_folder, rank)
     late = LateInteractionScorer(engine.models.encoder(BASE_ENCODER))
     unseen = {
         name: question_groups(open_corpus(name), 1, lessons.unseen, lessons.seed, watch)
         for name in lessons.corpora
     }
-    report = [_compared(name, part, model, late, watch) for name, part in unseen.items()]
+    report = [_compare(name, part, model, late, watch) for name, part in unseen.items()]
     if mean_figure(report, RERANKER_NAME) <= mean_figure(report, "late-interaction"):
         raise BadInput(
             f"With matrices of rank {rank} it is no better than late interaction; name a higher "
@@ -187,7 +187,7 @@ def mean_figure(report: Sequence[dict[str, Any]], model: str) -> float:
     )
 
 
-def _compared(
+def _compare(
     name: str,
     part: Sequence[Group],
     model: rerankers.TrainableReranker,
@@ -205,7 +205,7 @@ def _compared(
 
 
 def _paths(
-    engine: Any, lessons: Lessons, place: Any, watch: Watch = NO_WATCH
+    engine: Any, lessons: Lessons, model_folder: Any, watch: Watch = NO_WATCH
 ) -> tuple[list[Group], list[Group]]:
     """Return groups of MetaQA's development questions: (to train on, held out)."""
     if not lessons.paths:
@@ -215,6 +215,6 @@ def _paths(
         QuestionSplit(questions=max(held + 1, lessons.paths // 3), held=held, seed=lessons.seed),
         engine,
     )
-    with working_folder(place) as folder:
-        train, rest = questions.examples(folder, watch)
-    return path_groups(train), path_groups(rest)
+    with working_folder(model_folder) as folder:
+        train, held_out = questions.examples(folder, watch)
+    return path_groups(train), path_groups(held_out)

@@ -54,9 +54,9 @@ class QuestionSplit:
         if not self.names:
             raise BadInput("Name a question set to train on.")
         for name in self.names:
-            if self._known(name).endswith("-test"):
+            if self._full_name(name).endswith("-test"):
                 raise BadInput(
-                    f"{self._known(name)} is a test set, which nothing may be trained on; name "
+                    f"{self._full_name(name)} is a test set, which nothing may be trained on; name "
                     "its -dev or -train part."
                 )
         if self.questions is not None and self.questions <= self.held:
@@ -75,7 +75,7 @@ class QuestionSplit:
         """The names of the test sets; a set without one stands for itself."""
         if self.tests:
             return tuple(filter(None, map(str.strip, self.tests.split(","))))
-        return tuple(_matching_test_set(self._known(name)) or name for name in self.names)
+        return tuple(_matching_test_set(self._full_name(name)) or name for name in self.names)
 
     def drawn(self, graph: Callable[[str], Any]) -> tuple[list[DrawnQuestion], list[DrawnQuestion]]:
         """Return the training questions and the held-out questions.
@@ -85,7 +85,7 @@ class QuestionSplit:
         unseen = {comparable_question(one) for part in self._unseen(graph).values() for one in part}
         train: list[DrawnQuestion] = []
         held: list[DrawnQuestion] = []
-        for part in self._of(self.names, graph).values():
+        for part in self._questions_by_set(self.names, graph).values():
             fit = [
                 one
                 for one in part
@@ -111,23 +111,23 @@ class QuestionSplit:
         Only the graph reader answers.
         """
         parts = self._unseen(graph)
-        whole = self._plan(tuple(parts), graph, tuple(methods))
+        full_plan = self._plan(tuple(parts), graph, tuple(methods))
         return replace(
-            whole,
+            full_plan,
             drawn=tuple(self.unseen(size, graph)),
             of=sum(map(len, parts.values())),
             model=False,
         )
 
     def _unseen(self, graph: Callable[[str], Any]) -> dict[str, list[DrawnQuestion]]:
-        test_questions = self._of(self.test_names, graph)
-        training_names = {self._known(name) for name in self.names}
+        test_questions = self._questions_by_set(self.test_names, graph)
+        training_names = {self._full_name(name) for name in self.names}
         return {
             name: part[: max(1, len(part) // UNSEEN_DIVISOR)] if name in training_names else part
             for name, part in test_questions.items()
         }
 
-    def _of(
+    def _questions_by_set(
         self, names: Sequence[str], graph: Callable[[str], Any]
     ) -> dict[str, list[DrawnQuestion]]:
         """Return all questions of some sets in a seeded order, by the sets' full names."""
@@ -152,7 +152,7 @@ class QuestionSplit:
         )
 
     @staticmethod
-    def _known(name: str) -> str:
+    def _full_name(name: str) -> str:
         """Return the full name of a set, or the absolute path of a file. Raises BadInput."""
         return str(Path(name).absolute()) if Path(name).is_file() else full_set_name(name)
 
@@ -166,15 +166,15 @@ def comparable_question(one: DrawnQuestion) -> str:
 
 
 def with_seeds(
-    drawn: Sequence[DrawnQuestion], engine: Any, what: str, watch: Watch
+    sample: Sequence[DrawnQuestion], engine: Any, what: str, watch: Watch
 ) -> Iterator[tuple[Any, Question, tuple[int, ...]]]:
     """Yield (graph, question, seeds) of the questions whose entities are in their graph.
 
     `what` is the noun for progress messages, such as paths.
     """
-    for place, one in enumerate(drawn):
+    for index, one in enumerate(sample):
         watch.check()
-        watch.report(f"Finding {what}: question {place:,} of {len(drawn):,}", place / len(drawn))
+        watch.report(f"Finding {what}: question {index:,} of {len(sample):,}", index / len(sample))
         graph = one.open(engine).graph
         try:
             seeds = seeds_of(graph, one.question.text, one.question.entities)
@@ -184,7 +184,7 @@ def with_seeds(
 
 
 def load_examples(
-    drawn: Sequence[DrawnQuestion], engine, seed: int, file: Path, key: str, watch: Watch
+    sample: Sequence[DrawnQuestion], engine, seed: int, file: Path, key: str, watch: Watch
 ) -> list[TrainingExample]:
     """Return the training examples of some questions, in their order.
 
@@ -193,13 +193,13 @@ def load_examples(
     StoreError.
     """
     try:
-        saved = json.loads(file.read_text("utf-8"))
-        if saved["key"] == key:
-            return [from_plain(TrainingExample, one) for one in saved["examples"]]
+        record = json.loads(file.read_text("utf-8"))
+        if record["key"] == key:
+            return [from_plain(TrainingExample, one) for one in record["examples"]]
     except (OSError, ValueError, KeyError, TypeError):
         pass  # not made yet, or made by another version
     training_rows: list[TrainingExample] = []
-    for graph, question, seeds in with_seeds(drawn, engine, "paths", watch):
+    for graph, question, seeds in with_seeds(sample, engine, "paths", watch):
         new_example = training_example(graph, question, seeds, seed, watch)
         training_rows += [new_example] if new_example else []
     saved_text = json.dumps(

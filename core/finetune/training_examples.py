@@ -129,10 +129,10 @@ def _draw_wrong_paths(
     wrong_paths: list[tuple[Chain, Path]] = []
     for chain, paths in chains.items():
         wrong_paths += [(chain, path) for path in paths if golds.isdisjoint(path.nodes)]
-    drawn = [wrong_paths[int(row)] for row in rng.permutation(len(wrong_paths))]
-    drawn = take_turns(drawn, lambda one: one[0])
-    drawn = take_turns(drawn, lambda one: len(one[0]))
-    return [path for _, path in drawn[:MAX_NEGATIVES]]
+    sample = [wrong_paths[int(row)] for row in rng.permutation(len(wrong_paths))]
+    sample = take_turns(sample, lambda one: one[0])
+    sample = take_turns(sample, lambda one: len(one[0]))
+    return [path for _, path in sample[:MAX_NEGATIVES]]
 
 
 def best_chain(chains: dict[Chain, list[Path]], golds: set[int]) -> Chain | None:
@@ -142,10 +142,10 @@ def best_chain(chains: dict[Chain, list[Path]], golds: set[int]) -> Chain | None
     """
     ranked_chains: list[tuple[float, int, Chain]] = []
     for chain, paths in chains.items():
-        ends = {path.end for path in paths}
-        if ends & golds:
+        end_nodes = {path.end for path in paths}
+        if end_nodes & golds:
             ranked_chains.append(
-                (-2 * len(ends & golds) / (len(ends) + len(golds)), len(chain), chain)
+                (-2 * len(end_nodes & golds) / (len(end_nodes) + len(golds)), len(chain), chain)
             )
     return min(ranked_chains)[2] if ranked_chains else None
 
@@ -155,11 +155,11 @@ def take_turns(items: Iterable[T], group: Callable[[T], Any]) -> list[T]:
 
     The first of each group comes first, in the given order, then the second of each.
     """
-    seen: Counter = Counter()
+    counts: Counter = Counter()
     items_with_turn = []
     for item in items:
-        seen[group(item)] += 1
-        items_with_turn.append((seen[group(item)], item))
+        counts[group(item)] += 1
+        items_with_turn.append((counts[group(item)], item))
     return [item for _, item in sorted(items_with_turn, key=lambda one: one[0])]
 
 

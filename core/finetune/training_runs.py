@@ -110,15 +110,15 @@ def run_encoder_training(
     split: QuestionSplit,
     settings: encoders.EncoderSettings,
     watch: Watch = NO_WATCH,
-    again: bool = False,
+    rerun: bool = False,
 ) -> dict[str, Any]:
     """Train the sentence encoder, serve it as `encoder-finetuned`, and return its record.
 
     A model that was trained with the same questions, settings and base is left as it is, unless
-    `again`. Raises BadInput, BadParameter, ModelUnavailable, StoreError, and Cancelled. After
+    `rerun`. Raises BadInput, BadParameter, ModelUnavailable, StoreError, and Cancelled. After
     Cancelled the same call continues the training.
     """
-    folder_served, base = served_folder(engine, ENCODER_NAME), base_encoder_folder(engine)
+    target, base = served_folder(engine, ENCODER_NAME), base_encoder_folder(engine)
     questions = TrainingQuestions.of(split, engine)
     input_key = training_key(
         questions.inputs(), settings_dict(settings), digest_of_file(base / encoders.ENCODER_WEIGHTS)
@@ -136,7 +136,7 @@ def run_encoder_training(
             state
         ), lambda temporary: model.save(temporary, base)
 
-    return _train_if_needed(folder_served, input_key, split, work, again)
+    return _train_if_needed(target, input_key, split, work, rerun)
 
 
 def run_llm_training(
@@ -146,7 +146,7 @@ def run_llm_training(
     base: str,
     unseen: int,
     watch: Watch = NO_WATCH,
-    again: bool = False,
+    rerun: bool = False,
 ) -> dict[str, Any]:
     """Train a language model, serve it as `chat-finetuned`, and return its record.
 
@@ -154,7 +154,7 @@ def run_llm_training(
     questions of each test set. It is made once, with the training. The rest is as for
     `run_encoder_training`.
     """
-    place, base_folder_path = served_folder(engine, CHAT_NAME), llms.base_model_folder(base, watch)
+    target, base_folder_path = served_folder(engine, CHAT_NAME), llms.base_model_folder(base, watch)
     questions = TrainingQuestions.of(split, engine)
     unseen_questions = split.unseen(unseen, engine.graph)
     files = sorted(
@@ -164,14 +164,14 @@ def run_llm_training(
 
     def work(folder: Path) -> tuple[dict[str, Any], Callable[[Path], None]]:
         train, held = questions.examples(folder, watch)
-        others = training_key(questions.inputs(), [one.question.id for one in unseen_questions])
-        rest = load_examples(
-            unseen_questions, engine, split.seed, folder / "unseen.json", others, watch
+        unseen_key = training_key(questions.inputs(), [one.question.id for one in unseen_questions])
+        test = load_examples(
+            unseen_questions, engine, split.seed, folder / "unseen.json", unseen_key, watch
         )
         watch.report("Loading the language model")
         model = llms.TrainableLLM(base_folder_path, settings)
         parts = [
-            training_dialogues(part, settings.shown, split.seed) for part in (train, held, rest)
+            training_dialogues(part, settings.shown, split.seed) for part in (train, held, test)
         ]
         state = llms.train_llm(model, parts[0], parts[1], settings, folder, input_key, watch)
         rows = llms.unseen_figures(model, parts[2], settings, watch)
@@ -185,7 +185,7 @@ def run_llm_training(
             state
         ), model.save
 
-    return _train_if_needed(place, input_key, split, work, again)
+    return _train_if_needed(target, input_key, split, work, rerun)
 
 
 def run_triples_training(
@@ -193,14 +193,14 @@ def run_triples_training(
     split: QuestionSplit,
     settings: scorers.TripleSettings,
     watch: Watch = NO_WATCH,
-    again: bool = False,
+    rerun: bool = False,
 ) -> dict[str, Any]:
     """Train the triple scorer, and return its record.
 
     It is written where the operator Scored triples reads it. The rest is as for
     `run_encoder_training`.
     """
-    place = models_folder() / TRIPLE_SCORER_NAME
+    target = models_folder() / TRIPLE_SCORER_NAME
     encoder = engine.models.encoder()
     questions = TrainingQuestions.of(split, engine)
     input_key = training_key(questions.inputs(), settings_dict(settings), fingerprint(encoder))
@@ -229,23 +229,23 @@ def run_triples_training(
             weights, temporary
         )
 
-    return _train_if_needed(place, input_key, split, work, again)
+    return _train_if_needed(target, input_key, split, work, rerun)
 
 
 def _train_if_needed(
-    place: Path, known: str, split: QuestionSplit, work: Callable, again: bool
+    target: Path, key: str, split: QuestionSplit, work: Callable, rerun: bool
 ) -> dict[str, Any]:
-    """Return the record of the model in `place`, trained first if its key is another one."""
-    earlier_record = trained_record(place)
-    if earlier_record and earlier_record.get("key") == known and not again:
+    """Return the record of the model in `target`, trained first if its key is another one."""
+    earlier_record = trained_record(target)
+    if earlier_record and earlier_record.get("key") == key and not rerun:
         return earlier_record
-    with working_folder(place) as folder:
-        if again:
+    with working_folder(target) as folder:
+        if rerun:
             clear_folder(folder)
         record, fill = work(folder)
-        publish(place, {"key": known, "split": asdict(split), **record}, fill)
+        publish(target, {"key": key, "split": asdict(split), **record}, fill)
         clear_folder(folder)
-    return json.loads((place / TRAINING_FILE).read_text("utf-8"))
+    return json.loads((target / TRAINING_FILE).read_text("utf-8"))
 
 
 def training_course(state: TrainingState) -> dict[str, Any]:

@@ -131,14 +131,14 @@ def scored_question(
         - set(seeds)
     )
     heads, _, tails = graph.triples(subgraph.edges)
-    nodes, ends = np.unique(
+    nodes, local = np.unique(
         np.concatenate([heads, tails, np.asarray(seeds, np.int64)]), return_inverse=True
     )
     starts, answer_rows = (
         np.flatnonzero(np.isin(nodes, part)).tolist() for part in (seeds, answers)
     )
     right = on_shortest_ways(
-        ends[: len(heads)], ends[len(heads) : 2 * len(heads)], starts, answer_rows, len(nodes)
+        local[: len(heads)], local[len(heads) : 2 * len(heads)], starts, answer_rows, len(nodes)
     )
     if right.any():
         return ScoredQuestion(triple_features(graph, subgraph, seeds, question.text, read), right)
@@ -146,7 +146,7 @@ def scored_question(
 
 
 def scored_questions(
-    drawn: Sequence[DrawnQuestion],
+    sample: Sequence[DrawnQuestion],
     engine,
     settings: TripleSettings,
     read: Callable[[Any], Any],
@@ -157,7 +157,7 @@ def scored_questions(
     `read(graph)` returns the reader of a graph's vectors.
     """
     scored_rows = []
-    for graph, question, seeds in with_seeds(drawn, engine, "triples", watch):
+    for graph, question, seeds in with_seeds(sample, engine, "triples", watch):
         new_row = scored_question(graph, question, seeds, settings, read(graph), watch)
         scored_rows += [new_row] if new_row else []
     return scored_rows
@@ -239,13 +239,13 @@ def triple_logits(weights: dict[str, Tensor], one: ScoredQuestion) -> Tensor:
     """Return the logits of `TripleScorer.scores`, as a tensor with gradients."""
     import torch
 
-    question, nodes, relations, places, (heads, kinds, tails) = one.features
-    question, nodes, relations, places = (
+    question, nodes, relations, distances, (heads, kinds, tails) = one.features
+    question, nodes, relations, distances = (
         torch.from_numpy(np.asarray(part, np.float32))
-        for part in (question, nodes, relations, places)
+        for part in (question, nodes, relations, distances)
     )
-    as_head = nodes @ weights["head"] + places @ weights["head_place"]
-    as_tail = nodes @ weights["tail"] + places @ weights["tail_place"]
+    as_head = nodes @ weights["head"] + distances @ weights["head_place"]
+    as_tail = nodes @ weights["tail"] + distances @ weights["tail_place"]
     hidden = (
         as_head[heads]
         + (relations @ weights["relation"])[kinds]

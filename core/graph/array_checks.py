@@ -20,9 +20,9 @@ def check_sizes(graph: Graph) -> None:
     Only the lengths and the last entries are read, so this takes no time.
     """
     n, m, tables = graph.n_nodes, graph.n_edges, graph.columns.tables()
-    named = 0 if graph.numbered else n
+    name_count = 0 if graph.numbered else n
     sizes = {"heads": m, "relations": m, "in_edges": m, "in_heads": m, "in_indptr": n + 1}
-    sizes |= {"name_offsets": named + 1, "name_order": named} | (
+    sizes |= {"name_offsets": name_count + 1, "name_order": name_count} | (
         {} if graph.stored_degree_bytes is None else {"stored_degree_bytes": n}
     )
     for key, size in sizes.items():
@@ -54,7 +54,7 @@ def check_ids(graph: Graph) -> None:
         values = getattr(graph, key)
         if values[0] != 0 or values[-1] != last or np.any(values[1:] < values[:-1]):
             raise ValueError(f"{key} does not rise from 0 to {last}")
-    for key, most in {
+    for key, limit in {
         "heads": n,
         "tails": n,
         "in_heads": n,
@@ -63,5 +63,5 @@ def check_ids(graph: Graph) -> None:
         "relations": graph.n_relations,
     }.items():
         values = getattr(graph, key)
-        if len(values) and not 0 <= int(values.min()) <= int(values.max()) < most:
-            raise ValueError(f"{key} holds what is not in 0 to {most - 1}")
+        if len(values) and not 0 <= int(values.min()) <= int(values.max()) < limit:
+            raise ValueError(f"{key} holds what is not in 0 to {limit - 1}")

@@ -92,8 +92,8 @@ class IdLists:
         [0, 2, 1]
         """
         first, counts = self.indptr[rows], self.indptr[np.asarray(rows) + 1] - self.indptr[rows]
-        before = np.cumsum(counts) - counts
-        return self.ids[np.repeat(first - before, counts) + np.arange(counts.sum())]
+        offsets = np.cumsum(counts) - counts
+        return self.ids[np.repeat(first - offsets, counts) + np.arange(counts.sum())]
 
     def taken(self, rows: np.ndarray) -> IdLists:
         """Return some of the rows, in the given order.
@@ -105,17 +105,17 @@ class IdLists:
         counts = self.indptr[np.asarray(rows) + 1] - self.indptr[rows]
         return IdLists(np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), self.joined(rows))
 
-    def head(self, most: int) -> IdLists:
-        """Keep at most the first `most` ids of each row.
+    def head(self, limit: int) -> IdLists:
+        """Keep at most the first `limit` ids of each row.
 
         >>> from core.graph.columns import IdLists
         >>> IdLists.of([[1], [], [0, 2]]).head(1).lists()
         [[1], [], [0]]
         """
         counts = self.counts
-        first = np.arange(len(self.ids)) - np.repeat(self.indptr[:-1], counts) < most
+        first = np.arange(len(self.ids)) - np.repeat(self.indptr[:-1], counts) < limit
         return IdLists(
-            np.concatenate([[0], np.cumsum(np.minimum(counts, most))]).astype(np.int64),
+            np.concatenate([[0], np.cumsum(np.minimum(counts, limit))]).astype(np.int64),
             self.ids[first],
         )
 
@@ -123,14 +123,14 @@ class IdLists:
         """Return the rows as lists."""
         return [self[row].tolist() for row in range(len(self))]
 
-    def left(self, there: np.ndarray) -> IdLists:
-        """Drop the ids that `there` (bool by id) excludes, and renumber the others.
+    def left(self, mask: np.ndarray) -> IdLists:
+        """Drop the ids that `mask` (bool by id) excludes, and renumber the others.
 
         >>> from core.graph.columns import IdLists
         >>> IdLists.of([[0, 1], [2], [1]]).left(np.array([True, False, True])).lists()
         [[0], [1], []]
         """
-        inside, new = there[self.ids], np.cumsum(there, dtype=np.int64) - 1
+        inside, new = mask[self.ids], np.cumsum(mask, dtype=np.int64) - 1
         return IdLists(
             np.concatenate([[0], np.cumsum(inside)]).astype(np.int64)[self.indptr],
             new[self.ids[inside]],
@@ -291,9 +291,9 @@ class Table:
         for column in self.arrow.columns:
             for part in column.chunks:
                 letters = part.buffers()[-1]
-                mapped = TEXT_MAPS.get(letters.address) if letters is not None else None
-                if mapped is not None:
-                    advise(mapped, "MADV_DONTNEED")
+                memory_map = TEXT_MAPS.get(letters.address) if letters is not None else None
+                if memory_map is not None:
+                    advise(memory_map, "MADV_DONTNEED")
 
     @cached_property
     def digest(self) -> str:
@@ -328,8 +328,8 @@ class Table:
         return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
-def join_texts(rows: IdLists, texts: Sequence[str], between: str) -> Any:
-    """Join the texts of the ids of each row with `between`.
+def join_texts(rows: IdLists, texts: Sequence[str], separator: str) -> Any:
+    """Join the texts of the ids of each row with `separator`.
 
     The result is an Arrow column.
 
@@ -348,7 +348,7 @@ def join_texts(rows: IdLists, texts: Sequence[str], between: str) -> Any:
     )
     return pc.binary_join(
         pa.LargeListArray.from_arrays(pa.array(rows.indptr, pa.int64()), words),
-        pa.scalar(between, pa.large_string()),
+        pa.scalar(separator, pa.large_string()),
     )
 
 
@@ -366,7 +366,7 @@ def texts_of(blocks: Iterable[Any]) -> Any:
     """
     import pyarrow as pa
 
-    size, ends = 0, [np.zeros(1, np.int64)]
+    size, offset_blocks = 0, [np.zeros(1, np.int64)]
     try:
         with tempfile.SpooledTemporaryFile(max_size=MAX_HELD_TEXT_BYTES) as file:
             for block in blocks:
@@ -375,34 +375,34 @@ def texts_of(blocks: Iterable[Any]) -> Any:
                     bounds = np.frombuffer(offsets, np.int64, len(block) + 1, 8 * block.offset)
                 else:
                     bounds = np.zeros(1, np.int64)
-                ends.append(bounds[1:] - bounds[0] + size)
+                offset_blocks.append(bounds[1:] - bounds[0] + size)
                 if bounds[-1] > bounds[0]:
                     size += file.write(memoryview(letters)[bounds[0] : bounds[-1]])
             file.seek(0)
-            mapped = None
+            memory_map = None
             if size > MAX_HELD_TEXT_BYTES:
-                mapped = mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ)
-            data = pa.py_buffer(file.read() if mapped is None else mapped)
+                memory_map = mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ)
+            data = pa.py_buffer(file.read() if memory_map is None else memory_map)
     except OSError as error:
         raise StoreError(
             "Very many texts are joined in a temporary file, which cannot be written: "
             f"{error.strerror or error}."
         ) from None
-    if mapped is not None:
-        TEXT_MAPS[data.address] = mapped
-    offsets_of_all = np.concatenate(ends)
+    if memory_map is not None:
+        TEXT_MAPS[data.address] = memory_map
+    offsets_of_all = np.concatenate(offset_blocks)
     return pa.LargeStringArray.from_buffers(
         len(offsets_of_all) - 1, pa.py_buffer(offsets_of_all), data
     )
 
 
-def advise(mapped: mmap.mmap, advice: str) -> None:
+def advise(memory_map: mmap.mmap, advice: str) -> None:
     """Give the system an advice on a memory map, by its name in `mmap`.
 
     On Windows, which has no such call, this does nothing.
     """
-    if hasattr(mapped, "madvise"):
-        mapped.madvise(getattr(mmap, advice))
+    if hasattr(memory_map, "madvise"):
+        memory_map.madvise(getattr(mmap, advice))
 
 
 def _id_lists(rows: IdLists) -> Any:

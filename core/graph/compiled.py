@@ -30,7 +30,7 @@ def keep_loops_by_source(folder: Path = GRAPH_PACKAGE) -> None:
     """
     if "NUMBA_CACHE_DIR" in os.environ:
         return
-    cache_folder = _writable_place(folder)
+    cache_folder = _writable_folder(folder)
     if cache_folder is None:
         _compile_in_memory()
         return
@@ -39,15 +39,15 @@ def keep_loops_by_source(folder: Path = GRAPH_PACKAGE) -> None:
     os.environ["NUMBA_CACHE_DIR"] = str(cache_folder)
 
 
-def _writable_place(folder: Path) -> Path | None:
+def _writable_folder(folder: Path) -> Path | None:
     """Return the first folder that can be written, created if needed, or None."""
     name = f"{LOOP_FOLDER_PREFIX}{_digest(folder)}"
     for parent in (lambda: folder / "__pycache__", lambda: home_folder() / "compiled"):
         try:
             cache_folder = parent() / name
             if not cache_folder.exists():
-                for earlier in cache_folder.parent.glob(f"{LOOP_FOLDER_PREFIX}*"):
-                    shutil.rmtree(earlier, ignore_errors=True)
+                for old_folder in cache_folder.parent.glob(f"{LOOP_FOLDER_PREFIX}*"):
+                    shutil.rmtree(old_folder, ignore_errors=True)
                 cache_folder.mkdir(parents=True, exist_ok=True)
         except (OSError, StoreError):
             continue

@@ -68,14 +68,14 @@ def graph_difference(first: KnowledgeGraph, second: KnowledgeGraph) -> GraphDiff
     sets = [set(one) for one in names]
     links = [_links(graph, keys) for graph, keys in zip((first, second), names)]
     missing = []
-    for at, graph in enumerate((first, second)):
+    for i, graph in enumerate((first, second)):
         alone = np.array(
-            [node for node, key in enumerate(names[at]) if key not in sets[1 - at]], np.int64
+            [node for node, key in enumerate(names[i]) if key not in sets[1 - i]], np.int64
         )
-        own = links[at] - links[1 - at]
+        extra = links[i] - links[1 - i]
         ordered = alone[np.lexsort((alone, -graph.degrees(alone)))] if len(alone) else alone
         missing.append(
-            MissingParts(ordered, len(own), sum(sets[1 - at].issuperset(pair) for pair in own))
+            MissingParts(ordered, len(extra), sum(sets[1 - i].issuperset(pair) for pair in extra))
         )
     a, b = missing
     return GraphDifference(
@@ -96,8 +96,8 @@ class GraphUnion:
     pairs: tuple[set[tuple[int, int]], set[tuple[int, int]]]
 
 
-def graph_union(first: KnowledgeGraph, second: KnowledgeGraph, most: int) -> GraphUnion:
-    """Return the `most` nodes with the largest share of their graph's relations.
+def graph_union(first: KnowledgeGraph, second: KnowledgeGraph, limit: int) -> GraphUnion:
+    """Return the `limit` nodes with the largest share of their graph's relations.
 
     The share of a node is its degree divided by the sum of all degrees of its graph. Nodes of both
     graphs with the same name are one node, and their shares are added.
@@ -116,16 +116,16 @@ def graph_union(first: KnowledgeGraph, second: KnowledgeGraph, most: int) -> Gra
         degrees = graph.degrees(np.arange(graph.n_nodes))
         for key, degree in zip(graph_keys, degrees.tolist()):
             shares[key] = shares.get(key, 0.0) + degree / max(1, int(degrees.sum()))
-    chosen = sorted(shares, key=lambda key: (-shares[key], key))[:most]
-    rank = {key: at for at, key in enumerate(chosen)}
-    names = ([""] * len(chosen), [""] * len(chosen))
+    union_keys = sorted(shares, key=lambda key: (-shares[key], key))[:limit]
+    rank = {key: row for row, key in enumerate(union_keys)}
+    names = ([""] * len(union_keys), [""] * len(union_keys))
     pairs = (set[tuple[int, int]](), set[tuple[int, int]]())
-    for graph, graph_keys, shown, joined in zip(graphs, keys, names, pairs):
+    for graph, graph_keys, graph_names, rank_pairs in zip(graphs, keys, names, pairs):
         for node, key in enumerate(graph_keys):
-            if key in rank and not shown[rank[key]]:
-                shown[rank[key]] = graph.node_name(node)
-        ends = ((rank.get(a, -1), rank.get(b, -1)) for a, b in _links(graph, graph_keys))
-        joined |= {(min(pair), max(pair)) for pair in ends if min(pair) >= 0}
+            if key in rank and not graph_names[rank[key]]:
+                graph_names[rank[key]] = graph.node_name(node)
+        end_ranks = ((rank.get(a, -1), rank.get(b, -1)) for a, b in _links(graph, graph_keys))
+        rank_pairs |= {(min(pair), max(pair)) for pair in end_ranks if min(pair) >= 0}
     return GraphUnion(names, pairs)
 
 

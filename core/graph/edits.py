@@ -195,13 +195,13 @@ class _GraphEditor:
         """Apply the edits and return the resulting graph."""
         for edit in edits:
             self.apply(edit)
-        return self._made(
+        return self._build_graph(
             hashlib.sha256(
                 json.dumps([self._graph.digest, *(edit.written() for edit in edits)]).encode()
             ).hexdigest()
         )
 
-    def _named(self, name: str) -> list[int]:
+    def _find_nodes(self, name: str) -> list[int]:
         nodes = [
             node
             for node in self._graph.nodes_named(name)
@@ -213,17 +213,17 @@ class _GraphEditor:
         ]
 
     def _node(self, name: str) -> bool:
-        nodes = self._named(name)
-        self._take(np.array(nodes, np.int64))
+        nodes = self._find_nodes(name)
+        self._drop(np.array(nodes, np.int64))
         return bool(nodes)
 
-    def _take(self, nodes: np.ndarray) -> None:
+    def _drop(self, nodes: np.ndarray) -> None:
         self._nodes[nodes] = False
         self._edges &= self._nodes[self._heads] & self._nodes[self._tails]
 
     def _edge(self, head: str, relation: str, tail: str) -> bool:
         graph = self._graph
-        heads, tails = self._named(head), self._named(tail)
+        heads, tails = self._find_nodes(head), self._find_nodes(tail)
         if relation not in graph.relation_names or not heads or not tails:
             return False
         matching = self._edges & np.isin(self._heads, heads) & np.isin(self._tails, tails)
@@ -245,39 +245,39 @@ class _GraphEditor:
         self._chunks[rows] = False
         columns = self._graph.columns
         if columns.edges is not None and columns.edges.has("chunks"):
-            self._edges &= ~self._bare(columns.edges.lists("chunks"))
+            self._edges &= ~self._orphaned(columns.edges.lists("chunks"))
         if columns.nodes is not None and columns.nodes.has("chunks"):
-            self._take(np.flatnonzero(self._nodes & self._bare(columns.nodes.lists("chunks"))))
+            self._drop(np.flatnonzero(self._nodes & self._orphaned(columns.nodes.lists("chunks"))))
         return True
 
-    def _bare(self, rows: IdLists) -> np.ndarray:
+    def _orphaned(self, rows: IdLists) -> np.ndarray:
         """Mark the rows that came from chunks of which all are removed, bool [rows]."""
-        left = np.concatenate([[0], np.cumsum(self._chunks[rows.ids])])
-        return (np.diff(rows.indptr) > 0) & (left[rows.indptr[1:]] == left[rows.indptr[:-1]])
+        kept = np.concatenate([[0], np.cumsum(self._chunks[rows.ids])])
+        return (np.diff(rows.indptr) > 0) & (kept[rows.indptr[1:]] == kept[rows.indptr[:-1]])
 
     def _merge(self, name: str, into: str) -> bool:
-        from_nodes, target = self._named(name), self._named(into)
+        from_nodes, target = self._find_nodes(name), self._find_nodes(into)
         if not from_nodes or not target or name == into:
             return False
         goal = target[0]
-        for ends in (self._heads, self._tails):
-            moved = np.isin(ends, from_nodes)
-            self._new_edges |= moved
-            ends[moved] = goal
+        for column in (self._heads, self._tails):
+            mask = np.isin(column, from_nodes)
+            self._new_edges |= mask
+            column[mask] = goal
         self._new_nodes[goal] = True
         self._merged.setdefault(goal, []).extend(from_nodes)
         self._nodes[from_nodes] = False
         return True
 
     def _rename(self, name: str, new: str) -> bool:
-        nodes = self._named(name)
+        nodes = self._find_nodes(name)
         for node in nodes:
             self._names[node] = new
             self._new_nodes[node] = True
             self._new_edges |= (self._heads == node) | (self._tails == node)
         return bool(nodes)
 
-    def _made(self, digest: str) -> Graph:
+    def _build_graph(self, digest: str) -> Graph:
         graph, nodes = self._graph, np.flatnonzero(self._nodes)
         retained_edges = np.flatnonzero(self._edges)
         new_node = np.cumsum(self._nodes, dtype=np.int64) - 1
@@ -295,7 +295,7 @@ class _GraphEditor:
         edited_from = EditOrigin(graph, *rows, self._new_nodes[nodes], self._new_edges[edges])
         arrays: dict[str, Any] = {
             **edge_arrays((heads, relations, tails), len(nodes), graph.n_relations),
-            **self._spelled(nodes),
+            **self._name_columns(nodes),
         }
         inside: dict[str, Any] = {
             "folder": None,
@@ -307,7 +307,7 @@ class _GraphEditor:
             graph, digest=digest, columns=columns, edited_from=edited_from, **inside, **arrays
         )
 
-    def _spelled(self, nodes: np.ndarray) -> dict[str, np.ndarray]:
+    def _name_columns(self, nodes: np.ndarray) -> dict[str, np.ndarray]:
         """Return the arrays of the names of the remaining nodes and of their order."""
         graph = self._graph
         if not graph.numbered and not self._names:
@@ -334,7 +334,7 @@ class _GraphEditor:
             table = getattr(columns, name)
             tables[name] = None if table is None else self._without_chunks(table.taken(rows))
         if tables["nodes"] is not None and self._merged:
-            tables["nodes"] = self._joined(tables["nodes"], nodes)
+            tables["nodes"] = self._merge_columns(tables["nodes"], nodes)
         tables["chunks"] = (
             None if columns.chunks is None else columns.chunks.taken(np.flatnonzero(self._chunks))
         )
@@ -361,7 +361,7 @@ class _GraphEditor:
             return table.with_ids("chunks", table.lists("chunks").left(self._chunks))
         return table
 
-    def _joined(self, table: Table, nodes: np.ndarray) -> Table:
+    def _merge_columns(self, table: Table, nodes: np.ndarray) -> Table:
         """Add the chunks and descriptions of merged nodes to their target nodes."""
         source, fresh = self._graph.columns.nodes, dict[str, list[Any]]()
         assert source is not None  # the table is a part of it
@@ -371,13 +371,13 @@ class _GraphEditor:
             if node in self._merged
         }
         if table.has("chunks"):
-            before, fresh["chunks"] = (
+            chunks, fresh["chunks"] = (
                 source.lists("chunks").left(self._chunks),
                 table.lists("chunks").lists(),
             )
             for row, group in groups.items():
                 fresh["chunks"][row] = sorted(
-                    {chunk for node in group for chunk in before[node].tolist()}
+                    {chunk for node in group for chunk in chunks[node].tolist()}
                 )
         if table.has("description"):
             fresh["description"] = table.texts("description")

@@ -41,7 +41,7 @@ class GraphGrowth:
 
     def __init__(self, graph: KnowledgeGraph):
         self._graph, self._chunks = graph, n_chunks(graph)
-        self._first = {what: _first(graph, what) for what in ("nodes", "edges")}
+        self._first = {what: _first_chunks(graph, what) for what in ("nodes", "edges")}
 
     @cached_property
     def nodes(self) -> np.ndarray:
@@ -77,7 +77,7 @@ class GraphGrowth:
         return np.empty(0, np.int64)
 
 
-def _first(graph: KnowledgeGraph, what: str) -> np.ndarray:
+def _first_chunks(graph: KnowledgeGraph, what: str) -> np.ndarray:
     """Row of the first chunk that mentions each node or edge.
 
     The result is int64, with -1 if no chunk does.

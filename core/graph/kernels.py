@@ -16,31 +16,31 @@ watch_compiling()
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _degree(node, way, out_indptr, in_indptr):
+def _degree(node, mask, out_indptr, in_indptr):
     degree = 0
-    if way & 1:
+    if mask & 1:
         degree += out_indptr[node + 1] - out_indptr[node]
-    if way & 2:
+    if mask & 2:
         degree += in_indptr[node + 1] - in_indptr[node]
     return degree
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _gather(node, values, way, out_indptr, tails, in_indptr, in_heads):
+def _gather(node, values, mask, out_indptr, tails, in_indptr, in_heads):
     """Sum of `values` over the nodes from which a step leads to `node`."""
     total = 0.0
-    if way & 1:
-        for at in range(in_indptr[node], in_indptr[node + 1]):
-            total += values[in_heads[at]]
-    if way & 2:
-        for at in range(out_indptr[node], out_indptr[node + 1]):
-            total += values[tails[at]]
+    if mask & 1:
+        for index in range(in_indptr[node], in_indptr[node + 1]):
+            total += values[in_heads[index]]
+    if mask & 2:
+        for index in range(out_indptr[node], out_indptr[node + 1]):
+            total += values[tails[index]]
     return total
 
 
 @njit(cache=True, nogil=True)
 def power_iterate(
-    estimate, residual, damping, tolerance, rounds, way, out_indptr, tails, in_indptr, in_heads
+    estimate, residual, damping, tolerance, rounds, mask, out_indptr, tails, in_indptr, in_heads
 ):
     """Add the PageRank of `residual` to `estimate` by power iteration.
 
@@ -49,18 +49,18 @@ def power_iterate(
     the same arrays then goes on.
     """
     n = len(estimate)
-    spread = np.empty(n)
+    shares = np.empty(n)
     while residual.sum() > tolerance:
         if rounds == 0:
             return False
         rounds -= 1
         for node in range(n):
             estimate[node] += (1.0 - damping) * residual[node]
-            spread[node] = (
-                damping * residual[node] / max(1, _degree(node, way, out_indptr, in_indptr))
+            shares[node] = (
+                damping * residual[node] / max(1, _degree(node, mask, out_indptr, in_indptr))
             )
         for node in range(n):
-            residual[node] = _gather(node, spread, way, out_indptr, tails, in_indptr, in_heads)
+            residual[node] = _gather(node, shares, mask, out_indptr, tails, in_indptr, in_heads)
     for node in range(n):
         estimate[node] += (1.0 - damping) * residual[node]
     return True
@@ -88,65 +88,65 @@ def conjugate_gradient(
     """
     n = len(estimate)
     degree, course, image = work[0], work[1], work[2]
-    square, left = sizes[0], sizes[1]
+    square, error = sizes[0], sizes[1]
     if square < 0.0:
-        square, left = 0.0, 0.0
+        square, error = 0.0, 0.0
         for node in range(n):
             degree[node] = max(1, _degree(node, 3, out_indptr, in_indptr))
             residual[node] *= 1.0 - damping
             course[node] = residual[node] / degree[node]
             square += residual[node] * course[node]
-            left += residual[node]
-    while left > tolerance * (1.0 - damping) and square > 0.0:
+            error += residual[node]
+    while error > tolerance * (1.0 - damping) and square > 0.0:
         if rounds == 0:
-            sizes[0], sizes[1] = square, left
+            sizes[0], sizes[1] = square, error
             return False
         rounds -= 1
         for node in range(n):
             image[node] = degree[node] * course[node]
         for node in range(n):
-            here, around = damping * course[node], 0.0
-            for at in range(out_indptr[node], out_indptr[node + 1]):
-                near = np.uint32(tails[at])
-                around += course[near]
-                image[near] -= here
-            image[node] -= damping * around
-        along = 0.0
+            outflow, inflow = damping * course[node], 0.0
+            for index in range(out_indptr[node], out_indptr[node + 1]):
+                other = np.uint32(tails[index])
+                inflow += course[other]
+                image[other] -= outflow
+            image[node] -= damping * inflow
+        curvature = 0.0
         for node in range(n):
-            along += course[node] * image[node]
-        pace, before, square, left = square / along, square, 0.0, 0.0
+            curvature += course[node] * image[node]
+        pace, previous, square, error = square / curvature, square, 0.0, 0.0
         for node in range(n):
             estimate[node] += pace * course[node] * degree[node]
             new_residual = residual[node] - pace * image[node]
             residual[node] = new_residual
             square += new_residual * new_residual / degree[node]
-            left += abs(new_residual)
-        pace = square / before
+            error += abs(new_residual)
+        pace = square / previous
         for node in range(n):
             course[node] = residual[node] / degree[node] + pace * course[node]
     return True
 
 
 @njit(cache=True, nogil=True)
-def fill_scores(scores, found, damping, way, out_indptr, tails, in_indptr, in_heads):
+def fill_scores(scores, nodes, damping, mask, out_indptr, tails, in_indptr, in_heads):
     """Give each found node without a score the mass from its scored neighbours.
 
     `scores` is changed in place. A filled score is always above zero.
     """
-    for node in found:
+    for node in nodes:
         if scores[node] > 0.0:
             continue
         total = 0.0
         # Steps that lead to the node: from heads to it along triples, from tails to it against
         # them.
         for side in range(2):
-            if not way & (side + 1):
+            if not mask & (side + 1):
                 continue
             indptr, neighbours = (in_indptr, in_heads) if side == 0 else (out_indptr, tails)
-            for at in range(indptr[node], indptr[node + 1]):
-                near = neighbours[at]
-                if scores[near] > 0.0:
-                    total += damping * scores[near] / _degree(near, way, out_indptr, in_indptr)
+            for index in range(indptr[node], indptr[node + 1]):
+                other = neighbours[index]
+                if scores[other] > 0.0:
+                    total += damping * scores[other] / _degree(other, mask, out_indptr, in_indptr)
         scores[node] = max(total, 1e-300)
 
 
@@ -159,28 +159,28 @@ def smooth(states, rows, nodes, indptr, near, alpha, alone):
     `alone` times its own state. The state of `nodes[i]` is in row `rows[i]` of `states`.
     """
     n, width = len(nodes), states.shape[1]
-    mixed, neighbour_rows, weights = np.empty((n, width)), np.empty(n, np.int64), np.empty(n)
+    result, neighbour_rows, weights = np.empty((n, width)), np.empty(n, np.int64), np.empty(n)
     # Row of each node of `nodes`, counted from 1; 0 for other nodes.
-    places = np.zeros(len(indptr) - 1, np.int32)
+    row_numbers = np.zeros(len(indptr) - 1, np.int32)
     for row in range(n):
-        places[nodes[row]] = row + 1
+        row_numbers[nodes[row]] = row + 1
     for row in range(n):
         count, total = 0, 0.0
-        for at in range(indptr[nodes[row]], indptr[nodes[row] + 1]):
-            row_number = places[near[at]]
+        for index in range(indptr[nodes[row]], indptr[nodes[row] + 1]):
+            row_number = row_numbers[near[index]]
             if row_number > 0:
                 neighbour_rows[count] = rows[row_number - 1]
-                weights[count] = 1.0 / (indptr[near[at] + 1] - indptr[near[at]])
+                weights[count] = 1.0 / (indptr[near[index] + 1] - indptr[near[index]])
                 total += weights[count]
                 count += 1
-        own, into, share = states[rows[row]], mixed[row], 1.0 - alpha if count else alone
+        state, into, share = states[rows[row]], result[row], 1.0 - alpha if count else alone
         for k in range(width):
-            into[k] = share * own[k]
-        for at in range(count):
-            neighbour_state, share = states[neighbour_rows[at]], alpha * weights[at] / total
+            into[k] = share * state[k]
+        for index in range(count):
+            neighbour_state, share = states[neighbour_rows[index]], alpha * weights[index] / total
             for k in range(width):
                 into[k] += share * neighbour_state[k]
-    return mixed
+    return result
 
 
 @njit(cache=True, nogil=True)
@@ -194,28 +194,28 @@ def structural_scores(nodes, indptr, near):
     """
     n, steps = len(nodes), 0
     # Position of each neighbour in `found`, counted from 1; -1 for the ranked nodes.
-    places = np.zeros(len(indptr) - 1, np.int32)
+    numbers = np.zeros(len(indptr) - 1, np.int32)
     for node in nodes:
-        places[node] = -1
+        numbers[node] = -1
         steps += indptr[node + 1] - indptr[node]
     neighbours = np.empty(steps, np.int64)
     score = np.zeros(steps)
     counts = np.empty(steps, np.int64)
     size = 0
     for row in range(n):
-        for at in range(indptr[nodes[row]], indptr[nodes[row] + 1]):
-            neighbour_number = places[near[at]]
+        for index in range(indptr[nodes[row]], indptr[nodes[row] + 1]):
+            neighbour_number = numbers[near[index]]
             if neighbour_number > 0:
                 counts[neighbour_number - 1] += 1
             elif neighbour_number == 0:
-                neighbours[size], counts[size] = near[at], 1
+                neighbours[size], counts[size] = near[index], 1
                 score[size] = 1.0 - row / (n - 1) if n > 1 else 0.0
                 size += 1
-                places[near[at]] = size
-    for at in range(size):
-        most = min(indptr[neighbours[at] + 1] - indptr[neighbours[at]], n)
-        if most > 1:
-            score[at] += (counts[at] - 1) / (most - 1)
+                numbers[near[index]] = size
+    for index in range(size):
+        limit = min(indptr[neighbours[index] + 1] - indptr[neighbours[index]], n)
+        if limit > 1:
+            score[index] += (counts[index] - 1) / (limit - 1)
     return neighbours[:size], score[:size]
 
 
@@ -236,8 +236,8 @@ def least_path_sums(target, weights, indptr, near):
         if position == end:
             break
         node = queue[position]
-        for at in range(indptr[node], indptr[node + 1]):
-            neighbour = near[at]
+        for index in range(indptr[node], indptr[node + 1]):
+            neighbour = near[index]
             if links[neighbour] < 0:
                 links[neighbour], queue[end] = links[node] + 1, neighbour
                 end += 1

@@ -59,6 +59,6 @@ def in_name_order(names: list[str]) -> tuple[list[str], np.ndarray]:
     (['a', 'b', 'c'], [1, 2, 0])
     """
     order = sorted(range(len(names)), key=names.__getitem__)
-    places = np.empty(len(names), np.int64)
-    places[order] = np.arange(len(names))
-    return [names[at] for at in order], places
+    positions = np.empty(len(names), np.int64)
+    positions[order] = np.arange(len(names))
+    return [names[index] for index in order], positions

@@ -263,10 +263,10 @@ class KnowledgeGraph(Protocol):
         >>> toy.resolve("graph"), toy.resolve("out")
         ('both', 'out')
         """
-        resolved = self.direction if direction == "graph" else direction
-        if resolved not in ("out", "in", "both"):
+        result = self.direction if direction == "graph" else direction
+        if result not in ("out", "in", "both"):
             raise BadParameter(f"A direction is out, in, both or graph, not “{direction}”.")
-        return resolved  # type: ignore[return-value]
+        return result  # type: ignore[return-value]
 
     def node_name(self, node: int) -> str:
         """Return the name of a node.
@@ -375,9 +375,9 @@ class KnowledgeGraph(Protocol):
         nodes = list(dict.fromkeys(node for path in paths for node in path.nodes))
         edges = list(dict.fromkeys(edge for path in paths for edge in path.edges))
         node_names = dict(zip(nodes, self.names(nodes)))
-        relation_of = dict(zip(edges, self.triples(np.array(edges, np.int64))[1].tolist()))
+        edge_relations = dict(zip(edges, self.triples(np.array(edges, np.int64))[1].tolist()))
         arrows = {}
-        for edge, relation in relation_of.items():
+        for edge, relation in edge_relations.items():
             name = self.relation_names[relation]
             arrows[edge] = (f" -> {name}_reverse -> ", f" -> {name} -> ")
         return ["".join(_parts(path, node_names, arrows)) for path in paths]
@@ -435,8 +435,8 @@ class KnowledgeGraph(Protocol):
         return self.triple_texts((edge,))[0]
 
 
-def _parts(path: Path, called: dict[int, str], arrows: dict[int, tuple[str, str]]) -> Iterator[str]:
-    yield called[path.nodes[0]]
+def _parts(path: Path, names: dict[int, str], arrows: dict[int, tuple[str, str]]) -> Iterator[str]:
+    yield names[path.nodes[0]]
     for node, edge, forward in zip(path.nodes[1:], path.edges, path.forward):
         yield arrows[edge][forward]
-        yield called[node]
+        yield names[node]

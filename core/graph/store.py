@@ -125,7 +125,7 @@ class Graph(KnowledgeGraph):
     def _open(cls, folder: FilePath, meta: dict) -> Graph:
         data = folder / meta["data"]
         try:
-            later = digests.open_checked(data)
+            check = digests.open_checked(data)
             arrays: dict[str, Any] = arrays_of(data, _map_array)
             blob = data / NAMES_FILE
             arrays["names_utf8"] = (
@@ -147,7 +147,7 @@ class Graph(KnowledgeGraph):
                 tuple(meta["relations"]),
                 folder=folder,
                 data=data,
-                later=later,
+                later=check,
                 **fields,
             )
             check_sizes(graph)
@@ -230,19 +230,19 @@ class Graph(KnowledgeGraph):
             low += 1
         return tuple(sorted(nodes))
 
-    def _first_at_least(self, wanted: bytes) -> int:
-        """Return the first position in the order of names not below `wanted`."""
+    def _first_at_least(self, name: bytes) -> int:
+        """Return the first position in the order of names not below `name`."""
         if self.n_nodes > DISK_SEARCH_NAMES:
             from core.graph.bytes.spelling import first_in_order  # imports numba
 
             names, offsets, order = map(
                 np.asarray, (self.names_utf8, self.name_offsets, self.name_order)
             )
-            return first_in_order(names, offsets, order, np.frombuffer(wanted, np.uint8))
+            return first_in_order(names, offsets, order, np.frombuffer(name, np.uint8))
         low, high = 0, self.n_nodes
         while low < high:
             middle = (low + high) // 2
-            if self._name_bytes(int(self.name_order[middle])) < wanted:
+            if self._name_bytes(int(self.name_order[middle])) < name:
                 low = middle + 1
             else:
                 high = middle
@@ -253,13 +253,13 @@ class Graph(KnowledgeGraph):
 
         With `both`, a self-loop counts twice.
         """
-        ways = {
+        sides = {
             "out": (self.out_indptr,),
             "in": (self.in_indptr,),
             "both": (self.out_indptr, self.in_indptr),
         }[self.resolve(direction)]
         return reduce(
-            np.add, (np.asarray(indptr[nodes + 1] - indptr[nodes], np.int64) for indptr in ways)
+            np.add, (np.asarray(indptr[nodes + 1] - indptr[nodes], np.int64) for indptr in sides)
         )
 
     def steps_from(self, nodes: np.ndarray, direction: str = "both") -> Steps:
@@ -274,9 +274,9 @@ class Graph(KnowledgeGraph):
             rows, edges = row_entries(self.out_indptr, nodes)
             sides.append((rows, self.tails[edges], edges, np.ones(len(edges), bool)))
         if direction != "out":
-            rows, places = row_entries(self.in_indptr, nodes)
+            rows, entries = row_entries(self.in_indptr, nodes)
             sides.append(
-                (rows, self.in_heads[places], self.in_edges[places], np.zeros(len(places), bool))
+                (rows, self.in_heads[entries], self.in_edges[entries], np.zeros(len(entries), bool))
             )
         rows, near, edges, forward = (
             sides[0] if len(sides) == 1 else (np.concatenate(parts) for parts in zip(*sides))
@@ -316,13 +316,13 @@ class Graph(KnowledgeGraph):
         self.check_sound()
         degrees = np.diff(self.out_indptr) + np.diff(self.in_indptr)
         node_counts = np.bincount(degrees, minlength=1)
-        shown = np.flatnonzero(node_counts)
-        least_degree = (
+        unique_degrees = np.flatnonzero(node_counts)
+        min_degree = (
             np.partition(degrees, -BUSIEST_NODES)[-BUSIEST_NODES]
             if len(degrees) > BUSIEST_NODES
             else 0
         )
-        best = np.flatnonzero(degrees >= least_degree)
+        best = np.flatnonzero(degrees >= min_degree)
         best = best[np.lexsort((best, -degrees[best]))][:BUSIEST_NODES]
         loops = (
             int(np.count_nonzero(self.heads == self.tails))
@@ -330,8 +330,8 @@ class Graph(KnowledgeGraph):
             else None
         )
         return Shape(
-            shown,
-            node_counts[shown],
+            unique_degrees,
+            node_counts[unique_degrees],
             np.bincount(self.relations, minlength=self.n_relations),
             tuple(best.tolist()),
             loops,

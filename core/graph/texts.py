@@ -49,10 +49,10 @@ def node_texts(graph: KnowledgeGraph, nodes: Ids) -> list[str]:
 
     The text is empty if there is neither.
     """
-    table, own = graph.columns.nodes, chunk_nodes(graph, nodes)
+    table, chunk_rows = graph.columns.nodes, chunk_nodes(graph, nodes)
     descriptions = table.texts("description", nodes) if table is not None else [""] * len(nodes)
     return [
-        chunk_text(graph, own[int(node)]) if int(node) in own else text or ""
+        chunk_text(graph, chunk_rows[int(node)]) if int(node) in chunk_rows else text or ""
         for node, text in zip(nodes, descriptions)
     ]
 
@@ -70,9 +70,9 @@ def node_labels(graph: KnowledgeGraph, nodes: Ids) -> list[str]:
     >>> node_labels(graph, [0, 1])
     ['Marley: person: A partner.', 'Scrooge']
     """
-    own = chunk_nodes(graph, nodes)
-    labels = dict(zip(own, chunk_labels(graph, list(own.values()))))
-    others = [int(node) for node in nodes if int(node) not in own]
+    chunk_rows = chunk_nodes(graph, nodes)
+    labels = dict(zip(chunk_rows, chunk_labels(graph, list(chunk_rows.values()))))
+    others = [int(node) for node in nodes if int(node) not in chunk_rows]
     if others:
         labels |= zip(others, _own_labels(graph, others))
     return [labels[int(node)] for node in nodes]
@@ -153,8 +153,8 @@ def chunk_labels(graph: KnowledgeGraph, rows: Ids) -> list[str]:
     if chunks is None:
         return [""] * len(rows)
     return [
-        "\n".join(dict.fromkeys(filter(None, both)))
-        for both in zip(chunks.texts("title", rows), chunks.texts("text", rows))
+        "\n".join(dict.fromkeys(filter(None, pair)))
+        for pair in zip(chunks.texts("title", rows), chunks.texts("text", rows))
     ]
 
 
@@ -184,14 +184,14 @@ def hit_titles(graph: KnowledgeGraph, kind: str, ids: Ids) -> list[str]:
     They are those of `hit_names`, but chunks, and nodes that are chunks, have their titles.
     """
     if kind == "node":
-        own = chunk_nodes(graph, ids)
+        chunk_rows = chunk_nodes(graph, ids)
     elif kind == "chunk":
-        own = {int(row): int(row) for row in ids}
+        chunk_rows = {int(row): int(row) for row in ids}
     else:
-        own = {}
+        chunk_rows = {}
     names = hit_names(graph, kind, ids)
     return [
-        chunk_title(graph, own[int(one)]) if int(one) in own else name
+        chunk_title(graph, chunk_rows[int(one)]) if int(one) in chunk_rows else name
         for one, name in zip(ids, names)
     ]
 

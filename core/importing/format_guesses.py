@@ -100,7 +100,7 @@ QUESTION_ONLY_KEYS = (
 )  # keys that only questions have
 
 
-def _ends(head: FileHead) -> str:
+def _hint(head: FileHead) -> str:
     return f"its name ends in {head.suffix}"
 
 
@@ -127,7 +127,7 @@ def guess_graphs(head: FileHead) -> Guesses:
     for name, one in GRAPH_FORMATS.items():
         has_own_suffix = not (one.delimited or one.table or name == "rows")
         if has_own_suffix and head.suffix in one.suffixes:
-            return {name: Guess(SURE_CONFIDENCE if head.text else UNLIKELY_CONFIDENCE, _ends(head))}
+            return {name: Guess(SURE_CONFIDENCE if head.text else UNLIKELY_CONFIDENCE, _hint(head))}
     for name, pattern in GRAPH_FORMAT_PATTERNS.items():
         if re.search(pattern, head.text[:2000], re.IGNORECASE | re.MULTILINE):
             guesses[name] = Guess(
@@ -156,8 +156,8 @@ def _guess_triple_tables(head: FileHead) -> Guesses:
         return {}
     columns = header_of(head.header, head.table[1:])
     if columns is not None:
-        shown = ", ".join(head.header[at - 1] for at in columns)
-        return {form: Guess(SURE_CONFIDENCE, f"its columns {shown} are head, relation and tail")}
+        names = ", ".join(head.header[column - 1] for column in columns)
+        return {form: Guess(SURE_CONFIDENCE, f"its columns {names} are head, relation and tail")}
     guesses = _guess_triple_lines(head, form)
     if not {*ID_COLUMN_NAMES, *LABEL_COLUMN_NAMES}.isdisjoint(map(bare_key, head.header)):
         guesses[NODES_FORMAT] = Guess(0.3, "its columns are those of nodes; edges have to come too")
@@ -170,15 +170,15 @@ def _guess_triple_tables(head: FileHead) -> Guesses:
 
 
 def _guess_triple_lines(head: FileHead, form: str) -> Guesses:
-    three = sum(len(cells) == 3 for cells in head.table)
-    if not three or three < MIN_FITTING_LINES * len(head.table):
+    n_triples = sum(len(cells) == 3 for cells in head.table)
+    if not n_triples or n_triples < MIN_FITTING_LINES * len(head.table):
         return {}
     sure = LIKELY_CONFIDENCE if form in ("tab", "bar") else POSSIBLE_CONFIDENCE
-    named = find_separator(head.lines[0]) or guess_roles(head.header).get("text")
-    found = {form: Guess(UNLIKELY_CONFIDENCE if named else sure, "its lines hold three columns")}
+    header = find_separator(head.lines[0]) or guess_roles(head.header).get("text")
+    guesses = {form: Guess(UNLIKELY_CONFIDENCE if header else sure, "its lines hold three columns")}
     if form == "tab" and '"' in head.text:
-        found["tab-quoted"] = Guess(POSSIBLE_CONFIDENCE, "its lines hold tabs and quotes")
-    return found
+        guesses["tab-quoted"] = Guess(POSSIBLE_CONFIDENCE, "its lines hold tabs and quotes")
+    return guesses
 
 
 def _guess_json_graphs(head: FileHead) -> Guesses:
@@ -229,7 +229,7 @@ def guess_documents(head: FileHead) -> Guesses:
         if column:
             return {name: Guess(LIKELY_CONFIDENCE, f"its column “{column}” holds texts")}
         return {name: Guess(UNLIKELY_CONFIDENCE, "each of its rows can be a text")}
-    return {name: Guess(POSSIBLE_CONFIDENCE if name == "txt" else SURE_CONFIDENCE, _ends(head))}
+    return {name: Guess(POSSIBLE_CONFIDENCE if name == "txt" else SURE_CONFIDENCE, _hint(head))}
 
 
 @lru_cache(4)
@@ -243,16 +243,16 @@ def guess_sets(head: FileHead) -> Guesses:
     form = form_of_rows(head.suffix, records) if head.rows else ""
     if form != ROWS_FORM:
         return {form: Guess(SURE_CONFIDENCE, published_corpora.FORM_TITLES[form])} if form else {}
-    of_run = format_of_rows(records) not in ("", "rows", PREDICTIONS_FORMAT)
-    named = any(one.title or one.whole for one in published_corpora.passages_of_rows(records))
-    sure = UNLIKELY_CONFIDENCE if of_run else SURE_CONFIDENCE if named else POSSIBLE_CONFIDENCE
+    is_run = format_of_rows(records) not in ("", "rows", PREDICTIONS_FORMAT)
+    has_titles = any(one.title or one.whole for one in published_corpora.passages_of_rows(records))
+    sure = UNLIKELY_CONFIDENCE if is_run else SURE_CONFIDENCE if has_titles else POSSIBLE_CONFIDENCE
     return {form: Guess(sure, "its rows bring their passages along")}
 
 
 def _guess_beir(head: FileHead) -> Guesses:
     """Recognise BEIR's form by the names of the files in a folder or zip."""
-    texts, asked = _folders_with(head, "corpus"), _folders_with(head, "queries")
-    if is_beir(head.path) or texts & asked:
+    texts, queries = _folders_with(head, "corpus"), _folders_with(head, "queries")
+    if is_beir(head.path) or texts & queries:
         return {
             BEIR_FORM: Guess(SURE_CONFIDENCE, "it holds a corpus and queries in the form of BEIR")
         }
@@ -275,12 +275,12 @@ def guess_questions(head: FileHead) -> Guesses:
     name, share = format_of_lines(head.name, head.lines)
     if share < MIN_FITTING_LINES:
         return {}
-    asked = {CSV_FORMAT: {"question", "questions", "query"} & set(map(usual_name, head.header))}
-    asked["queries"] = {line for line in head.lines if len(line) < MAX_QUERY_LETTERS}
-    asked["metaqa"] = {sign for sign in "[?" for line in head.lines if sign in line}
+    signs = {CSV_FORMAT: {"question", "questions", "query"} & set(map(usual_name, head.header))}
+    signs["queries"] = {line for line in head.lines if len(line) < MAX_QUERY_LETTERS}
+    signs["metaqa"] = {sign for sign in "[?" for line in head.lines if sign in line}
     return {
         name: Guess(
-            SURE_CONFIDENCE if asked.get(name, True) else UNLIKELY_CONFIDENCE,
+            SURE_CONFIDENCE if signs.get(name, True) else UNLIKELY_CONFIDENCE,
             LINE_FORMAT_REASONS.get(name, LINE_FORM_REASON),
         )
     }
@@ -346,7 +346,7 @@ def guess_cases(head: FileHead) -> Guesses:
     if head.rows and head.rows[0].get("kind") == CASES_FILE_KIND:
         return {"cases": Guess(1.0, "its first line says so")}
     return (
-        {"cases": Guess(POSSIBLE_CONFIDENCE, _ends(head))}
+        {"cases": Guess(POSSIBLE_CONFIDENCE, _hint(head))}
         if head.name.endswith(CASES_EXTENSION)
         else {}
     )

@@ -157,5 +157,5 @@ class Importer:
         Raises BadInput, and what `watch` raises.
         """
         watch.check()
-        found = list(map(Path, paths))
-        return self.read(ImportRequest(self.name, found, watch, most, encoding))
+        files = list(map(Path, paths))
+        return self.read(ImportRequest(self.name, files, watch, most, encoding))

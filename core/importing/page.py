@@ -22,9 +22,9 @@ def formats_page(kind: str) -> str:
         for one in IMPORTERS.values()
         if one.kind == kind
     ]
-    used = [at for at in range(len(FORMAT_COLUMNS)) if any(row[at] for row in rows)]
-    table = [[row[at].replace("|", "\\|") for at in used] for row in rows]
-    return "\n".join(map(_line, [[FORMAT_COLUMNS[at] for at in used], ["---"] * len(used), *table]))
+    used = [i for i in range(len(FORMAT_COLUMNS)) if any(row[i] for row in rows)]
+    table = [[row[i].replace("|", "\\|") for i in used] for row in rows]
+    return "\n".join(map(_line, [[FORMAT_COLUMNS[i] for i in used], ["---"] * len(used), *table]))
 
 
 def _line(cells: Sequence[str]) -> str:

@@ -65,7 +65,7 @@ class Recognition:
         name : of the graph, corpus or question set that is made; empty leaves `NAME`.
         source : the option that names the graph or corpus of questions and runs.
         """
-        filled: dict[str, Sequence[str]] = {
+        values: dict[str, Sequence[str]] = {
             "{path}": self.paths,
             "{source}": source,
             "{format}": self._format(),
@@ -73,7 +73,7 @@ class Recognition:
             "{folder}": (str(graphs_folder() / name) if name else "FOLDER",),
         }
         words = IMPORT_KINDS[self.importer.kind].command.split()
-        return [part for word in words for part in filled.get(word, (word,))]
+        return [part for word in words for part in values.get(word, (word,))]
 
     def _format(self) -> tuple[str, ...]:
         """Return the option that names the format, if the command cannot find it by itself."""
@@ -128,7 +128,7 @@ def recognise_together(paths: Sequence[str | Path], encoding: str = "") -> list[
     each = [recognise(path, encoding) for path in paths]
     if len(each) == 1:
         return each[0]
-    best = [{one.importer.kind: one for one in reversed(found)} for found in each]
+    best = [{one.importer.kind: one for one in reversed(group)} for group in each]
     shared = KINDS_OF_SEVERAL_FILES.intersection(*best)
     if not shared:
         raise BadInput("These files cannot be added together. Add them one by one.")
@@ -136,8 +136,8 @@ def recognise_together(paths: Sequence[str | Path], encoding: str = "") -> list[
     for kind in shared:
         candidates = [kinds[kind] for kinds in best]
         surest = max(candidates, key=lambda candidate: candidate.confidence)
-        least = min(candidate.confidence for candidate in candidates)
-        together.append(Recognition(surest.importer, least, surest.reason, tuple(map(str, paths))))
+        lowest = min(candidate.confidence for candidate in candidates)
+        together.append(Recognition(surest.importer, lowest, surest.reason, tuple(map(str, paths))))
     return sorted(together, key=lambda recognition: -recognition.confidence)
 
 
@@ -148,8 +148,8 @@ def importers_named(text: str) -> list[Importer]:
     """
     importers = [one for one in IMPORTERS.values() if text in (one.kind, one.key)]
     if not importers:
-        known = [*IMPORT_KINDS, *IMPORTERS]
-        raise BadInput(f"There is no kind of file “{shorten(text, 40)}”.{nearest(text, known)}")
+        names = [*IMPORT_KINDS, *IMPORTERS]
+        raise BadInput(f"There is no kind of file “{shorten(text, 40)}”.{nearest(text, names)}")
     return importers
 
 
@@ -175,5 +175,5 @@ def _why_not(head: FileHead) -> str:
     text, fault = head.text_or_fault
     if not text.strip():
         return fault or f"{head.name} is empty."  # it holds only a byte order mark
-    shown = shorten(next(iter(head.lines), ""), 60)
-    return f"{head.name} has no known format. It begins with “{shown}”."
+    first_line = shorten(next(iter(head.lines), ""), 60)
+    return f"{head.name} has no known format. It begins with “{first_line}”."

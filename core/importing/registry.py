@@ -38,32 +38,32 @@ FILES_OF_ROWS = "JSON, Parquet, Arrow"
 ROW_SUFFIXES = (".json", ".jsonl", ".ndjson", *COLUMNAR_SUFFIXES)
 
 
-def _read_triples(asked: ImportRequest) -> ReadFile:
-    several, first = len(asked.paths) > 1, asked.paths[0]
-    if asked.format == format_guesses.NODES_FORMAT and not several:
+def _read_triples(request: ImportRequest) -> ReadFile:
+    several, first = len(request.paths) > 1, request.paths[0]
+    if request.format == format_guesses.NODES_FORMAT and not several:
         raise BadInput(f"{first.name} is a table of nodes. Add it together with the file of edges.")
-    format = asked.format if asked.format in GRAPH_FORMATS and not several else AUTO_TRIPLE_FORMAT
+    form = request.format if request.format in GRAPH_FORMATS and not several else AUTO_TRIPLE_FORMAT
     with tempfile.TemporaryDirectory() as folder:
         source = graph_files(
-            asked.paths, Path(folder), format=format, most=asked.most, encoding=asked.encoding
+            request.paths, Path(folder), format=form, most=request.most, encoding=request.encoding
         )
-        items = tuple(source.read(asked.watch))
+        items = tuple(source.read(request.watch))
     return ReadFile(items, count_with_noun(len(items), "triple"), tuple(source.tally.sentences()))
 
 
-def _read_documents(asked: ImportRequest) -> ReadFile:
-    _check_sizes(asked)
-    found = read_files(asked.paths, None, asked.watch, asked.encoding)
-    words = count_with_noun(len(found.documents), "document")
-    return ReadFile(tuple(found.documents), words, tuple(found.notes))
+def _read_documents(request: ImportRequest) -> ReadFile:
+    _check_sizes(request)
+    content = read_files(request.paths, None, request.watch, request.encoding)
+    words = count_with_noun(len(content.documents), "document")
+    return ReadFile(tuple(content.documents), words, tuple(content.notes))
 
 
-def _read_published_set(asked: ImportRequest) -> ReadFile:
-    _check_sizes(asked)
-    name = asked.paths[0].name
-    form = asked.format if len(asked.paths) == 1 else FILES_FORM
+def _read_published_set(request: ImportRequest) -> ReadFile:
+    _check_sizes(request)
+    name = request.paths[0].name
+    form = request.format if len(request.paths) == 1 else FILES_FORM
     content = read_content(
-        name.split(".")[0], asked.paths, None, form, "", asked.watch, asked.encoding
+        name.split(".")[0], request.paths, None, form, "", request.watch, request.encoding
     )
     if not content.documents:
         raise BadInput(f"{name} holds no documents.")
@@ -73,51 +73,51 @@ def _read_published_set(asked: ImportRequest) -> ReadFile:
     return ReadFile(tuple(content.documents), words, notes)
 
 
-def _read_questions(asked: ImportRequest) -> ReadFile:
+def _read_questions(request: ImportRequest) -> ReadFile:
     question_file = read_question_file(
-        asked.paths[0],
-        format=asked.format,
-        most=asked.most or MAX_QUESTION_BYTES,
-        watch=asked.watch,
+        request.paths[0],
+        format=request.format,
+        most=request.most or MAX_QUESTION_BYTES,
+        watch=request.watch,
         gold=GOLD_KEYS,
-        encoding=asked.encoding,
+        encoding=request.encoding,
     )
     words = count_with_noun(len(question_file.questions), "question")
     return ReadFile(question_file.questions, words, tuple(filter(None, [question_file.note()])))
 
 
-def _read_run(asked: ImportRequest) -> ReadFile:
-    _check_sizes(asked)
-    found = read_run_file(asked.paths[0], asked.format, asked.watch, asked.encoding)
-    return ReadFile(found.rows, count_with_noun(len(found.rows), "question"), found.notes)
+def _read_run(request: ImportRequest) -> ReadFile:
+    _check_sizes(request)
+    run_file = read_run_file(request.paths[0], request.format, request.watch, request.encoding)
+    return ReadFile(run_file.rows, count_with_noun(len(run_file.rows), "question"), run_file.notes)
 
 
-def _read_index(asked: ImportRequest) -> ReadFile:
-    _check_sizes(asked)
-    taken = preview_index(asked.paths[0], asked.watch)
-    return ReadFile(tuple(taken.counts.items()), taken.words(), tuple(taken.sentences()))
+def _read_index(request: ImportRequest) -> ReadFile:
+    _check_sizes(request)
+    preview = preview_index(request.paths[0], request.watch)
+    return ReadFile(tuple(preview.counts.items()), preview.words(), tuple(preview.sentences()))
 
 
-def _read_cases(asked: ImportRequest) -> ReadFile:
-    _check_sizes(asked)
+def _read_cases(request: ImportRequest) -> ReadFile:
+    _check_sizes(request)
     comparisons = []
-    for case, _ in read_cases(read_bytes(disk_file(asked.paths[0]), MAX_CASE_TEXT)):
-        asked.watch.check()
+    for case, _ in read_cases(read_bytes(disk_file(request.paths[0]), MAX_CASE_TEXT)):
+        request.watch.check()
         comparisons.append(case)
     return ReadFile(tuple(comparisons), count_with_noun(len(comparisons), "comparison"))
 
 
-def _read_database(asked: ImportRequest) -> ReadFile:
+def _read_database(request: ImportRequest) -> ReadFile:
     raise BadInput("A database is read as it is copied; give its address to `build`.")
 
 
-def _check_sizes(asked: ImportRequest) -> None:
+def _check_sizes(request: ImportRequest) -> None:
     """Raise BadInput if a file holds too much text, for readers that take no bound."""
-    if asked.most is None:
+    if request.most is None:
         return
-    for path in asked.paths:
+    for path in request.paths:
         if path.is_file():
-            read_bytes(disk_file(path), asked.most)
+            read_bytes(disk_file(path), request.most)
 
 
 Guessing = Callable[[FileHead], Mapping[str, Guess]]
@@ -133,16 +133,16 @@ KIND_HANDLERS: dict[KindName, tuple[Guessing, Callable[[ImportRequest], ReadFile
 }
 
 
-def _importer_of(
+def _importer(
     kind: KindName, name: str, title: str, suffixes: Sequence[str] = (), **about: str
 ) -> Importer:
-    usual = {"example": f"{kind}/{name}{next(iter(suffixes), '.txt')}"}
+    defaults = {"example": f"{kind}/{name}{next(iter(suffixes), '.txt')}"}
     guesses, read = KIND_HANDLERS[kind]
-    return Importer(kind, name, title, tuple(suffixes), guesses, read, **(usual | about))
+    return Importer(kind, name, title, tuple(suffixes), guesses, read, **(defaults | about))
 
 
 def _graph_importers() -> Iterator[Importer]:
-    row = partial(_importer_of, KindName.GRAPH)
+    row = partial(_importer, KindName.GRAPH)
     for name, one in GRAPH_FORMATS.items():
         about = {"tools": one.tools, "taken": one.taken, "left": one.left}
         yield row(name, one.title, one.suffixes, **about)
@@ -161,18 +161,18 @@ def _graph_importers() -> Iterator[Importer]:
 
 def _text_importers() -> Iterator[Importer]:
     for name, (title, suffixes, taken) in format_guesses.DOCUMENT_FAMILIES.items():
-        yield _importer_of(KindName.DOCUMENTS, name, title, suffixes, taken=taken)
-    ends = {
+        yield _importer(KindName.DOCUMENTS, name, title, suffixes, taken=taken)
+    form_suffixes = {
         published_corpora.BEIR_FORM: [ZIP_SUFFIX],
         published_corpora.PASSAGES_FORM: ARROW_SUFFIXES,
         published_corpora.BOOK_FORM: [".txt"],
     }
     for name, words in published_corpora.FORM_TITLES.items():
         title = words[0].upper() + words[1:]
-        yield _importer_of(KindName.SET, name, title, ends.get(name, ROW_SUFFIXES))
+        yield _importer(KindName.SET, name, title, form_suffixes.get(name, ROW_SUFFIXES))
     for name, tool in TOOLS.items():
         about = {"tools": tool.versions, "taken": tool.taken, "left": tool.left}
-        yield _importer_of(
+        yield _importer(
             KindName.INDEX, name, tool.title, [ZIP_SUFFIX], files=tool.known_by, **about
         )
 
@@ -181,17 +181,17 @@ def _question_and_run_importers() -> Iterator[Importer]:
     for name, words in QUESTION_FORMATS.items():
         title, _, taken = words.partition(": ")
         rows = name in ROW_FORMATS
-        text_ends = (".csv", ".tsv") if name == CSV_FORMAT else (".txt", ".tsv")
+        text_suffixes = (".csv", ".tsv") if name == CSV_FORMAT else (".txt", ".tsv")
         about = {"taken": taken, "files": FILES_OF_ROWS if rows else ""}
-        yield _importer_of(
-            KindName.QUESTIONS, name, title, ROW_SUFFIXES if rows else text_ends, **about
+        yield _importer(
+            KindName.QUESTIONS, name, title, ROW_SUFFIXES if rows else text_suffixes, **about
         )
     for name, one in RUN_FORMATS.items():
-        ends = [".trec", ".run", ".txt"] if name == TREC_FORMAT else [*ROW_SUFFIXES, ".csv"]
+        suffixes = [".trec", ".run", ".txt"] if name == TREC_FORMAT else [*ROW_SUFFIXES, ".csv"]
         about = {"tools": one.written_by, "taken": one.taken, "left": one.left}
         files = "" if name == TREC_FORMAT else f"{FILES_OF_ROWS}, CSV"
-        yield _importer_of(KindName.RUN, name, one.title, ends, files=files, **about)
-    yield _importer_of(KindName.CASES, "cases", "Comparisons that were exported", [CASES_EXTENSION])
+        yield _importer(KindName.RUN, name, one.title, suffixes, files=files, **about)
+    yield _importer(KindName.CASES, "cases", "Comparisons that were exported", [CASES_EXTENSION])
 
 
 def _database_importers() -> Iterator[Importer]:
@@ -202,7 +202,7 @@ def _database_importers() -> Iterator[Importer]:
 
 def _database_importer(name: str, title: str, schemes: Sequence[str]) -> Importer:
     addresses = [f"{scheme}://" for scheme in schemes]
-    return _importer_of(KindName.DATABASE, name, title, addresses, example="")
+    return _importer(KindName.DATABASE, name, title, addresses, example="")
 
 
 IMPORTERS = {

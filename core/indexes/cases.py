@@ -120,7 +120,7 @@ def load_cases(
     steps: int,
     direction: str = "graph",
     watch: Watch = NO_WATCH,
-    own: Sequence[Question] = (),
+    own_cases: Sequence[Question] = (),
 ) -> Cases:
     """Return the cases of the named sources, solving those that are not saved yet.
 
@@ -130,11 +130,11 @@ def load_cases(
     Parameters
     ----------
     source : names of question sets, separated by commas. "own" stands for the questions in the
-        argument `own`.
+        argument `own_cases`.
     size : how many questions are drawn from each set, the same ones every time.
     steps : the largest number of steps of a chain.
     watch : receives the progress; what it raises stops the work.
-    own : the person's own solved questions.
+    own_cases : the person's own solved questions.
 
     Returns
     -------
@@ -153,10 +153,10 @@ def load_cases(
     with hold_lock(shelf.lock, watch):  # two lanes that need the same cases solve them once
         result = shelf.values.get(key)
         if result is None:
-            result = _solved(graph, encoder, file, _drawn(sets, size), steps, setting[2], watch)
+            result = _find_cases(graph, encoder, file, _draw(sets, size), steps, setting[2], watch)
             shelf.values[key] = result
         if OWN_QUESTIONS in sources:
-            result = result + _solved(graph, encoder, file, own, steps, setting[2], watch)
+            result = result + _find_cases(graph, encoder, file, own_cases, steps, setting[2], watch)
     return result
 
 
@@ -168,7 +168,7 @@ def forget_cases(graph: Graph) -> None:
 
 
 def case_coverage(
-    graph: Graph, encoder, source: str, size: int, steps: int, own: Sequence[Question] = ()
+    graph: Graph, encoder, source: str, size: int, steps: int, own_cases: Sequence[Question] = ()
 ) -> tuple[int, int]:
     """Count the questions of the sources that are solved, and those that can be.
 
@@ -180,27 +180,27 @@ def case_coverage(
     source : the question sets that cases are made of, as a text.
     size : number of questions that are drawn from each set.
     steps : largest number of steps of a case's chains.
-    own : the person's own questions.
+    own_cases : the person's own questions.
 
     Returns
     -------
     Number of solved questions, and of those that can be solved.
     """
-    asked_for = (
-        *_drawn(tuple(part for part in parts_of(source) if part != OWN_QUESTIONS), size),
-        *own,
+    questions = (
+        *_draw(tuple(part for part in parts_of(source) if part != OWN_QUESTIONS), size),
+        *own_cases,
     )
-    by_key = {case_key(question): question for question in asked_for if question.answers}
-    file, solved = _file(graph, fingerprint(encoder), steps, graph.resolve("graph")), set()
+    by_key = {case_key(question): question for question in questions if question.answers}
+    file, solved_keys = _file(graph, fingerprint(encoder), steps, graph.resolve("graph")), set()
     if file.is_file():
         with RowFile(file, CASES_SCHEMA).reading() as store:
-            solved = {key for (key,) in rows_by_key(store, "cases", ("key",), by_key)}
-    able = [
+            solved_keys = {key for (key,) in rows_by_key(store, "cases", ("key",), by_key)}
+    solvable = [
         key
         for key, question in by_key.items()
-        if key in solved or _ends(graph, question) is not None
+        if key in solved_keys or _end_nodes(graph, question) is not None
     ]
-    return len(solved), len(able)
+    return len(solved_keys), len(solvable)
 
 
 def parts_of(source: str) -> tuple[str, ...]:
@@ -208,19 +208,19 @@ def parts_of(source: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(part.strip() for part in source.split(",") if part.strip()))
 
 
-def own_stamp(source: str, own: Sequence[Question]) -> str:
+def own_stamp(source: str, own_cases: Sequence[Question]) -> str:
     """Return a text that changes with the person's own solved questions.
 
     Parameters
     ----------
     source : the question sets that cases are made of, as a text.
-    own : the person's own questions.
+    own_cases : the person's own questions.
 
     Returns
     -------
     Empty if these are not among the sources.
     """
-    return " ".join(map(case_key, own)) if OWN_QUESTIONS in parts_of(source) else ""
+    return " ".join(map(case_key, own_cases)) if OWN_QUESTIONS in parts_of(source) else ""
 
 
 def _file(graph: Graph, encoder: str, steps: int, direction: str) -> Path:
@@ -228,9 +228,9 @@ def _file(graph: Graph, encoder: str, steps: int, direction: str) -> Path:
 
 
 @lru_cache(maxsize=MAX_HELD_CASE_SETS)
-def _drawn(sets: tuple[str, ...], size: int) -> tuple[Question, ...]:
+def _draw(sets: tuple[str, ...], size: int) -> tuple[Question, ...]:
     """Draw `size` questions from each set, in the order of the sets."""
-    drawn: list[Question] = []
+    sample: list[Question] = []
     for name in sets:
         questions = questions_of(name)
         rows = np.sort(
@@ -238,11 +238,11 @@ def _drawn(sets: tuple[str, ...], size: int) -> tuple[Question, ...]:
                 len(questions), min(size, len(questions)), replace=False
             )
         )
-        drawn += [questions[int(row)] for row in rows]
-    return tuple(drawn)
+        sample += [questions[int(row)] for row in rows]
+    return tuple(sample)
 
 
-def _solved(
+def _find_cases(
     graph: Graph,
     encoder,
     file: Path,
@@ -253,13 +253,13 @@ def _solved(
 ) -> Cases:
     """Return the cases of these questions in order, read from `file` or solved and added to it."""
     by_key = {case_key(question): question for question in questions if question.answers}
-    saved = RowFile(file, CASES_SCHEMA)
-    with saved.reading() as store:
+    case_file = RowFile(file, CASES_SCHEMA)
+    with case_file.reading() as store:
         row_of_key = {row[0]: row for row in rows_by_key(store, "cases", CASE_COLUMNS, by_key)}
         missing = {key: by_key[key] for key in by_key if key not in row_of_key}
         for batch in _batches_with_progress(missing, watch):
             fresh = _solve(graph, encoder, batch, steps=steps, direction=direction, watch=watch)
-            saved.save("cases", fresh, database=store)
+            case_file.save("cases", fresh, database=store)
             row_of_key |= {row[0]: row for row in fresh}
     return _cases_of_rows([row_of_key[key] for key in by_key if key in row_of_key])
 
@@ -297,21 +297,19 @@ def _solve(
     watch: Watch = NO_WATCH,
 ):
     """Return a database row for each question whose entities and answers the graph has."""
-    solved = []
+    rows = []
     for key, question in questions.items():
         watch.check()
-        ends = _ends(graph, question)
-        if ends is not None:
-            seeds, answers = ends
+        end_nodes = _end_nodes(graph, question)
+        if end_nodes is not None:
+            seeds, answers = end_nodes
             chains, fit = best_chains(graph, seeds, answers, steps, direction, watch)
-            solved.append(
-                (key, mask_entities(graph, question.text, seeds), json.dumps(chains), fit)
-            )
-    vectors = encoder.encode([row[1] for row in solved], watch) if solved else ()
-    return [(*row, np.asarray(vector, "<f4").tobytes()) for row, vector in zip(solved, vectors)]
+            rows.append((key, mask_entities(graph, question.text, seeds), json.dumps(chains), fit))
+    vectors = encoder.encode([row[1] for row in rows], watch) if rows else ()
+    return [(*row, np.asarray(vector, "<f4").tobytes()) for row, vector in zip(rows, vectors)]
 
 
-def _ends(graph: Graph, question: Question) -> tuple[list[int], list[int]] | None:
+def _end_nodes(graph: Graph, question: Question) -> tuple[list[int], list[int]] | None:
     """Return the nodes of a question's entities and of its answers.
 
     None where the graph lacks one of the entities or all answers.

@@ -110,12 +110,12 @@ class ChainIndex:
         """Every chain and every prefix of a chain."""
         return frozenset(chain[:n] for chain in self.chains for n in range(1, len(chain) + 1))
 
-    def part(self, place: int) -> tuple[np.ndarray, np.ndarray]:
+    def part(self, index: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the quantised token vectors of a chain and their scales."""
-        rows = slice(self.starts[place], self.starts[place + 1])
+        rows = slice(self.starts[index], self.starts[index + 1])
         return self.tokens[rows], self.scales[rows]
 
-    def scores(self, question: np.ndarray, places: Sequence[int]) -> np.ndarray:
+    def scores(self, question: np.ndarray, indices: Sequence[int]) -> np.ndarray:
         """Score chains by their similarity to a question.
 
         The score is the F1 of two late interactions. Precision is the mean, over the tokens of the
@@ -126,30 +126,30 @@ class ChainIndex:
         Parameters
         ----------
         question : unit vectors of the question's tokens, [tokens, d].
-        places : positions of the chains to score.
+        indices : positions of the chains to score.
 
         Returns
         -------
         float64 [len(places)], in [-1, 1].
         """
-        return self.alike(question, places).f1()
+        return self.alike(question, indices).f1()
 
-    def alike(self, question: np.ndarray, places: Sequence[int] | np.ndarray) -> TokenSimilarity:
+    def alike(self, question: np.ndarray, indices: Sequence[int] | np.ndarray) -> TokenSimilarity:
         """Compare the token vectors of a question with those of each chain.
 
         Parameters
         ----------
         question : unit vectors of the question's tokens, float [tokens, d].
-        places : positions of chains in the index, n.
+        indices : positions of chains in the index, n.
 
         Returns
         -------
         Similarities of each of these chains.
         """
-        if not len(places):
+        if not len(indices):
             return TokenSimilarity(np.zeros(0), np.zeros(0), np.zeros((0, len(question))))
-        lengths = np.diff(self.starts)[places]
-        rows = np.concatenate([np.arange(self.starts[i], self.starts[i + 1]) for i in places])
+        lengths = np.diff(self.starts)[indices]
+        rows = np.concatenate([np.arange(self.starts[i], self.starts[i + 1]) for i in indices])
         # Unlike a matrix product, einsum adds up each row in an order that does not depend on the
         # other rows.
         alike = np.einsum(
@@ -199,9 +199,9 @@ def fingerprint(encoder) -> str:
     """
     if encoder not in _fingerprints:
         vector = np.asarray(encoder.encode([FINGERPRINT_TEXT])[0], np.float64)
-        named = getattr(encoder, "identity", "")
-        if named:
-            counts = f"{named} {len(vector)} {np.abs(vector).argmax()}".encode()
+        identity = getattr(encoder, "identity", "")
+        if identity:
+            counts = f"{identity} {len(vector)} {np.abs(vector).argmax()}".encode()
         else:
             counts = (np.round(vector, 2) + 0.0).astype("<f4").tobytes()
         _fingerprints[encoder] = hashlib.sha256(counts).hexdigest()[:12]
@@ -237,7 +237,7 @@ def chain_index(
             index = _read(_file(graph, key))
         if index is None:
             index = build_chain_index(
-                graph, encoder, steps, key[2], watch, _whole(graph, encoder, steps, key[2], watch)
+                graph, encoder, steps, key[2], watch, _origin(graph, encoder, steps, key[2], watch)
             )
             write_if_possible(_file(graph, key), lambda stream: _write(stream, index))
         shelf.values[key] = index
@@ -297,7 +297,7 @@ def _file(graph: KnowledgeGraph, key: tuple) -> Path:
     return index_folder(graph) / f"chains-{key[0]}-{key[1]}-{key[2]}.npz"
 
 
-def _whole(
+def _origin(
     graph: Graph, encoder, steps: int, direction: str, watch: Watch = NO_WATCH
 ) -> ChainIndex | None:
     """Return the chain index of the unedited graph, which shares most chains with the edited one.
@@ -314,7 +314,7 @@ def build_chain_index(
     steps: int,
     direction: str,
     watch: Watch = NO_WATCH,
-    known: ChainIndex | None = None,
+    earlier: ChainIndex | None = None,
 ) -> ChainIndex:
     """Find the chains of a graph, put them into words and encode them.
 
@@ -326,7 +326,7 @@ def build_chain_index(
     steps : largest number of steps of a chain.
     direction : direction of the steps: out, in or both.
     watch : receives the progress; what it raises stops the work.
-    known : an index of earlier chains; equal texts are not encoded again.
+    earlier : an index of earlier chains; equal texts are not encoded again.
 
     Returns
     -------
@@ -339,7 +339,7 @@ def build_chain_index(
     nouns = head_types(phrases, has, lambda texts: encoder.encode(texts, watch))
     texts = [chain_text(chain, phrases, nouns) for chain in chains]
     part_of_text = (
-        {} if known is None else {text: known.part(i) for i, text in enumerate(known.texts)}
+        {} if earlier is None else {text: earlier.part(i) for i, text in enumerate(earlier.texts)}
     )
     new = [text for text in dict.fromkeys(texts) if text not in part_of_text]
     for first in range(0, len(new), 256):
@@ -396,7 +396,7 @@ def possible_steps(graph: Graph) -> csr_matrix:
 
 
 def possible_chains(
-    has: csr_matrix, steps: int, direction: str, most: int, watch: Watch = NO_WATCH
+    has: csr_matrix, steps: int, direction: str, limit: int, watch: Watch = NO_WATCH
 ) -> tuple[list[Chain], int]:
     """Return the chains that can probably be followed in the graph, and their number.
 
@@ -408,11 +408,11 @@ def possible_chains(
     ----------
     has : steps possible at each node, from `possible_steps`.
     steps : the largest number of steps of a chain.
-    most : the largest number of chains. Shorter chains come first, then commoner ones.
+    limit : the largest number of chains. Shorter chains come first, then commoner ones.
 
     Returns
     -------
-    The chains ordered by (length, codes), and how many there are. Where `most` is reached, longer
+    The chains ordered by (length, codes), and how many there are. Where `limit` is reached, longer
     chains are counted only as continuations of chains that are kept.
     """
     is_possible, has_several = has.sign().tocsr(), (has > 1).astype(np.float64).tocsr()
@@ -421,59 +421,59 @@ def possible_chains(
     # a step back leads on only where there is another node to reach
     n_returning = np.asarray(has_several.sum(axis=0)).ravel()
     total = np.asarray(is_possible.sum(axis=0)).ravel()
-    allowed = (total > 0) & (
+    is_allowed = (total > 0) & (
         (direction == "both") | (np.arange(has.shape[1]) % 2 == (direction == "in"))
     )
     level: dict[Chain, float] = {
-        (code,): float(total[code]) for code in np.flatnonzero(allowed).tolist()
+        (code,): float(total[code]) for code in np.flatnonzero(is_allowed).tolist()
     }
-    chains, n_found = _commonest(level, most), len(level)
+    chains, n_found = _commonest(level, limit), len(level)
     level = {chain: level[chain] for chain in chains}
     for _ in range(1, steps):
-        level, n_longer = _longer(
-            level, follows, n_returning, total, allowed, most - len(chains), watch
+        level, n_longer = _extend_chains(
+            level, follows, n_returning, total, is_allowed, limit - len(chains), watch
         )
         chains, n_found = chains + list(level), n_found + n_longer
     return sorted(chains, key=lambda chain: (len(chain), chain)), n_found
 
 
-def _longer(
+def _extend_chains(
     level: dict[Chain, float],
     follows: csr_matrix,
-    again: np.ndarray,
+    n_returning: np.ndarray,
     total: np.ndarray,
-    allowed: np.ndarray,
-    most: int,
+    is_allowed: np.ndarray,
+    limit: int,
     watch: Watch = NO_WATCH,
 ) -> tuple[dict[Chain, float], int]:
-    """Extend chains by one step, and return the `most` commonest results with their frequencies.
+    """Extend chains by one step, and return the `limit` commonest results with their frequencies.
 
     Also returns how many extended chains there are.
     """
     chains, codes, counts = sorted(level), [np.empty(0, np.int64)], [np.empty(0)]
     for chain in chains:
         watch.check()
-        back = chain[-1] ^ 1
-        row = slice(follows.indptr[back], follows.indptr[back + 1])
+        reverse = chain[-1] ^ 1
+        row = slice(follows.indptr[reverse], follows.indptr[reverse + 1])
         next_codes = follows.indices[row]
-        n_both = np.where(next_codes == back, again[back], follows.data[row])
-        fits = allowed[next_codes] & (n_both > MIN_FOLLOW_SHARE * total[back])
+        n_both = np.where(next_codes == reverse, n_returning[reverse], follows.data[row])
+        fits = is_allowed[next_codes] & (n_both > MIN_FOLLOW_SHARE * total[reverse])
         codes.append(next_codes[fits])
-        counts.append(level[chain] * n_both[fits] / total[back])
+        counts.append(level[chain] * n_both[fits] / total[reverse])
     chain_index = np.repeat(np.arange(len(chains)), [len(part) for part in codes[1:]])
     next_codes, frequencies = np.concatenate(codes), np.concatenate(counts)
-    if 0 < most < len(frequencies):
-        best = np.flatnonzero(frequencies >= np.partition(frequencies, -most)[-most])
+    if 0 < limit < len(frequencies):
+        best = np.flatnonzero(frequencies >= np.partition(frequencies, -limit)[-limit])
     else:
         best = np.arange(len(frequencies))
-    best = best[np.lexsort((next_codes[best], chain_index[best], -frequencies[best]))][:most]
+    best = best[np.lexsort((next_codes[best], chain_index[best], -frequencies[best]))][:limit]
     return {
         (*chains[chain_index[i]], int(next_codes[i])): float(frequencies[i]) for i in best
     }, len(frequencies)
 
 
-def _commonest(level: dict[Chain, float], most: int) -> list[Chain]:
-    return sorted(level, key=lambda chain: (-level[chain], chain))[: max(0, most)]
+def _commonest(level: dict[Chain, float], limit: int) -> list[Chain]:
+    return sorted(level, key=lambda chain: (-level[chain], chain))[: max(0, limit)]
 
 
 def _write(stream, index: ChainIndex) -> None:
@@ -503,12 +503,12 @@ def _read(file) -> ChainIndex | None:
     try:
         digests.check_sealed(file)
         with np.load(file, allow_pickle=False) as data:
-            saved = json.loads(data["told"].tobytes().decode("utf-8"))
-            if saved["version"] != CHAINS_VERSION:
+            meta = json.loads(data["told"].tobytes().decode("utf-8"))
+            if meta["version"] != CHAINS_VERSION:
                 return None
             arrays = data["tokens"], data["scales"], data["starts"]
             index = ChainIndex(
-                tuple(map(tuple, saved["chains"])), tuple(saved["texts"]), *arrays, saved["found"]
+                tuple(map(tuple, meta["chains"])), tuple(meta["texts"]), *arrays, meta["found"]
             )
     except (OSError, ValueError, EOFError, KeyError, BadZipFile):
         return None

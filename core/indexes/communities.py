@@ -78,8 +78,8 @@ def saved_communities(graph: Graph, max_size: int = MAX_COMMUNITY_NODES) -> Node
     -------
     None if none of this size are saved.
     """
-    known = _read(_file(graph, max_size), graph.n_nodes)
-    return None if known is None else NodeCommunities(known)
+    labels = _read(_file(graph, max_size), graph.n_nodes)
+    return None if labels is None else NodeCommunities(labels)
 
 
 def prepare_communities(graph: Graph, max_size: int, watch: Watch = NO_WATCH) -> NodeCommunities:

@@ -53,29 +53,29 @@ class PositionMap:
         return len(self.items) - int(self.there.sum())
 
     @cached_property
-    def _places(self) -> np.ndarray:
-        places = np.empty(int(self.there.sum()), np.int64)
-        places[self.items[self.there]] = np.flatnonzero(self.there)
-        return places
+    def _positions(self) -> np.ndarray:
+        positions = np.empty(int(self.there.sum()), np.int64)
+        positions[self.items[self.there]] = np.flatnonzero(self.there)
+        return positions
 
     def places(self, items: np.ndarray) -> np.ndarray:
         """Return the positions of items, int64."""
-        return self._places[items]
+        return self._positions[items]
 
-    def first(self, places: np.ndarray, n: int) -> np.ndarray:
+    def first(self, positions: np.ndarray, n: int) -> np.ndarray:
         """Return the items at the first `n` occupied positions of each row.
 
         Parameters
         ----------
-        places : positions in the index, int64 [rows, m]; -1 for none.
+        positions : positions in the index, int64 [rows, m]; -1 for none.
         n : number of items of each row.
 
         Returns
         -------
         int64 [rows, n], padded with -1 where a row has fewer.
         """
-        found = np.where(places >= 0, self.items[places], -1)
-        return np.take_along_axis(found, np.argsort(found < 0, axis=1, kind="stable"), axis=1)[
+        items = np.where(positions >= 0, self.items[positions], -1)
+        return np.take_along_axis(items, np.argsort(items < 0, axis=1, kind="stable"), axis=1)[
             :, :n
         ]
 
@@ -101,16 +101,16 @@ def extend_index(blocks: VectorBlocks, kind: str, width: int) -> tuple[Any, Posi
         return None
     new = np.load(blocks.folder / KEYS_FILE)
     for folder in earlier_folders(blocks.folder, blocks.graph):
-        earlier_index = _before(folder, kind, width)
+        earlier_index = _load_order(folder, kind, width)
         if earlier_index is None:
             continue
-        earlier, parts = earlier_index
-        items = np.full(len(earlier.items), -1, np.int64)
-        items[earlier.there] = match_keys(np.load(folder / KEYS_FILE), new)[
-            earlier.items[earlier.there]
+        old_order, parts = earlier_index
+        items = np.full(len(old_order.items), -1, np.int64)
+        items[old_order.there] = match_keys(np.load(folder / KEYS_FILE), new)[
+            old_order.items[old_order.there]
         ]
         fresh = np.setdiff1d(np.arange(len(new)), items[items >= 0], assume_unique=True)
-        order = PositionMap(np.concatenate([items, fresh]), earlier.added + len(fresh))
+        order = PositionMap(np.concatenate([items, fresh]), old_order.added + len(fresh))
         if max(order.added, order.masked) > MAX_CHANGED_SHARE * len(order.items):
             continue
         try:
@@ -124,15 +124,15 @@ def extend_index(blocks: VectorBlocks, kind: str, width: int) -> tuple[Any, Posi
     return None
 
 
-def match_keys(before: np.ndarray, now: np.ndarray) -> np.ndarray:
+def match_keys(keys: np.ndarray, new_keys: np.ndarray) -> np.ndarray:
     """Match each earlier key with the item that has the same key now.
 
     Equal keys are matched one to one.
 
     Parameters
     ----------
-    before : keys of the earlier items, uint64 [m, 2].
-    now : keys of the items, uint64 [n, 2].
+    keys : keys of the earlier items, uint64 [m, 2].
+    new_keys : keys of the items, uint64 [n, 2].
 
     Returns
     -------
@@ -146,22 +146,22 @@ def match_keys(before: np.ndarray, now: np.ndarray) -> np.ndarray:
     >>> match_keys(key(7, 5, 7, 9), key(5, 7, 8)).tolist()
     [1, 0, -1, -1]
     """
-    all_keys = np.concatenate([before, now])
+    all_keys = np.concatenate([keys, new_keys])
     order = np.lexsort((all_keys[:, 1], all_keys[:, 0]))
     new = np.ones(len(order), bool)
     new[1:] = (np.diff(all_keys[order], axis=0) != 0).any(axis=1)
     group = np.empty(len(order), np.int64)
     group[order] = np.cumsum(new)
     earlier_ids, current_ids = (
-        _numbered(part, len(all_keys) + 1) for part in (group[: len(before)], group[len(before) :])
+        _entry_ids(part, len(all_keys) + 1) for part in (group[: len(keys)], group[len(keys) :])
     )
     _, old, item = np.intersect1d(earlier_ids, current_ids, assume_unique=True, return_indices=True)
-    item_of_key = np.full(len(before), -1, np.int64)
+    item_of_key = np.full(len(keys), -1, np.int64)
     item_of_key[old] = item
     return item_of_key
 
 
-def _numbered(groups: np.ndarray, room: int) -> np.ndarray:
+def _entry_ids(groups: np.ndarray, room: int) -> np.ndarray:
     """Number each entry by its group and its occurrence within the group."""
     order = np.argsort(groups, kind="stable")
     is_first = np.ones(len(order), bool)
@@ -195,7 +195,7 @@ def order_in(folder: Path, facts: dict[str, Any]) -> PositionMap | None:
     return PositionMap(np.load(folder / ORDER_FILE), int(facts["added"]))
 
 
-def _before(folder: Path, kind: str, width: int) -> tuple[PositionMap, int] | None:
+def _load_order(folder: Path, kind: str, width: int) -> tuple[PositionMap, int] | None:
     """Return the order and the number of parts of the index in a folder.
 
     None where the folder has no sound index of this kind and dimension.

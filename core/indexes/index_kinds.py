@@ -146,7 +146,7 @@ def _solve(graph: Graph, env: Environment, watch: Watch = NO_WATCH) -> None:
     )
 
 
-def _solved(graph: Graph, env: Environment) -> tuple[int, int]:
+def _case_coverage(graph: Graph, env: Environment) -> tuple[int, int]:
     return memory.case_coverage(
         graph,
         env.models.encoder(),
@@ -190,30 +190,30 @@ def _nothing_solved(graph: Graph, env: Environment) -> str:
 
 
 def _write_reports(graph: Graph, env: Environment, watch: Watch = NO_WATCH) -> None:
-    detected = communities.load_communities(graph, watch=watch)
-    order = (-detected.sizes()).argsort(kind="stable").tolist()
-    _reports(graph, detected, env).prepare(order, watch)
+    clusters = communities.load_communities(graph, watch=watch)
+    order = (-clusters.sizes()).argsort(kind="stable").tolist()
+    _reports(graph, clusters, env).prepare(order, watch)
 
 
-def _reports(graph: Graph, found: communities.NodeCommunities, env: Environment) -> ReportStore:
+def _reports(graph: Graph, clusters: communities.NodeCommunities, env: Environment) -> ReportStore:
     return ReportStore(
-        graph, found, lambda: env.models.chat("answer"), env.models.signature("answer")
+        graph, clusters, lambda: env.models.chat("answer"), env.models.signature("answer")
     )
 
 
 def _report_coverage(graph: Graph, env: Environment) -> tuple[int, int] | None:
-    detected = communities.saved_communities(graph)
-    if detected is None or len(detected) > INDEX_COSTS.max_counted_communities:
+    clusters = communities.saved_communities(graph)
+    if clusters is None or len(clusters) > INDEX_COSTS.max_counted_communities:
         return None
-    return len(detected) - len(_reports(graph, detected, env).missing(range(len(detected)))), len(
-        detected
+    return len(clusters) - len(_reports(graph, clusters, env).missing(range(len(clusters)))), len(
+        clusters
     )
 
 
 def _report_seconds(graph: Graph, env: Environment) -> float:
-    detected = communities.saved_communities(graph)
+    clusters = communities.saved_communities(graph)
     return INDEX_COSTS.seconds_per_report * (
-        graph.n_nodes / 5 if detected is None else len(detected)
+        graph.n_nodes / 5 if clusters is None else len(clusters)
     )
 
 
@@ -247,7 +247,7 @@ def _vectors(of: vectors.ItemKind, title: str, purpose: str) -> IndexKind:
         lambda graph, env, watch: partial_index.build_searchable_vectors(
             graph, env.models.encoder(), of, watch
         ),
-        lambda graph, env: vectors.count(graph, of) * SECONDS_PER_TEXT[of] * _slower(env),
+        lambda graph, env: vectors.count(graph, of) * SECONDS_PER_TEXT[of] * _slowdown(env),
         "without a GPU",
         adds=True,
         models=("encoder",),
@@ -261,7 +261,7 @@ def _vectors(of: vectors.ItemKind, title: str, purpose: str) -> IndexKind:
     )
 
 
-def _slower(env: Environment) -> float:
+def _slowdown(env: Environment) -> float:
     """Return how many times slower the encoder is here than on one slow core.
 
     Taken from measurements on this computer; 1 where there are none.
@@ -365,7 +365,7 @@ INDEX_KINDS = {
             adds=True,
             models=("encoder",),
             parts="questions are solved",
-            coverage=_solved,
+            coverage=_case_coverage,
             lacks=_nothing_solved,
             forget=memory.forget_cases,
         ),

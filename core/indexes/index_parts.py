@@ -57,14 +57,14 @@ class SplitIndex:
         return np.cumsum([0, *(part.ntotal for part in self.parts)])
 
     def search(
-        self, asked: np.ndarray, k: int, there: np.ndarray | None = None
+        self, queries: np.ndarray, k: int, mask: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the `k` vectors with the largest cosine for each query, in the format of faiss.
 
         Parameters
         ----------
-        asked : query vectors, float32 [n, d].
-        there : boolean mask of the positions that may be returned; None for all.
+        queries : query vectors, float32 [n, d].
+        mask : boolean mask of the positions that may be returned; None for all.
 
         Returns
         -------
@@ -72,9 +72,9 @@ class SplitIndex:
         """
         cosines, positions = [], []
         for part, start in zip(self.parts, self.starts.tolist()):
-            inside = None if there is None else there[start : start + part.ntotal]
+            inside = None if mask is None else mask[start : start + part.ntotal]
             part_cosines, part_positions = part.search(
-                asked, min(k, part.ntotal), params=restrict_search(part, inside)
+                queries, min(k, part.ntotal), params=restrict_search(part, inside)
             )
             cosines.append(np.where(part_positions < 0, -np.inf, part_cosines))
             positions.append(np.where(part_positions < 0, -1, part_positions + start))
@@ -85,25 +85,25 @@ class SplitIndex:
             all_positions, best, axis=1
         )
 
-    def reconstruct_batch(self, places: np.ndarray) -> np.ndarray:
+    def reconstruct_batch(self, positions: np.ndarray) -> np.ndarray:
         """Return the vectors at some positions, float32 [n, d]."""
-        vectors, starts = np.empty((len(places), self.d), np.float32), self.starts
-        part_of = np.searchsorted(starts, places, "right") - 1
-        for number in np.unique(part_of).tolist():
-            part_rows = np.flatnonzero(part_of == number)
+        vectors, starts = np.empty((len(positions), self.d), np.float32), self.starts
+        part_numbers = np.searchsorted(starts, positions, "right") - 1
+        for number in np.unique(part_numbers).tolist():
+            part_rows = np.flatnonzero(part_numbers == number)
             vectors[part_rows] = self.parts[number].reconstruct_batch(
-                np.ascontiguousarray(places[part_rows] - starts[number], np.int64)
+                np.ascontiguousarray(positions[part_rows] - starts[number], np.int64)
             )
         return vectors
 
 
-def restrict_search(index: Any, there: np.ndarray | None) -> Any:
+def restrict_search(index: Any, mask: np.ndarray | None) -> Any:
     """Return the search parameters that restrict a faiss search to some positions.
 
     Parameters
     ----------
     index : a faiss index.
-    there : bool [vectors], the positions that may be found; None allows all.
+    mask : bool [vectors], the positions that may be found; None allows all.
 
     Returns
     -------
@@ -111,10 +111,10 @@ def restrict_search(index: Any, there: np.ndarray | None) -> Any:
     """
     import faiss
 
-    if there is None:
+    if mask is None:
         return None
     bits = faiss.IDSelectorBitmap(  # type: ignore[call-arg]
-        np.packbits(there, bitorder="little")  # type: ignore[arg-type]
+        np.packbits(mask, bitorder="little")  # type: ignore[arg-type]
     )
     if hasattr(index, "hnsw"):
         return faiss.SearchParametersHNSW(  # type: ignore[attr-defined]
@@ -124,24 +124,24 @@ def restrict_search(index: Any, there: np.ndarray | None) -> Any:
 
 
 def search_index(
-    index: Any, asked: np.ndarray, k: int, there: np.ndarray | None
+    index: Any, queries: np.ndarray, k: int, mask: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Search a faiss index or `SplitIndex` for the nearest vectors.
 
     Parameters
     ----------
     index : the index.
-    asked : float32 [queries, d].
+    queries : float32 [queries, d].
     k : number of vectors for each query.
-    there : bool [vectors], the positions that may be found; None allows all.
+    mask : bool [vectors], the positions that may be found; None allows all.
 
     Returns
     -------
     Cosines and positions, each [queries, k]; the position is -1 where fewer are found.
     """
     if isinstance(index, SplitIndex):
-        return index.search(asked, k, there)
-    return index.search(asked, k, params=restrict_search(index, there))
+        return index.search(queries, k, mask)
+    return index.search(queries, k, params=restrict_search(index, mask))
 
 
 def tune_search(index: Any) -> Any:
@@ -185,11 +185,11 @@ def open_saved_index(folder: Path, parts: int) -> Any:
     ------
     ValueError, OSError, RuntimeError : the index is damaged.
     """
-    parts_in_files = [mapped(file) for file in files(folder, parts)]
+    parts_in_files = [map_index(file) for file in files(folder, parts)]
     return tune_search(SplitIndex(tuple(parts_in_files)) if parts else parts_in_files[0])
 
 
-def mapped(file: Path) -> Any:
+def map_index(file: Path) -> Any:
     """Open the faiss index in a file by memory map. Raises as `open_saved_index`."""
     import faiss
 
@@ -216,7 +216,7 @@ def save_index(index: Any, file: Path) -> None:
     write_atomically(file, lambda stream: faiss.write_index(index, writer(stream)))
 
 
-def extend_parts(before: Path, parts: int, folder: Path, fresh: np.ndarray) -> Any:
+def extend_parts(old_folder: Path, parts: int, folder: Path, fresh: np.ndarray) -> Any:
     """Return a saved index, extended by new vectors.
 
     If the index has parts, the last one is extended and saved in `folder`. The other parts are
@@ -224,7 +224,7 @@ def extend_parts(before: Path, parts: int, folder: Path, fresh: np.ndarray) -> A
 
     Parameters
     ----------
-    before : folder of the saved index.
+    old_folder : folder of the saved index.
     parts : number of its parts; 0 for an index that is not split.
     folder : folder of the extended index.
     fresh : float32 [n, d], the new vectors.
@@ -240,20 +240,20 @@ def extend_parts(before: Path, parts: int, folder: Path, fresh: np.ndarray) -> A
     """
     import faiss
 
-    *earlier_files, last = files(before, parts)
+    *earlier_files, last = files(old_folder, parts)
     index = faiss.read_index(str(last))
     if len(fresh):
         index.add(fresh)
     if not parts:
         return index
     *unchanged_files, changed = files(folder, parts)
-    for file, known in zip(unchanged_files, earlier_files):
-        _same_file(known, file)
+    for file, old_file in zip(unchanged_files, earlier_files):
+        _link_file(old_file, file)
     save_index(index, changed)
     return open_saved_index(folder, parts)
 
 
-def _same_file(known: Path, file: Path) -> None:
+def _link_file(source: Path, file: Path) -> None:
     """Put a file that never changes into a second place.
 
     It is a hard link where the disk supports links, otherwise a copy.
@@ -261,6 +261,6 @@ def _same_file(known: Path, file: Path) -> None:
     with suppress(FileNotFoundError):
         file.unlink()
     try:
-        os.link(known, file)
+        os.link(source, file)
     except OSError:
-        shutil.copyfile(known, file)
+        shutil.copyfile(source, file)

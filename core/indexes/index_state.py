@@ -118,8 +118,8 @@ def index_states(graph: Graph, env: Environment) -> list[IndexState]:
     ------
     StoreError : an index cannot be read.
     """
-    there = entries(index_folder(graph))
-    return [_prepared(graph, env, kind, there) for kind in INDEX_KINDS.values() if kind.fits(graph)]
+    paths = entries(index_folder(graph))
+    return [_state(graph, env, kind, paths) for kind in INDEX_KINDS.values() if kind.fits(graph)]
 
 
 def index_stamp(graph: Graph, env: Environment) -> tuple:
@@ -142,12 +142,12 @@ def index_stamp(graph: Graph, env: Environment) -> tuple:
     return graph.digest, files, siblings, env.models.signature(), tuple(env.solved(graph.digest))
 
 
-def _prepared(graph: Graph, env: Environment, kind: IndexKind, there: Sequence[Path]) -> IndexState:
+def _state(graph: Graph, env: Environment, kind: IndexKind, paths: Sequence[Path]) -> IndexState:
     absent = [how for role in kind.models if (how := env.models.info(role).how_to_get)]
-    usual = "" if absent else kind.usual(graph, env)
-    matches = [(path, match) for path in there if (match := kind.match(path.name))]
+    usual_name = "" if absent else kind.usual(graph, env)
+    matches = [(path, match) for path in paths if (match := kind.match(path.name))]
     saved = tuple(
-        SavedIndex(path, kind.words(match), *_weight(path), path.name == usual)
+        SavedIndex(path, kind.words(match), *_weight(path), path.name == usual_name)
         for path, match in matches
     )
     lacks, parts = kind.lacks(graph, env) or next(iter(absent), ""), None

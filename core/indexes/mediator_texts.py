@@ -65,17 +65,17 @@ def _step(code: int, phrases: Sequence[Phrase], text: str) -> str:
     )
 
 
-def _passage(way: int, out: int, phrases: Sequence[Phrase], text: str) -> str:
+def _passage(entry: int, out: int, phrases: Sequence[Phrase], text: str) -> str:
     """Word a passage through a mediator: into it by one relation and out by another.
 
     Each step goes either along or against its triples.
     """
-    first, last = phrases[way >> 1], phrases[out >> 1]
+    first, last = phrases[entry >> 1], phrases[out >> 1]
     things = plural(last.head_type or FALLBACK_NOUN)
-    if way & 1:
+    if entry & 1:
         if out & 1:
             return f"the {things} with {last.noun} for {first.noun} {text}"
-        other = "other " if way ^ 1 == out else ""
+        other = "other " if entry ^ 1 == out else ""
         return f"the {other}{last.noun} in the {first.head_type or FALLBACK_NOUN} of {text}"
     if out & 1:
         return f"the {things} with {last.noun} in the {first.noun} of {text}"

@@ -101,24 +101,24 @@ def build_searchable_vectors(
     """
     folder = vector_folder(graph, encoder, of)
 
-    unfinished = _left(folder)
+    saved_vectors = _read_unfinished(folder)
 
-    def encode(blocks: Iterable[BlockTexts], advanced: Callable[[int], None]) -> BlockVectors:
+    def encode(blocks: Iterable[BlockTexts], report: Callable[[int], None]) -> BlockVectors:
         for number, block_texts in blocks:
             known_vectors = {}
-            if unfinished:
+            if saved_vectors:
                 known_vectors = {
-                    text: unfinished[key]
-                    for text, key in zip(block_texts, _keyed(block_texts))
-                    if key in unfinished
+                    text: saved_vectors[key]
+                    for text, key in zip(block_texts, _keys(block_texts))
+                    if key in saved_vectors
                 }
             progress = _blocks_in_progress[folder] = BlockInProgress(number, dict(known_vectors))
 
             def received(
-                rows: list[str], vectors: np.ndarray, now: BlockInProgress = progress
+                rows: list[str], vectors: np.ndarray, block: BlockInProgress = progress
             ) -> None:
-                now.vectors |= zip(rows, vectors.astype(np.float16))
-                advanced(len(now.vectors))
+                block.vectors |= zip(rows, vectors.astype(np.float16))
+                report(len(block.vectors))
 
             missing = [text for text in block_texts if text not in known_vectors]
             fresh = NO_VECTORS
@@ -135,27 +135,27 @@ def build_searchable_vectors(
     try:
         return build_vectors(graph, encoder, of, watch, encode=encode)
     finally:
-        _keep_left(folder, _blocks_in_progress.pop(folder, BlockInProgress()))
+        _save_unfinished(folder, _blocks_in_progress.pop(folder, BlockInProgress()))
 
 
-def _keyed(wanted: Sequence[str]) -> list[bytes]:
-    return [row.tobytes() for row in text_keys(wanted)]
+def _keys(texts: Sequence[str]) -> list[bytes]:
+    return [row.tobytes() for row in text_keys(texts)]
 
 
-def _left(folder: Path) -> dict[bytes, np.ndarray]:
+def _read_unfinished(folder: Path) -> dict[bytes, np.ndarray]:
     """Return the saved vectors of a block left unfinished, by the keys of their texts.
 
     Empty where they cannot be read.
     """
     try:
         digests.check_sealed(folder / UNFINISHED_BLOCK_FILE)
-        with np.load(folder / UNFINISHED_BLOCK_FILE) as saved:
-            return dict(zip([row.tobytes() for row in saved["keys"]], saved["vectors"]))
+        with np.load(folder / UNFINISHED_BLOCK_FILE) as arrays:
+            return dict(zip([row.tobytes() for row in arrays["keys"]], arrays["vectors"]))
     except (OSError, ValueError, EOFError, KeyError, BadZipFile):
         return {}
 
 
-def _keep_left(folder: Path, at_work: BlockInProgress) -> None:
+def _save_unfinished(folder: Path, block: BlockInProgress) -> None:
     """Save the vectors of an unfinished block.
 
     Once all blocks are finished, the saved ones are removed.
@@ -163,8 +163,8 @@ def _keep_left(folder: Path, at_work: BlockInProgress) -> None:
     if open_vectors(folder) is not None:
         with suppress(OSError):
             (folder / UNFINISHED_BLOCK_FILE).unlink(missing_ok=True)
-    elif at_work.vectors and not block_file(folder, at_work.number).exists():
-        rows = dict(at_work.vectors)
+    elif block.vectors and not block_file(folder, block.number).exists():
+        rows = dict(block.vectors)
         vectors = np.stack(list(rows.values()))
         write_if_possible(
             folder / UNFINISHED_BLOCK_FILE,
@@ -302,15 +302,15 @@ def available_vectors(
         while not job.wait(PARTIAL_INDEX.progress_seconds):
             watch.check()
             watch.report(job.text, job.fraction)
-            waited = time.monotonic() - start
-            if waited >= PARTIAL_INDEX.min_wait_seconds:
+            seconds = time.monotonic() - start
+            if seconds >= PARTIAL_INDEX.min_wait_seconds:
                 partial = partial_vectors(graph, encoder, of)
                 seconds_left = (
-                    (partial.total - len(partial)) * waited / max(1e-9, len(partial) - n_before)
+                    (partial.total - len(partial)) * seconds / max(1e-9, len(partial) - n_before)
                 )
                 if seconds_left > PARTIAL_INDEX.max_wait_seconds and (
                     len(partial) >= PARTIAL_INDEX.min_searched_vectors
-                    or (len(partial) and waited >= PARTIAL_INDEX.max_wait_seconds)
+                    or (len(partial) and seconds >= PARTIAL_INDEX.max_wait_seconds)
                 ):
                     return partial
     if job.status == JOB_FAILED:

@@ -41,18 +41,18 @@ def word_paths(graph: KnowledgeGraph, paths: Sequence[Path]) -> list[str]:
     nodes = list(dict.fromkeys(node for path in paths for node in path.nodes))
     name_of_node = dict(zip(nodes, (" ".join(name.split()) for name in graph.names(nodes))))
     edges = list(dict.fromkeys(edge for path in paths for edge in path.edges))
-    relation_of = dict(zip(edges, graph.triples(np.array(edges, np.int64))[1].tolist()))
+    edge_relations = dict(zip(edges, graph.triples(np.array(edges, np.int64))[1].tolist()))
     wording = {
         relation: _both_ways(graph.relation_names[relation], table)
-        for relation in set(relation_of.values())
+        for relation in set(edge_relations.values())
     }
 
     def sentence(path: Path) -> str:
         clauses = zip(path.nodes, path.edges, path.forward, path.nodes[1:])
         return (
             ", and ".join(
-                f"{name_of_node[a]} {wording[relation_of[edge]][way]} {name_of_node[b]}"
-                for a, edge, way, b in clauses
+                f"{name_of_node[a]} {wording[edge_relations[edge]][forward]} {name_of_node[b]}"
+                for a, edge, forward, b in clauses
             )
             or name_of_node[path.start]
         )

@@ -27,15 +27,15 @@ def mask_entities(graph: Graph, text: str, seeds: Sequence[int]) -> str:
     The question with X for each name that was found; unchanged if none is.
     """
     text = text.replace("[", "").replace("]", "")
-    called = sorted(set(graph.names(seeds)), key=lambda name: (-len(name), name))
+    names = sorted(set(graph.names(seeds)), key=lambda name: (-len(name), name))
     for spelt, flags in (
-        (called, 0),
-        (called, re.IGNORECASE),
-        ([name.replace("_", " ") for name in called], re.IGNORECASE),
+        (names, 0),
+        (names, re.IGNORECASE),
+        ([name.replace("_", " ") for name in names], re.IGNORECASE),
     ):
-        without = _without(text, spelt, flags)
-        if without != text:
-            return without
+        new_text = _without(text, spelt, flags)
+        if new_text != text:
+            return new_text
     for mention in reversed(name_lookup(graph).mentions(text)):
         if mention.node in seeds:
             text = text[: mention.start] + ENTITY_PLACEHOLDER + text[mention.end :]

@@ -137,7 +137,7 @@ class ReportStore:
         )
         return CommunityReport(*rows[0]) if rows else None
 
-    def prepare(self, wanted: Iterable[int], watch: Watch = NO_WATCH) -> tuple[int, int]:
+    def prepare(self, numbers: Iterable[int], watch: Watch = NO_WATCH) -> tuple[int, int]:
         """Write those of the wanted reports that are not saved yet.
 
         As many are written at a time as the model accepts. Each is saved at once, so a stop loses
@@ -145,7 +145,7 @@ class ReportStore:
 
         Parameters
         ----------
-        wanted : numbers of communities.
+        numbers : numbers of communities.
         watch : receives the number of finished reports; what it raises stops the work.
 
         Returns
@@ -157,35 +157,35 @@ class ReportStore:
         StoreError : the file of reports cannot be used.
         ModelUnavailable, ModelFailed : as the model raises.
         """
-        wanted = list(dict.fromkeys(wanted))
-        missing = self.missing(wanted)
+        numbers = list(dict.fromkeys(numbers))
+        missing = self.missing(numbers)
         lock, done = threading.Lock(), 0
 
-        def one(community: int, own: Watch) -> None:
+        def one(community: int, item_watch: Watch) -> None:
             nonlocal done
-            self.get(community, watch=own)
+            self.get(community, watch=item_watch)
             with lock:
                 done += 1
                 watch.report(f"Reports: {done:,} of {len(missing):,}", done / len(missing))
 
         if missing:
             watch.report(f"Reports: 0 of {len(missing):,}", 0.0)
-        map_concurrently(one, missing, self._at_once, watch)
-        return len(missing), len(wanted) - len(missing)
+        map_concurrently(one, missing, self._concurrency, watch)
+        return len(missing), len(numbers) - len(missing)
 
-    def _at_once(self) -> int:
+    def _concurrency(self) -> int:
         """Return how many reports the model can write at a time."""
         try:
             return getattr(self._chat(), "at_once", 1)
         except ModelUnavailable:  # reported when a report is requested
             return 1
 
-    def missing(self, wanted: Iterable[int]) -> list[int]:
+    def missing(self, numbers: Iterable[int]) -> list[int]:
         """Return those of the wanted communities without a readable report, in their order."""
         readable_keys = {
             key for (key,) in self._rows.query("select key from reports where note = ''")
         }
-        return [community for community in wanted if self._key(community) not in readable_keys]
+        return [community for community in numbers if self._key(community) not in readable_keys]
 
     def _key(self, community: int) -> str:
         identity = [

@@ -40,10 +40,10 @@ def sparse_nodes(graph: Graph, model: Any, signature: str, watch: Watch = NO_WAT
     ModelUnavailable : the model is not installed.
     """
     key = hashlib.sha256(signature.encode()).hexdigest()[:12]
-    return graph.derived.once("sparse nodes", key, lambda: _made(graph, model, key, watch))
+    return graph.derived.once("sparse nodes", key, lambda: _node_vectors(graph, model, key, watch))
 
 
-def _made(graph: Graph, model: Any, key: str, watch: Watch = NO_WATCH) -> Any:
+def _node_vectors(graph: Graph, model: Any, key: str, watch: Watch = NO_WATCH) -> Any:
     from scipy.sparse import load_npz, save_npz, vstack
 
     file = index_folder(graph) / f"sparse-nodes-{key}.npz"

@@ -26,7 +26,7 @@ from core.graph.texts import (
     node_labels,
     relation_labels,
 )
-from core.indexes.index_parts import INDEX_FILE, mapped
+from core.indexes.index_parts import INDEX_FILE, map_index
 from core.indexes.index_storage import write_atomically
 from core.io import digests
 from core.models.registry import Registry
@@ -108,11 +108,11 @@ def encode_here(encoder, watch: Watch = NO_WATCH) -> EncodeBlocks:
     A function for `VectorBlocks.complete`.
     """
 
-    def encode(blocks: Iterable[BlockTexts], advanced: Callable[[int], None]) -> BlockVectors:
-        for number, wanted in blocks:
+    def encode(blocks: Iterable[BlockTexts], report: Callable[[int], None]) -> BlockVectors:
+        for number, texts in blocks:
             yield (
                 number,
-                encode_with_progress(encoder, wanted, watch, advanced) if wanted else NO_VECTORS,
+                encode_with_progress(encoder, texts, watch, report) if texts else NO_VECTORS,
             )
 
     return encode
@@ -132,8 +132,8 @@ def encode_over_workers(workers: Workers, encoder: str, watch: Watch = NO_WATCH)
     A function for `VectorBlocks.complete`. It raises HopscopeError if a worker dies repeatedly.
     """
 
-    def encode(blocks: Iterable[BlockTexts], advanced: Callable[[int], None]) -> BlockVectors:
-        for (number, _), vectors in workers.each(partial(_encoded, encoder), blocks, watch):
+    def encode(blocks: Iterable[BlockTexts], report: Callable[[int], None]) -> BlockVectors:
+        for (number, _), vectors in workers.each(partial(_encode_block, encoder), blocks, watch):
             if isinstance(vectors, LostResult):
                 raise HopscopeError(vectors.error)
             yield number, vectors
@@ -144,7 +144,7 @@ def encode_over_workers(workers: Workers, encoder: str, watch: Watch = NO_WATCH)
 _worker_models = cache(Registry)  # in a worker process: its models
 
 
-def _encoded(encoder: str, block: BlockTexts) -> np.ndarray:
+def _encode_block(encoder: str, block: BlockTexts) -> np.ndarray:
     """Encode the texts of a block in a worker process."""
     return _worker_models().encoder(encoder).encode(block[1]) if block[1] else NO_VECTORS
 
@@ -177,7 +177,7 @@ def exact_index(folder: Path, total: int) -> Any | None:
     None if there is no sound index of this kind and size.
     """
     try:
-        index = mapped(folder / INDEX_FILE)
+        index = map_index(folder / INDEX_FILE)
     except (OSError, ValueError, RuntimeError):
         return None
     return index if index.ntotal == total and not hasattr(index, "hnsw") else None
@@ -247,9 +247,9 @@ class VectorBlocks:
         """Return the texts that are encoded for these items."""
         if not self.worded:
             return texts_of_items(self.graph, self.of, items)
-        unworded = [item for item in items if not self.worded[item]]
+        missing = [item for item in items if not self.worded[item]]
         text_of_item = (
-            dict(zip(unworded, texts_of_items(self.graph, self.of, unworded))) if unworded else {}
+            dict(zip(missing, texts_of_items(self.graph, self.of, missing))) if missing else {}
         )
         return [text_of_item.get(item, self.worded[item]) for item in items]
 
@@ -317,12 +317,12 @@ class VectorBlocks:
         )
         missing, waiting, total = self.missing(), {}, self.total()
         share = 1 - len(missing) / len(self)
-        earlier = EarlierVectors.beside(self.folder, self.graph)
+        earlier_vectors = EarlierVectors.beside(self.folder, self.graph)
 
         def wanted() -> Iterator[BlockTexts]:
             for number in missing:
                 watch.check()
-                rows = waiting[number] = earlier.rows(block_keys[number])
+                rows = waiting[number] = earlier_vectors.rows(block_keys[number])
                 yield (
                     number,
                     self.texts_of(
@@ -330,13 +330,13 @@ class VectorBlocks:
                     ),
                 )
 
-        def advanced(encoded: int) -> None:
-            done = min(total, round(share * total) + encoded)
+        def advanced(n_encoded: int) -> None:
+            done = min(total, round(share * total) + n_encoded)
             watch.report(f"Encoding {self.label}: {done:,} of {total:,}", done / total)
 
         with closing(encode(wanted(), advanced)) as results:
             for done, (number, vectors) in enumerate(results, 1):
-                block = earlier.filled(waiting.pop(number), vectors)
+                block = earlier_vectors.filled(waiting.pop(number), vectors)
                 write_atomically(block_file(self.folder, number), partial(np.save, arr=block))
                 self.encoded, self.reused = (
                     self.encoded + len(vectors),
@@ -359,10 +359,10 @@ class VectorSource:
     rows: np.ndarray  # int64 [n]
     total: int  # number of texts of the content, encoded or not
 
-    def find(self, wanted: np.ndarray) -> np.ndarray:
+    def find(self, keys: np.ndarray) -> np.ndarray:
         """Return the row of each key, int64, or -1 where it is missing."""
-        at = np.minimum(np.searchsorted(self.keys[:, 0], wanted[:, 0]), len(self.keys) - 1)
-        return np.where((self.keys[at] == wanted).all(axis=1), self.rows[at], -1)
+        positions = np.minimum(np.searchsorted(self.keys[:, 0], keys[:, 0]), len(self.keys) - 1)
+        return np.where((self.keys[positions] == keys).all(axis=1), self.rows[positions], -1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -408,11 +408,11 @@ class EarlierVectors:
                 sources.append(VectorSource(source_folder, keys[order], order, len(keys)))
         return cls(tuple(sources))
 
-    def rows(self, wanted: np.ndarray) -> np.ndarray:
+    def rows(self, keys: np.ndarray) -> np.ndarray:
         """Return the row of each key over all sources, int64, or -1 where it is missing."""
-        result, start = np.full(len(wanted), -1, np.int64), 0
+        result, start = np.full(len(keys), -1, np.int64), 0
         for source in self.sources:
-            source_rows = source.find(wanted)
+            source_rows = source.find(keys)
             result = np.where((result < 0) & (source_rows >= 0), start + source_rows, result)
             start += source.total
         return result
@@ -486,7 +486,7 @@ def earlier_folders(folder: Path, graph: Graph | None = None) -> list[Path]:
 
 def text_keys(texts: Sequence[str]) -> np.ndarray:
     """Return the keys of texts: a 128-bit hash of each, uint64 [n, 2]."""
-    hashed = b"".join(
+    data = b"".join(
         hashlib.blake2b(text.encode("utf-8"), digest_size=16).digest() for text in texts
     )
-    return np.frombuffer(hashed, "<u8").reshape(-1, 2)
+    return np.frombuffer(data, "<u8").reshape(-1, 2)

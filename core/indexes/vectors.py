@@ -149,8 +149,8 @@ class VectorIndex:
         """Return the vectors of some items in the precision of the index, float32 [n, d]."""
         if not len(items):
             return np.zeros((0, self.facts["dimension"]), np.float32)
-        places = items if self.order is None else self.order.places(np.asarray(items, np.int64))
-        return self.index.reconstruct_batch(np.ascontiguousarray(places, np.int64))
+        positions = items if self.order is None else self.order.places(np.asarray(items, np.int64))
+        return self.index.reconstruct_batch(np.ascontiguousarray(positions, np.int64))
 
     def cosines(self, vector: np.ndarray, items: np.ndarray) -> np.ndarray:
         """Return the cosines of some items with a unit vector.
@@ -205,7 +205,7 @@ class VectorIndex:
         self.fits(vector)
         n_asked = min(len(self), 2 * k + 16)
         scores, ids = search_index(
-            self.index, np.asarray(vector, np.float32)[None], n_asked, self._there(without)
+            self.index, np.asarray(vector, np.float32)[None], n_asked, self._position_mask(without)
         )
         is_found = ids[0] >= 0  # HNSW may find fewer
         ids, scores = (
@@ -217,19 +217,17 @@ class VectorIndex:
         order = np.lexsort((ids, -scores))[:k]
         return ids[order], scores[order]
 
-    def _there(self, without: np.ndarray | None) -> np.ndarray | None:
+    def _position_mask(self, without: np.ndarray | None) -> np.ndarray | None:
         """Return a boolean mask of the positions that may be returned; None where all may."""
-        masked = self.order is not None and self.order.masked > 0
-        if not masked and (without is None or not len(without)):
+        has_masked = self.order is not None and self.order.masked > 0
+        if not has_masked and (without is None or not len(without)):
             return None
-        allowed = (
-            np.ones(self.index.ntotal, bool) if self.order is None else self.order.there.copy()
-        )
+        mask = np.ones(self.index.ntotal, bool) if self.order is None else self.order.there.copy()
         if without is not None and len(without):
-            allowed[
+            mask[
                 without if self.order is None else self.order.places(np.asarray(without, np.int64))
             ] = False
-        return allowed
+        return mask
 
 
 def vector_folder(graph: Graph, encoder, of: ItemKind) -> Path:
@@ -273,7 +271,7 @@ def vector_index(graph: Graph, encoder, of: ItemKind, watch: Watch = NO_WATCH) -
         return graph.derived.once(
             "vectors of the rest",
             (fingerprint(encoder), of),
-            lambda: _of_rest(graph, encoder, of, watch),
+            lambda: _edited_vectors(graph, encoder, of, watch),
         )
     key, shelf = (fingerprint(encoder), of), graph.derived.shelf(VECTORS_SHELF)
     with hold_lock(shelf.lock, watch):
@@ -301,7 +299,7 @@ def vector_index(graph: Graph, encoder, of: ItemKind, watch: Watch = NO_WATCH) -
     return index
 
 
-def _of_rest(graph: Graph, encoder, of: ItemKind, watch: Watch = NO_WATCH) -> VectorIndex:
+def _edited_vectors(graph: Graph, encoder, of: ItemKind, watch: Watch = NO_WATCH) -> VectorIndex:
     """Return the vectors of an edited graph, without saving them.
 
     They are taken from the graph that it comes from. Only items whose text has changed are encoded.
@@ -538,18 +536,18 @@ def build_search_index(
     threads = faiss.omp_get_max_threads()
     faiss.omp_set_num_threads(1)
     try:
-        return _searchable(faiss, blocks, watch, kind)
+        return _make_index(faiss, blocks, watch, kind)
     finally:
         faiss.omp_set_num_threads(threads)
 
 
-def _searchable(
+def _make_index(
     faiss, blocks: VectorBlocks, watch: Watch, kind: str
 ) -> tuple[Any, str, PositionMap | None]:
     items, width = blocks.items(len(blocks) - 1).stop, blocks.read(0).shape[1]
     kind = kind or kind_for(items)
-    if kind != EXACT_KIND and (added_to := extend_index(blocks, kind, width)) is not None:
-        return tune_search(added_to[0]), kind, added_to[1]
+    if kind != EXACT_KIND and (extension := extend_index(blocks, kind, width)) is not None:
+        return tune_search(extension[0]), kind, extension[1]
     index = faiss.index_factory(width, kind, faiss.METRIC_INNER_PRODUCT)
     if kind.startswith("HNSW"):
         index.hnsw.efConstruction = HNSW_BUILD_EF
@@ -562,10 +560,10 @@ def _searchable(
         )
     if kind != EXACT_KIND and items > VECTOR_INDEX.max_whole_index_vectors:
         return _in_parts(faiss, blocks, watch, index), kind, None
-    return tune_search(_filled(index, blocks, range(len(blocks)), watch)), kind, None
+    return tune_search(_fill_index(index, blocks, range(len(blocks)), watch)), kind, None
 
 
-def _filled(index, blocks: VectorBlocks, numbers: Iterable[int], watch: Watch = NO_WATCH):
+def _fill_index(index, blocks: VectorBlocks, numbers: Iterable[int], watch: Watch = NO_WATCH):
     for number in numbers:
         watch.check()
         index.add(np.ascontiguousarray(blocks.read(number), np.float32))
@@ -581,7 +579,7 @@ def _in_parts(faiss, blocks: VectorBlocks, watch: Watch, empty) -> SplitIndex:
     for numbers, file in zip(
         np.array_split(np.arange(len(blocks)), n_parts), files(blocks.folder, n_parts)
     ):
-        save_index(_filled(faiss.clone_index(empty), blocks, numbers.tolist(), watch), file)
+        save_index(_fill_index(faiss.clone_index(empty), blocks, numbers.tolist(), watch), file)
     return open_saved_index(blocks.folder, n_parts)
 
 

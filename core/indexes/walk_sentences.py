@@ -97,7 +97,7 @@ class WalkSentences:
         missing = [text for text, key in keys.items() if key not in sentence_of_key]
 
         def written(text: str, watch: Watch = NO_WATCH) -> str:
-            sentence = self._written(text, watch)
+            sentence = self._write_sentence(text, watch)
             if sentence:
                 self._rows.save("sentences", [(keys[text], sentence)])
             return sentence
@@ -113,7 +113,7 @@ class WalkSentences:
             for text in texts
         ]
 
-    def _written(self, text: str, watch: Watch = NO_WATCH) -> str:
+    def _write_sentence(self, text: str, watch: Watch = NO_WATCH) -> str:
         prompt = load_prompts("walks")["sentence"]
         user = fill_template(prompt["user"], walk=text)
         messages = (

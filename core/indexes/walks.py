@@ -94,8 +94,8 @@ class WalkCorpus:
         ------
         BadParameter : the vector has another dimension.
         """
-        places, scores = self.index.nearest(vector, k)
-        return self.nodes[places], scores
+        positions, scores = self.index.nearest(vector, k)
+        return self.nodes[positions], scores
 
 
 @dataclass(eq=False)
@@ -124,7 +124,7 @@ class WalkBlocks(VectorBlocks):
 
 
 def walk_texts(
-    graph: Graph, nodes: Sequence[int] | np.ndarray, plan: WalkPlan, words: WalkWording, most: int
+    graph: Graph, nodes: Sequence[int] | np.ndarray, plan: WalkPlan, words: WalkWording, limit: int
 ) -> list[str]:
     """Return the walks of each node in words, joined to one text.
 
@@ -133,7 +133,7 @@ def walk_texts(
     nodes : node ids.
     plan : strategy, number and length of the walks.
     words : words walks as sentences.
-    most : number of tokens that the encoder reads; walks beyond them are left out. 0 keeps all
+    limit : number of tokens that the encoder reads; walks beyond them are left out. 0 keeps all
         walks.
 
     Returns
@@ -141,19 +141,19 @@ def walk_texts(
     One text for each node, its walks joined by `WALK_SEPARATOR`.
     """
     walks = [iterate_walks(graph, int(node), plan) for node in nodes]
-    worded = [list[str]() for _ in nodes]
+    texts = [list[str]() for _ in nodes]
     unfinished = list(range(len(walks)))
     while unfinished:
         batches = [list(islice(walks[i], WORDING_BATCH_WALKS)) for i in unfinished]
         new = iter(words([walk for part in batches for walk in part]))
         for i, part in zip(unfinished, batches):
-            worded[i] += islice(new, len(part))
+            texts[i] += islice(new, len(part))
         unfinished = [
             i
             for i, part in zip(unfinished, batches)
-            if part and not 0 < most <= sum(len(TOKEN_WORD.findall(one)) for one in worded[i])
+            if part and not 0 < limit <= sum(len(TOKEN_WORD.findall(one)) for one in texts[i])
         ]
-    return [WALK_SEPARATOR.join(one) for one in worded]
+    return [WALK_SEPARATOR.join(one) for one in texts]
 
 
 def nodes_with_walks(graph: Graph, plan: WalkPlan, limit: int = MAX_WALK_NODES) -> np.ndarray:
@@ -284,8 +284,8 @@ def command(graph: Graph, plan: WalkPlan) -> str:
         f" --strategy {plan.strategy}"
     )
     text += f" --walks {plan.walks} --length {plan.length}"
-    for option, value, usual in (("direction", plan.direction, "graph"), ("seed", plan.seed, 0)):
-        text += f" --{option} {value}" if value != usual else ""
+    for option, value, default in (("direction", plan.direction, "graph"), ("seed", plan.seed, 0)):
+        text += f" --{option} {value}" if value != default else ""
     return text + " --unique" * plan.unique
 
 
@@ -324,9 +324,9 @@ def build_walk_corpus(
     with lock_store(folder / BUILD_LOCK_NAME, True, waiting_watch(watch)):
         index = vectors.open_vectors(folder)
         if index is None:
-            most = getattr(encoder, "max_tokens", 0)
+            max_tokens = getattr(encoder, "max_tokens", 0)
             blocks = WalkBlocks(
-                graph, "nodes", folder, plan=plan, nodes=nodes, words=words, most=most
+                graph, "nodes", folder, plan=plan, nodes=nodes, words=words, most=max_tokens
             )
             facts = {"of": "walks", "plan": list(astuple(plan)), "wording": words.wording}
             index = vectors.finish_vectors(blocks, encode_here(encoder, watch), facts, watch)

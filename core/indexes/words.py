@@ -80,14 +80,14 @@ class Postings:
     code: str = ""  # language whose rules split texts and questions into words; empty: English
 
     @classmethod
-    def of(cls, many: Iterable[str], code: str = "") -> Postings:
+    def of(cls, texts: Iterable[str], code: str = "") -> Postings:
         """Return the postings of texts in a language.
 
         Texts are read and counted in batches of `WORD_INDEX.count_batch_texts`.
 
         Parameters
         ----------
-        many : the texts.
+        texts : the texts.
         code : code of their language; empty for English.
 
         Returns
@@ -96,13 +96,13 @@ class Postings:
         """
         from scipy.sparse import csr_array
 
-        id_of_word, counted, lengths = WordIds(), list[WordCounts](), array("i")
-        texts = iter(many)
-        while batch := list(islice(texts, WORD_INDEX.count_batch_texts)):
+        id_of_word, batch_counts, lengths = WordIds(), list[WordCounts](), array("i")
+        iterator = iter(texts)
+        while batch := list(islice(iterator, WORD_INDEX.count_batch_texts)):
             batch_words = [search_terms(text, code) for text in batch]
             lengths.extend(map(len, batch_words))
-            counted.append(
-                _counted(
+            batch_counts.append(
+                _count_words(
                     [id_of_word[word] for one in batch_words for word in one],
                     [len(one) for one in batch_words],
                 )
@@ -111,9 +111,9 @@ class Postings:
         rank = np.empty(len(order), np.int32)
         rank[[id_of_word[word] for word in order]] = np.arange(len(order), dtype=np.int32)
         words, times, n_words = (
-            np.concatenate([NO_WORDS, *parts]) for parts in zip((NO_WORDS,) * 3, *counted)
+            np.concatenate([NO_WORDS, *parts]) for parts in zip((NO_WORDS,) * 3, *batch_counts)
         )
-        del counted
+        del batch_counts
         narrow = np.int32 if len(words) < np.iinfo(np.int32).max else np.int64
         rows = np.concatenate([[0], np.cumsum(n_words, dtype=np.int64)]).astype(narrow)
         counts = csr_array(
@@ -123,9 +123,9 @@ class Postings:
         columns = counts.tocsc()
         del counts
         items = columns.indices.astype(np.int32, copy=False)
-        spelled = [word.encode("utf-8", "surrogatepass") for word in order]
-        return cls._of(
-            spelled,
+        word_bytes = [word.encode("utf-8", "surrogatepass") for word in order]
+        return cls._assemble(
+            word_bytes,
             columns.indptr.astype(np.int64),
             items,
             columns.data,
@@ -134,7 +134,7 @@ class Postings:
         )
 
     @classmethod
-    def _of(
+    def _assemble(
         cls,
         words: list[bytes],
         starts: np.ndarray,
@@ -159,14 +159,14 @@ class Postings:
             code,
         )
 
-    def changed(self, now: np.ndarray, fresh: Postings, places: np.ndarray) -> Postings:
+    def changed(self, now: np.ndarray, fresh: Postings, positions: np.ndarray) -> Postings:
         """Return the postings of all texts after a change.
 
         Parameters
         ----------
         now : the new number of each text, int64 [texts]; -1 for a removed one.
         fresh : postings of the new texts.
-        places : the numbers of the new texts, int64 [fresh texts].
+        positions : the numbers of the new texts, int64 [fresh texts].
 
         Returns
         -------
@@ -186,25 +186,25 @@ class Postings:
         words = [self.word(number) for number in range(len(self.begins) - 1)]
         new_words = [fresh.word(number) for number in range(len(fresh.begins) - 1)]
         all_words = sorted({*words, *new_words})
-        number = {word: place for place, word in enumerate(all_words)}
-        numbered = lambda known, starts: np.repeat(
-            np.array([number[word] for word in known], np.int64), np.diff(starts)
+        number = {word: index for index, word in enumerate(all_words)}
+        numbers = lambda some_words, starts: np.repeat(
+            np.array([number[word] for word in some_words], np.int64), np.diff(starts)
         )
         is_retained = now[self.items] >= 0
         keys = np.concatenate(
             [
-                numbered(words, self.starts)[is_retained] << 32 | now[self.items[is_retained]],
-                numbered(new_words, fresh.starts) << 32 | places[fresh.items].astype(np.int64),
+                numbers(words, self.starts)[is_retained] << 32 | now[self.items[is_retained]],
+                numbers(new_words, fresh.starts) << 32 | positions[fresh.items].astype(np.int64),
             ]
         )
         order = np.argsort(keys, kind="stable")
         keys, times = keys[order], np.concatenate([self.times[is_retained], fresh.times])[order]
         counts = np.bincount(keys >> 32, minlength=len(all_words))
-        lengths = np.empty(int((now >= 0).sum()) + len(places), np.int32)
-        lengths[now[now >= 0]], lengths[places] = self.lengths[now >= 0], fresh.lengths
+        lengths = np.empty(int((now >= 0).sum()) + len(positions), np.int32)
+        lengths[now[now >= 0]], lengths[positions] = self.lengths[now >= 0], fresh.lengths
         retained_words = [word for word, count in zip(all_words, counts.tolist()) if count]
         starts = np.concatenate([[0], np.cumsum(counts[counts > 0])]).astype(np.int64)
-        return self._of(
+        return self._assemble(
             retained_words, starts, (keys & 0xFFFFFFFF).astype(np.int32), times, lengths, self.code
         )
 
@@ -238,7 +238,7 @@ class Postings:
         """
         scores = np.zeros(len(self), np.float32)
         mean = self.lengths.mean() if len(self) else 1.0
-        for word in self._asked(question):
+        for word in self._question_words(question):
             items, times = self.holding(word)
             idf = np.float32(math.log(1 + (len(self) - len(items) + 0.5) / (len(items) + 0.5)))
             often = times.astype(np.float32)
@@ -256,14 +256,14 @@ class Postings:
         Word counts are weighted by ln((1 + N) / (1 + n)) + 1, as in scikit-learn.
         """
         scores, squares = np.zeros(len(self)), 0.0
-        for word, often in Counter(self._asked(question)).items():
+        for word, often in Counter(self._question_words(question)).items():
             items, times = self.holding(word)
             idf = float(_tfidf_idf(np.array([len(items)]), len(self))[0])
             scores[items] += often * idf * (times * idf)
             squares += (often * idf) ** 2
         return scores / np.maximum(self.norms * math.sqrt(squares), 1e-300)
 
-    def _asked(self, question: str) -> Iterator[int]:
+    def _question_words(self, question: str) -> Iterator[int]:
         return (
             number
             for word in search_terms(question, self.code)
@@ -282,7 +282,7 @@ class WordIds(dict[str, int]):
         return self[word]
 
 
-def _counted(words: list[int], lengths: list[int]) -> WordCounts:
+def _count_words(words: list[int], lengths: list[int]) -> WordCounts:
     """Count the words of each text of a batch.
 
     Returns the different words of each text in ascending order, text by text, the count of each,
@@ -313,11 +313,11 @@ def postings(graph: Graph, of: ItemKind, watch: Watch = NO_WATCH) -> Postings:
     """
     code = graph_language(graph).code
     code = "" if is_english(code) else code
-    return graph.derived.once(WORDS_SHELF, (of, code), lambda: _had(graph, of, code, watch))
+    return graph.derived.once(WORDS_SHELF, (of, code), lambda: _load_words(graph, of, code, watch))
 
 
 @count_time("preparation", "Words of the texts")
-def _had(graph: Graph, of: ItemKind, code: str, watch: Watch = NO_WATCH) -> Postings:
+def _load_words(graph: Graph, of: ItemKind, code: str, watch: Watch = NO_WATCH) -> Postings:
     total = count(graph, of)
     if (
         total < WORD_INDEX.min_saved_texts
@@ -329,7 +329,7 @@ def _had(graph: Graph, of: ItemKind, code: str, watch: Watch = NO_WATCH) -> Post
     result = open_postings(folder, code)
     if result is None:
         text_ids = np.concatenate([text_keys(list(some)) for some in _blocks(graph, of, watch)])
-        result = _changed(graph, of, folder, text_ids, code, watch) or Postings.of(
+        result = _update_postings(graph, of, folder, text_ids, code, watch) or Postings.of(
             _texts(graph, of, watch), code
         )
         with suppress(OSError):  # reported by the code that writes there
@@ -366,8 +366,8 @@ def open_postings(folder: Path, code: str = "") -> Postings | None:
     None if they are incomplete, damaged, or of another version or language.
     """
     try:
-        known = digests.check_own_digest(json.loads((folder / DONE_FILE).read_text("utf-8")))
-        if known["version"] != WORDS_VERSION or known.get("language", "") != code:
+        facts = digests.check_own_digest(json.loads((folder / DONE_FILE).read_text("utf-8")))
+        if facts["version"] != WORDS_VERSION or facts.get("language", "") != code:
             return None
         arrays: dict[str, Any] = {}
         for name in POSTING_ARRAYS:
@@ -378,28 +378,28 @@ def open_postings(folder: Path, code: str = "") -> Postings | None:
         return None
 
 
-def _changed(
-    graph: Graph, of: ItemKind, folder: Path, named: np.ndarray, code: str, watch: Watch = NO_WATCH
+def _update_postings(
+    graph: Graph, of: ItemKind, folder: Path, keys: np.ndarray, code: str, watch: Watch = NO_WATCH
 ) -> Postings | None:
     """Return the postings of an earlier content with the changes applied.
 
-    `named` are the keys of the present texts. None where no earlier content is saved, or more than
+    `keys` are the keys of the present texts. None where no earlier content is saved, or more than
     a tenth of the texts is new.
     """
-    for earlier in earlier_folders(folder, graph):
-        earlier_postings = open_postings(earlier, code)
+    for earlier_folder in earlier_folders(folder, graph):
+        earlier_postings = open_postings(earlier_folder, code)
         try:
-            digests.check_sealed(earlier / KEYS_FILE)
-            earlier_keys = np.load(earlier / KEYS_FILE)
+            digests.check_sealed(earlier_folder / KEYS_FILE)
+            earlier_keys = np.load(earlier_folder / KEYS_FILE)
         except (OSError, ValueError, EOFError):
             continue
         if earlier_postings is None or len(earlier_postings) != len(earlier_keys):
             continue
-        position_now = match_keys(earlier_keys, named)
+        position_now = match_keys(earlier_keys, keys)
         fresh = np.setdiff1d(
-            np.arange(len(named)), position_now[position_now >= 0], assume_unique=True
+            np.arange(len(keys)), position_now[position_now >= 0], assume_unique=True
         )
-        if len(fresh) > WORD_INDEX.max_new_share * len(named):
+        if len(fresh) > WORD_INDEX.max_new_share * len(keys):
             continue
         watch.report(f"Reading the words of {len(fresh):,} new texts")
         new = (

@@ -49,9 +49,9 @@ class ColumnFile:
     def __init__(self, path: FilePath):
         self._path = path
         with _faults(path):
-            found = _parquet(path) if path.suffix.lower() in PARQUET_SUFFIXES else _arrow(path)
-            self._file: Any = found[0]
-            self._map: Any = found[1]
+            parts = _parquet(path) if path.suffix.lower() in PARQUET_SUFFIXES else _arrow(path)
+            self._file: Any = parts[0]
+            self._map: Any = parts[1]
             schema = self._file.schema_arrow if self._map is None else self._file.schema
             self.names: list[str] = list(schema.names)
 
@@ -60,14 +60,14 @@ class ColumnFile:
         (self._file if self._map is None else self._map).close()
 
     def pieces(
-        self, names: Sequence[str], most: int | None = None
+        self, names: Sequence[str], limit: int | None = None
     ) -> Iterator[tuple[float, bytes]]:
         """Read the columns of these names.
 
         Parameters
         ----------
         names : some of the names of its columns.
-        most : bytes that it may unpack to; None for any number.
+        limit : bytes that it may unpack to; None for any number.
 
         Returns
         -------
@@ -76,23 +76,23 @@ class ColumnFile:
         """
         size = 0
         with _faults(self._path):
-            for share, batch in self._raw(list(names)):
+            for share, batch in self._read_batches(list(names)):
                 batch.validate(full=True)
-                self._check_size(size + batch.nbytes, most)
-                for data in self._pickled(batch):
+                self._check_size(size + batch.nbytes, limit)
+                for data in self._pickle_batch(batch):
                     # A batch counts a text of a dictionary once; here it counts for each row.
                     size += len(data)
-                    self._check_size(size, most)
+                    self._check_size(size, limit)
                     yield share, data
 
-    def _check_size(self, size: int, most: int | None) -> None:
-        if most is not None and size > most:
+    def _check_size(self, size: int, limit: int | None) -> None:
+        if limit is not None and size > limit:
             raise BadInput(
-                f"{self._path.name} holds more than {size_text(most)} of text; that is more "
+                f"{self._path.name} holds more than {size_text(limit)} of text; that is more "
                 "than can be read here."
             )
 
-    def _pickled(self, batch: Any) -> Iterator[bytes]:
+    def _pickle_batch(self, batch: Any) -> Iterator[bytes]:
         """Yield the pickled values of a batch, halved until each piece is small enough."""
         data = b""
         if batch.nbytes <= BATCH_VALUE_BYTES or batch.num_rows == 1:
@@ -106,21 +106,21 @@ class ColumnFile:
             yield data
             return
         half = batch.num_rows // 2
-        yield from self._pickled(batch.slice(0, half))
-        yield from self._pickled(batch.slice(half))
+        yield from self._pickle_batch(batch.slice(0, half))
+        yield from self._pickle_batch(batch.slice(half))
 
-    def _raw(self, names: list[str]) -> Iterator[tuple[float, Any]]:
+    def _read_batches(self, names: list[str]) -> Iterator[tuple[float, Any]]:
         """Yield the unchecked batches, each with the share of the file read."""
         if self._map is None:
-            done, of = 0, max(1, self._file.metadata.num_rows)
+            done, total = 0, max(1, self._file.metadata.num_rows)
             for batch in self._file.iter_batches(ROWS_PER_BATCH, columns=names, use_threads=False):
                 done += batch.num_rows
-                yield done / of, batch
+                yield done / total, batch
             return
-        for share, whole in _arrow_batches(self._file, self._map):
-            whole.validate(full=True)  # a slice of a damaged batch may look sound
-            for start in range(0, whole.num_rows, ROWS_PER_BATCH):
-                yield share, whole.slice(start, ROWS_PER_BATCH).select(names)
+        for share, large_batch in _arrow_batches(self._file, self._map):
+            large_batch.validate(full=True)  # a slice of a damaged batch may look sound
+            for start in range(0, large_batch.num_rows, ROWS_PER_BATCH):
+                yield share, large_batch.slice(start, ROWS_PER_BATCH).select(names)
 
 
 def _parquet(path: FilePath) -> tuple[Any, None]:

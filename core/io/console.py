@@ -25,21 +25,21 @@ def keep_printable() -> None:
 
     An arrow becomes `->`, an accented letter loses its accent, any other character becomes `?`.
     """
-    codecs.register_error(ERROR_HANDLER, _replaced)
+    codecs.register_error(ERROR_HANDLER, _substitute)
     for stream in (sys.stdout, sys.stderr):
         if stream is not None and hasattr(stream, "reconfigure"):
             stream.reconfigure(errors=ERROR_HANDLER)
 
 
-def _replaced(error: UnicodeError) -> tuple[str, int]:
+def _substitute(error: UnicodeError) -> tuple[str, int]:
     if not isinstance(error, UnicodeEncodeError):
         raise error
     letters = error.object[error.start : error.end]
-    return "".join(_plain(letter) for letter in letters), error.end
+    return "".join(_to_ascii(letter) for letter in letters), error.end
 
 
-def _plain(letter: str) -> str:
+def _to_ascii(letter: str) -> str:
     if letter in ASCII_SUBSTITUTES:
         return ASCII_SUBSTITUTES[letter]
-    decomposed = unicodedata.normalize("NFKD", letter).encode("ascii", "ignore").decode()
-    return decomposed or "?"
+    ascii_text = unicodedata.normalize("NFKD", letter).encode("ascii", "ignore").decode()
+    return ascii_text or "?"

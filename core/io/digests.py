@@ -53,8 +53,8 @@ def check_noted_sizes(folder: Path) -> int:
     for name, (size, _) in noted_files.items():
         if not (folder / name).is_file():
             raise ValueError(f"{name} is missing")
-        if (there := (folder / name).stat().st_size) != size:
-            raise ValueError(f"{name} has {there:,} bytes, not {size:,}")
+        if (real_size := (folder / name).stat().st_size) != size:
+            raise ValueError(f"{name} has {real_size:,} bytes, not {size:,}")
     return sum(size for size, _ in noted_files.values())
 
 
@@ -94,15 +94,15 @@ class DeferredCheck:
 
     def __init__(self, folder: Path, waits: bool):
         self.folder, self.damage, self.done = folder, "", not waits
-        self._begun, self._lock = not waits, threading.Lock()
+        self._is_started, self._lock = not waits, threading.Lock()
 
     def begin(self) -> None:
         """Read the folder in a thread, unless that was begun before."""
-        if self._begun:
+        if self._is_started:
             return
         with self._lock:
-            if not self._begun:
-                self._begun = True
+            if not self._is_started:
+                self._is_started = True
                 threading.Thread(
                     target=self._read, name=f"digests of {self.folder.name}", daemon=True
                 ).start()
@@ -112,7 +112,9 @@ class DeferredCheck:
             check_digests(self.folder)
         except (ValueError, OSError) as error:
             if is_refusal(error):
-                self._begun = False  # this says nothing about the folder, so its next use reads it
+                self._is_started = (
+                    False  # this says nothing about the folder, so its next use reads it
+                )
                 return
             self.damage = str(error)
         self.done = True
@@ -124,8 +126,8 @@ def read_digests(folder: Path) -> dict[str, tuple[int, str]]:
     Raises ValueError if the notes cannot be read, and OSError.
     """
     try:
-        known = json.loads((folder / DIGESTS_FILE).read_text("utf-8"))
-        return {str(name): (int(size), str(digest)) for name, (size, digest) in known.items()}
+        entries = json.loads((folder / DIGESTS_FILE).read_text("utf-8"))
+        return {str(name): (int(size), str(digest)) for name, (size, digest) in entries.items()}
     except FileNotFoundError:
         return {}
     except (ValueError, TypeError, AttributeError):
@@ -188,8 +190,8 @@ def _content(content: dict) -> str:
 
 def _stamps(folder: Path) -> Stamps:
     """Return size, time of change and inode of each noted file, which reveal a change."""
-    known = read_digests(folder)
-    stats = ((name, (folder / name).stat()) for name in (*known, DIGESTS_FILE)) if known else ()
+    files = read_digests(folder)
+    stats = ((name, (folder / name).stat()) for name in (*files, DIGESTS_FILE)) if files else ()
     return tuple((name, stat.st_size, stat.st_mtime_ns, stat.st_ino) for name, stat in stats)
 
 

@@ -15,7 +15,7 @@ MIN_DONE_SHARE, MIN_SPENT_SECONDS = (0.01, 2.0)
 def duration_text(seconds: float) -> str:
     """Return a duration in words: 40 seconds, 12 minutes, 3.5 hours, 9 days."""
     if seconds < 90:
-        return _counted(max(1, round(seconds)), "second")
+        return _count_unit(max(1, round(seconds)), "second")
     if seconds < 5400:
         return f"{seconds / 60:.0f} minutes"
     hours = seconds / 3600
@@ -68,30 +68,30 @@ def ago(seconds: float) -> str:
         for size, unit in ((86400, "day"), (3600, "hour"), (60, "minute"))
         if seconds >= size
     )
-    return f"{_counted(int(seconds // size), unit)} ago"
+    return f"{_count_unit(int(seconds // size), unit)} ago"
 
 
-def with_time_left(watch: Watch = NO_WATCH, of: str = "") -> Watch:
+def with_time_left(watch: Watch = NO_WATCH, suffix: str = "") -> Watch:
     """Return a watch that adds the time left to the text of `watch`.
 
     The time is estimated from the share that is done, once `MIN_DONE_SHARE` and `MIN_SPENT_SECONDS`
     are reached. Resumed work begins with a share that was done before; this share is not counted as
-    done in the measured time. `of` is appended to “left”.
+    done in the measured time. `suffix` is appended to “left”.
     """
-    begun: list[tuple[float, float]] = []
+    first_report: list[tuple[float, float]] = []
 
     def with_left(text: str, share: float | None = None) -> None:
         if share is not None:
-            if not begun or share < begun[0][1]:
-                begun[:] = [(time.monotonic(), share)]
-            start, before = begun[0]
-            spent, done = time.monotonic() - start, share - before
-            if text and spent >= MIN_SPENT_SECONDS and done >= MIN_DONE_SHARE and share < 1:
-                text = f"{text}, {duration_text(spent / done * (1 - share))} left{of}"
+            if not first_report or share < first_report[0][1]:
+                first_report[:] = [(time.monotonic(), share)]
+            start, start_share = first_report[0]
+            seconds, done = time.monotonic() - start, share - start_share
+            if text and seconds >= MIN_SPENT_SECONDS and done >= MIN_DONE_SHARE and share < 1:
+                text = f"{text}, {duration_text(seconds / done * (1 - share))} left{suffix}"
         watch.report(text, share)
 
     return Watch(watch.check, with_left)
 
 
-def _counted(number: int, unit: str) -> str:
+def _count_unit(number: int, unit: str) -> str:
     return f"{number} {unit}{'s' * (number != 1)}"

@@ -118,10 +118,10 @@ def known_encoding(name: str) -> str:
 
     Raises BadInput if there is no such text encoding.
     """
-    wanted = name.strip().lower()
-    wanted = CODECS_BY_NAME.get(wanted, wanted)
+    codec = name.strip().lower()
+    codec = CODECS_BY_NAME.get(codec, codec)
     try:
-        return codecs.lookup(wanted).name if wanted and "a".encode(wanted) else ""
+        return codecs.lookup(codec).name if codec and "a".encode(codec) else ""
     except (LookupError, ValueError):
         raise BadInput(
             f"There is no encoding “{shorten(name, 40)}” of texts.{nearest(name, ENCODINGS)}"
@@ -150,10 +150,10 @@ def decode_text(
     """
     encoding = Encoding(marked_encoding(data))
     if not encoding.name:
-        for known in filter(None, (declared, UTF8)):
+        for codec in filter(None, (declared, UTF8)):
             try:
-                text = data.decode(known)
-                if known == declared or not may_be_other_encoding(data):
+                text = data.decode(codec)
+                if codec == declared or not may_be_other_encoding(data):
                     return check_text(name, text)
             except (UnicodeDecodeError, LookupError):
                 continue
@@ -183,10 +183,10 @@ def detection_bytes(data: bytes) -> bytes:
     It begins with the first line that has a byte beyond ASCII.
     """
     if may_be_other_encoding(data[:DETECTION_SIZE_BYTES]) or not (
-        found := BEYOND_ASCII.search(data)
+        match := BEYOND_ASCII.search(data)
     ):
         return data[:DETECTION_SIZE_BYTES]
-    start = data.rfind(b"\n", 0, found.start()) + 1
+    start = data.rfind(b"\n", 0, match.start()) + 1
     return data[start : start + DETECTION_SIZE_BYTES]
 
 
@@ -214,16 +214,16 @@ def detect_encoding(name: str, data: bytes, named: str = "", note: Note = ignore
     if named:
         return Encoding(named)
     if any(escape in data for escape in ESCAPES):
-        return _noted(name, Encoding(SEVEN_BIT_ENCODING), note)
+        return _note_encoding(name, Encoding(SEVEN_BIT_ENCODING), note)
     if b"\0" in data:
-        return _noted(name, Encoding(_wide(name, data)), note)
+        return _note_encoding(name, Encoding(_wide_encoding(name, data)), note)
     if _is_damaged_utf8(data):
         note(
             f"{name} is UTF-8 with bytes that are none; they are shown as �. Name its "
             "encoding where it is another."
         )
         return Encoding(UTF8, "replace")
-    return _noted(name, Encoding(_likely_encoding(name, data)), note)
+    return _note_encoding(name, Encoding(_likely_encoding(name, data)), note)
 
 
 def _likely_encoding(name: str, data: bytes) -> str:
@@ -232,7 +232,7 @@ def _likely_encoding(name: str, data: bytes) -> str:
     Raises BadInput if there is none, or several different readings remain.
     """
     readings: dict[str, str] = {}
-    for encoding in _detected(data):
+    for encoding in _detect_encodings(data):
         text = _reading(data, encoding)
         if text:
             readings[encoding] = text
@@ -245,7 +245,7 @@ def _likely_encoding(name: str, data: bytes) -> str:
         return next(iter(likely))
     if fewest == 0 and _is_western(likely.get(WESTERN_ENCODING)):
         return WESTERN_ENCODING
-    raise _unsure(name, readings)
+    raise _unsure_error(name, readings)
 
 
 def _is_western(text: str | None) -> bool:
@@ -253,7 +253,7 @@ def _is_western(text: str | None) -> bool:
     return text is not None and set(text) - WESTERN_LETTERS <= ASCII
 
 
-def _detected(data: bytes) -> list[str]:
+def _detect_encodings(data: bytes) -> list[str]:
     """Return the encodings that two detectors find: that of Firefox and chardet.
 
     Encodings that a byte order mark names are left out, as a mark only counts at the beginning of a
@@ -293,12 +293,12 @@ def _odd_words(text: str) -> int:
     Opening signs directly after a letter count too.
     """
     words = set(IN_WORD.findall(text[:MAX_SEARCHED_LETTERS]))
-    mixed = sum(len(set(map(_script, word)) - {JOINING}) > 1 for word in words)
+    n_mixed = sum(len(set(map(_script, word)) - {JOINING}) > 1 for word in words)
     capitals = sum(
         any(a.islower() and b.isupper() and b not in ASCII for a, b in zip(word, word[1:]))
         for word in words
     )
-    return mixed + capitals + len(LETTER_BEFORE_OPENING.findall(text[:MAX_SEARCHED_LETTERS]))
+    return n_mixed + capitals + len(LETTER_BEFORE_OPENING.findall(text[:MAX_SEARCHED_LETTERS]))
 
 
 def _script(sign: str) -> str:
@@ -315,12 +315,12 @@ def _script(sign: str) -> str:
     return JOINING if sign.isalpha() or unicodedata.category(sign).startswith("M") else "SIGN"
 
 
-def _wide(name: str, data: bytes) -> str:
+def _wide_encoding(name: str, data: bytes) -> str:
     """Return the wide encoding that fits the zeros in bytes. Raises BadInput if none fits."""
-    zeros = [data[place::4].count(0) / max(1, len(data[place::4])) for place in range(4)]
-    for encoding, (of, most, others) in WIDE_ENCODINGS.items():
-        fits = min(zeros[place] for place in of) >= most and all(
-            zeros[place] <= others for place in {0, 1, 2, 3} - set(of)
+    zeros = [data[offset::4].count(0) / max(1, len(data[offset::4])) for offset in range(4)]
+    for encoding, (offsets, min_share, max_share) in WIDE_ENCODINGS.items():
+        fits = min(zeros[offset] for offset in offsets) >= min_share and all(
+            zeros[offset] <= max_share for offset in {0, 1, 2, 3} - set(offsets)
         )
         if fits and len(data) >= MIN_WIDE_BYTES and _reading(data, encoding):
             return encoding
@@ -329,11 +329,11 @@ def _wide(name: str, data: bytes) -> str:
 
 def _is_damaged_utf8(data: bytes) -> bool:
     text = codecs.getincrementaldecoder(UTF8)("replace").decode(data)
-    bad = text.count("�")
-    return sum(sign > "\x7f" for sign in text) - bad >= MIN_VALID_PER_INVALID * bad
+    n_invalid = text.count("�")
+    return sum(sign > "\x7f" for sign in text) - n_invalid >= MIN_VALID_PER_INVALID * n_invalid
 
 
-def _noted(name: str, encoding: Encoding, note: Note) -> Encoding:
+def _note_encoding(name: str, encoding: Encoding, note: Note) -> Encoding:
     what = f" ({ENCODINGS[encoding.name]})" if encoding.name in ENCODINGS else ""
     note(
         f"{name} is not UTF-8; it was read as {encoding.name}{what}, which it looks like. "
@@ -342,20 +342,20 @@ def _noted(name: str, encoding: Encoding, note: Note) -> Encoding:
     return encoding
 
 
-def _unsure(name: str, readings: dict[str, str]) -> BadInput:
+def _unsure_error(name: str, readings: dict[str, str]) -> BadInput:
     """Return the error for a text that fits several encodings, with its reading in each."""
-    shown = [f"{encoding} (“{_beginning(text)}”)" for encoding, text in readings.items()]
-    ways = "Name its encoding as the file is added, or save it as UTF-8."
+    samples = [f"{encoding} (“{_beginning(text)}”)" for encoding, text in readings.items()]
+    advice = "Name its encoding as the file is added, or save it as UTF-8."
     return BadInput(
-        f"{name} is not UTF-8, and its encoding is not sure: {' or '.join(shown)}. {ways}"
+        f"{name} is not UTF-8, and its encoding is not sure: {' or '.join(samples)}. {advice}"
     )
 
 
 def _beginning(text: str) -> str:
     """Return some words of a text around its first letter beyond ASCII."""
     words = " ".join(text.split())
-    at = next((at for at, sign in enumerate(words) if sign > "\x7f"), 0)
-    return words[max(0, at - SAMPLE_CHARACTERS // 4) :][:SAMPLE_CHARACTERS]
+    index = next((index for index, sign in enumerate(words) if sign > "\x7f"), 0)
+    return words[max(0, index - SAMPLE_CHARACTERS // 4) :][:SAMPLE_CHARACTERS]
 
 
 def encodings_that_fit(data: bytes) -> Iterator[tuple[str, str]]:

@@ -29,20 +29,20 @@ class _VisibleWords(HTMLParser):
         super().__init__()
         self.words: list[str] = []
         self.title: list[str] = []
-        self._hidden = ""
+        self._hidden_tag = ""
 
     def handle_starttag(self, tag: str, attrs: object) -> None:
         self.words.append(" ")
-        self._hidden = self._hidden or (tag if tag in ("script", "style", "title") else "")
+        self._hidden_tag = self._hidden_tag or (tag if tag in ("script", "style", "title") else "")
 
     def handle_endtag(self, tag: str) -> None:
         self.words.append(" ")
-        self._hidden = "" if tag == self._hidden else self._hidden
+        self._hidden_tag = "" if tag == self._hidden_tag else self._hidden_tag
 
     def handle_data(self, data: str) -> None:
-        if self._hidden == "title":
+        if self._hidden_tag == "title":
             self.title.append(data)
-        self.words += [] if self._hidden else [data]
+        self.words += [] if self._hidden_tag else [data]
 
 
 def readable_text(text: object, limit: int = MAX_SHOWN_LETTERS) -> str:

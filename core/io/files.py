@@ -85,9 +85,9 @@ class UnpackedBytes:
     name : name of the file for messages.
     raw : the stored bytes.
     size : number of stored bytes, for the progress.
-    packed : the suffix of the compression, such as .gz; anything else for none.
+    packing : the suffix of the compression, such as .gz; anything else for none.
     watch : receives the progress.
-    most : largest number of unpacked bytes; None for no limit.
+    max_bytes : largest number of unpacked bytes; None for no limit.
     longest : largest number of bytes of a line; None for `MAX_LINE_BYTES`.
 
     Raises
@@ -100,22 +100,22 @@ class UnpackedBytes:
         name: str,
         raw: BinaryIO,
         size: int,
-        packed: str,
+        packing: str,
         watch: Watch,
-        most: int | None,
+        max_bytes: int | None,
         longest: int | None = None,
     ):
         self.name, self.line, self.longest = name, 0, longest or MAX_LINE_BYTES
-        self._raw, self._size, self._watch, self._most = raw, size, watch, most
-        self._stream = _unpacking(raw, packed)
-        self._count = self._reported = 0
+        self._raw, self._size, self._watch, self._max_bytes = raw, size, watch, max_bytes
+        self._stream = _unpacked_stream(raw, packing)
+        self._count = self._last_report = 0
 
     def read(self, size: int = -1) -> bytes:
         """Return at most `size` next bytes, or all that are left if it is negative."""
         if size < 0:
             return b"".join(iter(lambda: self.read(MAX_LINE_BYTES), b""))
         data = self._stream.read(size)
-        self._look(len(data))
+        self._count_bytes(len(data))
         return data
 
     def skip(self, count: int) -> None:
@@ -123,12 +123,12 @@ class UnpackedBytes:
         if self._stream is self._raw and self._raw.seekable():
             self._raw.seek(count, 1)
             return
-        while count > 0 and (passed := len(self._stream.read(min(count, MAX_LINE_BYTES)))):
-            count -= passed
+        while count > 0 and (size := len(self._stream.read(min(count, MAX_LINE_BYTES)))):
+            count -= size
 
     def lines(self) -> Iterator[bytes]:
         """Yield the remaining lines with their ends. `line` is the number of the last, from 1."""
-        readline, longest, looked_at = self._stream.readline, self.longest, 0
+        readline, longest, pending_bytes = self._stream.readline, self.longest, 0
         while data := readline(longest):
             self.line += 1
             if len(data) == longest:
@@ -136,23 +136,23 @@ class UnpackedBytes:
                     f"{self.name}, line {self.line}: a line of more than "
                     f"{size_text(longest)} is too long."
                 )
-            looked_at += len(data)
-            if looked_at >= BYTES_PER_CHECK:
-                self._look(looked_at)
-                looked_at = 0
+            pending_bytes += len(data)
+            if pending_bytes >= BYTES_PER_CHECK:
+                self._count_bytes(pending_bytes)
+                pending_bytes = 0
             yield data
-        self._look(looked_at)
+        self._count_bytes(pending_bytes)
 
-    def _look(self, size: int) -> None:
+    def _count_bytes(self, size: int) -> None:
         """Count `size` more bytes, report progress, and raise BadInput above the limit."""
         self._count += size
-        if self._most is not None and self._count > self._most:
+        if self._max_bytes is not None and self._count > self._max_bytes:
             raise BadInput(
-                f"{self.name} holds more than {size_text(self._most)} of text; that is more "
+                f"{self.name} holds more than {size_text(self._max_bytes)} of text; that is more "
                 "than can be read here."
             )
-        if self._count - self._reported >= BYTES_PER_REPORT:
-            self._reported = self._count
+        if self._count - self._last_report >= BYTES_PER_REPORT:
+            self._last_report = self._count
             self._watch.step(min(1.0, self._raw.tell() / max(1, self._size)))
 
 
@@ -160,7 +160,7 @@ class UnpackedBytes:
 def open_unpacked(
     file: str | FilePath | FileSource,
     watch: Watch = NO_WATCH,
-    most: int | None = None,
+    max_bytes: int | None = None,
     longest: int | None = None,
 ) -> Iterator[UnpackedBytes]:
     """Open a file and unpack it if its name ends in `.gz`, `.bz2` or `.zst`.
@@ -168,7 +168,7 @@ def open_unpacked(
     Parameters
     ----------
     watch : receives the share of the file that was read.
-    most : bytes that the file may unpack to; None for any number.
+    max_bytes : bytes that the file may unpack to; None for any number.
     longest : bytes that a line may have; `MAX_LINE_BYTES` if None.
 
     Yields
@@ -178,38 +178,39 @@ def open_unpacked(
     Raises
     ------
     BadInput
-        If the file is missing, unreadable, damaged or larger than `most`.
+        If the file is missing, unreadable, damaged or larger than `max_bytes`.
     """
     stored_file = DiskFile(FilePath(file)) if isinstance(file, (str, FilePath)) else file
     suffix = FilePath(stored_file.name).suffix.lower()
-    packed, source = suffix if suffix in PACKED_SUFFIXES else "", None
+    packing, source = suffix if suffix in PACKED_SUFFIXES else "", None
     try:
         with stored_file.open() as raw:
             source = UnpackedBytes(
-                stored_file.name, raw, stored_file.size, packed, watch, most, longest
+                stored_file.name, raw, stored_file.size, packing, watch, max_bytes, longest
             )
             yield source
     except FileNotFoundError as error:
         raise BadInput(f"There is no file {error.filename or stored_file.name}.") from None
     except (EOFError, zlib.error, OSError) as error:
-        if isinstance(error, OSError) and (error.errno is not None or not packed):
+        if isinstance(error, OSError) and (error.errno is not None or not packing):
             raise BadInput(
                 f"{stored_file.name} cannot be read: {error.strerror or error}."
             ) from None
         after = f", after line {source.line}" if source and source.line else ""
         raise BadInput(
-            f"{stored_file.name}{after}: the {PACKING_TITLES[packed]} file is damaged or cut short ({error})."
+            f"{stored_file.name}{after}: the {PACKING_TITLES[packing]} file is damaged or cut "
+            f"short ({error})."
         ) from None
 
 
-def _unpacking(raw: BinaryIO, packed: str) -> BinaryIO:
+def _unpacked_stream(raw: BinaryIO, packing: str) -> BinaryIO:
     """Return the stream of a file's unpacked bytes. Damage is raised as EOFError."""
-    if packed == ".gz":
+    if packing == ".gz":
         # It has all methods of a BinaryIO, which typeshed does not say.
         return gzip.GzipFile(fileobj=raw)  # type: ignore[return-value]
-    if packed == ".bz2":
+    if packing == ".bz2":
         return bz2.BZ2File(raw)  # type: ignore[return-value]  # as above
-    if packed == ".zst":
+    if packing == ".zst":
         return io.BufferedReader(_ZstandardStream(raw), BYTES_PER_CHECK * 8)
     return raw
 
@@ -236,10 +237,10 @@ class _ZstandardStream(io.RawIOBase):
     def readinto(self, buffer) -> int:
         """Fill the buffer from at most one piece of the file. Returns 0 at its end."""
         while not self._ready:
-            packed = (
+            data = (
                 self._frame.unused_data if self._frame and self._frame.eof else b""
             ) or self._raw.read(BYTES_PER_CHECK * 8)
-            if not packed:
+            if not data:
                 if self._frame and not self._frame.eof:
                     raise EOFError("it ends within a frame")
                 return 0
@@ -247,7 +248,7 @@ class _ZstandardStream(io.RawIOBase):
                 frame = self._frame
                 if frame is None or frame.eof:
                     frame = self._frame = self._make()
-                self._ready = frame.decompress(packed)
+                self._ready = frame.decompress(data)
             except self._fault as error:
                 raise EOFError(str(error)) from None
         size = min(len(buffer), len(self._ready))
@@ -258,7 +259,7 @@ class _ZstandardStream(io.RawIOBase):
 def numbered_lines(
     path: str | FilePath | FileSource,
     watch: Watch = NO_WATCH,
-    most: int | None = None,
+    max_bytes: int | None = None,
     longest: int | None = None,
 ) -> Iterator[tuple[int, str]]:
     """Yield the lines that are not blank, with their numbers from 1 and without line ends.
@@ -267,7 +268,7 @@ def numbered_lines(
     ----------
     path : a file on disk, or another source of bytes.
     watch : receives the progress.
-    most : largest number of unpacked bytes; None for no limit.
+    max_bytes : largest number of unpacked bytes; None for no limit.
     longest : largest number of bytes of a line; None for `MAX_LINE_BYTES`.
 
     Yields
@@ -278,7 +279,7 @@ def numbered_lines(
     ------
     BadInput : as `open_unpacked` raises, and for bytes that are not UTF-8.
     """
-    with open_unpacked(path, watch, most, longest) as source:
+    with open_unpacked(path, watch, max_bytes, longest) as source:
         for data in source.lines():
             try:
                 text = data.decode("utf-8-sig" if source.line == 1 else "utf-8").rstrip("\r\n")

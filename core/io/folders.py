@@ -65,13 +65,13 @@ def clean_folder(folder: Path, description: str) -> None:
             entry.unlink(missing_ok=True)
 
 
-def remove_folder(folder: Path, then: Callable[[], None] = lambda: None) -> None:
-    """Move a folder away in one step, call `then`, and delete its content.
+def remove_folder(folder: Path, after_move: Callable[[], None] = lambda: None) -> None:
+    """Move a folder away in one step, call `after_move`, and delete its content.
 
-    Raises OSError, and what `then` raises.
+    Raises OSError, and what `after_move` raises.
     """
-    removed = folder.with_name(f".{folder.name}-removed")
-    shutil.rmtree(removed, ignore_errors=True)
-    move_into_place(folder, removed)
-    then()
-    shutil.rmtree(removed)
+    trash = folder.with_name(f".{folder.name}-removed")
+    shutil.rmtree(trash, ignore_errors=True)
+    move_into_place(folder, trash)
+    after_move()
+    shutil.rmtree(trash)

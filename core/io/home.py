@@ -101,16 +101,16 @@ def weights_of(package: str) -> Path | None:
     It is `model` in the installed package, which is found without importing it. Otherwise it is the
     fetched copy in the models folder.
     """
-    found = importlib.util.find_spec(package.replace("-", "_"))
-    places = []
-    if found:
-        places = [Path(place) / "model" for place in (found.submodule_search_locations or ())]
+    spec = importlib.util.find_spec(package.replace("-", "_"))
+    folders = []
+    if spec:
+        folders = [Path(folder) / "model" for folder in (spec.submodule_search_locations or ())]
     return next(
         (
-            place
-            for place in [*places, models_folder() / package]
+            folder
+            for folder in [*folders, models_folder() / package]
             # False, not an error, if the folder is closed to us
-            if os.path.isfile(place / "config.json")
+            if os.path.isfile(folder / "config.json")
         ),
         None,
     )

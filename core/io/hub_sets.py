@@ -71,7 +71,7 @@ def fetch_set(id: str, watch: Watch = NO_WATCH) -> FetchedSet:
         raise BadInput(
             "Name a set behind the colon, as in hf:rmanluo/RoG-webqsp or irds:beir/scifact/test."
         )
-    return _of_hub(name, watch) if f"{source}:" == HUB else _of_irds(name, watch)
+    return _fetch_hub(name, watch) if f"{source}:" == HUB else _fetch_irds(name, watch)
 
 
 def saved_set_path(id: str) -> Path:
@@ -79,7 +79,7 @@ def saved_set_path(id: str) -> Path:
     return home_folder() / "fetched" / no_device(UNSAFE_CHARACTERS.sub("-", id).strip("-."))
 
 
-def _of_hub(name: str, watch: Watch = NO_WATCH) -> FetchedSet:
+def _fetch_hub(name: str, watch: Watch = NO_WATCH) -> FetchedSet:
     repository, *parts = name.split(":")
     file = saved_set_path(HUB + name + ".parquet")
     about = file.with_suffix(".txt")
@@ -131,8 +131,8 @@ def _choose_split(
         )
     if named_splits:
         return config, named_splits[0], splits
-    usual = next((split for split in USUAL_SPLITS if split in splits), None)
-    return config, usual or splits[0], splits
+    usual_split = next((split for split in USUAL_SPLITS if split in splits), None)
+    return config, usual_split or splits[0], splits
 
 
 def _choose_config(repository: str, configs: Sequence[str], parts: Sequence[str]) -> str:
@@ -183,22 +183,22 @@ def _ask_library(repository: str, ask: Callable[[], Any]) -> Any:
         ) from None
 
 
-def _of_irds(name: str, watch: Watch = NO_WATCH) -> FetchedSet:
+def _fetch_irds(name: str, watch: Watch = NO_WATCH) -> FetchedSet:
     folder = saved_set_path(IRDS + name)
     if not folder.exists():
         library = _package("ir_datasets")
-        known = _ask_library(name, lambda: _loaded(library, name))
-        if not known.has_docs():
+        dataset = _ask_library(name, lambda: _load(library, name))
+        if not dataset.has_docs():
             raise BadInput(f"{IRDS}{name} has no documents.")
         _write_in_place(
-            folder, lambda part: _ask_library(name, lambda: _write(known, part, name, watch))
+            folder, lambda part: _ask_library(name, lambda: _write(dataset, part, name, watch))
         )
     return FetchedSet(
         folder, f"{IRDS}{name}: saved in {folder}; remove that folder to fetch it again."
     )
 
 
-def _loaded(library: ModuleType, name: str) -> Any:
+def _load(library: ModuleType, name: str) -> Any:
     try:
         return library.load(name)
     except KeyError:
@@ -207,23 +207,23 @@ def _loaded(library: ModuleType, name: str) -> Any:
         ) from None
 
 
-def _write(known: Any, folder: Path, name: str, watch: Watch = NO_WATCH) -> None:
+def _write(dataset: Any, folder: Path, name: str, watch: Watch = NO_WATCH) -> None:
     """Write a set of `ir_datasets` as a folder in BEIR's form."""
     (folder / "qrels").mkdir(parents=True)
     _lines(
         folder / "corpus.jsonl",
-        known.docs_iter(),
+        dataset.docs_iter(),
         _document,
         lambda done: watch.report(f"Fetching {name}: {done:,} documents"),
     )
-    if known.has_queries():
+    if dataset.has_queries():
         query = lambda one: {"_id": one.query_id, "text": " ".join(one.default_text().split())}
-        _lines(folder / "queries.jsonl", known.queries_iter(), query, lambda done: None)
-    if known.has_qrels():
+        _lines(folder / "queries.jsonl", dataset.queries_iter(), query, lambda done: None)
+    if dataset.has_qrels():
         with open(folder / "qrels" / f"{name.split('/')[-1]}.tsv", "w", encoding="utf-8") as file:
             file.write("query-id\tcorpus-id\tscore\n")
             file.writelines(
-                f"{one.query_id}\t{one.doc_id}\t{one.relevance}\n" for one in known.qrels_iter()
+                f"{one.query_id}\t{one.doc_id}\t{one.relevance}\n" for one in dataset.qrels_iter()
             )
 
 
@@ -249,16 +249,16 @@ def _lines(
                 step(number)
 
 
-def _write_in_place(place: Path, write: Callable[[Path], Any]) -> None:
+def _write_in_place(target: Path, write: Callable[[Path], Any]) -> None:
     """Write a file or folder elsewhere, then move it to its place in one step."""
     folder = temporary_folder()
     try:
-        write(folder / place.name)
-        place.parent.mkdir(parents=True, exist_ok=True)
-        move_into_place(folder / place.name, place)
+        write(folder / target.name)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        move_into_place(folder / target.name, target)
     except OSError as error:
         raise BadInput(
-            f"The set cannot be stored in {place.parent}: {error.strerror or error}."
+            f"The set cannot be stored in {target.parent}: {error.strerror or error}."
         ) from None
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -40,10 +40,10 @@ def checked_texts(values: Sequence[Any], field: str) -> tuple[str, ...]:
     return tuple(checked_text(value, field) for value in values)
 
 
-def checked_number(value: Any, field: str, least: int, most: int) -> int:
+def checked_number(value: Any, field: str, low: int, high: int) -> int:
     """Return a whole number within bounds. Raises BadInput that names the field."""
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-        raise BadInput(f"“{field}” should be a whole number from {least:,} to {most:,}.")
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        raise BadInput(f"“{field}” should be a whole number from {low:,} to {high:,}.")
     return value
 
 

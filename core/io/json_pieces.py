@@ -43,7 +43,7 @@ class JsonPieces:
             self.at = blank.end()
             if self.at < len(self.text) or self.whole:
                 return self.text[self.at : self.at + 1]
-            self._more()
+            self._read_more()
 
     def opens_objects(self) -> bool:
         """Return whether an array begins here whose first item is an object. Consumes nothing."""
@@ -54,7 +54,7 @@ class JsonPieces:
                 return self.text[blank.end() : blank.end() + 1] == "{"
             if len(self.text) - self.at > MAX_JSON_VALUE_CHARACTERS:
                 break
-            self._more()
+            self._read_more()
         return False
 
     def take(self, mark: str) -> None:
@@ -115,7 +115,7 @@ class JsonPieces:
                     f"{self.source.name}, line {self.line()}: what begins here is longer "
                     f"than {size_text(MAX_JSON_VALUE_CHARACTERS)}."
                 )
-            self._more()
+            self._read_more()
 
     def passed(self) -> None:
         """Skip the value that begins here. An array may have any length."""
@@ -143,17 +143,17 @@ class JsonPieces:
             "Unterminated"
         )
 
-    def _more(self) -> None:
+    def _read_more(self) -> None:
         """Drop the consumed text and read more.
 
         The text in memory is doubled up to the length of one value. At least `JSON_PIECE_BYTES`
         bytes are read.
         """
-        ended = self.text.count("\n", 0, self.at)
+        line_count = self.text.count("\n", 0, self.at)
         self.column = (
-            self.at - self.text.rfind("\n", 0, self.at) - 1 if ended else self.column + self.at
+            self.at - self.text.rfind("\n", 0, self.at) - 1 if line_count else self.column + self.at
         )
-        self.line_at += ended
+        self.line_at += line_count
         self.before += self.at
         self.text, self.at, self.here, self.counted = self.text[self.at :], 0, self.line_at, 0
         data = self.source.read(
@@ -163,17 +163,17 @@ class JsonPieces:
         try:
             self.text += self.decode(data, self.whole)
         except UnicodeDecodeError as error:
-            before = self.text.encode("utf-8", "surrogatepass") + error.object[: error.start]
-            byte = len(before) - before.rfind(b"\n") - 1 + (0 if b"\n" in before else self.column)
-            raise not_utf8(self.source.name, self.line_at + before.count(b"\n"), byte) from None
+            prefix = self.text.encode("utf-8", "surrogatepass") + error.object[: error.start]
+            byte = len(prefix) - prefix.rfind(b"\n") - 1 + (0 if b"\n" in prefix else self.column)
+            raise not_utf8(self.source.name, self.line_at + prefix.count(b"\n"), byte) from None
 
     def _fault(self, error: Exception) -> BadInput:
         """Return the error for the value that begins here, located in the whole file."""
-        begins = self.line()
+        first_line = self.line()
         if isinstance(error, json.JSONDecodeError):
             error.colno += self.column if error.lineno == 1 else 0
             error.lineno += self.line_at - 1
-        return not_json(self.source.name, begins, error)
+        return not_json(self.source.name, first_line, error)
 
 
 def not_json(name: str, line: int, error: Exception) -> BadInput:

@@ -27,7 +27,7 @@ Numbered = tuple[int, str, dict[str, Any]]
 
 
 def json_rows(
-    path: File, watch: Watch = NO_WATCH, most: int | None = None, longest: int | None = None
+    path: File, watch: Watch = NO_WATCH, max_bytes: int | None = None, longest: int | None = None
 ) -> Iterator[Row]:
     """Yield the objects of a JSON file, each with its place in the file.
 
@@ -39,13 +39,15 @@ def json_rows(
     `core.io.files.numbered_lines` does. It also names the line of text that is not JSON, of a value
     that is no object, and of a row that is longer than a line may be, `longest` bytes.
     """
-    return ((where, row) for _, where, row in numbered_rows(path, watch, most, longest=longest))
+    return (
+        (where, row) for _, where, row in numbered_rows(path, watch, max_bytes, longest=longest)
+    )
 
 
 def numbered_rows(
     path: File,
     watch: Watch = NO_WATCH,
-    most: int | None = None,
+    max_bytes: int | None = None,
     holds: Sequence[str] = ROW_HOLDER_KEYS,
     single: bool = False,
     longest: int | None = None,
@@ -61,38 +63,38 @@ def numbered_rows(
     single : an object that holds no rows is a row itself, on one or more lines.
     longest : bytes that a line may have.
     """
-    first = read_start(path, 1, most)
+    first = read_start(path, 1, max_bytes)
     if first == "[":
-        yield from _array(path, watch, most)
-    elif first == "{" and (form := _form(path, watch, most, holds)) != LINE_ROWS:
+        yield from _array_rows(path, watch, max_bytes)
+    elif first == "{" and (form := _form(path, watch, max_bytes, holds)) != LINE_ROWS:
         if form == SPREAD_ROWS and not single:
             raise _without_rows(path)
         yield from (
-            _held_rows(path, watch, most, holds)
+            _held_rows(path, watch, max_bytes, holds)
             if form == HELD_ROWS
-            else _spread(path, watch, most)
+            else _spread_rows(path, watch, max_bytes)
         )
     else:
-        for number, text in numbered_lines(path, watch, most, longest):
+        for number, text in numbered_lines(path, watch, max_bytes, longest):
             yield (
                 number,
                 f"line {number}",
-                _object(path, f"line {number}", _parsed(path, number, text)),
+                _object(path, f"line {number}", _parse(path, number, text)),
             )
 
 
-def read_start(path: File, size: int, most: int | None = None) -> str:
+def read_start(path: File, size: int, max_bytes: int | None = None) -> str:
     """Return the first `size` bytes of a file that are not blank, as text."""
-    found = b""
-    with open_unpacked(path, most=most) as source:
-        while len(found) < size and (data := source.read(START_PIECE_BYTES)):
-            found += b"".join(data.removeprefix(codecs.BOM_UTF8).split())
-    return found[:size].decode("utf-8", "replace")
+    start = b""
+    with open_unpacked(path, max_bytes=max_bytes) as source:
+        while len(start) < size and (data := source.read(START_PIECE_BYTES)):
+            start += b"".join(data.removeprefix(codecs.BOM_UTF8).split())
+    return start[:size].decode("utf-8", "replace")
 
 
-def _array(path: File, watch: Watch, most: int | None) -> Iterator[Numbered]:
+def _array_rows(path: File, watch: Watch, max_bytes: int | None) -> Iterator[Numbered]:
     """Yield the objects of an array that is the whole file, each with its first line."""
-    with open_unpacked(path, watch, most) as source:
+    with open_unpacked(path, watch, max_bytes) as source:
         pieces = JsonPieces(source)
         for number, where in enumerate(pieces.items(), 1):
             yield number, where, _object(path, where, pieces.value())
@@ -100,10 +102,10 @@ def _array(path: File, watch: Watch, most: int | None) -> Iterator[Numbered]:
 
 
 def _held_rows(
-    path: File, watch: Watch, most: int | None, holds: Sequence[str]
+    path: File, watch: Watch, max_bytes: int | None, holds: Sequence[str]
 ) -> Iterator[Numbered]:
     """Yield the objects of the first array of rows in the file's only object."""
-    with open_unpacked(path, watch, most) as source:
+    with open_unpacked(path, watch, max_bytes) as source:
         pieces, number = JsonPieces(source), 0
         for key in pieces.keys():
             if number or key not in holds or not pieces.opens_objects():
@@ -114,9 +116,9 @@ def _held_rows(
         _at_end(pieces, f"line {pieces.line()}", "the object")
 
 
-def _spread(path: File, watch: Watch, most: int | None) -> Iterator[Numbered]:
+def _spread_rows(path: File, watch: Watch, max_bytes: int | None) -> Iterator[Numbered]:
     """Yield objects that span several lines, one after another, each with its first line."""
-    with open_unpacked(path, watch, most) as source:
+    with open_unpacked(path, watch, max_bytes) as source:
         pieces, number = JsonPieces(source), 0
         while pieces.next():
             number, where = number + 1, f"line {pieces.line()}"
@@ -128,29 +130,31 @@ HELD_ROWS = "an object that holds rows"
 SPREAD_ROWS = "an object over several lines"
 
 
-def _form(path: File, watch: Watch, most: int | None, holds: Sequence[str]) -> str:
+def _form(path: File, watch: Watch, max_bytes: int | None, holds: Sequence[str]) -> str:
     """Return the form of a file that begins with an object.
 
     The object holds the rows if it is the whole file. If it ends on its first line, there is one
     object a line. Progress is reported as nothing read.
     """
-    with open_unpacked(path, watch.part(0.0, 0.0), most) as source:
-        pieces, holds_row_list, of_a_row = JsonPieces(source), False, False
+    with open_unpacked(path, watch.part(0.0, 0.0), max_bytes) as source:
+        pieces, holds_row_list, has_row_key = JsonPieces(source), False, False
         pieces.next()
-        begins = pieces.line()
+        first_line = pieces.line()
         for key in pieces.keys():
             holds_row_list = holds_row_list or (key in holds and pieces.opens_objects())
-            of_a_row = of_a_row or key in ROW_KEYS
+            has_row_key = has_row_key or key in ROW_KEYS
             if pieces.next() != "[":
                 pieces.value()
                 continue
             for _ in pieces.items():
-                if holds_row_list and (pieces.line() > begins or pieces.count() > MAX_LINE_BYTES):
+                if holds_row_list and (
+                    pieces.line() > first_line or pieces.count() > MAX_LINE_BYTES
+                ):
                     return HELD_ROWS  # it is longer than a row on one line may be
                 pieces.value()
-        if pieces.line() > begins:
+        if pieces.line() > first_line:
             return HELD_ROWS if holds_row_list else SPREAD_ROWS
-        return HELD_ROWS if holds_row_list and not of_a_row and not pieces.next() else LINE_ROWS
+        return HELD_ROWS if holds_row_list and not has_row_key and not pieces.next() else LINE_ROWS
 
 
 def _at_end(pieces: JsonPieces, where: str, what: str) -> None:
@@ -174,7 +178,7 @@ def _object(file: File, where: str, value: Any) -> dict[str, Any]:
     return value
 
 
-def _parsed(file: File, line: int, text: str) -> Any:
+def _parse(file: File, line: int, text: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:

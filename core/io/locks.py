@@ -48,10 +48,10 @@ def hold_change_lock(file: Path, patience: float = LOCK_PATIENCE_SECONDS) -> Ite
     another process holds the lock for more than `patience` seconds, or the folder cannot be
     written.
     """
-    begun = time.monotonic()
+    start = time.monotonic()
 
     def busy() -> None:
-        if time.monotonic() - begun > patience:
+        if time.monotonic() - start > patience:
             raise StoreError(
                 f"Another process has been writing {file.name} for {patience:g} seconds; try "
                 "again when it is done."

@@ -16,5 +16,5 @@ def no_device(name: str) -> str:
     >>> no_device("aux"), no_device("Con.trec"), no_device("auxiliary")
     ('aux-1', 'Con-1.trec', 'auxiliary')
     """
-    found = DEVICE_NAME.match(name)
-    return f"{found[0]}-1{name[found.end() :]}" if found else name
+    match = DEVICE_NAME.match(name)
+    return f"{match[0]}-1{name[match.end() :]}" if match else name

@@ -22,16 +22,16 @@ Make = Callable[[Any], Any]
 class PlainWriter:
     """Converts values to plain data. Subclasses define how their own types are written."""
 
-    def fields(self, made: Any) -> dict[str, Any]:
+    def fields(self, instance: Any) -> dict[str, Any]:
         """Return the fields of a dataclass that are not at their default."""
-        plain = {}
-        for key, field in _saved_fields(made.__class__).items():
-            value = getattr(made, field.name)
+        data = {}
+        for key, field in _saved_fields(instance.__class__).items():
+            value = getattr(instance, field.name)
             if value is not field.default and (
                 type(value) is not type(field.default) or value != field.default
             ):
-                plain[key] = self.value(value)
-        return plain
+                data[key] = self.value(value)
+        return data
 
     def value(self, value: Any) -> Any:
         """Return a value as plain data.
@@ -61,68 +61,68 @@ class PlainReader:
     Parameters
     ----------
     special : readers of types that are saved in a form of their own.
-    earlier : present field names by their earlier names.
+    old_names : present field names by their earlier names.
     strict : refuse keys that are no fields.
     """
 
     def __init__(
         self,
         special: Mapping[Any, Make] | None = None,
-        earlier: Mapping[str, str] | None = None,
+        old_names: Mapping[str, str] | None = None,
         strict: bool = False,
     ):
-        self._special, self._earlier, self._strict = special or {}, earlier or {}, strict
+        self._special, self._old_names, self._strict = special or {}, old_names or {}, strict
         self._makers: dict[Any, Make] = {}
 
-    def fields(self, cls: Any, saved: Mapping[str, Any], **given: Any) -> Any:
+    def fields(self, cls: Any, data: Mapping[str, Any], **given: Any) -> Any:
         """Return a dataclass made from its saved fields. Those that are `given` are not read."""
         saved_fields = _saved_fields(cls)
         arguments = dict(given)
-        for key, value in saved.items():
-            field = saved_fields.get(self._earlier.get(key, key))
+        for key, value in data.items():
+            field = saved_fields.get(self._old_names.get(key, key))
             if field is None and self._strict:
                 raise ValueError(f"{cls.__name__} has no field {key!r}")
             if field is not None and field.name not in given:
                 arguments[field.name] = self.value(_hints(cls)[field.name], value)
         return cls(**arguments)
 
-    def value(self, hint: Any, saved: Any) -> Any:
+    def value(self, hint: Any, data: Any) -> Any:
         """Return a value of the type `hint`."""
         maker = self._makers.get(hint)
         if maker is None:
             maker = self._makers[hint] = self._special.get(hint) or self._maker(hint)
-        return maker(saved)
+        return maker(data)
 
     def _maker(self, hint: Any) -> Make:
         """Return a function that makes values of a type from plain data."""
         origin, parts = typing.get_origin(hint), typing.get_args(hint)
         if origin in (typing.Union, types.UnionType):
             (other,) = (part for part in parts if part is not type(None))
-            return lambda saved: None if saved is None else self.value(other, saved)
+            return lambda data: None if data is None else self.value(other, data)
         if hint is Any:
             return _tuples
         if origin is tuple:
-            return lambda saved: self._tuple(parts, saved)
+            return lambda data: self._tuple(parts, data)
         if isinstance(origin, type) and issubclass(origin, Mapping):
-            return lambda saved: {
-                self.value(parts[0], key): self.value(parts[1], item) for key, item in saved.items()
+            return lambda data: {
+                self.value(parts[0], key): self.value(parts[1], item) for key, item in data.items()
             }
         if isinstance(hint, type) and dataclasses.is_dataclass(hint):
-            return lambda saved: self.fields(hint, saved)
+            return lambda data: self.fields(hint, data)
         if origin is typing.Literal:
-            return lambda saved: _checked(saved, saved in parts)
+            return lambda data: _require(data, data in parts)
         if hint is float:
             # Also takes the text "inf"
-            return lambda saved: float(_checked(saved, type(saved) is not bool))
-        return lambda saved: _checked(saved, type(saved) is hint)
+            return lambda data: float(_require(data, type(data) is not bool))
+        return lambda data: _require(data, type(data) is hint)
 
-    def _tuple(self, parts: tuple[Any, ...], saved: Any) -> tuple[Any, ...]:
-        _checked(saved, isinstance(saved, list | tuple))
-        hints = [parts[0]] * len(saved) if len(parts) == 2 and parts[1] is ... else parts
-        return tuple(self.value(hint, item) for hint, item in zip(hints, saved, strict=True))
+    def _tuple(self, parts: tuple[Any, ...], data: Any) -> tuple[Any, ...]:
+        _require(data, isinstance(data, list | tuple))
+        hints = [parts[0]] * len(data) if len(parts) == 2 and parts[1] is ... else parts
+        return tuple(self.value(hint, item) for hint, item in zip(hints, data, strict=True))
 
 
-def to_plain(made: Any) -> dict[str, Any]:
+def to_plain(instance: Any) -> dict[str, Any]:
     """Return the fields of a dataclass that are not at their default, as JSON can hold them.
 
     >>> from core.io.plain_data import from_plain, to_plain
@@ -132,33 +132,33 @@ def to_plain(made: Any) -> dict[str, Any]:
     >>> from_plain(Question, {"text": "who", "answers": ["Ann"]}).answers
     ('Ann',)
     """
-    return PlainWriter().fields(made)
+    return PlainWriter().fields(instance)
 
 
-def from_plain(cls: type[DataclassT], saved: Mapping[str, Any], **given: Any) -> DataclassT:
+def from_plain(cls: type[DataclassT], data: Mapping[str, Any], **given: Any) -> DataclassT:
     """Return the dataclass saved by `to_plain` or `dataclasses.asdict`; see `PlainReader`."""
-    return _PLAIN_READER.fields(cls, saved, **given)
+    return _PLAIN_READER.fields(cls, data, **given)
 
 
 _PLAIN_READER = PlainReader()
 
 
-def _tuples(saved: Any) -> Any:
+def _tuples(data: Any) -> Any:
     """Return plain data with tuples in place of lists."""
-    return tuple(map(_tuples, saved)) if isinstance(saved, list) else saved
+    return tuple(map(_tuples, data)) if isinstance(data, list) else data
 
 
-def _checked(saved: Any, right: bool) -> Any:
-    if not right:
-        raise ValueError(f"{saved!r:.40} was not expected")
-    return saved
+def _require(value: Any, is_valid: bool) -> Any:
+    if not is_valid:
+        raise ValueError(f"{value!r:.40} was not expected")
+    return value
 
 
 @cache
 def _saved_fields(cls: type) -> dict[str, dataclasses.Field]:
     """Return the fields of a dataclass by the names under which they are saved."""
-    saved = ((field.metadata.get("saved", field.name), field) for field in dataclasses.fields(cls))
-    return {key: field for key, field in saved if key}
+    pairs = ((field.metadata.get("saved", field.name), field) for field in dataclasses.fields(cls))
+    return {key: field for key, field in pairs if key}
 
 
 @cache

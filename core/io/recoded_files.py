@@ -38,8 +38,8 @@ def as_utf8(
     source: FileSource,
     watch: Watch = NO_WATCH,
     note: Note = ignore_note,
-    named: str = "",
-    most: int | None = None,
+    encoding_name: str = "",
+    max_bytes: int | None = None,
     checks: int | None = None,
 ) -> FileSource:
     """Return a text file as UTF-8 with line feeds as line ends and no byte order mark.
@@ -49,8 +49,8 @@ def as_utf8(
     source : the file, plain or packed.
     watch : receives the share that was checked.
     note : receives a sentence on the encoding that was found.
-    named : the encoding of a file that is not UTF-8, if a person names it.
-    most : bytes that the file may unpack to.
+    encoding_name : the encoding of a file that is not UTF-8, if a person names it.
+    max_bytes : bytes that the file may unpack to.
     checks : bytes that are searched for what is not UTF-8; None for all.
 
     Raises
@@ -59,16 +59,16 @@ def as_utf8(
         As `core.io.encoding.detect_encoding` does, and for a file that is blank or no text.
     """
     name = name_without_packing(source.name)
-    with open_unpacked(source, watch, most) as stream:
+    with open_unpacked(source, watch, max_bytes) as stream:
         head = stream.read(DETECTION_SIZE_BYTES)
         check_first_bytes(name, head)
         encoding = Encoding(marked_encoding(head))
         if not encoding.name:
             other = (
-                head if may_be_other_encoding(head) else _beyond_utf8(name, head, stream, checks)
+                head if may_be_other_encoding(head) else _non_utf8_piece(name, head, stream, checks)
             )
             encoding = (
-                detect_encoding(name, detection_bytes(other), named, note)
+                detect_encoding(name, detection_bytes(other), encoding_name, note)
                 if other
                 else Encoding(UTF8)
             )
@@ -81,14 +81,14 @@ def as_utf8(
         raise BadInput(f"{name} is empty.")
     if encoding == Encoding(UTF8) and not ("\r" in beginning and "\n" not in beginning):
         return source
-    return RecodedFile(name, source, encoding, most)
+    return RecodedFile(name, source, encoding, max_bytes)
 
 
 def readable(
     path: Path,
     note: Note = ignore_note,
-    named: str = "",
-    most: int | None = None,
+    encoding_name: str = "",
+    max_bytes: int | None = None,
     strict: bool = False,
 ) -> FileSource:
     """Return a text file as UTF-8 if its encoding is certain, else unchanged.
@@ -97,16 +97,16 @@ def readable(
     UTF-8 unchanged. The other parameters are those of `as_utf8`. Raises BadInput for an unknown
     encoding.
     """
-    file, notes, encoding = DiskFile(path), list[str](), known_encoding(named)
+    file, notes, encoding = DiskFile(path), list[str](), known_encoding(encoding_name)
     try:
-        recoded = as_utf8(file, NO_WATCH, notes.append, encoding, most, CHECKED_BYTES)
+        text_file = as_utf8(file, NO_WATCH, notes.append, encoding, max_bytes, CHECKED_BYTES)
     except BadInput:
         return file
-    if strict and isinstance(recoded, RecodedFile) and recoded.encoding.errors != "strict":
+    if strict and isinstance(text_file, RecodedFile) and text_file.encoding.errors != "strict":
         return file
     for sentence in notes:
         note(sentence)
-    return recoded
+    return text_file
 
 
 @dataclass(frozen=True)
@@ -129,20 +129,20 @@ class RecodedFile:
 class _RecodedBytes(io.RawIOBase):
     """The bytes of a recoded file. Reading raises BadInput if they do not fit its encoding."""
 
-    def __init__(self, of: RecodedFile):
-        self._of, self._closing = of, ExitStack()
-        self._stream = self._closing.enter_context(open_unpacked(of.source, most=of.most))
+    def __init__(self, file: RecodedFile):
+        self._file, self._closing = file, ExitStack()
+        self._stream = self._closing.enter_context(open_unpacked(file.source, max_bytes=file.most))
         self._decode = io.IncrementalNewlineDecoder(
-            codecs.getincrementaldecoder(of.encoding.name)(of.encoding.errors), translate=True
+            codecs.getincrementaldecoder(file.encoding.name)(file.encoding.errors), translate=True
         ).decode
-        self._ready, self._passed = b"", 0
+        self._ready, self._position = b"", 0
 
     def readable(self) -> bool:
         return True
 
     def tell(self) -> int:
         """Return how many bytes of the file have been read."""
-        return self._passed
+        return self._position
 
     def readinto(self, buffer) -> int:
         while not self._ready:
@@ -151,9 +151,9 @@ class _RecodedBytes(io.RawIOBase):
                 self._ready = self._decode(data, not data).encode("utf-8", "replace")
             except UnicodeDecodeError as error:
                 raise not_so_encoded(
-                    self._of.name, self._of.encoding.name, self._passed + error.start
+                    self._file.name, self._file.encoding.name, self._position + error.start
                 ) from None
-            self._passed += len(data)
+            self._position += len(data)
             if not data:
                 break
         size = min(len(buffer), len(self._ready))
@@ -165,21 +165,21 @@ class _RecodedBytes(io.RawIOBase):
         super().close()
 
 
-def _beyond_utf8(name: str, head: bytes, stream: UnpackedBytes, checks: int | None) -> bytes:
+def _non_utf8_piece(name: str, head: bytes, stream: UnpackedBytes, checks: int | None) -> bytes:
     """Return the first piece of a text that is not UTF-8; empty if there is none.
 
     Only the first `checks` bytes are searched. `head` is the beginning, which is already read.
     Raises BadInput for zeros.
     """
-    decode, before, data = codecs.getincrementaldecoder(UTF8)().decode, b"", head
-    looked_at = 0
-    while (data or before) and (checks is None or looked_at < checks):
-        looked_at += len(data)
+    decode, previous, data = codecs.getincrementaldecoder(UTF8)().decode, b"", head
+    position = 0
+    while (data or previous) and (checks is None or position < checks):
+        position += len(data)
         if b"\0" in data:
             raise no_text(name)
         try:
             decode(data, not data)
         except UnicodeDecodeError:
-            return before[before.rfind(b"\n") + 1 :] + data  # from the beginning of its line
-        before, data = data, stream.read(RECODED_PIECE_BYTES) if data else b""
+            return previous[previous.rfind(b"\n") + 1 :] + data  # from the beginning of its line
+        previous, data = data, stream.read(RECODED_PIECE_BYTES) if data else b""
     return b""

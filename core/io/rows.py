@@ -193,10 +193,10 @@ class RowFile:
                 return self.save(table, rows, columns, database)
         rows = list(rows)
         if database.saves and rows:
-            named = f" ({', '.join(columns)})" if columns else ""
+            column_list = f" ({', '.join(columns)})" if columns else ""
             with self.errors(), transaction(database):
                 database.executemany(
-                    f"INSERT OR REPLACE INTO {table}{named} VALUES ({_marks(rows[0])})", rows
+                    f"INSERT OR REPLACE INTO {table}{column_list} VALUES ({_marks(rows[0])})", rows
                 )
 
     @contextmanager
@@ -224,7 +224,7 @@ class RowFile:
                 pass
             for file in (
                 self.file,
-                *(self.file.with_name(f"{self.file.name}-{beside}") for beside in ("wal", "shm")),
+                *(self.file.with_name(f"{self.file.name}-{suffix}") for suffix in ("wal", "shm")),
             ):
                 file.unlink(missing_ok=True)
 
@@ -236,32 +236,32 @@ class RowFile:
             )
         if why := why_unsaved(error):
             return why
-        left = "The file was left as it is; move it away to start with an empty one."
+        advice = "The file was left as it is; move it away to start with an empty one."
         return (
-            f"{self._those()} cannot be used "
-            f"({error}){'; remove that file to start anew.' if self.schema.again else f'. {left}'}"
+            f"{self._subject()} cannot be used "
+            f"({error}){'; remove that file to start anew.' if self.schema.again else f'. {advice}'}"
         )
 
-    def _those(self) -> str:
+    def _subject(self) -> str:
         return f"{self.schema.what[:1].upper()}{self.schema.what[1:]} in {self.file}"
 
     def _prepare(self, database: SqliteDatabase) -> None:
-        if not self._known(database):
+        if not self._has_tables(database):
             write_ahead(database)
             with transaction(database):
-                if not self._known(database):
+                if not self._has_tables(database):
                     for statement in self.schema.statements:
                         database.execute(statement)
                     database.execute(f"PRAGMA application_id = {self.schema.application}")
                     database.execute(f"PRAGMA user_version = {self.schema.version}")
-        if self._lacking(database):
+        if self._missing_columns(database):
             with transaction(database):
-                for table, name in self._lacking(database):
+                for table, name in self._missing_columns(database):
                     database.execute(
                         f"ALTER TABLE {table} ADD COLUMN {name} {self.schema.later[table][name]}"
                     )
 
-    def _lacking(self, database: SqliteDatabase) -> list[tuple[str, str]]:
+    def _missing_columns(self, database: SqliteDatabase) -> list[tuple[str, str]]:
         """Return the later columns that are still missing, each with its table."""
         table_columns = {
             table: {column[1] for column in database.execute(f"PRAGMA table_info({table})")}
@@ -274,7 +274,7 @@ class RowFile:
             if name not in table_columns[table]
         ]
 
-    def _known(self, database: SqliteDatabase) -> bool:
+    def _has_tables(self, database: SqliteDatabase) -> bool:
         """Return whether the tables exist.
 
         The tables are counted before the header is read: when tables are seen, their maker has
@@ -292,7 +292,7 @@ class RowFile:
             )
         if version > self.schema.version:
             raise StoreError(
-                f"{self._those()} were written by a newer Hopscope; update this one to open them."
+                f"{self._subject()} were written by a newer Hopscope; update this one to open them."
             )
         return bool(tables) or 0 != application == self.schema.application
 
@@ -300,10 +300,10 @@ class RowFile:
 def _identity(file: Path) -> tuple[int, int]:
     """Return the device and inode of a file; zeros if there is none."""
     try:
-        known = os.stat(file)
+        stat = os.stat(file)
     except OSError:
         return 0, 0
-    return known.st_dev, known.st_ino
+    return stat.st_dev, stat.st_ino
 
 
 @contextmanager
@@ -325,11 +325,11 @@ def select_by_keys(
 
     Keys without a row are skipped.
     """
-    asked = list(keys)
-    for start in range(0, len(asked), KEYS_PER_QUERY):
-        some = asked[start : start + KEYS_PER_QUERY]
+    key_list = list(keys)
+    for start in range(0, len(key_list), KEYS_PER_QUERY):
+        batch = key_list[start : start + KEYS_PER_QUERY]
         yield from database.execute(
-            f"SELECT {', '.join(columns)} FROM {table} WHERE key IN ({_marks(some)})", some
+            f"SELECT {', '.join(columns)} FROM {table} WHERE key IN ({_marks(batch)})", batch
         )
 
 

@@ -66,14 +66,14 @@ def open_database(
     those of `sqlite3.connect`. Raises `sqlite3.Error`, and what `prepare` raises.
     """
     try:
-        database = _prepared(sqlite3.connect(file, factory=SqliteDatabase, **options), prepare)
+        database = _prepare(sqlite3.connect(file, factory=SqliteDatabase, **options), prepare)
         database.saves = os.access(file, os.W_OK) and not save_fault(file.parent)
         return database
     except sqlite3.OperationalError as error:
         if not error.sqlite_errorname.startswith(UNWRITABLE_CODES):
             raise
     try:
-        database = _prepared(_as_it_is(file, options), prepare)
+        database = _prepare(_open_unchanged(file, options), prepare)
     except OSError as error:
         raise sqlite3.OperationalError(f"{error.strerror or error}") from None
     database.saves = False
@@ -81,9 +81,7 @@ def open_database(
     return database
 
 
-def _prepared(
-    database: SqliteDatabase, prepare: Callable[[SqliteDatabase], None]
-) -> SqliteDatabase:
+def _prepare(database: SqliteDatabase, prepare: Callable[[SqliteDatabase], None]) -> SqliteDatabase:
     try:
         prepare(database)
     except BaseException:
@@ -92,7 +90,7 @@ def _prepared(
     return database
 
 
-def _as_it_is(file: Path, options: Mapping[str, Any]) -> SqliteDatabase:
+def _open_unchanged(file: Path, options: Mapping[str, Any]) -> SqliteDatabase:
     """Open a file without writing next to it; an empty database if there is no file.
 
     Raises OSError and `sqlite3.Error`.

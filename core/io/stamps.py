@@ -23,7 +23,7 @@ Stamp = tuple[tuple[str, int, int, int], ...]
 
 def stamp_files(files: Iterable[str | Path]) -> Stamp:
     """Return the stamp of some files."""
-    return tuple(found for file in files if (found := _stat(os.fspath(file))) is not None)
+    return tuple(stamp for file in files if (stamp := _stat(os.fspath(file))) is not None)
 
 
 def stamp_tree(folder: str | Path) -> Stamp:
@@ -48,11 +48,11 @@ def stamp_subfolder_files(folder: Path, name: str) -> list[tuple[Path, Stamp]]:
     """
     try:
         with os.scandir(folder) as entries:
-            beside = sorted(entry.name for entry in entries)
+            folders = sorted(entry.name for entry in entries)
     except OSError:
         return []
-    files = (os.path.join(folder, one, name) for one in beside)
-    return [(Path(file), (found,)) for file in files if (found := _stat(file)) is not None]
+    files = (os.path.join(folder, one, name) for one in folders)
+    return [(Path(file), (stamp,)) for file in files if (stamp := _stat(file)) is not None]
 
 
 def _stat(file: str) -> tuple[str, int, int, int] | None:
@@ -67,23 +67,23 @@ class StampedCache(Generic[ValueT]):
     """At most `size` values by key, each with the stamp of its files. Safe between threads."""
 
     def __init__(self, size: int = 256):
-        self._known: LRUCache[Hashable, tuple[Stamp, ValueT]] = LRUCache(size)
+        self._entries: LRUCache[Hashable, tuple[Stamp, ValueT]] = LRUCache(size)
         self._lock = threading.Lock()
 
-    def of(self, key: Hashable, made_of: Stamp, make: Callable[[], ValueT]) -> ValueT:
+    def of(self, key: Hashable, stamp: Stamp, make: Callable[[], ValueT]) -> ValueT:
         """Return the value of a key, made anew if it is unknown or its files changed.
 
-        `made_of` is taken before the value is made, so a change meanwhile is seen at the next call.
+        `stamp` is taken before the value is made, so a change meanwhile is seen at the next call.
         A file that changed within `TICK_NANOSECONDS` may change again with the same time, so its
         value is not kept. Raises what `make` raises, which is not remembered.
         """
         with self._lock:
-            known = self._known.get(key)
-        if known is not None and known[0] == made_of:
-            return known[1]
+            entry = self._entries.get(key)
+        if entry is not None and entry[0] == stamp:
+            return entry[1]
         now = time.time_ns()
         value = make()
-        if all(abs(now - changed) > TICK_NANOSECONDS for *_, changed in made_of):
+        if all(abs(now - mtime) > TICK_NANOSECONDS for *_, mtime in stamp):
             with self._lock:
-                self._known[key] = (made_of, value)
+                self._entries[key] = (stamp, value)
         return value

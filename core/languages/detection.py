@@ -61,25 +61,25 @@ class Detection:
     @property
     def name(self) -> str:
         """The language's name; English where none was found, as it is the default."""
-        known = language(self.code or ENGLISH)
-        return known.name if known is not None else self.code
+        entry = language(self.code or ENGLISH)
+        return entry.name if entry is not None else self.code
 
     def words(self) -> str:
         """Return the language in a few words.
 
         Examples are “German”, “German, with 30 % English” and “German, as chosen”.
         """
-        known = language(self.code)
-        if known is None:
+        entry = language(self.code)
+        if entry is None:
             return "not recognised, read as English"
         if self.chosen:
-            return f"{known.name}, as chosen"
+            return f"{entry.name}, as chosen"
         more = [
             f"{100 * share:.0f} % {languages()[code].name}"
             for code, share in self.others.items()
             if code in languages()
         ]
-        return f"{known.name}, with {' and '.join(more)}" if more else known.name
+        return f"{entry.name}, with {' and '.join(more)}" if more else entry.name
 
 
 def detect_language(texts: Sequence[str]) -> Detection:
@@ -108,8 +108,8 @@ def detect_language(texts: Sequence[str]) -> Detection:
 def _pieces(texts: Sequence[str]) -> Iterator[str]:
     """Yield pieces from texts spread over a list; several from each text if there are few."""
     each = max(1, DETECTION.sample_pieces // max(1, len(texts)))
-    for at in range(0, len(texts), max(1, -(-len(texts) // DETECTION.sample_pieces))):
-        text = texts[at]
+    for index in range(0, len(texts), max(1, -(-len(texts) // DETECTION.sample_pieces))):
+        text = texts[index]
         step = max(DETECTION.piece_letters, len(text) // each)
         yield from (
             text[start : start + DETECTION.piece_letters]
@@ -141,7 +141,7 @@ def language_of(text: str, in_doubt: bool = True) -> str:
     has no language.
     """
     text = text[: DETECTION.max_examined_letters]
-    candidates = _written_in(_script(text))
+    candidates = _script_languages(_script(text))
     if len(candidates) < 2:
         return candidates[0].code if candidates else ""
     words = [
@@ -157,33 +157,36 @@ def language_of(text: str, in_doubt: bool = True) -> str:
     first, second = sorted(shares.values(), reverse=True)[:2]
     if first >= DETECTION.min_function_word_share and first >= DETECTION.min_share_ratio * second:
         return max(shares, key=lambda code: shares[code])
-    return _by_confidence(text, len(words), shares) if in_doubt else ""
+    return _confident_language(text, len(words), shares) if in_doubt else ""
 
 
 def _asking_language(words: Sequence[str], candidates: Sequence[Language]) -> str:
     """Return the one language whose question word begins a question; empty if it is not one."""
     if not DETECTION.min_detector_words <= len(words) <= DETECTION.max_question_words:
         return ""
-    codes = _asked_in(words[0], candidates)
+    codes = _asking_codes(words[0], candidates)
     return codes[0] if len(codes) == 1 else ""
 
 
-def _by_confidence(text: str, n_words: int, shares: Mapping[str, float]) -> str:
+def _confident_language(text: str, n_words: int, shares: Mapping[str, float]) -> str:
     """Return the language that leads clearly by confidence and share of function words."""
     confidences = _confidences(text) if n_words >= DETECTION.min_detector_words else {}
     scores = {
         code: confidences.get(code, 0.0) + DETECTION.function_word_weight * share
         for code, share in shares.items()
     }
-    (best, most), (_, next_most) = sorted(scores.items(), key=lambda one: (-one[1], one[0]))[:2]
+    (best, top_score), (_, next_score) = sorted(scores.items(), key=lambda one: (-one[1], one[0]))[
+        :2
+    ]
     is_trusted = shares[best] or n_words >= DETECTION.min_trusted_words
     leads_clearly = (
-        most >= DETECTION.min_language_score and most - next_most >= DETECTION.min_score_lead
+        top_score >= DETECTION.min_language_score
+        and top_score - next_score >= DETECTION.min_score_lead
     )
     return best if is_trusted and leads_clearly else ""
 
 
-def _asked_in(word: str, candidates: Sequence[Language]) -> list[str]:
+def _asking_codes(word: str, candidates: Sequence[Language]) -> list[str]:
     """Return the languages in which a word asks a question.
 
     If it is a function word of other languages, these are included, as the word is ambiguous.
@@ -207,7 +210,7 @@ def _script(text: str) -> str:
     return script_of(text)
 
 
-def _written_in(script: str) -> list[Language]:
+def _script_languages(script: str) -> list[Language]:
     return [one for one in languages().values() if one.script == script] if script else []
 
 

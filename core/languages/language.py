@@ -93,8 +93,8 @@ def language(code: str) -> Language | None:
 
 def name_of(code: str) -> str:
     """Return the name of a language; the code itself where it is unknown."""
-    known = language(code)
-    return known.name if known is not None else code
+    entry = language(code)
+    return entry.name if entry is not None else code
 
 
 def known_code(text: str) -> str:
@@ -106,14 +106,14 @@ def known_code(text: str) -> str:
     >>> known_code("German"), known_code("ZH")
     ('de', 'zh')
     """
-    lowered = text.strip().casefold()
+    key = text.strip().casefold()
     by_name = {one.name.casefold(): code for code, one in languages().items()}
-    if lowered in languages():
-        return lowered
-    if lowered not in by_name:
+    if key in languages():
+        return key
+    if key not in by_name:
         codes_and_names = [*languages(), *(one.name for one in languages().values())]
         raise BadParameter(
             f"“{shorten(text)}” is no language that is known here; give a code such as "
             f"de.{nearest(text, codes_and_names)}"
         )
-    return by_name[lowered]
+    return by_name[key]

@@ -57,5 +57,5 @@ def script_of(text: str) -> str:
         and counts["Kana"] >= MIN_KANA_SHARE * total
     ):
         return "Kana"
-    name, most = max(counts.items(), key=lambda one: one[1], default=("", 0))
-    return name if 2 * most >= total and total else ""
+    name, top_count = max(counts.items(), key=lambda one: one[1], default=("", 0))
+    return name if 2 * top_count >= total and total else ""

@@ -142,9 +142,9 @@ def plain_signs(text: str) -> str:
     """
     if text.isascii():
         return text.replace("`", "'")
-    text = unicodedata.normalize("NFC", _replaced(text, invisible=True))
-    text = SUBSCRIPT_NUMBER.sub(lambda found: found[0].translate(SUBSCRIPTS), text)
-    text = _replaced(MIXED_NUMBER.sub(" ", OPTIONAL_MARKS.sub("", text)))
+    text = unicodedata.normalize("NFC", _replace_signs(text, invisible=True))
+    text = SUBSCRIPT_NUMBER.sub(lambda match: match[0].translate(SUBSCRIPTS), text)
+    text = _replace_signs(MIXED_NUMBER.sub(" ", OPTIONAL_MARKS.sub("", text)))
     return text.replace("\u0e4d\u0e32", "\u0e33").replace("\u0ecd\u0eb2", "\u0eb3")
 
 
@@ -157,20 +157,20 @@ def fold_with_places(text: str) -> tuple[str, Sequence[int]]:
     """
     if text.isascii():
         return fold(text), range(len(text) + 1)
-    letters, places = list[str](), list[int]()
+    letters, indices = list[str](), list[int]()
     for cluster in LETTER_CLUSTER.finditer(text):
         folded = fold(cluster[0])
         letters.append(folded)
-        places.extend([cluster.start()] * len(folded))
-    return "".join(letters), [*places, len(text)]
+        indices.extend([cluster.start()] * len(folded))
+    return "".join(letters), [*indices, len(text)]
 
 
-def end_place(places: Sequence[int], end: int) -> int:
+def end_place(indices: Sequence[int], end: int) -> int:
     """Return the index in a text at which the folded character before `end` ends."""
-    last = places[end - 1]
-    while places[end] == last:
+    last = indices[end - 1]
+    while indices[end] == last:
         end += 1
-    return places[end]
+    return indices[end]
 
 
 def unaccented(text: str) -> str:
@@ -196,11 +196,11 @@ def written_forms(name: str) -> list[str]:
     >>> written_forms("Ann"), written_forms("O'Neil"), len(written_forms("Jo’Ann Stone–Hill"))
     (['Ann'], ["O'Neil", 'O’Neil'], 6)
     """
-    plain = unicodedata.normalize("NFC", plain_signs(name))
+    plain_name = unicodedata.normalize("NFC", plain_signs(name))
     forms = [name]
     for apostrophe in "'’":
         for dash in "-\u2011–":
-            form = plain.replace("'", apostrophe).replace("-", dash)
+            form = plain_name.replace("'", apostrophe).replace("-", dash)
             forms += [form, unicodedata.normalize("NFD", form)]
     return list(dict.fromkeys(forms))
 
@@ -215,7 +215,7 @@ def name_key(name: str) -> str:
     >>> name_key("The “Spider–Rock”, No. 2"), name_key("C++"), name_key("1984.0"), name_key("3.5")
     ('the spiderrock no 2', 'c++', '1984', '3.5')
     """
-    return " ".join(_bare(name, NAME_PUNCTUATION).split())
+    return " ".join(_strip_marks(name, NAME_PUNCTUATION).split())
 
 
 def normalize(text: str) -> str:
@@ -234,7 +234,7 @@ def normalize(text: str) -> str:
 
 
 def _normalize(text: str) -> str:
-    return " ".join(ARTICLE_PATTERN.sub(" ", _bare(text, PUNCTUATION)).split())
+    return " ".join(ARTICLE_PATTERN.sub(" ", _strip_marks(text, PUNCTUATION)).split())
 
 
 _normalized_name = lru_cache(1 << 16)(_normalize)
@@ -256,7 +256,7 @@ def answer_words(text: str) -> list[str]:
     return [piece for word in words for piece in UNSPACED_WORD.findall(word)]
 
 
-def contains_text(text: str, wanted: str) -> bool:
+def contains_text(text: str, answer: str) -> bool:
     """Return whether a normalised text contains a normalised answer.
 
     A number is not found within another one: 12 is neither in 2012 nor in 12.5.
@@ -266,13 +266,13 @@ def contains_text(text: str, wanted: str) -> bool:
     ...  contains_text("10⁶", "10"))
     (True, False, False, False)
     """
-    at = text.find(wanted)
-    if at < 0 or not (wanted[:1].isdigit() or wanted[-1:].isdigit()):
-        return at >= 0
-    while at >= 0:
-        if not _number_continues(text, at, at + len(wanted)):
+    start = text.find(answer)
+    if start < 0 or not (answer[:1].isdigit() or answer[-1:].isdigit()):
+        return start >= 0
+    while start >= 0:
+        if not _number_continues(text, start, start + len(answer)):
             return True
-        at = text.find(wanted, at + 1)
+        start = text.find(answer, start + 1)
     return False
 
 
@@ -288,29 +288,29 @@ def contains_words(text: str, words: str) -> bool:
 
 
 @lru_cache(1 << 10)
-def row_pattern(wanted: str) -> str:
+def row_pattern(answer: str) -> str:
     """Return an RE2 pattern that finds every text in which `contains_text` finds a normalised
     answer.
 
     It may find others. Case has to be ignored. It looks for the longest word, with any characters
     between its letters. It is empty where the answer has no letter.
     """
-    words = ("".join(filter(str.isalnum, word)) for word in wanted.split())
+    words = ("".join(filter(str.isalnum, word)) for word in answer.split())
     word = max(words, key=len, default="")[:MAX_PATTERN_LETTERS]
     forms, letter_groups = _forms()
     optional = {
-        at + further
-        for at in range(len(word))
+        index + offset
+        for index in range(len(word))
         for size in (2, 3, 4)
-        if word[at : at + size] in letter_groups
-        for further in range(1, size)
+        if word[index : index + size] in letter_groups
+        for offset in range(1, size)
     }
     parts = []
-    for at, letter in enumerate(word):
+    for index, letter in enumerate(word):
         base = unicodedata.normalize("NFD", letter)[0]
         several_forms = "".join(sorted({*forms.get(letter, ""), *forms.get(base, "")}))
         kind = f"[{letter}{base}{several_forms}]"
-        parts.append(f"{kind}?" if at in optional else kind)
+        parts.append(f"{kind}?" if index in optional else kind)
     return BETWEEN_LETTERS.join(parts)
 
 
@@ -318,45 +318,47 @@ def row_pattern(wanted: str) -> str:
 def _forms() -> tuple[dict[str, str], frozenset[str]]:
     """Return the characters that are read as each letter, and the read forms of several letters."""
     forms_by_letter = {
-        digit: [raised, low]
-        for digit, raised, low in zip(PLAIN_DIGITS, RAISED_DIGITS, LOWERED_DIGITS)
+        digit: [superscript, subscript]
+        for digit, superscript, subscript in zip(PLAIN_DIGITS, RAISED_DIGITS, LOWERED_DIGITS)
     }
     forms_by_letter |= {
-        raised: [digit] for digit, raised in zip(PLAIN_DIGITS, RAISED_DIGITS)
+        superscript: [digit] for digit, superscript in zip(PLAIN_DIGITS, RAISED_DIGITS)
     }  # 10^6 is 10⁶
     letter_groups = set()
     for code in range(0x80, 0x1F200):
         sign = chr(code)
-        decomposed = unicodedata.decomposition(sign).startswith("<")
-        if not (decomposed or sign in PLAIN_SIGNS or sign.casefold() != sign or sign.isdecimal()):
+        is_decomposed = unicodedata.decomposition(sign).startswith("<")
+        if not (
+            is_decomposed or sign in PLAIN_SIGNS or sign.casefold() != sign or sign.isdecimal()
+        ):
             continue
-        read = "".join(filter(str.isalnum, fold(sign)))
-        if len(read) > 1:
-            letter_groups.add(read)
-        for letter in read:
+        letters = "".join(filter(str.isalnum, fold(sign)))
+        if len(letters) > 1:
+            letter_groups.add(letters)
+        for letter in letters:
             forms_by_letter.setdefault(letter, []).append(sign)
     return {letter: "".join(signs) for letter, signs in forms_by_letter.items()}, frozenset(
         letter_groups
     )
 
 
-def _bare(text: str, punctuation: dict[int, int | None]) -> str:
+def _strip_marks(text: str, punctuation: dict[int, int | None]) -> str:
     """Return a folded text without punctuation, its numbers written in one way."""
     if not text.isascii():
         text = fold(THIN_GROUP_SPACE.sub(",", text))
     else:
         text = text.lower()
-    marked = MARKED_DIGIT.search(text) is not None
-    if marked:
+    has_marks = MARKED_DIGIT.search(text) is not None
+    if has_marks:
         text = _numbers(text)
-    text = text.translate(punctuation) if text.isascii() else _unpunctuated(text, punctuation)
-    if marked:
-        for sign, shown in RETAINED_SIGNS:
-            text = text.replace(sign, shown)
+    text = text.translate(punctuation) if text.isascii() else _drop_punctuation(text, punctuation)
+    if has_marks:
+        for sign, mark in RETAINED_SIGNS:
+            text = text.replace(sign, mark)
     return text
 
 
-def _unpunctuated(text: str, punctuation: dict[int, int | None]) -> str:
+def _drop_punctuation(text: str, punctuation: dict[int, int | None]) -> str:
     for sign in set(text):
         code = ord(sign)
         if (
@@ -371,7 +373,7 @@ def _unpunctuated(text: str, punctuation: dict[int, int | None]) -> str:
 def _numbers(text: str) -> str:
     """Return a folded text with numbers in one form; their marks become control characters."""
     if "^" in text:
-        text = CARET_EXPONENT.sub(lambda found: found[1].translate(SUPERSCRIPTS), text)
+        text = CARET_EXPONENT.sub(lambda match: match[1].translate(SUPERSCRIPTS), text)
     if "\n" in text:
         text = BULLET_DASH.sub(r"\1 ", text)
     text = MARKED_NUMBER.sub(_number, LEADING_POINT.sub("0.", text))
@@ -379,20 +381,20 @@ def _numbers(text: str) -> str:
     return BETWEEN_DIGITS.sub(" ", text)
 
 
-def _number(found: re.Match[str]) -> str:
+def _number(match: re.Match[str]) -> str:
     """Return digits with marks between them in one form."""
-    digits, marks = re.split(r"\D", found[0]), re.sub(r"\d", "", found[0])
-    before, last = marks[:-1], marks[-1]
+    digits, marks = re.split(r"\D", match[0]), re.sub(r"\d", "", match[0])
+    rest, last = marks[:-1], marks[-1]
     fraction = ""
-    if last in ".," and last not in before and (not before or _groups(digits[:-1], before)):
-        if before or not _groups(digits, marks):
-            fraction, digits, marks = digits[-1], digits[:-1], before
-    if not marks or _groups(digits, marks):
-        whole = "".join(digits)
+    if last in ".," and last not in rest and (not rest or _is_grouped(digits[:-1], rest)):
+        if rest or not _is_grouped(digits, marks):
+            fraction, digits, marks = digits[-1], digits[:-1], rest
+    if not marks or _is_grouped(digits, marks):
+        integer = "".join(digits)
         return (
-            whole
+            integer
             if len(fraction) < 3 and not fraction.strip("0")
-            else whole + RETAINED_POINT + fraction
+            else integer + RETAINED_POINT + fraction
         )
     if fraction or len(marks) > 1:
         parts = [*digits, fraction] if fraction else digits
@@ -403,7 +405,7 @@ def _number(found: re.Match[str]) -> str:
     return sign.join(digits)
 
 
-def _groups(digits: list[str], marks: Iterable[str]) -> bool:
+def _is_grouped(digits: list[str], marks: Iterable[str]) -> bool:
     """Return whether equal marks separate groups of three digits, or two and three as in India."""
     kinds = set(marks)
     if len(kinds) != 1 or not kinds <= {".", ",", "'"}:
@@ -420,35 +422,35 @@ def _groups(digits: list[str], marks: Iterable[str]) -> bool:
 
 def _number_continues(text: str, start: int, end: int) -> bool:
     """Return whether the number at either edge of a span is part of a longer one."""
-    if _digit(text[start]):
-        before = text[max(0, start - MINUS_CONTEXT_CHARACTERS) : start]
-        if _digit(before[-1:]) or before[-1:] == "." and _digit(before[-2:-1]):
+    if _is_digit(text[start]):
+        prefix = text[max(0, start - MINUS_CONTEXT_CHARACTERS) : start]
+        if _is_digit(prefix[-1:]) or prefix[-1:] == "." and _is_digit(prefix[-2:-1]):
             return True
-        if before[-1:] == "-" and not _digit(before[:-1].rstrip()[-1:]):
-            return before[-2:-1] in ("", " ")  # the mark is a minus
-    behind = text[end : end + 2]
-    return _digit(text[end - 1]) and (
-        _digit(behind[:1]) or behind[:1] == "." and _digit(behind[1:2])
+        if prefix[-1:] == "-" and not _is_digit(prefix[:-1].rstrip()[-1:]):
+            return prefix[-2:-1] in ("", " ")  # the mark is a minus
+    suffix = text[end : end + 2]
+    return _is_digit(text[end - 1]) and (
+        _is_digit(suffix[:1]) or suffix[:1] == "." and _is_digit(suffix[1:2])
     )
 
 
-def _digit(sign: str) -> bool:
+def _is_digit(sign: str) -> bool:
     """Return whether a character is a digit, raised and lowered ones included."""
     return bool(sign) and (sign.isdigit() or sign in "⁻⁺")
 
 
-def _replaced(text: str, invisible: bool = False) -> str:
+def _replace_signs(text: str, invisible: bool = False) -> str:
     """Return a text with its characters replaced, each kind of them at once."""
     for sign in set(text):
         if sign > "\x7f" or sign == "`":
-            plain_sign = ("" if _invisible(sign) else sign) if invisible else _plain(sign)
+            plain_sign = ("" if _is_invisible(sign) else sign) if invisible else _plain_sign(sign)
             if plain_sign != sign:
                 text = text.replace(sign, plain_sign)
     return text
 
 
 @lru_cache(1 << 16)
-def _invisible(sign: str) -> bool:
+def _is_invisible(sign: str) -> bool:
     """Return whether a character shows nothing: joiners, direction marks, variants of letters."""
     code = ord(sign)
     return (
@@ -461,7 +463,7 @@ def _invisible(sign: str) -> bool:
 
 
 @lru_cache(1 << 16)
-def _plain(sign: str) -> str:
+def _plain_sign(sign: str) -> str:
     """Return the common form of a character, apart from case."""
     if sign in PLAIN_SIGNS:
         return PLAIN_SIGNS[sign]
@@ -482,4 +484,4 @@ def _plain(sign: str) -> str:
         return sign
     if category == "No" and kind != "<fraction>":
         return sign
-    return "".join(map(_plain, (chr(int(code, 16)) for code in codes)))
+    return "".join(map(_plain_sign, (chr(int(code, 16)) for code in codes)))

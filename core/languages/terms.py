@@ -52,12 +52,12 @@ def search_terms(text: str, code: str = "") -> list[str]:
     """
     text_words = plain_words(text)
     if SPLIT_SCRIPT_LETTER.search(text):
-        return [piece for word in text_words for piece in _cut(word)]
+        return [piece for word in text_words for piece in _split_word(word)]
     stemmer = _stemmer(code)
     return text_words if stemmer is None else [stemmer(word) for word in text_words]
 
 
-def _cut(word: str) -> list[str]:
+def _split_word(word: str) -> list[str]:
     pieces: list[str] = []
     for part in SPLIT_SCRIPT_PART.findall(word):
         pieces += (
@@ -88,19 +88,21 @@ def content_words(text: str, code: str) -> list[str]:
     return [word for word in text_words if word not in known_language.common and len(word) > 1]
 
 
-def _unspaced_words(text: str, known: Language) -> list[str]:
-    if known.code == "zh" and (cutter := _chinese()):
+def _unspaced_words(text: str, known_language: Language) -> list[str]:
+    if known_language.code == "zh" and (cutter := _chinese()):
         return [word for word in cutter.cut(text) if UNMARKED_WORD.fullmatch(word)]
     # Content words are in Chinese characters and katakana, function words in hiragana.
-    if known.code == "ja":
-        return JAPANESE_CONTENT_WORD.findall(_without_question_words(text, known))
-    return plain_words(_without_question_words(text, known))
+    if known_language.code == "ja":
+        return JAPANESE_CONTENT_WORD.findall(_without_question_words(text, known_language))
+    return plain_words(_without_question_words(text, known_language))
 
 
-def _without_question_words(text: str, known: Language) -> str:
+def _without_question_words(text: str, known_language: Language) -> str:
     """Replace question words and phrases in a text by blanks."""
     return re.sub(
-        "|".join(map(re.escape, sorted(known.asks, key=len, reverse=True))) or "$^", " ", text
+        "|".join(map(re.escape, sorted(known_language.asks, key=len, reverse=True))) or "$^",
+        " ",
+        text,
     )
 
 

@@ -19,20 +19,22 @@ MAX_SETTINGS_NAMED = 3  # most settings in a name
 
 
 def differing_parts(
-    before: Sequence[Any], now: Sequence[Any]
+    old: Sequence[Any], new: Sequence[Any]
 ) -> tuple[int, Sequence[Any], Sequence[Any]]:
     """Return the position where two rows begin to differ, and the differing part of each."""
-    old_texts, new_texts = list(map(repr, before)), list(map(repr, now))
+    old_texts, new_texts = list(map(repr, old)), list(map(repr, new))
     room = min(len(old_texts), len(new_texts))
     start = next((i for i in range(room) if old_texts[i] != new_texts[i]), room)
     room -= start
     end = next((i for i in range(room) if old_texts[-1 - i] != new_texts[-1 - i]), room)
-    return start, before[start : len(old_texts) - end], now[start : len(new_texts) - end]
+    return start, old[start : len(old_texts) - end], new[start : len(new_texts) - end]
 
 
-def changed_values(before: OperatorBase, now: OperatorBase) -> dict[str, tuple[Any, Any]]:
+def changed_values(
+    old_operator: OperatorBase, new_operator: OperatorBase
+) -> dict[str, tuple[Any, Any]]:
     """Return the parameters that differ between two operators of a class, with both values."""
-    old, new = parameter_values(before), parameter_values(now)
+    old, new = parameter_values(old_operator), parameter_values(new_operator)
     return {name: (old.get(name), new[name]) for name in new if old.get(name) != new[name]}
 
 
@@ -60,13 +62,13 @@ def changed_settings(line: OperatorLine[Any], other: OperatorLine[Any]) -> tuple
     if [*map(type, old_operators)] != [*map(type, new_operators)]:
         return ()
     changes = dict[str, None]()
-    for before, now in zip(old_operators, new_operators):
-        changed = changed_values(before, now).items()
+    for old, new in zip(old_operators, new_operators):
+        changed = changed_values(old, new).items()
         changes |= dict.fromkeys(f"{name} {_short_value(value)}" for name, (_, value) in changed)
     return tuple(changes) if len(changes) <= MAX_SETTINGS_NAMED else ()
 
 
-def change_words(before: OperatorLine[Any], now: OperatorLine[Any]) -> str:
+def change_words(old: OperatorLine[Any], new: OperatorLine[Any]) -> str:
     """Return words for the change from the first line to the second; empty if they are equal.
 
     >>> from core.lines.difference import change_words
@@ -79,7 +81,7 @@ def change_words(before: OperatorLine[Any], now: OperatorLine[Any]) -> str:
     >>> change_words(line, parse_line("EgoNetwork() >> ShortestPaths()")), change_words(line, line)
     ('without Rank', '')
     """
-    _, old_part, new_part = differing_parts(before.operators, now.operators)
+    _, old_part, new_part = differing_parts(old.operators, new.operators)
     if not new_part:
         return f"without {_titles(old_part)}" if old_part else ""
     if not old_part:
@@ -88,9 +90,9 @@ def change_words(before: OperatorLine[Any], now: OperatorLine[Any]) -> str:
         return "in another order"
     if [*map(type, old_part)] == [*map(type, new_part)]:
         return "; ".join(
-            _setting_words(*both)
-            for both in zip(old_part, new_part)
-            if repr(both[0]) != repr(both[1])
+            _setting_words(*pair)
+            for pair in zip(old_part, new_part)
+            if repr(pair[0]) != repr(pair[1])
         )
     return f"{_titles(old_part)} → {_titles(new_part)}"
 
@@ -100,14 +102,14 @@ def _short_value(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else shorten(value, MAX_VALUE_CHARACTERS)
 
 
-def _setting_words(before: OperatorBase, now: OperatorBase) -> str:
+def _setting_words(old_operator: OperatorBase, new_operator: OperatorBase) -> str:
     """Return the changed settings of one operator: `Rank: keep 32 → 8`."""
-    labels = {p.name: f"{p.label[:1].lower()}{p.label[1:]}" for p in parameters(type(now))}
+    labels = {p.name: f"{p.label[:1].lower()}{p.label[1:]}" for p in parameters(type(new_operator))}
     changed = [
         f"{labels[name]} {value_words(old)} → {value_words(new)}"
-        for name, (old, new) in changed_values(before, now).items()
+        for name, (old, new) in changed_values(old_operator, new_operator).items()
     ]
-    return f"{_titles([now])}: {', '.join(changed) or 'changed inside'}"
+    return f"{_titles([new_operator])}: {', '.join(changed) or 'changed inside'}"
 
 
 def title_of(operator: Any) -> str:

@@ -75,12 +75,12 @@ class Grammar(Generic[L]):
         if isinstance(call, ast.BinOp) and isinstance(call.op, ast.BitOr):  # a | b
             sides = [ast.keyword("first", call.left), ast.keyword("second", call.right)]
             call = ast.Call(ast.Name("Union"), [], sides)
-        named = keywords(call)
-        if named is None:
+        parts = keywords(call)
+        if parts is None:
             raise BadParameter(
                 f"“{shorten(ast.unparse(call))}” is no {self.noun} with named parameters."
             )
-        name, arguments = named
+        name, arguments = parts
         cls = self.any_class(name)
         if not issubclass(cls, Holder):
             return brick_of(make_operator(cls, literals(name, arguments)), keys)
@@ -108,9 +108,9 @@ class Grammar(Generic[L]):
         """
         classes = {key: cls for key, cls in self.operators.items() if isinstance(cls.stage, str)}
         if not isinstance(name, str) or name not in classes:
-            there = f"{where}: there" if where else "There"
+            subject = f"{where}: there" if where else "There"
             raise BadParameter(
-                f"{there} is no {self.noun} “{shorten(name)}”.{nearest(str(name), classes)}"
+                f"{subject} is no {self.noun} “{shorten(name)}”.{nearest(str(name), classes)}"
             )
         return classes[name]
 
@@ -156,11 +156,11 @@ class Grammar(Generic[L]):
         for cls in self.operators.values():
             if issubclass(cls, Holder) and isinstance(entry, Mapping) and cls.keyword() in entry:
                 rows, settings = cls.of_entry(entry, where)
-                held = {
+                row_operators = {
                     name: self._entries(row, f"{where}, {cls.row_words(name)}")
                     for name, row in rows.items()
                 }
-                return cls.holding(held, settings, where)
+                return cls.holding(row_operators, settings, where)
         stage = self._stage(entry, where)
         cls = self.operator_class(entry[stage], where)
         if cls.stage != stage:
@@ -177,15 +177,15 @@ class Grammar(Generic[L]):
         A parameter may have the name of a stage too. Raises BadParameter if the entry names no
         stage, or several.
         """
-        named = [stage for stage in self.stages if isinstance(entry, Mapping) and stage in entry]
+        stages = [stage for stage in self.stages if isinstance(entry, Mapping) and stage in entry]
         # the value of a stage is a name; a parameter `read` has a number
-        if len(named) > 1:
-            named = [stage for stage in named if isinstance(entry[stage], str)]
-        if len(named) != 1:
+        if len(stages) > 1:
+            stages = [stage for stage in stages if isinstance(entry[stage], str)]
+        if len(stages) != 1:
             raise BadParameter(
                 f"{where}: name one stage ({', '.join(self.stages)}) and its operator."
             )
-        return named[0]
+        return stages[0]
 
 
 def entries_of(operators: Iterable[Any]) -> list[dict[str, Any]]:

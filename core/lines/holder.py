@@ -62,23 +62,23 @@ class Holder(OperatorBase):
 
     @classmethod
     def of_text(
-        cls, given: Mapping[str, ast.expr]
+        cls, arguments: Mapping[str, ast.expr]
     ) -> tuple[dict[str, ast.expr | None], dict[str, Any]]:
         """Return the rows and the settings among the named expressions of a text.
 
         A row that is not written is None and means the default. Raises BadParameter.
         """
-        rest = {name: value for name, value in given.items() if name not in cls.lines}
-        settings = literals(cls.__name__, rest)
+        others = {name: value for name, value in arguments.items() if name not in cls.lines}
+        settings = literals(cls.__name__, others)
         check_names(cls, settings, cls.kind.capitalize())
-        return {name: given.get(name) for name in cls.lines}, dict(
+        return {name: arguments.get(name) for name in cls.lines}, dict(
             parameter_values(make_operator(cls, settings))
         )
 
     def entry(self, rows: Mapping[str, list[Any]]) -> dict[str, Any]:
         """Return the entry of a TOML row, from the entries of the rows."""
-        held = list(rows.values())
-        return {self.keyword(): held if len(held) > 1 else held[0], **self.settings()}
+        entries = list(rows.values())
+        return {self.keyword(): entries if len(entries) > 1 else entries[0], **self.settings()}
 
     @classmethod
     def of_entry(

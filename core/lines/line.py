@@ -31,7 +31,7 @@ class OperatorLine(Generic[O]):
 
     @staticmethod
     @abstractmethod
-    def unfit(before: Iterable[Any], operator: Any) -> str | None:
+    def unfit(previous: Iterable[Any], operator: Any) -> str | None:
         """Return why an operator cannot follow those before it, or None if it can."""
 
     def __rshift__(self, other: O | OperatorLine[O]) -> Self:

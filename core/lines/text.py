@@ -42,7 +42,7 @@ def keywords(call: ast.expr) -> tuple[str, dict[str, ast.expr]] | None:
     return call.func.id, arguments
 
 
-def literals(name: str, given: Mapping[str, ast.expr]) -> dict[str, Any]:
+def literals(name: str, arguments: Mapping[str, ast.expr]) -> dict[str, Any]:
     """Return the values of expressions, which must be literals.
 
     Raises BadParameter for any other expression.
@@ -53,7 +53,7 @@ def literals(name: str, given: Mapping[str, ast.expr]) -> dict[str, Any]:
     {'x': 1}
     """
     values_by_name: dict[str, Any] = {}
-    for key, expression in given.items():
+    for key, expression in arguments.items():
         try:
             values_by_name[key] = value = ast.literal_eval(expression)
             str(value).encode("utf-8")  # fails for half a surrogate pair, which is no text

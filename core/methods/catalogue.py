@@ -119,9 +119,9 @@ def catalogue() -> dict[str, Method]:
     base. Then come the person's own, the retrievers that they declared, and their finished runs.
     Unusable ones are left out; `own_file_faults` gives the reasons. Raises BadParameter.
     """
-    found = published_methods()
-    found |= {key: method for key, method in _own_methods()[0].items() if key not in found}
-    return found | _retriever_methods() | _run_methods()
+    methods = published_methods()
+    methods |= {key: method for key, method in _own_methods()[0].items() if key not in methods}
+    return methods | _retriever_methods() | _run_methods()
 
 
 def published_methods() -> dict[str, Method]:
@@ -157,13 +157,13 @@ def _own_methods() -> tuple[dict[str, Method], dict[str, str]]:
     file = own_file()
     if not file.exists():
         return {}, {}
-    known = file.stat()
-    return _read_own_methods(file, known.st_mtime_ns, known.st_size)
+    stat = file.stat()
+    return _read_own_methods(file, stat.st_mtime_ns, stat.st_size)
 
 
 @lru_cache(maxsize=8)
 def _read_own_methods(
-    file: Path, changed: int, size: int
+    file: Path, mtime: int, size: int
 ) -> tuple[dict[str, Method], dict[str, str]]:
     methods, sentences = {}, {}
     try:
@@ -264,7 +264,7 @@ def _after_their_bases(rows: Mapping[str, Method]) -> dict[str, Method]:
             )
         changes.setdefault(row.base, []).append(row)
     return {
-        row.id: row for alone in changes.get("", ()) for row in (alone, *changes.get(alone.id, ()))
+        row.id: row for base in changes.get("", ()) for row in (base, *changes.get(base.id, ()))
     }
 
 
@@ -278,38 +278,38 @@ def read_methods(file: Path) -> dict[str, Method]:
 
     Raises BadParameter that names file, row, key and the nearest valid name.
     """
-    known = file.stat()
-    return dict(_read_catalogue_file(file, known.st_mtime_ns, known.st_size))
+    stat = file.stat()
+    return dict(_read_catalogue_file(file, stat.st_mtime_ns, stat.st_size))
 
 
 @lru_cache(maxsize=32)
-def _read_catalogue_file(file: Path, changed: int, size: int) -> dict[str, Method]:
+def _read_catalogue_file(file: Path, mtime: int, size: int) -> dict[str, Method]:
     return {
         key: Method(key, **fields) for key, fields in RETRIEVAL_GRAMMAR.read(file, METHOD_FIELDS)
     }
 
 
 def find_method(
-    spec: str, known: Mapping[str, Method] | None = None, near: Collection[str] = ()
+    spec: str, methods: Mapping[str, Method] | None = None, preferred_ids: Collection[str] = ()
 ) -> Method:
     """Return the method of an id or of a line of operators as text.
 
     Parameters
     ----------
     spec : an id, or the text of a line.
-    known : the methods to search; the whole catalogue if None.
-    near : ids of methods after which a line is preferably named.
+    methods : the methods to search; the whole catalogue if None.
+    preferred_ids : ids of methods after which a line is preferably named.
 
     Raises
     ------
     BadParameter
         If there is no such method, or the text is no line.
     """
-    known = catalogue() if known is None else known
-    if spec in known:
-        return known[spec]
-    if spec.startswith(RETRIEVER_PREFIX) and f"{spec}{DOCUMENTS_SUFFIX}" in known:
-        return known[f"{spec}{DOCUMENTS_SUFFIX}"]
+    methods = catalogue() if methods is None else methods
+    if spec in methods:
+        return methods[spec]
+    if spec.startswith(RETRIEVER_PREFIX) and f"{spec}{DOCUMENTS_SUFFIX}" in methods:
+        return methods[f"{spec}{DOCUMENTS_SUFFIX}"]
     if "(" not in spec:
         if spec in _own_methods()[1]:
             raise BadParameter(_own_methods()[1][spec])
@@ -317,11 +317,13 @@ def find_method(
             declarations.find_retriever(
                 spec.removeprefix(RETRIEVER_PREFIX)
             )  # raises the fault of its declaration
-        raise BadParameter(f"There is no method “{shorten(spec)}”.{nearest(spec, known)}")
-    return method_of_line(parse_line(spec), known, near)
+        raise BadParameter(f"There is no method “{shorten(spec)}”.{nearest(spec, methods)}")
+    return method_of_line(parse_line(spec), methods, preferred_ids)
 
 
-def method_for_source(method: Method, source: AnswerSource, known: Mapping[str, Method]) -> Method:
+def method_for_source(
+    method: Method, source: AnswerSource, methods: Mapping[str, Method]
+) -> Method:
     """Return the document variant of a method, if the source is a corpus.
 
     If it has none, the method itself is returned.
@@ -335,7 +337,7 @@ def method_for_source(method: Method, source: AnswerSource, known: Mapping[str, 
     """
     if method.is_for(source):
         return method
-    return known.get(f"{method.id}{DOCUMENTS_SUFFIX}", method)
+    return methods.get(f"{method.id}{DOCUMENTS_SUFFIX}", method)
 
 
 def as_built(method: Method) -> Method:
@@ -366,29 +368,31 @@ def as_built(method: Method) -> Method:
     )
 
 
-def method_of_line(line: Line, known: Mapping[str, Method], near: Collection[str] = ()) -> Method:
+def method_of_line(
+    line: Line, methods: Mapping[str, Method], preferred_ids: Collection[str] = ()
+) -> Method:
     """Return a method for a bare line.
 
     It is the method of the catalogue with this line, if there is one. Otherwise it is named after
     a method that differs in one operator. The same operator with other parameters is preferred,
-    then one of `near`.
+    then one of `preferred_ids`.
     """
     text = repr(line)
-    for method in known.values():
+    for method in methods.values():
         if repr(method.line) == text:
             return method
-    near_ones = [
+    candidates = [
         (method, position)
-        for method in known.values()
+        for method in methods.values()
         if (position := differing_step(method.line, line)) is not None
     ]
-    if not near_ones or any(len(line.operators[at].parts()) > 1 for _, at in near_ones):
-        return _method_with_settings(text, line, known)
+    if not candidates or any(len(line.operators[index].parts()) > 1 for _, index in candidates):
+        return _method_with_settings(text, line, methods)
     base, position = min(
-        near_ones,
+        candidates,
         key=lambda pair: (
             type(pair[0].line.operators[pair[1]]) is not type(line.operators[pair[1]]),
-            pair[0].id not in near,
+            pair[0].id not in preferred_ids,
         ),
     )
     return _derived_method(
@@ -407,19 +411,19 @@ def _derived_method(base: Method, change: str, line: Line, notes: str = "") -> M
     return Method(repr(line), f"{base.name}{change}", line, notes=notes, method=in_words)
 
 
-def _method_with_settings(text: str, line: Line, known: Mapping[str, Method]) -> Method:
+def _method_with_settings(text: str, line: Line, methods: Mapping[str, Method]) -> Method:
     """Return a method named after one with the same operators and other settings.
 
     Example: `FastInsight, alpha 0.4, beta 2`.
     """
-    alike = [
+    candidates = [
         (method, settings)
-        for method in known.values()
+        for method in methods.values()
         if (settings := changed_settings(method.line, line))
     ]
-    if not alike:
+    if not candidates:
         return Method(text, "Own method", line)
-    base, settings = min(alike, key=lambda pair: len(pair[1]))
+    base, settings = min(candidates, key=lambda pair: len(pair[1]))
     return _derived_method(base, f", {', '.join(settings)}", line)
 
 

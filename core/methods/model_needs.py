@@ -25,8 +25,8 @@ def missing_models(line: Line, models, answering: bool = True) -> tuple[str, ...
     that is not declared counts as missing.
     """
     sentences = []
-    asked = line if answering else line.without("generate")
-    for name in needed_models(asked):
+    used_line = line if answering else line.without("generate")
+    for name in needed_models(used_line):
         try:
             sentences.append(models.info(name).how_to_get)
         except BadParameter as error:

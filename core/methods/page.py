@@ -98,8 +98,8 @@ def _summary(cls: type[Operator]) -> str:
 
 
 def _fields_words(cls: type[Operator]) -> str:
-    usual = cls()  # the fields that some operators read depend on their parameters
-    return f"{', '.join(usual.reads)} → {', '.join(usual.writes)}".strip()
+    operator = cls()  # the fields that some operators read depend on their parameters
+    return f"{', '.join(operator.reads)} → {', '.join(operator.writes)}".strip()
 
 
 def _value_range(parameter: Parameter) -> str:
@@ -123,17 +123,17 @@ def _methods() -> Iterator[str]:
     yield "Sources: " + "; ".join(f"[{n}] {work}" for n, work in enumerate(works, 1)) + ".\n"
     yield "| id | method | line | source |"
     yield "|---|---|---|---|"
-    described: list[Method] = []
+    full_methods: list[Method] = []
     for group, rows in groups.items():
         yield f"| **{_table_cell(group)}** | | | |"
         for group_row in rows:
-            yield _method_row(group_row, described, works)
+            yield _method_row(group_row, full_methods, works)
 
 
-def _method_row(method: Method, whole: list[Method], works: list[str]) -> str:
+def _method_row(method: Method, full_methods: list[Method], works: list[str]) -> str:
     """Return the row of a method.
 
-    The method is added to `whole` if its line is given in full.
+    The method is added to `full_methods` if its line is given in full.
     """
     source = method.paper
     for number, work in enumerate(works, 1):
@@ -147,9 +147,9 @@ def _method_row(method: Method, whole: list[Method], works: list[str]) -> str:
     ]
     if numbers_unsaid:
         heading += f" ({', '.join(numbers_unsaid)})"
-    line = min(filter(None, (_changes(base, method) for base in whole)), key=len, default="")
+    line = min(filter(None, (_changes(base, method) for base in full_methods)), key=len, default="")
     if not line:
-        whole.append(method)
+        full_methods.append(method)
         line = f"`{method.line!r}`"
     models = [f"`{one}`" for one in needed_models(method.line) if one not in USUAL_MODELS]
     unnamed_models = [model for model in models if model.strip("`") not in repr(method.line)]

@@ -51,9 +51,9 @@ def read_prompt(text: str) -> str:
             )
         return file.read_text("utf-8")
     except (OSError, ValueError) as error:
-        known = (*ANSWER_PROMPTS, *choosing_prompts())
+        names = (*ANSWER_PROMPTS, *choosing_prompts())
         raise BadInput(
-            f"“{text}” is no prompt and no file of UTF-8 text.{nearest(text, known)}"
+            f"“{text}” is no prompt and no file of UTF-8 text.{nearest(text, names)}"
         ) from error
 
 
@@ -110,11 +110,11 @@ def methods_with_prompt(
 
 
 def _operator_with_prompt(
-    operator: Operator, prompt: str, known: bool, is_chat: Callable[[str], bool]
+    operator: Operator, prompt: str, is_named: bool, is_chat: Callable[[str], bool]
 ) -> Operator:
     """Return the operator with that prompt for each of its language models that can use it."""
     if isinstance(operator, Answer | AnswerFromTables | AnswerFromPassages):
-        return _answering_with_prompt(operator, prompt, known)
+        return _answering_with_prompt(operator, prompt, is_named)
     if prompt not in choosing_prompts():
         return operator
     settings = parameter_values(operator)
@@ -130,19 +130,19 @@ def _operator_with_prompt(
 
 
 def _answering_with_prompt(
-    operator: Answer | AnswerFromTables | AnswerFromPassages, prompt: str, known: bool
+    operator: Answer | AnswerFromTables | AnswerFromPassages, prompt: str, is_named: bool
 ) -> Operator:
     template_fields = {AnswerFromTables: {"tables"}, AnswerFromPassages: {"passages"}}.get(
         type(operator)
     ) or set(operator.reads)
     if (
-        known
+        is_named
         and isinstance(operator, Answer)
         and prompt in ANSWER_PROMPTS
         and set(PROMPT_READS[prompt]) == template_fields
     ):
         return replace(operator, prompt=prompt, template="")
-    if known:
+    if is_named:
         return operator
     if placeholders_of(prompt) - {"question"} == template_fields:
         return replace(operator, template=prompt)

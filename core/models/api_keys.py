@@ -55,18 +55,18 @@ def key_for(variable: str, url: str, who: str) -> str:
             f"{who} needs a key from the variable “{variable}”; only HOPSCOPE_KEY_... are read, "
             f"such as: {KEY_VARIABLE_EXAMPLE}"
         )
-    bound, _, key = os.environ.get(variable, "").strip().partition(" ")
-    if not bound:
+    address, _, key = os.environ.get(variable, "").strip().partition(" ")
+    if not address:
         raise ModelUnavailable(
             f"{who} needs a key: set the environment variable {variable} to the server's address "
             f"and the key, as in: {KEY_VARIABLE_EXAMPLE}"
         )
-    if not key.strip() or "://" not in bound:
+    if not key.strip() or "://" not in address:
         raise ModelUnavailable(
             f"The environment variable {variable} must hold an address, a space and the key, as "
             f"in: {KEY_VARIABLE_EXAMPLE}"
         )
-    if not _covers(bound, url):
+    if not _covers(address, url):
         raise ModelUnavailable(
             f"The key in {variable} is for another address than that of {who}, and is not sent "
             "there."
@@ -121,8 +121,8 @@ def _write_private(file: Path, text: str) -> None:
     file.unlink(missing_ok=True)
     with os.fdopen(
         os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8"
-    ) as opened:
-        opened.write(text)
+    ) as stream:
+        stream.write(text)
 
 
 def saved_key(url: str) -> str:

@@ -39,7 +39,7 @@ class BatchSplitter:
     def __init__(self, device: str, rows: int):
         self._card, self._rows = device if device != "cpu" else "", rows
         self.tokens = FIRST_BATCH_TOKENS  # of the next batch on a graphics card, padding included
-        self._measured = False
+        self._is_measured = False
 
     def run(
         self, lengths: Sequence[int], read: Callable[[list[int]], T]
@@ -64,7 +64,7 @@ class BatchSplitter:
         while start < len(order):
             batch_rows = order[start : start + self._size(lengths[order[start]])]
             try:
-                result = self._watched(batch_rows, lengths, read)
+                result = self._read_measured(batch_rows, lengths, read)
             except (RuntimeError, MemoryError) as error:
                 if not is_out_of_memory(error):
                     raise
@@ -78,22 +78,22 @@ class BatchSplitter:
     def _size(self, longest: int) -> int:
         return max(1, self.tokens // max(1, longest)) if self._card else self._rows
 
-    def _watched(
+    def _read_measured(
         self, part: list[int], lengths: Sequence[int], read: Callable[[list[int]], T]
     ) -> T:
         """Return the result of `read`, measuring memory with the first batch on a graphics card."""
-        if not self._card or self._measured:
+        if not self._card or self._is_measured:
             return read(part)
         import torch
 
-        bytes_before = torch.cuda.memory_allocated(self._card)
+        start_bytes = torch.cuda.memory_allocated(self._card)
         torch.cuda.reset_peak_memory_stats(self._card)
         result = read(part)
-        peak_bytes = torch.cuda.max_memory_allocated(self._card) - bytes_before
+        peak_bytes = torch.cuda.max_memory_allocated(self._card) - start_bytes
         free, _ = torch.cuda.mem_get_info(self._card)
-        unused = torch.cuda.memory_reserved(self._card) - torch.cuda.memory_allocated(self._card)
-        self.tokens = batch_tokens_for(peak_bytes / (len(part) * lengths[part[0]]), free + unused)
-        self._measured = True
+        spare = torch.cuda.memory_reserved(self._card) - torch.cuda.memory_allocated(self._card)
+        self.tokens = batch_tokens_for(peak_bytes / (len(part) * lengths[part[0]]), free + spare)
+        self._is_measured = True
         return result
 
     def _shrink(self, rows: int, longest: int, fault: BaseException) -> None:
@@ -106,7 +106,7 @@ class BatchSplitter:
             return
         import torch
 
-        self.tokens, self._measured = rows * longest // 2, True
+        self.tokens, self._is_measured = rows * longest // 2, True
         torch.cuda.empty_cache()
 
 

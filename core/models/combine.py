@@ -56,16 +56,16 @@ class PrefilterChooser:
         -------
         Positions among `texts`, with the scores of the costly chooser.
         """
-        ranked = self.cheap.choose(dataclasses.replace(task, best=self.n), texts, 0)
-        preselected = ranked.positions[: self.n]
-        picked = self.dear.choose(task.part(preselected), [texts[i] for i in preselected], k)
-        notes = ranked.notes + picked.notes
+        ranking = self.cheap.choose(dataclasses.replace(task, best=self.n), texts, 0)
+        shortlist = ranking.positions[: self.n]
+        selection = self.dear.choose(task.part(shortlist), [texts[i] for i in shortlist], k)
+        notes = ranking.notes + selection.notes
         return Choice(
-            tuple(preselected[i] for i in picked.positions),
-            picked.scores,
-            ranked.order,
-            ranked.order_scores,
-            ranked.usage + picked.usage,
+            tuple(shortlist[i] for i in selection.positions),
+            selection.scores,
+            ranking.order,
+            ranking.order_scores,
+            ranking.usage + selection.usage,
             notes,
         )
 
@@ -95,25 +95,25 @@ class SupplementChooser:
         -------
         The chooser's picks, then the scorer's; without scores if any were added.
         """
-        picked = self.chooser.choose(task, texts, k)
+        selection = self.chooser.choose(task, texts, k)
         target_count = len(texts) if k <= 0 else min(k, len(texts))
-        if len(picked.positions) >= target_count:
-            return picked
-        ranked = self.scorer.choose(task, texts, 0)
-        taken = set(picked.positions)
-        unpicked = [i for i in ranked.positions if i not in taken]
-        added = target_count - len(picked.positions)
+        if len(selection.positions) >= target_count:
+            return selection
+        ranking = self.scorer.choose(task, texts, 0)
+        picks = set(selection.positions)
+        others = [i for i in ranking.positions if i not in picks]
+        added = target_count - len(selection.positions)
         note = (
             f"{added} of {target_count} were added by the scorer, "
-            f"because the chooser picked {len(picked.positions)}."
+            f"because the chooser picked {len(selection.positions)}."
         )
         return Choice(
-            picked.positions + tuple(unpicked[:added]),
+            selection.positions + tuple(others[:added]),
             None,
-            ranked.order,
-            ranked.order_scores,
-            picked.usage + ranked.usage,
-            picked.notes + ranked.notes + (note,),
+            ranking.order,
+            ranking.order_scores,
+            selection.usage + ranking.usage,
+            selection.notes + ranking.notes + (note,),
         )
 
 
@@ -141,17 +141,17 @@ class RescoreChooser:
         -------
         The picks with the scores of the scorer.
         """
-        picked = self.chooser.choose(task, texts, k)
-        ranked = self.scorer.choose(
-            task.part(picked.positions), [texts[i] for i in picked.positions], k
+        selection = self.chooser.choose(task, texts, k)
+        ranking = self.scorer.choose(
+            task.part(selection.positions), [texts[i] for i in selection.positions], k
         )
         return Choice(
-            tuple(picked.positions[i] for i in ranked.positions),
-            ranked.scores,
-            picked.order,
-            picked.order_scores,
-            picked.usage + ranked.usage,
-            picked.notes + ranked.notes,
+            tuple(selection.positions[i] for i in ranking.positions),
+            ranking.scores,
+            selection.order,
+            selection.order_scores,
+            selection.usage + ranking.usage,
+            selection.notes + ranking.notes,
         )
 
 
@@ -187,13 +187,13 @@ class RoundsChooser:
         usage = Usage()
         notes: tuple[str, ...] = ()
         for start in range(0, len(texts), self.window):
-            picked = self.chooser.choose(
+            selection = self.chooser.choose(
                 task.part(range(start, min(start + self.window, len(texts)))),
                 texts[start : start + self.window],
                 k,
             )
-            union += [start + i for i in picked.positions]
-            usage, notes = usage + picked.usage, notes + picked.notes
+            union += [start + i for i in selection.positions]
+            usage, notes = usage + selection.usage, notes + selection.notes
         if not union:
             return Choice((), usage=usage, notes=_distinct(notes))
         last = self.chooser.choose(task.part(union), [texts[i] for i in union], k)
@@ -233,16 +233,16 @@ class ThresholdChooser:
         -------
         Positions and scores, best first; none if all score below the threshold.
         """
-        ranked = self.scorer.choose(task, texts, k)
-        assert ranked.scores is not None  # a scorer has a score for every text
+        ranking = self.scorer.choose(task, texts, k)
+        assert ranking.scores is not None  # a scorer has a score for every text
         # Scores are sorted, with NaN last, so that counting suffices.
-        count_above = sum(score >= self.least for score in ranked.scores)
+        count_above = sum(score >= self.least for score in ranking.scores)
         note = (f"None reached {self.least:g}.",) if len(texts) and not count_above else ()
         return dataclasses.replace(
-            ranked,
-            positions=ranked.positions[:count_above],
-            scores=ranked.scores[:count_above],
-            notes=ranked.notes + note,
+            ranking,
+            positions=ranking.positions[:count_above],
+            scores=ranking.scores[:count_above],
+            notes=ranking.notes + note,
         )
 
 
@@ -264,20 +264,20 @@ def parse_chooser(expression: str) -> str | CombinatorCall:
 
     Names may hold letters, digits, `-`, `_` and `.`.
     """
-    shown = shorten(expression)
+    excerpt = shorten(expression)
     try:
         # A model name such as qwen-0.5b is no Python name, so names are quoted before Python
         # parses the expression.
-        tree = ast.parse(_quoted(expression), mode="eval").body
+        tree = ast.parse(_quote_words(expression), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise BadParameter(
-            f"“{shown}” cannot be read as a chooser, "
+            f"“{excerpt}” cannot be read as a chooser, "
             f"such as encoder or prefilter(encoder, choose, 32)."
         ) from error
-    return _read(tree, shown)
+    return _read_node(tree, excerpt)
 
 
-def _quoted(expression: str) -> str:
+def _quote_words(expression: str) -> str:
     """Quote every word of an expression, except whole numbers and words before a bracket."""
 
     def quote(match: re.Match[str]) -> str:
@@ -289,69 +289,71 @@ def _quoted(expression: str) -> str:
     return EXPRESSION_WORD.sub(quote, expression.strip())
 
 
-def _read(tree: ast.expr, shown: str) -> str | CombinatorCall:
+def _read_node(tree: ast.expr, excerpt: str) -> str | CombinatorCall:
     """Convert one node of the syntax tree."""
     if isinstance(tree, ast.Constant) and isinstance(tree.value, str):
         return tree.value
     if not (isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name)) or tree.keywords:
         raise BadParameter(
-            f"“{shown}” cannot be read as a chooser, "
+            f"“{excerpt}” cannot be read as a chooser, "
             f"such as encoder or prefilter(encoder, choose, 32)."
         )
     name = tree.func.id
     if name not in COMBINATORS:
         raise BadParameter(
-            f"“{shown}”: unknown combinator “{name}”.{nearest(name, tuple(COMBINATORS))}"
+            f"“{excerpt}”: unknown combinator “{name}”.{nearest(name, tuple(COMBINATORS))}"
         )
     arguments = COMBINATORS[name]
     if len(tree.args) != len(arguments):
         raise BadParameter(
-            f"“{shown}”: {name} takes ({', '.join(arguments)}), but {len(tree.args)} were given."
+            f"“{excerpt}”: {name} takes ({', '.join(arguments)}), but {len(tree.args)} were given."
         )
     return CombinatorCall(
         name,
         tuple(
-            _part(argument, node, shown, name)
+            _read_part(argument, node, excerpt, name)
             for argument, node in zip(arguments, tree.args, strict=True)
         ),
     )
 
 
-def _part(argument: str, node: ast.expr, shown: str, name: str) -> str | float | CombinatorCall:
+def _read_part(
+    argument: str, node: ast.expr, excerpt: str, name: str
+) -> str | float | CombinatorCall:
     """Convert one argument of a combinator: a number, a prompt's name or a chooser."""
     if argument == "least":
-        return _least(node, shown, name)
+        return _read_least(node, excerpt, name)
     if argument == "prompt":
-        return _prompt(node, shown, name)
+        return _read_prompt(node, excerpt, name)
     if argument != "n":
-        return _read(node, shown)
+        return _read_node(node, excerpt)
     if not (isinstance(node, ast.Constant) and isinstance(node.value, int)) or node.value < 1:
-        raise BadParameter(f"“{shown}”: n of {name} must be a whole number of at least 1.")
+        raise BadParameter(f"“{excerpt}”: n of {name} must be a whole number of at least 1.")
     return node.value
 
 
-def _least(node: ast.expr, shown: str, name: str) -> float:
+def _read_least(node: ast.expr, excerpt: str, name: str) -> float:
     try:
         if isinstance(node, ast.Constant) and isinstance(node.value, str | int):
-            least = float(node.value)
+            value = float(node.value)
         else:
-            least = math.nan
+            value = math.nan
     except ValueError:
-        least = math.nan
-    if not math.isfinite(least):
-        raise BadParameter(f"“{shown}”: least of {name} must be a number, such as 0.3.")
-    return least
+        value = math.nan
+    if not math.isfinite(value):
+        raise BadParameter(f"“{excerpt}”: least of {name} must be a number, such as 0.3.")
+    return value
 
 
-def _prompt(node: ast.expr, shown: str, name: str) -> str:
+def _read_prompt(node: ast.expr, excerpt: str, name: str) -> str:
     if not (
         isinstance(node, ast.Constant)
         and isinstance(node.value, str)
         and node.value in CHOOSING_PROMPTS
     ):
-        near = nearest(str(node.value), CHOOSING_PROMPTS) if isinstance(node, ast.Constant) else ""
+        hint = nearest(str(node.value), CHOOSING_PROMPTS) if isinstance(node, ast.Constant) else ""
         raise BadParameter(
-            f"“{shown}”: prompt of {name} must be one of {', '.join(CHOOSING_PROMPTS)}.{near}"
+            f"“{excerpt}”: prompt of {name} must be one of {', '.join(CHOOSING_PROMPTS)}.{hint}"
         )
     return node.value
 
@@ -394,10 +396,10 @@ def with_prompt(expression: str, is_chat: Callable[[str], bool], prompt: str) ->
     >>> with_prompt(expression, lambda name: name == "choose", "lego-graphrag")
     'prefilter(encoder, prompted(choose, lego-graphrag), 64)'
     """
-    return _written(parse_chooser(expression), is_chat, prompt)
+    return _format_part(parse_chooser(expression), is_chat, prompt)
 
 
-def _written(
+def _format_part(
     part: str | float | CombinatorCall, is_chat: Callable[[str], bool], prompt: str
 ) -> str:
     """Format a parsed expression, with that prompt for its language models."""
@@ -407,7 +409,7 @@ def _written(
         return format(part, "g")
     if part.name == "prompted":
         return f"prompted({part.parts[0]}, {prompt})"
-    return f"{part.name}({', '.join(_written(inner, is_chat, prompt) for inner in part.parts)})"
+    return f"{part.name}({', '.join(_format_part(inner, is_chat, prompt) for inner in part.parts)})"
 
 
 def build_chooser(

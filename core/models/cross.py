@@ -50,7 +50,7 @@ class PairScorer(BaseScorer):
         self._model: Any = None
         self._batches: BatchSplitter
         self._lock, self._lookup = Slots(), threading.Lock()
-        self._cached: LRUCache[tuple[str, str], tuple[np.ndarray, float]] = LRUCache(
+        self._cache: LRUCache[tuple[str, str], tuple[np.ndarray, float]] = LRUCache(
             MAX_CACHED_PAIRS
         )
 
@@ -70,12 +70,12 @@ class PairScorer(BaseScorer):
 
         def read(some: list[str]) -> None:
             for batch_texts, numbers in self._read(
-                task, some, lambda net, given: self._numbers(net, given)
+                task, some, lambda net, batch: self._numbers(net, batch)
             ):
                 reading.received(batch_texts, numbers)
 
         return reading.through(
-            lambda some: run_in_slot(self._lock, lambda: read(some), task.watch), fixed=True
+            lambda some: run_in_slot(self._lock, lambda: read(some), task.watch), one_part=True
         )
 
     def hidden(self, task: Task, texts: Sequence[str]) -> np.ndarray:
@@ -101,14 +101,14 @@ class PairScorer(BaseScorer):
         This is H of FastInsight.
         """
         unique = list(dict.fromkeys(texts))
-        rows = self._remembered(task.query, unique)
+        rows = self._recall(task.query, unique)
         missing = [text for text in unique if text not in rows]
         advance = ProgressEstimate(f"Reading {format_count(len(texts), task.unit)}", len(missing))
 
         def read() -> None:
             read_count, batch_start = 0, time.perf_counter()
             for batch_texts, states in self._read(
-                task, missing, lambda net, given: self._states(net, given)
+                task, missing, lambda net, batch: self._states(net, batch)
             ):
                 self._remember(task.query, batch_texts, states, time.perf_counter() - batch_start)
                 rows.update(zip(batch_texts, states, strict=True))
@@ -124,30 +124,30 @@ class PairScorer(BaseScorer):
     def forget(self) -> None:
         """Drop the remembered hidden states."""
         with self._lookup:
-            self._cached.clear()
+            self._cache.clear()
 
-    def _remembered(self, query: str, texts: list[str]) -> dict[str, np.ndarray]:
+    def _recall(self, query: str, texts: list[str]) -> dict[str, np.ndarray]:
         """Return the hidden states of pairs that were read before.
 
         Other lanes rank many of the same texts.
         """
         with self._lookup:
-            cached = {
-                text: self._cached[query, text] for text in texts if (query, text) in self._cached
+            entries = {
+                text: self._cache[query, text] for text in texts if (query, text) in self._cache
             }
         fresh = set(first_requests([(self.name, query, text) for text in texts]))
         record_saved_time(
             sum(
                 seconds
-                for text, (_, seconds) in cached.items()
+                for text, (_, seconds) in entries.items()
                 if (self.name, query, text) in fresh
             )
         )
-        return {text: state for text, (state, _) in cached.items()}
+        return {text: state for text, (state, _) in entries.items()}
 
     def _remember(self, query: str, texts: list[str], states: np.ndarray, seconds: float) -> None:
         with self._lookup:
-            self._cached.update(
+            self._cache.update(
                 {(query, text): (state, seconds / len(texts)) for text, state in zip(texts, states)}
             )
 
@@ -157,9 +157,9 @@ class PairScorer(BaseScorer):
         return torch_head(self._parts(self._engine())[0], self.name)[1]
 
     def _read(
-        self, task: Task, texts: list[str], of: Callable[[Any, Any], np.ndarray]
+        self, task: Task, texts: list[str], compute: Callable[[Any, Any], np.ndarray]
     ) -> Iterator[tuple[list[str], np.ndarray]]:
-        """Yield batches of texts with the result of `of` for the network and the batch; long texts
+        """Yield batches of texts with the result of `compute` for the network and the batch; long texts
         first.
         """
         net, tokenizer = self._parts(self._engine())
@@ -167,7 +167,7 @@ class PairScorer(BaseScorer):
 
         def read(rows: list[int]) -> np.ndarray:
             task.watch.check()
-            return of(net, pad_batch(tokenizer, codes, rows, net.device))
+            return compute(net, pad_batch(tokenizer, codes, rows, net.device))
 
         for rows, results in self._batches.run([len(ids) for ids in codes["input_ids"]], read):
             yield [texts[row] for row in rows], results
@@ -184,27 +184,27 @@ class PairScorer(BaseScorer):
             )
         )
 
-    def _numbers(self, net: Any, given: Any) -> np.ndarray:
+    def _numbers(self, net: Any, batch: Any) -> np.ndarray:
         """Return the last output of each pair, float64 [n]."""
         import torch
 
         with torch.inference_mode():
-            return net(**given).logits[:, -1].double().cpu().numpy()
+            return net(**batch).logits[:, -1].double().cpu().numpy()
 
-    def _states(self, net: Any, given: Any) -> np.ndarray:
+    def _states(self, net: Any, batch: Any) -> np.ndarray:
         """Return the input of the network's head for each pair, float32 [n, d]."""
         import torch
 
-        head_module, captured = torch_head(net, self.name)[0], []
+        head_module, inputs = torch_head(net, self.name)[0], []
         hook = head_module.register_forward_pre_hook(
-            lambda module, inside: captured.append(inside[0].detach())
+            lambda module, inside: inputs.append(inside[0].detach())
         )
         try:
             with torch.inference_mode():
-                net(**given)
+                net(**batch)
         finally:
             hook.remove()
-        states = captured[0][:, 0] if captured[0].dim() == 3 else captured[0]
+        states = inputs[0][:, 0] if inputs[0].dim() == 3 else inputs[0]
         return states.float().cpu().numpy()
 
     @abstractmethod
@@ -353,16 +353,16 @@ class ChangedEncoder(CrossEncoder):
             net.half()
         return model
 
-    def _states(self, net: Any, given: Any) -> np.ndarray:
+    def _states(self, net: Any, batch: Any) -> np.ndarray:
         import torch
 
         with torch.autocast(
             "cpu", dtype=torch.bfloat16, enabled=net.device.type == "cpu" and computes_in_bfloat16()
         ):
-            return super()._states(net, given)
+            return super()._states(net, batch)
 
-    def _numbers(self, net: Any, given: Any) -> np.ndarray:
-        return self.head(self._states(net, given))
+    def _numbers(self, net: Any, batch: Any) -> np.ndarray:
+        return self.head(self._states(net, batch))
 
 
 def encoder_weights(net: Any) -> dict[str, np.ndarray]:

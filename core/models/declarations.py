@@ -107,7 +107,7 @@ def shipped_declarations() -> Declarations:
 
     Raises BadParameter for the first entry that cannot be used.
     """
-    declarations = _read_declarations(SHIPPED_MODELS_FILE, {}, own=False)
+    declarations = _read_declarations(SHIPPED_MODELS_FILE, {}, is_own=False)
     if declarations.faults:
         raise BadParameter(declarations.faults[0])
     return declarations
@@ -119,14 +119,14 @@ def merged_declarations() -> Declarations:
     An entry of the user that cannot be used is left out, and the others still apply.
     """
     base = shipped_declarations()
-    own = _read_declarations(own_file(), base.rows, own=True)
-    return Declarations(base.rows | own.rows, base.roles | own.roles, own.faults)
+    user = _read_declarations(own_file(), base.rows, is_own=True)
+    return Declarations(base.rows | user.rows, base.roles | user.roles, user.faults)
 
 
-def _read_declarations(path: Path, known: Mapping[str, ModelRow], own: bool) -> Declarations:
+def _read_declarations(path: Path, base_rows: Mapping[str, ModelRow], is_own: bool) -> Declarations:
     """Return the rows and roles of one file; none if it does not exist.
 
-    Its roles may name its own rows and the `known` ones.
+    Its roles may name its own rows and the `base_rows` ones.
     """
     try:
         models, roles = _tables(path)
@@ -143,10 +143,10 @@ def _read_declarations(path: Path, known: Mapping[str, ModelRow], own: bool) -> 
             faults.append(str(error))
 
     def model(name: str, values: Any) -> None:
-        rows[name] = row(name, values, str(path), own)
+        rows[name] = row(name, values, str(path), is_own)
 
     def serves(role: str, name: Any) -> None:
-        check_role(role, name, {**known, **rows}, str(path))
+        check_role(role, name, {**base_rows, **rows}, str(path))
         fitting_roles[role] = name
 
     for name, values in models.items():
@@ -176,7 +176,7 @@ def _tables(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     return models, roles
 
 
-def row(name: str, values: Mapping[str, Any], where: str, own: bool = False) -> ModelRow:
+def row(name: str, values: Mapping[str, Any], where: str, is_own: bool = False) -> ModelRow:
     """Return one row after checking its keys against its backend.
 
     Parameters
@@ -184,7 +184,7 @@ def row(name: str, values: Mapping[str, Any], where: str, own: bool = False) -> 
     name : name of the model.
     values : the keys and values of its table.
     where : name of the file, for errors.
-    own : True for a row of the user's file.
+    is_own : True for a row of the user's file.
 
     Returns
     -------
@@ -212,7 +212,7 @@ def row(name: str, values: Mapping[str, Any], where: str, own: bool = False) -> 
     _check_prices_and_languages(label, common, values)
     if row_settings.lacks:
         raise _missing_key(label, row_settings.lacks, values)
-    return ModelRow(name=name, settings=row_settings, own=own, **common)
+    return ModelRow(name=name, settings=row_settings, own=is_own, **common)
 
 
 def _check_row(label: str, name: str, values: Any) -> None:
@@ -291,13 +291,13 @@ def _typed_values(
 ) -> dict[str, Any]:
     """Return the values of these keys as their types. Raises BadParameter."""
     return {
-        key: _typed(label, key, values[key], type_name)
+        key: _typed_value(label, key, values[key], type_name)
         for key, type_name in types.items()
         if key in values
     }
 
 
-def _typed(label: str, key: str, value: Any, type_name: str) -> Any:
+def _typed_value(label: str, key: str, value: Any, type_name: str) -> Any:
     """Return `value` as that type: str, int, float, or int | str. Raises BadParameter."""
     fits: dict[str, tuple[type[Any], ...]] = {
         "str": (str,),

@@ -29,7 +29,7 @@ def has_graphics_card() -> bool:
 
     torch is not used for this, since importing it takes seconds.
     """
-    return any(Path(place).exists() for place in CARD_DRIVER_FILES)
+    return any(Path(path).exists() for path in CARD_DRIVER_FILES)
 
 
 def device() -> str:

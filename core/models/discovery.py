@@ -59,7 +59,7 @@ def find_servers(ports: Mapping[int, str] = SERVER_PORTS) -> tuple[FoundServer, 
     """
     with ThreadPoolExecutor(len(ports), "find-servers") as pool:
         servers = list(
-            pool.map(lambda port: _at(f"http://127.0.0.1:{port}/v1", ports[port]), ports)
+            pool.map(lambda port: _find_server(f"http://127.0.0.1:{port}/v1", ports[port]), ports)
         )
     return tuple(one for one in servers if one is not None)
 
@@ -109,7 +109,7 @@ def role_kind(model: str) -> str:
     return "encoder" if any(part in name for part in ENCODER_NAME_PARTS) else "chat"
 
 
-def _at(url: str, usual: str) -> FoundServer | None:
+def _find_server(url: str, program: str) -> FoundServer | None:
     """Return the server at an address; None if nothing answers or it has another protocol."""
     import openai
 
@@ -117,7 +117,7 @@ def _at(url: str, usual: str) -> FoundServer | None:
     try:
         models = _models(server)
     except (openai.AuthenticationError, openai.PermissionDeniedError):
-        return FoundServer(url, usual, locked=True)
+        return FoundServer(url, program, locked=True)
     except Exception as error:
         if isinstance(error, HopscopeError) or server.failure(error) is not None:
             return None
@@ -125,7 +125,7 @@ def _at(url: str, usual: str) -> FoundServer | None:
     owners = {str(getattr(one, "owned_by", "")).lower() for one in models}
     return FoundServer(
         url,
-        next((OWNER_PROGRAMS[owner] for owner in owners if owner in OWNER_PROGRAMS), usual),
+        next((OWNER_PROGRAMS[owner] for owner in owners if owner in OWNER_PROGRAMS), program),
         tuple(one.id for one in models),
     )
 

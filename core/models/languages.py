@@ -25,9 +25,9 @@ def other_trained_languages(models: Any, name: str, code: str) -> str:
     -------
     Words; empty if the language is among them, or the model's languages are many or unknown.
     """
-    known = getattr(models, "languages", lambda name: ())
+    languages_of = getattr(models, "languages", lambda name: ())
     try:
-        codes = known(name)
+        codes = languages_of(name)
     except HopscopeError:  # reported when the model is used
         return ""
     return " and ".join(map(name_of, codes)) if code and codes and code not in codes else ""

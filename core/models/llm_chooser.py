@@ -49,12 +49,12 @@ def choosing_messages(
     if row["replies"] == "numbers":
         return make_messages("choose", name, **values, list=numbered_list(texts))
     values["list"] = "\n".join(map(one_line, texts))
-    solved = load_prompts("choose")["examples"].get(
+    example = load_prompts("choose")["examples"].get(
         task.unit, load_prompts("choose")["examples"]["path"]
     )
     shape = _of_unit(row.get("input", {}), task.unit)
     shown_values = values | {"input": fill_template(shape, **values)}
-    example_values = words | solved | {"input": fill_template(shape, **words | solved)}
+    example_values = words | example | {"input": fill_template(shape, **words | example)}
     return make_messages(
         "choose", name, **shown_values, example=fill_template(row["example"], **example_values)
     )
@@ -106,16 +106,18 @@ def parse_numbers(reply: str, texts: Sequence[str]) -> tuple[list[int] | None, l
     Numbers from 1, unchecked and in the order of the reply, and notes. The numbers are None if
         nothing can be read.
     """
-    found = _from_json(reply)
-    if found is not None:
-        return found, []
+    choices = _from_json(reply)
+    if choices is not None:
+        return choices, []
     numbers_by_text: dict[str, int] = {}
     for number, text in enumerate(texts, 1):
         numbers_by_text.setdefault(" ".join(text.split()), number)
     lines = [" ".join(LIST_ITEM_MARK.sub("", line).split()) for line in reply.splitlines()]
-    named = [numbers_by_text[line] for line in lines if line in numbers_by_text]
-    if named:
-        return named, ["The reply was no JSON; the lines in it that equal a candidate were taken."]
+    line_numbers = [numbers_by_text[line] for line in lines if line in numbers_by_text]
+    if line_numbers:
+        return line_numbers, [
+            "The reply was no JSON; the lines in it that equal a candidate were taken."
+        ]
     numbers = [int(n) for n in SENTENCE_NUMBER.findall(reply)]
     if numbers:
         return (numbers, ["The reply was no JSON; the numbers in it were taken."])
@@ -155,13 +157,13 @@ def parse_texts(reply: str, texts: Sequence[str]) -> tuple[list[int] | None, lis
         for line in lines
         for piece in ([line] if line in numbers_by_text else map(one_line, line.split(";")))
     ]
-    if named := [numbers_by_text[piece] for piece in pieces if piece in numbers_by_text]:
-        return named, []
+    if line_numbers := [numbers_by_text[piece] for piece in pieces if piece in numbers_by_text]:
+        return line_numbers, []
     plain_reply = one_line(reply)
-    contained = [number for text, number in numbers_by_text.items() if text and text in plain_reply]
-    if contained:
+    hits = [number for text, number in numbers_by_text.items() if text and text in plain_reply]
+    if hits:
         return (
-            contained,
+            hits,
             ["No line of the reply equals a candidate; those that occur in it were taken."],
         )
     return (None, [])
@@ -171,14 +173,14 @@ def _from_json(reply: str) -> list[int] | None:
     """Return the numbers of the first JSON object with `choices`, or of the first JSON list of
     numbers.
     """
-    found = json_reply(reply, ("choices",))
-    for value in [found.value["choices"]] if found else json_lists(reply):
+    match = json_reply(reply, ("choices",))
+    for value in [match.value["choices"]] if match else json_lists(reply):
         if isinstance(value, list) and all(
             isinstance(n, int | str) and not isinstance(n, bool) for n in value
         ):
-            plain = [str(n).strip() for n in value]
-            if all(WHOLE_NUMBER_PATTERN.fullmatch(n) for n in plain):
-                return [int(n) for n in plain]
+            digits = [str(n).strip() for n in value]
+            if all(WHOLE_NUMBER_PATTERN.fullmatch(n) for n in digits):
+                return [int(n) for n in digits]
     return None
 
 
@@ -223,7 +225,7 @@ class LLMChooser:
         max_picks = len(texts) if k <= 0 else min(k, len(texts))
         shown_count, notes = self._fitting(task, texts, max_picks)
         max_picks = min(max_picks, shown_count)
-        listed = texts[:shown_count]
+        shown_texts = texts[:shown_count]
         by_number = load_prompts("choose")[self.prompt]["replies"] == "numbers"
         options: dict[str, Any] = (
             {"schema": reply_schema(shown_count, max_picks), "max_tokens": 16 + 6 * max_picks}
@@ -231,13 +233,15 @@ class LLMChooser:
             else {"max_tokens": MAX_TEXT_REPLY_TOKENS}
         )
         reply = self.chat.reply(
-            choosing_messages(task, listed, max_picks, self.prompt),
+            choosing_messages(task, shown_texts, max_picks, self.prompt),
             **options,
             seed=task.seed,
             watch=task.watch,
         )
         usage = Usage(calls=1, tokens_in=reply.tokens_in, tokens_out=reply.tokens_out)
-        numbers, parse_notes = (parse_numbers if by_number else parse_texts)(reply.text, listed)
+        numbers, parse_notes = (parse_numbers if by_number else parse_texts)(
+            reply.text, shown_texts
+        )
         notes += parse_notes
         if numbers is None:
             excerpt = (
@@ -249,22 +253,22 @@ class LLMChooser:
             )
             return Choice(tuple(range(max_picks)), usage=usage, notes=tuple(notes))
         valid = [n for n in numbers if 1 <= n <= shown_count]
-        picked = list(dict.fromkeys(valid))
+        picks = list(dict.fromkeys(valid))
         if len(valid) < len(numbers):
             notes.append(
                 f"{len(numbers) - len(valid)} of the model's {len(numbers)} numbers are not in "
                 "the list and were dropped."
             )
-        if len(picked) < len(valid):
+        if len(picks) < len(valid):
             notes.append(
-                f"{len(valid) - len(picked)} of the model's {len(numbers)} numbers were repeated "
+                f"{len(valid) - len(picks)} of the model's {len(numbers)} numbers were repeated "
                 "and were dropped."
             )
-        if len(picked) > max_picks:
+        if len(picks) > max_picks:
             notes.append(
-                f"The model named {len(picked)}, of which the first {max_picks} were taken."
+                f"The model named {len(picks)}, of which the first {max_picks} were taken."
             )
-        return Choice(tuple(n - 1 for n in picked[:max_picks]), usage=usage, notes=tuple(notes))
+        return Choice(tuple(n - 1 for n in picks[:max_picks]), usage=usage, notes=tuple(notes))
 
     def _fitting(self, task: Task, texts: Sequence[str], k: int) -> tuple[int, list[str]]:
         """Return how many of the first texts fit half of the context (at least 1), and notes.

@@ -80,8 +80,8 @@ def read_json(data: str | bytes) -> Any:
 
     Raises ValueError, UnicodeDecodeError, RecursionError.
     """
-    return json.loads(data, parse_int=_whole)
+    return json.loads(data, parse_int=_parse_integer)
 
 
-def _whole(digits: str) -> int | float:
+def _parse_integer(digits: str) -> int | float:
     return int(digits) if len(digits) <= MAX_JSON_DIGITS else math.inf

@@ -119,19 +119,19 @@ def parse_cap(text: str) -> Cap | None:
     if not text.strip():
         return None
     match = CAP_PATTERN.fullmatch(text)
-    most = float(match[1].replace("_", "").replace(",", "")) if match else 0.0
+    amount = float(match[1].replace("_", "").replace(",", "")) if match else 0.0
     unit = match[2] if match else ""
     if unit.lower() in TOKEN_UNITS:
         unit = "tokens"
     elif unit and len(_currency_code(unit)) != CURRENCY_CODE_LETTERS:
         match = None
-    if not match or most <= 0:
+    if not match or amount <= 0:
         raise BadInput(
             f"“{text}” is no cap; write money, as 2.50 or 2.50 EUR, or tokens, as 200000tokens."
         )
     if unit == "tokens":
-        return Cap(most, tokens=True)
-    return Cap(most, currency=_currency_code(unit))
+        return Cap(amount, tokens=True)
+    return Cap(amount, currency=_currency_code(unit))
 
 
 def _currency_code(unit: str) -> str:
@@ -149,7 +149,7 @@ class Spending:
     Parameters
     ----------
     prices : prices by model.
-    before : usage of earlier pieces, for work that is resumed.
+    previous : usage of earlier pieces, for work that is resumed.
     cap : the limit, if any.
     pieces : number of earlier pieces; their average cost is the first estimate.
     """
@@ -157,12 +157,12 @@ class Spending:
     def __init__(
         self,
         prices: Mapping[str, TokenPrice],
-        before: Mapping[str, Usage] | None = None,
+        previous: Mapping[str, Usage] | None = None,
         cap: Cap | None = None,
         pieces: float = 0,
     ):
-        self.prices, self.cap, self.account = dict(prices), cap, Account(before)
-        self._dearest = (self.amount(before or {}) / pieces or None) if pieces else None
+        self.prices, self.cap, self.account = dict(prices), cap, Account(previous)
+        self._dearest = (self.amount(previous or {}) / pieces or None) if pieces else None
         self._lock = threading.Lock()
 
     @property
@@ -190,10 +190,10 @@ class Spending:
         """Return whether another piece may begin, with this number of running pieces."""
         if self.cap is None:
             return True
-        spent, dearest = self.amount(self.account.usage), self._dearest
+        cost, dearest = self.amount(self.account.usage), self._dearest
         if dearest is None:
-            return not at_work and spent < self.cap.most
-        return spent + (at_work + 1) * dearest <= self.cap.most
+            return not at_work and cost < self.cap.most
+        return cost + (at_work + 1) * dearest <= self.cap.most
 
     def words(self, done: int, total: int) -> str:
         """Describe the money spent and expected in total.
@@ -209,17 +209,17 @@ class Spending:
         """
         if not done or not any(price.known for price in self.prices.values()):
             return ""
-        spent = total_price(self.prices, self.account.usage)
+        cost = total_price(self.prices, self.account.usage)
         return (
-            f"{format_money(spent, self.currency)} spent, about "
-            f"{format_money(spent * total / done, self.currency)} in all"
+            f"{format_money(cost, self.currency)} spent, about "
+            f"{format_money(cost * total / done, self.currency)} in all"
         )
 
     def so_far(self) -> str:
         """Describe the part of the cap that is spent: `0.12 of 1.30 USD`, `700 of 714 tokens`."""
         assert self.cap is not None  # only called with a cap
-        spent = self.amount(self.account.usage)
-        spent_words = f"{spent:,.0f}" if self.cap.tokens else format_money(spent, "").strip()
+        cost = self.amount(self.account.usage)
+        spent_words = f"{cost:,.0f}" if self.cap.tokens else format_money(cost, "").strip()
         return f"{spent_words} of {self.cap.words(self.currency)}"
 
 
@@ -245,7 +245,7 @@ def prices_of(
         money and no model has a price, or the prices are in another currency.
     """
     price = getattr(models, "price", lambda name: None)
-    prices = dict(found for name in names if (found := price(name)) is not None)
+    prices = dict(pair for name in names if (pair := price(name)) is not None)
     currencies = {one.currency for one in prices.values() if one.known}
     if len(currencies) > 1 and (cap is None or not cap.tokens):
         raise BadInput(

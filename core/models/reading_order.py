@@ -118,14 +118,15 @@ class Expectation:
         groups: np.ndarray | None,
         tokens: Callable[[Sequence[str]], np.ndarray] | None = None,
     ):
-        self._texts, self._groups, self._given = texts, groups, tokens
+        self._texts, self._groups, self._read_tokens = texts, groups, tokens
 
     @cached_property
     def _tokens(self) -> np.ndarray | None:
         return (
             None
-            if self._given is None
-            else np.sqrt(READING_DEFAULTS.token_variance) * _scaled(self._given(self._texts))
+            if self._read_tokens is None
+            else np.sqrt(READING_DEFAULTS.token_variance)
+            * _standardize(self._read_tokens(self._texts))
         )
 
     @cached_property
@@ -134,7 +135,7 @@ class Expectation:
             self._texts,
             self._groups,
             READING_DEFAULTS.word_variance_alone
-            if self._given is None
+            if self._read_tokens is None
             else READING_DEFAULTS.word_variance,
         )
 
@@ -151,16 +152,16 @@ class Expectation:
 
     @single_blas_thread()
     def order(
-        self, read: np.ndarray, scores: np.ndarray, best: int, among: np.ndarray | None = None
+        self, read: np.ndarray, scores: np.ndarray, top: int, pool: np.ndarray | None = None
     ) -> tuple[np.ndarray, float]:
-        """Order the not_read texts by their probability to be among the best.
+        """Order the texts that were not read by their probability to be among the best.
 
         Parameters
         ----------
         read : int64 [m], positions of the texts that were read.
         scores : float [m], their scores.
-        best : number of best texts that are sought.
-        among : bool [n], the texts among which they are sought; None for all.
+        top : number of best texts that are sought.
+        pool : bool [n], the texts among which they are sought; None for all.
 
         Returns
         -------
@@ -170,37 +171,37 @@ class Expectation:
         from scipy.linalg import solve_triangular
 
         finite_scores = np.where(np.isfinite(scores), scores, 0.0)
-        fitted = read[: READING_DEFAULTS.max_fitted_scores]
-        fitted_scores = finite_scores[: len(fitted)]
+        sample = read[: READING_DEFAULTS.max_fitted_scores]
+        fitted_scores = finite_scores[: len(sample)]
         root = np.linalg.cholesky(
-            self._likeness(fitted, fitted) + READING_DEFAULTS.noise_variance * np.eye(len(fitted))
+            self._likeness(sample, sample) + READING_DEFAULTS.noise_variance * np.eye(len(sample))
         )
         ones, whitened_scores = solve_triangular(
-            root, np.stack([np.ones(len(fitted)), fitted_scores], axis=1), lower=True
+            root, np.stack([np.ones(len(sample)), fitted_scores], axis=1), lower=True
         ).T
         mean = (ones @ whitened_scores) / (ones @ ones)
         residuals = whitened_scores - mean * ones
         scale = np.sqrt(residuals @ residuals / len(residuals))
-        expected = mean + self._weighed(
-            fitted, solve_triangular(root, residuals, lower=True, trans="T")
+        expected = mean + self._weighted_sums(
+            sample, solve_triangular(root, residuals, lower=True, trans="T")
         )
         expected = np.round(expected, 9)  # ties stay ties, in whatever order sums are computed
-        is_sought = np.ones(len(expected), bool) if among is None else among.copy()
+        is_sought = np.ones(len(expected), bool) if pool is None else pool.copy()
         read_scores = np.sort(finite_scores[is_sought[read]])[::-1]
         is_sought[read] = False
         not_read = np.flatnonzero(is_sought)
         not_read = not_read[np.argsort(-expected[not_read], kind="stable")]
-        if len(read_scores) < best or not len(not_read):
+        if len(read_scores) < top or not len(not_read):
             return not_read, float(
-                min(best - len(read_scores), len(not_read)) if len(not_read) else 0
+                min(top - len(read_scores), len(not_read)) if len(not_read) else 0
             )
         likeliest = not_read[: READING_DEFAULTS.max_likeliest_texts]
-        shared = solve_triangular(root, self._likeness(fitted, likeliest), lower=True)
-        spread = scale * np.sqrt(
+        shared = solve_triangular(root, self._likeness(sample, likeliest), lower=True)
+        deviations = scale * np.sqrt(
             np.maximum(self._variances(likeliest) - (shared**2).sum(axis=0), 0.0)
             + READING_DEFAULTS.noise_variance
         )
-        chances = np.round(_chances(expected[likeliest] - read_scores[best - 1], spread), 9)
+        chances = np.round(_chances(expected[likeliest] - read_scores[top - 1], deviations), 9)
         by_chance = likeliest[np.argsort(-chances, kind="stable")]
         others = not_read[len(likeliest) :]
         return np.concatenate([by_chance, others]), float(chances.sum())
@@ -212,32 +213,34 @@ class Expectation:
             alike if self._tokens is None else alike + self._tokens[some] @ self._tokens[others].T
         )
 
-    def _variances(self, some: np.ndarray) -> np.ndarray:
-        own = np.asarray(self._rows[some].multiply(self._rows[some]).sum(axis=1)).ravel()
-        return own if self._tokens is None else own + (self._tokens[some] ** 2).sum(axis=1)
+    def _variances(self, rows: np.ndarray) -> np.ndarray:
+        variances = np.asarray(self._rows[rows].multiply(self._rows[rows]).sum(axis=1)).ravel()
+        return (
+            variances if self._tokens is None else variances + (self._tokens[rows] ** 2).sum(axis=1)
+        )
 
-    def _weighed(self, some: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    def _weighted_sums(self, rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Return the weighted sums of the covariances of all texts with some, float64 [n]."""
-        every = self._rows @ (self._rows[some].T @ weights)
+        every = self._rows @ (self._rows[rows].T @ weights)
         if self._tokens is None:
             return every
-        return every + self._tokens @ (self._tokens[some].T @ weights)
+        return every + self._tokens @ (self._tokens[rows].T @ weights)
 
 
-def _chances(above: np.ndarray, spread: np.ndarray) -> np.ndarray:
+def _chances(means: np.ndarray, deviations: np.ndarray) -> np.ndarray:
     """Return the probabilities that normal variables are above 0; one half if both arguments are 0.
 
     The arguments are their means and standard deviations.
     """
     from scipy.special import ndtr
 
-    return ndtr(above / np.maximum(spread, 1e-12))
+    return ndtr(means / np.maximum(deviations, 1e-12))
 
 
-def _scaled(rows: np.ndarray) -> np.ndarray:
+def _standardize(rows: np.ndarray) -> np.ndarray:
     """Return centred vectors with a mean squared length of 1, float64 [n, d]."""
-    about = rows.astype(np.float64) - rows.mean(axis=0, dtype=np.float64)
-    return about / max(np.sqrt((about**2).sum(axis=1).mean()), 1e-12)
+    centred = rows.astype(np.float64) - rows.mean(axis=0, dtype=np.float64)
+    return centred / max(np.sqrt((centred**2).sum(axis=1).mean()), 1e-12)
 
 
 def features(texts: Sequence[str], groups: np.ndarray | None, words: float) -> csr_matrix:
@@ -269,7 +272,9 @@ def features(texts: Sequence[str], groups: np.ndarray | None, words: float) -> c
     by_word = coo_matrix(
         (values, (np.repeat(np.arange(len(texts)), lengths), columns)), shape
     ).tocsr()
-    by_length = csr_matrix(np.sqrt(READING_DEFAULTS.length_variance) * _scaled(lengths[:, None]))
+    by_length = csr_matrix(
+        np.sqrt(READING_DEFAULTS.length_variance) * _standardize(lengths[:, None])
+    )
     if groups is None:
         return hstack([by_length, by_word], format="csr")
     group_index = np.unique(groups, return_inverse=True)[1].ravel()
@@ -301,16 +306,16 @@ class CandidateScores:
         texts: Sequence[str],
         tokens: Callable[[Sequence[str]], np.ndarray] | None = None,
     ):
-        self._places: dict[str, list[int]] = {}
+        self._slots: dict[str, list[int]] = {}
         for position, text in enumerate(texts):
-            self._places.setdefault(text, []).append(position)
+            self._slots.setdefault(text, []).append(position)
         # The distinct texts in the order of their first occurrence.
-        self.distinct = list(self._places)
+        self.distinct = list(self._slots)
         # The number of distinct texts that are read at most.
         self.most = min(task.read or len(self.distinct), len(self.distinct))
         self.scores = np.full(len(texts), np.nan)  # float64 [n]; NaN for not_read texts
         self.scored = np.zeros(len(texts), bool)
-        self._task, self._tokens, self._done, self._best = task, tokens, 0, (-np.inf, "")
+        self._task, self._tokens, self._n_read, self._best_text = task, tokens, 0, (-np.inf, "")
         self._advance = ProgressEstimate(
             f"Ranking {format_count(len(texts), task.unit)}", self.most
         )
@@ -324,17 +329,19 @@ class CandidateScores:
         scores : float [texts].
         """
         for text, score in zip(texts, scores.tolist(), strict=True):
-            self.scores[self._places[text]] = score
-            self.scored[self._places[text]] = True
-        self._done += len(texts)
+            self.scores[self._slots[text]] = score
+            self.scored[self._slots[text]] = True
+        self._n_read += len(texts)
         top = int(np.argmax(scores))
-        self._best = max(self._best, (float(scores[top]), texts[top]), key=lambda pair: pair[0])
-        self._advance(self._done, self._best[1])
+        self._best_text = max(
+            self._best_text, (float(scores[top]), texts[top]), key=lambda pair: pair[0]
+        )
+        self._advance(self._n_read, self._best_text[1])
         if self._task.preview is not None:
             positions = np.flatnonzero(self.scored)
             self._task.preview(positions, self.scores[positions])
 
-    def through(self, read: Callable[[list[str]], object], fixed: bool = False) -> np.ndarray:
+    def through(self, read: Callable[[list[str]], object], one_part: bool = False) -> np.ndarray:
         """Read the distinct texts in parts, and return the scores.
 
         Texts that are expected to score best are read first. At most `task.read` are read, and none
@@ -343,7 +350,8 @@ class CandidateScores:
         Parameters
         ----------
         read : called with each part; it must pass the scores to `received`.
-        fixed : reads all texts in one part even with a preview, for models whose scores depend on
+        one_part : reads all texts in one part even with a preview, for models whose scores depend
+            on
             the batch.
 
         Returns
@@ -355,7 +363,7 @@ class CandidateScores:
         )
         if (
             self._reads_all
-            and (fixed or self._task.preview is None)
+            and (one_part or self._task.preview is None)
             or (is_small and self.most == len(self.distinct))
         ):
             read(self.distinct)
@@ -364,7 +372,7 @@ class CandidateScores:
                 read([self.distinct[i] for i in part])
         if self._task.earlier is not None:
             scores = (
-                (text, float(self.scores[places[0]])) for text, places in self._places.items()
+                (text, float(self.scores[positions[0]])) for text, positions in self._slots.items()
             )
             self._task.earlier.update((text, score) for text, score in scores if np.isfinite(score))
         return self.scores
@@ -376,15 +384,15 @@ class CandidateScores:
     def _parts(self) -> Iterator[np.ndarray]:
         """Yield positions of the distinct texts to read next, int64."""
         task, number = self._task, len(self.distinct)
-        first_positions = np.array([places[0] for places in self._places.values()], np.int64)
-        earlier = {
-            text: score for text, score in (task.earlier or {}).items() if text not in self._places
+        first_positions = np.array([positions[0] for positions in self._slots.values()], np.int64)
+        old_scores = {
+            text: score for text, score in (task.earlier or {}).items() if text not in self._slots
         }
-        texts, earlier_rows = [*self.distinct, *earlier], np.arange(number, number + len(earlier))
+        texts, old_rows = [*self.distinct, *old_scores], np.arange(number, number + len(old_scores))
         groups = task.groups
         if groups is not None:  # each earlier text is a group of its own
             groups = np.concatenate(
-                [np.unique(groups[first_positions], return_inverse=True)[1].ravel(), earlier_rows]
+                [np.unique(groups[first_positions], return_inverse=True)[1].ravel(), old_rows]
             )
         expectation = Expectation(texts, groups, self._tokens)
         best = task.best or number
@@ -394,10 +402,10 @@ class CandidateScores:
         )
         read_rows = next_rows = (
             np.zeros(0, np.int64)
-            if earlier
+            if old_scores
             else expectation.begin(min(READING_DEFAULTS.first_texts, self.most))
         )
-        if not earlier:
+        if not old_scores:
             began = time.perf_counter()
             yield next_rows
             if (
@@ -406,13 +414,13 @@ class CandidateScores:
             ):
                 yield np.setdiff1d(np.arange(number), read_rows)
                 return
-        among = np.arange(len(texts)) < number
+        candidates = np.arange(len(texts)) < number
         while len(read_rows) < self.most:
             scores = np.concatenate(
-                [self.scores[first_positions[read_rows]], np.array(list(earlier.values()))]
+                [self.scores[first_positions[read_rows]], np.array(list(old_scores.values()))]
             )
             order, missing = expectation.order(
-                np.concatenate([read_rows, earlier_rows]), scores, best, among
+                np.concatenate([read_rows, old_rows]), scores, best, candidates
             )
             if task.recall < 1 and missing <= (1 - task.recall) * best:
                 return

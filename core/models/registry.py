@@ -83,7 +83,7 @@ class Registry:
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
-        self._made: dict[str, Any] = {}
+        self._models: dict[str, Any] = {}
         # Request windows of servers, by address, fixed size, and timeout in seconds.
         self._windows: dict[tuple[str, int, float], Window] = {}
         self._stamps: dict[str, str] = {}  # of the weights with which each model was made
@@ -103,14 +103,14 @@ class Registry:
             }
             stale = [
                 n
-                for n in self._made
+                for n in self._models
                 if n in changed or changed.intersection(self._rows[n].settings.needs)
             ]
-            dropped = [self._made.pop(name) for name in stale]
+            old_models = [self._models.pop(name) for name in stale]
             self._rows, self._roles, self._rows_text = rows, roles, repr(sorted(rows.items()))
             self._share_windows()
-        for made in dropped:
-            _close(made)
+        for model in old_models:
+            _close(model)
 
     def faults(self) -> tuple[str, ...]:
         """Return a sentence for each entry of the user's models.toml that cannot be used.
@@ -233,7 +233,7 @@ class Registry:
         """Return a model by name or role. Raises BadParameter."""
         row = self.resolve(name)
         reason = row.settings.missing(row, self._rows)
-        model = self._made.get(row.name)
+        model = self._models.get(row.name)
         return ModelInfo(
             name=row.name,
             kind=row.kind,
@@ -317,7 +317,7 @@ class Registry:
             check_host(str(settings["url"]))
         with self._lock:
             values = {"kind": kind, "backend": backend, **settings}
-            new_row = declarations.row(name, values, "Models", own=True)
+            new_row = declarations.row(name, values, "Models", is_own=True)
             for role in serves:
                 declarations.check_role(role, name, {**self._rows, name: new_row}, "Models")
             if key and "url" in settings:
@@ -327,8 +327,8 @@ class Registry:
                 declarations.save_own_models(
                     rows | {name: values}, roles | dict.fromkeys(serves, name)
                 )
-            dropped = self._made.pop(name, None)  # its key may have changed
-        _close(dropped)
+            old_model = self._models.pop(name, None)  # its key may have changed
+        _close(old_model)
         self.reload()
         return self.info(name)
 
@@ -375,13 +375,13 @@ class Registry:
                 declarations.save_own_models(
                     rows | {row.name: values | {"context": profile.reads}}, roles
                 )
-            dropped = self._made.pop(row.name, None)
-        _close(dropped)
+            old_model = self._models.pop(row.name, None)
+        _close(old_model)
         self.reload()
         return profile
 
     def measure_encoder(
-        self, name: str = "encoder", watch: Watch = NO_WATCH, again: bool = True
+        self, name: str = "encoder", watch: Watch = NO_WATCH, rerun: bool = True
     ) -> ModeSpeeds | None:
         """Measure each way to compute the shipped kind of encoder on this computer.
 
@@ -391,7 +391,7 @@ class Registry:
         ----------
         name : the encoder.
         watch : cancellation and progress.
-        again : if false, an earlier measurement with the same versions is returned.
+        rerun : if false, an earlier measurement with the same versions is returned.
 
         Returns
         -------
@@ -408,7 +408,7 @@ class Registry:
         row = self.resolve(name)
         if not isinstance(row.settings, MiniLM):
             return None
-        mode_speeds = None if again else saved_speeds()
+        mode_speeds = None if rerun else saved_speeds()
         return mode_speeds or measure_modes(row.settings.place(), watch)
 
     def remove(self, name: str) -> None:
@@ -465,15 +465,15 @@ class Registry:
         """Free a model's memory; the next use loads it again. Raises BadParameter, NotAllowed."""
         check_administrator("unload models")
         with self._lock:
-            made = self._made.pop(self._roles.get(name, name), None)
-        _close(made)
+            model = self._models.pop(self._roles.get(name, name), None)
+        _close(model)
 
     def close(self) -> None:
         """Free the memory of all models; the next use of one loads it again."""
         with self._lock:
-            made = list(self._made.values())
-            self._made.clear()
-        for model in made:
+            models = list(self._models.values())
+            self._models.clear()
+        for model in models:
             _close(model)
 
     def forget(self) -> None:
@@ -483,8 +483,8 @@ class Registry:
         that it took.
         """
         with self._lock:
-            made = list(self._made.values())
-        for model in made:
+            models = list(self._models.values())
+        for model in models:
             if hasattr(model, "forget"):
                 model.forget()
 
@@ -496,21 +496,21 @@ class Registry:
         """
         chats = [
             (one, address)
-            for name, one in self._made.items()
+            for name, one in self._models.items()
             if isinstance(one, OpenAIChat) and (address := _address(self._rows[name]))
         ]
         for chat, address in chats:
             rows = [row.settings for row in self._rows.values() if _address(row) == address]
-            fixed = min(
+            limit = min(
                 (number for settings in rows if (number := getattr(settings, "at_once", 0))),
                 default=0,
             )
             key = (
                 address,
-                fixed,
+                limit,
                 min(getattr(settings, "timeout", chat.timeout) for settings in rows),
             )
-            chat.window = self._windows.setdefault(key, Window(fixed, key[2]))
+            chat.window = self._windows.setdefault(key, Window(limit, key[2]))
 
     def _of_kind(self, name: str, model_kinds: tuple[str, ...], what: str) -> Any:
         row = self.resolve(name)
@@ -522,8 +522,8 @@ class Registry:
         with self._lock:
             stamp = row.settings.stamp(self._rows)
             if self._stamps.get(row.name) != stamp:
-                _close(self._made.pop(row.name, None))  # its weights were trained anew
-            if row.name not in self._made:
+                _close(self._models.pop(row.name, None))  # its weights were trained anew
+            if row.name not in self._models:
                 reason = row.settings.missing(row, self._rows)
                 if reason:
                     raise ModelUnavailable(reason)
@@ -532,9 +532,9 @@ class Registry:
                     model.keep_in(SavedReplies(), self.weights(row.name))
                 if isinstance(model, OpenAIChat):
                     model.keep_refusals_in(_refusals(row))
-                self._made[row.name], self._stamps[row.name] = model, stamp
+                self._models[row.name], self._stamps[row.name] = model, stamp
                 self._share_windows()
-            return self._made[row.name]
+            return self._models[row.name]
 
 
 def _address(row: ModelRow) -> str:
@@ -553,10 +553,10 @@ def _refusals(row: ModelRow) -> SavedRefusals:
     )
 
 
-def _close(made: Any) -> None:
+def _close(model: Any) -> None:
     """Free the resources of a model after it has finished its work.
 
     A model without resources is left to the garbage collector.
     """
-    if hasattr(made, "close"):
-        made.close()
+    if hasattr(model, "close"):
+        model.close()

@@ -85,7 +85,7 @@ def encode_with_progress(
     encoder: Encoder,
     texts: Sequence[str],
     watch: Watch,
-    advanced: Callable[[int], None],
+    on_progress: Callable[[int], None],
 ) -> np.ndarray:
     """Return vectors as `Encoder.encode` does, reporting the progress.
 
@@ -94,7 +94,7 @@ def encode_with_progress(
     encoder : any encoder; only one that passes vectors on reports progress.
     texts : any number of texts, n.
     watch : called between batches; it may raise to stop the work.
-    advanced : called with the number of distinct texts that are encoded so far.
+    on_progress : called with the number of distinct texts that are encoded so far.
 
     Returns
     -------
@@ -107,7 +107,7 @@ def encode_with_progress(
     def received(rows: list[str], vectors: np.ndarray) -> None:
         nonlocal done
         done += len(rows)
-        advanced(done)
+        on_progress(done)
 
     return encoder.encode(texts, watch, received)
 
@@ -201,11 +201,11 @@ class EncoderScorer(BaseScorer):
         query = question_vectors(encoder, [task.query], task.watch)[0].astype(np.float64)
         # Each row is computed separately. In a matrix product, digits depend on the batch.
         cosines = lambda vectors: np.einsum("nd,d->n", vectors.astype(np.float64), query)
-        received = lambda rows, vectors: reading.received(rows, cosines(vectors))
+        record = lambda rows, vectors: reading.received(rows, cosines(vectors))
         if is_streamed(encoder):
-            return reading.through(lambda part: encoder.encode(part, task.watch, received))
+            return reading.through(lambda part: encoder.encode(part, task.watch, record))
         return reading.through(
-            lambda part: received(part, encoder.encode(part, task.watch)), fixed=True
+            lambda part: record(part, encoder.encode(part, task.watch)), one_part=True
         )
 
 
@@ -311,16 +311,16 @@ class NGramScorer(BaseScorer):
         return np.array([self._likelihood(bag, pairs, background) for bag in bags])
 
     def _likelihood(
-        self, bag: list[str], pairs: list[tuple[str, str]], rest: dict[str, float]
+        self, bag: list[str], pairs: list[tuple[str, str]], background: dict[str, float]
     ) -> float:
         single = Counter(bag)
         double = Counter(zip(bag, bag[1:], strict=False))
         first_words = Counter(bag[:-1])
         shares = (
-            rest[word]
+            background[word]
             + self.one * single[word] / max(len(bag), 1)
-            + self.two * double[before, word] / max(first_words[before], 1)
-            for before, word in pairs
+            + self.two * double[previous, word] / max(first_words[previous], 1)
+            for previous, word in pairs
         )
         return sum(map(math.log, shares)) / len(pairs)
 

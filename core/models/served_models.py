@@ -63,7 +63,7 @@ class ServedModel(OpenAIServer):
         at_once: int,
     ):
         super().__init__(url, model, name, key_variable, timeout)
-        self.batch, self.at_once, self._places = batch, at_once, threading.Semaphore(at_once)
+        self.batch, self.at_once, self._slots = batch, at_once, threading.Semaphore(at_once)
 
     def _parts(
         self, texts: Sequence[str], ask: Callable[[Part], T], watch: Watch = NO_WATCH
@@ -75,7 +75,9 @@ class ServedModel(OpenAIServer):
         """
         pending: SimpleQueue[Part] = SimpleQueue()
         results: SimpleQueue[tuple[Part, T | None, BaseException | None]] = SimpleQueue()
-        parts = [list(texts[at : at + self.batch]) for at in range(0, len(texts), self.batch)]
+        parts = [
+            list(texts[start : start + self.batch]) for start in range(0, len(texts), self.batch)
+        ]
         for part in parts:
             pending.put(part)
         meter, is_stopped = current_meter(), threading.Event()
@@ -85,7 +87,7 @@ class ServedModel(OpenAIServer):
                 while not is_stopped.is_set():
                     part = pending.get_nowait()
                     try:
-                        with self._places:
+                        with self._slots:
                             results.put((part, ask(part), None))
                     except BaseException as error:  # raised below, in the waiting thread
                         results.put((part, None, error))
@@ -94,7 +96,7 @@ class ServedModel(OpenAIServer):
             threading.Thread(target=work, name="served", daemon=True).start()
         try:
             for _ in parts:
-                yield _next(results, watch)
+                yield _next_part(results, watch)
         finally:
             is_stopped.set()
 
@@ -119,8 +121,8 @@ class ServedModel(OpenAIServer):
         return ModelFailed(f"The server at {self.url} sent {what}.")
 
 
-def _next(
-    ended: SimpleQueue[tuple[Part, T | None, BaseException | None]], watch: Watch = NO_WATCH
+def _next_part(
+    results: SimpleQueue[tuple[Part, T | None, BaseException | None]], watch: Watch = NO_WATCH
 ) -> tuple[Part, T]:
     """Return the next answered part with its answer.
 
@@ -130,7 +132,7 @@ def _next(
         while True:
             watch.check()
             with suppress(Empty):
-                part, answer, error = ended.get(timeout=PART_CHECK_SECONDS)
+                part, answer, error = results.get(timeout=PART_CHECK_SECONDS)
                 if error is not None:
                     raise error
                 # Without an error there is an answer.
@@ -204,7 +206,7 @@ class ServedEncoder(ServedModel):
         ModelFailed : all texts fail.
         ModelUnavailable : the key is missing.
         """
-        vectors, faults = self._encoded([self.text + text for text in texts], watch)
+        vectors, faults = self._encode([self.text + text for text in texts], watch)
         if faults and len(faults) == len(set(texts)):
             raise ModelFailed(self._without_vectors(faults, self.text))
         if faults:
@@ -228,7 +230,7 @@ class ServedEncoder(ServedModel):
         ModelFailed : a question has no vector.
         ModelUnavailable : the key is missing.
         """
-        vectors, faults = self._encoded([self.question + question for question in questions], watch)
+        vectors, faults = self._encode([self.question + question for question in questions], watch)
         if faults:
             raise ModelFailed(self._without_vectors(faults, self.question))
         return vectors
@@ -242,7 +244,7 @@ class ServedEncoder(ServedModel):
             f"so that nothing is similar to {'them' if other_texts else 'it'}. {reason}"
         )
 
-    def _encoded(
+    def _encode(
         self, texts: list[str], watch: Watch = NO_WATCH
     ) -> tuple[np.ndarray, dict[str, str]]:
         """Return the vectors, float32 [n, d], and the reason for each text without a vector."""
@@ -254,7 +256,7 @@ class ServedEncoder(ServedModel):
         fresh = [text for text in unique if text not in vectors_by_text]
         advance = ProgressEstimate(f"Encoding {format_count(len(fresh), 'text')}", len(fresh))
         encoded_count = 0
-        ask = partial(self._halved, faults=faults, watch=watch)
+        ask = partial(self._embed_in_halves, faults=faults, watch=watch)
         for part, vectors in self._parts(fresh, ask, watch):
             vectors_by_text.update(zip(part, vectors, strict=True))
             encoded_count += len(part)
@@ -271,7 +273,7 @@ class ServedEncoder(ServedModel):
         ]
         return np.stack(rows) if rows else np.zeros((0, self.dimension), np.float32), faults
 
-    def _halved(
+    def _embed_in_halves(
         self, part: Part, faults: dict[str, str], watch: Watch = NO_WATCH
     ) -> list[np.ndarray | None]:
         """Return the vectors of some texts, retrying in halves if the server fails for all
@@ -280,7 +282,7 @@ class ServedEncoder(ServedModel):
         A text for which it fails alone has the vector None, and is added to `faults`.
         """
         try:
-            return self._embedded(part, faults, watch)
+            return self._embed(part, faults, watch)
         except ModelFailed as error:
             if not is_refusal(error, WRONG_ADDRESS_STATUSES):
                 raise
@@ -291,9 +293,9 @@ class ServedEncoder(ServedModel):
                 return [None]
         middle = len(part) // 2
         halves = (part[:middle], part[middle:])
-        return [vector for half in halves for vector in self._halved(half, faults, watch)]
+        return [vector for half in halves for vector in self._embed_in_halves(half, faults, watch)]
 
-    def _embedded(
+    def _embed(
         self, part: Part, faults: dict[str, str], watch: Watch = NO_WATCH
     ) -> list[np.ndarray | None]:
         """Return unit vectors of some texts by one request, float32 [d]; None for those in
@@ -305,7 +307,7 @@ class ServedEncoder(ServedModel):
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
             raise self._unreadable("what are no vectors")
         vectors: list[np.ndarray | None] = []
-        for text, row in zip(part, self._in_order(rows, len(part)), strict=True):
+        for text, row in zip(part, self._sort_by_index(rows, len(part)), strict=True):
             vector = self._vector(row.get("embedding"))
             length = 0.0 if vector is None else float(np.linalg.norm(vector.astype(np.float64)))
             if vector is None or not length:
@@ -336,20 +338,20 @@ class ServedEncoder(ServedModel):
             )
         return vector
 
-    def _in_order(self, rows: list[Any], number: int) -> list[Any]:
+    def _sort_by_index(self, rows: list[Any], number: int) -> list[Any]:
         """Return the rows sorted by their index. Raises ModelFailed if the indexes do not fit."""
         if len(rows) != number:
             raise self._unreadable(f"{len(rows)} vectors for {format_count(number, 'text')}")
         indexes = [row.get("index") for row in rows]
-        if all(place is None for place in indexes):
+        if all(position is None for position in indexes):
             return rows
         try:
-            order = {whole_number(place, number): row for place, row in zip(indexes, rows)}
+            order = {whole_number(position, number): row for position, row in zip(indexes, rows)}
         except ValueError:
             order = {}
         if len(order) < number:
             raise self._unreadable("vectors whose indexes are not those of the texts")
-        return [order[place] for place in range(number)]
+        return [order[position] for position in range(number)]
 
 
 def _is_missing(value: Any) -> bool:
@@ -405,19 +407,19 @@ class ServedReranker(ServedModel, BaseScorer):
 
         def read(some: list[str]) -> None:
             for part, numbers in self._parts(
-                some, lambda part: self._ranked(task.query, part, task.watch), task.watch
+                some, lambda part: self._rank(task.query, part, task.watch), task.watch
             ):
                 reading.received(part, np.array(numbers, np.float64))
 
-        return reading.through(read, fixed=True)
+        return reading.through(read, one_part=True)
 
-    def _ranked(self, query: str, part: Part, watch: Watch = NO_WATCH) -> list[float]:
+    def _rank(self, query: str, part: Part, watch: Watch = NO_WATCH) -> list[float]:
         """Return the relevance of some texts by one request."""
         key = self._texts_key
         try:
-            more = {"raw_scores": True} if key == "texts" else {}
+            options = {"raw_scores": True} if key == "texts" else {}
             answer = self._answer(
-                "/rerank", {"model": self.model, "query": query, key: part, **more}, watch
+                "/rerank", {"model": self.model, "query": query, key: part, **options}, watch
             )
         except ModelFailed as error:
             if key == "texts" or "texts" not in str(error):
@@ -451,4 +453,4 @@ class ServedReranker(ServedModel, BaseScorer):
             relevances[index] = relevance
         if len(relevances) < number:
             raise self._unreadable("no relevance for some texts")
-        return [relevances[place] for place in range(number)]
+        return [relevances[position] for position in range(number)]

@@ -93,22 +93,22 @@ class Splade(TransformersModel, BaseScorer):
         return np.asarray((vectors[1:] @ vectors[[0]].T).todense(), np.float64).ravel()
 
 
-def batches_by_length(lengths: Sequence[int], batch: int, most: int) -> Iterator[list[int]]:
+def batches_by_length(lengths: Sequence[int], batch: int, max_tokens: int) -> Iterator[list[int]]:
     """Yield batches of rows of similar length, the shortest first.
 
     Parameters
     ----------
     lengths : number of tokens of each text.
     batch : largest number of rows in a batch.
-    most : largest number of tokens in a batch, with padding.
+    max_tokens : largest number of tokens in a batch, with padding.
 
     Yields
     ------
-    Rows, the shortest first. A longer text than `most` has a batch of its own.
+    Rows, the shortest first. A longer text than `max_tokens` has a batch of its own.
     """
     rows: list[int] = []
     for row in sorted(range(len(lengths)), key=lambda row: lengths[row]):
-        if rows and (len(rows) == batch or (len(rows) + 1) * lengths[row] > most):
+        if rows and (len(rows) == batch or (len(rows) + 1) * lengths[row] > max_tokens):
             yield rows
             rows = []
         rows.append(row)
@@ -116,7 +116,7 @@ def batches_by_length(lengths: Sequence[int], batch: int, most: int) -> Iterator
         yield rows
 
 
-def _weights(net: Any, given: Any) -> np.ndarray:
+def _weights(net: Any, batch: Any) -> np.ndarray:
     """Return the weights, float32 [n, words].
 
     As log(1 + relu(x)) grows with x, the maximum over the tokens is taken first.
@@ -124,5 +124,5 @@ def _weights(net: Any, given: Any) -> np.ndarray:
     import torch
 
     with torch.inference_mode():
-        logits = net(**given).logits.masked_fill_(given["attention_mask"][..., None] == 0, 0.0)
+        logits = net(**batch).logits.masked_fill_(batch["attention_mask"][..., None] == 0, 0.0)
         return logits.amax(dim=1).float().relu_().log1p_().cpu().numpy()

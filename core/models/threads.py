@@ -19,10 +19,10 @@ def thread_count() -> int:
                 f"HOPSCOPE_THREADS must be a whole number of at least 1, not “{text}”."
             )
         return int(text)
-    allowed = (
+    cores = (
         len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     )
-    return max(1, min(allowed, _physical() or allowed))
+    return max(1, min(cores, _physical() or cores))
 
 
 def _physical() -> int | None:

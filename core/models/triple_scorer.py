@@ -46,7 +46,7 @@ class TripleScorer:
         question: np.ndarray,
         nodes: np.ndarray,
         relations: np.ndarray,
-        places: np.ndarray,
+        distances: np.ndarray,
         triples: tuple[np.ndarray, np.ndarray, np.ndarray],
     ) -> np.ndarray:
         """Return the likelihood of each triple.
@@ -56,7 +56,7 @@ class TripleScorer:
         question : float [d], vector of the question.
         nodes : float [n, d], vectors of the nodes.
         relations : float [r, d], vectors of the relations.
-        places : float [n, p], directional distance encoding of the nodes.
+        distances : float [n, p], directional distance encoding of the nodes.
         triples : positions of head, relation and tail, each int [triples].
 
         Returns
@@ -74,8 +74,8 @@ class TripleScorer:
                 f"have {nodes.shape[1]}. Train one for it."
             )
         w, (heads, kinds, tails) = self.weights, triples
-        as_head = nodes @ w["head"] + places @ w["head_place"]
-        as_tail = nodes @ w["tail"] + places @ w["tail_place"]
+        as_head = nodes @ w["head"] + distances @ w["head_place"]
+        as_tail = nodes @ w["tail"] + distances @ w["tail_place"]
         hidden = (
             as_head[heads]
             + (relations @ w["relation"])[kinds]
@@ -92,8 +92,8 @@ def load_triple_scorer() -> TripleScorer:
 
     Raises StoreError if its file is damaged.
     """
-    own = models_folder() / TRIPLE_SCORER_NAME / TRIPLE_SCORER_FILE
-    file = own if own.exists() else SHIPPED_SCORER_FOLDER / TRIPLE_SCORER_FILE
+    user_file = models_folder() / TRIPLE_SCORER_NAME / TRIPLE_SCORER_FILE
+    file = user_file if user_file.exists() else SHIPPED_SCORER_FOLDER / TRIPLE_SCORER_FILE
     state = file.stat() if file.exists() else None
     return _read(file, (state.st_mtime_ns, state.st_size) if state else (0, 0))
 

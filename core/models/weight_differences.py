@@ -17,17 +17,17 @@ LEFT_FACTOR_SUFFIX, RIGHT_FACTOR_SUFFIX = ".left", ".right"
 
 
 def low_rank_difference(
-    before: Mapping[str, np.ndarray], after: Mapping[str, np.ndarray], rank: int, alone: str = ""
+    base: Mapping[str, np.ndarray], target: Mapping[str, np.ndarray], rank: int, alone: str = ""
 ) -> dict[str, np.ndarray]:
     """Return the difference that turns weights into others.
 
     A matrix is stored as two factors (`.left` [m, rank], `.right` [rank, n]) of the best
     approximation of its difference of that rank. Other tensors are stored as their difference, and
-    tensors missing in `before` as they are.
+    tensors missing in `base` as they are.
 
     Parameters
     ----------
-    before, after : tensors by name.
+    base, target : tensors by name.
     rank : rank of the approximation.
     alone : tensors whose name contains this text are left out; empty for none.
 
@@ -46,25 +46,25 @@ def low_rank_difference(
     (['b', 'w.left', 'w.right'], [[2.0, 0.0, 1.0], [4.0, 0.0, 2.0], [0.0, 0.0, 0.0]])
     """
     difference: dict[str, np.ndarray] = {}
-    for name, value in after.items():
+    for name, value in target.items():
         if alone and alone in name:
             continue
-        if name not in before:
+        if name not in base:
             difference[name] = value
         elif value.ndim == 2 and min(value.shape) > rank:
-            left, scale, right = np.linalg.svd(value - before[name], full_matrices=False)
+            left, scale, right = np.linalg.svd(value - base[name], full_matrices=False)
             root = np.sqrt(scale[:rank])
             difference |= {
                 name + LEFT_FACTOR_SUFFIX: left[:, :rank] * root,
                 name + RIGHT_FACTOR_SUFFIX: root[:, None] * right[:rank],
             }
         else:
-            difference[name] = value - before[name]
+            difference[name] = value - base[name]
     return {name: np.ascontiguousarray(value, np.float16) for name, value in difference.items()}
 
 
 def apply_difference(
-    before: Mapping[str, np.ndarray], difference: Mapping[str, np.ndarray]
+    base: Mapping[str, np.ndarray], difference: Mapping[str, np.ndarray]
 ) -> dict[str, np.ndarray]:
     """Return weights after a difference is applied.
 
@@ -72,7 +72,7 @@ def apply_difference(
 
     Parameters
     ----------
-    before : tensors by name.
+    base : tensors by name.
     difference : the result of `low_rank_difference`.
 
     Returns
@@ -83,18 +83,16 @@ def apply_difference(
     ------
     ValueError : shapes do not match.
     """
-    weights = {name: value.astype(np.float32) for name, value in before.items()}
+    weights = {name: value.astype(np.float32) for name, value in base.items()}
     for name, value in difference.items():
         if name.endswith(LEFT_FACTOR_SUFFIX):
             base_name = name.removesuffix(LEFT_FACTOR_SUFFIX)
-            weights[base_name] = before[base_name] + value.astype(np.float32) @ difference[
+            weights[base_name] = base[base_name] + value.astype(np.float32) @ difference[
                 base_name + RIGHT_FACTOR_SUFFIX
             ].astype(np.float32)
         elif not name.endswith(RIGHT_FACTOR_SUFFIX):
             weights[name] = (
-                value.astype(np.float32) + before[name]
-                if name in before
-                else value.astype(np.float32)
+                value.astype(np.float32) + base[name] if name in base else value.astype(np.float32)
             )
     return weights
 

@@ -24,24 +24,24 @@ def weights_folder(folder: str) -> Path:
     return models_folder() / Path(folder).expanduser()
 
 
-def unreadable_file(place: Path) -> Path | None:
+def unreadable_file(path: Path) -> Path | None:
     """Return the first file of weights that cannot be read: the path itself, or a file in it.
 
     None if all can be read, or if nothing exists there.
     """
-    if not os.path.lexists(place) and not _hidden(place):
+    if not os.path.lexists(path) and not _is_hidden(path):
         return None
-    if not os.access(place, os.R_OK | (os.X_OK if os.path.isdir(place) else 0)):
-        return place
-    if not os.path.isdir(place):
+    if not os.access(path, os.R_OK | (os.X_OK if os.path.isdir(path) else 0)):
+        return path
+    if not os.path.isdir(path):
         return None
-    files = sorted(entry.path for entry in os.scandir(place) if entry.is_file())
+    files = sorted(entry.path for entry in os.scandir(path) if entry.is_file())
     return next((Path(file) for file in files if not os.access(file, os.R_OK)), None)
 
 
-def _hidden(place: Path) -> bool:
+def _is_hidden(path: Path) -> bool:
     """Return whether a parent folder of a path may not be entered."""
-    nearest_parent = next((one for one in place.parents if os.path.isdir(one)), None)
+    nearest_parent = next((one for one in path.parents if os.path.isdir(one)), None)
     return nearest_parent is not None and not os.access(nearest_parent, os.X_OK)
 
 
@@ -62,8 +62,8 @@ def packaged_folder(package: str, folder: str) -> Path | None:
     spec = importlib.util.find_spec(package)
     folders = []
     if spec:
-        folders = [Path(place) / folder for place in (spec.submodule_search_locations or ())]
-    return next((place for place in folders if (place / "config.json").is_file()), None)
+        folders = [Path(path) / folder for path in (spec.submodule_search_locations or ())]
+    return next((path for path in folders if (path / "config.json").is_file()), None)
 
 
 def is_in_hub_cache(name: str) -> bool:

@@ -249,7 +249,7 @@ class Operator(OperatorBase):
         )
         try:
             with metered(ctx.far, ctx.seen) as meter:
-                after = self.apply(state, ctx, recorder)
+                result = self.apply(state, ctx, recorder)
         except HopscopeError:
             if recorder.so_far is not None:
                 ctx.partly(
@@ -262,9 +262,11 @@ class Operator(OperatorBase):
                     )
                 )
             raise
-        return self._with_step(after, state.trace, recorder, meter, ctx.environment.clock() - start)
+        return self._with_step(
+            result, state.trace, recorder, meter, ctx.environment.clock() - start
+        )
 
-    def previewed(self, before: State, so_far: Callable[[Recorder], State]) -> State:
+    def previewed(self, state: State, make_state: Callable[[Recorder], State]) -> State:
         """Return the state so far, with a step in its trace that took no time.
 
         Parameters
@@ -280,11 +282,11 @@ class Operator(OperatorBase):
             The state so far, with the additional step.
         """
         recorder = Recorder()
-        return self._with_step(so_far(recorder), before.trace, recorder, Meter(), 0.0)
+        return self._with_step(make_state(recorder), state.trace, recorder, Meter(), 0.0)
 
     def _with_step(
         self,
-        after: State,
+        state: State,
         trace: tuple[Step, ...],
         recorder: Recorder,
         meter: Meter,
@@ -296,7 +298,7 @@ class Operator(OperatorBase):
             self.stage,
             self.recorded(),
             usage=recorder.usage,
-            sizes=field_sizes(after, self.writes) | recorder.sizes,
+            sizes=field_sizes(state, self.writes) | recorder.sizes,
             notes=(
                 *(note if isinstance(note, str) else note() for note in recorder.notes),
                 *meter.notes,
@@ -310,7 +312,7 @@ class Operator(OperatorBase):
             warnings=tuple(meter.notes),
             **_step_seconds(meter, seconds),
         )
-        return after.replace(trace=(*trace, step))
+        return state.replace(trace=(*trace, step))
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         """Do the work of the operator; each subclass overrides it.
@@ -394,18 +396,20 @@ class Operator(OperatorBase):
         return Line((self,)) >> other
 
 
-def _step_seconds(meter: Meter, whole: float) -> dict[str, Any]:
+def _step_seconds(meter: Meter, total: float) -> dict[str, Any]:
     """Return the fields of a step that hold seconds."""
     waiting = meter.seconds.get("waiting", 0.0)
-    prepared = tuple(
+    preparations = tuple(
         (label, round(seconds, 6))
         for label, seconds in meter.prepared.items()
         if seconds >= MIN_PREPARATION_SECONDS
     )
     ranking, model = meter.seconds.get("ranking", 0.0), meter.seconds.get("model", 0.0)
-    own = max(ranking + model, whole - waiting - sum(meter.prepared.values()))
-    each = dict(seconds=own, ranking=ranking, model=model, waiting=waiting, saved=meter.saved)
-    return {name: round(seconds, 6) for name, seconds in each.items()} | {"prepared": prepared}
+    operator_seconds = max(ranking + model, total - waiting - sum(meter.prepared.values()))
+    each = dict(
+        seconds=operator_seconds, ranking=ranking, model=model, waiting=waiting, saved=meter.saved
+    )
+    return {name: round(seconds, 6) for name, seconds in each.items()} | {"prepared": preparations}
 
 
 @dataclass(frozen=True, repr=False)
@@ -416,25 +420,25 @@ class Line(OperatorLine[Operator]):
     """
 
     @staticmethod
-    def unfit(before: Iterable[Operator], operator: Operator) -> str | None:
-        return order_fault(before, operator)
+    def unfit(previous: Iterable[Operator], operator: Operator) -> str | None:
+        return order_fault(previous, operator)
 
     def words(self) -> str:
         """Return a short text: `PageRank 1,000 → shortest paths → best 32 by encoder`.
 
         The answering operator is named only if it stands alone.
         """
-        shown = self.without("generate").operators or self.operators
-        return self._with_nodes(" → ".join(operator.words() for operator in shown))
+        operators = self.without("generate").operators or self.operators
+        return self._with_nodes(" → ".join(operator.words() for operator in operators))
 
     def plain_words(self) -> str:
         """Return a sentence in everyday words.
 
         Example: `Looks at 1,000 nodes near the entities, then finds the shortest paths.`
         """
-        shown = self.without("generate")
-        sentences = [words for operator in shown if (words := operator.plain_words())]
-        if all(operator.stage == "graph" for operator in shown):
+        line = self.without("generate")
+        sentences = [words for operator in line if (words := operator.plain_words())]
+        if all(operator.stage == "graph" for operator in line):
             sentences = ["answers from the question alone"]
         sentence = (
             sentences[0]
@@ -494,17 +498,17 @@ def missing_fields(operators: Iterable[Operator]) -> tuple[str, ...]:
 HIT_FIELDS = ("nodes", "relations", "chunks", "communities")
 
 
-def order_fault(before: Iterable[Operator], operator: Operator) -> str | None:
-    """Return a sentence on why `operator` cannot follow `before`, or None."""
-    before = tuple(before)
+def order_fault(previous: Iterable[Operator], operator: Operator) -> str | None:
+    """Return a sentence on why `operator` cannot follow `previous`, or None."""
+    previous = tuple(previous)
     name = type(operator).__name__
-    if any(other.stage == "generate" for other in before):
+    if any(other.stage == "generate" for other in previous):
         return f"{name} cannot come after the answer was generated."
-    if before and operator.stage == "graph":
+    if previous and operator.stage == "graph":
         return f"{name} says on which graph the line stands, and must come first."
     written_fields = (
-        set(INITIAL_FIELDS).union(*(other.writes for other in before))
-        if before
+        set(INITIAL_FIELDS).union(*(other.writes for other in previous))
+        if previous
         else set(INITIAL_FIELDS)
     )
     for need in operator.reads:

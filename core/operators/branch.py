@@ -74,26 +74,24 @@ class Branch(Combinator):
 
     @classmethod
     def holding(cls, rows: Mapping[str, Arm], settings: Mapping[str, Any], where: str = "") -> Self:
-        numbered = tuple((int(name), arm) for name, arm in rows.items() if name != OTHERWISE_ARM)
+        arms = tuple((int(name), arm) for name, arm in rows.items() if name != OTHERWISE_ARM)
         with locate_errors(where):
-            return cls(settings["on"], numbered, rows.get(OTHERWISE_ARM, ()))
+            return cls(settings["on"], arms, rows.get(OTHERWISE_ARM, ()))
 
     @classmethod
     def text(cls, rows: Mapping[str, str], settings: Mapping[str, Any]) -> str:
-        numbered = ", ".join(
-            f"{name}: {row}" for name, row in rows.items() if name != OTHERWISE_ARM
-        )
-        return (
-            f"Branch(on={settings['on']!r}, arms={{{numbered}}}, otherwise={rows[OTHERWISE_ARM]})"
-        )
+        arms = ", ".join(f"{name}: {row}" for name, row in rows.items() if name != OTHERWISE_ARM)
+        return f"Branch(on={settings['on']!r}, arms={{{arms}}}, otherwise={rows[OTHERWISE_ARM]})"
 
     @classmethod
     def of_text(
-        cls, given: Mapping[str, ast.expr]
+        cls, arguments: Mapping[str, ast.expr]
     ) -> tuple[dict[str, ast.expr | None], dict[str, Any]]:
-        field_name, arms, otherwise = (given.get(name) for name in ("on", "arms", OTHERWISE_ARM))
+        field_name, arms, otherwise = (
+            arguments.get(name) for name in ("on", "arms", OTHERWISE_ARM)
+        )
         if (
-            len(given) != 3
+            len(arguments) != 3
             or not isinstance(field_name, ast.Constant)
             or field_name.value not in BRANCH_FIELDS
         ):
@@ -103,17 +101,15 @@ class Branch(Combinator):
         numbers: list[Any] = [
             key.value if isinstance(key, ast.Constant) else None for key in arms.keys
         ]
-        whole = all(type(number) is int and number >= 0 for number in numbers)
-        if not whole or len(set(numbers)) < len(numbers):
+        is_valid = all(type(number) is int and number >= 0 for number in numbers)
+        if not is_valid or len(set(numbers)) < len(numbers):
             raise BadParameter(BRANCH_SYNTAX)
         rows = {str(number): row for number, row in zip(numbers, arms.values)}
         return {**rows, OTHERWISE_ARM: otherwise}, {"on": field_name.value}
 
     def entry(self, rows: Mapping[str, list[Any]]) -> dict[str, Any]:
-        named = {
-            OTHERWISE_KEY if name == OTHERWISE_ARM else name: row for name, row in rows.items()
-        }
-        return {self.keyword(): self.on, **named}
+        arms = {OTHERWISE_KEY if name == OTHERWISE_ARM else name: row for name, row in rows.items()}
+        return {self.keyword(): self.on, **arms}
 
     @classmethod
     def of_entry(

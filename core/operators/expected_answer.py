@@ -81,8 +81,8 @@ def expect_answer(
 
     In a language other than English it depends on the question words of that language.
     """
-    if known := language(language_code(graph, question)):
-        return _expect_in_language(graph, question, known, names)
+    if question_language := language(language_code(graph, question)):
+        return _expect_in_language(graph, question, question_language, names)
     for name in sorted(names, key=len, reverse=True):
         question = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", " X ", question, flags=re.IGNORECASE)
     words = [word.text for word in words_of(question)]
@@ -101,7 +101,7 @@ def expect_answer(
 
 
 def _expect_in_language(
-    graph: KnowledgeGraph, question: str, known: Language, names: Iterable[str]
+    graph: KnowledgeGraph, question: str, question_language: Language, names: Iterable[str]
 ) -> ExpectedAnswer:
     """Return the expected answer by the first question word in the question's language.
 
@@ -111,66 +111,72 @@ def _expect_in_language(
     for name in sorted(names, key=len, reverse=True):
         text = text.replace(fold(name), " ")
     positions = [
-        (at, phrase) for phrase in known.asks if (at := _phrase_position(text, phrase, known)) >= 0
+        (start, phrase)
+        for phrase in question_language.asks
+        if (start := _phrase_position(text, phrase, question_language)) >= 0
     ]
     if not positions:
         return ExpectedAnswer()
-    at, phrase = min(positions, key=lambda one: (one[0], -len(one[1])))
-    kind = known.asks[phrase]
+    start, phrase = min(positions, key=lambda one: (one[0], -len(one[1])))
+    kind = question_language.asks[phrase]
     if kind not in (PERSON_ANSWER, THING_ANSWER):
         return (
-            ExpectedAnswer(kind, code=known.code)
+            ExpectedAnswer(kind, code=question_language.code)
             if kind in (TIME_ANSWER, NUMBER_ANSWER)
             else ExpectedAnswer()
         )
-    rest = text[:at] + " " + text[at + len(phrase) :]
-    word = _relation_word(graph, rest, known)
+    remainder = text[:start] + " " + text[start + len(phrase) :]
+    word = _relation_word(graph, remainder, question_language)
     return (
-        ExpectedAnswer(kind, word, known.code)
+        ExpectedAnswer(kind, word, question_language.code)
         if word or kind == PERSON_ANSWER
         else ExpectedAnswer()
     )
 
 
-def _phrase_position(text: str, phrase: str, known: Language) -> int:
+def _phrase_position(text: str, phrase: str, question_language: Language) -> int:
     """Return the position of a question phrase in a text, else -1."""
-    if not known.spaced:
+    if not question_language.spaced:
         return text.find(phrase)
     match = re.search(rf"(?<!\w){re.escape(phrase)}(?!\w)", text)
-    if match is None or phrase in known.words and any(map(str.isalnum, text[: match.start()])):
+    if (
+        match is None
+        or phrase in question_language.words
+        and any(map(str.isalnum, text[: match.start()]))
+    ):
         return -1
     return match.start()
 
 
-def _relation_word(graph: KnowledgeGraph, text: str, known: Language) -> str:
+def _relation_word(graph: KnowledgeGraph, text: str, question_language: Language) -> str:
     """Return the stem of the first word that names a relation.
 
     In a script without blanks it is the name of the relation that comes last in the text, because
     there the wanted thing follows its owner.
     """
-    stems = relation_stems(graph.relation_names, known.code)
-    if not known.spaced:
+    stems = relation_stems(graph.relation_names, question_language.code)
+    if not question_language.spaced:
         names_in_text = {name for names in stems for name in names if name in text}
         return max(
             names_in_text, key=lambda name: (text.rfind(name) + len(name), len(name)), default=""
         )
     for word in words_of(text):
-        stemmed = stem(word.text, known.code)
-        if word.text not in known.common and any(
-            holds_stem(one, stemmed) for names in stems for one in names
+        word_stem = stem(word.text, question_language.code)
+        if word.text not in question_language.common and any(
+            holds_stem(one, word_stem) for names in stems for one in names
         ):
-            return stemmed
+            return word_stem
     return ""
 
 
-def _expect_thing(graph: KnowledgeGraph, after: Sequence[str]) -> ExpectedAnswer:
+def _expect_thing(graph: KnowledgeGraph, next_words: Sequence[str]) -> ExpectedAnswer:
     """Return the expected answer of "what" or "which", by the words after it.
 
     A thing is expected only in graphs with few and plain relations, such as WikiMovies. In a graph
     of typed names, such as Freebase, a word like "country" is in many relations, and each of these
     has an inverse.
     """
-    expected_thing = _expect_by_words(graph, after)
+    expected_thing = _expect_by_words(graph, next_words)
     if expected_thing.answer_type == THING_ANSWER and _has_typed_heads(tuple(graph.relation_names)):
         return ExpectedAnswer()
     return expected_thing
@@ -182,18 +188,18 @@ def _has_typed_heads(relations: tuple[str, ...]) -> bool:
     return any(relation_phrase(name).head_type for name in relations)
 
 
-def _expect_by_words(graph: KnowledgeGraph, after: Sequence[str]) -> ExpectedAnswer:
-    for position, word in enumerate(after[: MAX_QUESTION_WORDS_READ + 2]):
+def _expect_by_words(graph: KnowledgeGraph, next_words: Sequence[str]) -> ExpectedAnswer:
+    for position, word in enumerate(next_words[: MAX_QUESTION_WORDS_READ + 2]):
         if word == "x" or (position == 0 and word in ("does", "did", "do", "has", "have")):
             return ExpectedAnswer()
         if (
             word in TIME_NOUNS
-            or TIME_NOUNS & set(after[position : position + 2])
+            or TIME_NOUNS & set(next_words[position : position + 2])
             and _names_relation(graph, word)
         ):
             return ExpectedAnswer(TIME_ANSWER)
         if word in PERSON_NOUNS:
-            return ExpectedAnswer(PERSON_ANSWER, _person_relation(graph, after, position))
+            return ExpectedAnswer(PERSON_ANSWER, _person_relation(graph, next_words, position))
         if word in SKIPPED_WORDS:
             continue
         if word in VAGUE_NOUNS:
@@ -204,19 +210,19 @@ def _expect_by_words(graph: KnowledgeGraph, after: Sequence[str]) -> ExpectedAns
     return ExpectedAnswer()
 
 
-def _person_relation(graph: KnowledgeGraph, words: Sequence[str], at: int) -> str:
+def _person_relation(graph: KnowledgeGraph, words: Sequence[str], position: int) -> str:
     """Return the stem of the word that says what the person did.
 
     It is the first word after "who" that names a relation, or a word before "who" if that comes
     last.
     """
-    after = list(words[at + 1 : at + 1 + MAX_QUESTION_WORDS_READ])
-    before = (
-        list(reversed(words[max(0, at - MAX_QUESTION_WORDS_READ) : at]))
-        if len(words) - at <= 2
+    next_words = list(words[position + 1 : position + 1 + MAX_QUESTION_WORDS_READ])
+    previous_words = (
+        list(reversed(words[max(0, position - MAX_QUESTION_WORDS_READ) : position]))
+        if len(words) - position <= 2
         else []
     )
-    for word in [*after, *before]:
+    for word in [*next_words, *previous_words]:
         if word == "x":
             break
         if word not in SKIPPED_WORDS and _names_relation(graph, word):
@@ -226,9 +232,11 @@ def _person_relation(graph: KnowledgeGraph, words: Sequence[str], at: int) -> st
 
 def _names_relation(graph: KnowledgeGraph, word: str) -> bool:
     """Return whether a word names one of the graph's relations."""
-    stemmed = stem(word)
+    word_stem = stem(word)
     return any(
-        holds_stem(one, stemmed) for stems in relation_stems(graph.relation_names) for one in stems
+        holds_stem(one, word_stem)
+        for stems in relation_stems(graph.relation_names)
+        for one in stems
     )
 
 
@@ -239,9 +247,9 @@ class AnswerFit:
     too.
     """
 
-    def __init__(self, graph: KnowledgeGraph, wanted: ExpectedAnswer, relations: dict[int, int]):
-        self.graph, self.wanted, self.relations = graph, wanted, relations
-        self.stems = relation_stems(graph.relation_names, wanted.code)
+    def __init__(self, graph: KnowledgeGraph, expected: ExpectedAnswer, relations: dict[int, int]):
+        self.graph, self.wanted, self.relations = graph, expected, relations
+        self.stems = relation_stems(graph.relation_names, expected.code)
         self._person: dict[int, bool] = {}
         self._tails: dict[int, set[int]] = {}
 
@@ -277,8 +285,8 @@ class AnswerFit:
         It need not be the triple on the path: a director may also have written the film.
         """
         if head not in self._tails:
-            few = self.graph.degree(head) <= MAX_EDGES_READ
-            steps = self.graph.steps_from(np.array([head]), "out") if few else None
+            is_small = self.graph.degree(head) <= MAX_EDGES_READ
+            steps = self.graph.steps_from(np.array([head]), "out") if is_small else None
             pairs = zip(steps.nodes.tolist(), steps.relations.tolist()) if steps else ()
             self._tails[head] = {node for node, relation in pairs if self.names_relation(relation)}
         return tail in self._tails[head]
@@ -297,12 +305,13 @@ class AnswerFit:
         if self.graph.degree(node) > MAX_EDGES_READ:
             return False
         steps = self.graph.steps_from(np.array([node]), "both")
-        into_it, out_of = (
-            np.unique(steps.relations[steps.forward == way]).tolist() for way in (False, True)
+        incoming, outgoing = (
+            np.unique(steps.relations[steps.forward == direction]).tolist()
+            for direction in (False, True)
         )
         names = self.graph.relation_names
-        return any(leads_to_person(names[code]) for code in into_it) or any(
-            PERSON_NOUNS & set(relation_phrase(names[code]).head_type.split()) for code in out_of
+        return any(leads_to_person(names[code]) for code in incoming) or any(
+            PERSON_NOUNS & set(relation_phrase(names[code]).head_type.split()) for code in outgoing
         )
 
 

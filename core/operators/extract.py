@@ -165,8 +165,8 @@ class PageRank(Operator):
         settings = (graph.n_nodes, self.damping, self.direction, "exact")
         make = lambda: top_pagerank(graph, range(graph.n_nodes), *settings, watch=ctx.watch)
         nodes, scores = graph.derived.once("pagerank of all nodes", settings, make)
-        chosen = (np.arange(len(nodes)) < self.keep) | np.isin(nodes, seeds)
-        return state.replace(subgraph=subgraph_on(graph, nodes[chosen], scores[chosen]))
+        mask = (np.arange(len(nodes)) < self.keep) | np.isin(nodes, seeds)
+        return state.replace(subgraph=subgraph_on(graph, nodes[mask], scores[mask]))
 
     def words(self) -> str:
         return f"PageRank of all nodes, {self.keep:,}"

@@ -74,8 +74,8 @@ class FilterSubgraph(Operator):
             state.question.text, self.unit, ctx.seed, ctx.watch, tuple(ctx.graph.names(state.seeds))
         )
         choice = recorder.choice(ctx.models.chooser(self.model).choose(task, texts, self.keep))
-        picked = candidates[np.sort(np.asarray(choice.positions, np.int64))]
-        return state.replace(subgraph=self._part(graph, subgraph, picked, state.seeds))
+        selected = candidates[np.sort(np.asarray(choice.positions, np.int64))]
+        return state.replace(subgraph=self._part(graph, subgraph, selected, state.seeds))
 
     def _candidates(self, graph, subgraph: Subgraph) -> np.ndarray:
         if self.unit == "relation":
@@ -88,31 +88,31 @@ class FilterSubgraph(Operator):
         return graph.names(candidates) if self.unit == "node" else graph.triple_texts(candidates)
 
     def _part(
-        self, graph, subgraph: Subgraph, picked: np.ndarray, seeds: tuple[int, ...]
+        self, graph, subgraph: Subgraph, selected: np.ndarray, seeds: tuple[int, ...]
     ) -> Subgraph:
         edges = subgraph.edges
         heads, relations, tails = graph.triples(edges)
         if self.unit == "node":
-            nodes = np.union1d(picked, np.asarray(seeds, np.int64))
+            nodes = np.union1d(selected, np.asarray(seeds, np.int64))
         else:
-            is_chosen = np.isin(relations if self.unit == "relation" else edges, picked)
+            is_chosen = np.isin(relations if self.unit == "relation" else edges, selected)
             nodes = np.union1d(
                 np.union1d(heads[is_chosen], tails[is_chosen]), np.asarray(seeds, np.int64)
             )
         if self.unit == "node" or self.mode == "induced":
             is_chosen = np.isin(heads, nodes) & np.isin(tails, nodes)
-        return Subgraph(nodes, edges[is_chosen], _scores_of(subgraph, nodes))
+        return Subgraph(nodes, edges[is_chosen], _former_scores(subgraph, nodes))
 
     def words(self) -> str:
         return f"{self.keep:,} {self.unit}s by {short_name(self.model)}"
 
 
-def _scores_of(subgraph: Subgraph, nodes: np.ndarray) -> np.ndarray | None:
+def _former_scores(subgraph: Subgraph, nodes: np.ndarray) -> np.ndarray | None:
     """Return the former scores of `nodes`.
 
     A seed that was outside the subgraph has 0. Returns None if there were no scores.
     """
     if subgraph.scores is None or not len(subgraph.nodes):
         return None
-    at = np.clip(np.searchsorted(subgraph.nodes, nodes), 0, len(subgraph.nodes) - 1)
-    return np.where(subgraph.nodes[at] == nodes, subgraph.scores[at], 0.0)
+    rows = np.clip(np.searchsorted(subgraph.nodes, nodes), 0, len(subgraph.nodes) - 1)
+    return np.where(subgraph.nodes[rows] == nodes, subgraph.scores[rows], 0.0)

@@ -90,7 +90,7 @@ class Answer(Operator):
     @property
     def reads(self) -> tuple[str, ...]:  # type: ignore[override]
         if self.template:
-            return tuple(place for place in PATH_PLACES[1:] if f"{{{place}}}" in self.template)
+            return tuple(name for name in PATH_PLACES[1:] if f"{{{name}}}" in self.template)
         return PROMPT_READS[self.prompt]
 
     @property
@@ -114,25 +114,26 @@ class Answer(Operator):
         ctx.watch.report("Waiting for the language model")
         chat = ctx.models.chat(self.role)
         reply_tokens = answer_length(state.question, self.max_tokens, chat.context)
-        prompt_of = lambda count: self._messages(state.question, texts[:count], reports)
+        make_prompt = lambda count: self._messages(state.question, texts[:count], reports)
         overflow_words = (
             "question and the community reports alone need" if reports else "question alone needs"
         )
-        shown, count, tokens = fit_prompt(
-            chat, prompt_of, len(texts), reply_tokens, alone=overflow_words
+        messages, count, tokens = fit_prompt(
+            chat, make_prompt, len(texts), reply_tokens, alone=overflow_words
         )
-        prompt = Prompt(tuple(shown), count, tokens, len(reports), source=source)
+        prompt = Prompt(tuple(messages), count, tokens, len(reports), source=source)
         if prompt.paths < len(texts):
             recorder.notes.append(
                 f"Only {prompt.paths} of {len(texts)} paths fit into the model's context of "
                 f"{chat.context:,} tokens."
             )
-        marked = self.prompt == "triples" and not self.template
+        has_marks = self.prompt == "triples" and not self.template
         ctx.watch.report("Reading the paths")
         reply = request_reply(chat, prompt.messages, ctx, recorder, reply_tokens, "answer")
         prompt = replace(prompt, tokens=reply.tokens_in or prompt.tokens)
         return state.replace(
-            prompt=prompt, answer=strip_answer_marks(reply.text) if marked else reply.text.strip()
+            prompt=prompt,
+            answer=strip_answer_marks(reply.text) if has_marks else reply.text.strip(),
         )
 
     def _texts(self, graph, state: State) -> list[str]:
@@ -172,8 +173,10 @@ class Answer(Operator):
 def _triples_of_path(graph, path: Path) -> list[str]:
     """Return the triples of a path, each as `(head, relation, tail)`."""
     heads, relations, tails = graph.triples(np.array(path.edges, np.int64))
-    named = zip(graph.names(heads), relations.tolist(), graph.names(tails))
-    return [f"({head}, {graph.relation_names[relation]}, {tail})" for head, relation, tail in named]
+    triples = zip(graph.names(heads), relations.tolist(), graph.names(tails))
+    return [
+        f"({head}, {graph.relation_names[relation]}, {tail})" for head, relation, tail in triples
+    ]
 
 
 def strip_answer_marks(reply: str) -> str:
@@ -185,12 +188,12 @@ def strip_answer_marks(reply: str) -> str:
     >>> strip_answer_marks("These fit.\\nans: Rope\\nans: Vertigo")
     'Rope, Vertigo'
     """
-    found = [
+    answers = [
         ANSWER_MARK_PATTERN.sub("", line).strip()
         for line in reply.splitlines()
         if ANSWER_MARK_PATTERN.match(line)
     ]
-    return ", ".join(dict.fromkeys(answer for answer in found if answer)) or reply.strip()
+    return ", ".join(dict.fromkeys(answer for answer in answers if answer)) or reply.strip()
 
 
 def estimate_prompt_tokens(messages) -> int:

@@ -19,7 +19,7 @@ WORD_MODELS = ("bm25", "tfidf", "tf-idf", "n-gram", "lsa", "lda")  # models that
 
 
 def language_mismatches(
-    operators: Iterable[Any], models: Any, own: str, question: str, noun: str = "texts"
+    operators: Iterable[Any], models: Any, text_language: str, question: str, noun: str = "texts"
 ) -> tuple[str, ...]:
     """Return sentences on models or words that do not fit the languages.
 
@@ -30,26 +30,27 @@ def language_mismatches(
     ----------
     operators : the operators of a line.
     models : the models of the environment.
-    own : language code of the texts; empty if it is not known.
+    text_language : language code of the texts; empty if it is not known.
     question : the question; empty if there is none yet.
     noun : word for the texts of the graph, "texts" or "names".
     """
-    question_language = language_of_question(question, not is_english(own)) if question else ""
-    if is_english(own) and is_english(question_language):
+    question_language = (
+        language_of_question(question, not is_english(text_language)) if question else ""
+    )
+    if is_english(text_language) and is_english(question_language):
         return ()
     operators, sentences = tuple(operators), list[str]()
     for name in dict.fromkeys(_models(operators)):
-        sentences += _model_mismatch(models, name, own, question_language, noun)
+        sentences += _model_mismatch(models, name, text_language, question_language, noun)
     if (
         question_language
-        and own
-        and question_language != own
+        and text_language
+        and question_language != text_language
         and any(_compares_words(operator) for operator in operators)
     ):
-        both = (
-            f"The question is in {name_of(question_language)} and the {noun} are in {name_of(own)}"
-        )
-        sentences.append(f"{both}: they share few words, so that a search by words finds little.")
+        question_clause = f"The question is in {name_of(question_language)}"
+        clause = f"{question_clause} and the {noun} are in {name_of(text_language)}"
+        sentences.append(f"{clause}: they share few words, so that a search by words finds little.")
     return tuple(sentences)
 
 
@@ -66,13 +67,16 @@ def notes_on_language(
     return language_mismatches(operators, models, graph_language(graph).code, question, noun)
 
 
-def _model_mismatch(models: Any, name: str, own: str, asked: str, noun: str) -> Iterator[str]:
-    theirs = other_trained_languages(models, name, own)
-    its = other_trained_languages(models, name, asked)
-    what = [f"the question is in {name_of(asked)}"] if its else []
-    what += [f"the {noun} are in {name_of(own)}"] if theirs and own != asked else []
-    if its and theirs and own == asked:
-        what = [f"the question and the {noun} are in {name_of(own)}"]
+def _model_mismatch(
+    models: Any, name: str, text_code: str, asked_code: str, noun: str
+) -> Iterator[str]:
+    theirs = other_trained_languages(models, name, text_code)
+    its = other_trained_languages(models, name, asked_code)
+    what = [f"the question is in {name_of(asked_code)}"] if its else []
+    if theirs and text_code != asked_code:
+        what.append(f"the {noun} are in {name_of(text_code)}")
+    if its and theirs and text_code == asked_code:
+        what = [f"the question and the {noun} are in {name_of(text_code)}"]
     if what:
         title = models.title(name)
         yield (

@@ -129,18 +129,24 @@ class Loop(Combinator):
         return f"until {self.budget:,} nodes are read {arm_plain_words(self.body)}"
 
 
-def _frame_of_round(title: str, known: tuple[int, ...], nodes: Ranking, inner: Recorder) -> Frame:
+def _frame_of_round(
+    title: str, previous: tuple[int, ...], nodes: Ranking, inner: Recorder
+) -> Frame:
     """Return a frame with the added nodes in the order of their choice.
 
     If none was added, the frame lists all nodes in their order.
     """
-    fresh = nodes.items[len(known) :] if nodes.items[: len(known)] == known else ()
+    fresh = nodes.items[len(previous) :] if nodes.items[: len(previous)] == previous else ()
     if not fresh:
         return Frame(title, nodes, len(nodes))
     order = inner.before_cut
-    chosen = dict(zip(order.items[: len(fresh)], order.scores or ())) if order is not None else {}
+    choice_scores = (
+        dict(zip(order.items[: len(fresh)], order.scores or ())) if order is not None else {}
+    )
     scores = (
-        tuple(chosen[node] for node in fresh) if all(node in chosen for node in fresh) else None
+        tuple(choice_scores[node] for node in fresh)
+        if all(node in choice_scores for node in fresh)
+        else None
     )
     return Frame(
         title,

@@ -39,9 +39,9 @@ def request_reply(
     what : word for the reply in notes. The text of an "answer" is shown while it is written.
     how : other settings of the reply.
     """
-    given: dict[str, Any] = dict(max_tokens=max_tokens, seed=ctx.seed, watch=ctx.watch)
-    shown = {"on_text": ctx.on_text} if what == "answer" else {}
-    return recorder.replied(chat.reply(messages, **(given | shown | how)), what)
+    options: dict[str, Any] = dict(max_tokens=max_tokens, seed=ctx.seed, watch=ctx.watch)
+    callbacks = {"on_text": ctx.on_text} if what == "answer" else {}
+    return recorder.replied(chat.reply(messages, **(options | callbacks | how)), what)
 
 
 def reduce_count(count: int, share: float) -> int:
@@ -52,9 +52,9 @@ def reduce_count(count: int, share: float) -> int:
 def fit_prompt(
     chat: Chat,
     prompt: Callable[[T], Messages],
-    shown: T,
+    items: T,
     max_tokens: int,
-    less: Callable[[T, float], T] = reduce_count,  # type: ignore[assignment]
+    shrink: Callable[[T, float], T] = reduce_count,  # type: ignore[assignment]
     alone: str = "question alone needs",
 ) -> tuple[Messages, T, int]:
     """Return a prompt with as many items as leave room for a reply.
@@ -65,9 +65,9 @@ def fit_prompt(
     Parameters
     ----------
     prompt : makes the messages from the shown items.
-    shown : the items to show, or their number.
+    items : the items to show, or their number.
     max_tokens : room for the reply, in tokens.
-    less : reduces the shown items to about a given share.
+    shrink : reduces the shown items to about a given share.
     alone : words for a prompt without items, for the error message.
 
     Returns
@@ -81,10 +81,10 @@ def fit_prompt(
     """
     room = chat.context - max_tokens - CHAT_TEMPLATE_TOKENS
     while True:
-        messages = prompt(shown)
+        messages = prompt(items)
         tokens = chat.count_tokens(messages)
         if tokens <= room:
-            return messages, shown, tokens
-        if not shown:
+            return messages, items, tokens
+        if not items:
             raise BadInput(f"The {alone} {tokens:,} tokens; the model has room for {room:,}.")
-        shown = less(shown, room / tokens)
+        items = shrink(items, room / tokens)

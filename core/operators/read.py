@@ -72,8 +72,8 @@ class GraphReader(Operator):
         paths = self._paths_to_answers(state, ctx)
         if not paths:
             return state.replace(reader=())
-        ends = dict.fromkeys(path.end for path in self._answering_paths(paths, state, ctx))
-        return state.replace(reader=tuple(ends)[: self.keep])
+        answers = dict.fromkeys(path.end for path in self._answering_paths(paths, state, ctx))
+        return state.replace(reader=tuple(answers)[: self.keep])
 
     def _paths_to_answers(self, state: State, ctx: Context) -> list[Path]:
         """Return the paths whose end may be an answer and has a name."""
@@ -123,9 +123,9 @@ def paths_along_walk(walk: Path, seeds: frozenset[int]) -> Iterator[Path]:
     """
     if not walk.edges:
         return
-    here = [place for place, node in enumerate(walk.nodes) if node in seeds]
+    seed_positions = [position for position, node in enumerate(walk.nodes) if node in seeds]
     nearest = [
-        min(here or [1 if to == 0 else 0], key=lambda place: abs(place - to))
+        min(seed_positions or [1 if to == 0 else 0], key=lambda position: abs(position - to))
         for to in range(len(walk.nodes))
     ]
     seen_nodes = set(seeds)
@@ -143,7 +143,7 @@ def _part_of_walk(walk: Path, start: int, end: int) -> Path:
     if start < end:
         return Path(*slices)
     nodes, edges, forward = (one[::-1] for one in slices)
-    return Path(nodes, edges, tuple(not way for way in forward))
+    return Path(nodes, edges, tuple(not is_forward for is_forward in forward))
 
 
 def _ends_with_new_triple(path: Path) -> bool:

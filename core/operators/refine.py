@@ -44,9 +44,9 @@ def reads_part(parameters: Mapping[str, Any]) -> bool:
     return "read" in parameters and bool(parameters["read"] or parameters.get("recall", 1.0) < 1)
 
 
-def chosen_items(found: Ranking, choice: Choice) -> tuple[Ranking, Ranking | None]:
+def chosen_items(candidates: Ranking, choice: Choice) -> tuple[Ranking, Ranking | None]:
     """Return the chosen items, and all items in the chooser's order if known."""
-    items, kind = found.items, found.kind
+    items, kind = candidates.items, candidates.kind
     selected = Ranking(kind, tuple(items[i] for i in choice.positions), choice.scores)
     if choice.order is None:
         return selected, None
@@ -194,9 +194,9 @@ class RandomSelect(Operator):
         paths = state.paths
         assert paths is not None  # a line in which nothing writes it is refused
         order = ctx.rng(state.question.text, self).permutation(len(paths))
-        drawn = Ranking("path", tuple(paths.items[int(i)] for i in order))
-        recorder.before_cut = drawn
-        return state.replace(paths=drawn.head(self.keep))
+        sample = Ranking("path", tuple(paths.items[int(i)] for i in order))
+        recorder.before_cut = sample
+        return state.replace(paths=sample.head(self.keep))
 
     def words(self) -> str:
         return f"{self.keep:,} at random"

@@ -45,7 +45,7 @@ class RewritePaths(Operator):
             recorder.notes.append("There is no path to tell of.")
             return state.replace(reports=())
         if ctx.answering:
-            text = self._asked(state.question.text, paths, ctx, recorder)
+            text = self._request_text(state.question.text, paths, ctx, recorder)
         else:
             text = "; ".join(word_paths(ctx.graph, paths))
             recorder.notes.append("No language model is asked: the paths are said by a template.")
@@ -53,16 +53,16 @@ class RewritePaths(Operator):
             reports=(WrittenReport("Facts in words", text, tuple(ctx.graph.names(state.seeds))),)
         )
 
-    def _asked(
+    def _request_text(
         self, question: str, paths: tuple[Path, ...], ctx: Context, recorder: Recorder
     ) -> str:
         """Return the language model's text on the triples, each given once."""
         edges = list(dict.fromkeys(edge for path in paths for edge in path.edges))
         heads, relations, tails = ctx.graph.triples(np.array(edges, np.int64))
-        named = zip(ctx.graph.names(heads), relations.tolist(), ctx.graph.names(tails))
+        rows = zip(ctx.graph.names(heads), relations.tolist(), ctx.graph.names(tails))
         triples = "\n".join(
             f"({head}, {ctx.graph.relation_names[relation]}, {tail})"
-            for head, relation, tail in named
+            for head, relation, tail in rows
         )
         prompt = load_prompts("rewrite")["facts"]
         user = fill_template(prompt["user"], question=question, triples=triples)

@@ -76,7 +76,7 @@ def _read_yes_no(reply: str) -> bool | None:
     It is the JSON value, else a yes or no at the beginning of the reply. Returns None if the reply
     says neither.
     """
-    found = json_reply(reply, ("sufficient",))
-    said = reply if found is None else str(found.value["sufficient"])
+    parsed = json_reply(reply, ("sufficient",))
+    said = reply if parsed is None else str(parsed.value["sufficient"])
     match = YES_NO_PATTERN.match(said)
     return None if match is None else match[1].lower() == "yes"

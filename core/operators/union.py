@@ -80,8 +80,8 @@ class Union(Combinator):
         )
 
     def words(self) -> str:
-        fused = " by reciprocal rank" if self.order == "reciprocal rank" else ""
-        return f"union of {' and '.join(map(arm_words, self.every_arm()))}{fused}"
+        suffix = " by reciprocal rank" if self.order == "reciprocal rank" else ""
+        return f"union of {' and '.join(map(arm_words, self.every_arm()))}{suffix}"
 
     def plain_words(self) -> str:
         return f"{' and '.join(map(arm_plain_words, self.every_arm()))}, both together"

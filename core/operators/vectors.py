@@ -83,10 +83,10 @@ class VectorSearch(Operator):
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         seeds = dict.fromkeys(seed_array(ctx.graph, state.seeds).tolist(), 1.0)
-        matches = self._matched(state.question.text, ctx, recorder)
+        matches = self._match_nodes(state.question.text, ctx, recorder)
         start = {**seeds, **{node: score for node, score in matches.items() if node not in seeds}}
         if self.connected == "paths":
-            matches, start = self._joined(seeds, matches, ctx, recorder)
+            matches, start = self._join_to_seeds(seeds, matches, ctx, recorder)
         ctx.watch.report("Looking around what was found")
         nodes, capped = expand_nodes(
             ctx.graph, start, matches, self.hops, self.direction, self.keep, ctx.watch
@@ -104,7 +104,7 @@ class VectorSearch(Operator):
             subgraph = _connected_part(ctx.graph, subgraph, list(seeds), recorder)
         return state.replace(subgraph=subgraph)
 
-    def _matched(self, text: str, ctx: Context, recorder: Recorder) -> dict[int, float]:
+    def _match_nodes(self, text: str, ctx: Context, recorder: Recorder) -> dict[int, float]:
         """Return the matching nodes with their best cosine, best first.
 
         Of matching triples both ends are returned.
@@ -124,26 +124,27 @@ class VectorSearch(Operator):
             match_scores.setdefault(tail, score)
         return match_scores
 
-    def _joined(
-        self, seeds: dict[int, float], found: dict[int, float], ctx: Context, recorder: Recorder
+    def _join_to_seeds(
+        self, seeds: dict[int, float], matches: dict[int, float], ctx: Context, recorder: Recorder
     ):
         """Return the matches near a seed, and the seeds with the paths to them."""
         ctx.watch.report("Joining what was found to the question's entities")
         paths = connecting_paths(
-            ctx.graph, list(seeds), list(found), self.reach, self.direction, ctx.watch
+            ctx.graph, list(seeds), list(matches), self.reach, self.direction, ctx.watch
         )
         start = dict(seeds)
         for end, path in paths.items():
-            start |= {node: found[end] for node in path if node not in start}
-        if len(paths) < len(found):
+            start |= {node: matches[end] for node in path if node not in start}
+        if len(paths) < len(matches):
             distance_note = (
-                f"{len(found) - len(paths):,} of {len(found):,} nodes that matched lie more than "
+                f"{len(matches) - len(paths):,} of {len(matches):,} nodes that matched lie more "
+                "than "
                 f"{self.reach} steps away"
             )
             recorder.notes.append(
                 f"{distance_note} from the question's entities and were left out."
             )
-        return {node: score for node, score in found.items() if node in paths}, start
+        return {node: score for node, score in matches.items() if node in paths}, start
 
     def words(self) -> str:
         return (

@@ -161,18 +161,18 @@ def placeholders_of(template: str) -> set[str]:
     return set(TEMPLATE_PLACEHOLDER.findall(template))
 
 
-def own_prompt(template: str, places: Iterable[str]) -> dict[str, Any]:
+def own_prompt(template: str, placeholders: Iterable[str]) -> dict[str, Any]:
     """Return the prompt of a user's template.
 
     The text before a line `---` is the system message, and the rest is the user message. Raises
-    BadParameter for a template without {question}, with a placeholder that is not in `places`, or
-    too long.
+    BadParameter for a template without {question}, with a placeholder that is not in
+    `placeholders`, or too long.
 
     >>> from core.prompts import own_prompt
     >>> own_prompt("Be brief.\\n---\\n{paths}\\nQ: {question}", ("question", "paths"))
     {'system': 'Be brief.', 'user': '{paths}\\nQ: {question}', 'source': 'a template of your own'}
     """
-    known_names = tuple(places)
+    known_names = tuple(placeholders)
     template_names = placeholders_of(template)
     if len(template) > MAX_TEMPLATE_CHARACTERS:
         raise BadParameter(

@@ -83,19 +83,19 @@ def _groups(row: Mapping[str, Any], keys: Iterable[str]) -> tuple[str, list[list
     groups = _groups_in(row.get(key))
     if len(groups) == 1:
         return key, [[*groups[0], *_listed_under(row, ALIAS_KEYS)]]
-    any_of = next((key for key in ANY_OF_ANSWERS_KEYS if row.get(key)), "")
-    if any_of and not groups:
-        return any_of, [_any_of_names(row, any_of)]
+    any_of_key = next((key for key in ANY_OF_ANSWERS_KEYS if row.get(key)), "")
+    if any_of_key and not groups:
+        return any_of_key, [_any_of_names(row, any_of_key)]
     return key, groups
 
 
 def _short_answers(row: Mapping[str, Any]) -> list[list[Any]]:
     """Return the groups of names in ALCE's forms; empty if the row has none."""
     pairs = [pair for pair in as_list(row.get(QA_PAIRS_KEY)) if isinstance(pair, Mapping)]
-    groups = [_listed(pair[SHORT_ANSWERS_KEY]) for pair in pairs if pair.get(SHORT_ANSWERS_KEY)]
+    groups = [_to_list(pair[SHORT_ANSWERS_KEY]) for pair in pairs if pair.get(SHORT_ANSWERS_KEY)]
     if groups:
         return groups
-    names = _listed(row.get(SHORT_ANSWERS_KEY))
+    names = _to_list(row.get(SHORT_ANSWERS_KEY))
     if names and not all(isinstance(name, list) for name in names):
         return [names]
     return names
@@ -111,7 +111,7 @@ def _any_of_names(row: Mapping[str, Any], key: str) -> list[Any]:
 
 def _listed_under(row: Mapping[str, Any], keys: Iterable[str]) -> list[Any]:
     """Return the values under several keys as one list."""
-    return [name for key in keys for name in _listed(row.get(key))]
+    return [name for key in keys for name in _to_list(row.get(key))]
 
 
 def _groups_in(value: Any) -> list[list[Any]]:
@@ -120,7 +120,7 @@ def _groups_in(value: Any) -> list[list[Any]]:
     Objects with texts are one answer as several people gave it (SQuAD, NarrativeQA). Any other
     object is an answer of its own (TriviaQA).
     """
-    items = as_list(value) if isinstance(value, Mapping) else _listed(value)
+    items = as_list(value) if isinstance(value, Mapping) else _to_list(value)
     if items and all(
         isinstance(one, Mapping) and isinstance(one.get("text"), str) for one in items
     ):
@@ -133,8 +133,8 @@ def _names_in(value: Any) -> list[Any]:
     if isinstance(value, bool):
         return ["yes" if value else "no"]
     if not isinstance(value, Mapping):
-        return _listed(value)
-    names = next((_listed(value[key]) for key in ANSWER_NAME_KEYS if value.get(key)), [])
+        return _to_list(value)
+    names = next((_to_list(value[key]) for key in ANSWER_NAME_KEYS if value.get(key)), [])
     return (
         [*names, *(name for key in OTHER_NAME_KEYS for name in as_list(value.get(key)))]
         if names
@@ -142,5 +142,5 @@ def _names_in(value: Any) -> list[Any]:
     )
 
 
-def _listed(value: Any) -> list[Any]:
+def _to_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [] if value is None else [value]

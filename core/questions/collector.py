@@ -44,9 +44,9 @@ class QuestionCollector:
         own_id = question.id or row_id
         self._ids[own_id] += 1
         id = own_id if self._ids[own_id] == 1 else f"{own_id}-{row_id}"
-        entities = self._held(question.entities)
-        answers = self._held(dict.fromkeys(question.answers))
-        aliases = tuple(map(self._held, question.aliases))
+        entities = self._intern_names(question.entities)
+        answers = self._intern_names(dict.fromkeys(question.answers))
+        aliases = tuple(map(self._intern_names, question.aliases))
         self._bytes += (
             QUESTION_BYTES
             + getsizeof(id)
@@ -85,7 +85,7 @@ class QuestionCollector:
         if len(self.there) < MAX_NOTED_COLUMNS:
             self.there.update(dict.fromkeys(names))
 
-    def _held(self, names: Iterable[str]) -> tuple[str, ...]:
+    def _intern_names(self, names: Iterable[str]) -> tuple[str, ...]:
         shared_names = []
         for name in names:
             if name not in self._names:

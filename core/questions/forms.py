@@ -65,17 +65,17 @@ def question_rows(row: Row) -> list[Row]:
     >>> question_rows({"inputs": {"question": "Who?"}, "outputs": {"answer": "Ann"}})
     [{'question': 'Who?', 'answer': 'Ann'}]
     """
-    nested = _objects(row.get(NESTED_QUESTIONS_KEY))
-    if (nested or row.get(NESTED_QUESTIONS_KEY) == []) and not any(
+    nested_rows = _objects(row.get(NESTED_QUESTIONS_KEY))
+    if (nested_rows or row.get(NESTED_QUESTIONS_KEY) == []) and not any(
         key in row for key in QUESTION_OBJECT_KEYS
     ):
         shared_fields = {key: value for key, value in row.items() if key != NESTED_QUESTIONS_KEY}
-        return [{**shared_fields, **one} for one in nested]
+        return [{**shared_fields, **one} for one in nested_rows]
     if any("qas" in one for one in _objects(row.get("paragraphs"))):
-        return list(_of_squad(row))
+        return list(_squad_rows(row))
     if isinstance(row.get("queries"), Mapping) and isinstance(row.get("relevant_docs"), Mapping):
-        return list(_of_llama_index(row))
-    return [_unfolded(row)]
+        return list(_llama_index_rows(row))
+    return [_flatten_row(row)]
 
 
 def _objects(value: Any) -> list[Row]:
@@ -84,7 +84,7 @@ def _objects(value: Any) -> list[Row]:
     return items if all(isinstance(one, Mapping) for one in items) else []
 
 
-def _of_squad(row: Row) -> Iterator[Row]:
+def _squad_rows(row: Row) -> Iterator[Row]:
     """Yield the questions of a SQuAD article, each with its paragraph."""
     for paragraph in row["paragraphs"]:
         for question in as_list(paragraph.get("qas")):
@@ -96,7 +96,7 @@ def _of_squad(row: Row) -> Iterator[Row]:
                 yield {"title": row.get("title"), "context": context, **question, **answerable}
 
 
-def _of_llama_index(row: Row) -> Iterator[Row]:
+def _llama_index_rows(row: Row) -> Iterator[Row]:
     """Yield the queries of an EmbeddingQAFinetuneDataset with the texts of their relevant nodes."""
     texts = row.get("corpus")
     texts = texts if isinstance(texts, Mapping) else {}
@@ -109,14 +109,14 @@ def _of_llama_index(row: Row) -> Iterator[Row]:
         }
 
 
-def _unfolded(row: Row) -> Row:
+def _flatten_row(row: Row) -> Row:
     """Flatten the objects that hold the question and the answer into the row, under usual names."""
     flat_row: dict[str, Any] = {}
     for key, value in row.items():
         name = usual_name(str(key))
         inner = _object(value) if name in (*INPUT_KEYS, *OUTPUT_KEYS) else None
-        for part, held in (inner or {}).items():
-            flat_row.setdefault(usual_name(f"{name}.{part}"), held)
+        for part, item in (inner or {}).items():
+            flat_row.setdefault(usual_name(f"{name}.{part}"), item)
         if inner is None:
             is_usual = "." in str(key) or name in RENAMED_KEYS
             flat_row.setdefault(

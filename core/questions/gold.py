@@ -180,11 +180,12 @@ def _passage(one: Any, key: str) -> Passage | None:
     if isinstance(one, str):
         return Passage("", one) if one.strip() else None
     if isinstance(one, list) and len(one) == 2 and isinstance(one[0], str):
-        return Passage(one[0], _joined(one[1], key))
+        return Passage(one[0], _as_text(one[1], key))
     if isinstance(one, Mapping):
         title, page = _first(one, PASSAGE_TITLE_KEYS), _first(one, WEB_PAGE_KEYS)
         text = page or next(
-            (_joined(one[name], key) for name in PASSAGE_TEXT_KEYS if one.get(name) is not None), ""
+            (_as_text(one[name], key) for name in PASSAGE_TEXT_KEYS if one.get(name) is not None),
+            "",
         )
         if text.strip():
             return Passage(
@@ -194,7 +195,7 @@ def _passage(one: Any, key: str) -> Passage | None:
     raise UnfitRow(f"“{key}” should hold passages: a title and a text each")
 
 
-def _joined(value: Any, key: str) -> str:
+def _as_text(value: Any, key: str) -> str:
     """Return a text, or the sentences of a list as one text.
 
     Blanks are inserted where the sentences bring none: HotpotQA's bring them, 2WikiMultihopQA's do

@@ -74,7 +74,7 @@ class QuestionFile:
 
         `name` replaces the file's name in the text.
         """
-        return " ".join(filter(None, (*self.left_out, self._ignored(name))))
+        return " ".join(filter(None, (*self.left_out, self._ignored_note(name))))
 
     def check_known(self) -> None:
         """Raise BadInput if keys were ignored and no question has a known answer.
@@ -94,14 +94,14 @@ class QuestionFile:
                 "columns of a table in their order."
             )
 
-    def _ignored(self, name: str) -> str:
+    def _ignored_note(self, name: str) -> str:
         keys = ", ".join(f"“{shorten(key, 40)}”" for key in self.ignored[:MAX_LISTED_KEYS])
-        further = (
+        suffix = (
             f" and {len(self.ignored) - MAX_LISTED_KEYS:,} more"
             if len(self.ignored) > MAX_LISTED_KEYS
             else ""
         )
-        return f"Not read in {name or self.file}: {keys}{further}." if self.ignored else ""
+        return f"Not read in {name or self.file}: {keys}{suffix}." if self.ignored else ""
 
 
 def read_questions(
@@ -157,90 +157,92 @@ def read_question_file(
         raise BadInput(f"Columns can be named where the format is that of a table, not “{format}”.")
     file = _text(path, most, encoding, notes.append)
     file_format = _recognise_format(file, most, bool(column_names)) if format == "auto" else format
-    collected = QuestionCollector(path.name, name or path.name.split(".")[0], hops)
+    collector = QuestionCollector(path.name, name or path.name.split(".")[0], hops)
     if file_format in LINE_READERS:
         located_questions = _text_questions(file, file_format, most, watch)
     elif file_format == TOPICS_FORMAT:
         located_questions = read_topics(file, most, watch)
     elif file_format == CSV_FORMAT:
-        located_questions = table_questions(file, collected, most, column_names, watch, bool(gold))
+        located_questions = table_questions(file, collector, most, column_names, watch, bool(gold))
     else:
-        collected.seen |= {ROW_GRAPH_KEY, ANSWERABLE_KEY, only}
-        located_questions = _row_questions(file, collected, file_format, only, most, watch, gold)
+        collector.seen |= {ROW_GRAPH_KEY, ANSWERABLE_KEY, only}
+        located_questions = _row_questions(file, collector, file_format, only, most, watch, gold)
     for where, question in located_questions:
-        collected.add(where, question)
-    if not collected.questions:
+        collector.add(where, question)
+    if not collector.questions:
         raise BadInput(f"{path.name} holds no questions.")
     return QuestionFile(
-        tuple(collected.questions),
+        tuple(collector.questions),
         path.name,
-        collected.ignored(),
-        (*notes, *collected.left_out()),
-        tuple(collected.there),
+        collector.ignored(),
+        (*notes, *collector.left_out()),
+        tuple(collector.there),
     )
 
 
 def _text(
-    path: FilePath, most: int | None, encoding: str = "", note: Note = ignore_note
+    path: FilePath, max_bytes: int | None, encoding: str = "", note: Note = ignore_note
 ) -> FilePath | FileSource:
     """Return a file of questions as UTF-8; a columnar file is returned unchanged."""
-    return path if is_columnar(path) else readable(path, note, encoding, most)
+    return path if is_columnar(path) else readable(path, note, encoding, max_bytes)
 
 
 def _row_questions(
     path: FilePath | FileSource,
-    collected: QuestionCollector,
+    collector: QuestionCollector,
     format: str,
     only: str,
-    most: int | None,
+    max_bytes: int | None,
     watch: Watch,
     gold: Sequence[str],
 ) -> Iterator[tuple[str, Question]]:
     """Yield the questions of a file of rows, and note which keys they have and which were read."""
-    rows = file_rows(path, watch, most, (ROW_GRAPH_KEY,), MAX_QUESTION_ROW_BYTES)
+    rows = file_rows(path, watch, max_bytes, (ROW_GRAPH_KEY,), MAX_QUESTION_ROW_BYTES)
     if (
         not is_columnar(path)
-        and read_start(path, len(LLAMA_INDEX_BEGINNING), most) == LLAMA_INDEX_BEGINNING
+        and read_start(path, len(LLAMA_INDEX_BEGINNING), max_bytes) == LLAMA_INDEX_BEGINNING
     ):
-        rows = ((where, row) for _, where, row in numbered_rows(path, watch, most, (), single=True))
+        rows = (
+            (where, row) for _, where, row in numbered_rows(path, watch, max_bytes, (), single=True)
+        )
     for where, row in rows:
         if not only or row.get(only) in (True,):  # also true for 1, the value of CRAG's `split`
-            yield from questions_of_row(row, path.name, where, collected, format, gold)
+            yield from questions_of_row(row, path.name, where, collector, format, gold)
 
 
 def questions_of_row(
     row: Mapping[str, Any],
     file: str,
     where: str,
-    collected: QuestionCollector,
+    collector: QuestionCollector,
     format: str = "auto",
     gold: Sequence[str] = (),
 ) -> Iterator[tuple[str, Question]]:
     """Yield the questions of a row with their place.
 
-    `collected` notes the keys with a value, the keys that were read, and the unanswerable
+    `collector` notes the keys with a value, the keys that were read, and the unanswerable
     questions. Raises BadInput.
     """
     for one in question_rows(row):
-        collected.note(key for key, value in one.items() if value not in (None, "", [], {}))
+        collector.note(key for key, value in one.items() if value not in (None, "", [], {}))
         if one.get(ANSWERABLE_KEY) is False:
-            collected.unanswerable += 1
+            collector.unanswerable += 1
         else:
-            yield where, question_of_row(file, where, one, format, gold, collected.seen)
+            yield where, question_of_row(file, where, one, format, gold, collector.seen)
 
 
 def count_rows_with_graphs(
-    path: str | FilePath, most: int | None = MAX_QUESTION_FILE_BYTES, watch: Watch = NO_WATCH
+    path: str | FilePath, max_bytes: int | None = MAX_QUESTION_FILE_BYTES, watch: Watch = NO_WATCH
 ) -> int:
     """Return how many rows of a file of questions include a graph.
 
     Raises BadInput where the file cannot be read.
     """
-    file = _text(FilePath(path), most)
-    if holds_rows(file, most):
+    file = _text(FilePath(path), max_bytes)
+    if holds_rows(file, max_bytes):
         return sum(
             bool(row.get(ROW_GRAPH_KEY))
-            for _, row in file_rows(file, watch, most, longest=MAX_QUESTION_ROW_BYTES)
+            for _, row in file_rows(file, watch, max_bytes, longest=MAX_QUESTION_ROW_BYTES)
         )
     return 0
 
@@ -248,7 +250,8 @@ def count_rows_with_graphs(
 def read_lines(path: str | FilePath) -> tuple[str, ...]:
     """Return the lines of a text file, plain or gzipped, without blank ones."""
     return tuple(
-        text for _, text in numbered_lines(readable(FilePath(path)), most=MAX_QUESTION_FILE_BYTES)
+        text
+        for _, text in numbered_lines(readable(FilePath(path)), max_bytes=MAX_QUESTION_FILE_BYTES)
     )
 
 
@@ -268,25 +271,25 @@ def text_without_brackets(
         else format
     ) not in LINE_READERS:
         return None
-    texts = (text for _, text in numbered_lines(file, most=MAX_QUESTION_FILE_BYTES))
+    texts = (text for _, text in numbered_lines(file, max_bytes=MAX_QUESTION_FILE_BYTES))
     return " ".join(" ".join(texts).replace("[", "").replace("]", "").split())
 
 
-def _recognise_format(path: FilePath | FileSource, most: int | None, named: bool) -> str:
+def _recognise_format(path: FilePath | FileSource, max_bytes: int | None, named: bool) -> str:
     """Recognise the format by a file's first lines.
 
     It is `auto` for JSON, whose rows are examined one by one. It is `csv` for a table, which has a
     known header or whose columns are `named`. Else it is the text format that most of the lines
     have. Raises BadInput where no format fits.
     """
-    if holds_rows(path, most):
+    if holds_rows(path, max_bytes):
         if named:
             raise BadInput(
                 f"Columns can be named in lines of text only; {path.name} holds "
                 f"{'named columns' if is_columnar(path) else 'JSON'}."
             )
         return "auto"
-    first_lines = list(_first_lines(path, most))
+    first_lines = list(_first_lines(path, max_bytes))
     if named:
         return TOPICS_FORMAT if first_lines and is_topics(first_lines[0]) else CSV_FORMAT
     best, share = format_of_lines(path.name, first_lines)
@@ -318,10 +321,10 @@ def format_of_lines(name: str, lines: Sequence[str]) -> tuple[str, float]:
     return best, line_counts[best] / max(1, len(rows))
 
 
-def _first_lines(path: FilePath | FileSource, most: int | None) -> Iterator[str]:
+def _first_lines(path: FilePath | FileSource, max_bytes: int | None) -> Iterator[str]:
     """Yield the first lines of a file, within bounds on their number and size."""
     size = 0
-    for _, line in islice(numbered_lines(path, most=most), MAX_FORMAT_LINES):
+    for _, line in islice(numbered_lines(path, max_bytes=max_bytes), MAX_FORMAT_LINES):
         yield line
         size += len(line)
         if size > MAX_FORMAT_CHARACTERS:
@@ -329,10 +332,10 @@ def _first_lines(path: FilePath | FileSource, most: int | None) -> Iterator[str]
 
 
 def _text_questions(
-    path: FilePath | FileSource, format: str, most: int | None, watch: Watch = NO_WATCH
+    path: FilePath | FileSource, format: str, max_bytes: int | None, watch: Watch = NO_WATCH
 ) -> Iterator[tuple[str, Question]]:
     expected, read = LINE_READERS[format]
-    for number, line in numbered_lines(path, watch, most):
+    for number, line in numbered_lines(path, watch, max_bytes):
         question = read(line.split("\t"))
         if question is None or not question.text:
             raise BadInput(
@@ -374,9 +377,9 @@ def _answer_set(text: str) -> tuple[str, ...] | None:
     Names may hold brackets. The bracket that opens the set is one whose preceding answer is in the
     set.
     """
-    for at in (place for place, letter in enumerate(text) if letter == "("):
-        answers = tuple(part for part in text[at + 1 : -1].split("/") if part)
-        if text.endswith(")") and text[:at] in answers:
+    for start in (index for index, letter in enumerate(text) if letter == "("):
+        answers = tuple(part for part in text[start + 1 : -1].split("/") if part)
+        if text.endswith(")") and text[:start] in answers:
             return answers
     return None
 

@@ -95,14 +95,14 @@ SEMPRE_DESCRIPTION = re.compile(r'\(description (?:"((?:[^"\\]|\\.)*)"|([^()"]+)
 
 
 class TrackedRow(Mapping[str, Any]):
-    """A row that records the keys that are read from it in `seen`."""
+    """A row that records the keys that are read from it in `keys_read`."""
 
-    def __init__(self, row: Row, seen: set[str]):
-        self._row, self._seen = row, seen
+    def __init__(self, row: Row, keys_read: set[str]):
+        self._row, self._keys_read = row, keys_read
 
     def __getitem__(self, key: str) -> Any:
         value = self._row[key]
-        self._seen.add(key)
+        self._keys_read.add(key)
         return value
 
     def __contains__(self, key: object) -> bool:
@@ -121,7 +121,7 @@ def question_of_row(
     row: Row,
     format: str = "auto",
     gold: Sequence[str] = (),
-    seen: set[str] | None = None,
+    keys_read: set[str] | None = None,
 ) -> Question:
     """Return the question in a row.
 
@@ -133,7 +133,7 @@ def question_of_row(
     row : the row, with the usual keys.
     format : one of `ROW_FORMATS`; `auto` recognises it by the row's keys.
     gold : the keys that may hold the documents that the answer rests on.
-    seen : a set to which the keys that were read are added.
+    keys_read : a set to which the keys that were read are added.
     """
     row_format = format if format != "auto" else format_of_row(row)
     try:
@@ -142,11 +142,11 @@ def question_of_row(
             for key, value in row.items()
             if key not in gold and value is not None and not isinstance(value, bool)
         )
-        if not any(key in row for key in (*ANSWER_KEYS_READ, *_right(row))) and (
+        if not any(key in row for key in (*ANSWER_KEYS_READ, *_right_option_keys(row))) and (
             likely_name := likely_answer_name(others)
         ):
             raise UnfitRow(f"“{likely_name}” seems to hold the answers; call it “answers”")
-        tracked_row = TrackedRow(row, set() if seen is None else seen)
+        tracked_row = TrackedRow(row, set() if keys_read is None else keys_read)
         question = ROW_READERS[row_format](tracked_row)
         return replace(question, gold=gold_passages_of(tracked_row, gold)) if gold else question
     except UnfitRow as error:
@@ -196,8 +196,8 @@ def with_options(text: str, options: Sequence[str]) -> str:
     >>> with_options("What was big?", ["a boy", "a turkey"])
     'What was big? Options: (A) a boy (B) a turkey'
     """
-    lettered = " ".join(f"({letter}) {option}" for letter, option in zip(ascii_uppercase, options))
-    return f"{text} Options: {lettered}" if options else text
+    listing = " ".join(f"({letter}) {option}" for letter, option in zip(ascii_uppercase, options))
+    return f"{text} Options: {listing}" if options else text
 
 
 def _last_word(name: str) -> str:
@@ -254,7 +254,7 @@ def _rows(row: Row) -> Question:
     )
 
 
-def _right(row: Row) -> tuple[str, ...]:
+def _right_option_keys(row: Row) -> tuple[str, ...]:
     """Return the key of the correct option's number, where a row has options and such a number."""
     return (
         (CORRECT_OPTION_KEY,)

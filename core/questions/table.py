@@ -54,13 +54,13 @@ VALUE_SEPARATOR, SKIPPED_COLUMN = "|", "-"
 MAX_CELL_CHARACTERS = 1 << 20  # characters
 
 
-def is_table(name: str, first: str) -> bool:
+def is_table(name: str, first_line: str) -> bool:
     """Return whether a file with that name and first line is a table.
 
     Its header names a “question”, or its name ends in `.csv` and the line has no tab.
     """
-    return find_separator(first) is not None or (
-        ".csv" in FilePath(name.lower()).suffixes and "\t" not in first
+    return find_separator(first_line) is not None or (
+        ".csv" in FilePath(name.lower()).suffixes and "\t" not in first_line
     )
 
 
@@ -101,8 +101,8 @@ def parse_columns(text: str) -> tuple[str, ...]:
 
 def table_questions(
     path: str | FilePath | FileSource,
-    collected: QuestionCollector,
-    most: int | None = None,
+    collector: QuestionCollector,
+    max_bytes: int | None = None,
     columns: Sequence[str] = (),
     watch: Watch = NO_WATCH,
     gold: bool = False,
@@ -111,14 +111,14 @@ def table_questions(
 
     The header is row 1. Columns are found by name, in any order. `question` is needed. `answers`,
     `entities`, `options`, `hops` and `id` are optional. Other columns are left out and noted in
-    `collected`. A cell holds several values separated by “|”, or as a list. Raises BadInput, naming
+    `collector`. A cell holds several values separated by “|”, or as a list. Raises BadInput, naming
     file and row, for a row that cannot be read.
 
     Parameters
     ----------
     path : the file.
-    collected : the questions so far; it notes the columns with a value and those that were read.
-    most : the most bytes of text to read; None for no bound.
+    collector : the questions so far; it notes the columns with a value and those that were read.
+    max_bytes : the most bytes of text to read; None for no bound.
     columns : the columns in their order, as `parse_columns` returns them. No header is needed then,
         and one that is there is skipped.
     watch : receives the share that was read, and can cancel.
@@ -129,11 +129,11 @@ def table_questions(
     Pairs of a place such as `row 2` and the question.
     """
     path = FilePath(path) if isinstance(path, str) else path
-    rows = _rows(path, most, watch)
+    rows = _rows(path, max_bytes, watch)
     number, header = next(rows, (1, []))
     if columns:
         column_indices = {
-            name: place for place, name in enumerate(columns) if name != SKIPPED_COLUMN
+            name: index for index, name in enumerate(columns) if name != SKIPPED_COLUMN
         }
         width = len(header)
         if width < len(columns):
@@ -147,32 +147,32 @@ def table_questions(
         ):
             rows = chain([(number, header)], rows)
     else:
-        column_indices, width = _places(path.name, header, gold)
-        collected.note(cell for cell in map(str.strip, header) if cell)
-        collected.seen |= {header[place].strip() for place in column_indices.values()}
+        column_indices, width = _locate_columns(path.name, header, gold)
+        collector.note(cell for cell in map(str.strip, header) if cell)
+        collector.seen |= {header[index].strip() for index in column_indices.values()}
     for number, cells in rows:
         where = f"row {number}"
         if len(cells) > width:
             raise BadInput(
                 f"{path.name}, {where}: found {len(cells)} cells where the header has {width}; "
                 "put a cell that holds the separator into "
-                f"quotes, as in “{shorten(_quoted(cells, width), 60)}”."
+                f"quotes, as in “{shorten(_quote_surplus(cells, width), 60)}”."
             )
         row = {
-            column: cells[place].strip() if place < len(cells) else ""
-            for column, place in column_indices.items()
+            column: cells[index].strip() if index < len(cells) else ""
+            for column, index in column_indices.items()
         }
         if any(row.values()):
             yield where, _question(path.name, where, row)
 
 
 def _question(file: str, where: str, row: dict[str, str]) -> Question:
-    converted = question_rows(
-        {"input": row["question"], "expected_output": row.get("answers", "")}
-    )[0]
-    row = {**row, "question": _text(converted, "question", "input")}
-    if "expected_output" not in converted:
-        row["answers"] = _text(converted, "answer")
+    flat_row = question_rows({"input": row["question"], "expected_output": row.get("answers", "")})[
+        0
+    ]
+    row = {**row, "question": _text(flat_row, "question", "input")}
+    if "expected_output" not in flat_row:
+        row["answers"] = _text(flat_row, "answer")
     text, hops = " ".join(row["question"].split()), row.get("hops", "")
     if not text:
         raise BadInput(f"{file}, {where}: the question is empty.")
@@ -182,19 +182,19 @@ def _question(file: str, where: str, row: dict[str, str]) -> Question:
             f"“{shorten(hops, 40)}”."
         )
     entities, answer_names, options = (
-        _several(row.get(column, "")) for column in ("entities", "answers", "options")
+        _split_cell(row.get(column, "")) for column in ("entities", "answers", "options")
     )
     answers, aliases = known_answers(
         {
             "answers": list(answer_names) or None,
-            ANY_OF_ANSWERS_KEYS[0]: list(_several(row.get("any of", ""))),
+            ANY_OF_ANSWERS_KEYS[0]: list(_split_cell(row.get("any of", ""))),
         },
         ("answers",),
         text_of,
     )
     gold_fields = {
-        "gold": _several(row.get("gold", "")),
-        EVIDENCE_TEXT_KEYS[0]: _several(row.get("contexts", "")),
+        "gold": _split_cell(row.get("gold", "")),
+        EVIDENCE_TEXT_KEYS[0]: _split_cell(row.get("contexts", "")),
     }
     gold = gold_passages_of({key: list(texts) for key, texts in gold_fields.items()}, ("gold",))
     id = row.get("id", "")
@@ -214,7 +214,7 @@ def _text(row: Mapping[str, Any], *keys: str) -> str:
     return next((str(row[key]) for key in keys if row.get(key) is not None), "")
 
 
-def _several(cell: str) -> tuple[str, ...]:
+def _split_cell(cell: str) -> tuple[str, ...]:
     """Return the values of a cell: a list of JSON or Python, or parts separated by a bar."""
     parts = as_list(cell) if cell.startswith("[") else cell.split(VALUE_SEPARATOR)
     texts = cell.split(VALUE_SEPARATOR) if parts == [cell] else map(str, parts)
@@ -222,14 +222,14 @@ def _several(cell: str) -> tuple[str, ...]:
 
 
 def _rows(
-    path: FilePath | FileSource, most: int | None, watch: Watch = NO_WATCH
+    path: FilePath | FileSource, max_bytes: int | None, watch: Watch = NO_WATCH
 ) -> Iterator[tuple[int, list[str]]]:
     """Yield each row that is not blank with its number, the header first. Raises BadInput."""
     line_numbers: list[int] = []  # numbers of the lines of the row that is being read
 
     def recorded() -> Iterator[str]:
         size = 0
-        for number, line in numbered_lines(path, watch, most):
+        for number, line in numbered_lines(path, watch, max_bytes):
             size = len(line) + (size if line_numbers else 0)
             if size > MAX_LINE_BYTES:
                 raise BadInput(
@@ -282,58 +282,58 @@ def _names(header: str, mark: str) -> list[str]:
     return list(map(usual_name, _cells(header, mark)))
 
 
-def _places(file: str, header: Sequence[str], gold: bool) -> tuple[dict[str, int], int]:
+def _locate_columns(file: str, header: Sequence[str], gold: bool) -> tuple[dict[str, int], int]:
     """Return the index of each known column, and the number of columns. Raises BadInput."""
     names = list(map(usual_name, header))
     expected = {
-        column: known
-        for column, known in COLUMN_NAMES.items()
+        column: spellings
+        for column, spellings in COLUMN_NAMES.items()
         if gold or column not in GOLD_COLUMNS
     }
-    places = _find_columns(file, names, expected)
-    if gold and "gold" not in places and "expected_output" in names and "context" in names:
-        places["contexts"] = names.index("context")  # DeepEval
-    if "question" not in places:
+    columns = _find_columns(file, names, expected)
+    if gold and "gold" not in columns and "expected_output" in names and "context" in names:
+        columns["contexts"] = names.index("context")  # DeepEval
+    if "question" not in columns:
         raise BadInput(
             f"{file}, row 1: no column is called “question”. The first row should be: "
             "question,answers,entities."
         )
-    _check_answers_named(file, header, places)
-    missing_columns = [column for column in expected if column not in places]
-    _check_misspelt(file, header, places, missing_columns)
-    return places, len(header)
+    _check_answers_named(file, header, columns)
+    missing_columns = [column for column in expected if column not in columns]
+    _check_misspelt(file, header, columns, missing_columns)
+    return columns, len(header)
 
 
 def _find_columns(
     file: str, names: Sequence[str], expected: Mapping[str, Sequence[str]]
 ) -> dict[str, int]:
     """Return the index of each expected column. Raises BadInput if there are several of one."""
-    places: dict[str, int] = {}
-    for column, known in expected.items():
-        indices = _indices(names, column, known)
+    columns: dict[str, int] = {}
+    for column, spellings in expected.items():
+        indices = _indices(names, column, spellings)
         if len(indices) > 1:
             raise BadInput(
                 f"{file}, row 1: there are {len(indices)} columns of {column}; one is expected."
             )
         if indices:
-            places[column] = indices[0]
-    return places
+            columns[column] = indices[0]
+    return columns
 
 
-def _indices(names: Sequence[str], column: str, known: Sequence[str]) -> list[int]:
+def _indices(names: Sequence[str], column: str, spellings: Sequence[str]) -> list[int]:
     """Return the indices of a column by its usual names, else the first by those of tools."""
-    indices = [index for index, name in enumerate(names) if name in known]
+    indices = [index for index, name in enumerate(names) if name in spellings]
     if indices:
         return indices
     tool_names = [name for name in TOOL_COLUMN_NAMES.get(column, ()) if name in names]
     return [names.index(name) for name in tool_names[:1]]
 
 
-def _check_answers_named(file: str, header: Sequence[str], places: Mapping[str, int]) -> None:
+def _check_answers_named(file: str, header: Sequence[str], columns: Mapping[str, int]) -> None:
     """Raise BadInput if the answers seem to be in a column of another name."""
-    if {"answers", "any of"} & places.keys():
+    if {"answers", "any of"} & columns.keys():
         return
-    read_indices = places.values()
+    read_indices = columns.values()
     likely_name = likely_answer_name(
         name for index, name in enumerate(header) if index not in read_indices
     )
@@ -345,11 +345,11 @@ def _check_answers_named(file: str, header: Sequence[str], places: Mapping[str, 
 
 
 def _check_misspelt(
-    file: str, header: Sequence[str], places: Mapping[str, int], missing_columns: Sequence[str]
+    file: str, header: Sequence[str], columns: Mapping[str, int], missing_columns: Sequence[str]
 ) -> None:
     """Raise BadInput if a column that is not read is called nearly like a missing one."""
     for index, name in enumerate(map(usual_name, header)):
-        if index in places.values():
+        if index in columns.values():
             continue
         close_names = get_close_matches(name, missing_columns, 1, 0.75)
         if close_names:
@@ -359,6 +359,6 @@ def _check_misspelt(
             )
 
 
-def _quoted(cells: Sequence[str], width: int) -> str:
+def _quote_surplus(cells: Sequence[str], width: int) -> str:
     """Return the surplus cells and the one before them as one quoted cell, for an error message."""
     return '"' + ", ".join(cell.strip() for cell in cells[: len(cells) - width + 1]) + '"'

@@ -53,14 +53,14 @@ def is_topics(line: str) -> bool:
 
 
 def read_topics(
-    file: File, most: int | None, watch: Watch = NO_WATCH
+    file: File, max_bytes: int | None, watch: Watch = NO_WATCH
 ) -> Iterator[tuple[str, Question]]:
     """Yield the queries of a file of TREC topics with their places.
 
     The number is the id. The title is the query, else the description. Raises BadInput for a file
     that is too large and for a topic without a text.
     """
-    with open_unpacked(file, watch, most) as stream:
+    with open_unpacked(file, watch, max_bytes) as stream:
         data = stream.read(MAX_TOPICS_FILE_BYTES + 1)
     if len(data) > MAX_TOPICS_FILE_BYTES:
         raise BadInput(

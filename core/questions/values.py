@@ -78,7 +78,7 @@ def as_list(value: Any) -> list[Any]:
     (['actor', 'singer'], ['actor'], [])
     """
     if isinstance(value, str) and value.lstrip().startswith(("[", "{")):
-        value = _parsed(value)
+        value = _parse_literal(value)
     if isinstance(value, Mapping):
         lists = list(value.values())
         if lists and all(isinstance(one, list) and len(one) == len(lists[0]) for one in lists):
@@ -98,7 +98,7 @@ def list_of_objects(row: Row, key: str) -> list[Row]:
     return parts
 
 
-def _parsed(text: str) -> Any:
+def _parse_literal(text: str) -> Any:
     """Parse a text as JSON, else as a Python literal (pandas writes lists that way).
 
     A text that is neither is returned unchanged.

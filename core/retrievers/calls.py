@@ -28,7 +28,9 @@ CANCEL_CHECK_SECONDS = 0.05  # seconds between two checks for cancellation
 MAX_ERROR_PAGE_CHARACTERS = 200  # characters of an error page that a message quotes
 
 
-def call_retriever(known: Retriever, request: Mapping[str, Any], watch: Watch = NO_WATCH) -> Any:
+def call_retriever(
+    retriever: Retriever, request: Mapping[str, Any], watch: Watch = NO_WATCH
+) -> Any:
     """Return the reply of a retriever as plain data, which is not checked yet.
 
     The call runs in a thread. A retriever that does not answer is abandoned after its timeout, or
@@ -36,10 +38,10 @@ def call_retriever(known: Retriever, request: Mapping[str, Any], watch: Watch = 
     """
     outcome: list[Any] = []
     open_socket: list[socket.socket] = []
-    if known.url:
-        work = lambda: _post(known, request, open_socket)
+    if retriever.url:
+        work = lambda: _post(retriever, request, open_socket)
     else:
-        work = lambda: _call(known, request)
+        work = lambda: _call(retriever, request)
 
     def run() -> None:
         try:
@@ -47,15 +49,16 @@ def call_retriever(known: Retriever, request: Mapping[str, Any], watch: Watch = 
         except BaseException as error:  # re-raised in the waiting thread
             outcome.append(error)
 
-    thread = threading.Thread(target=run, name=f"retriever-{known.name}", daemon=True)
+    thread = threading.Thread(target=run, name=f"retriever-{retriever.name}", daemon=True)
     thread.start()
-    end = time.monotonic() + known.timeout
+    end = time.monotonic() + retriever.timeout
     try:
         while thread.is_alive():
             watch.check()
             if time.monotonic() > end:
                 raise RetrieverFailed(
-                    f"{_retriever_name(known)} did not answer within {known.timeout:g} seconds."
+                    f"{_retriever_name(retriever)} did not answer within {retriever.timeout:g} "
+                    "seconds."
                 )
             thread.join(CANCEL_CHECK_SECONDS)
     finally:
@@ -66,63 +69,65 @@ def call_retriever(known: Retriever, request: Mapping[str, Any], watch: Watch = 
         raise outcome[0]
     if isinstance(outcome[0], BaseException):
         raise RetrieverFailed(
-            f"{_retriever_name(known)} failed: {_words(outcome[0])}."
+            f"{_retriever_name(retriever)} failed: {_words(outcome[0])}."
         ) from outcome[0]
-    return _data(known, outcome[0])
+    return _data(retriever, outcome[0])
 
 
-def _post(known: Retriever, request: Mapping[str, Any], held: list[socket.socket]) -> bytes:
+def _post(
+    retriever: Retriever, request: Mapping[str, Any], open_sockets: list[socket.socket]
+) -> bytes:
     """Post the request and return the body of the reply.
 
     Redirects are not followed and no proxy is used, so only the declared address is contacted. The
-    open socket is added to `held`.
+    open socket is added to `open_sockets`.
     """
     import http.client  # imported late, as it loads ssl
 
-    parts = urlsplit(known.url)
+    parts = urlsplit(retriever.url)
     protocol = (
         http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
     )
     assert parts.hostname is not None  # checked when the retriever was declared
-    connection = protocol(parts.hostname, parts.port, timeout=known.timeout)
+    connection = protocol(parts.hostname, parts.port, timeout=retriever.timeout)
     headers = {
         "Content-Type": "application/json",
         "Accept": "application/json",
         "Accept-Encoding": "identity",
-        **_headers(known),
+        **_headers(retriever),
     }
     try:
         connection.connect()
     except TimeoutError:
         raise RetrieverFailed(
-            f"{_retriever_name(known)} did not answer within {known.timeout:g} seconds."
+            f"{_retriever_name(retriever)} did not answer within {retriever.timeout:g} seconds."
         ) from None
     except OSError as error:
         raise RetrieverFailed(
-            f"{_retriever_name(known)} cannot be reached ({_words(error)}); is it running?"
+            f"{_retriever_name(retriever)} cannot be reached ({_words(error)}); is it running?"
         ) from error
-    held.append(connection.sock)
+    open_sockets.append(connection.sock)
     try:
         target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         connection.request("POST", target, json.dumps(request).encode(), headers)
         reply = connection.getresponse()
         body = reply.read(MAX_REPLY_BYTES + 1)
         if reply.status != http.client.OK:
-            raise RetrieverFailed(f"{_retriever_name(known)} {_refusal(reply, body)}.")
+            raise RetrieverFailed(f"{_retriever_name(retriever)} {_refusal(reply, body)}.")
         if len(body) > MAX_REPLY_BYTES:
             raise RetrieverFailed(
-                f"{_retriever_name(known)} replied with more than {MAX_REPLY_BYTES >> 20} MB."
+                f"{_retriever_name(retriever)} replied with more than {MAX_REPLY_BYTES >> 20} MB."
             )
         if reply.length:  # bytes that were announced and did not arrive
-            raise RetrieverFailed(f"{_retriever_name(known)} ended its reply too early.")
+            raise RetrieverFailed(f"{_retriever_name(retriever)} ended its reply too early.")
         return body
     except TimeoutError:
         raise RetrieverFailed(
-            f"{_retriever_name(known)} did not answer within {known.timeout:g} seconds."
+            f"{_retriever_name(retriever)} did not answer within {retriever.timeout:g} seconds."
         ) from None
     except (http.client.HTTPException, OSError) as error:
         raise RetrieverFailed(
-            f"{_retriever_name(known)} broke off or does not speak HTTP ({_words(error)})."
+            f"{_retriever_name(retriever)} broke off or does not speak HTTP ({_words(error)})."
         ) from error
     finally:
         connection.close()
@@ -146,43 +151,45 @@ def _refusal(reply: HTTPResponse, body: bytes) -> str:
     return f"answered with the error {status}" + (f": {page}" if page else "")
 
 
-def _headers(known: Retriever) -> dict[str, str]:
+def _headers(retriever: Retriever) -> dict[str, str]:
     """Return the user's headers with the values of their environment variables."""
     headers = {}
-    for header, variable in known.headers:
+    for header, variable in retriever.headers:
         value = os.environ.get(variable, "")
         if not value:
             raise RetrieverFailed(
-                f"{_retriever_name(known)} needs the environment variable {variable} for its header "
+                f"{_retriever_name(retriever)} needs the environment variable {variable} for its "
+                "header "
                 f"{header}."
             )
         if not value.isascii() or not value.isprintable():
             raise RetrieverFailed(
-                f"{_retriever_name(known)}: the environment variable {variable} holds what a header cannot."
+                f"{_retriever_name(retriever)}: the environment variable {variable} holds what a "
+                "header cannot."
             )
         headers[header] = value
     return headers
 
 
-def _call(known: Retriever, request: Mapping[str, Any]) -> bytes:
+def _call(retriever: Retriever, request: Mapping[str, Any]) -> bytes:
     """Call the function and return its result as JSON, as an address would."""
-    module, _, name = known.python.partition(":")
+    module, _, name = retriever.python.partition(":")
     try:
-        function = known.function or getattr(_module(module, known.file), name)
+        function = retriever.function or getattr(_module(module, retriever.file), name)
     except BaseException as error:
         raise RetrieverFailed(
-            f"{_retriever_name(known)} cannot be loaded: {_words(error)}."
+            f"{_retriever_name(retriever)} cannot be loaded: {_words(error)}."
         ) from error
     result = function(json.loads(json.dumps(request)))
     try:
         text = json.dumps(result, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
         raise RetrieverFailed(
-            f"{_retriever_name(known)} returned what JSON cannot hold: {_words(error)}."
+            f"{_retriever_name(retriever)} returned what JSON cannot hold: {_words(error)}."
         ) from error
     if len(text) > MAX_REPLY_BYTES:
         raise RetrieverFailed(
-            f"{_retriever_name(known)} returned more than {MAX_REPLY_BYTES >> 20} MB."
+            f"{_retriever_name(retriever)} returned more than {MAX_REPLY_BYTES >> 20} MB."
         )
     return text.encode()
 
@@ -190,11 +197,11 @@ def _call(known: Retriever, request: Mapping[str, Any]) -> bytes:
 def _module(name: str, file: Path | None) -> Any:
     if file is None:
         return importlib.import_module(name)
-    return _loaded(name, file, file.stat().st_mtime_ns)
+    return _load_module(name, file, file.stat().st_mtime_ns)
 
 
 @lru_cache(maxsize=16)
-def _loaded(name: str, file: Path, changed: int) -> Any:
+def _load_module(name: str, file: Path, mtime: int) -> Any:
     """Load the module of a file; it is loaded again after the file has changed."""
     spec = importlib.util.spec_from_file_location(f"hopscope_own_{name.replace('.', '_')}", file)
     assert spec is not None and spec.loader is not None  # the file's name ends in .py
@@ -203,7 +210,7 @@ def _loaded(name: str, file: Path, changed: int) -> Any:
     return module
 
 
-def _data(known: Retriever, body: bytes) -> Any:
+def _data(retriever: Retriever, body: bytes) -> Any:
     def refused(constant: str) -> None:
         raise ValueError(f"{constant} is no JSON number")
 
@@ -211,12 +218,13 @@ def _data(known: Retriever, body: bytes) -> Any:
         return json.loads(body.decode("utf-8"), parse_constant=refused)
     except (ValueError, RecursionError) as error:
         raise RetrieverFailed(
-            f"{_retriever_name(known)} replied with what is not JSON: {shorten(error, MAX_ERROR_PAGE_CHARACTERS)}."
+            f"{_retriever_name(retriever)} replied with what is not JSON: "
+            f"{shorten(error, MAX_ERROR_PAGE_CHARACTERS)}."
         ) from None
 
 
-def _retriever_name(known: Retriever) -> str:
-    return f"The retriever “{known.name}”"
+def _retriever_name(retriever: Retriever) -> str:
+    return f"The retriever “{retriever.name}”"
 
 
 def _words(error: BaseException) -> str:

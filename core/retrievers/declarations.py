@@ -185,7 +185,7 @@ def _read_own_file() -> tuple[dict[str, Retriever], dict[str, str]]:
 
 
 @lru_cache(maxsize=8)
-def _read(file: Path, changed: int, size: int) -> tuple[dict[str, Retriever], dict[str, str]]:
+def _read(file: Path, mtime: int, size: int) -> tuple[dict[str, Retriever], dict[str, str]]:
     try:
         rows = tomllib.loads(file.read_text("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:

@@ -45,7 +45,7 @@ class PlacedDocuments:
     notes: list[str] = field(default_factory=list)
 
 
-def id_in_corpus(id: str, known: Container[str]) -> str:
+def id_in_corpus(id: str, corpus_ids: Container[str]) -> str:
     """Return an id as the corpus writes it; the id itself if the corpus has no such id.
 
     TREC's columns hold no blanks, so runs write %20 or _ in their place.
@@ -55,7 +55,7 @@ def id_in_corpus(id: str, known: Container[str]) -> str:
     ...  id_in_corpus("a_b", {"a_b", "a b"}), id_in_corpus("x_y", ()))
     ('Ed Wood', 'Ed Wood', 'a_b', 'x_y')
     """
-    return next((one for one in (id, unquote(id), id.replace("_", " ")) if one in known), id)
+    return next((one for one in (id, unquote(id), id.replace("_", " ")) if one in corpus_ids), id)
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class _ChunkIndex:
 
 
 def place_documents(
-    graph: KnowledgeGraph, question: str, given: Sequence[ReplyDocument], by_words: WordScores
+    graph: KnowledgeGraph, question: str, documents: Sequence[ReplyDocument], by_words: WordScores
 ) -> PlacedDocuments:
     """Find the chunks of a corpus that a reply's documents stand for, in the order of the reply.
 
@@ -89,11 +89,11 @@ def place_documents(
     ----------
     graph : the graph of the corpus, with its chunks.
     question : the text of the question.
-    given : the documents of the reply, best first.
+    documents : the documents of the reply, best first.
     by_words : returns the score of every chunk for a text.
     """
     placement, counts, unknown_labels = PlacedDocuments(), Counter[str](), list[str]()
-    for one in given:
+    for one in documents:
         rows = _rows(graph, question, one, by_words, counts)
         if not rows:
             unknown_labels.append(one.label)
@@ -105,7 +105,7 @@ def place_documents(
     if unknown_labels:
         are = "is" if len(unknown_labels) == 1 else "are"
         placement.notes.append(
-            f"{len(unknown_labels):,} of {_documents(len(given))} {are} not in the corpus: "
+            f"{len(unknown_labels):,} of {_documents(len(documents))} {are} not in the corpus: "
             f"{quote_examples(unknown_labels)}."
         )
     placement.notes += [
@@ -146,7 +146,7 @@ def _rows(
     document_rows = [row for document in documents for row in index.documents[document]]
     if not document_rows:
         text = one.text or one.named
-        return _quoted(graph, text, by_words) if text else ()
+        return _find_quotation(graph, text, by_words) if text else ()
     if one.text:
         rows = _chunks_with_text(graph, one.text, document_rows)
         if rows:
@@ -165,18 +165,18 @@ def _nearest(
     return (max(rows, key=lambda row: (scores[row], -row)),)
 
 
-def _quoted(graph: KnowledgeGraph, text: str, by_words: WordScores) -> tuple[int, ...]:
+def _find_quotation(graph: KnowledgeGraph, text: str, by_words: WordScores) -> tuple[int, ...]:
     """Return the chunks of one document that contain a text or are contained in it.
 
     The result is empty where none of the chunks that share the most words does.
     """
     words = text.split()
-    ends = (
+    end_words = (
         words
         if len(words) <= 2 * QUOTATION_END_WORDS
         else words[:QUOTATION_END_WORDS] + words[-QUOTATION_END_WORDS:]
     )
-    scores = by_words(" ".join(ends))
+    scores = by_words(" ".join(end_words))
     nearest_rows = np.lexsort((np.arange(len(scores)), -scores))[:MAX_QUOTATION_CHUNKS]
     rows = _chunks_with_text(graph, text, sorted(nearest_rows[scores[nearest_rows] > 0].tolist()))
     if not rows or graph.columns.chunks is None:
@@ -224,13 +224,13 @@ def _names(graph: KnowledgeGraph) -> _ChunkIndex:
         for row, (document, title) in enumerate(zip(table.texts("document"), table.texts("title"))):
             documents.setdefault(document, []).append(row)
             # A document without a title is called by its file's name.
-            called = title or PurePosixPath(document).stem
-            titles.setdefault(comparable_text(called), {})[document] = None
+            name = title or PurePosixPath(document).stem
+            titles.setdefault(comparable_text(name), {})[document] = None
         chunks = {id: row for row, id in enumerate(table.texts("id"))}
         return _ChunkIndex(
             chunks,
             {one: tuple(rows) for one, rows in documents.items()},
-            {title: tuple(of) for title, of in titles.items()},
+            {title: tuple(ids) for title, ids in titles.items()},
         )
 
     return graph.derived.once("chunks by name", None, make)

@@ -66,7 +66,9 @@ def place_reply(
         placed_reply.paths = _walks(graph, reply.paths, ids, placed_reply.notes, watch)
     elif placed_reply.nodes:
         target_nodes = [node for node in hits or answers if node not in seeds]
-        placed_reply.paths = _joined(graph, seeds, target_nodes, hits, placed_reply.notes, watch)
+        placed_reply.paths = _join_to_seeds(
+            graph, seeds, target_nodes, hits, placed_reply.notes, watch
+        )
     return placed_reply
 
 
@@ -94,12 +96,12 @@ def _walks(
     Their order is kept, without repeats. A note says why other paths were left out.
     """
     paths = list(paths)
-    edges = _between(graph, {node for path in paths for name in path.nodes for node in ids[name]})
+    edges = _triples(graph, {node for path in paths for name in path.nodes for node in ids[name]})
     walks: dict[Path, float | None] = {}
     missing: Counter[str] = Counter()
     unknown_paths = 0
-    for place, path in enumerate(paths):
-        if place % 256 == 0:
+    for index, path in enumerate(paths):
+        if index % 256 == 0:
             watch.check()
         if not all(ids[name] for name in path.nodes):
             unknown_paths += 1
@@ -121,7 +123,7 @@ def _walks(
     return walks
 
 
-def _between(graph: Any, nodes: set[int]) -> dict[tuple[int, int], list[tuple[str, int]]]:
+def _triples(graph: Any, nodes: set[int]) -> dict[tuple[int, int], list[tuple[str, int]]]:
     """Return the triples among some nodes: (head, tail) to relation and edge, by ascending edge."""
     edges = induced_edges(graph, np.array(sorted(nodes), np.int64))
     triples: dict[tuple[int, int], list[tuple[str, int]]] = {}
@@ -157,42 +159,42 @@ def _walk(path: TextPath, ids: dict, edges: dict) -> Path | str:
 
 
 def _step(
-    edges: dict, here: int, there: int, relation: str | None, forward: bool | None
+    edges: dict, start: int, end: int, relation: str | None, forward: bool | None
 ) -> tuple[int, bool] | None:
     """Return the first triple between two nodes, with its direction; None where there is none.
 
     A relation or a direction that is given must match. Forward edges are tried before backward
     ones.
     """
-    for along in (True, False):
-        if forward is None or forward is along:
-            for name, edge in edges.get((here, there) if along else (there, here), ()):
+    for is_forward in (True, False):
+        if forward is None or forward is is_forward:
+            for name, edge in edges.get((start, end) if is_forward else (end, start), ()):
                 if relation is None or name == relation:
-                    return edge, along
+                    return edge, is_forward
     return None
 
 
-def _joined(
-    graph: Any, seeds, wanted, scores, notes: list[str], watch: Watch = NO_WATCH
+def _join_to_seeds(
+    graph: Any, seeds, targets, scores, notes: list[str], watch: Watch = NO_WATCH
 ) -> dict[Path, float | None]:
     """Return a shortest path from a seed to each wanted node, in either edge direction."""
-    shortest_ways = connecting_paths(graph, list(seeds), wanted, MAX_JOIN_HOPS, "both", watch)
-    edges = _between(graph, {node for way in shortest_ways.values() for node in way})
+    routes = connecting_paths(graph, list(seeds), targets, MAX_JOIN_HOPS, "both", watch)
+    edges = _triples(graph, {node for route in routes.values() for node in route})
     paths: dict[Path, float | None] = {}
-    for end, way in shortest_ways.items():
-        path = Path((way[0],))
-        for node in way[1:]:
+    for end, route in routes.items():
+        path = Path((route[0],))
+        for node in route[1:]:
             step = _step(edges, path.end, node, None, None)
             assert step is not None  # the shortest path runs along triples
             path = path.extended(node, *step)
         paths[path] = scores.get(end)
     notes.append(
-        f"The reply has no paths: {len(paths):,} of {len(wanted):,} nodes were joined to the "
+        f"The reply has no paths: {len(paths):,} of {len(targets):,} nodes were joined to the "
         "question's entities by shortest paths "
         f"of at most {MAX_JOIN_HOPS} steps."
     )
     return paths
 
 
-def _paths(count: int, of: int) -> str:
-    return f"{count:,} of {of:,} path{'s' * (of != 1)} {'was' if count == 1 else 'were'}"
+def _paths(count: int, total: int) -> str:
+    return f"{count:,} of {total:,} path{'s' * (total != 1)} {'was' if count == 1 else 'were'}"

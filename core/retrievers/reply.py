@@ -115,7 +115,7 @@ def check_reply(data: Any) -> RetrieverReply:
         data.get(key) for key in REPLY_KEYS
     ):
         raise UnfitReply(NOT_FOR_TRIPLES)
-    notes = [_unknown("reply", key, REPLY_KEYS) for key in data if key not in REPLY_KEYS]
+    notes = [_key_note("reply", key, REPLY_KEYS) for key in data if key not in REPLY_KEYS]
     paths = [
         _path(one, f"path {i}", notes)
         for i, one in enumerate(_list(data, "paths", REPLY_LIMITS.max_paths), 1)
@@ -128,10 +128,10 @@ def check_reply(data: Any) -> RetrieverReply:
         _name(one, f"answer {i}")
         for i, one in enumerate(_list(data, "answers", REPLY_LIMITS.max_names), 1)
     ]
-    ordered = _best_first(paths, [path.score for path in paths], "paths", notes)
+    ordered = _sort_items(paths, [path.score for path in paths], "paths", notes)
     return RetrieverReply(
         tuple(ordered),
-        tuple(_best_first(hits, [score for _, score in hits], "nodes", notes)),
+        tuple(_sort_items(hits, [score for _, score in hits], "nodes", notes)),
         tuple(dict.fromkeys(answers)),
         tuple(dict.fromkeys(notes)),
     )
@@ -153,13 +153,13 @@ def check_documents_reply(data: Any) -> DocumentsReply:
         data.get(key) for key in REPLY_KEYS
     ):
         raise UnfitReply(NOT_FOR_DOCUMENTS)
-    notes = [_unknown("reply", key, DOCUMENT_KEYS) for key in data if key not in DOCUMENT_KEYS]
+    notes = [_key_note("reply", key, DOCUMENT_KEYS) for key in data if key not in DOCUMENT_KEYS]
     documents = [
         _document(one, f"entry {i} of “{key}”", notes)
         for key in DOCUMENT_KEYS[:2]
         for i, one in enumerate(_list(data, key, REPLY_LIMITS.max_documents), 1)
     ]
-    ordered = _best_first(documents, [one.score for one in documents], "documents", notes)
+    ordered = _sort_items(documents, [one.score for one in documents], "documents", notes)
     answer, prompt = (_text(data, key, "the reply") for key in ("answer", "prompt"))
     return DocumentsReply(tuple(ordered), answer, prompt, tuple(dict.fromkeys(notes)))
 
@@ -170,7 +170,7 @@ def _document(data: Any, where: str, notes: list[str]) -> ReplyDocument:
     elif isinstance(data, Mapping):
         key = "text"
         notes += [
-            _unknown("document", one, DOCUMENT_PARTS) for one in data if one not in DOCUMENT_PARTS
+            _key_note("document", one, DOCUMENT_PARTS) for one in data if one not in DOCUMENT_PARTS
         ]
     else:
         raise UnfitReply(
@@ -208,7 +208,7 @@ def _without_surrogates(value: str, where: str) -> str:
 def _path(data: Any, where: str, notes: list[str]) -> TextPath:
     if not isinstance(data, Mapping):
         raise UnfitReply(f"{where} should be an object with “nodes” and “relations”")
-    notes += [_unknown("path", key, PATH_KEYS) for key in data if key not in PATH_KEYS]
+    notes += [_key_note("path", key, PATH_KEYS) for key in data if key not in PATH_KEYS]
     nodes = tuple(
         _name(one, f"a node of {where}")
         for one in _list(data, "nodes", REPLY_LIMITS.max_hops + 1, where)
@@ -221,7 +221,7 @@ def _path(data: Any, where: str, notes: list[str]) -> TextPath:
     return TextPath(
         nodes,
         relations,
-        _step_values(data, "forward", nodes, where, lambda one: _truth(one, where)),
+        _step_values(data, "forward", nodes, where, lambda one: _check_flag(one, where)),
         _score(data.get("score"), where),
     )
 
@@ -249,14 +249,14 @@ def _hit(data: Any, where: str) -> tuple[str, float | None]:
     return _name(data, where), None
 
 
-def _list(data: Mapping, key: str, most: int, where: str = "") -> list:
+def _list(data: Mapping, key: str, limit: int, where: str = "") -> list:
     items, list_name = data.get(key), f"“{key}” of {where}" if where else f"“{key}”"
     if items is None:
         return []
     if not isinstance(items, list):
         raise UnfitReply(f"{list_name} should be a list")
-    if len(items) > most:
-        raise UnfitReply(f"{list_name} has {len(items):,} entries; at most {most:,} are taken")
+    if len(items) > limit:
+        raise UnfitReply(f"{list_name} has {len(items):,} entries; at most {limit:,} are taken")
     return items
 
 
@@ -270,7 +270,7 @@ def _name(value: Any, where: str) -> str:
     return _without_surrogates(value, where)
 
 
-def _truth(value: Any, where: str) -> bool:
+def _check_flag(value: Any, where: str) -> bool:
     if not isinstance(value, bool):
         raise UnfitReply(
             f"“forward” of {where} should hold true or false, not {shorten(repr(value), 60)}"
@@ -291,7 +291,7 @@ def _score(value: Any, where: str) -> float | None:
     return float(value)
 
 
-def _best_first(items: list, scores: list[float | None], what: str, notes: list[str]) -> Iterable:
+def _sort_items(items: list, scores: list[float | None], what: str, notes: list[str]) -> Iterable:
     """Return the items by score, ties in their given order.
 
     Where an item has no score, all keep their given order.
@@ -321,5 +321,7 @@ def quote_examples(texts: Iterable[str]) -> str:
     ) + (" and others" if len(texts) > REPLY_LIMITS.max_note_examples else "")
 
 
-def _unknown(where: str, key: Any, known: Sequence[str]) -> str:
-    return f"The {where}'s key “{shorten(str(key), 40)}” was ignored.{nearest(str(key), known)}"
+def _key_note(where: str, key: Any, known_keys: Sequence[str]) -> str:
+    return (
+        f"The {where}'s key “{shorten(str(key), 40)}” was ignored.{nearest(str(key), known_keys)}"
+    )

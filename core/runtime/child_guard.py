@@ -25,21 +25,21 @@ def run(command: list[str]) -> int:
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)
     threading.Thread(target=_end_with_input, args=[process], daemon=True).start()
     code = process.wait()
-    _end(process, kill=True)  # child processes that remain
+    _end_group(process, kill=True)  # child processes that remain
     return code if code >= 0 else 128 - code
 
 
 def _end_with_input(process: subprocess.Popen) -> None:
     while os.read(0, 1 << 10):
         pass
-    _end(process, kill=False)
+    _end_group(process, kill=False)
     try:
         process.wait(GRACE)
     except subprocess.TimeoutExpired:
-        _end(process, kill=True)
+        _end_group(process, kill=True)
 
 
-def _end(process: subprocess.Popen, kill: bool) -> None:
+def _end_group(process: subprocess.Popen, kill: bool) -> None:
     """End the command and its process group: ask them to end, or kill them with `kill`."""
     if sys.platform == "win32" or not GROUPS:
         _end_tree(process.pid, kill)

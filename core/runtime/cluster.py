@@ -175,8 +175,8 @@ class Workers:
 
 def _settings() -> dict[str, str]:
     """Environment of the workers: `HOPSCOPE_*` of this process, one thread each by default."""
-    own = {key: value for key, value in os.environ.items() if key.startswith("HOPSCOPE_")}
-    return {"HOPSCOPE_THREADS": "1", **own}
+    settings = {key: value for key, value in os.environ.items() if key.startswith("HOPSCOPE_")}
+    return {"HOPSCOPE_THREADS": "1", **settings}
 
 
 def _run_item(

@@ -40,13 +40,13 @@ class ConcurrentWork(Watch):
 
     def __init__(self, at_once: Callable[[], int], watch: Watch = NO_WATCH):
         super().__init__(watch.check)
-        self._at_once, self._whole, self._over = at_once, watch, threading.Event()
+        self._at_once, self._watch, self._over = at_once, watch, threading.Event()
 
     def check(self) -> None:
         """Raise Cancelled once the pieces are no longer needed, and what the watch raises."""
         if self._over.is_set():
             raise RunCancelled()
-        self._whole.check()
+        self._watch.check()
 
     def each(
         self, work: Callable[[W], T], items: Iterable[W]
@@ -80,7 +80,7 @@ class ConcurrentWork(Watch):
                             yield item, future.result()
                         fault = fault or error
                     try:
-                        self._whole.check()
+                        self._watch.check()
                     # Raised below, once the running pieces have ended.
                     except BaseException as error:
                         fault = fault or error
@@ -92,15 +92,15 @@ class ConcurrentWork(Watch):
             raise fault
 
 
-def _ended_pieces(ended: SimpleQueue[Future[T]]) -> list[Future[T]]:
+def _ended_pieces(finished: SimpleQueue[Future[T]]) -> list[Future[T]]:
     """Wait for pieces to end and return them; an empty list if none ends within
     `PIECE_CHECK_SECONDS` seconds.
     """
     futures = list[Future[T]]()
     with suppress(Empty):
-        futures.append(ended.get(timeout=PIECE_CHECK_SECONDS))
+        futures.append(finished.get(timeout=PIECE_CHECK_SECONDS))
         while True:
-            futures.append(ended.get_nowait())
+            futures.append(finished.get_nowait())
     return futures
 
 
@@ -136,14 +136,14 @@ def map_concurrently(
         return results
     flight, payers = ConcurrentWork(at_once, watch), accounts()
 
-    def piece(numbered: tuple[int, W]) -> T:
+    def piece(entry: tuple[int, W]) -> T:
         with charged_to(*payers):
-            return work(numbered[1], flight)
+            return work(entry[1], flight)
 
     with pass_turn_at_once(), count_time("model"):
         return [
-            made
-            for _, made in sorted(flight.each(piece, enumerate(items)), key=lambda one: one[0][0])
+            result
+            for _, result in sorted(flight.each(piece, enumerate(items)), key=lambda one: one[0][0])
         ]
 
 

@@ -150,33 +150,33 @@ class Jobs:
     """Runner of jobs, a few at a time and one for each key.
 
     Ended jobs are kept so that another browser finds them. The least recently requested are dropped
-    first. Running jobs are always kept, and so are those that are `needed`: a page whose job was
+    first. Running jobs are always kept, and so are those that are `is_needed`: a page whose job was
     dropped as it ended would start it again and, with many users, again and again.
 
     Parameters
     ----------
     workers : threads that run jobs.
     keep : number of jobs that are kept.
-    most : bytes that the results of the kept jobs may take together.
+    max_bytes : bytes that the results of the kept jobs may take together.
     weigh : returns the bytes of the result of an ended job.
-    needed : returns whether a job must be kept.
+    is_needed : returns whether a job must be kept.
     """
 
     def __init__(
         self,
         workers: int = 2,
         keep: int = 64,
-        most: int = MAX_RESULT_BYTES,
+        max_bytes: int = MAX_RESULT_BYTES,
         weigh: Callable[[Job], int] = lambda job: 0,
-        needed: Callable[[Job], bool] = lambda job: False,
+        is_needed: Callable[[Job], bool] = lambda job: False,
     ):
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix="job")
         self._jobs: OrderedDict[str, Job] = OrderedDict()
-        self._keep, self._most, self._weigh, self._needed, self._lock = (
+        self._keep, self._max_bytes, self._weigh, self._is_needed, self._lock = (
             keep,
-            most,
+            max_bytes,
             weigh,
-            needed,
+            is_needed,
             threading.Lock(),
         )
         self._weights: dict[str, int] = {}  # bytes of the result, for ended jobs
@@ -184,7 +184,7 @@ class Jobs:
     def get(self, key: str) -> Job | None:
         """Return the job of a key, running or ended, or None if it is not kept."""
         with self._lock:
-            return self._known(key)
+            return self._get_job(key)
 
     def of(self, begins: str) -> list[Job]:
         """Return the jobs whose keys begin with a text, running or ended."""
@@ -216,7 +216,7 @@ class Jobs:
             asked to stop counts as ended.
         """
         with self._lock:
-            job = self._known(key)
+            job = self._get_job(key)
             if job is not None and (
                 (job.status == JOB_DONE and not again) if job.ended else not (run and job.cancelled)
             ):
@@ -233,7 +233,7 @@ class Jobs:
         """Return the running job of a key, or start a new one that does `work`; see `start`."""
         return self.start(key, lambda: Job(key, work), again)
 
-    def _known(self, key: str) -> Job | None:
+    def _get_job(self, key: str) -> Job | None:
         """Return the job of a key and mark it as the most recently used. Requires the lock."""
         job = self._jobs.get(key)
         if job is not None:
@@ -247,9 +247,9 @@ class Jobs:
             if key not in self._weights:
                 self._weights[key] = self._weigh(self._jobs[key])
         for key in ended_keys:
-            if len(self._jobs) <= self._keep and sum(self._weights.values()) <= self._most:
+            if len(self._jobs) <= self._keep and sum(self._weights.values()) <= self._max_bytes:
                 return
-            if not self._needed(self._jobs[key]):
+            if not self._is_needed(self._jobs[key]):
                 del self._jobs[key], self._weights[key]
 
     @property

@@ -32,29 +32,29 @@ def memory_bytes(value: Any) -> int:
     return int(_weigh(value, set()))
 
 
-def _weigh(value: Any, seen: set[int]) -> float:
-    if id(value) in seen:
+def _weigh(value: Any, seen_ids: set[int]) -> float:
+    if id(value) in seen_ids:
         return 0
-    seen.add(id(value))
+    seen_ids.add(id(value))
     if isinstance(value, LEAF_TYPES):
         return sys.getsizeof(value)
     if isinstance(value, np.ndarray):
         return value.nbytes
-    own = sys.getsizeof(value, 0)
+    size = sys.getsizeof(value, 0)
     if isinstance(value, tuple | list):
-        return own + sum(_weigh(item, seen) for item in value[:MAX_SAMPLED_ITEMS]) * max(
+        return size + sum(_weigh(item, seen_ids) for item in value[:MAX_SAMPLED_ITEMS]) * max(
             1.0, len(value) / MAX_SAMPLED_ITEMS
         )
     if isinstance(value, Mapping):
-        return own + sum(_weigh(part, seen) for item in value.items() for part in item)
+        return size + sum(_weigh(part, seen_ids) for item in value.items() for part in item)
     if is_dataclass(value) and not isinstance(value, type):
         field_values = (
             vars(value).values()
             if hasattr(value, "__dict__")
             else (getattr(value, field.name, None) for field in fields(value))
         )
-        return own + sum(_weigh(part, seen) for part in field_values)
-    return own
+        return size + sum(_weigh(part, seen_ids) for part in field_values)
+    return size
 
 
 def free_memory() -> int:

@@ -120,13 +120,13 @@ def count_time(category: Category, label: str = "") -> Iterator[None]:
     meter = current_meter()
     with (
         pass_turn() if category == "preparation" else nullcontext(),
-        nullcontext() if meter is None else _counted(meter, category, label),
+        nullcontext() if meter is None else _count_block(meter, category, label),
     ):
         yield
 
 
 @contextmanager
-def _counted(meter: Meter, category: Category, label: str) -> Iterator[None]:
+def _count_block(meter: Meter, category: Category, label: str) -> Iterator[None]:
     start = time.perf_counter()
     meter.running.append(_RunningBlock(category, start))
     meter.preparing += category == "preparation"
@@ -135,10 +135,10 @@ def _counted(meter: Meter, category: Category, label: str) -> Iterator[None]:
     finally:
         meter.preparing -= category == "preparation"
         elapsed = time.perf_counter() - start
-        own = max(0.0, elapsed - meter.running.pop().within)
-        meter.seconds[category] = meter.seconds.get(category, 0.0) + own
+        own_seconds = max(0.0, elapsed - meter.running.pop().within)
+        meter.seconds[category] = meter.seconds.get(category, 0.0) + own_seconds
         if category == "preparation":
-            meter.prepared[label] = meter.prepared.get(label, 0.0) + own
+            meter.prepared[label] = meter.prepared.get(label, 0.0) + own_seconds
         if meter.running:
             meter.running[-1].within += elapsed
 
@@ -152,9 +152,11 @@ def waited_seconds() -> float:
     if meter is None:
         return 0.0
     running = list(meter.running)  # another thread may end the last ones
-    ends = [*(one.start for one in running[1:]), time.perf_counter()]
+    stops = [*(one.start for one in running[1:]), time.perf_counter()]
     under_way = sum(
-        end - one.start - one.within for one, end in zip(running, ends) if one.category == "waiting"
+        end - one.start - one.within
+        for one, end in zip(running, stops)
+        if one.category == "waiting"
     )
     return meter.seconds.get("waiting", 0.0) + under_way
 
@@ -194,10 +196,10 @@ def record_reply(thought: str, usable: bool) -> None:
 class ProgressEstimate:
     """Progress of a piece of work of known size, with an estimate of the remaining time."""
 
-    def __init__(self, what: str, of: int):
-        self._what, self._of, self._start, self._meter = (
+    def __init__(self, what: str, total: int):
+        self._what, self._total, self._start, self._meter = (
             what,
-            max(1, of),
+            max(1, total),
             time.monotonic(),
             current_meter(),
         )
@@ -206,7 +208,7 @@ class ProgressEstimate:
         """Report the number of items done, and the best result so far."""
         if self._meter is None:
             return
-        share, elapsed = min(1.0, done / self._of), time.monotonic() - self._start
+        share, elapsed = min(1.0, done / self._total), time.monotonic() - self._start
         remaining = (
             elapsed / share * (1 - share) if share and elapsed >= MIN_ESTIMATE_SECONDS else None
         )
@@ -216,12 +218,12 @@ class ProgressEstimate:
 
 
 class PartsProgress:
-    """Progress of work in `of` successive parts: the progress of one part becomes that of the
+    """Progress of work in `total` successive parts: the progress of one part becomes that of the
     whole.
     """
 
-    def __init__(self, of: int):
-        self._of, self._start = max(1, of), time.monotonic()
+    def __init__(self, total: int):
+        self._total, self._start = max(1, total), time.monotonic()
 
     @contextmanager
     def part(self, number: int) -> Iterator[None]:
@@ -232,16 +234,16 @@ class PartsProgress:
             return
         previous_report = meter.report
 
-        def report(far: ProgressReport) -> None:
-            share = (number - 1 + (far.fraction or 0.0)) / self._of
+        def report(progress: ProgressReport) -> None:
+            share = (number - 1 + (progress.fraction or 0.0)) / self._total
             elapsed = time.monotonic() - self._start
             remaining = (
                 elapsed / share * (1 - share) if share and elapsed >= MIN_ESTIMATE_SECONDS else None
             )
             previous_report(
                 replace(
-                    far,
-                    text=f"Part {number} of {self._of}: {far.text}",
+                    progress,
+                    text=f"Part {number} of {self._total}: {progress.text}",
                     fraction=share,
                     left=remaining,
                 )
@@ -267,9 +269,9 @@ def watch_compiling() -> None:
             _here.compiling[-1].__enter__()
 
         def on_end(self, event) -> None:
-            begun = _here.__dict__.get("compiling")
-            if begun:  # an event that began before this listener may end here
-                begun.pop().__exit__(None, None, None)
+            open_blocks = _here.__dict__.get("compiling")
+            if open_blocks:  # an event that began before this listener may end here
+                open_blocks.pop().__exit__(None, None, None)
 
     if not _listeners:
         _listeners.append(Compiling())

@@ -21,19 +21,19 @@ __all__ = [
 ]
 
 
-def holds_rows(path: FilePath | FileSource, most: int | None = None) -> bool:
+def holds_rows(path: FilePath | FileSource, max_bytes: int | None = None) -> bool:
     """Return whether a file holds rows.
 
     It does if its name is that of a Parquet or Arrow file, or if it begins with a JSON object or an
     array of them.
     """
-    return is_columnar(path) or read_start(path, 2, most).startswith(("{", "[{", "[]"))
+    return is_columnar(path) or read_start(path, 2, max_bytes).startswith(("{", "[{", "[]"))
 
 
 def file_rows(
     path: FilePath | FileSource,
     watch: Watch = NO_WATCH,
-    most: int | None = None,
+    max_bytes: int | None = None,
     without: Container[str] = (),
     longest: int | None = None,
 ) -> Iterator[Row]:
@@ -46,21 +46,22 @@ def file_rows(
     ----------
     path : the file, by its path or opened as a source.
     watch : cancellation and progress.
-    most : bytes that a columnar file may decode to, or that `json_rows` may read.
+    max_bytes : bytes that a columnar file may decode to, or that `json_rows` may read.
     without : columns that are not decoded, to save time.
     longest : bytes of the longest row that `json_rows` accepts.
 
     Raises
     ------
     BadInput
-        As `json_rows`, and for a columnar file that is damaged or decodes to over `most` bytes.
+        As `json_rows`, and for a columnar file that is damaged or decodes to over `max_bytes`
+        bytes.
     """
     if not isinstance(path, FilePath) or not is_columnar(path):
-        yield from json_rows(path, watch, most, longest)
+        yield from json_rows(path, watch, max_bytes, longest)
         return
-    reported = 0.0
-    for number, (share, row) in enumerate(column_rows(path, without, most), 1):
+    last_share = 0.0
+    for number, (share, row) in enumerate(column_rows(path, without, max_bytes), 1):
         yield f"row {number}", row
-        if share != reported:
-            reported = share
+        if share != last_share:
+            last_share = share
             watch.step(min(1.0, share))

@@ -31,33 +31,33 @@ class SeparateColumns:
             raise BadInput(f"There is no file {path}.")
         self._path = path
         self._worker = Worker(MAX_READER_MEMORY_BYTES + path.stat().st_size)
-        self._end = weakref.finalize(self, self._worker.__exit__)
-        self.names: list[str] = self._do(_open, str(path.absolute()))
+        self._finalizer = weakref.finalize(self, self._worker.__exit__)
+        self.names: list[str] = self._call_worker(_open_file, str(path.absolute()))
 
     def close(self) -> None:
         """End the subprocess."""
-        self._end()
+        self._finalizer()
 
     def lists(
-        self, names: Sequence[str], most: int | None = None
+        self, names: Sequence[str], max_bytes: int | None = None
     ) -> Iterator[tuple[float, list[list[Any]]]]:
         """Read the columns of these names, once.
 
         Parameters
         ----------
         names : names of some of the columns.
-        most : bytes that they may unpack to; None for no limit.
+        max_bytes : bytes that they may unpack to; None for no limit.
 
         Returns
         -------
         For each block, the fraction of the file read so far and one list of values for each column.
         """
-        self._do(_begin, list(names), most)
-        while pieces := self._do(_next):
+        self._call_worker(_begin_reading, list(names), max_bytes)
+        while pieces := self._call_worker(_next_blocks):
             for share, data in pieces:
                 yield share, pickle.loads(data)
 
-    def _do(self, work: Callable[..., Any], *arguments: Any) -> Any:
+    def _call_worker(self, work: Callable[..., Any], *arguments: Any) -> Any:
         try:
             return self._worker.do(work, *arguments, watch=NO_WATCH, seconds=MAX_PIECE_SECONDS)
         except WorkerEndedError as error:
@@ -67,16 +67,16 @@ class SeparateColumns:
 
 
 def column_rows(
-    path: FilePath, without: Container[str] = (), most: int | None = None
+    path: FilePath, without: Container[str] = (), max_bytes: int | None = None
 ) -> Iterator[tuple[float, dict[str, Any]]]:
     """Yield the rows of a file, each with the fraction of the file read so far.
 
     Columns in `without` are not decoded. Raises BadInput for a file that is missing, damaged, or
-    unpacks to more than `most` bytes.
+    unpacks to more than `max_bytes` bytes.
     """
     with closing(SeparateColumns(path)) as table:
         names = [name for name in table.names if name not in without]
-        for share, columns in table.lists(names, most):
+        for share, columns in table.lists(names, max_bytes):
             for values in zip(*columns):
                 yield share, dict(zip(names, values))
 
@@ -88,17 +88,17 @@ class _ReaderState:
     pieces: Iterator[tuple[float, bytes]]
 
 
-def _open(path: str, watch: Watch) -> list[str]:
+def _open_file(path: str, watch: Watch) -> list[str]:
     """In the subprocess: open a file and return the names of its columns."""
     _ReaderState.file = ColumnFile(FilePath(path))
     return _ReaderState.file.names
 
 
-def _begin(names: Sequence[str], most: int | None, watch: Watch) -> None:
-    _ReaderState.pieces = _ReaderState.file.pieces(names, most)
+def _begin_reading(names: Sequence[str], max_bytes: int | None, watch: Watch) -> None:
+    _ReaderState.pieces = _ReaderState.file.pieces(names, max_bytes)
 
 
-def _next(watch: Watch) -> list[tuple[float, bytes]]:
+def _next_blocks(watch: Watch) -> list[tuple[float, bytes]]:
     """Return the next blocks, up to about `GATHERED_BYTES`; none at the end."""
     blocks: list[tuple[float, bytes]] = []
     size = 0

@@ -131,7 +131,7 @@ class ServerProcess:
             file.seek(max(0, self.log.stat().st_size - LOG_TAIL_BYTES))
             lines = [line.strip() for line in file.read().decode("utf-8", "replace").splitlines()]
         informative_lines = [line for line in lines if line and not LOG_NOISE.search(line)]
-        faults = [found[1] for line in informative_lines if (found := LOG_ERROR.search(line))]
+        faults = [match[1] for line in informative_lines if (match := LOG_ERROR.search(line))]
         chosen_lines = faults[:1] or informative_lines[-1:]
         return shorten(chosen_lines[0], 300) if chosen_lines else ""
 

@@ -92,7 +92,7 @@ class Worker:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._end()
+        self._end_process()
 
     def do(
         self,
@@ -119,7 +119,7 @@ class Worker:
         """
         is_done, consumption = False, None
         try:
-            self._give((work, arguments, seconds))
+            self._send_work((work, arguments, seconds))
             while True:
                 watch.check()
                 if consumption is not None and (limit := consumption.exceeded()):
@@ -147,9 +147,9 @@ class Worker:
             raise WorkerEndedError(self._limit_by_kernel()) from None
         finally:
             if not is_done:
-                self._end()
+                self._end_process()
 
-    def _give(self, work: tuple) -> None:
+    def _send_work(self, work: tuple) -> None:
         if self._process is None:
             self._process, self._messages = _start_process(self._memory), SimpleQueue()
             threading.Thread(
@@ -168,7 +168,7 @@ class Worker:
             return LIMIT_TIME
         return ""
 
-    def _end(self) -> None:
+    def _end_process(self) -> None:
         process, self._process = self._process, None
         if process is not None:
             process.kill()
@@ -188,7 +188,7 @@ class Consumption:
         import psutil
 
         self._process, self._memory, self._error = psutil.Process(pid), memory, psutil.Error
-        self._last = None if seconds is None else self._spent() + seconds
+        self._last = None if seconds is None else self._cpu_seconds() + seconds
 
     def exceeded(self) -> str:
         """Return the exceeded limit, `LIMIT_MEMORY` or `LIMIT_TIME`; empty if there is none or the
@@ -197,11 +197,11 @@ class Consumption:
         with suppress(self._error):
             if self._memory is not None and self._process.memory_info().rss > self._memory:
                 return LIMIT_MEMORY
-            if self._last is not None and self._spent() > self._last:
+            if self._last is not None and self._cpu_seconds() > self._last:
                 return LIMIT_TIME
         return ""
 
-    def _spent(self) -> float:
+    def _cpu_seconds(self) -> float:
         times = self._process.cpu_times()
         return times.user + times.system
 
@@ -254,7 +254,7 @@ def serve(memory: int | None, kernel: bool) -> None:
     if kernel:
         _limit(memory)
     works: SimpleQueue[bytes] = SimpleQueue()
-    threading.Thread(target=_take, args=(works,), daemon=True).start()
+    threading.Thread(target=_queue_work, args=(works,), daemon=True).start()
     while True:
         work, arguments, seconds = pickle.loads(works.get())
         if kernel:
@@ -271,7 +271,7 @@ def serve(memory: int | None, kernel: bool) -> None:
             _send(reports, (LIMIT_MEMORY,))
 
 
-def _take(works: SimpleQueue[bytes]) -> None:
+def _queue_work(works: SimpleQueue[bytes]) -> None:
     """Put arriving work into a queue, and end this process once the parent is gone."""
     try:
         for work in _messages(sys.stdin.buffer):
@@ -315,20 +315,20 @@ def _limit_time(seconds: float | None) -> None:
         )
 
 
-def allowed_memory(wanted: int) -> int:
+def allowed_memory(requested: int) -> int:
     """Return the bytes that a process may take.
 
-    This is `wanted`, or the inherited limit if that is less.
+    This is `requested`, or the inherited limit if that is less.
     """
-    return int(min(wanted, _limit_given("RLIMIT_AS")))
+    return int(min(requested, _limit_given("RLIMIT_AS")))
 
 
-def allowed_seconds(wanted: float) -> float:
+def allowed_seconds(requested: float) -> float:
     """Return the processor time that a process may take, in the manner of `allowed_memory`.
 
     It ends a second before the inherited limit, at which the kernel would end it without a reason.
     """
-    return max(1.0, min(wanted, _limit_given("RLIMIT_CPU") - 1))
+    return max(1.0, min(requested, _limit_given("RLIMIT_CPU") - 1))
 
 
 def _limit_given(name: str) -> float:

@@ -46,10 +46,10 @@ class TimeShares:
         finally:
             self._step(-1)
 
-    def _step(self, more: int) -> tuple[float, float]:
+    def _step(self, change: int) -> tuple[float, float]:
         """Change the number of running pieces; return the time and `_each` up to now."""
         with self._lock:
             now = self._now()
             self._each += (now - self._last) / self._at_work if self._at_work else 0.0
-            self._last, self._at_work = now, self._at_work + more
+            self._last, self._at_work = now, self._at_work + change
             return now, self._each

@@ -43,10 +43,10 @@ class Turn:
         after the block.
         """
         _thread.turn, self._over = None, False  # nested blocks pass nothing on
-        timer = threading.Timer(PASS_ON_AFTER_SECONDS, self._late, [waits])
+        timer = threading.Timer(PASS_ON_AFTER_SECONDS, self._pass_late, [waits])
         timer.daemon = True
         if at_once:
-            self._late(waits)
+            self._pass_late(waits)
         else:
             timer.start()
         try:
@@ -60,7 +60,7 @@ class Turn:
                     self._released = False
                     self._resume(waits)
 
-    def _late(self, waits: bool) -> None:
+    def _pass_late(self, waits: bool) -> None:
         with self._lock:
             if not self._over:
                 self._released = self._release(waits)

@@ -156,8 +156,8 @@ def compare(
     comparison = _run_comparison(
         engine, question, methods, graph, corpus, entities, answers, gold, language_model, seed
     )
-    found = explain_comparison(comparison)
-    return bound_reply(comparison_dict(comparison), items) | {"verdict": found.text}
+    verdict = explain_comparison(comparison)
+    return bound_reply(comparison_dict(comparison), items) | {"verdict": verdict.text}
 
 
 def retrieve(
@@ -243,8 +243,8 @@ def explain_loss(
     comparison = _run_comparison(
         engine, question, methods, graph, corpus, entities, answers, gold, False, seed
     )
-    known = comparison.ask.question
-    if not (known.answers or known.gold):
+    full_question = comparison.ask.question
+    if not (full_question.answers or full_question.gold):
         raise BadInput(
             "No correct answer is known: give answers, or on documents passages with the evidence, "
             "or ask a question of a set."
@@ -339,8 +339,10 @@ def evaluate(
     checked_texts(methods, "methods")
     if "/" in questions or "\\" in questions:
         raise BadInput("Name a question set; files are evaluated by the command line.")
-    known, source = catalogue(), plans.source_of(questions)
-    chosen = [method_for_source(find_method(spec, known), source, known) for spec in methods]
+    all_methods, source = catalogue(), plans.source_of(questions)
+    chosen = [
+        method_for_source(find_method(spec, all_methods), source, all_methods) for spec in methods
+    ]
     plan = plans.make_plan(chosen, questions, sample, engine.graph, seed=seed, model=language_model)
     store = Store(evaluations_file())
     job = _wait_for_job(start(engine, store, plan))
@@ -408,7 +410,7 @@ def bound_reply(value: Any, items: int) -> Any:
     >>> bound_reply({"paths": [1, 2, 3], "hits": {"chunk": [4, 5]}}, 2)
     {'paths': [1, 2], 'hits': {'chunk': [4, 5]}, 'left_out': 1}
     """
-    most = max(1, min(items, SERVING.max_lane_items))
+    limit = max(1, min(items, SERVING.max_lane_items))
     if isinstance(value, str):
         return shorten(value, SERVING.max_reply_text_characters)
     if isinstance(value, list | tuple):
@@ -418,10 +420,10 @@ def bound_reply(value: Any, items: int) -> Any:
     bounded_fields = {key: bound_reply(one, items) for key, one in value.items()}
     if "paths" in bounded_fields and "hits" in bounded_fields:
         parts = [bounded_fields["paths"], *bounded_fields["hits"].values()]
-        bounded_fields["left_out"] = sum(max(0, len(part) - most) for part in parts)
+        bounded_fields["left_out"] = sum(max(0, len(part) - limit) for part in parts)
         bounded_fields["paths"], bounded_fields["hits"] = (
-            bounded_fields["paths"][:most],
-            {kind: hits[:most] for kind, hits in bounded_fields["hits"].items()},
+            bounded_fields["paths"][:limit],
+            {kind: hits[:limit] for kind, hits in bounded_fields["hits"].items()},
         )
     return bounded_fields
 
@@ -447,9 +449,9 @@ def _run_comparison(
     ):
         checked_texts(values, field)
     checked_number(seed, "seed", 0, MAX_SEED)
-    source, known = source_of(graph, corpus), catalogue()
+    source, all_methods = source_of(graph, corpus), catalogue()
     chosen = [
-        method_for_source(find_method(spec, known), source, known)
+        method_for_source(find_method(spec, all_methods), source, all_methods)
         for spec in methods or source.usual_methods
     ]
     return _wait_for_job(

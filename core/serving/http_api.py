@@ -77,8 +77,10 @@ def api(engine: Engine, key: str) -> FastAPI:
     Every call except `/health` and `/docs` needs the header `Authorization: Bearer KEY`.
     """
 
-    def allowed(given: Credentials) -> None:
-        if given is None or not secrets.compare_digest(given.credentials.encode(), key.encode()):
+    def allowed(credentials: Credentials) -> None:
+        if credentials is None or not secrets.compare_digest(
+            credentials.credentials.encode(), key.encode()
+        ):
             raise HTTPException(
                 401, "Send the key as “Authorization: Bearer KEY”.", {"WWW-Authenticate": "Bearer"}
             )
@@ -91,7 +93,7 @@ def api(engine: Engine, key: str) -> FastAPI:
         docs_url=None,
         redoc_url=None,
     )
-    keyed: dict[str, Any] = {"dependencies": [Depends(allowed)]}
+    key_check: dict[str, Any] = {"dependencies": [Depends(allowed)]}
 
     @web_app.middleware("http")
     async def bounded(request: Request, call_next: Any) -> Any:
@@ -118,7 +120,7 @@ def api(engine: Engine, key: str) -> FastAPI:
         """Return the status and the version of the server."""
         return {"status": "ok", "version": __version__}
 
-    @web_app.post("/ask", **keyed)
+    @web_app.post("/ask", **key_check)
     def ask(asked: CompareRequest) -> dict[str, Any]:
         """Ask one question by several methods.
 
@@ -127,22 +129,22 @@ def api(engine: Engine, key: str) -> FastAPI:
         """
         return calls.compare(engine, **asked.model_dump())
 
-    @web_app.post("/retrieve", **keyed)
+    @web_app.post("/retrieve", **key_check)
     def retrieve(asked: RetrieveRequest) -> dict[str, Any]:
         """Return the items that one method retrieves, best first."""
         return calls.retrieve(engine, **asked.model_dump())
 
-    @web_app.post("/evaluate", **keyed)
+    @web_app.post("/evaluate", **key_check)
     def evaluate(asked: EvaluateRequest) -> dict[str, Any]:
         """Evaluate methods on a sample of a question set. It answers once the whole run is done."""
         return calls.evaluate(engine, **asked.model_dump())
 
-    @web_app.get("/methods", **keyed)
+    @web_app.get("/methods", **key_check)
     def methods(words: str = "") -> list[dict[str, str]]:
         """Return the methods whose id, title or paper contains each of these words."""
         return calls.list_methods(words)
 
-    @web_app.get("/sources", **keyed)
+    @web_app.get("/sources", **key_check)
     def sources() -> list[dict[str, Any]]:
         """Return the graphs and corpora that can be asked, with their question sets."""
         return calls.list_sources()
@@ -150,25 +152,25 @@ def api(engine: Engine, key: str) -> FastAPI:
     return web_app
 
 
-def _add_error_handlers(made: FastAPI) -> None:
+def _add_error_handlers(web_app: FastAPI) -> None:
     """Answer every error with `{"error": "a sentence"}`."""
 
-    @made.exception_handler(HopscopeError)
+    @web_app.exception_handler(HopscopeError)
     async def refused(request: Request, error: HopscopeError) -> JSONResponse:
         wrong = isinstance(error, BadInput | BadParameter | UnknownEntity)
         return JSONResponse({"error": calls.refusal(error)}, 400 if wrong else 503)
 
-    @made.exception_handler(RequestValidationError)
+    @web_app.exception_handler(RequestValidationError)
     async def unfit(request: Request, error: RequestValidationError) -> JSONResponse:
         return JSONResponse(
             {"error": shorten(_request_fault(error), calls.SERVING.max_error_characters)}, 400
         )
 
-    @made.exception_handler(StarletteHTTPException)
+    @web_app.exception_handler(StarletteHTTPException)
     async def denied(request: Request, error: StarletteHTTPException) -> JSONResponse:
         return JSONResponse({"error": str(error.detail)}, error.status_code, error.headers)
 
-    @made.exception_handler(Exception)
+    @web_app.exception_handler(Exception)
     async def failed(request: Request, error: Exception) -> JSONResponse:
         return JSONResponse(
             {"error": shorten(error_sentence(error), calls.SERVING.max_error_characters)}, 500
@@ -195,8 +197,8 @@ def docs_page(schema: dict[str, Any]) -> str:
     parts = [f"<h1>{html.escape(schema['info']['title'])}</h1>"]
     parts += [f"<p>{html.escape(schema['info']['description'])} "]
     parts += ['<a href="openapi.json">OpenAPI</a></p>']
-    for path, calls_of in schema["paths"].items():
-        for verb, call in calls_of.items():
+    for path, path_calls in schema["paths"].items():
+        for verb, call in path_calls.items():
             parts.append(f"<h2><code>{verb.upper()} {html.escape(path)}</code></h2>")
             parts.append(f"<p>{html.escape(call.get('description', ''))}</p>")
             parts.append(_fields_table(schema, call))
@@ -219,11 +221,11 @@ def _fields_table(schema: dict[str, Any], call: dict[str, Any]) -> str:
     if body is None:
         return ""
     name = body["content"]["application/json"]["schema"]["$ref"].rsplit("/", 1)[1]
-    described = schema["components"]["schemas"][name]
+    model = schema["components"]["schemas"][name]
     rows = []
-    for field, about in described["properties"].items():
-        needed = "needed" if field in described.get("required", ()) else repr(about.get("default"))
+    for field, about in model["properties"].items():
+        default = "needed" if field in model.get("required", ()) else repr(about.get("default"))
         rows.append(
-            f"<tr><td><code>{field}</code><td>{about.get('type', '')}<td>{html.escape(needed)}"
+            f"<tr><td><code>{field}</code><td>{about.get('type', '')}<td>{html.escape(default)}"
         )
     return f"<table><tr><th>field<th>type<th>default{''.join(rows)}</table>"

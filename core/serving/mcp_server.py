@@ -104,7 +104,7 @@ def server(engine: Engine) -> MCPServer:
         the known correct answers. Returns for each lane the answer, paths, hits, prompt, cost, and
         the known answers that are left at each stage.
         """
-        given = (
+        arguments = (
             question,
             methods or (),
             graph,
@@ -114,7 +114,7 @@ def server(engine: Engine) -> MCPServer:
             gold or (),
             language_model,
         )
-        return await done(lambda: calls.compare(engine, *given, items=items))
+        return await done(lambda: calls.compare(engine, *arguments, items=items))
 
     @mcp_server.tool()
     async def retrieve(
@@ -206,9 +206,9 @@ def server(engine: Engine) -> MCPServer:
     def saved_case(case: str) -> str:
         """Return one saved comparison in the form of `compare`."""
         try:
-            found = comparison_dict(comparison_of_case(checked_text(case, "case")))
+            comparison = comparison_dict(comparison_of_case(checked_text(case, "case")))
         except HopscopeError as error:
             raise ResourceError(calls.refusal(error)) from None
-        return json_text(calls.bound_reply(found, calls.SERVING.max_lane_items))
+        return json_text(calls.bound_reply(comparison, calls.SERVING.max_lane_items))
 
     return mcp_server

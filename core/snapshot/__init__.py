@@ -40,7 +40,7 @@ def freeze_all(states: Iterable[State], graph) -> dict[str, Any]:
     }
 
 
-def thaw_all(saved: Mapping[str, Any], graph=None) -> tuple[State, ...]:
+def thaw_all(snapshot: Mapping[str, Any], graph=None) -> tuple[State, ...]:
     """Return the states that `freeze_all` saved.
 
     Parameters
@@ -53,18 +53,18 @@ def thaw_all(saved: Mapping[str, Any], graph=None) -> tuple[State, ...]:
     BadInput
         If the data is of another version, of another graph, or damaged.
     """
-    if not isinstance(saved, Mapping) or "snapshot" not in saved:
+    if not isinstance(snapshot, Mapping) or "snapshot" not in snapshot:
         raise BadInput("This is not a saved run.")
-    if saved["snapshot"] != SNAPSHOT_VERSION:
+    if snapshot["snapshot"] != SNAPSHOT_VERSION:
         raise BadInput(
             "This run was saved by another version of Hopscope (format "
-            f"{saved['snapshot']!r:.20}; this one reads {SNAPSHOT_VERSION})."
+            f"{snapshot['snapshot']!r:.20}; this one reads {SNAPSHOT_VERSION})."
         )
-    if graph is not None and saved.get("graph") != getattr(graph, "origin", graph.digest):
+    if graph is not None and snapshot.get("graph") != getattr(graph, "origin", graph.digest):
         raise BadInput(f"This run was saved on another state of the graph “{graph.name}”.")
     try:
-        reader = StateReader(saved, graph)
-        return tuple(reader.value(State, state) for state in saved["states"])
+        reader = StateReader(snapshot, graph)
+        return tuple(reader.value(State, state) for state in snapshot["states"])
     except (
         KeyError,
         TypeError,

@@ -24,22 +24,22 @@ EARLIER_FIELD_NAMES = {
 class StateReader(plain_data.PlainReader):
     """Reader of plain data into state objects, by the types that their classes declare."""
 
-    def __init__(self, saved: Mapping[str, Any], graph):
-        own: dict[Any, Any] = {
+    def __init__(self, snapshot: Mapping[str, Any], graph):
+        readers: dict[Any, Any] = {
             Path: self._path,
             State: self._state,
             Excerpt: self._excerpt,
             np.ndarray: _array,
         }
-        own |= {cls: partial(self._with_items, cls) for cls in (ContextTable, AnswerPoint)}
-        own |= {cls: partial(self._shared, cls) for cls in SHARED_TABLES}
-        super().__init__(own, EARLIER_FIELD_NAMES, strict=True)
-        self._saved, self._ids = saved, _IdTranslation(graph)
-        self._made: dict[tuple[str, int], Any] = {}
-        self._paths = self._all_paths(saved["paths"])
+        readers |= {cls: partial(self._read_items, cls) for cls in (ContextTable, AnswerPoint)}
+        readers |= {cls: partial(self._read_shared, cls) for cls in SHARED_TABLES}
+        super().__init__(readers, EARLIER_FIELD_NAMES, strict=True)
+        self._snapshot, self._ids = snapshot, _IdTranslation(graph)
+        self._shared_values: dict[tuple[str, int], Any] = {}
+        self._paths = self._all_paths(snapshot["paths"])
 
-    def _state(self, saved: Mapping[str, Any]) -> State:
-        state = self.fields(State, saved)
+    def _state(self, data: Mapping[str, Any]) -> State:
+        state = self.fields(State, data)
         return state.replace(
             **{
                 name: tuple(self._ids("node", ids).tolist())
@@ -48,43 +48,41 @@ class StateReader(plain_data.PlainReader):
             }
         )
 
-    def _with_items(self, cls: type, saved: Mapping[str, Any]) -> Any:
-        made = self.fields(cls, saved)
-        return replace(made, items=tuple(self._ids(made.kind, made.items).tolist()))
+    def _read_items(self, cls: type, data: Mapping[str, Any]) -> Any:
+        value = self.fields(cls, data)
+        return replace(value, items=tuple(self._ids(value.kind, value.items).tolist()))
 
-    def _excerpt(self, saved: Mapping[str, Any]) -> Excerpt:
-        made = self.fields(Excerpt, saved)
-        return replace(made, chunk=int(self._ids("chunk", [made.chunk])[0]))
+    def _excerpt(self, data: Mapping[str, Any]) -> Excerpt:
+        excerpt = self.fields(Excerpt, data)
+        return replace(excerpt, chunk=int(self._ids("chunk", [excerpt.chunk])[0]))
 
-    def _shared(self, cls: type, place: int) -> Any:
+    def _read_shared(self, cls: type, index: int) -> Any:
         table = SHARED_TABLES[cls]
-        if type(place) is not int or place < 0:
-            raise ValueError(f"{place!r:.40} is no place in {table}")
-        if (table, place) not in self._made:
+        if type(index) is not int or index < 0:
+            raise ValueError(f"{index!r:.40} is no place in {table}")
+        if (table, index) not in self._shared_values:
             make = {Subgraph: self._subgraph, Ranking: self._ranking}.get(cls) or partial(
                 self.fields, cls
             )
-            self._made[table, place] = make(self._saved[table][place])
-        return self._made[table, place]
+            self._shared_values[table, index] = make(self._snapshot[table][index])
+        return self._shared_values[table, index]
 
-    def _subgraph(self, saved: Mapping[str, Any]) -> Subgraph:
-        nodes, edges = from_gaps(saved["nodes"]), from_gaps(saved["edges"])
-        if saved["scores"] is None:
+    def _subgraph(self, data: Mapping[str, Any]) -> Subgraph:
+        nodes, edges = from_gaps(data["nodes"]), from_gaps(data["edges"])
+        if data["scores"] is None:
             scores = None
         else:
-            scores = np.array([float(score) for score in saved["scores"]], float)
+            scores = np.array([float(score) for score in data["scores"]], float)
         if scores is not None and len(scores) != len(nodes):
             raise ValueError("scores and nodes differ in number")
         return Subgraph(self._ids("node", nodes), self._ids("triple", edges), scores)
 
-    def _ranking(self, saved: Mapping[str, Any]) -> Ranking:
-        item_kind, items = self.value(Kind, saved["kind"]), saved["items"]
-        scores = (
-            None if saved["scores"] is None else tuple(float(score) for score in saved["scores"])
-        )
+    def _ranking(self, data: Mapping[str, Any]) -> Ranking:
+        item_kind, items = self.value(Kind, data["kind"]), data["items"]
+        scores = None if data["scores"] is None else tuple(float(score) for score in data["scores"])
         if scores is not None and len(scores) != len(items):
             raise ValueError("scores and items differ in number")
-        left_out = saved.get("left_out", 0)
+        left_out = data.get("left_out", 0)
         if type(left_out) is not int or left_out < 0:
             raise ValueError(f"{left_out!r:.40} items cannot be left out")
         if item_kind == "path":
@@ -140,15 +138,15 @@ class _IdTranslation:
     """
 
     def __init__(self, graph):
-        self._known: dict[str, np.ndarray] = {}
+        self._origins: dict[str, np.ndarray] = {}
         self._counts: dict[str, int] = {}
         if isinstance(graph, ExcerptGraph):
-            self._known = {
+            self._origins = {
                 "node": graph.origin_nodes,
                 "triple": graph.origin_edges,
                 "relation": graph.origin_relations,
             }
-            self._known |= {"chunk": graph.origin_chunks, "community": graph.origin_communities}
+            self._origins |= {"chunk": graph.origin_chunks, "community": graph.origin_communities}
         elif graph is not None:
             self._counts = {
                 "node": graph.n_nodes,
@@ -157,29 +155,28 @@ class _IdTranslation:
             }
             self._counts |= {"chunk": n_chunks(graph), "community": n_communities(graph)}
 
-    def __call__(self, of: str, values: Sequence[int] | np.ndarray) -> np.ndarray:
+    def __call__(self, kind: str, values: Sequence[int] | np.ndarray) -> np.ndarray:
         if not isinstance(values, np.ndarray) and any(type(value) is not int for value in values):
-            raise ValueError(f"a {of} is not a whole number")
+            raise ValueError(f"a {kind} is not a whole number")
         ids = np.asarray(values, np.int64)
-        if of in self._known:
-            known_ids = self._known[of]
-            places = np.searchsorted(known_ids, ids)
+        if kind in self._origins:
+            known_ids = self._origins[kind]
+            rows = np.searchsorted(known_ids, ids)
             if len(ids) and (
-                not len(known_ids)
-                or (known_ids[np.minimum(places, len(known_ids) - 1)] != ids).any()
+                not len(known_ids) or (known_ids[np.minimum(rows, len(known_ids) - 1)] != ids).any()
             ):
-                raise ValueError(f"a {of} is not in the part of the graph that was saved")
-            return places.astype(np.int64)
-        if len(ids) and (ids.min() < 0 or ids.max() >= self._counts.get(of, 1 << 62)):
-            raise ValueError(f"a {of} is not in the graph")
+                raise ValueError(f"a {kind} is not in the part of the graph that was saved")
+            return rows.astype(np.int64)
+        if len(ids) and (ids.min() < 0 or ids.max() >= self._counts.get(kind, 1 << 62)):
+            raise ValueError(f"a {kind} is not in the graph")
         return ids
 
 
-def _array(saved: Mapping[str, Any]) -> np.ndarray:
-    if saved["dtype"] not in ("float32", "float64", "int32", "int64", "bool"):
-        raise ValueError(f"{saved['dtype']!r:.40} is no type of numbers")
+def _array(data: Mapping[str, Any]) -> np.ndarray:
+    if data["dtype"] not in ("float32", "float64", "int32", "int64", "bool"):
+        raise ValueError(f"{data['dtype']!r:.40} is no type of numbers")
     return (
-        np.array([float(value) for value in saved["values"]])
-        .astype(saved["dtype"])
-        .reshape(saved["shape"])
+        np.array([float(value) for value in data["values"]])
+        .astype(data["dtype"])
+        .reshape(data["shape"])
     )

@@ -32,9 +32,9 @@ class StateWriter(plain_data.PlainWriter):
             kind: set() for kind in ("node", "triple", "relation", "chunk", "community")
         }
         self._rows: dict[tuple, int] = {}
-        self._ends: dict[int, int] = {}  # row of the last hop of a path, by `id` of the path
-        self._places: dict[tuple[str, str], int] = {}
-        self._seen: dict[int, int] = {}  # place in its table, by `id` of the object
+        self._path_rows: dict[int, int] = {}  # row of the last hop of a path, by `id` of the path
+        self._table_rows: dict[tuple[str, str], int] = {}
+        self._shared_rows: dict[int, int] = {}  # place in its table, by `id` of the object
         self._held: list[Any] = []  # keeps the objects alive, so that no `id` is used again
 
     def fields(self, carrier: Any) -> dict[str, Any]:
@@ -59,7 +59,7 @@ class StateWriter(plain_data.PlainWriter):
         if isinstance(value, Path):
             return self._path(value)
         if type(value) in SHARED_TABLES:
-            return self._shared(value)
+            return self._save_shared(value)
         if isinstance(value, np.ndarray):
             return {
                 "dtype": str(value.dtype),
@@ -68,24 +68,22 @@ class StateWriter(plain_data.PlainWriter):
             }
         return super().value(value)
 
-    def _shared(self, carrier: Any) -> int:
-        known_place = self._seen.get(id(carrier))
-        if known_place is None:
+    def _save_shared(self, carrier: Any) -> int:
+        index = self._shared_rows.get(id(carrier))
+        if index is None:
             table = SHARED_TABLES[type(carrier)]
             self._held.append(carrier)
             if table == "subgraphs":
-                saved = self._subgraph(carrier)
+                data = self._subgraph(carrier)
             elif table == "rankings":
-                saved = self._ranking(carrier)
+                data = self._ranking(carrier)
             else:
-                saved = self.fields(carrier)
-            row_number = self._places.setdefault(
-                (table, json.dumps(saved)), len(self.tables[table])
-            )
-            if row_number == len(self.tables[table]):
-                self.tables[table].append(saved)
-            known_place = self._seen[id(carrier)] = row_number
-        return known_place
+                data = self.fields(carrier)
+            row = self._table_rows.setdefault((table, json.dumps(data)), len(self.tables[table]))
+            if row == len(self.tables[table]):
+                self.tables[table].append(data)
+            index = self._shared_rows[id(carrier)] = row
+        return index
 
     def _subgraph(self, subgraph: Subgraph) -> dict[str, Any]:
         self.ids["node"].update(subgraph.nodes.tolist())
@@ -95,7 +93,7 @@ class StateWriter(plain_data.PlainWriter):
             "edges": gaps(subgraph.edges),
             "scores": None
             if subgraph.scores is None
-            else [_short(score) for score in subgraph.scores.tolist()],
+            else [_round_score(score) for score in subgraph.scores.tolist()],
         }
 
     def _ranking(self, whole: Ranking) -> dict[str, Any]:
@@ -110,14 +108,16 @@ class StateWriter(plain_data.PlainWriter):
         ):
             self.ids[ranking.kind].update(map(int, ranking.items))
         items = list(map(self._path if ranking.kind == "path" else self.value, ranking.items))
-        scores = None if ranking.scores is None else [_short(score) for score in ranking.scores]
+        scores = (
+            None if ranking.scores is None else [_round_score(score) for score in ranking.scores]
+        )
         return {"kind": ranking.kind, "items": items, "scores": scores} | (
             {"left_out": left_out} if left_out else {}
         )
 
     def _path(self, path: Path) -> int:
-        known = self._ends.get(id(path))  # `_held` keeps the object that has the path.
-        return self._walk(path) if known is None else known
+        row = self._path_rows.get(id(path))  # `_held` keeps the object that has the path.
+        return self._walk(path) if row is None else row
 
     def _walk(self, path: Path) -> int:
         rows, start = self._rows, (-1, path.nodes[0], -1, True)
@@ -129,7 +129,7 @@ class StateWriter(plain_data.PlainWriter):
             row = rows.get(step_row)
             if row is None:
                 row = self._add(step_row)
-        self._ends[id(path)] = row
+        self._path_rows[id(path)] = row
         return row
 
     def _add(self, path_row: tuple) -> int:
@@ -143,5 +143,5 @@ class StateWriter(plain_data.PlainWriter):
         return row
 
 
-def _short(score: float) -> float | str:
+def _round_score(score: float) -> float | str:
     return float(f"{score:.{SCORE_DIGITS}g}") if np.isfinite(score) else str(score)

@@ -37,7 +37,7 @@ class GraphSource(AnswerSource):
         """Return the source of an opened graph."""
         return cls(graph.name, graph)
 
-    def _known(self) -> Dataset | None:
+    def _description(self) -> Dataset | None:
         return dataset_of(self.name)
 
     @property
@@ -49,7 +49,7 @@ class GraphSource(AnswerSource):
 
     @property
     def title(self) -> str:
-        entry, question = self._known(), self.name.partition(":")[2]
+        entry, question = self._description(), self.name.partition(":")[2]
         if entry is None:
             return self.name
         if entry.name == self.name:
@@ -58,12 +58,12 @@ class GraphSource(AnswerSource):
 
     @property
     def sets(self) -> Mapping[str, str]:
-        known = self._known()
-        return {} if known is None else {name: one.title for name, one in known.sets.items()}
+        dataset = self._description()
+        return {} if dataset is None else {name: one.title for name, one in dataset.sets.items()}
 
     @property
     def examples(self) -> tuple[str, ...]:
-        entry = self._known()
+        entry = self._description()
         if entry is None or entry.name == self.name:
             return super().examples
         question_id = self.name.partition(":")[2]  # the graph of one question
@@ -82,8 +82,8 @@ class GraphSource(AnswerSource):
         return self._dataset().draw(set_name, seed)
 
     def named(self, text: str) -> Question | None:
-        known = self._known()
-        for one in reversed(list(known.sets.values())) if known is not None else ():
+        dataset = self._description()
+        for one in reversed(list(dataset.sets.values())) if dataset is not None else ():
             with suppress(HopscopeError):
                 if (question := one.named(text)) is not None:
                     return question
@@ -93,10 +93,10 @@ class GraphSource(AnswerSource):
         return GraphSource(self._dataset().graph_name(set_name, question))
 
     def _dataset(self) -> Dataset:
-        known = self._known()
-        if known is None:
+        dataset = self._description()
+        if dataset is None:
             raise BadInput(f"The graph “{self.name}” no longer exists.")
-        return known
+        return dataset
 
     def open(self, engine: GraphOpener, watch: Watch = NO_WATCH) -> AnswerSource:
         graph = engine.graph(self.name, watch) if self.graph is None else self.graph
@@ -130,10 +130,10 @@ class GraphSource(AnswerSource):
             )
         seeds = seeds_of(self.graph, text, entities)
         text = text if question.entities else text.replace("[", "").replace("]", "")
-        named = tuple(self.graph.names(seeds))
+        seed_names = tuple(self.graph.names(seeds))
         # A graph has no passages.
         source_question = replace(
-            question, text=text, entities=named, answers=answers, aliases=aliases, gold=()
+            question, text=text, entities=seed_names, answers=answers, aliases=aliases, gold=()
         )
         return SourceQuestion(self, source_question, seeds, seed, reader, model)
 
@@ -168,7 +168,7 @@ class CorpusSource(AnswerSource):
         """Return the source of an opened corpus."""
         return cls(corpus.name, corpus=corpus)
 
-    def _known(self) -> Corpus | ShippedCorpus | None:
+    def _description(self) -> Corpus | ShippedCorpus | None:
         return self.corpus or corpora().get(self.name)
 
     def __contains__(self, passage: str) -> bool:
@@ -195,8 +195,8 @@ class CorpusSource(AnswerSource):
 
     @property
     def sets(self) -> Mapping[str, str]:
-        known = self._known()
-        return {} if known is None else known.sets
+        corpus = self._description()
+        return {} if corpus is None else corpus.sets
 
     def questions(self, set_name: str) -> Sequence[Question]:
         return self.documents.questions(set_name)
@@ -253,10 +253,12 @@ def available_sources() -> dict[AnswerSource, str]:
 
     Graphs come first, then graphs that cannot be opened, then corpora.
     """
-    known = datasets()
-    graphs: dict[AnswerSource, str] = {GraphSource(name): one.title for name, one in known.items()}
+    known_graphs = datasets()
+    graphs: dict[AnswerSource, str] = {
+        GraphSource(name): one.title for name, one in known_graphs.items()
+    }
     damaged: dict[AnswerSource, str] = {
-        GraphSource(name): f"{name} (cannot be opened)" for name in unreadable_graphs(known)
+        GraphSource(name): f"{name} (cannot be opened)" for name in unreadable_graphs(known_graphs)
     }
     return graphs | damaged | {CorpusSource(name): one.title for name, one in corpora().items()}
 
@@ -265,8 +267,8 @@ def corpus_of_set(set_name: str) -> CorpusSource | None:
     """Return the corpus of a question set; None for a graph's set, or an unknown one."""
     owners = {
         known_set: CorpusSource(name)
-        for name, known in corpora().items()
-        for known_set in known.sets
+        for name, corpus in corpora().items()
+        for known_set in corpus.sets
     }
     return owners.get(set_name)
 

@@ -118,13 +118,13 @@ class AnswerSource(ABC):
     @property
     def here(self) -> bool:
         """True if the source exists, so that it can be asked."""
-        return self._known() is not None
+        return self._description() is not None
 
     @property
     def title(self) -> str:
         """Its title in lists; its name if it is missing or damaged."""
-        known = self._known()
-        return known.title if known is not None else self.name
+        description = self._description()
+        return description.title if description is not None else self.name
 
     @property
     @abstractmethod
@@ -137,7 +137,7 @@ class AnswerSource(ABC):
 
         Empty if that set cannot be read.
         """
-        entry = self._known()
+        entry = self._description()
         if entry is None or entry.examples or not entry.sets:
             return () if entry is None else entry.examples
         try:
@@ -213,7 +213,7 @@ class AnswerSource(ABC):
         return self
 
     @abstractmethod
-    def _known(self) -> Dataset | Corpus | ShippedCorpus | None:
+    def _description(self) -> Dataset | Corpus | ShippedCorpus | None:
         """Return its description; None if it does not exist."""
 
     @abstractmethod

@@ -67,7 +67,7 @@ def time_extraction(models: Registry) -> tuple[float, list[tuple[Messages, ChatR
         start = time.perf_counter()
         operator.apply(BuildState(open_corpus(CORPUS), chunks), ctx)
         seconds = time.perf_counter() - start
-        asked = [operator._asked(text, facts) for text, facts in zip(chunks.texts("text"), named)]
+        asked = [operator._request(text, facts) for text, facts in zip(chunks.texts("text"), named)]
         prompts = [
             (messages, _reply(ctx, operator, names, messages))
             for _, names, messages in asked
@@ -98,7 +98,7 @@ def time_engine(models: Registry, prompts: Sequence[tuple[Messages, ChatReply]])
         chat.context,
         LANES_BATCH_TOKENS,
         lanes=MAX_PARALLEL_REQUESTS,
-        cached=True,
+        cache_prompt=True,
     )
 
     def asked(messages: Messages, tokens: int) -> int:

@@ -256,7 +256,7 @@ def out_of_memory(encoder: Any, small: bool) -> None:
         texts_a_second=len(many) / seconds,
     )
     encoder.forget()
-    encoder._batches.tokens, encoder._batches._measured = before, True
+    encoder._batches.tokens, encoder._batches._is_measured = before, True
 
 
 def rerankers(home: Path, small: bool) -> None:

@@ -95,13 +95,13 @@ class DescribedNames(Extractor):
     def extracted(self, texts: Sequence[str], ctx: BuildContext) -> Iterator[tuple[int, Facts]]:
         if not texts:
             return
-        named = NounPhrases().found(texts, ctx)
-        bare = [number for number in range(len(texts)) if not named[number].entities]
-        yield from ((number, named[number]) for number in bare)
-        numbers = [number for number in range(len(texts)) if named[number].entities]
+        name_facts = NounPhrases().found(texts, ctx)
+        nameless = [number for number in range(len(texts)) if not name_facts[number].entities]
+        yield from ((number, name_facts[number]) for number in nameless)
+        numbers = [number for number in range(len(texts)) if name_facts[number].entities]
         chat = ctx.chat(self.model)
         for index, facts in map_in_parallel(
-            lambda number: self.read(chat, texts[number], named[number], ctx),
+            lambda number: self.read(chat, texts[number], name_facts[number], ctx),
             numbers,
             self.model,
             ctx,
@@ -121,8 +121,8 @@ class DescribedNames(Extractor):
         Calls and tokens, with the mean length of this model's replies so far, and seconds.
         """
         calls, tokens_read, chat = 0, 0, ctx.chat(self.model)
-        for text, named in zip(texts, NounPhrases().found(texts, ctx)):
-            _, names, prompt = self._asked(text, named)
+        for text, name_facts in zip(texts, NounPhrases().found(texts, ctx)):
+            _, names, prompt = self._request(text, name_facts)
             prompt = in_language(prompt, ctx)
             if names and chat.saved(
                 [prompt], self._schema(names), DESCRIPTION_LIMITS.max_reply_tokens
@@ -140,14 +140,14 @@ class DescribedNames(Extractor):
         )
         return usage, estimate_model_seconds(ctx, self.model, usage)
 
-    def read(self, chat: Chat, text: str, named: Facts, ctx: BuildContext) -> Facts:
+    def read(self, chat: Chat, text: str, name_facts: Facts, ctx: BuildContext) -> Facts:
         """Return the facts of a chunk whose names are known.
 
         Parameters
         ----------
         chat : the language model.
         text : the chunk.
-        named : the facts of a parser, with the names of the chunk.
+        name_facts : the facts of a parser, with the names of the chunk.
         ctx : the report and the settings of the build.
 
         Returns
@@ -158,7 +158,7 @@ class DescribedNames(Extractor):
         ------
         ModelUnavailable, ModelFailed : as the model raises.
         """
-        entities, names, prompt = self._asked(text, named)
+        entities, names, prompt = self._request(text, name_facts)
         try:
             reply = reply_to(
                 prompt,
@@ -169,34 +169,34 @@ class DescribedNames(Extractor):
             )
         except BadInput:
             return Facts(entities, unreadable=1, notes=(LONG_CHUNK_NOTE,))
-        parsed = _parsed(reply.text)
+        parsed = _parse_reply(reply.text)
         if parsed is None:
             fault = "" if reply.finish in ("stop", "unreadable") else f" ({reply.fault()})"
             return Facts(entities, unreadable=1, notes=(UNDESCRIBED_NAMES_NOTE + fault,))
         about = {
-            fold_name(name): _plain(said)
+            fold_name(name): _tidy(said)
             for name, said in parsed.value["about"].items()
             if isinstance(said, str)
         }
-        described = tuple(
+        described_entities = tuple(
             ChunkEntity(e.name, e.type, about.get(fold_name(e.name), ""), e.times) for e in entities
         )
         links, unusable = _relations(parsed.value["links"], names)
         notes = (CUT_NAMES_NOTE,) * (not parsed.whole or reply.finish == "length") + (
             UNUSABLE_LINKS_NOTE,
         ) * bool(unusable)
-        return Facts(described, tuple(links), dropped=unusable, notes=notes)
+        return Facts(described_entities, tuple(links), dropped=unusable, notes=notes)
 
     def words(self) -> str:
         return (
             f"up to {self.names} names per chunk, found by a parser, described by a language model"
         )
 
-    def _asked(
-        self, text: str, named: Facts
+    def _request(
+        self, text: str, name_facts: Facts
     ) -> tuple[tuple[ChunkEntity, ...], list[str], Messages]:
         """Return the principal entities of a chunk, their names, and the messages to the model."""
-        entities = principal_entities(named.entities, self.names)
+        entities = principal_entities(name_facts.entities, self.names)
         names = [entity.name for entity in entities]
         return (
             entities,
@@ -243,7 +243,7 @@ class DescribedNames(Extractor):
         }
 
 
-def principal_entities(entities: Sequence[ChunkEntity], most: int) -> tuple[ChunkEntity, ...]:
+def principal_entities(entities: Sequence[ChunkEntity], limit: int) -> tuple[ChunkEntity, ...]:
     """Return the entities that a chunk is mainly about.
 
     Names come before phrases and peoples, and then more frequent entities first. A phrase that
@@ -252,7 +252,7 @@ def principal_entities(entities: Sequence[ChunkEntity], most: int) -> tuple[Chun
     Parameters
     ----------
     entities : all entities of the chunk.
-    most : largest number of entities.
+    limit : largest number of entities.
 
     Returns
     -------
@@ -279,19 +279,19 @@ def principal_entities(entities: Sequence[ChunkEntity], most: int) -> tuple[Chun
         if entity.type not in (PHRASE_TYPE, GROUP_TYPE)
     ]
     holds = lambda phrase: any(f" {name} " in f" {phrase} " for name in names)
-    chosen = [
+    candidates = [
         entity
         for entity in entities
         if entity.type != PHRASE_TYPE or not holds(fold_name(entity.name))
     ]
     return tuple(
         sorted(
-            chosen, key=lambda entity: (entity.type in (PHRASE_TYPE, GROUP_TYPE), -entity.times)
-        )[:most]
+            candidates, key=lambda entity: (entity.type in (PHRASE_TYPE, GROUP_TYPE), -entity.times)
+        )[:limit]
     )
 
 
-def _parsed(text: str) -> JsonReply | None:
+def _parse_reply(text: str) -> JsonReply | None:
     """Parse a reply, with missing parts empty; None where it does not fit the schema."""
     reply = json_reply(text, ("about", "links"))
     if reply is None:
@@ -327,13 +327,13 @@ def _relations(links: Sequence[Any], names: Sequence[str]) -> tuple[list[ChunkRe
         if head not in names or tail not in names:
             unusable += 1
         elif head != tail:
-            text = _plain(label)
+            text = _tidy(label)
             relations.setdefault(
                 frozenset((head, tail)),
-                ChunkRelation(head, tail, text, f"{head} {text} {tail}", _plain(keyword).lower()),
+                ChunkRelation(head, tail, text, f"{head} {text} {tail}", _tidy(keyword).lower()),
             )
     return list(relations.values()), unusable
 
 
-def _plain(text: str) -> str:
+def _tidy(text: str) -> str:
     return " ".join(text.split())

@@ -107,8 +107,8 @@ class Extractor(BuildOperator):
         Texts in the order of the chunks.
         """
         keys = self._keys(chunks.texts("text"), ctx)
-        known = ctx.facts.found(list(keys), self.final)
-        return [text for key, text in keys.items() if key not in known]
+        saved_facts = ctx.facts.found(list(keys), self.final)
+        return [text for key, text in keys.items() if key not in saved_facts]
 
     def found(
         self, texts: Sequence[str], ctx: BuildContext, report: BuildReport | None = None
@@ -140,9 +140,9 @@ class Extractor(BuildOperator):
         try:
             texts_left = [keys[key] for key in missing]
             # A parser distributes its own batches.
-            spread = ctx.workers is not None and bool(self.chats())
+            remote = ctx.workers is not None and bool(self.chats())
             results = (
-                extracted_over(self, texts_left, ctx) if spread else self.extracted(texts_left, ctx)
+                extracted_over(self, texts_left, ctx) if remote else self.extracted(texts_left, ctx)
             )
             for done, (number, facts) in enumerate(results, 1):
                 fresh[missing[number]] = facts
@@ -159,18 +159,18 @@ class Extractor(BuildOperator):
         signature = self.signature(ctx)
         return [facts_of_key[fact_key(repr(self), signature, text)] for text in texts]
 
-    def apply(self, made: BuildState, ctx: BuildContext) -> BuildState:
-        assert made.chunks is not None  # a line without chunks is refused
-        saved, summary, all_facts = SavedFacts(self, made.chunks, ctx), Summary(self), None
-        if len(saved) <= HELD_CHUNKS or save_fault():
-            all_facts = tuple(self.found(made.chunks.texts("text"), ctx, ctx.report))
+    def apply(self, state: BuildState, ctx: BuildContext) -> BuildState:
+        assert state.chunks is not None  # a line without chunks is refused
+        saved_facts, summary, all_facts = SavedFacts(self, state.chunks, ctx), Summary(self), None
+        if len(saved_facts) <= HELD_CHUNKS or save_fault():
+            all_facts = tuple(self.found(state.chunks.texts("text"), ctx, ctx.report))
             for row, facts in enumerate(all_facts):
                 summary.add(row, facts)
         else:
-            for _, block in saved.gathered(partial(Summary, self), ctx.report):
+            for _, block in saved_facts.gathered(partial(Summary, self), ctx.report):
                 summary.include(block)
         summary.tell(ctx)
-        return made.replace(facts=saved if all_facts is None else all_facts)
+        return state.replace(facts=saved_facts if all_facts is None else all_facts)
 
     def _keys(self, texts: Sequence[str], ctx: BuildContext) -> dict[bytes, str]:
         """Return the text of each key, in the order of the texts."""
@@ -212,7 +212,7 @@ class SavedFacts(Sequence[Facts]):
         ------
         Rows of chunks, and the collection of their facts.
         """
-        saved = SavedRuns(self.ctx.report.note) if not self.extractor.chats() else None
+        runs = SavedRuns(self.ctx.report.note) if not self.extractor.chats() else None
         rows = list(chunk_runs(self._keys))
         keys = [
             run_key(
@@ -221,28 +221,28 @@ class SavedFacts(Sequence[Facts]):
             )
             for run in rows
         ]
-        saved_keys = saved.known(keys) if saved is not None else set()
-        collections = self._made(
+        saved_keys = runs.known(keys) if runs is not None else set()
+        collections = self._collect(
             fresh, [run for run, key in zip(rows, keys) if key not in saved_keys], report
         )
         for run, key in zip(rows, keys):
-            block = saved.found(key, fresh()) if saved is not None and key in saved_keys else None
+            block = runs.found(key, fresh()) if runs is not None and key in saved_keys else None
             if block is not None and report is not None:
                 report.count(**{"extracted": 0, "kept": len({*self._keys[run.start : run.stop]})})
             if block is None:
                 block = next(
-                    collections if key not in saved_keys else self._made(fresh, [run], report)
+                    collections if key not in saved_keys else self._collect(fresh, [run], report)
                 )
-                if saved is not None:
-                    saved.keep(key, block)
+                if runs is not None:
+                    runs.keep(key, block)
             yield run, block
-        if saved is not None:
-            saved.tidy()
+        if runs is not None:
+            runs.tidy()
 
-    def _made(
-        self, fresh: partial[C], wanted: Sequence[range], report: BuildReport | None
+    def _collect(
+        self, fresh: partial[C], runs: Sequence[range], report: BuildReport | None
     ) -> Iterator[C]:
-        texts = (self.chunks.texts("text", run) for run in wanted)
+        texts = (self.chunks.texts("text", run) for run in runs)
         if report is None and self.ctx.workers is not None:
             return collect_over_workers(self.extractor, fresh, texts, self.ctx)
         return (collect_facts(self.extractor, fresh, self.ctx, one, report) for one in texts)
@@ -264,11 +264,11 @@ class SavedFacts(Sequence[Facts]):
         return self.read()
 
     @overload
-    def __getitem__(self, place: int) -> Facts: ...
+    def __getitem__(self, index: int) -> Facts: ...
     @overload
-    def __getitem__(self, place: slice) -> Sequence[Facts]: ...
-    def __getitem__(self, place: int | slice) -> Facts | Sequence[Facts]:
-        rows = range(len(self))[place]
+    def __getitem__(self, index: slice) -> Sequence[Facts]: ...
+    def __getitem__(self, index: int | slice) -> Facts | Sequence[Facts]:
+        rows = range(len(self))[index]
         found = self.extractor.found(
             self.chunks.texts("text", [rows] if isinstance(rows, int) else rows), self.ctx
         )
@@ -295,9 +295,9 @@ class Summary:
         said = self.said.of(facts.without_content.to_json())
         self.chunks.add(said, self.extractor.asks(facts), self.extractor.unreadable(facts))
 
-    def include(self, later: Summary) -> None:
+    def include(self, other: Summary) -> None:
         """Add the summary of the chunks that follow."""
-        self.chunks.include(later.chunks, self.said.include(later.said), None, None)
+        self.chunks.include(other.chunks, self.said.include(other.said), None, None)
 
     def tell(self, ctx: BuildContext) -> None:
         """Report the notes of chunks, and what could not be read or used.
@@ -320,7 +320,7 @@ class Summary:
 def _nothing_read(facts: Sequence[Facts]) -> str:
     """Return a message that no reply could be read, with the most frequent reason."""
     notes = Counter(note for one in facts for note in one.notes)
-    reason = f" {_counted(*notes.most_common(1)[0])}." if notes else ""
+    reason = f" {_note_text(*notes.most_common(1)[0])}." if notes else ""
     chunks = "The only chunk" if len(facts) == 1 else f"None of the {len(facts):,} chunks"
     return (
         f"{chunks} gave {'no' if len(facts) == 1 else 'a'} reply that could be read, "
@@ -343,8 +343,8 @@ def _report_notes(facts: Sequence[Facts], ctx: BuildContext) -> None:
     for note, times in sorted(notes.items(), key=lambda pair: (-pair[1], pair[0]))[
         :MAX_REPORTED_NOTES
     ]:
-        ctx.report.note(_counted(note, times))
+        ctx.report.note(_note_text(note, times))
 
 
-def _counted(note: str, times: int) -> str:
+def _note_text(note: str, times: int) -> str:
     return f"{times:,} {'chunk' if times == 1 else 'chunks'}: {note}"

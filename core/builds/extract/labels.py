@@ -91,13 +91,13 @@ class MentionLabels:
             return ""
         words, in_brackets = _words_outside_brackets(doc[one.end : end])
         if in_brackets:
-            last_bracket = max(at for at in range(one.end, end) if doc[at].text == "(")
+            last_bracket = max(index for index in range(one.end, end) if doc[index].text == "(")
             if last_bracket > one.end:
                 return ""
             words = [token.lower_ for token in doc[last_bracket + 1 : end]]
             if not words:
-                closed = other.end < len(doc) and doc[other.end].text in (")", ",", ";")
-                return IN_BRACKETS if closed else ""
+                is_closed = other.end < len(doc) and doc[other.end].text in (")", ",", ";")
+                return IN_BRACKETS if is_closed else ""
         phrase = " ".join(dropwhile(WORDS_BEFORE_ALIAS.__contains__, words))
         return ALSO_CALLED if _gives_alias(phrase, one, other) else ""
 

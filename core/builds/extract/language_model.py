@@ -148,41 +148,41 @@ class LanguageModelExtraction(Extractor):
         ------
         ModelUnavailable, ModelFailed : as the model raises.
         """
-        gathered = ReplyFacts(
+        facts = ReplyFacts(
             Occurrence(text),
             load_prompts(EXTRACTION_PROMPTS)[EXAMPLE_PROMPTS[self.schema]]["system"],
         )
         try:
             if self.schema == "kg":
-                self._two_steps(chat, text, gathered, ctx)
+                self._two_steps(chat, text, facts, ctx)
             else:
-                for lists in self._lists(chat, self.schema, gathered, ctx, text=text):
-                    gathered.entities(lists["entities"])
-                    gathered.relations(lists["relations"])
+                for lists in self._lists(chat, self.schema, facts, ctx, text=text):
+                    facts.entities(lists["entities"])
+                    facts.relations(lists["relations"])
         except BadInput:
             return Facts(unreadable=1, notes=(NOT_READ_CHUNK_NOTE,))
-        return gathered.facts()
+        return facts.facts()
 
     def words(self) -> str:
         return f"{self.schema.upper()} by a language model"
 
-    def _two_steps(self, chat: Chat, text: str, gathered: ReplyFacts, ctx: BuildContext) -> None:
-        for lists in self._lists(chat, "names", gathered, ctx, text=text):
-            gathered.entities(
+    def _two_steps(self, chat: Chat, text: str, facts: ReplyFacts, ctx: BuildContext) -> None:
+        for lists in self._lists(chat, "names", facts, ctx, text=text):
+            facts.entities(
                 [{"name": name, "type": "", "description": ""} for name in lists["names"]]
             )
-        names = [entity.name for entity in gathered.found.values()]
+        names = [entity.name for entity in facts.found.values()]
         if not names:
             return
-        for lists in self._lists(chat, "triples", gathered, ctx, names=", ".join(names), text=text):
+        for lists in self._lists(chat, "triples", facts, ctx, names=", ".join(names), text=text):
             rows = [
                 {"source": one["subject"], "target": one["object"], "name": one["relation"]}
                 for one in lists["triples"]
             ]
-            gathered.relations(rows)
+            facts.relations(rows)
 
     def _lists(
-        self, chat: Chat, prompt: str, gathered: ReplyFacts, ctx: BuildContext, **values: str
+        self, chat: Chat, prompt: str, facts: ReplyFacts, ctx: BuildContext, **values: str
     ) -> Iterator[dict[str, list[Any]]]:
         """Yield the lists of each reply: the first, and those to what was missed."""
         conversation = list(make_messages(EXTRACTION_PROMPTS, prompt, **values))
@@ -195,7 +195,7 @@ class LanguageModelExtraction(Extractor):
                 max_tokens=MAX_EXTRACTION_REPLY_TOKENS,
             )
             parsed = lists_in(reply.text, EXTRACTION_SCHEMAS[prompt])
-            gathered.received(reply, parsed)
+            facts.received(reply, parsed)
             if parsed is None:
                 return
             yield parsed.lists
@@ -239,7 +239,7 @@ class ReplyFacts:
     def entities(self, rows: Sequence[dict[str, str]]) -> None:
         """Add entities; of several with the same name, the first counts."""
         for row in rows:
-            self._named(row["name"], _plain(row["type"]).lower(), self._own(row["description"]))
+            self._add(row["name"], _tidy(row["type"]).lower(), self._original(row["description"]))
 
     def relations(self, rows: Sequence[dict[str, str]]) -> None:
         """Add relations; of several with the same ends and name, the first counts.
@@ -247,14 +247,14 @@ class ReplyFacts:
         A relation of an entity with itself is ignored.
         """
         for row in rows:
-            ends = self._named(row["source"]), self._named(row["target"])
+            ends = self._add(row["source"]), self._add(row["target"])
             if not ends[0] or not ends[1] or ends[0] == ends[1]:
                 self.dropped += not all(ends)
                 continue
-            name = _plain(row.get("name", ""))
+            name = _tidy(row.get("name", ""))
             details = (
-                self._own(row.get("description", "")),
-                _plain(row.get("keywords", "")).lower(),
+                self._original(row.get("description", "")),
+                _tidy(row.get("keywords", "")).lower(),
             )
             self.related.setdefault(
                 (*ends, fold_name(name)),
@@ -281,22 +281,22 @@ class ReplyFacts:
             notes,
         )
 
-    def _own(self, description: str) -> str:
+    def _original(self, description: str) -> str:
         """Return a description; empty if it was copied from the example of the prompt."""
-        found = _plain(description)
-        return "" if found in self.instruction else found
+        text = _tidy(description)
+        return "" if text in self.instruction else text
 
-    def _named(self, name: str, type: str = "", description: str = "") -> str:
+    def _add(self, name: str, type: str = "", description: str = "") -> str:
         """Add an entity that occurs in the chunk, and return its folded name; else empty."""
         key = fold_name(name)
         if not self.occurs(name):
             self.dropped += 1
             return ""
-        self.found.setdefault(key, ChunkEntity(_plain(name), type, description))
+        self.found.setdefault(key, ChunkEntity(_tidy(name), type, description))
         return key
 
 
-def _plain(text: str) -> str:
+def _tidy(text: str) -> str:
     return " ".join(text.split())
 
 

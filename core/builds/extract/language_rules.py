@@ -99,8 +99,8 @@ class RuleMention:
 
 def signature(language: Language) -> str:
     """Return what the facts depend on besides the text: rules, and the dictionary if any."""
-    if language.code == "zh" and (found := dictionary()):
-        return f"rules {RULES_EDITION} zh {found}"
+    if language.code == "zh" and (lexicon := dictionary()):
+        return f"rules {RULES_EDITION} zh {lexicon}"
     return f"rules {RULES_EDITION} {language.code}"
 
 
@@ -152,29 +152,29 @@ def facts_in(text: str, language: Language) -> Facts:
     spans = sentence_spans(text, language.code)
     mentions = mentions_in(text, language, spans)
     entities: dict[str, EntityMentions] = {}
-    joined: dict[tuple[str, str], tuple[list[int], str]] = {}
-    crowded, next_mention = False, 0
+    pairs: dict[tuple[str, str], tuple[list[int], str]] = {}
+    is_crowded, next_mention = False, 0
     for start, end in spans:
-        said, named = " ".join(text[start:end].split()), dict[str, None]()
+        said, names = " ".join(text[start:end].split()), dict[str, None]()
         while next_mention < len(mentions) and mentions[next_mention].start < end:
             one = mentions[next_mention]
             entities.setdefault(one.name.casefold(), EntityMentions(said)).add(one.name, one.kind)
-            named[one.name.casefold()] = None
+            names[one.name.casefold()] = None
             next_mention += 1
-        crowded = crowded or len(named) > MAX_JOINED_ENTITIES + 1
-        for pair in pair_names(list(named)):
-            joined.setdefault(pair, ([0], said))[0][0] += 1
-    entity_of_name = {key: known.entity for key, known in entities.items()}
+        is_crowded = is_crowded or len(names) > MAX_JOINED_ENTITIES + 1
+        for pair in pair_names(list(names)):
+            pairs.setdefault(pair, ([0], said))[0][0] += 1
+    entity_of_name = {key: entry.entity for key, entry in entities.items()}
     relations = (
         ChunkRelation(
             entity_of_name[a].name, entity_of_name[b].name, APPEARS_WITH, said, "", float(times)
         )
-        for (a, b), ((times,), said) in joined.items()
+        for (a, b), ((times,), said) in pairs.items()
     )
     return Facts(
         tuple(entity_of_name.values()),
         tuple(relations),
-        notes=(CROWDED_SENTENCE_NOTE,) if crowded else (),
+        notes=(CROWDED_SENTENCE_NOTE,) if is_crowded else (),
     )
 
 
@@ -193,17 +193,17 @@ def mentions_in(
     -------
     Mentions by their start.
     """
-    quoted = [
+    quotes = [
         RuleMention(
             match.start(match.lastindex or 0), match[match.lastindex or 0].strip(), WORK_TYPE
         )
         for match in QUOTED_TITLE.finditer(text)
     ]
-    taken = {at for one in quoted for at in range(one.start, one.start + len(one.name))}
+    quote_chars = {i for one in quotes for i in range(one.start, one.start + len(one.name))}
     rule = RULE_OF_LANGUAGE.get(language.code) or (by_capitals if language.cased else by_recurrence)
-    found = [one for one in rule(text, language, spans) if one.start not in taken]
+    others = [one for one in rule(text, language, spans) if one.start not in quote_chars]
     return sorted(
-        (one for one in (*quoted, *found) if _is_name(one.name, language)),
+        (one for one in (*quotes, *others) if _is_name(one.name, language)),
         key=lambda one: one.start,
     )
 
@@ -266,7 +266,7 @@ def german_mentions(
     inside = _capitals_inside(text, spans)
     for start, end in spans:
         words = list(RULE_WORD.finditer(text, start, end))
-        for first, last in _divided(words, _runs(text, words, language, GERMAN_PARTICLES)):
+        for first, last in _split_runs(words, _runs(text, words, language, GERMAN_PARTICLES)):
             kind = _kind_of_german_run(words, first, last, inside)
             if kind:
                 first += _follows_title(words, first, last)
@@ -307,17 +307,17 @@ def _kind_of_german_run(
     return PHRASE_TYPE if len(word) >= MIN_COMPOUND_LETTERS else ""
 
 
-def _is_german_name(words: Sequence[re.Match[str]], at: int, inside: set[str]) -> bool:
+def _is_german_name(words: Sequence[re.Match[str]], i: int, inside: set[str]) -> bool:
     """Return whether a single capitalised word is a name, by the words before it."""
-    if at == 0:
+    if i == 0:
         return words[0][0] in inside
-    previous_word = words[at - 1][0].casefold()
+    previous_word = words[i - 1][0].casefold()
     if previous_word in NAMING_PREPOSITIONS:
         return True
-    return previous_word in ("und", "oder") and words[at - 2][0] in inside
+    return previous_word in ("und", "oder") and words[i - 2][0] in inside
 
 
-def _divided(
+def _split_runs(
     words: Sequence[re.Match[str]], runs: Iterable[tuple[int, int]]
 ) -> Iterator[tuple[int, int]]:
     """Split runs after an article at their particles.
@@ -326,7 +326,7 @@ def _divided(
     """
     for first, last in runs:
         if first and words[first - 1][0].casefold() in GERMAN_ARTICLES:
-            cuts = [at for at in range(first, last) if words[at][0] in GERMAN_PARTICLES]
+            cuts = [i for i in range(first, last) if words[i][0] in GERMAN_PARTICLES]
             pieces = zip([first, *(cut + 1 for cut in cuts)], [*cuts, last])
             # Between two particles in a row is no word.
             yield from (piece for piece in pieces if piece[0] < piece[1])
@@ -344,23 +344,23 @@ def _runs(
 
     They may include particles between the words, but no function words.
     """
-    named = [_capital(word[0]) and word[0].casefold() not in language.common for word in words]
-    joined = [at > 0 and not _between(text, words, at).strip() for at in range(len(words))]
+    is_name = [_capital(word[0]) and word[0].casefold() not in language.common for word in words]
+    is_joined = [i > 0 and not _gap_before(text, words, i).strip() for i in range(len(words))]
     first = 0
     while first < len(words):
         last = first + 1
-        while named[first] and last < len(words):
+        while is_name[first] and last < len(words):
             ahead = last
             while (
                 ahead < min(last + MAX_PARTICLES_IN_ROW, len(words))
                 and words[ahead][0] in particles
-                and joined[ahead]
+                and is_joined[ahead]
             ):
                 ahead += 1
-            if ahead == len(words) or not (named[ahead] and joined[ahead]):
+            if ahead == len(words) or not (is_name[ahead] and is_joined[ahead]):
                 break
             last = ahead + 1
-        if named[first]:
+        if is_name[first]:
             yield first, last
         first = last
 
@@ -415,9 +415,9 @@ def _compound(run: Sequence[tuple[int, str, str]]) -> Iterator[RuleMention]:
     kinds = [TYPE_OF_TAG[tag] for _, _, tag in run if tag in TYPE_OF_TAG]
     people = [one for one in run if TYPE_OF_TAG.get(one[2]) == "person" and len(one[1]) > 1]
     if people and len(run) > 1:  # a title or another name next to a person is not part of the name
-        for at, word, tag in run:
+        for start, word, tag in run:
             if tag in TYPE_OF_TAG:
-                yield RuleMention(at, word, TYPE_OF_TAG[tag])
+                yield RuleMention(start, word, TYPE_OF_TAG[tag])
     elif kinds or len(run) >= MIN_PHRASE_NOUNS:
         yield RuleMention(
             run[0][0], "".join(word for _, word, _ in run), kinds[-1] if kinds else PHRASE_TYPE
@@ -444,11 +444,11 @@ def by_recurring_letters(
     runs: list[tuple[int, str]] = []
     cuts = _pattern_of_words(language.common)
     for match in HAN_RUN.finditer(text):
-        runs += [(match.start() + at, part) for at, part in _parts(match[0], cuts)]
+        runs += [(match.start() + offset, part) for offset, part in _parts(match[0], cuts)]
     counts: Counter[str] = Counter()
     for _, part in runs:
         for size in RUN_LETTERS:
-            counts.update(part[at : at + size] for at in range(len(part) - size + 1))
+            counts.update(part[offset : offset + size] for offset in range(len(part) - size + 1))
     longest = _longest_recurring(counts)
     for start, part in runs:
         position = 0
@@ -572,35 +572,35 @@ def _articled_end(words: Sequence[re.Match[str]], first: int, text: str) -> int:
     last = first
     while last < len(words) and ARABIC_ARTICLE.fullmatch(words[last][0]):
         # A word with “and” before it begins another entity.
-        if last > first and (_between(text, words, last).strip() or words[last][0][0] != "ا"):
+        if last > first and (_gap_before(text, words, last).strip() or words[last][0][0] != "ا"):
             break
         last += 1
     return last
 
 
-def _follows_noun(words: Sequence[re.Match[str]], at: int, text: str, language: Language) -> bool:
+def _follows_noun(words: Sequence[re.Match[str]], i: int, text: str, language: Language) -> bool:
     """Return whether the word before one with the article is its noun, and not a verb."""
-    head = at - 1
-    if head < 0 or words[at][0][0] != "ا" or _between(text, words, at).strip():
+    head = i - 1
+    if head < 0 or words[i][0][0] != "ا" or _gap_before(text, words, i).strip():
         return False
     if words[head][0] in language.common:
         return False
     unmarked = OPTIONAL_MARKS.sub("", words[head][0])
-    plain = ARABIC_PREFIX.sub("", unmarked)
-    if len(plain) <= 2:
+    stem = ARABIC_PREFIX.sub("", unmarked)
+    if len(stem) <= 2:
         return False
     begins_clause = (
         head == 0
         or words[head - 1][0] in language.common
-        or bool(_between(text, words, head).strip())
-        or plain != unmarked
+        or bool(_gap_before(text, words, head).strip())
+        or stem != unmarked
     )
-    return not (begins_clause and ARABIC_VERB.match(plain))
+    return not (begins_clause and ARABIC_VERB.match(stem))
 
 
-def _between(text: str, words: Sequence[re.Match[str]], at: int) -> str:
+def _gap_before(text: str, words: Sequence[re.Match[str]], i: int) -> str:
     """Return the text between a word and the one before it."""
-    return text[words[at - 1].end() : words[at].start()]
+    return text[words[i - 1].end() : words[i].start()]
 
 
 def by_recurrence(
@@ -653,20 +653,20 @@ def _content_runs(
     text: str, words: Sequence[re.Match[str]], language: Language
 ) -> Iterator[list[tuple[int, str]]]:
     run: list[tuple[int, str]] = []
-    for at, word in enumerate(words):
-        plain = KOREAN_ENDINGS.sub("", word[0]) if language.code == "ko" else word[0]
-        broken = at and text[words[at - 1].end() : word.start()].strip()
+    for i, word in enumerate(words):
+        stem = KOREAN_ENDINGS.sub("", word[0]) if language.code == "ko" else word[0]
+        broken = i and text[words[i - 1].end() : word.start()].strip()
         content = (
-            len(plain) > 2 - (language.code == "ko")
-            and plain.casefold() not in language.common
-            and not plain.isdecimal()
+            len(stem) > 2 - (language.code == "ko")
+            and stem.casefold() not in language.common
+            and not stem.isdecimal()
         )
         if run and (broken or not content):
             yield run
             run = []
         if content:
-            run.append((word.start(), plain))
-            if plain != word[0]:  # a particle ends a phrase
+            run.append((word.start(), stem))
+            if stem != word[0]:  # a particle ends a phrase
                 yield run
                 run = []
     if run:
@@ -674,7 +674,7 @@ def _content_runs(
 
 
 def _grams(words: Sequence[str]) -> Iterable[tuple[str, ...]]:
-    return (tuple(words[at : at + n]) for n in (1, 2, 3) for at in range(len(words) - n + 1))
+    return (tuple(words[i : i + n]) for n in (1, 2, 3) for i in range(len(words) - n + 1))
 
 
 MentionRule = Callable[[str, Language, Sequence[tuple[int, int]]], Iterator[RuleMention]]

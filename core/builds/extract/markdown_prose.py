@@ -66,19 +66,19 @@ def _lines(lines: Sequence[str], english: bool) -> Iterator[str]:
     """Yield the lines with headings and rows as sentences, without the rules of tables."""
     header: list[str] | None = None  # header of the table that the line is in
     for number, (line, is_code) in enumerate(zip(lines, _mark_code(lines))):
-        bare = line.strip()
+        stripped = line.strip()
         if is_code:
             header = None
             yield line
         elif heading := HEADING_LINE.fullmatch(line):
             header = None
-            yield _sentence(_plain(heading[1].rstrip("# ")))
+            yield _sentence(_strip_marks(heading[1].rstrip("# ")))
         elif _is_header(lines, number):
-            header = _cells(bare)
-        elif header is not None and _is_rule(bare):
+            header = _cells(stripped)
+        elif header is not None and _is_rule(stripped):
             continue
-        elif "|" in bare and (header is not None or TABLE_BAR.search(bare)):
-            yield _row(_cells(bare, loose=header is not None), header or (), english)
+        elif "|" in stripped and (header is not None or TABLE_BAR.search(stripped)):
+            yield _row(_cells(stripped, loose=header is not None), header or (), english)
         else:
             header = None
             yield line
@@ -88,13 +88,13 @@ def _mark_code(lines: Sequence[str]) -> Iterator[bool]:
     """Yield for each line whether it is code or a fence around code."""
     fence = ""
     for line in lines:
-        bare = line.strip()
+        stripped = line.strip()
         if fence:
-            if bare.startswith(fence):
+            if stripped.startswith(fence):
                 fence = ""
             yield True
         else:
-            fence = bare[:3] if bare.startswith(FENCES) else ""
+            fence = stripped[:3] if stripped.startswith(FENCES) else ""
             yield bool(fence)
 
 
@@ -112,7 +112,7 @@ def _cells(line: str, loose: bool = True) -> list[str]:
     parts = line.split("|") if loose else TABLE_BAR.split(line)
     start = 1 if line.startswith("|") else 0
     end = len(parts) - 1 if line.endswith("|") else len(parts)
-    return [_plain(part.replace(BAR_PLACEHOLDER, "|")) for part in parts[start:end]]
+    return [_strip_marks(part.replace(BAR_PLACEHOLDER, "|")) for part in parts[start:end]]
 
 
 def _is_rule(line: str) -> bool:
@@ -126,13 +126,13 @@ def _row(cells: Sequence[str], header: Sequence[str], english: bool) -> str:
 
     The first cell with a letter names the row. Cells before it are numbers and dates.
     """
-    named = next((at for at, cell in enumerate(cells) if any(map(str.isalpha, cell))), 0)
-    subject = cells[named] if cells else ""
+    name_index = next((index for index, cell in enumerate(cells) if any(map(str.isalpha, cell))), 0)
+    subject = cells[name_index] if cells else ""
     clauses: list[str] = []
     other_cells: list[str] = []
-    for at, cell in enumerate(cells):
-        name = header[at] if at < len(header) else ""
-        if at == named or not cell:
+    for index, cell in enumerate(cells):
+        name = header[index] if index < len(header) else ""
+        if index == name_index or not cell:
             continue
         if english and name and _is_short(subject, name, cell):
             clauses.append(_sentence(f"The {name} of {subject} is {cell}"))
@@ -160,6 +160,6 @@ def _sentence(text: str) -> str:
     )
 
 
-def _plain(text: str) -> str:
+def _strip_marks(text: str) -> str:
     """Return a text without the marks of emphasis and links."""
-    return EMPHASIS_MARKS.sub(lambda found: found[1] or "", text).strip()
+    return EMPHASIS_MARKS.sub(lambda match: match[1] or "", text).strip()

@@ -51,8 +51,8 @@ class EntityMentions:
         return ChunkEntity(name, kind, self.said, self.spellings.total())
 
 
-def pair_names(named: Sequence[str]) -> Iterator[tuple[str, str]]:
+def pair_names(names: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Pair each name with the `MAX_JOINED_ENTITIES` names after it; the smaller name comes first."""
-    for at, one in enumerate(named):
-        for other in named[at + 1 : at + 1 + MAX_JOINED_ENTITIES]:
+    for index, one in enumerate(names):
+        for other in names[index + 1 : index + 1 + MAX_JOINED_ENTITIES]:
             yield (one, other) if one < other else (other, one)

@@ -18,7 +18,7 @@ REQUIRED_NAME_FIELDS = ("name", "source", "target", "subject", "relation", "obje
 
 
 def _object(**texts: int) -> dict[str, Any]:
-    properties = {name: {"type": "string", "maxLength": most} for name, most in texts.items()}
+    properties = {name: {"type": "string", "maxLength": limit} for name, limit in texts.items()}
     return {
         "type": "object",
         "properties": properties,
@@ -115,7 +115,7 @@ def lists_in(text: str, schema: dict[str, Any]) -> ReplyLists | None:
         return None
     items = {name: reply.value.get(name) or [] for name in kinds}
     rows = {
-        name: [_filled(item, kinds[name]) for item in some] if isinstance(some, list) else [None]
+        name: [_complete(item, kinds[name]) for item in some] if isinstance(some, list) else [None]
         for name, some in items.items()
     }
     lists = {name: [row for row in some if row is not None] for name, some in rows.items()}
@@ -124,7 +124,7 @@ def lists_in(text: str, schema: dict[str, Any]) -> ReplyLists | None:
     )
 
 
-def _filled(item: Any, kind: dict[str, Any]) -> Any:
+def _complete(item: Any, kind: dict[str, Any]) -> Any:
     """Return an item with the fields of the schema, or None where a name is missing.
 
     Other missing fields are empty.

@@ -76,7 +76,7 @@ def term_facts(doc: Doc) -> Facts:
     """Return the facts of a parsed chunk."""
     entities: dict[str, list[Any]] = {}  # first sentence, spellings, types
     # By both names: count, labels with the name they lead from, first sentence, its verbs.
-    joined: dict[tuple[str, str], list[Any]] = {}
+    pairs: dict[tuple[str, str], list[Any]] = {}
     all_mentions = mentions(doc)
     for sentence in doc.sents:
         sentence_text = " ".join(sentence.text.split())
@@ -96,15 +96,15 @@ def term_facts(doc: Doc) -> Facts:
             if label is None and distance > MAX_UNLABELLED_DISTANCE:
                 continue
             pair = (first.name.casefold(), second.name.casefold())
-            pair = pair if pair in joined or pair[::-1] not in joined else pair[::-1]
-            row = joined.setdefault(pair, [0, Counter[tuple[str, str]](), sentence_text, verbs])
+            pair = pair if pair in pairs or pair[::-1] not in pairs else pair[::-1]
+            row = pairs.setdefault(pair, [0, Counter[tuple[str, str]](), sentence_text, verbs])
             row[0] += 1
             if label is not None:
                 row[1][label] += 1
-    entity_of_name = {key: _entity(*known) for key, known in entities.items()}
+    entity_of_name = {key: _entity(*entry) for key, entry in entities.items()}
     return Facts(
         tuple(entity_of_name.values()),
-        tuple(_relation(entity_of_name, pair, *row) for pair, row in joined.items()),
+        tuple(_relation(entity_of_name, pair, *row) for pair, row in pairs.items()),
     )
 
 
@@ -115,7 +115,7 @@ def _entity(said: str, spellings: Counter[str], kinds: Counter[str]) -> ChunkEnt
 
 
 def _relation(
-    shown: dict[str, ChunkEntity],
+    entities: dict[str, ChunkEntity],
     pair: tuple[str, str],
     times: int,
     labels: Counter[tuple[str, str]],
@@ -129,7 +129,7 @@ def _relation(
         else (pair[0], APPEARS_WITH)
     )
     tail = pair[1] if head == pair[0] else pair[0]
-    return ChunkRelation(shown[head].name, shown[tail].name, label, said, verbs, float(times))
+    return ChunkRelation(entities[head].name, entities[tail].name, label, said, verbs, float(times))
 
 
 def _pairs(some: Sequence[ParsedMention]) -> Iterator[tuple[ParsedMention, ParsedMention, int]]:
@@ -140,8 +140,8 @@ def _pairs(some: Sequence[ParsedMention]) -> Iterator[tuple[ParsedMention, Parse
     firsts = sorted(
         {one.name.casefold(): one for one in reversed(some)}.values(), key=lambda one: one.start
     )
-    for at, one in enumerate(firsts):
-        for distance, other in enumerate(firsts[at + 1 : at + 1 + MAX_LABEL_DISTANCE], 1):
+    for index, one in enumerate(firsts):
+        for distance, other in enumerate(firsts[index + 1 : index + 1 + MAX_LABEL_DISTANCE], 1):
             yield one, other, distance
 
 

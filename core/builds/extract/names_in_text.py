@@ -104,23 +104,23 @@ def mentions(doc: Doc) -> list[ParsedMention]:
 
     They are quoted titles, names, and noun phrases without a name in them.
     """
-    taken = set[int]()
+    used_tokens = set[int]()
     result: list[ParsedMention] = []
     for span, kind in [*_speakers(doc), *_titles(doc), *_names(doc)]:
-        if taken.isdisjoint(range(span.start, span.end)):
-            name = _cased(_shown(span))
+        if used_tokens.isdisjoint(range(span.start, span.end)):
+            name = _recase(_clean_name(span))
             if _is_name(name):
-                taken.update(range(span.start, span.end))
+                used_tokens.update(range(span.start, span.end))
                 result.append(ParsedMention(span.start, span.end, name, kind))
-    dated = {token.i for span in doc.ents if span.label_ not in TYPE_OF_LABEL for token in span}
+    dates = {token.i for span in doc.ents if span.label_ not in TYPE_OF_LABEL for token in span}
     for span in doc.noun_chunks:
         term = _term(span)
         if (
             len(term)
-            and taken.isdisjoint(range(term.start, term.end))
-            and not all(token.i in dated for token in term)
+            and used_tokens.isdisjoint(range(term.start, term.end))
+            and not all(token.i in dates for token in term)
         ):
-            name = _lowered(term)
+            name = _term_name(term)
             if _is_name(name) and len(name) > 2:
                 result.append(ParsedMention(term.start, term.end, name, PHRASE_TYPE))
     return sorted(result, key=lambda one: (one.start, one.end))
@@ -181,14 +181,14 @@ def _names(doc: Doc) -> Iterator[tuple[Span, str]]:
     for span in doc.ents:
         if span.label_ in TYPE_OF_LABEL:
             labels.update(dict.fromkeys(range(span.start, span.end), span.label_))
-    dated = {token.i for span in doc.ents if span.label_ not in TYPE_OF_LABEL for token in span}
+    dates = {token.i for span in doc.ents if span.label_ not in TYPE_OF_LABEL for token in span}
     start = 0
     while start < len(doc):
-        if not _begins(doc[start], labels, dated):
+        if not _begins(doc[start], labels, dates):
             start += 1
             continue
-        end = _name_end(doc, start, labels, dated)
-        span = _without_role(_stripped(doc[start:end]), labels)
+        end = _name_end(doc, start, labels, dates)
+        span = _without_role(_strip_ends(doc[start:end]), labels)
         if len(span):
             yield span, _type(span, labels)
         start = end
@@ -235,10 +235,10 @@ def _is_acronym(token: Token) -> bool:
     return len(token) > 1 and token.is_upper
 
 
-def _begins(token: Token, labels: dict[int, str], dated: set[int]) -> bool:
+def _begins(token: Token, labels: dict[int, str], dates: set[int]) -> bool:
     return (
         _capital(token)
-        and (token.i in labels or (token.pos_ == "PROPN" and token.i not in dated))
+        and (token.i in labels or (token.pos_ == "PROPN" and token.i not in dates))
         and (
             token.lower_ not in INTERJECTIONS
             or (token.lower_ in PERSON_ROLES and _is_acronym(token))
@@ -256,7 +256,7 @@ def _capital(token: Token) -> bool:
     )
 
 
-def _name_end(doc: Doc, start: int, labels: dict[int, str], dated: set[int]) -> int:
+def _name_end(doc: Doc, start: int, labels: dict[int, str], dates: set[int]) -> int:
     """Return the token after the name that begins at `start`.
 
     A name continues with capitalised words, numbers directly after them, and parts joined by “of”
@@ -264,129 +264,129 @@ def _name_end(doc: Doc, start: int, labels: dict[int, str], dated: set[int]) -> 
     """
     end = start + 1
     while end < len(doc):
-        added = _added_tokens(doc, start, end, labels, dated)
+        added = _added_tokens(doc, start, end, labels, dates)
         if not added:
             break
         end += added
     return end
 
 
-def _added_tokens(doc: Doc, start: int, end: int, labels: dict[int, str], dated: set[int]) -> int:
+def _added_tokens(doc: Doc, start: int, end: int, labels: dict[int, str], dates: set[int]) -> int:
     """Return how many tokens from `end` on continue a name, 0 if it ends there."""
     token = doc[end]
-    within = end in labels and labels[end] == labels.get(end - 1) and not _divides(doc, start, end)
-    if _joins_words(doc, end, within, labels, dated):
+    in_name = end in labels and labels[end] == labels.get(end - 1) and not _divides(doc, start, end)
+    if _joins_words(doc, end, in_name, labels, dates):
         return 2
-    if _is_next_word(doc, end, labels, dated) or _is_name_number(doc, end):
+    if _is_next_word(doc, end, labels, dates) or _is_name_number(doc, end):
         return 1
     if _is_surname_particle(doc, end):
         return 2
-    added = _tokens_joined_by_word(doc, start, end, labels, dated)
+    added = _tokens_joined_by_word(doc, start, end, labels, dates)
     if added:
         return added
-    return int(within and not token.is_punct and not token.is_space)
+    return int(in_name and not token.is_punct and not token.is_space)
 
 
-def _joins_words(doc: Doc, at: int, within: bool, labels: dict[int, str], dated: set[int]) -> bool:
+def _joins_words(doc: Doc, i: int, in_name: bool, labels: dict[int, str], dates: set[int]) -> bool:
     """Return whether a mark joins the words on both sides to one name.
 
     An apostrophe or a long dash does so only within a name of the parser.
     """
-    mark = doc[at].text
-    if mark not in ("-", "&", "/") and not (within and mark in ("'", "’", "'s", "’s", "–")):
+    mark = doc[i].text
+    if mark not in ("-", "&", "/") and not (in_name and mark in ("'", "’", "'s", "’s", "–")):
         return False
-    return at + 1 < len(doc) and _continues(doc[at + 1], labels, dated)
+    return i + 1 < len(doc) and _continues(doc[i + 1], labels, dates)
 
 
-def _is_next_word(doc: Doc, at: int, labels: dict[int, str], dated: set[int]) -> bool:
+def _is_next_word(doc: Doc, i: int, labels: dict[int, str], dates: set[int]) -> bool:
     """Return whether a word continues the name before it and begins no other."""
-    token = doc[at]
-    if token.is_sent_start and doc[at - 1].is_punct:
+    token = doc[i]
+    if token.is_sent_start and doc[i - 1].is_punct:
         return False
-    return _continues(token, labels, dated) and not _begins_other_name(labels, at)
+    return _continues(token, labels, dates) and not _begins_other_name(labels, i)
 
 
-def _is_name_number(doc: Doc, at: int) -> bool:
+def _is_name_number(doc: Doc, i: int) -> bool:
     """Return whether a token is a number of at most four digits after a blank."""
-    token = doc[at]
+    token = doc[i]
     return bool(
-        token.like_num and token.text.isdigit() and doc[at - 1].whitespace_ and len(token.text) <= 4
+        token.like_num and token.text.isdigit() and doc[i - 1].whitespace_ and len(token.text) <= 4
     )
 
 
-def _is_surname_particle(doc: Doc, at: int) -> bool:
+def _is_surname_particle(doc: Doc, i: int) -> bool:
     """Return whether a token is a particle such as “van” before a proper noun."""
-    if doc[at].lower_ not in SURNAME_PARTICLES or at + 1 == len(doc):
+    if doc[i].lower_ not in SURNAME_PARTICLES or i + 1 == len(doc):
         return False
-    return _capital(doc[at + 1]) and doc[at + 1].pos_ == "PROPN"
+    return _capital(doc[i + 1]) and doc[i + 1].pos_ == "PROPN"
 
 
 def _tokens_joined_by_word(
-    doc: Doc, start: int, at: int, labels: dict[int, str], dated: set[int]
+    doc: Doc, start: int, i: int, labels: dict[int, str], dates: set[int]
 ) -> int:
     """Return how many tokens an “of”, “for” or “and” adds to a name, with itself."""
-    word = doc[at].lower_
+    word = doc[i].lower_
     if word in LINKING_WORDS and labels.get(start, "") not in UNLINKED_LABELS:
-        return max(0, _linked(doc, at, labels, dated) - at)
-    return int(word == "and" and _joins_one_name(doc, start, at, labels))
+        return max(0, _linked_end(doc, i, labels, dates) - i)
+    return int(word == "and" and _joins_one_name(doc, start, i, labels))
 
 
-def _begins_other_name(labels: dict[int, str], at: int) -> bool:
+def _begins_other_name(labels: dict[int, str], i: int) -> bool:
     """Return whether another name begins at a token, as labelled by the parser.
 
     This is so where a people or a place stands before a person, a place or a people.
     """
-    before, now = labels.get(at - 1), labels.get(at)
+    before, now = labels.get(i - 1), labels.get(i)
     return before != now and before in ("NORP", "GPE", "LOC") and now in ("PERSON", "GPE", "NORP")
 
 
-def _divides(doc: Doc, start: int, at: int) -> bool:
+def _divides(doc: Doc, start: int, i: int) -> bool:
     """Return whether an “and” or a comma separates two names.
 
     After an “of” it belongs to a single name.
     """
-    return doc[at].lower_ in ("and", "or", ",", ";", ":") and not any(
-        token.lower_ in LINKING_WORDS for token in doc[start:at]
+    return doc[i].lower_ in ("and", "or", ",", ";", ":") and not any(
+        token.lower_ in LINKING_WORDS for token in doc[start:i]
     )
 
 
-def _joins_one_name(doc: Doc, start: int, at: int, labels: dict[int, str]) -> bool:
+def _joins_one_name(doc: Doc, start: int, i: int, labels: dict[int, str]) -> bool:
     """Return whether an “and” belongs to a single name.
 
     An example is Vice President for Public Policy and Government Affairs.
     """
-    linked = any(token.lower_ in LINKING_WORDS for token in doc[start:at])
+    has_link = any(token.lower_ in LINKING_WORDS for token in doc[start:i])
     return (
-        linked
-        and at + 1 < len(doc)
-        and at - 1 not in labels
-        and at + 1 not in labels
-        and _capital(doc[at + 1])
+        has_link
+        and i + 1 < len(doc)
+        and i - 1 not in labels
+        and i + 1 not in labels
+        and _capital(doc[i + 1])
     )
 
 
-def _continues(token: Token, labels: dict[int, str], dated: set[int]) -> bool:
+def _continues(token: Token, labels: dict[int, str], dates: set[int]) -> bool:
     return (
         _capital(token)
         and (token.pos_ in ("PROPN", "NOUN", "ADJ", "NUM", "X", "VERB") or token.i in labels)
-        and token.i not in dated
+        and token.i not in dates
     )
 
 
-def _linked(doc: Doc, at: int, labels: dict[int, str], dated: set[int]) -> int:
+def _linked_end(doc: Doc, i: int, labels: dict[int, str], dates: set[int]) -> int:
     """Return the token after the capitalised word that an “of” or “for” leads to, else 0.
 
     An article may stand between the two.
     """
-    after = at + 1
-    if after < len(doc) and doc[after].lower_ == "the" and doc[at].lower_ == "of":
+    after = i + 1
+    if after < len(doc) and doc[after].lower_ == "the" and doc[i].lower_ == "of":
         after += 1
-    if after - at == 2 and labels.get(after) == "ORG":
+    if after - i == 2 and labels.get(after) == "ORG":
         return 0  # two names: Staff Director of the Senate Judiciary Committee
-    return after + 1 if after < len(doc) and _continues(doc[after], labels, dated) else 0
+    return after + 1 if after < len(doc) and _continues(doc[after], labels, dates) else 0
 
 
-def _stripped(span: Span) -> Span:
+def _strip_ends(span: Span) -> Span:
     """Return a name without a leading article and without marks and possessives around it."""
     start, end = span.start, span.end
     while start < end and (
@@ -442,36 +442,36 @@ def _is_generic(token: Token) -> bool:
     )
 
 
-def _shown(span: Span) -> str:
+def _clean_name(span: Span) -> str:
     name = " ".join(span.text.split()).strip("\"'“”‘’`,;:()[]{}<>*_–—- ")
     # "node(s" becomes "node"
     return name.partition("(")[0].rstrip() if name.count("(") > name.count(")") else name
 
 
-def _lowered(term: Span) -> str:
+def _term_name(term: Span) -> str:
     """Return a term as it is written within a sentence."""
-    name = _shown(term)
+    name = _clean_name(term)
     first = term[0]
     if first.is_sent_start and first.pos_ != "PROPN" and name[1:].islower():
         return f"{name[0].lower()}{name[1:]}"
     return name
 
 
-def _cased(name: str) -> str:
+def _recase(name: str) -> str:
     """Return a name of several words in capitals as it is usually written.
 
     "AMY HOOD" becomes "Amy Hood".
     """
     words = name.split()
-    shouted = sum(word.isalpha() and len(word) > 1 for word in words) > 1 and name.isupper()
-    return " ".join(word.capitalize() for word in words) if shouted else name
+    all_caps = sum(word.isalpha() and len(word) > 1 for word in words) > 1 and name.isupper()
+    return " ".join(word.capitalize() for word in words) if all_caps else name
 
 
 def _is_name(name: str) -> bool:
     words = name.split()
-    named = (
+    is_valid = (
         any(letter.isalpha() for letter in name)
         and len(name) > 1
         and not TIME_WORDS.issuperset(name.casefold().split())
     )
-    return named and len(words) <= MAX_TERM_WORDS + 2
+    return is_valid and len(words) <= MAX_TERM_WORDS + 2

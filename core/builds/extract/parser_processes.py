@@ -49,8 +49,8 @@ def read_batches(
         return
     count = thread_count() if len(batches) >= MIN_PARALLEL_BATCHES else 1
     helpers = [
-        ParserProcess(read, {number: batches[number] for number in range(at, len(batches), count)})
-        for at in range(1, count)
+        ParserProcess(read, {number: batches[number] for number in range(i, len(batches), count)})
+        for i in range(1, count)
     ]
     try:
         for number in range(0, len(batches), count):

@@ -23,9 +23,9 @@ PIPE_BATCH_CHUNKS = 64
 
 def reader_signature(code: str) -> str:
     """Return the name and version of the reader, on which the facts depend besides the text."""
-    known = languages()[code]
+    language = languages()[code]
     package = model_of(code)
-    return f"{package} {version(package)}" if package else by_rule.signature(known)
+    return f"{package} {version(package)}" if package else by_rule.signature(language)
 
 
 def read_in_language(
@@ -65,8 +65,8 @@ def reader_words(code: str) -> str:
 @cache
 def model_of(code: str) -> str:
     """Return the package of the best installed spaCy model for a language, or an empty text."""
-    known: Language = languages()[code]
-    for package in known.models:
+    language: Language = languages()[code]
+    for package in language.models:
         try:
             if version(package).startswith(SPACY_VERSION_PREFIX):
                 _parser(package)

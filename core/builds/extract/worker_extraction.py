@@ -70,7 +70,7 @@ def extract_over_workers(
         list(texts[first : first + WORKER_BATCH_CHUNKS])
         for first in range(0, len(texts), WORKER_BATCH_CHUNKS)
     ]
-    work = partial(_read, operator, _given(ctx))
+    work = partial(_read, operator, _config(ctx))
     for batch_number, (batch, result) in enumerate(ctx.workers.each(work, batches, ctx.watch)):
         if isinstance(result, LostResult):
             facts = [
@@ -100,18 +100,18 @@ def collect_over_workers(
     """
     assert ctx.workers is not None  # without workers, the caller collects here
     for texts, result in ctx.workers.each(
-        partial(_collected, operator, fresh, _given(ctx)), runs, ctx.watch
+        partial(_collect_run, operator, fresh, _config(ctx)), runs, ctx.watch
     ):
         yield (
             collect_facts(operator, fresh, ctx, texts) if isinstance(result, LostResult) else result
         )
 
 
-def _collected(
-    operator: Extractor, fresh: Callable[[], C], given: WorkerSettings, texts: list[str]
+def _collect_run(
+    operator: Extractor, fresh: Callable[[], C], config: WorkerSettings, texts: list[str]
 ) -> C:
     """Collect a run in a worker process."""
-    return collect_facts(operator, fresh, _context(given), texts)
+    return collect_facts(operator, fresh, _context(config), texts)
 
 
 def collect_facts(
@@ -141,34 +141,34 @@ def collect_facts(
     return collection
 
 
-def _read(operator: Extractor, given: WorkerSettings, texts: Sequence[str]) -> WorkerFacts:
+def _read(operator: Extractor, config: WorkerSettings, texts: Sequence[str]) -> WorkerFacts:
     """Extract facts in a worker process."""
-    ctx = replace(_context(given), report=BuildReport())
+    ctx = replace(_context(config), report=BuildReport())
     return WorkerFacts(
         [facts for _, facts in sorted(operator.extracted(texts, ctx), key=lambda pair: pair[0])],
         ctx.report,
     )
 
 
-def _context(given: WorkerSettings) -> BuildContext:
+def _context(config: WorkerSettings) -> BuildContext:
     """Return the context of a worker process, with models that stay loaded."""
-    return _made(given, home_folder())
+    return _make_context(config, home_folder())
 
 
 @cache
-def _made(given: WorkerSettings, home: Path) -> BuildContext:
+def _make_context(config: WorkerSettings, home: Path) -> BuildContext:
     """Return the context for a home folder.
 
     The same worker may later work for another one.
     """
-    replies, facts = ([Path(file) for file in files] for files in (given.replies, given.facts))
-    saved, found = SavedReplies(shipped=replies), FactStore(shipped=facts)
+    replies, facts = ([Path(file) for file in files] for files in (config.replies, config.facts))
+    saved, store = SavedReplies(shipped=replies), FactStore(shipped=facts)
     return BuildContext(
-        Registry(), lanes=given.lanes, replies=saved, facts=found, language=given.language
+        Registry(), lanes=config.lanes, replies=saved, facts=store, language=config.language
     )
 
 
-def _given(ctx: BuildContext) -> WorkerSettings:
+def _config(ctx: BuildContext) -> WorkerSettings:
     return WorkerSettings(
         tuple(map(str, ctx.replies.shipped)),
         tuple(map(str, ctx.facts.shipped)),

@@ -44,9 +44,9 @@ class Communities(BuildOperator):
         choices=("largest", "all"),
     )
 
-    def apply(self, made: BuildState, ctx: BuildContext) -> BuildState:
-        assert made.graph is not None  # a line without a graph is refused
-        graph = made.graph
+    def apply(self, state: BuildState, ctx: BuildContext) -> BuildState:
+        assert state.graph is not None  # a line without a graph is refused
+        graph = state.graph
         ctx.watch.report("Finding communities")
         heads, _, tails = graph.triples(np.arange(graph.n_edges))
         communities = hierarchical_communities(
@@ -67,26 +67,26 @@ class Communities(BuildOperator):
             report=[""] * len(communities),
             rating=[0.0] * len(communities),
         )
-        return made.replace(graph=with_tables(graph, communities=table))
+        return state.replace(graph=with_tables(graph, communities=table))
 
     def words(self) -> str:
         return f"communities of {self.max_size:,} at most"
 
 
-def best_connected(graph: Graph, members: np.ndarray, most: int) -> list[int]:
+def best_connected(graph: Graph, members: np.ndarray, limit: int) -> list[int]:
     """Return the best connected of some nodes.
 
     Parameters
     ----------
     graph : the graph.
     members : node ids, int64.
-    most : largest number of nodes.
+    limit : largest number of nodes.
 
     Returns
     -------
     Node ids, by (-degree, id).
     """
-    return members[np.lexsort((members, -graph.degrees(members)))][:most].tolist()
+    return members[np.lexsort((members, -graph.degrees(members)))][:limit].tolist()
 
 
 def title_of(graph: Graph, members: np.ndarray) -> str:

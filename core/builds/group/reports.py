@@ -125,39 +125,39 @@ class Reports(BuildOperator):
         calls = math.ceil(REPORTS_PER_CHUNK * chunks) if self.writer == "llm" else 0
         return Usage(calls, TOKENS_READ_PER_REPORT * calls, TOKENS_WRITTEN_PER_REPORT * calls)
 
-    def apply(self, made: BuildState, ctx: BuildContext) -> BuildState:
+    def apply(self, state: BuildState, ctx: BuildContext) -> BuildState:
         # A line without a graph or communities is refused.
-        assert made.graph is not None and made.graph.columns.communities is not None
-        table = made.graph.columns.communities
-        communities = CommunityTexts(made.graph, table, self.budget)
-        written: dict[int, RatedReport] = {}
+        assert state.graph is not None and state.graph.columns.communities is not None
+        table = state.graph.columns.communities
+        communities = CommunityTexts(state.graph, table, self.budget)
+        reports: dict[int, RatedReport] = {}
         for level in sorted(set(table.numbers("level").tolist()), reverse=True):
             rows = [row for row in range(len(table)) if communities.levels[row] == level]
             ctx.watch.report(
-                f"Reports: {len(written):,} of {len(table):,}", len(written) / len(table)
+                f"Reports: {len(reports):,} of {len(table):,}", len(reports) / len(table)
             )
             if self.writer == "llm":
                 for number, report in map_in_parallel(
-                    partial(self._asked, communities, dict(written), ctx), rows, self.model, ctx
+                    partial(self._ask_model, communities, dict(reports), ctx), rows, self.model, ctx
                 ):
-                    written[rows[number]] = report
+                    reports[rows[number]] = report
                     ctx.watch.report(
-                        f"Reports: {len(written):,} of {len(table):,}", len(written) / len(table)
+                        f"Reports: {len(reports):,} of {len(table):,}", len(reports) / len(table)
                     )
             else:
                 for row in rows:
-                    written[row] = communities.extract(row, self.length)
-                    if len(written) % RELEASE_COMMUNITIES == 0:
+                    reports[row] = communities.extract(row, self.length)
+                    if len(reports) % RELEASE_COMMUNITIES == 0:
                         ctx.watch.check()
                         communities.release()
-        ctx.report.counts["reports"] = len(written)
+        ctx.report.counts["reports"] = len(reports)
         columns: dict[str, list[Any]] = {
-            "title": [written[row].title for row in range(len(table))],
-            "report": [written[row].text for row in range(len(table))],
-            "rating": [written[row].rating for row in range(len(table))],
+            "title": [reports[row].title for row in range(len(table))],
+            "report": [reports[row].text for row in range(len(table))],
+            "rating": [reports[row].rating for row in range(len(table))],
         }
-        return made.replace(
-            graph=with_tables(made.graph, communities=table.with_columns(**columns))
+        return state.replace(
+            graph=with_tables(state.graph, communities=table.with_columns(**columns))
         )
 
     def words(self) -> str:
@@ -165,15 +165,15 @@ class Reports(BuildOperator):
             f"reports {'by a language model' if self.writer == 'llm' else 'taken from the texts'}"
         )
 
-    def _asked(
+    def _ask_model(
         self,
         communities: CommunityTexts,
-        written: dict[int, RatedReport],
+        lower_reports: dict[int, RatedReport],
         ctx: BuildContext,
         row: int,
     ) -> RatedReport:
         """Return the report of the model, or an extract where its reply is not such JSON."""
-        reports, entities, relations = communities.shown(row, written)
+        reports, entities, relations = communities.shown(row, lower_reports)
         prompt = make_messages(
             "communities", "report", reports=reports, entities=entities, relations=relations
         )
@@ -268,7 +268,7 @@ class CommunityTexts:
         self._indptr, self._chunks = graph.out_indptr, chunks_of(graph, "nodes")
         self._n_chunks = max(1, len(graph.columns.chunks or ()))
 
-    def shown(self, row: int, written: dict[int, RatedReport]) -> tuple[str, str, str]:
+    def shown(self, row: int, reports: dict[int, RatedReport]) -> tuple[str, str, str]:
         """Return the input of the language model for a community.
 
         Reports on parts are included only where not all entities and relations fit.
@@ -276,7 +276,7 @@ class CommunityTexts:
         Parameters
         ----------
         row : row of the community.
-        written : the reports on its parts, by row.
+        reports : the reports on its parts, by row.
 
         Returns
         -------
@@ -286,26 +286,26 @@ class CommunityTexts:
         if sum(map(estimate_text_tokens, entities + relations)) <= self.budget:
             return "(none)", "\n".join(entities), "\n".join(relations) or "(none)"
         part_reports = [
-            f"{written[part].title}: {written[part].text}"
+            f"{reports[part].title}: {reports[part].text}"
             for part in np.flatnonzero(self.parents == row).tolist()
         ]
-        shown_reports = _fitting(part_reports, self.budget // 2)
+        shown_reports = _fit(part_reports, self.budget // 2)
         room = self.budget - sum(map(estimate_text_tokens, shown_reports))
-        shown_entities = _fitting(entities, room // 2)
-        shown_relations = _fitting(relations, room - sum(map(estimate_text_tokens, shown_entities)))
+        shown_entities = _fit(entities, room // 2)
+        shown_relations = _fit(relations, room - sum(map(estimate_text_tokens, shown_entities)))
         return (
             "\n".join(shown_reports) or "(none)",
             "\n".join(shown_entities),
             "\n".join(shown_relations) or "(none)",
         )
 
-    def extract(self, row: int, most: int) -> RatedReport:
+    def extract(self, row: int, limit: int) -> RatedReport:
         """Return an extract from the descriptions of entities and relations.
 
         Parameters
         ----------
         row : row of the community.
-        most : largest number of tokens, beyond the first text.
+        limit : largest number of tokens, beyond the first text.
 
         Returns
         -------
@@ -331,7 +331,7 @@ class CommunityTexts:
         )
         rating = 10 * math.log1p(chunks) / math.log1p(self._n_chunks)
         return RatedReport(
-            self.titles[row], " ".join(_fitting(texts, most)) or texts[0], round(rating, 2)
+            self.titles[row], " ".join(_fit(texts, limit)) or texts[0], round(rating, 2)
         )
 
     def release(self) -> None:
@@ -360,17 +360,17 @@ class CommunityTexts:
         degrees = self.graph.degrees(self._heads[edges]) + self.graph.degrees(self._tails[edges])
         edges = edges[np.lexsort((edges, -degrees))]
         texts = relation_texts(self.graph, edges)
-        bare = [place for place, text in enumerate(texts) if not text]
-        triples = dict(zip(bare, self.graph.triple_texts(edges[bare]))) if bare else {}
-        return [one_line(text or triples[place]) for place, text in enumerate(texts)]
+        missing = [index for index, text in enumerate(texts) if not text]
+        triples = dict(zip(missing, self.graph.triple_texts(edges[missing]))) if missing else {}
+        return [one_line(text or triples[index]) for index, text in enumerate(texts)]
 
 
-def _fitting(texts: Sequence[str], most: int) -> list[str]:
-    """Return as many leading texts as fit into `most` tokens."""
-    taken: list[str] = []
+def _fit(texts: Sequence[str], room: int) -> list[str]:
+    """Return as many leading texts as fit into `room` tokens."""
+    result: list[str] = []
     for text in texts:
-        most -= estimate_text_tokens(text)
-        if most < 0:
+        room -= estimate_text_tokens(text)
+        if room < 0:
             break
-        taken.append(text)
-    return taken
+        result.append(text)
+    return result

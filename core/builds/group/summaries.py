@@ -19,7 +19,7 @@ CUT_SUMMARY_NOTE = "Summaries were cut at {:,} tokens; they have no end."
 MAX_SUMMARY_INPUT_TOKENS = 2400  # most tokens of texts that a language model reads at once
 
 
-def summarise_by_model(texts: Sequence[str], most: int, model: str, ctx: BuildContext) -> str:
+def summarise_by_model(texts: Sequence[str], limit: int, model: str, ctx: BuildContext) -> str:
     """Summarise texts by a language model.
 
     Long texts are cut so that each has the same share of the prompt.
@@ -27,7 +27,7 @@ def summarise_by_model(texts: Sequence[str], most: int, model: str, ctx: BuildCo
     Parameters
     ----------
     texts : the texts.
-    most : about how many tokens the summary has.
+    limit : about how many tokens the summary has.
     model : role or name of the language model.
     ctx : the models, the report and the settings of the build.
 
@@ -40,19 +40,19 @@ def summarise_by_model(texts: Sequence[str], most: int, model: str, ctx: BuildCo
     ModelUnavailable, ModelFailed : as the model raises.
     """
     room = MAX_SUMMARY_INPUT_TOKENS // max(1, len(texts))
-    shown = "\n\n".join(cut_text(one_line(text), room) for text in texts)
+    body = "\n\n".join(cut_text(one_line(text), room) for text in texts)
     return _summary(
         make_messages(
-            "summaries", "cluster", texts=shown, words=str(round(most * WORDS_PER_TOKEN))
+            "summaries", "cluster", texts=body, words=str(round(limit * WORDS_PER_TOKEN))
         ),
-        most,
+        limit,
         model,
         ctx,
     )
 
 
 def description_by_model(
-    name: str, descriptions: Sequence[str], most: int, model: str, ctx: BuildContext
+    name: str, descriptions: Sequence[str], limit: int, model: str, ctx: BuildContext
 ) -> str:
     """Summarise several descriptions of an entity or relation by a language model.
 
@@ -60,7 +60,7 @@ def description_by_model(
     ----------
     name : the entity, or the ends of the relation.
     descriptions : its descriptions; together they are cut to `MAX_SUMMARY_INPUT_TOKENS`.
-    most : about how many tokens the summary has.
+    limit : about how many tokens the summary has.
     model : role or name of the language model.
     ctx : the models, the report and the settings of the build.
 
@@ -72,36 +72,36 @@ def description_by_model(
     ------
     ModelUnavailable, ModelFailed : as the model raises.
     """
-    joined = "\n".join(descriptions)
+    body = "\n".join(descriptions)
     prompt = make_messages(
         "summaries",
         "description",
         called=name,
-        descriptions=cut_text(joined, MAX_SUMMARY_INPUT_TOKENS),
-        words=str(round(most * WORDS_PER_TOKEN)),
+        descriptions=cut_text(body, MAX_SUMMARY_INPUT_TOKENS),
+        words=str(round(limit * WORDS_PER_TOKEN)),
     )
-    return _summary(prompt, most, model, ctx)
+    return _summary(prompt, limit, model, ctx)
 
 
-def _summary(asked: Messages, most: int, model: str, ctx: BuildContext) -> str:
-    """Return the text of a reply of at most twice `most` tokens.
+def _summary(prompt: Messages, limit: int, model: str, ctx: BuildContext) -> str:
+    """Return the text of a reply of at most twice `limit` tokens.
 
     A reply that was cut there is counted.
     """
-    reply = reply_to(asked, ctx.chat(model), ctx, cut=True, max_tokens=2 * most)
+    reply = reply_to(prompt, ctx.chat(model), ctx, cut=True, max_tokens=2 * limit)
     if reply.cut:
         ctx.report.count(**{"summaries cut": 1})
-        ctx.report.note(CUT_SUMMARY_NOTE.format(2 * most))
+        ctx.report.note(CUT_SUMMARY_NOTE.format(2 * limit))
     return one_line(reply.text)
 
 
-def central_sentences(texts: Sequence[str], most: int, encoder: str, ctx: BuildContext) -> str:
+def central_sentences(texts: Sequence[str], limit: int, encoder: str, ctx: BuildContext) -> str:
     """Return the sentences of texts that are nearest to the mean of all their vectors.
 
     Parameters
     ----------
     texts : the texts.
-    most : largest number of tokens; one sentence is returned in any case.
+    limit : largest number of tokens; one sentence is returned in any case.
     encoder : role or name of the encoder.
     ctx : the models and the report of the build.
 
@@ -112,27 +112,27 @@ def central_sentences(texts: Sequence[str], most: int, encoder: str, ctx: BuildC
     candidates = list(
         dict.fromkeys(one_line(text[a:b]) for text in texts for a, b in sentence_spans(text))
     )
-    candidates = [sentence for sentence in candidates if sentence]
+    candidates = [line for line in candidates if line]
     if not candidates:
         return ""
     vectors = encode_unit_vectors(candidates, encoder, ctx)
     scores = np.round(vectors @ vectors.mean(axis=0), 6)
     return " ".join(
-        candidates[place]
-        for place in sorted(
-            choose_within(scores, [estimate_text_tokens(sentence) for sentence in candidates], most)
+        candidates[index]
+        for index in sorted(
+            choose_within(scores, [estimate_text_tokens(line) for line in candidates], limit)
         )
     )
 
 
-def choose_within(scores: np.ndarray, sizes: Sequence[int], most: int) -> list[int]:
+def choose_within(scores: np.ndarray, sizes: Sequence[int], limit: int) -> list[int]:
     """Return the indices of the best scores whose sizes together fit into a limit.
 
     Parameters
     ----------
     scores : float [n].
     sizes : size of each.
-    most : largest sum of sizes.
+    limit : largest sum of sizes.
 
     Returns
     -------
@@ -145,27 +145,27 @@ def choose_within(scores: np.ndarray, sizes: Sequence[int], most: int) -> list[i
     >>> choose_within(np.array([0.5, 0.9, 0.7]), [5, 5, 5], 10)
     [1, 2]
     """
-    taken: list[int] = []
+    chosen: list[int] = []
     for index in np.lexsort((np.arange(len(scores)), -scores)).tolist():
-        most -= sizes[index]
-        if taken and most < 0:
+        limit -= sizes[index]
+        if chosen and limit < 0:
             break
-        taken.append(index)
-    return taken
+        chosen.append(index)
+    return chosen
 
 
-def cut_text(text: str, most: int) -> str:
+def cut_text(text: str, limit: int) -> str:
     """Return the beginning of a text, cut between words.
 
     Parameters
     ----------
     text : the text.
-    most : about how many tokens are kept.
+    limit : about how many tokens are kept.
 
     Returns
     -------
     The whole text if it fits, else its beginning with an ellipsis.
     """
-    if estimate_text_tokens(text) <= most:
+    if estimate_text_tokens(text) <= limit:
         return text
-    return text.encode()[: int(most * 3.5)].decode("utf-8", "ignore").rsplit(" ", 1)[0] + " …"
+    return text.encode()[: int(limit * 3.5)].decode("utf-8", "ignore").rsplit(" ", 1)[0] + " …"

@@ -138,18 +138,18 @@ class Tree(BuildOperator):
             round(SUMMARY_TREE.tokens_written_per_length * self.length) * calls,
         )
 
-    def apply(self, made: BuildState, ctx: BuildContext) -> BuildState:
-        assert made.chunks is not None  # a line without chunks is refused
-        grown = GrowingTree(made.chunks)
-        layer = np.arange(len(made.chunks))
+    def apply(self, state: BuildState, ctx: BuildContext) -> BuildState:
+        assert state.chunks is not None  # a line without chunks is refused
+        tree = GrowingTree(state.chunks)
+        layer = np.arange(len(state.chunks))
         for level in range(1, self.layers + 1):
             if len(layer) <= SUMMARY_TREE.max_top_nodes:
                 break
             ctx.watch.report(f"Layer {level} of the tree", (level - 1) / self.layers)
-            sought = len(made.chunks) > SUMMARY_TREE.max_exhaustive_chunks
-            layer_clusters = self._found(
-                [grown.texts[node] for node in layer],
-                [grown.sizes[node] for node in layer],
+            sought = len(state.chunks) > SUMMARY_TREE.max_exhaustive_chunks
+            layer_clusters = self._layer_clusters(
+                [tree.texts[node] for node in layer],
+                [tree.sizes[node] for node in layer],
                 ctx,
                 sought,
             )
@@ -159,10 +159,10 @@ class Tree(BuildOperator):
                 waiting = np.setdiff1d(layer, np.concatenate([*clusters, waiting]))
             if not clusters or len(clusters) + len(waiting) >= len(layer):
                 break
-            texts = self._summed_up([[grown.texts[node] for node in one] for one in clusters], ctx)
-            layer = np.concatenate([waiting, grown.add(level, clusters, texts)])
-        ctx.report.counts["summaries"] = len(grown.texts) - len(made.chunks)
-        return made.replace(graph=grown.graph(made.corpus.name, made.chunks))
+            texts = self._summarise([[tree.texts[node] for node in one] for one in clusters], ctx)
+            layer = np.concatenate([waiting, tree.add(level, clusters, texts)])
+        ctx.report.counts["summaries"] = len(tree.texts) - len(state.chunks)
+        return state.replace(graph=tree.graph(state.corpus.name, state.chunks))
 
     def words(self) -> str:
         return (
@@ -170,7 +170,7 @@ class Tree(BuildOperator):
             f"{'by a language model' if self.summaries == 'llm' else 'of central sentences'}"
         )
 
-    def _found(
+    def _layer_clusters(
         self, texts: list[str], sizes: list[int], ctx: BuildContext, sought: bool
     ) -> Clusters:
         """Return the clusters of a layer: those that came with the corpus, or new ones.
@@ -190,7 +190,7 @@ class Tree(BuildOperator):
             ),
         )
 
-    def _summed_up(self, groups: list[list[str]], ctx: BuildContext) -> list[str]:
+    def _summarise(self, groups: list[list[str]], ctx: BuildContext) -> list[str]:
         if self.summaries == "extractive":
             return [central_sentences(texts, self.length, self.encoder, ctx) for texts in groups]
         summaries = dict(
@@ -219,7 +219,7 @@ class Tree(BuildOperator):
             clusters = cluster_by_mixtures(vectors, self.reducer, ctx.watch, sought)
         result: Clusters = []
         for cluster in clusters:
-            if sum(sizes[place] for place in cluster) <= self.longest or len(cluster) < 3:
+            if sum(sizes[index] for index in cluster) <= self.longest or len(cluster) < 3:
                 result.append(cluster)
             # The vectors give no way to split it.
             elif depth >= SUMMARY_TREE.max_split_depth or len(cluster) == len(vectors):
@@ -229,7 +229,7 @@ class Tree(BuildOperator):
                     cluster[inner]
                     for inner in self._clusters(
                         vectors[cluster],
-                        [sizes[place] for place in cluster],
+                        [sizes[index] for index in cluster],
                         ctx,
                         sought,
                         depth + 1,
@@ -238,14 +238,14 @@ class Tree(BuildOperator):
         return result
 
 
-def split_cluster(cluster: np.ndarray, sizes: list[int], most: int) -> Clusters:
+def split_cluster(cluster: np.ndarray, sizes: list[int], limit: int) -> Clusters:
     """Split a cluster into runs of limited size, in the order of its positions.
 
     Parameters
     ----------
     cluster : positions of texts, int64.
     sizes : tokens of all texts.
-    most : largest number of tokens of a run; a longer text is a run of its own.
+    limit : largest number of tokens of a run; a longer text is a run of its own.
 
     Returns
     -------
@@ -260,7 +260,7 @@ def split_cluster(cluster: np.ndarray, sizes: list[int], most: int) -> Clusters:
     """
     runs: list[list[int]] = [[]]
     for position in cluster.tolist():
-        if runs[-1] and sum(sizes[one] for one in runs[-1]) + sizes[position] > most:
+        if runs[-1] and sum(sizes[one] for one in runs[-1]) + sizes[position] > limit:
             runs.append([])
         runs[-1].append(position)
     return [np.array(run, np.int64) for run in runs]

@@ -69,13 +69,13 @@ class Titles:
             if len(ids) == 1:
                 self._by_start.setdefault(title[:MIN_ENTRY_TITLE_WORDS], []).append((title, ids[0]))
 
-    def found(self, text: str, least: int = MIN_ENTRY_TITLE_WORDS) -> list[tuple[int, int, str]]:
+    def found(self, text: str, shortest: int = MIN_ENTRY_TITLE_WORDS) -> list[tuple[int, int, str]]:
         """Return the titles of documents in a text.
 
         Parameters
         ----------
         text : the text.
-        least : fewest words of a title.
+        shortest : fewest words of a title.
 
         Returns
         -------
@@ -95,7 +95,7 @@ class Titles:
                 if text_words[position : position + len(pair[0])] == pair[0]
             ]
             title, document = max(fits, key=lambda pair: len(pair[0]), default=((), ""))
-            if len(title) >= least:
+            if len(title) >= shortest:
                 matches.append((spans[position][1], spans[position + len(title) - 1][2], document))
                 position += len(title)
             else:
@@ -120,12 +120,12 @@ def reference_list_start(text: str) -> int:
     return max((one.start() for one in REFERENCES_HEADING.finditer(text)), default=len(text))
 
 
-def references(listed: str, titles: Titles) -> list[Reference]:
+def references(text: str, titles: Titles) -> list[Reference]:
     r"""Return the entries of a reference list whose titles belong to the corpus.
 
     Parameters
     ----------
-    listed : text of a reference list.
+    text : text of a reference list.
     titles : titles of the corpus.
 
     Returns
@@ -141,19 +141,19 @@ def references(listed: str, titles: Titles) -> list[Reference]:
     [Reference(document='tree', year='2012', number=3, names=('Ann', 'Lee', 'Bob', 'Moss'))]
     """
     entries = []
-    for start, end, document in titles.found(listed):
-        before = listed[max(start - ENTRY_CHARACTERS_BEFORE, 0) : start]
-        ends = [
+    for start, end, document in titles.found(text):
+        before = text[max(start - ENTRY_CHARACTERS_BEFORE, 0) : start]
+        starts = [
             0,
             *([before.find("\n") + 1] if start <= ENTRY_CHARACTERS_BEFORE else []),
             *(one.end() for one in ENTRY_ENDS.finditer(before)),
         ]
         # There may be a line break within the entry, before the title.
         entry = next(
-            (before[end:] for end in reversed(ends) if CAPITALISED_WORD.search(before[end:])), ""
+            (before[end:] for end in reversed(starts) if CAPITALISED_WORD.search(before[end:])), ""
         )
         years = YEAR_PATTERN.findall(entry)
-        later = YEAR_PATTERN.search(ENTRY_ENDS.split(listed[end : end + ENTRY_CHARACTERS_AFTER])[0])
+        later = YEAR_PATTERN.search(ENTRY_ENDS.split(text[end : end + ENTRY_CHARACTERS_AFTER])[0])
         number = ENTRY_MARKER.match(entry)
         year = years[-1] if years else later.group() if later else ""
         entries.append(
@@ -167,7 +167,7 @@ def references(listed: str, titles: Titles) -> list[Reference]:
     return entries
 
 
-def cited_documents(text: str, listed: Sequence[Reference], titles: Titles) -> Iterator[str]:
+def cited_documents(text: str, entries: Sequence[Reference], titles: Titles) -> Iterator[str]:
     """Yield the documents that a text cites, once for each citation.
 
     Citations are recognised by name and year, by number, or by title.
@@ -175,7 +175,7 @@ def cited_documents(text: str, listed: Sequence[Reference], titles: Titles) -> I
     Parameters
     ----------
     text : text of a chunk.
-    listed : entries of the document's reference list.
+    entries : entries of the document's reference list.
     titles : titles of the corpus.
 
     Yields
@@ -191,19 +191,19 @@ def cited_documents(text: str, listed: Sequence[Reference], titles: Titles) -> I
     ['tree', 'tree']
     """
     for name, year in NAME_AND_YEAR.findall(text):
-        yield from documents_by_author(name, year, listed)
+        yield from documents_by_author(name, year, entries)
     for inside in CITED_NUMBERS.findall(text):
         for first, last in NUMBER_SPAN.findall(inside):
             low, high = int(first), min(int(last or first), int(first) + MAX_SPAN_NUMBERS)
             yield from (
                 one.document
-                for one in listed
+                for one in entries
                 if one.number is not None and low <= one.number <= high
             )
     yield from (document for _, _, document in titles.found(text, MIN_TEXT_TITLE_WORDS))
 
 
-def documents_by_author(name: str, year: str, listed: Sequence[Reference]) -> list[str]:
+def documents_by_author(name: str, year: str, entries: Sequence[Reference]) -> list[str]:
     """Return the documents of a year with an author of that name.
 
     If the name is among the first two names of some of them, only these are returned.
@@ -212,14 +212,14 @@ def documents_by_author(name: str, year: str, listed: Sequence[Reference]) -> li
     ----------
     name : last name of an author.
     year : the year as it is cited.
-    listed : entries of the document's reference list.
+    entries : entries of the document's reference list.
 
     Returns
     -------
     Ids of documents.
     """
     matches = [
-        one for one in listed if name in one.names and one.year and same_year(one.year, year)
+        one for one in entries if name in one.names and one.year and same_year(one.year, year)
     ]
     return [one.document for one in matches if name in one.names[:2]] or [
         one.document for one in matches

@@ -20,12 +20,12 @@ FACTS_PER_CHECK = 1000  # chunks read between two checks for a cancel
 class MergeableCollector(Collector, Protocol):
     """A collection of facts in the order of their chunks, to which later ones can be added."""
 
-    def include(self, later: Self, rows: np.ndarray | None = None) -> None:
+    def include(self, other: Self, rows: np.ndarray | None = None) -> None:
         """Add the collection of the chunks that follow.
 
         Parameters
         ----------
-        later : a collection of the same kind, over the chunks that follow.
+        other : a collection of the same kind, over the chunks that follow.
         rows : int64 [chunks of later], their rows here, if they were numbered from 0 there. None if
             the rows are already those here.
         """
@@ -86,21 +86,21 @@ def group_rows(*columns: np.ndarray) -> tuple[np.ndarray, tuple[np.ndarray, ...]
 
 
 def most_frequent(
-    counted: tuple[np.ndarray, ...], alphabet: np.ndarray
+    columns: tuple[np.ndarray, ...], alphabet: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the most frequent value of each item.
 
     Parameters
     ----------
-    counted : arrays of item, value and count, one entry per row.
+    columns : arrays of item, value and count, one entry per row.
     alphabet : the rank of each value; the first one counts among equally frequent values.
 
     Returns
     -------
     The items in ascending order, and the value of each.
     """
-    of, what, times = counted
-    number, (things, whats) = group_rows(of, what)
+    items, values, times = columns
+    number, (things, whats) = group_rows(items, values)
     counts = np.bincount(number, times, len(things))
     order = np.lexsort((alphabet[whats], -counts, things))
     first = np.ones(len(order), bool)
@@ -108,32 +108,32 @@ def most_frequent(
     return things[order[first]], whats[order[first]]
 
 
-def distinct_values(of: np.ndarray, what: np.ndarray, n: int) -> IdLists:
+def distinct_values(items: np.ndarray, values: np.ndarray, n: int) -> IdLists:
     """Return the distinct values of each of `n` items, in the order of their first occurrence.
 
     Parameters
     ----------
-    of : int64 [m], the item of each pair, 0 to n - 1.
-    what : int64 [m], the value of each pair.
+    items : int64 [m], the item of each pair, 0 to n - 1.
+    values : int64 [m], the value of each pair.
     n : number of items.
 
     Returns
     -------
     One list of values for each item.
     """
-    number, (things, whats) = group_rows(of, what)
-    first_row = np.full(len(things), len(of), np.int64)
-    np.minimum.at(first_row, number, np.arange(len(of)))
+    number, (things, whats) = group_rows(items, values)
+    first_row = np.full(len(things), len(items), np.int64)
+    np.minimum.at(first_row, number, np.arange(len(items)))
     order = np.lexsort((first_row, things))
     return IdLists(_indptr(things, n), whats[order])
 
 
-def distinct_rows(of: np.ndarray, rows: np.ndarray, n: int) -> IdLists:
+def distinct_rows(items: np.ndarray, rows: np.ndarray, n: int) -> IdLists:
     """Return the distinct rows of each of `n` items, in ascending order.
 
     Parameters
     ----------
-    of : int64 [m], the item of each pair, 0 to n - 1.
+    items : int64 [m], the item of each pair, 0 to n - 1.
     rows : int64 [m], the row of each pair.
     n : number of items.
 
@@ -141,7 +141,7 @@ def distinct_rows(of: np.ndarray, rows: np.ndarray, n: int) -> IdLists:
     -------
     One list of rows for each item.
     """
-    things, row_of_thing = group_rows(of, rows)[1]
+    things, row_of_thing = group_rows(items, rows)[1]
     return IdLists(_indptr(things, n), row_of_thing.astype(np.int64))
 
 

@@ -72,12 +72,12 @@ class CorpusGraph(BuildOperator):
     reads, writes = ("chunks",), ("graph",)
 
     @abstractmethod
-    def edges(self, made: BuildState, ctx: BuildContext) -> EdgeWeights:
+    def edges(self, state: BuildState, ctx: BuildContext) -> EdgeWeights:
         """Return the weight of each edge between chunks.
 
         Parameters
         ----------
-        made : the state of the build, with its chunks.
+        state : the state of the build, with its chunks.
         ctx : the models, the report and the settings of the build.
 
         Returns
@@ -89,13 +89,13 @@ class CorpusGraph(BuildOperator):
         BadInput : the corpus lacks what the edges are made of.
         """
 
-    def apply(self, made: BuildState, ctx: BuildContext) -> BuildState:
-        chunks = made.chunks
+    def apply(self, state: BuildState, ctx: BuildContext) -> BuildState:
+        chunks = state.chunks
         assert chunks is not None  # a line without chunks is refused
-        ids, edges = chunks.texts("id"), self.edges(made, ctx)
+        ids, edges = chunks.texts("id"), self.edges(state, ctx)
         ctx.report.counts["links"] = len(edges)
         graph = assemble(
-            made.corpus.name,
+            state.corpus.name,
             ids,
             [(ids[a], relation, ids[b]) for a, relation, b in edges],
             {
@@ -107,7 +107,7 @@ class CorpusGraph(BuildOperator):
             {"weight": list(edges.values()), "chunks": [[a, b] for a, _, b in edges]},
             chunks,
         )
-        return made.replace(graph=graph)
+        return state.replace(graph=graph)
 
 
 @dataclass(frozen=True, repr=False)
@@ -128,23 +128,23 @@ class GivenLinks(CorpusGraph):
             "" if corpus.linked is not None else f"The corpus “{corpus.name}” came without links."
         )
 
-    def edges(self, made: BuildState, ctx: BuildContext) -> EdgeWeights:
-        assert made.chunks is not None
-        if self.lacks(made.corpus):
+    def edges(self, state: BuildState, ctx: BuildContext) -> EdgeWeights:
+        assert state.chunks is not None
+        if self.lacks(state.corpus):
             raise BadInput(
-                f"{self.lacks(made.corpus)} Its graph can be made of near documents or of shared "
+                f"{self.lacks(state.corpus)} Its graph can be made of near documents or of shared "
                 "terms instead."
             )
-        chosen_types = self._chosen_types(made.corpus)
-        rows = _rows_of_documents(made.chunks)
+        chosen_types = self._chosen_types(state.corpus)
+        rows = _rows_of_documents(state.chunks)
         weights: dict[tuple[int, str, int], float] = {}
         absent = 0
-        for link in made.corpus.links:
+        for link in state.corpus.links:
             if link.source == link.target or link.type not in chosen_types:
                 continue
             absent += link.source not in rows or link.target not in rows
-            ends = product(rows.get(link.source, ()), rows.get(link.target, ()))
-            for source_row, target_row in ends:
+            row_pairs = product(rows.get(link.source, ()), rows.get(link.target, ()))
+            for source_row, target_row in row_pairs:
                 weights[source_row, link.type or LINKS_TO, target_row] = link.count
         if absent:
             ctx.report.counts["links to absent documents"] = absent
@@ -203,45 +203,45 @@ class CitedDocuments(CorpusGraph):
         return (self.model,) if self.model else ()
 
     def lacks(self, corpus: Corpus) -> str:
-        titled = any(
+        has_titles = any(
             one.title not in ("", one.id)
             for one in (corpus.at(row) for row in range(min(len(corpus), TITLE_CHECK_DOCUMENTS)))
         )
-        if titled:
+        if has_titles:
             return ""
         return (
             f"The documents of “{corpus.name}” have no titles by which references to them "
             "would be recognised."
         )
 
-    def edges(self, made: BuildState, ctx: BuildContext) -> EdgeWeights:
-        assert made.chunks is not None
-        if self.lacks(made.corpus):
-            raise BadInput(self.lacks(made.corpus))
-        rows = _rows_of_documents(made.chunks)
-        titles = Titles(made.corpus.at(row) for row in range(len(made.corpus)))
+    def edges(self, state: BuildState, ctx: BuildContext) -> EdgeWeights:
+        assert state.chunks is not None
+        if self.lacks(state.corpus):
+            raise BadInput(self.lacks(state.corpus))
+        rows = _rows_of_documents(state.chunks)
+        titles = Titles(state.corpus.at(row) for row in range(len(state.corpus)))
         texts, entries, n_without = dict[int, str](), dict[int, list[Reference]](), 0
-        for number, document in enumerate(made.corpus.at(row) for row in range(len(made.corpus))):
+        for number, document in enumerate(state.corpus.at(row) for row in range(len(state.corpus))):
             if number % DOCUMENTS_PER_REPORT == 0:
                 ctx.watch.check()
                 ctx.watch.report(
-                    f"Finding references: {number:,} of {len(made.corpus):,} documents",
-                    number / len(made.corpus),
+                    f"Finding references: {number:,} of {len(state.corpus):,} documents",
+                    number / len(state.corpus),
                 )
             end = reference_list_start(document.text)
-            listed = references(document.text[end:], titles)
-            n_without += not listed
+            own_entries = references(document.text[end:], titles)
+            n_without += not own_entries
             position = 0
             for row in rows.get(document.id, ()):
-                text = made.chunks.text("text", row)
+                text = state.chunks.text("text", row)
                 position = max(document.text.find(text, position), position)
                 if position < end:
-                    texts[row], entries[row] = text[: end - position], listed
+                    texts[row], entries[row] = text[: end - position], own_entries
         weights: dict[tuple[int, str, int], float] = {}
-        for row, targets in self._cited(texts, entries, titles, ctx):
+        for row, targets in self._find_citations(texts, entries, titles, ctx):
             for target in targets:
                 for cited_row in (
-                    rows.get(target, ()) if target != made.chunks.text("document", row) else ()
+                    rows.get(target, ()) if target != state.chunks.text("document", row) else ()
                 ):
                     weights[row, CITES, cited_row] = weights.get((row, CITES, cited_row), 0.0) + 1.0
         ctx.report.counts["documents without references to others"] = n_without
@@ -251,7 +251,7 @@ class CitedDocuments(CorpusGraph):
             )
         return dict(sorted(weights.items()))
 
-    def _cited(
+    def _find_citations(
         self,
         texts: Mapping[int, str],
         entries: Mapping[int, list[Reference]],
@@ -279,7 +279,7 @@ class CitedDocuments(CorpusGraph):
 
 
 def model_cites(
-    chat: Chat, text: str, listed: Sequence[Reference], titles: Titles, ctx: BuildContext
+    chat: Chat, text: str, entries: Sequence[Reference], titles: Titles, ctx: BuildContext
 ) -> list[str]:
     """Return the documents that a language model finds cited in a text.
 
@@ -287,7 +287,7 @@ def model_cites(
     ----------
     chat : the language model.
     text : text of a chunk.
-    listed : entries of the document's reference list.
+    entries : entries of the document's reference list.
     titles : titles of the corpus.
     ctx : the report and the settings of the build.
 
@@ -318,8 +318,8 @@ def model_cites(
             else ("", "", "")
         )
         by_title = [document for _, _, document in titles.found(title)]
-        surname = CAPITALISED_WORD.findall(name)
-        documents += by_title or (documents_by_author(surname[-1], year, listed) if surname else [])
+        words = CAPITALISED_WORD.findall(name)
+        documents += by_title or (documents_by_author(words[-1], year, entries) if words else [])
     return documents
 
 
@@ -349,9 +349,9 @@ class NearestDocuments(CorpusGraph):
     def models(self) -> tuple[str, ...]:
         return (self.encoder,)
 
-    def edges(self, made: BuildState, ctx: BuildContext) -> EdgeWeights:
-        assert made.chunks is not None
-        labels, doing = _labels(made.chunks), "Encoding documents"
+    def edges(self, state: BuildState, ctx: BuildContext) -> EdgeWeights:
+        assert state.chunks is not None
+        labels, doing = _labels(state.chunks), "Encoding documents"
         parts = []
         for first in range(0, len(labels), ENCODE_STEP_DOCUMENTS):
             ctx.watch.check()
@@ -392,11 +392,11 @@ class SharedTerms(CorpusGraph):
         2, "Shared terms", "Fewest terms that two linked documents share.", low=1, high=1000
     )
 
-    def edges(self, made: BuildState, ctx: BuildContext) -> EdgeWeights:
-        assert made.chunks is not None
+    def edges(self, state: BuildState, ctx: BuildContext) -> EdgeWeights:
+        assert state.chunks is not None
         ctx.watch.report("Looking for shared terms")
         pairs = shared_rows(
-            rare_terms(_labels(made.chunks), self.common), self.keep, self.min_shared, ctx.watch
+            rare_terms(_labels(state.chunks), self.common), self.keep, self.min_shared, ctx.watch
         )
         return {(a, SHARES_TERMS, b): weight for (a, b), weight in pairs.items()}
 
@@ -412,5 +412,5 @@ def _labels(chunks: Table) -> list[str]:
 
     It has the form of `core.graph.texts.chunk_label`.
     """
-    both = zip(chunks.texts("title"), chunks.texts("text"))
-    return ["\n".join(dict.fromkeys(filter(None, pair))) for pair in both]
+    pairs = zip(chunks.texts("title"), chunks.texts("text"))
+    return ["\n".join(dict.fromkeys(filter(None, pair))) for pair in pairs]

@@ -91,13 +91,14 @@ class Merge(BuildOperator):
             return "Descriptions that are too long are summarised as well, one call each"
         return ""
 
-    def apply(self, made: BuildState, ctx: BuildContext) -> BuildState:
-        assert made.chunks is not None and made.facts is not None  # a line without these is refused
+    def apply(self, state: BuildState, ctx: BuildContext) -> BuildState:
+        # A line without these is refused.
+        assert state.chunks is not None and state.facts is not None
         fresh = partial(Merged, self.by == "name", self.reading, self.descriptions, self.keywords)
-        merged = collect_all(made.facts, fresh, "Merging", ctx)
+        merged = collect_all(state.facts, fresh, "Merging", ctx)
         shorten = description_shortener(self.longest, self.model if self.summarise else "", ctx)
-        return made.replace(
-            graph=merged.graph(made.corpus.name, made.chunks, self.longest, shorten)
+        return state.replace(
+            graph=merged.graph(state.corpus.name, state.chunks, self.longest, shorten)
         )
 
 
@@ -124,12 +125,12 @@ class Merged:
             descriptions,
             keywords,
         )
-        self._empty()
+        self._reset()
 
-    def _empty(self) -> None:
+    def _reset(self) -> None:
         # folded names; spellings, types and labels; descriptions
         self.keys, self.names, self.said = (TextIds(), TextIds(), TextIds())
-        self._folded: list[str] = []
+        self._folded_names: list[str] = []
         # node, its spelling or type, count
         self.spelled, self.typed, self.described = (
             NumberColumns("iii"),
@@ -140,24 +141,24 @@ class Merged:
         # both ends by name, label, spelling, weight, chunk, description, keywords
         self.edges = NumberColumns("iiiidiii")
 
-    def include(self, later: Merged, rows: np.ndarray | None = None) -> None:
+    def include(self, other: Merged, rows: np.ndarray | None = None) -> None:
         """Add the collection of the chunks that follow.
 
         Parameters
         ----------
-        later : a collection with the same settings, over the chunks that follow.
+        other : a collection with the same settings, over the chunks that follow.
         rows : int64 [chunks of later], their rows here, if they were numbered from 0 there. None if
             the rows are already those here.
         """
-        keys = self.keys.include(later.keys)
-        names = self.names.include(later.names)
-        said = self.said.include(later.said)
-        self._folded += list(self.keys)[len(self._folded) :]
-        self.spelled.include(later.spelled, keys, names, None)
-        self.typed.include(later.typed, keys, names, None)
-        self.described.include(later.described, keys, said)
-        self.where.include(later.where, keys, rows)
-        self.edges.include(later.edges, keys, keys, names, names, None, rows, said, said)
+        keys = self.keys.include(other.keys)
+        names = self.names.include(other.names)
+        said = self.said.include(other.said)
+        self._folded_names += list(self.keys)[len(self._folded_names) :]
+        self.spelled.include(other.spelled, keys, names, None)
+        self.typed.include(other.typed, keys, names, None)
+        self.described.include(other.described, keys, said)
+        self.where.include(other.where, keys, rows)
+        self.edges.include(other.edges, keys, keys, names, names, None, rows, said, said)
 
     def add(self, row: int, facts: Facts) -> None:
         """Add the facts of the chunk in a row.
@@ -169,11 +170,11 @@ class Merged:
         row : row of the chunk; calls come in ascending order of rows.
         facts : its facts.
         """
-        node_of_name, mentioned = dict[str, int](), set[int]()
+        node_of_name, seen_nodes = dict[str, int](), set[int]()
         for entity in facts.entities:
             node = self._node(entity.name, node_of_name)
             if node >= 0:
-                self._mention(node, entity.name, entity.times, row, mentioned)
+                self._mention(node, entity.name, entity.times, row, seen_nodes)
                 if entity.type:
                     self.typed.add(node, self.names.of(entity.type), entity.times)
                 if self.descriptions and entity.description:
@@ -184,8 +185,8 @@ class Merged:
             if head < 0 or tail < 0 or head == tail:
                 continue
             for end, name in ((head, relation.head), (tail, relation.tail)):
-                if end not in mentioned:
-                    self._mention(end, name, 1, row, mentioned)
+                if end not in seen_nodes:
+                    self._mention(end, name, 1, row, seen_nodes)
             self._edge(head, tail, row, relation)
 
     def graph(self, name: str, chunks: Table, longest: int, shorten: DescriptionShortener) -> Graph:
@@ -202,24 +203,24 @@ class Merged:
         -------
         A graph with tables of nodes, edges and chunks.
         """
-        parts = self._put_together(longest, shorten)
-        self._empty()
+        parts = self._assemble(longest, shorten)
+        self._reset()
         return graph_of_parts(name, *parts, chunks)
 
-    def _put_together(
+    def _assemble(
         self, longest: int, shorten: DescriptionShortener
     ) -> tuple[list[str], list[str], TripleArrays, tuple[Table, Table]]:
         """Return the names of nodes and of relations, the triples, and the tables of both."""
         words, alphabet = list(self.names), self.names.alphabet()
         # A name that was read need not belong to a node.
         named_keys, spelling = most_frequent(self.spelled.arrays(), alphabet)
-        names, places = in_name_order([words[one] for one in spelling.tolist()])
+        names, positions = in_name_order([words[one] for one in spelling.tolist()])
         n, node_of_key = len(names), np.full(len(self.keys), -1, np.int64)
-        node_of_key[named_keys] = places
+        node_of_key[named_keys] = positions
         edge, triples, relation_names = self._triples(words, alphabet, node_of_key)
         kind = np.full(n, -1, np.int64)
-        typed, types = most_frequent(self.typed.arrays(), alphabet)
-        kind[node_of_key[typed]] = types
+        typed_keys, types = most_frequent(self.typed.arrays(), alphabet)
+        kind[node_of_key[typed_keys]] = types
         texts = Descriptions(list(self.said), longest, shorten)
         node, node_text = self.described.arrays()
         *_, weight, row, description, keywords = self.edges.arrays()
@@ -246,7 +247,7 @@ class Merged:
         return names, relation_names, triples, (nodes, edges)
 
     def _triples(
-        self, words: list[str], alphabet: np.ndarray, place: np.ndarray
+        self, words: list[str], alphabet: np.ndarray, node_of_key: np.ndarray
     ) -> tuple[np.ndarray, TripleArrays, list[str]]:
         """Return the number of the triple of each edge mention, the triples, and relation names.
 
@@ -254,13 +255,13 @@ class Merged:
         """
         a, b, label, spelling, weight, *_ = self.edges.arrays()
         edge, (first, second, _) = group_rows(a, b, label)
-        relation_names, relation, forward = _spelt(
+        relation_names, relation, forward = _relations(
             most_frequent((edge, spelling, weight), alphabet)[1], words
         )
         triples = (
-            place[np.where(forward, first, second)],
+            node_of_key[np.where(forward, first, second)],
             relation,
-            place[np.where(forward, second, first)],
+            node_of_key[np.where(forward, second, first)],
         )
         order = np.lexsort((triples[2], triples[1], triples[0]))
         rank = np.empty(len(order), np.int64)
@@ -271,28 +272,28 @@ class Merged:
             relation_names,
         )
 
-    def _node(self, name: str, known: dict[str, int]) -> int:
+    def _node(self, name: str, node_of_name: dict[str, int]) -> int:
         """Return the node of a name, -1 for an empty name.
 
-        `known` holds the nodes of this chunk.
+        `node_of_name` holds the nodes of this chunk.
         """
-        node = known.get(name)
+        node = node_of_name.get(name)
         if node is None:
             key = fold_name(name, self.reading)
-            node = known[name] = self.keys.of(key) if key else -1
-            if node == len(self._folded):
-                self._folded.append(key)
+            node = node_of_name[name] = self.keys.of(key) if key else -1
+            if node == len(self._folded_names):
+                self._folded_names.append(key)
         return node
 
-    def _mention(self, node: int, name: str, times: int, row: int, seen: set[int]) -> None:
+    def _mention(self, node: int, name: str, times: int, row: int, seen_nodes: set[int]) -> None:
         self.spelled.add(node, self.names.of(" ".join(name.split())), times)
-        if node not in seen:
-            seen.add(node)
+        if node not in seen_nodes:
+            seen_nodes.add(node)
             self.where.add(node, row)
 
     def _edge(self, head: int, tail: int, row: int, relation: ChunkRelation) -> None:
         label = " ".join(relation.name.split()) if self.by_name else ""
-        forward = self._folded[head] < self._folded[tail]
+        forward = self._folded_names[head] < self._folded_names[tail]
         spelling = self.names.of(f"{label}\n{'>' if forward else '<'}")
         ends = (head, tail) if forward else (tail, head)
         description = (
@@ -310,7 +311,7 @@ class Merged:
         )
 
 
-def _spelt(spelling: np.ndarray, words: list[str]) -> tuple[list[str], np.ndarray, np.ndarray]:
+def _relations(spelling: np.ndarray, words: list[str]) -> tuple[list[str], np.ndarray, np.ndarray]:
     """Return the sorted names of relations, and the relation and direction of each edge.
 
     Both are taken from the spelling of the edge.
@@ -318,8 +319,8 @@ def _spelt(spelling: np.ndarray, words: list[str]) -> tuple[list[str], np.ndarra
     different, index = np.unique(spelling, return_inverse=True)
     spelt, relations = [words[one].rpartition("\n") for one in different.tolist()], TextIds()
     numbers = np.array([relations.of(label or UNNAMED_RELATION) for label, _, _ in spelt], np.int64)
-    names, places = in_name_order(list(relations))
-    return names, places[numbers][index], np.array([way == ">" for _, _, way in spelt], bool)[index]
+    names, rank = in_name_order(list(relations))
+    return names, rank[numbers][index], np.array([mark == ">" for _, _, mark in spelt], bool)[index]
 
 
 def _blocks(rows: IdLists) -> Iterator[tuple[int, IdLists]]:
@@ -347,21 +348,21 @@ class Descriptions:
         self.longest, self.shorten = longest, shorten
         self._sizes = np.array([*map(estimate_text_tokens, self.plain)], np.int64)
 
-    def of(self, rows: IdLists, called: Callable[[int], str]) -> Any:
+    def of(self, rows: IdLists, name_of: Callable[[int], str]) -> Any:
         """Return the description of each item, as an Arrow column.
 
         Parameters
         ----------
         rows : the numbers of the texts of each item.
-        called : the name of an item, for shortening its description.
+        name_of : the name of an item, for shortening its description.
 
         Returns
         -------
         A column of texts, one for each item.
         """
-        return texts_of(self._described(first, part, called) for first, part in _blocks(rows))
+        return texts_of(self._describe_block(first, part, name_of) for first, part in _blocks(rows))
 
-    def _described(self, first: int, rows: IdLists, called: Callable[[int], str]) -> Any:
+    def _describe_block(self, first: int, rows: IdLists, name_of: Callable[[int], str]) -> Any:
         import pyarrow as pa
 
         descriptions = join_texts(rows, self.plain, " ")
@@ -374,7 +375,7 @@ class Descriptions:
         texts = descriptions.to_pylist()
         shorter = self.shorten(
             [
-                (called(first + one), [self.plain[text] for text in rows[one].tolist()])
+                (name_of(first + one), [self.plain[text] for text in rows[one].tolist()])
                 for one in long
             ]
         )
@@ -396,11 +397,11 @@ def _keywords(rows: IdLists, texts: list[str]) -> Any:
             for one in used.tolist()
         ]
     )
-    spelled, rows = list(words), IdLists(rows.indptr, index)
+    terms, rows = list(words), IdLists(rows.indptr, index)
 
     def column(part: IdLists) -> Any:
         edge = np.repeat(np.repeat(np.arange(len(part)), part.counts), of_text.counts[part.ids])
-        return join_texts(distinct_values(edge, of_text.joined(part.ids), len(part)), spelled, ", ")
+        return join_texts(distinct_values(edge, of_text.joined(part.ids), len(part)), terms, ", ")
 
     return texts_of(column(part) for _, part in _blocks(rows))
 
@@ -430,11 +431,11 @@ def description_shortener(longest: int, model: str, ctx: BuildContext) -> Descri
         ctx.report.note(f"{CUT_DESCRIPTION_NOTE.format(longest)}.".capitalize())
         return fitting(what[1], longest)
 
-    def all_of(many: Sequence[tuple[str, list[str]]]) -> list[str]:
+    def all_of(items: Sequence[tuple[str, list[str]]]) -> list[str]:
         if not model:
-            return [one(what) for what in many]
-        texts = dict(map_in_parallel(one, many, model, ctx))
-        return [texts[number] for number in range(len(many))]
+            return [one(what) for what in items]
+        texts = dict(map_in_parallel(one, items, model, ctx))
+        return [texts[number] for number in range(len(items))]
 
     return all_of
 
@@ -457,11 +458,11 @@ def fitting(texts: Iterable[str], longest: int) -> str:
     >>> fitting(["One two.", "Three four.", "Five."], 7)
     'One two. Three four.'
     """
-    taken: list[str] = []
+    result: list[str] = []
     room = longest
     for text in texts:
         room -= estimate_text_tokens(text)
         if room < 0:
             break
-        taken.append(text)
-    return " ".join(taken) or shorten(next(iter(texts), ""), int(longest * 3.5))
+        result.append(text)
+    return " ".join(result) or shorten(next(iter(texts), ""), int(longest * 3.5))

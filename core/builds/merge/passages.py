@@ -53,12 +53,13 @@ class PassageGraph(BuildOperator):
         choices=NAME_READINGS,
     )
 
-    def apply(self, made: BuildState, ctx: BuildContext) -> BuildState:
-        assert made.chunks is not None and made.facts is not None  # a line without these is refused
-        named = collect_all(made.facts, partial(Mentions, self.reading), "Gathering names", ctx)
-        ids, node_of_row = in_name_order(made.chunks.texts("id"))
-        sharing = SharedEntityIndex.of(*self._joining(named, ctx), node_of_row, self.min_shared)
-        del named
+    def apply(self, state: BuildState, ctx: BuildContext) -> BuildState:
+        # A line without these is refused.
+        assert state.chunks is not None and state.facts is not None
+        mentions = collect_all(state.facts, partial(Mentions, self.reading), "Gathering names", ctx)
+        ids, node_of_row = in_name_order(state.chunks.texts("id"))
+        sharing = SharedEntityIndex.of(*self._entities(mentions, ctx), node_of_row, self.min_shared)
+        del mentions
         numbers = list[tuple[np.ndarray, ...]]()
 
         def descriptions() -> Iterator[Any]:
@@ -68,34 +69,34 @@ class PassageGraph(BuildOperator):
                 numbers.append((pairs.heads, pairs.tails, pairs.shared))
                 yield join_texts(pairs.names.head(MAX_SHOWN_ENTITIES), sharing.names, ", ")
 
-        described = texts_of(descriptions())
+        edge_texts = texts_of(descriptions())
         heads, tails, shared = (
             (np.concatenate(parts) for parts in zip(*numbers))
             if numbers
             else [np.empty(0, np.int32)] * 3
         )
-        row_of, n = np.argsort(node_of_row), len(ids)
-        ends = np.column_stack([row_of[heads], row_of[tails]])
+        row_of_node, n = np.argsort(node_of_row), len(ids)
+        end_rows = np.column_stack([row_of_node[heads], row_of_node[tails]])
         nodes = Table.of(
             type=["chunk"] * n,
             description=[""] * n,
             level=np.zeros(n, np.int32),
-            chunks=IdLists(np.arange(n + 1), row_of.astype(np.int64)),
+            chunks=IdLists(np.arange(n + 1), row_of_node.astype(np.int64)),
         )
         edges = Table.of(
-            description=described,
+            description=edge_texts,
             weight=shared.astype(np.float32),
-            chunks=IdLists(2 * np.arange(len(ends) + 1), ends.astype(np.int64).ravel()),
+            chunks=IdLists(2 * np.arange(len(end_rows) + 1), end_rows.astype(np.int64).ravel()),
         )
         triples = heads, np.zeros(len(heads), np.int32), tails
-        return made.replace(
+        return state.replace(
             graph=graph_of_parts(
-                made.corpus.name,
+                state.corpus.name,
                 ids,
                 [SHARES_ENTITY] if len(heads) else [],
                 triples,
                 (nodes, edges),
-                made.chunks,
+                state.chunks,
             )
         )
 
@@ -105,27 +106,27 @@ class PassageGraph(BuildOperator):
             f"{'entity' if self.min_shared == 1 else 'entities'}"
         )
 
-    def _joining(self, named: Mentions, ctx: BuildContext) -> tuple[list[str], IdLists]:
+    def _entities(self, mentions: Mentions, ctx: BuildContext) -> tuple[list[str], IdLists]:
         """Return the names of the entities that may link chunks, and the chunks of each.
 
         They are sorted by folded name. Entities in too many chunks are reported.
         """
-        words = list(named.names)
-        spelled = most_frequent(named.spelled.arrays(), named.names.alphabet())[1]
-        key, row = named.where.arrays()
-        rows = distinct_rows(key, row, len(named.keys))
-        shown_names = [words[spelling] for spelling in spelled.tolist()]
+        words = list(mentions.names)
+        spellings = most_frequent(mentions.spelled.arrays(), mentions.names.alphabet())[1]
+        key, row = mentions.where.arrays()
+        rows = distinct_rows(key, row, len(mentions.keys))
+        shown_names = [words[spelling] for spelling in spellings.tolist()]
         everywhere = np.flatnonzero(rows.counts > self.common).tolist()
         if everywhere:
-            listed = sorted(everywhere, key=lambda key: (-rows.counts[key], shown_names[key]))[
+            shown_keys = sorted(everywhere, key=lambda key: (-rows.counts[key], shown_names[key]))[
                 :MAX_SHOWN_ENTITIES
             ]
-            names = ", ".join(shown_names[key] for key in listed)
+            names = ", ".join(shown_names[key] for key in shown_keys)
             ctx.report.note(
                 f"{len(everywhere):,} entities are in more than {self.common} chunks and join "
                 f"none: {names}."
             )
-        order = np.argsort(named.keys.alphabet())
+        order = np.argsort(mentions.keys.alphabet())
         order = order[(rows.counts[order] > 1) & (rows.counts[order] <= self.common)]
         return [shown_names[key] for key in order.tolist()], rows.taken(order)
 
@@ -153,18 +154,18 @@ class Mentions:
                 self.spelled.add(key, self.names.of(entity.name), entity.times)
                 self.where.add(key, row)
 
-    def include(self, later: Mentions, rows: np.ndarray | None = None) -> None:
+    def include(self, other: Mentions, rows: np.ndarray | None = None) -> None:
         """Add the collection of the chunks that follow.
 
         Parameters
         ----------
-        later : a collection with the same settings, over the chunks that follow.
+        other : a collection with the same settings, over the chunks that follow.
         rows : int64 [chunks of later], their rows here, if they were numbered from 0 there. None if
             the rows are already those here.
         """
-        keys, names = self.keys.include(later.keys), self.names.include(later.names)
-        self.spelled.include(later.spelled, keys, names, None)
-        self.where.include(later.where, keys, rows)
+        keys, names = self.keys.include(other.keys), self.names.include(other.names)
+        self.spelled.include(other.spelled, keys, names, None)
+        self.where.include(other.where, keys, rows)
 
 
 class ChunkPairs(NamedTuple):
@@ -220,28 +221,28 @@ class SharedEntityIndex:
         A pair leads from the earlier row to the later one. Pairs ascend by their nodes. About
         `COMPARE_BATCH_ROWS` rows are compared in one batch.
         """
-        row_of = np.argsort(self.node_of)
+        row_of_node = np.argsort(self.node_of)
         comparisons = np.concatenate([[0], np.cumsum(self.rows.counts[self.entities.ids])])
         # number of rows compared for the nodes up to each
-        compared_so_far = np.cumsum(np.diff(comparisons[self.entities.indptr])[row_of])
+        compared_rows = np.cumsum(np.diff(comparisons[self.entities.indptr])[row_of_node])
         first = 0
-        while first < len(row_of):
-            before = compared_so_far[first - 1] if first else 0
+        while first < len(row_of_node):
+            before = compared_rows[first - 1] if first else 0
             end = max(
                 first + 1,
-                int(np.searchsorted(compared_so_far, before + COMPARE_BATCH_ROWS, side="right")),
+                int(np.searchsorted(compared_rows, before + COMPARE_BATCH_ROWS, side="right")),
             )
-            yield end, self._of(row_of[first:end])
+            yield end, self._pairs_of(row_of_node[first:end])
             first = end
 
-    def _of(self, heads: np.ndarray) -> ChunkPairs:
+    def _pairs_of(self, heads: np.ndarray) -> ChunkPairs:
         """Return the pairs of some rows, given in the order of their nodes, with later rows."""
         entity = self.entities.joined(heads)
         row = np.repeat(heads, self.entities.counts[heads])
         other_row, counts = self.rows.joined(entity), self.rows.counts[entity]
         row, entity = np.repeat(row, counts), np.repeat(entity, counts)
-        later = other_row > row
-        head, tail, entity = self.node_of[row[later]], self.node_of[other_row[later]], entity[later]
+        upper = other_row > row
+        head, tail, entity = self.node_of[row[upper]], self.node_of[other_row[upper]], entity[upper]
         order = np.lexsort((entity, tail, head))
         head, tail, entity = head[order], tail[order], entity[order]
         new = np.ones(len(head), bool)

@@ -154,7 +154,7 @@ def recall_sentence(recall: float, keep: int) -> str:
 def nearest_rows(
     vectors: np.ndarray,
     keep: int,
-    least: float,
+    min_cosine: float,
     watch: Watch = NO_WATCH,
     note: Callable[[str], None] = lambda sentence: None,
 ) -> dict[tuple[int, int], float]:
@@ -168,7 +168,7 @@ def nearest_rows(
         approximately by
         `NeighbourIndex`.
     keep : number of nearest rows.
-    least : least cosine of a pair.
+    min_cosine : least cosine of a pair.
     watch : receives the progress and may raise Cancelled.
     note : called with a sentence on an approximate search.
 
@@ -196,7 +196,7 @@ def nearest_rows(
                     {
                         (min(row, one), max(row, one)): float(value)
                         for one, value in zip(ids.tolist(), values)
-                        if value >= least
+                        if value >= min_cosine
                     }
                 )
         return dict(sorted(pairs.items()))
@@ -209,7 +209,7 @@ def nearest_rows(
         )
         for offset, row in enumerate(cosines):
             row[first + offset] = -np.inf
-            _join(pairs, first + offset, np.flatnonzero(row >= least), row, keep)
+            _join(pairs, first + offset, np.flatnonzero(row >= min_cosine), row, keep)
     return dict(sorted(pairs.items()))
 
 
@@ -238,8 +238,8 @@ def rare_terms(texts: Sequence[str], common: int) -> Any:
         for word in bag:
             counts[word] = counts.get(word, 0) + 1
     terms = {
-        word: place
-        for place, word in enumerate(
+        word: column
+        for column, word in enumerate(
             sorted(word for word, count in counts.items() if 2 <= count <= common)
         )
     }
@@ -257,7 +257,7 @@ def rare_terms(texts: Sequence[str], common: int) -> Any:
 
 
 def shared_rows(
-    weights: Any, keep: int, least: int, watch: Watch = NO_WATCH
+    weights: Any, keep: int, min_terms: int, watch: Watch = NO_WATCH
 ) -> dict[tuple[int, int], float]:
     """Return the summed weights of the terms that pairs of rows share.
 
@@ -267,7 +267,7 @@ def shared_rows(
     ----------
     weights : the result of `rare_terms`.
     keep : number of such rows.
-    least : fewest terms that a pair shares.
+    min_terms : fewest terms that a pair shares.
     watch : checked between blocks of rows; may raise Cancelled.
 
     Returns
@@ -282,13 +282,13 @@ def shared_rows(
         sums, counts = (
             part[first : first + ROW_SEARCH.block_rows] @ binary.T for part in (weights, binary)
         )
-        for row, near, scores in _rows(first, sums, counts, least):
-            _join(pairs, row, near, scores, keep)
+        for row, others, scores in _rows(first, sums, counts, min_terms):
+            _join(pairs, row, others, scores, keep)
     return dict(sorted(pairs.items()))
 
 
 def _rows(
-    first: int, sums: Any, counts: Any, least: int
+    first: int, sums: Any, counts: Any, min_terms: int
 ) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
     """Yield each row of a block, the rows that share enough with it, and all shared weights."""
     for offset in range(sums.shape[0]):
@@ -296,14 +296,14 @@ def _rows(
         n_shared[first + offset] = 0
         yield (
             first + offset,
-            np.flatnonzero(n_shared >= least),
+            np.flatnonzero(n_shared >= min_terms),
             np.round(shared, ROW_SEARCH.cosine_decimals),
         )
 
 
 def _join(
-    found: dict[tuple[int, int], float], row: int, near: np.ndarray, scores: np.ndarray, keep: int
+    pairs: dict[tuple[int, int], float], row: int, others: np.ndarray, scores: np.ndarray, keep: int
 ) -> None:
-    ids, values = top_k(near, scores[near], keep)
+    ids, values = top_k(others, scores[others], keep)
     for other, score in zip(ids.tolist(), values.tolist()):
-        found[min(row, other), max(row, other)] = score
+        pairs[min(row, other), max(row, other)] = score

@@ -44,9 +44,11 @@ class SimilarityEdges(BuildOperator):
     def models(self) -> tuple[str, ...]:
         return (self.encoder,)
 
-    def apply(self, made: BuildState, ctx: BuildContext) -> BuildState:
-        assert made.graph is not None  # a line without a graph is refused
-        return made if made.graph.n_nodes < 2 else made.replace(graph=self.joined(made.graph, ctx))
+    def apply(self, state: BuildState, ctx: BuildContext) -> BuildState:
+        assert state.graph is not None  # a line without a graph is refused
+        return (
+            state if state.graph.n_nodes < 2 else state.replace(graph=self.joined(state.graph, ctx))
+        )
 
     def joined(self, graph: Graph, ctx: BuildContext) -> Graph:
         """Return the graph with the edges of this operator added.
@@ -175,7 +177,7 @@ def unjoined(graph: Graph, pairs: Sequence[tuple[int, int]]) -> list[tuple[int, 
     key = lambda a, b: a.astype(np.int64) * graph.n_nodes + b
     a, b = np.array(pairs, np.int64).reshape(-1, 2).T
     is_linked = np.isin(key(a, b), key(np.minimum(heads, tails), np.maximum(heads, tails)))
-    return [pair for pair, joined in zip(pairs, is_linked.tolist()) if not joined]
+    return [pair for pair, linked in zip(pairs, is_linked.tolist()) if not linked]
 
 
 def mention_order(graph: Graph) -> np.ndarray:
@@ -208,27 +210,27 @@ def nearest_entities(
     A row, its nearest others, and their cosines, nearest first.
     """
     if len(vectors) > ROW_SEARCH.max_exact_rows:
-        yield from _linked(vectors, top, ctx)
+        yield from _nearest_by_index(vectors, top, ctx)
         return
-    nodes, most, vectors = np.arange(len(vectors)), min(top, len(vectors) - 1), vectors[:]
+    nodes, limit, vectors = np.arange(len(vectors)), min(top, len(vectors) - 1), vectors[:]
     for first in range(0, len(vectors), COMPARE_BATCH_ENTITIES):
         ctx.watch.check()
         ctx.watch.report("Comparing entities", first / len(vectors))
         scores = np.round(vectors[first : first + COMPARE_BATCH_ENTITIES] @ vectors.T, 6)
         for row, cosines in enumerate(scores, first):
             cosines[row] = -2.0  # not with itself
-            yield row, *top_k(nodes, cosines, most)
+            yield row, *top_k(nodes, cosines, limit)
 
 
-def _linked(
+def _nearest_by_index(
     vectors: np.ndarray | UnitRows, top: int, ctx: BuildContext
 ) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-    linked = NeighbourIndex.of(vectors, ctx.watch.part(0.0, 0.5, "Comparing entities"))
-    ctx.report.note(recall_sentence(linked.recall(top), top))
+    index = NeighbourIndex.of(vectors, ctx.watch.part(0.0, 0.5, "Comparing entities"))
+    ctx.report.note(recall_sentence(index.recall(top), top))
     for first in range(0, len(vectors), ROW_SEARCH.block_rows):
         ctx.watch.check()
         ctx.watch.report("Comparing entities", (1 + first / len(vectors)) / 2)
-        yield from linked.nearest(
+        yield from index.nearest(
             np.arange(first, min(first + ROW_SEARCH.block_rows, len(vectors))), top
         )
 
@@ -265,8 +267,8 @@ def add_edges(
         for part in range(3)
     ]
     triples = [
-        np.concatenate([known, fresh]).astype(np.int32)
-        for known, fresh in zip((heads, former, tails), added)
+        np.concatenate([old, fresh]).astype(np.int32)
+        for old, fresh in zip((heads, former, tails), added)
     ]
     order = np.lexsort((triples[2], triples[1], triples[0]))
     ordered_triples = (triples[0][order], triples[1][order], triples[2][order])
@@ -287,7 +289,7 @@ def add_edges(
     edge_table = (
         table.followed_by(fresh)
         .taken(order)
-        .with_columns(chunks=_inserted(rows, order, ordered_triples, chunks))
+        .with_columns(chunks=_insert_chunks(rows, order, ordered_triples, chunks))
     )
     names = graph.names(range(graph.n_nodes))
     return graph_of_parts(
@@ -301,7 +303,7 @@ def add_edges(
     )
 
 
-def _inserted(
+def _insert_chunks(
     rows: IdLists,
     order: np.ndarray,
     triples: Sequence[np.ndarray],
@@ -320,15 +322,15 @@ def _inserted(
     """
     ids, counts = bytearray(), np.zeros(len(order), np.int64)
     counts[order < len(rows)] = rows.counts
-    copied = 0  # number of old edges copied
+    n_copied = 0  # number of old edges copied
     for edge, n_old in zip(
         (new := np.flatnonzero(order >= len(rows))).tolist(), (new - np.arange(len(new))).tolist()
     ):
-        ids += rows.ids[rows.indptr[copied] : rows.indptr[n_old]].tobytes()
+        ids += rows.ids[rows.indptr[n_copied] : rows.indptr[n_old]].tobytes()
         edge_chunks = chunks(int(triples[0][edge]), int(triples[2][edge])).astype(np.int64)
         ids += edge_chunks.tobytes()
-        counts[edge], copied = len(edge_chunks), n_old
-    ids += rows.ids[rows.indptr[copied] :].tobytes()
+        counts[edge], n_copied = len(edge_chunks), n_old
+    ids += rows.ids[rows.indptr[n_copied] :].tobytes()
     return IdLists(
         np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), np.frombuffer(ids, np.int64)
     )

@@ -50,11 +50,11 @@ class CorpusName:
 
         It has no capital letter, or it is one common word without a type from the parser.
         """
-        shown = self.shown
+        name = self.shown
         if self.kind != PHRASE_TYPE:
             return False
-        return not any(c.isupper() for c in shown) or (
-            " " not in shown and commonness(shown.lower()) >= MIN_TERM_ZIPF
+        return not any(c.isupper() for c in name) or (
+            " " not in name and commonness(name.lower()) >= MIN_TERM_ZIPF
         )
 
     @property

@@ -57,7 +57,7 @@ class PartFinder:
 
     def joined(
         self,
-        named: Iterable[str],
+        keys: Iterable[str],
         terms: Set[str],
         aliases: Iterable[tuple[str, str, str]] = (),
         long: bool = False,
@@ -66,7 +66,7 @@ class PartFinder:
 
         Parameters
         ----------
-        named : keys of the names in the order of the text.
+        keys : keys of the names in the order of the text.
         terms : keys of common terms, which are never full names.
         aliases : pairs of names that the text gives as one, with their label.
         long : the document is long. Initials then fit by chance, so the text must explain an
@@ -78,8 +78,8 @@ class PartFinder:
         """
         self.several = {}
         full_of_part: dict[str, tuple[str, str]] = {}
-        full_names = self._full_names(named, terms, long)
-        for part, full, rule in self._called(aliases):
+        full_names = self._full_names(keys, terms, long)
+        for part, full, rule in self._aliases(aliases):
             if final_name(full, full_of_part) != part and not self.separates(part, full):
                 full_of_part[part] = full, rule
         for key in sorted(full_names.rank.keys() - full_of_part.keys()):
@@ -94,12 +94,12 @@ class PartFinder:
             for key, (full, rule) in full_of_part.items()
         }
 
-    def _full_names(self, named: Iterable[str], terms: Set[str], long: bool) -> FullNames:
+    def _full_names(self, keys: Iterable[str], terms: Set[str], long: bool) -> FullNames:
         """Return the names of a document that others may be parts or acronyms of.
 
         In a long document none has an acronym, as initials fit by chance there.
         """
-        rank = {key: at for at, key in enumerate(named)}
+        rank = {key: index for index, key in enumerate(keys)}
         by_word: dict[str, list[str]] = {}
         by_initials: dict[str, list[str]] = {}
         for key in sorted(rank):
@@ -131,7 +131,7 @@ class PartFinder:
         self.separated.add(names)
         return True
 
-    def _called(self, aliases: Iterable[tuple[str, str, str]]) -> Iterator[tuple[str, str, str]]:
+    def _aliases(self, aliases: Iterable[tuple[str, str, str]]) -> Iterator[tuple[str, str, str]]:
         """Yield names with another name in the text: the name, the full name and the rule.
 
         A name is left out if the text gives several full names equally often.
@@ -147,8 +147,8 @@ class PartFinder:
                     (head, tail) if rule == ACRONYM_RULE and len(head) < len(tail) else (tail, head)
                 )
                 fulls.setdefault(part, Counter())[full, rule] += 1
-        for part, counted in sorted(fulls.items()):
-            (first, times), *others = counted.most_common(2)
+        for part, counts in sorted(fulls.items()):
+            (first, times), *others = counts.most_common(2)
             if not others or times > others[0][1]:
                 yield part, *first
 
@@ -157,11 +157,11 @@ class PartFinder:
 
         Its first word is no role (“Mrs Cratchit”), its last is capitalised, and it has no digit.
         """
-        shown = self.known[key].shown
+        name = self.known[key].shown
         return (
             key.split()[0] not in PERSON_TITLES
-            and shown.split()[-1][0].isupper()
-            and not any(letter.isdigit() for letter in shown)
+            and name.split()[-1][0].isupper()
+            and not any(letter.isdigit() for letter in name)
         )
 
     def _alias(self, head: str, tail: str, said: str) -> str:
@@ -232,8 +232,8 @@ class PartFinder:
         is part of other full names is left out.
         """
         fulls: dict[str, Counter[str]] = {}
-        for joined in by_document.values():
-            for key, (full, _) in joined.items():
+        for joins in by_document.values():
+            for key, (full, _) in joins.items():
                 fulls.setdefault(key, Counter())[full] += 1
         holders = Counter(
             word
@@ -243,9 +243,9 @@ class PartFinder:
             if " " in key
         )
         result = {}
-        for key, counted in fulls.items():
-            full, times = counted.most_common(1)[0]
-            if len(counted) == 1 and (
+        for key, counts in fulls.items():
+            full, times = counts.most_common(1)[0]
+            if len(counts) == 1 and (
                 " " in key
                 or (times >= MIN_JOINING_DOCUMENTS and holders[key] <= (key in full.split()))
             ):
@@ -334,20 +334,20 @@ def _initials(words: Sequence[str]) -> set[str]:
     return {"".join(word[0] for word in some) for some in (words, large) if len(some) > 1}
 
 
-def final_name(key: str, found: dict[str, tuple[str, str]]) -> str:
+def final_name(key: str, full_names: dict[str, tuple[str, str]]) -> str:
     """Return the name that a name is finally joined with.
 
     Parameters
     ----------
     key : key of a name.
-    found : key and rule that each key is joined with.
+    full_names : key and rule that each key is joined with.
 
     Returns
     -------
     The last key of the chain, after at most four steps.
     """
     for _ in range(4):
-        if key not in found:
+        if key not in full_names:
             break
-        key = found[key][0]
+        key = full_names[key][0]
     return key

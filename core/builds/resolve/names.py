@@ -67,8 +67,8 @@ class ResolveNames(BuildOperator):
         "Also merge parts of names in documents without the full name.",
     )
 
-    def apply(self, made: BuildState, ctx: BuildContext) -> BuildState:
-        resolution = self.resolution(made, ctx)
+    def apply(self, state: BuildState, ctx: BuildContext) -> BuildState:
+        resolution = self.resolution(state, ctx)
         ctx.report.count(
             **{
                 "names joined": sum(map(len, resolution.where.values())),
@@ -76,35 +76,36 @@ class ResolveNames(BuildOperator):
             }
         )
         ctx.report.joined = resolution.merges()
-        assert made.facts is not None  # a line without facts is refused
-        return made.replace(facts=ResolvedFacts(made.facts, resolution))
+        assert state.facts is not None  # a line without facts is refused
+        return state.replace(facts=ResolvedFacts(state.facts, resolution))
 
-    def resolution(self, made: BuildState, ctx: BuildContext) -> Resolution:
+    def resolution(self, state: BuildState, ctx: BuildContext) -> Resolution:
         """Return the resolution of all names in all chunks.
 
         Parameters
         ----------
-        made : the state of the build, with chunks and facts.
+        state : the state of the build, with chunks and facts.
         ctx : the language, the report and the watch of the build.
 
         Returns
         -------
         The resolution.
         """
-        assert made.chunks is not None and made.facts is not None  # a line without these is refused
-        known_names = self._known(made.facts, ctx)
-        documents = made.chunks.texts("document")
-        titles = made.chunks.texts("title")
-        texts = made.chunks.texts("text")
+        # A line without these is refused.
+        assert state.chunks is not None and state.facts is not None
+        known_names = self._corpus_names(state.facts, ctx)
+        documents = state.chunks.texts("document")
+        titles = state.chunks.texts("title")
+        texts = state.chunks.texts("text")
         result = Resolution(known_names, documents)
         if is_english(ctx.language):
             result.terms = self._terms(known_names, texts, ctx)
         result.titles = {_key_of_title(title) for title in set(titles)}
-        refused = set(read_merges(made.corpus).refused)
+        refused = set(read_merges(state.corpus).refused)
         # A person who marked two names as different regards both as entities.
         result.terms -= {key_of_name(name, "") for names in refused for name in names}
         finder = PartFinder(known_names, refused)
-        rows = zip(documents, titles, texts, made.facts)
+        rows = zip(documents, titles, texts, state.facts)
         for number, (document, group) in enumerate(groupby(rows, key=lambda row: row[0])):
             if number % ROWS_PER_CHECK == 0:
                 ctx.watch.check()
@@ -131,25 +132,25 @@ class ResolveNames(BuildOperator):
     ) -> None:
         """Record the names that are joined within a document, given the rows of its chunks."""
         _, title, text, _ = rows[0]
-        named: dict[str, None] = {}
+        names: dict[str, None] = {}
         for *_, facts in rows:
-            named |= dict.fromkeys(key_of_name(one.name, one.type) for one in facts.entities)
+            names |= dict.fromkeys(key_of_name(one.name, one.type) for one in facts.entities)
         result.sizes[document] = len(rows)
         is_long = len(rows) > MAX_SHORT_DOCUMENT_CHUNKS
         aliases = _aliases(facts for *_, facts in rows)
-        joined = finder.joined(named, result.terms, aliases, is_long)
-        result.terms -= {full for full, rule in joined.values() if rule == ACRONYM_RULE}
+        joins = finder.joined(names, result.terms, aliases, is_long)
+        result.terms -= {full for full, rule in joins.values() if rule == ACRONYM_RULE}
         if self.titles:
             subject = FINAL_PARENTHESES.sub("", title)
-            joined = result.titled(document, subject, text, list(named), joined)
-        allowed = {key: one for key, one in joined.items() if not finder.separates(key, one[0])}
+            joins = result.titled(document, subject, text, list(names), joins)
+        allowed = {key: one for key, one in joins.items() if not finder.separates(key, one[0])}
         result.add(document, allowed)
         result.near += [(key, tuple(fulls), document) for key, fulls in finder.several.items()]
 
     def words(self) -> str:
         return f"names joined, terms from weight {self.least:g}"
 
-    def _known(self, facts: Sequence[Facts], ctx: BuildContext) -> dict[str, CorpusName]:
+    def _corpus_names(self, facts: Sequence[Facts], ctx: BuildContext) -> dict[str, CorpusName]:
         known_names: dict[str, CorpusName] = {}
         for row, chunk_facts in enumerate(facts):
             if row % ROWS_PER_CHECK == 0:

@@ -47,20 +47,20 @@ class Resolution:
     # those of them that would otherwise have been joined
     separated: Set[tuple[str, str]] = frozenset()
 
-    def add(self, document: str, joined: dict[str, tuple[str, str]]) -> None:
+    def add(self, document: str, joins: dict[str, tuple[str, str]]) -> None:
         """Record the names that a document joins.
 
         Parameters
         ----------
         document : id of the document.
-        joined : full name and rule by the key of a part.
+        joins : full name and rule by the key of a part.
         """
-        if joined:
-            every = {**self.by_document.get(document, {}), **joined}
+        if joins:
+            every = {**self.by_document.get(document, {}), **joins}
             self.by_document[document] = {
                 key: (final_name(full, every), rule) for key, (full, rule) in every.items()
             }
-        for key, (full, rule) in joined.items():
+        for key, (full, rule) in joins.items():
             self.where.setdefault((key, full, rule), {})[document] = None
 
     def titled(
@@ -68,42 +68,42 @@ class Resolution:
         document: str,
         title: str,
         text: str,
-        named: Sequence[str],
-        joined: dict[str, tuple[str, str]],
+        names: Sequence[str],
+        joins: dict[str, tuple[str, str]],
     ) -> dict[str, tuple[str, str]]:
         """Record the subject of a document, and join it with the name that its title is short for.
 
         Parameters
         ----------
         text : the first chunk of the document.
-        named : keys of the names of the document.
-        joined : full name and rule of each joined name.
+        names : keys of the names of the document.
+        joins : full name and rule of each joined name.
 
         Returns
         -------
-        `joined`, including the title.
+        `joins`, including the title.
         """
         key = key_of_name(title, "")
         if not self._may_be_subject(key, title):
-            return joined
-        full = key if key in named else self._titled(key, named)
+            return joins
+        full = key if key in names else self._name_for_title(key, names)
         if full is None:
             other_text = _text_without(key, text)
             if other_text is None:
-                return joined
+                return joins
             self.inside[document] = {
-                one for one in named if f" {one} " in f" {key} " and f" {one} " not in other_text
+                one for one in names if f" {one} " in f" {key} " and f" {one} " not in other_text
             }
             full = key
         if key not in self.known:
             kinds = self.known[full].kinds if full in self.known else {PHRASE_TYPE: 1}
             self.known[key] = CorpusName(Counter({title: 1}), Counter(kinds), 1)
-        topic = final_name(key, joined)
+        topic = final_name(key, joins)
         self.topics[document] = topic
         if full in (key, topic):
-            return joined
+            return joins
         retargeted = {
-            one: (topic if into == full else into, rule) for one, (into, rule) in joined.items()
+            one: (topic if into == full else into, rule) for one, (into, rule) in joins.items()
         }
         return {**retargeted, full: (topic, TITLE_RULE)}
 
@@ -113,17 +113,17 @@ class Resolution:
             return False
         return any(letter.isupper() for letter in title)
 
-    def _titled(self, key: str, named: Sequence[str]) -> str | None:
+    def _name_for_title(self, key: str, names: Sequence[str]) -> str | None:
         """Return the name in a document that its title is short for, or None.
 
         It begins and ends like the title, or it is the first person named and has the surname of
         the title.
         """
         words = key.split()
-        longer = [one for one in named if len(words) > 1 and is_part_of_name(words, one.split())]
+        longer = [one for one in names if len(words) > 1 and is_part_of_name(words, one.split())]
         if len(longer) == 1:
             return longer[0]
-        first = next((one for one in named if self.known[one].kind == PERSON_TYPE), None)
+        first = next((one for one in names if self.known[one].kind == PERSON_TYPE), None)
         if (
             first is None
             or first in self.titles
@@ -164,9 +164,9 @@ class Resolution:
         -------
         The key itself if it is joined with no other.
         """
-        joined = self.by_document.get(self.documents[row])
-        if joined and key in joined:
-            return joined[key][0]
+        joins = self.by_document.get(self.documents[row])
+        if joins and key in joins:
+            return joins[key][0]
         return self.elsewhere.get(key, key)
 
     def _key(self, name: str, kind: str | None) -> str | None:
@@ -203,30 +203,30 @@ class Resolution:
             entities[name] = ChunkEntity(
                 name, kind, merged.description if merged else entity.description, times
             )
-        joined: dict[tuple[str, str, str], ChunkRelation] = {}
+        edges: dict[tuple[str, str, str], ChunkRelation] = {}
         for relation in facts.relations:
             head, tail = (names.get(end, ("", None))[1] for end in (relation.head, relation.tail))
             if head is not None and tail is not None and head != tail:
                 label = APPEARS_WITH if relation.name == IN_BRACKETS else relation.name
-                key_of = (head, label, tail)
-                weight = relation.weight + (joined[key_of].weight if key_of in joined else 0.0)
-                joined[key_of] = ChunkRelation(
+                triple = (head, label, tail)
+                weight = relation.weight + (edges[triple].weight if triple in edges else 0.0)
+                edges[triple] = ChunkRelation(
                     head, tail, label, relation.description, relation.keywords, weight
                 )
-        self._about(row, entities, joined)
+        self._relate_subject(row, entities, edges)
         return Facts(
             tuple(entities.values()),
-            tuple(joined.values()),
+            tuple(edges.values()),
             facts.unreadable,
             facts.dropped,
             facts.notes,
         )
 
-    def _about(
+    def _relate_subject(
         self,
         row: int,
         entities: dict[str, ChunkEntity],
-        joined: dict[tuple[str, str, str], ChunkRelation],
+        edges: dict[tuple[str, str, str], ChunkRelation],
     ) -> None:
         """Relate the subject of a chunk's document to all names of the chunk.
 
@@ -247,23 +247,23 @@ class Resolution:
             ChunkEntity(name, kind, next(iter(entities.values())).description if entities else ""),
         )
         for key in [
-            key for key in joined if key[1] == APPEARS_WITH and name not in (key[0], key[2])
+            key for key in edges if key[1] == APPEARS_WITH and name not in (key[0], key[2])
         ]:
-            del joined[key]
-        pairs = {frozenset((head, tail)) for head, _, tail in joined}
+            del edges[key]
+        pairs = {frozenset((head, tail)) for head, _, tail in edges}
         for other, entity in entities.items():
             if other != name and frozenset((name, other)) not in pairs:
-                joined[name, APPEARS_WITH, other] = ChunkRelation(
+                edges[name, APPEARS_WITH, other] = ChunkRelation(
                     name, other, APPEARS_WITH, entity.description
                 )
 
     def merges(self) -> NameMerges:
         """Return the merges of names for the report."""
-        shown = lambda key: self.known[key].shown if key in self.known else key
+        name_of = lambda key: self.known[key].shown if key in self.known else key
         merges = [
             NameMerge(
-                shown(key),
-                shown(full),
+                name_of(key),
+                name_of(full),
                 rule,
                 len(documents),
                 tuple(documents)[:MAX_LISTED_DOCUMENTS],
@@ -275,8 +275,8 @@ class Resolution:
             near.setdefault((key, fulls), {})[document] = None
         near_merges = [
             NearMerge(
-                shown(key),
-                tuple(map(shown, fulls)),
+                name_of(key),
+                tuple(map(name_of, fulls)),
                 len(documents),
                 tuple(documents)[:MAX_LISTED_DOCUMENTS],
             )
@@ -307,11 +307,11 @@ class ResolvedFacts(Sequence[Facts]):
         return (self.resolution.resolved(row, one) for row, one in enumerate(self.facts))
 
     @overload
-    def __getitem__(self, place: int) -> Facts: ...
+    def __getitem__(self, index: int) -> Facts: ...
     @overload
-    def __getitem__(self, place: slice) -> Sequence[Facts]: ...
-    def __getitem__(self, place: int | slice) -> Facts | Sequence[Facts]:
-        rows = range(len(self))[place]
+    def __getitem__(self, index: slice) -> Sequence[Facts]: ...
+    def __getitem__(self, index: int | slice) -> Facts | Sequence[Facts]:
+        rows = range(len(self))[index]
         if isinstance(rows, int):
             return self.resolution.resolved(rows, self.facts[rows])
         return [self.resolution.resolved(row, self.facts[row]) for row in rows]

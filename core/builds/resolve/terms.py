@@ -43,8 +43,8 @@ def commonness(word: str) -> float:
     >>> commonness("thing"), commonness("melanoma"), commonness("boxers")
     (5.7, 3.3, 3.7)
     """
-    known = common_words()
-    return known.get(word) or known.get(word.removesuffix("s")) or RARE_ZIPF
+    words = common_words()
+    return words.get(word) or words.get(word.removesuffix("s")) or RARE_ZIPF
 
 
 def word_counts(texts: Iterable[str], watch: Watch = NO_WATCH) -> Counter[str]:

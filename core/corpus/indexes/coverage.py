@@ -78,35 +78,35 @@ def _note_changes(ids: tuple[str, ...], how: str) -> str:
     )
 
 
-def coverage_of_index(corpus: Corpus, taken: IndexSummary) -> IndexCoverage:
+def coverage_of_index(corpus: Corpus, index: IndexSummary) -> IndexCoverage:
     """Return how the present documents of a corpus match those of an opened index.
 
     Parameters
     ----------
     corpus : the corpus.
-    taken : what was taken from the index.
+    index : what was taken from the index.
 
     Returns
     -------
     Numbers of documents, and the ids of changed and removed ones.
     """
-    called = TOOLS[taken.tool].title
-    if taken.corpus == corpus.digest:
+    title = TOOLS[index.tool].title
+    if index.corpus == corpus.digest:
         return IndexCoverage(
-            called,
-            len(taken.documents),
-            len(corpus) - len(taken.documents) if taken.documents else 0,
+            title,
+            len(index.documents),
+            len(corpus) - len(index.documents) if index.documents else 0,
         )
     # An earlier version noted only the digest of the whole corpus.
-    if not taken.documents:
-        return IndexCoverage(called, 0, changed=("",))
-    key = (str(corpus.folder), corpus.digest, taken.tool, taken.corpus, *taken.documents.items())
+    if not index.documents:
+        return IndexCoverage(title, 0, changed=("",))
+    key = (str(corpus.folder), corpus.digest, index.tool, index.corpus, *index.documents.items())
     if key not in _coverages:
-        now = text_digests(corpus, taken.documents)
+        now = text_digests(corpus, index.documents)
         removed = tuple(id for id, text in now.items() if not text)
-        changed = tuple(id for id, text in now.items() if text and text != taken.documents[id])
+        changed = tuple(id for id, text in now.items() if text and text != index.documents[id])
         _coverages[key] = IndexCoverage(
-            called, len(now), len(corpus) - len(now) + len(removed), changed, removed
+            title, len(now), len(corpus) - len(now) + len(removed), changed, removed
         )
     return _coverages[key]
 

@@ -46,23 +46,23 @@ def read_index(files: Mapping[str, FileSource]) -> IndexContent:
     index.chunks, index.documents = _chunks(
         read_pickle(read_bytes(files[CHUNKS_FILE]), CHUNKS_FILE)
     )
-    names, about, edges, encoded = _graph(read_pickle(_unzipped(files[GRAPH_FILE]), GRAPH_FILE))
-    chunks_of: dict[str, dict[str, None]] = {name: {} for name in names}
+    names, about, edges, texts = _graph(read_pickle(_unzip(files[GRAPH_FILE]), GRAPH_FILE))
+    node_chunks: dict[str, dict[str, None]] = {name: {} for name in names}
     for relation in edges:
         for end in (relation.head, relation.tail):
-            chunks_of[end].update(dict.fromkeys(relation.chunks))
+            node_chunks[end].update(dict.fromkeys(relation.chunks))
     index.relations = edges
     index.entities = [
-        IndexEntity(name, type, description, tuple(chunks_of[name]))
+        IndexEntity(name, type, description, tuple(node_chunks[name]))
         for name, (type, description) in zip(names, about)
     ]
     readers = [
-        ("entities", partial(_vectors, file, names, encoded))
+        ("entities", partial(_vectors, file, names, texts))
         for name, file in files.items()
         if VECTORS_NAME.fullmatch(name)
     ]
     index.vectors = read_vectors(readers, index.notes) if len(readers) == 1 else []
-    alone = sum(not some for some in chunks_of.values())
+    alone = sum(not some for some in node_chunks.values())
     if alone:
         index.notes.append(
             f"Entities without a relation of a chunk: {alone:,}; the index does not say in "
@@ -75,7 +75,7 @@ def read_index(files: Mapping[str, FileSource]) -> IndexContent:
     return index
 
 
-def _vectors(file: FileSource, names: list[str], encoded: list[str]) -> IndexVectors:
+def _vectors(file: FileSource, names: list[str], texts: list[str]) -> IndexVectors:
     """Return the vectors of the entities. Their labels in hnswlib are their node numbers."""
     labels, matrix = hnsw_vectors(file)
     is_node = (labels >= 0) & (labels < len(names))
@@ -83,12 +83,12 @@ def _vectors(file: FileSource, names: list[str], encoded: list[str]) -> IndexVec
     return IndexVectors(
         "nodes",
         tuple(names[row] for row in rows),
-        tuple(encoded[row] for row in rows),
+        tuple(texts[row] for row in rows),
         matrix[is_node],
     )
 
 
-def _unzipped(file: FileSource) -> bytes:
+def _unzip(file: FileSource) -> bytes:
     """Return the bytes of a gzip file whose name does not end in `.gz`."""
     return read_bytes(_GzipFile(file))
 
@@ -100,12 +100,12 @@ class _GzipFile:
         self.name, self.size, self.open = f"{file.name}.gz", file.size, file.open
 
 
-def _chunks(found: Any) -> tuple[list[IndexChunk], list[IndexDocument]]:
+def _chunks(data: Any) -> tuple[list[IndexChunk], list[IndexDocument]]:
     """Return the chunks in their order, and their documents without texts.
 
     The index does not hold the documents' texts.
     """
-    rows = found[0] if isinstance(found, tuple) and found and isinstance(found[0], dict) else None
+    rows = data[0] if isinstance(data, tuple) and data and isinstance(data[0], dict) else None
     if rows is None:
         raise BadInput(f"{CHUNKS_FILE} does not hold chunks as fast-graphrag writes them.")
     states = [_state(row) for row in rows.values()]
@@ -139,7 +139,7 @@ def _file_name(metadata: Any) -> str:
     return ""
 
 
-def _graph(found: Any) -> tuple[list[str], list[tuple[str, str]], list[IndexRelation], list[str]]:
+def _graph(graph: Any) -> tuple[list[str], list[tuple[str, str]], list[IndexRelation], list[str]]:
     """Return the content of a pickled igraph.
 
     Returns
@@ -148,19 +148,19 @@ def _graph(found: Any) -> tuple[list[str], list[tuple[str, str]], list[IndexRela
     encoder read for each node.
     """
     try:
-        count, ends, _, _, nodes, edges = found.given
+        count, pairs, _, _, nodes, edges = graph.given
         check_weight(GRAPH_FILE, [*nodes.values(), *edges.values()])
         names = [
             " ".join(text_value(name).split()) or f"node {number}"
             for number, name in enumerate(nodes["name"])
         ]
-        encoded = list(map(_encoded, nodes["name"], nodes["type"], nodes["description"]))
+        texts = list(map(_entity_text, nodes["name"], nodes["type"], nodes["description"]))
         about = list(zip(map(text_value, nodes["type"]), map(_lines, nodes["description"])))
         rows = list(
             zip(
-                ends,
-                edges.get("description", [""] * len(ends)),
-                edges.get("chunks", [None] * len(ends)),
+                pairs,
+                edges.get("description", [""] * len(pairs)),
+                edges.get("chunks", [None] * len(pairs)),
             )
         )
         relations = [
@@ -169,15 +169,15 @@ def _graph(found: Any) -> tuple[list[str], list[tuple[str, str]], list[IndexRela
         ]
         if (
             not len(names) == len(about) == count
-            or min((end for pair in ends for end in pair), default=0) < 0
+            or min((end for pair in pairs for end in pair), default=0) < 0
         ):
             raise ValueError
     except (AttributeError, ValueError, KeyError, TypeError, IndexError):
         raise BadInput(f"{GRAPH_FILE} does not hold a graph as fast-graphrag writes it.") from None
-    return names, about, relations, encoded
+    return names, about, relations, texts
 
 
-def _encoded(name: Any, type: Any, description: Any) -> str:
+def _entity_text(name: Any, type: Any, description: Any) -> str:
     """Return the text that fast-graphrag's encoder reads for an entity, its “to_str”."""
     more = text_value(description)
     return f"[{text_value(type)}] {text_value(name)}" + (f"\n[DESCRIPTION] {more}" if more else "")

@@ -84,23 +84,24 @@ def read_keyed_json(file: FileSource) -> dict[str, Row]:
         raise BadInput(
             f"{file.name} holds {_kind(content)}; expected an object with an entry for each key."
         )
-    bad = next((key for key, value in content.items() if not isinstance(value, dict)), None)
-    if bad is not None:
+    bad_key = next((key for key, value in content.items() if not isinstance(value, dict)), None)
+    if bad_key is not None:
         raise BadInput(
-            f"{file.name}: the entry “{shorten(bad)}” is {_kind(content[bad])}; expected an object."
+            f"{file.name}: the entry “{shorten(bad_key)}” is {_kind(content[bad_key])}; expected "
+            "an object."
         )
     return content
 
 
 def read_parquet_rows(
-    file: FileSource, needed: Sequence[str], more: Iterable[str] = ()
+    file: FileSource, required: Sequence[str], optional: Iterable[str] = ()
 ) -> list[Row]:
     """Return the rows of a Parquet file.
 
     Parameters
     ----------
-    needed : names of the columns to read.
-    more : names of further columns, which are read if they exist.
+    required : names of the columns to read.
+    optional : names of further columns, which are read if they exist.
 
     Returns
     -------
@@ -113,7 +114,7 @@ def read_parquet_rows(
     """
     with _parquet(file) as table:
         column_names = table.schema_arrow.names
-        lacking = [name for name in needed if name not in column_names]
+        lacking = [name for name in required if name not in column_names]
         if lacking:
             raise BadInput(
                 f"{file.name} lacks the column{'s' * (len(lacking) > 1)} "
@@ -121,7 +122,7 @@ def read_parquet_rows(
             )
         rows: list[Row] = []
         size = 0
-        columns = [*needed, *(name for name in more if name in column_names)]
+        columns = [*required, *(name for name in optional if name in column_names)]
         for batch in table.iter_batches(PARQUET_BATCH_ROWS, columns=columns):
             batch.validate(full=True)
             size += batch.nbytes
@@ -206,10 +207,10 @@ def number_value(value: Any, otherwise: float = 0.0) -> float:
     A number.
     """
     try:
-        found = float(value)
+        number = float(value)
     except (TypeError, ValueError, OverflowError):
         return otherwise
-    return found if abs(found) < 1e30 else otherwise  # NaN fails this comparison too
+    return number if abs(number) < 1e30 else otherwise  # NaN fails this comparison too
 
 
 def _kind(value: Any) -> str:

@@ -48,7 +48,7 @@ def read_index(files: Mapping[str, FileSource]) -> IndexContent:
         (text_value(row.get("idx")) or str(number), text_value(row.get("passage")))
         for number, row in enumerate(docs)
     ]
-    index.documents = _titled(passages, index.notes)
+    index.documents = _titled_documents(passages, index.notes)
     index.chunks = [IndexChunk(one.key, one.text, one.key) for one in index.documents]
     names = _names_and_triples(docs, [key for key, _ in passages], index)
     index.vectors = _entity_vectors(files, names, index.notes)
@@ -118,17 +118,17 @@ def fold_hipporag_name(name: str) -> str:
     )
 
 
-def _titled(passages: Sequence[tuple[str, str]], notes: list[str]) -> list[IndexDocument]:
+def _titled_documents(passages: Sequence[tuple[str, str]], notes: list[str]) -> list[IndexDocument]:
     """Return the passages as documents, with titles if all passages have one."""
     parts = [passage.partition("\n") for _, passage in passages]
     if not parts or not all(
-        0 < len(title.strip()) <= MAX_TITLE_CHARACTERS and rest.strip() for title, _, rest in parts
+        0 < len(title.strip()) <= MAX_TITLE_CHARACTERS and body.strip() for title, _, body in parts
     ):
         return [IndexDocument(key, "", passage) for key, passage in passages]
     notes.append("Each passage begins with a short line, which was taken for its title.")
     return [
-        IndexDocument(key, title.strip(), rest.strip())
-        for (key, _), (title, _, rest) in zip(passages, parts)
+        IndexDocument(key, title.strip(), body.strip())
+        for (key, _), (title, _, body) in zip(passages, parts)
     ]
 
 
@@ -153,8 +153,8 @@ def _names_and_triples(
         for name in text_values(row.get("extracted_entities")):
             if fold_hipporag_name(name):
                 named(name, key)
-        given = row.get("extracted_triples")
-        for triple in given if isinstance(given, list) else []:
+        rows = row.get("extracted_triples")
+        for triple in rows if isinstance(rows, list) else []:
             parts = text_values(triple)
             if len(parts) != 3 or not all(map(fold_hipporag_name, parts)):
                 index.left_out["Left out, triples that are not three texts"] += 1
@@ -162,10 +162,10 @@ def _names_and_triples(
             triples.append(
                 (named(parts[0], key), " ".join(parts[1].split()), named(parts[2], key), key)
             )
-    called = {key: min(some, key=lambda one: (-some[one], one)) for key, some in spellings.items()}
-    index.entities = [IndexEntity(called[key], chunks=tuple(some)) for key, some in chunks.items()]
+    names = {key: min(some, key=lambda one: (-some[one], one)) for key, some in spellings.items()}
+    index.entities = [IndexEntity(names[key], chunks=tuple(some)) for key, some in chunks.items()]
     index.relations = [
-        IndexRelation(called[head], called[tail], name, chunks=(chunk,))
+        IndexRelation(names[head], names[tail], name, chunks=(chunk,))
         for head, name, tail, chunk in triples
     ]
-    return called
+    return names

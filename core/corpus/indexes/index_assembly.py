@@ -69,7 +69,7 @@ class _ItemMentions:
 
 
 def assemble_index(
-    index: IndexContent, tool: str, name: str, known: Sequence[Document] | None = None
+    index: IndexContent, tool: str, name: str, existing: Sequence[Document] | None = None
 ) -> AssembledIndex:
     """Return the documents and the graph of an index.
 
@@ -80,7 +80,7 @@ def assemble_index(
     ----------
     tool : a short word for the tool, which marks the ids of its chunks.
     name : the graph's name.
-    known : the documents of a corpus. If given, the index's texts are matched to them
+    existing : the documents of a corpus. If given, the index's texts are matched to them
         (`core.corpus.indexes.text_matches`).
 
     Returns
@@ -93,7 +93,7 @@ def assemble_index(
         If no chunk has a text, or a text is none of the known documents.
     """
     left_out, notes = Counter(index.left_out), list(index.notes)
-    documents, chunks, rows = _texts(index, tool, notes, known)
+    documents, chunks, rows = _texts(index, tool, notes, existing)
     nodes = _nodes(index, rows, left_out)
     edges = _edges(index, nodes, rows, left_out)
     graph = assemble(
@@ -133,7 +133,7 @@ def assemble_index(
         graph,
         +left_out,
         notes,
-        {of: one for of, one in vectors.items() if one is not None},
+        {kind: one for kind, one in vectors.items() if one is not None},
     )
 
 
@@ -154,7 +154,7 @@ def _by_ends(graph: Graph) -> dict[frozenset[str], int]:
 
 
 def _texts(
-    index: IndexContent, tool: str, notes: list[str], known: Sequence[Document] | None
+    index: IndexContent, tool: str, notes: list[str], existing: Sequence[Document] | None
 ) -> tuple[list[Document], Table, dict[str, int]]:
     """Return the documents, the table of chunks, and the row of each chunk by the tool's key.
 
@@ -172,9 +172,9 @@ def _texts(
     document_chunks: dict[str, list[IndexChunk]] = {}
     for one in chunks:
         document_chunks.setdefault(one.document, []).append(one)
-    documents = _documents(index.documents, document_chunks, notes if known is None else [])
-    if known is not None:
-        documents, document_chunks = match_texts(documents, document_chunks, known)
+    documents = _documents(index.documents, document_chunks, notes if existing is None else [])
+    if existing is not None:
+        documents, document_chunks = match_texts(documents, document_chunks, existing)
     columns: dict[str, list] = {
         column: [] for column in ("id", "document", "title", "place", "text", "tokens")
     }
@@ -203,30 +203,31 @@ def _unique(chunks: Iterable[IndexChunk]) -> list[IndexChunk]:
 
 
 def _documents(
-    given: Sequence[IndexDocument], chunks: dict[str, list[IndexChunk]], notes: list[str]
+    items: Sequence[IndexDocument], chunks: dict[str, list[IndexChunk]], notes: list[str]
 ) -> dict[str, Document]:
     """Return the documents by the tool's key, with their titles or files as ids if these are
     unique.
 
     A missing text is put together from its chunks.
     """
-    index_documents = {one.key: one for one in given} | {
-        key: IndexDocument(key) for key in chunks if key not in {one.key for one in given}
+    index_documents = {one.key: one for one in items} | {
+        key: IndexDocument(key) for key in chunks if key not in {one.key for one in items}
     }
     titles = Counter(_document_name(one) for one in index_documents.values())
     documents_by_key: dict[str, Document] = {}
-    joined = 0
+    n_joined = 0
     for key, index_document in index_documents.items():
         title, text = _document_name(index_document), index_document.text
         if not text.strip():
             text = "\n\n".join(chunk.text for chunk in chunks.get(key, ()))
-            joined += len(chunks.get(key, ())) > 1
+            n_joined += len(chunks.get(key, ())) > 1
         if text.strip():
             id = title if title and titles[title] == 1 else key
             documents_by_key[key] = Document(id, text, title, index_document.file)
-    if joined:
+    if n_joined:
         notes.append(
-            f"The index does not hold the text of {joined:,} document{'s' * (joined > 1)}; it was "
+            f"The index does not hold the text of {n_joined:,} document{'s' * (n_joined > 1)}; it "
+            "was "
             "put together of the chunks, so what they "
             "have in common is there twice."
         )
@@ -239,32 +240,32 @@ def _document_name(one: IndexDocument) -> str:
 
 
 def _nodes(
-    index: IndexContent, rows: dict[str, int], left: Counter[str]
+    index: IndexContent, rows: dict[str, int], tally: Counter[str]
 ) -> dict[str, _ItemMentions]:
     nodes: dict[str, _ItemMentions] = {}
     for entity in index.entities:
         name = " ".join(entity.name.split())
         if not name:
-            left["Left out, entities without a name"] += 1
+            tally["Left out, entities without a name"] += 1
             continue
-        left["Put together, entities of one name"] += name in nodes
+        tally["Put together, entities of one name"] += name in nodes
         node = nodes.setdefault(name, _ItemMentions())
         node.type = node.type or " ".join(entity.type.split())
-        node.add(" ".join(entity.description.split()), _known_rows(entity.chunks, rows, left))
+        node.add(" ".join(entity.description.split()), _known_rows(entity.chunks, rows, tally))
     return nodes
 
 
 def _edges(
-    index: IndexContent, nodes: dict[str, _ItemMentions], rows: dict[str, int], left: Counter[str]
+    index: IndexContent, nodes: dict[str, _ItemMentions], rows: dict[str, int], tally: Counter[str]
 ) -> dict[tuple[str, str, str], _ItemMentions]:
     edges: dict[tuple[str, str, str], _ItemMentions] = {}
     for relation in index.relations:
         head, tail = " ".join(relation.head.split()), " ".join(relation.tail.split())
         if head not in nodes or tail not in nodes:
-            left["Left out, relations of an entity that the index lacks"] += 1
+            tally["Left out, relations of an entity that the index lacks"] += 1
             continue
         key = (head, " ".join(relation.name.split()) or UNNAMED_RELATION_LABEL, tail)
-        left["Put together, relations between the same two entities"] += key in edges
+        tally["Put together, relations between the same two entities"] += key in edges
         edge = edges.setdefault(key, _ItemMentions())
         edge.weight += relation.weight
         edge.keywords.update(
@@ -272,65 +273,65 @@ def _edges(
                 filter(None, (" ".join(word.split()) for word in relation.keywords.split(",")))
             )
         )
-        edge.add(" ".join(relation.description.split()), _known_rows(relation.chunks, rows, left))
+        edge.add(" ".join(relation.description.split()), _known_rows(relation.chunks, rows, tally))
     return edges
 
 
-def _known_rows(chunks: Iterable[str], rows: dict[str, int], left: Counter[str]) -> list[int]:
+def _known_rows(chunks: Iterable[str], rows: dict[str, int], tally: Counter[str]) -> list[int]:
     """Return the rows of some chunks, and count those that the index lacks."""
     chunks = list(chunks)
-    left["Left out, mentions of chunks that the index lacks"] += sum(
+    tally["Left out, mentions of chunks that the index lacks"] += sum(
         chunk not in rows for chunk in chunks
     )
     return [rows[chunk] for chunk in chunks if chunk in rows]
 
 
 def _communities(
-    communities: Sequence[IndexCommunity], graph: Graph, left: Counter[str]
+    communities: Sequence[IndexCommunity], graph: Graph, tally: Counter[str]
 ) -> tuple[Table | None, dict[str, int]]:
     """Return the table of communities, coarsest first, and the row of each by its key.
 
     The table is None if no community has a member.
     """
-    members = _community_members(communities, graph, left)
+    members = _community_members(communities, graph, tally)
     by_key = {one.key: one for one in communities}
-    retained = sorted(
+    non_empty = sorted(
         (one for one in by_key.values() if members[one.key]), key=lambda one: one.level
     )
-    left["Left out, communities without a member"] += len(members) - len(retained)
-    rows = {one.key: row for row, one in enumerate(retained)}
-    if not retained:
+    tally["Left out, communities without a member"] += len(members) - len(non_empty)
+    rows = {one.key: row for row, one in enumerate(non_empty)}
+    if not non_empty:
         return None, rows
     table = Table.of(
-        level=_community_levels(retained, left),
-        parent=[rows.get(one.parent, -1) for one in retained],
-        title=[" ".join(one.title.split()) or f"Community {one.key}" for one in retained],
-        members=[members[one.key] for one in retained],
-        report=[one.report for one in retained],
-        rating=[min(10.0, max(0.0, one.rating)) for one in retained],
+        level=_community_levels(non_empty, tally),
+        parent=[rows.get(one.parent, -1) for one in non_empty],
+        title=[" ".join(one.title.split()) or f"Community {one.key}" for one in non_empty],
+        members=[members[one.key] for one in non_empty],
+        report=[one.report for one in non_empty],
+        rating=[min(10.0, max(0.0, one.rating)) for one in non_empty],
     )
     return table, rows
 
 
 def _community_members(
-    communities: Sequence[IndexCommunity], graph: Graph, left: Counter[str]
+    communities: Sequence[IndexCommunity], graph: Graph, tally: Counter[str]
 ) -> dict[str, list[int]]:
     """Return the nodes of each community by its key, and count names that are no nodes."""
     nodes = _by_name(graph)
     members: dict[str, list[int]] = {}
     for one in communities:
         names = [" ".join(name.split()) for name in one.members]
-        left["Left out, members of communities that are no entities of the index"] += sum(
+        tally["Left out, members of communities that are no entities of the index"] += sum(
             name not in nodes for name in names
         )
         members[one.key] = sorted({nodes[name] for name in names if name in nodes})
     return members
 
 
-def _community_levels(communities: Sequence[IndexCommunity], left: Counter[str]) -> list[int]:
+def _community_levels(communities: Sequence[IndexCommunity], tally: Counter[str]) -> list[int]:
     """Return the levels of communities, with 0 in the place of an impossible one."""
     levels = [one.level if 0 <= one.level <= MAX_COMMUNITY_LEVELS else 0 for one in communities]
-    left["Left out, levels of communities that are none"] += sum(
+    tally["Left out, levels of communities that are none"] += sum(
         level != one.level for level, one in zip(levels, communities)
     )
     return levels

@@ -65,17 +65,17 @@ def read_index(files: Mapping[str, FileSource]) -> IndexContent:
             for name, row in read_keyed_json(files[ENTITY_CHUNKS_FILE]).items()
         }
         index.entities = [
-            replace(one, chunks=_both(one.chunks, entity_chunks.get(one.name, ())))
+            replace(one, chunks=_union(one.chunks, entity_chunks.get(one.name, ())))
             for one in index.entities
         ]
     if RELATION_CHUNKS_FILE in files:
         relation_chunks = {
-            _ends(*key.partition(PART_SEPARATOR)[::2]): text_values(row.get("chunk_ids"))
+            _pair(*key.partition(PART_SEPARATOR)[::2]): text_values(row.get("chunk_ids"))
             for key, row in read_keyed_json(files[RELATION_CHUNKS_FILE]).items()
         }
         index.relations = [
             replace(
-                one, chunks=_both(one.chunks, relation_chunks.get(_ends(one.head, one.tail), ()))
+                one, chunks=_union(one.chunks, relation_chunks.get(_pair(one.head, one.tail), ()))
             )
             for one in index.relations
         ]
@@ -97,12 +97,12 @@ def read_nano_index(files: Mapping[str, FileSource]) -> IndexContent:
         id: f"{id}{about.get('description', '')}"
         for id, about in read_attributed(files[GRAPHML_FILE])[0].items()
     }
-    worded = lambda of, row: (
+    text_of = lambda kind, row: (
         contents.get(text_value(row.get("__id__")), "")
-        if of == "chunks"
+        if kind == "chunks"
         else nodes.get(text_value(row.get("entity_name")), "")
     )
-    index.vectors = _vectors(files, worded, index.notes)
+    index.vectors = _vectors(files, text_of, index.notes)
     reports = read_keyed_json(files[REPORT_STORE_FILE])
     parents = {
         part: key
@@ -146,18 +146,18 @@ def _texts_and_graph(files: Mapping[str, FileSource]) -> IndexContent:
 
 
 def _vectors(
-    files: Mapping[str, FileSource], worded: Callable[[str, Row], str], notes: list[str]
+    files: Mapping[str, FileSource], text_of: Callable[[str, Row], str], notes: list[str]
 ) -> list[IndexVectors]:
     """Return the vectors of entities, relations and chunks.
 
-    `worded` returns the text from which a row's vector was made.
+    `text_of` returns the text from which a row's vector was made.
     """
     readers = [
         (
-            ITEM_TITLES[of],
-            partial(nano_vectors, files[name], of, ITEM_KEYS[of], partial(worded, of)),
+            ITEM_TITLES[kind],
+            partial(nano_vectors, files[name], kind, ITEM_KEYS[kind], partial(text_of, kind)),
         )
-        for of, name in VECTOR_FILES.items()
+        for kind, name in VECTOR_FILES.items()
         if name in files
     ]
     return read_vectors(readers, notes)
@@ -165,11 +165,11 @@ def _vectors(
 
 def _relation(head: str, tail: str, about: Mapping[str, str]) -> IndexRelation:
     keywords = ", ".join(_parts(about.get("keywords", "")))
-    more: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "weight": number_value(about.get("weight"), 1.0),
         "chunks": _parts(about.get("source_id", "")),
     }
-    return IndexRelation(head, tail, description=_description(about), keywords=keywords, **more)
+    return IndexRelation(head, tail, description=_description(about), keywords=keywords, **fields)
 
 
 def _community(key: str, row: Row, parent: str) -> IndexCommunity:
@@ -212,11 +212,11 @@ def _description(about: Mapping[str, str]) -> str:
     return " ".join(_parts(about.get("description", "")))
 
 
-def _both(first: Iterable[str], second: Iterable[str]) -> tuple[str, ...]:
+def _union(first: Iterable[str], second: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*first, *second)))
 
 
-def _ends(one: str, other: str) -> tuple[str, str]:
+def _pair(one: str, other: str) -> tuple[str, str]:
     return min(one, other), max(one, other)
 
 

@@ -134,9 +134,9 @@ def _vectors(
 ) -> list[IndexVectors]:
     """Return the vectors of entities, reports and text units, if they are in Parquet."""
     vector_files = {
-        of: files.get(VECTOR_TABLE_FILE.format(name))
+        kind: files.get(VECTOR_TABLE_FILE.format(name))
         or files.get(VECTOR_TABLE_FILE.format(name.replace(".", "_")))
-        for of, name in VECTOR_TABLES.items()
+        for kind, name in VECTOR_TABLES.items()
     }
     if not any(vector_files.values()):
         notes += [LANCEDB_ADVICE] if any(".lance/" in name for name in files) else []
@@ -158,13 +158,16 @@ def _vectors(
         "chunks": {id: (id, chunk) for id, chunk in chunks.items()},
     }
     readers = [
-        (words, partial(parquet_vectors, file, of, ("id", "embedding"), partial(_item, items[of])))
-        for of, words in (
+        (
+            words,
+            partial(parquet_vectors, file, kind, ("id", "embedding"), partial(_item, items[kind])),
+        )
+        for kind, words in (
             ("nodes", "entities"),
             ("communities", "communities"),
             ("chunks", "chunks"),
         )
-        if (file := vector_files[of]) is not None
+        if (file := vector_files[kind]) is not None
     ]
     return read_vectors(readers, notes)
 
@@ -188,9 +191,9 @@ def _form(tables: Mapping[str, FileSource], new: bool) -> str:
     return "version 3" if "document_id" in parquet_columns(tables["text_units"]) else "version 2"
 
 
-def _entity(row: Row, called: str) -> IndexEntity:
+def _entity(row: Row, name_column: str) -> IndexEntity:
     return IndexEntity(
-        text_value(row[called]),
+        text_value(row[name_column]),
         text_value(row.get("type")),
         text_value(row.get("description")),
         text_values(row.get("text_unit_ids")),
@@ -266,14 +269,14 @@ def _key(value: Any) -> str:
 
     It is a number in some versions and a text in others.
     """
-    found = int(number_value(value, -1))
-    return "" if found < 0 else str(found)
+    number = int(number_value(value, -1))
+    return "" if number < 0 else str(number)
 
 
 def _report(row: Row, title: str) -> str:
     """Return a report as written, without its title line."""
-    written = text_value(row.get("full_content")) or text_value(row.get("summary"))
-    return written.removeprefix(f"# {title}").strip()
+    text = text_value(row.get("full_content")) or text_value(row.get("summary"))
+    return text.removeprefix(f"# {title}").strip()
 
 
 def _with_parents(communities: list[IndexCommunity]) -> list[IndexCommunity]:

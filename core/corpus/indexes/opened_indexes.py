@@ -168,17 +168,17 @@ def open_index(
     if existing_corpus is not None:
         return _add_index_graph(existing_corpus, Path(path), watch)
     folder = new_folder(name)
-    opened, summary = _read(Path(path), name, watch)
+    assembled, summary = _read(Path(path), name, watch)
     watch.report("Writing the corpus", 1.0)
     corpus = write_corpus(
         folder,
-        opened.documents,
+        assembled.documents,
         title,
         source=f"opened from an index of {summary.title}",
         watch=watch,
     )
     summary = replace(summary, corpus=corpus.digest, documents=text_digests(corpus, corpus.ids))
-    _keep(corpus, opened, summary)
+    _keep(corpus, assembled, summary)
     return corpus, summary
 
 
@@ -200,7 +200,7 @@ def _add_index_graph(
     corpus: Corpus, path: Path, watch: Watch = NO_WATCH
 ) -> tuple[Corpus, IndexSummary]:
     """Add the graph of an index to the corpus of its texts, and return what was taken."""
-    opened, summary = _read(path, corpus.name, watch, list(corpus))
+    assembled, summary = _read(path, corpus.name, watch, list(corpus))
     if opened_summary(corpus, summary.tool) is not None:
         raise BadInput(
             f"“{corpus.title}” has the graph of an index of {TOOLS[summary.tool].title} already. "
@@ -210,9 +210,9 @@ def _add_index_graph(
     summary = replace(
         summary,
         corpus=corpus.digest,
-        documents=text_digests(corpus, [one.id for one in opened.documents]),
+        documents=text_digests(corpus, [one.id for one in assembled.documents]),
     )
-    _keep(corpus, opened, summary)
+    _keep(corpus, assembled, summary)
     return corpus, summary
 
 
@@ -230,7 +230,7 @@ def text_digests(corpus: Corpus, ids: Iterable[str]) -> dict[str, str]:
     """
     text = lambda id: corpus.document(id).text if id in corpus else None
     return {
-        id: "" if (found := text(id)) is None else sha256(found.encode()).hexdigest() for id in ids
+        id: "" if (body := text(id)) is None else sha256(body.encode()).hexdigest() for id in ids
     }
 
 
@@ -247,15 +247,15 @@ def opened_summary(corpus: Corpus, tool: str) -> IndexSummary | None:
     None if none was opened.
     """
     try:
-        saved = json.loads((corpus.folder / OPENED_FOLDER / tool / SUMMARY_FILE).read_text("utf-8"))
-        counts = saved["counts"]
-        other_fields = {"notes": tuple(saved["notes"]), "documents": saved.get("documents", {})}
+        data = json.loads((corpus.folder / OPENED_FOLDER / tool / SUMMARY_FILE).read_text("utf-8"))
+        counts = data["counts"]
+        other_fields = {"notes": tuple(data["notes"]), "documents": data.get("documents", {})}
         return IndexSummary(
-            saved["tool"],
-            saved["form"],
+            data["tool"],
+            data["form"],
             counts,
-            saved["left_out"],
-            corpus=saved["corpus"],
+            data["left_out"],
+            corpus=data["corpus"],
             **other_fields,
         )
     except (OSError, ValueError, KeyError, TypeError):
@@ -265,8 +265,8 @@ def opened_summary(corpus: Corpus, tool: str) -> IndexSummary | None:
 def opened_tools(corpus: Corpus) -> list[str]:
     """Return the tools whose index graphs a corpus has, last opened first."""
     files = {tool: corpus.folder / OPENED_FOLDER / tool / SUMMARY_FILE for tool in TOOLS}
-    there = [tool for tool, file in files.items() if file.is_file()]
-    return sorted(there, key=lambda tool: -files[tool].stat().st_mtime_ns)
+    tools = [tool for tool, file in files.items() if file.is_file()]
+    return sorted(tools, key=lambda tool: -files[tool].stat().st_mtime_ns)
 
 
 def opened_graph(corpus: Corpus, tool: str) -> Graph:
@@ -288,21 +288,21 @@ def opened_graph(corpus: Corpus, tool: str) -> Graph:
     return Graph.open(corpus.folder / OPENED_FOLDER / tool)
 
 
-def opened_vectors(corpus: Corpus, tool: str, of: str) -> ItemVectors | None:
+def opened_vectors(corpus: Corpus, tool: str, kind: str) -> ItemVectors | None:
     """Return the vectors that a tool's index holds for its graph's items.
 
     Parameters
     ----------
     corpus : the corpus.
     tool : name of the tool.
-    of : nodes, relations, chunks or communities.
+    kind : nodes, relations, chunks or communities.
 
     Returns
     -------
     None if the index holds none, or they are damaged.
     """
     files = [
-        corpus.folder / OPENED_FOLDER / tool / VECTORS_FOLDER / f"{of}{end}.npy"
+        corpus.folder / OPENED_FOLDER / tool / VECTORS_FOLDER / f"{kind}{end}.npy"
         for end in ("", TEXTS_SUFFIX)
     ]
     try:
@@ -314,20 +314,20 @@ def opened_vectors(corpus: Corpus, tool: str, of: str) -> ItemVectors | None:
         return None
 
 
-def _keep(corpus: Corpus, opened: AssembledIndex, taken: IndexSummary) -> None:
+def _keep(corpus: Corpus, assembled: AssembledIndex, summary: IndexSummary) -> None:
     """Store the graph, the vectors and the summary in the corpus's folder. Raises StoreError."""
-    folder = corpus.folder / OPENED_FOLDER / taken.tool
-    store_graph(opened.graph, folder)
+    folder = corpus.folder / OPENED_FOLDER / summary.tool
+    store_graph(assembled.graph, folder)
     saved_fields = {
-        field: getattr(taken, field)
+        field: getattr(summary, field)
         for field in ("tool", "form", "counts", "left_out", "notes", "corpus", "documents")
     }
     try:
         (folder / VECTORS_FOLDER).mkdir(exist_ok=True)
-        for of, found in opened.vectors.items():
-            texts = np.frombuffer(json.dumps(found.texts).encode(), np.uint8)
-            for end, array in (("", found.matrix), (TEXTS_SUFFIX, texts)):
-                write_whole(folder / VECTORS_FOLDER / f"{of}{end}.npy", partial(_sealed, array))
+        for kind, vectors in assembled.vectors.items():
+            texts = np.frombuffer(json.dumps(vectors.texts).encode(), np.uint8)
+            for end, array in (("", vectors.matrix), (TEXTS_SUFFIX, texts)):
+                write_whole(folder / VECTORS_FOLDER / f"{kind}{end}.npy", partial(_save, array))
         write_whole(
             folder / SUMMARY_FILE,
             lambda temporary: temporary.write_text(
@@ -340,7 +340,7 @@ def _keep(corpus: Corpus, opened: AssembledIndex, taken: IndexSummary) -> None:
         ) from None
 
 
-def _sealed(array: np.ndarray, file: Path) -> None:
+def _save(array: np.ndarray, file: Path) -> None:
     """Write an array with its digest. Raises OSError."""
     with open(file, "wb") as stream:
         np.save(stream, array)
@@ -348,12 +348,12 @@ def _sealed(array: np.ndarray, file: Path) -> None:
 
 
 def _read(
-    path: Path, name: str, watch: Watch = NO_WATCH, known: Sequence[Document] | None = None
+    path: Path, name: str, watch: Watch = NO_WATCH, existing: Sequence[Document] | None = None
 ) -> tuple[AssembledIndex, IndexSummary]:
     """Read an index in another process, and return it with a summary.
 
-    The process is separate because the files may be malicious or damaged. With `known`, the index's
-    texts are matched to these documents.
+    The process is separate because the files may be malicious or damaged. With `existing`, the
+    index's texts are matched to these documents.
     """
     watch.report("Reading the index")
     size = sum(file.size for file in files_at_path(path)[0].values())
@@ -378,25 +378,25 @@ def _read(
             ) from None
         except HopscopeError as error:
             raise BadInput(str(error)) from None
-    opened = assemble_index(index, tool, name, known)
-    graph = opened.graph
+    assembled = assemble_index(index, tool, name, existing)
+    graph = assembled.graph
     communities = graph.columns.communities
     counts = {
-        "documents": len(opened.documents),
+        "documents": len(assembled.documents),
         "chunks": len(graph.columns.chunks or ()),
         "entities": graph.n_nodes,
         "relations": graph.n_edges,
         "communities": len(communities or ()),
         "reports": sum(map(bool, communities.texts("report"))) if communities is not None else 0,
     }
-    counts["vectors"] = sum(found.count for found in opened.vectors.values())
-    return opened, IndexSummary(
-        tool, index.form, counts, dict(opened.left_out), (*opened.notes, *notes)
+    counts["vectors"] = sum(vectors.count for vectors in assembled.vectors.values())
+    return assembled, IndexSummary(
+        tool, index.form, counts, dict(assembled.left_out), (*assembled.notes, *notes)
     )
 
 
 def _in_worker(path: Path, watch: Watch = NO_WATCH) -> tuple[str, IndexContent, list[str]]:
     """Find the tool of an index and read it; runs in the other process."""
     files, notes = files_at_path(path)
-    tool, within = recognise_tool(files, path.name)
-    return tool, TOOLS[tool].read(within), notes
+    tool, index_files = recognise_tool(files, path.name)
+    return tool, TOOLS[tool].read(index_files), notes

@@ -36,13 +36,13 @@ class _CorpusText:
     ends: Sequence[int]
 
     @classmethod
-    def of(cls, known: Sequence[Document]) -> _CorpusText:
+    def of(cls, documents: Sequence[Document]) -> _CorpusText:
         """Join the texts of documents."""
         by_text: dict[str, list[Document]] = {}
-        for document in known:
+        for document in documents:
             by_text.setdefault(plain_text(document.text), []).append(document)
-        whole = DOCUMENT_SEPARATOR.join(plain_text(one.text) for one in known)
-        ends = list(accumulate(len(plain_text(one.text)) + 1 for one in known))
+        whole = DOCUMENT_SEPARATOR.join(plain_text(one.text) for one in documents)
+        ends = list(accumulate(len(plain_text(one.text)) + 1 for one in documents))
         return cls(by_text, whole, ends)
 
     def find_equal(self, document: Document) -> Document | None:
@@ -77,7 +77,7 @@ class _CorpusText:
 def match_texts(
     documents: Mapping[str, Document],
     chunks: Mapping[str, Sequence[IndexChunk]],
-    known: Sequence[Document],
+    existing: Sequence[Document],
 ) -> tuple[dict[str, Document], dict[str, list[IndexChunk]]]:
     """Match the texts of an index to documents.
 
@@ -88,7 +88,7 @@ def match_texts(
     ----------
     documents : texts of the index by their ids there.
     chunks : chunks of each text.
-    known : the documents of the corpus.
+    existing : the documents of the corpus.
 
     Returns
     -------
@@ -98,38 +98,38 @@ def match_texts(
     ------
     BadInput : a text has no match; the message names it.
     """
-    corpus = _CorpusText.of(known)
-    placed: dict[str, list[tuple[int, int, IndexChunk]]] = {}
+    corpus = _CorpusText.of(existing)
+    entries: dict[str, list[tuple[int, int, IndexChunk]]] = {}
     matches: dict[str, Document] = {}
     missing: list[str] = []
     for key, document in documents.items():
         texts = [plain_text(chunk.text) for chunk in chunks.get(key, ())]
-        found = corpus.find_equal(document)
+        match = corpus.find_equal(document)
         positions = list(range(len(texts)))
-        if found is None:
+        if match is None:
             row = corpus.find_row(texts)
             if row < 0:
                 missing.append(document.text)
                 continue
-            found = known[row]
+            match = existing[row]
             positions = corpus.positions(texts, row)
-        matches[found.id] = found
+        matches[match.id] = match
         for number, (chunk, position) in enumerate(zip(chunks.get(key, ()), positions)):
-            moved = replace(chunk, document=found.id)
-            placed.setdefault(found.id, []).append((position, number, moved))
+            new_chunk = replace(chunk, document=match.id)
+            entries.setdefault(match.id, []).append((position, number, new_chunk))
     if missing:
         raise BadInput(_missing_texts(missing, len(documents)))
-    return matches, {id: _by_position(some) for id, some in placed.items()}
+    return matches, {id: _by_position(some) for id, some in entries.items()}
 
 
-def _missing_texts(missing: Sequence[str], n_texts: int) -> str:
+def _missing_texts(texts: Sequence[str], n_texts: int) -> str:
     return (
         "These are not the texts of the index: "
-        f"{len(missing):,} of {n_texts:,} are in none of its documents, such as "
-        f"“{shorten(missing[0], 60)}”. Open it under another name."
+        f"{len(texts):,} of {n_texts:,} are in none of its documents, such as "
+        f"“{shorten(texts[0], 60)}”. Open it under another name."
     )
 
 
-def _by_position(placed: Sequence[tuple[int, int, IndexChunk]]) -> list[IndexChunk]:
+def _by_position(entries: Sequence[tuple[int, int, IndexChunk]]) -> list[IndexChunk]:
     """Order chunks by their positions, those at one position by their numbers."""
-    return [chunk for _, _, chunk in sorted(placed, key=lambda one: one[:2])]
+    return [chunk for _, _, chunk in sorted(entries, key=lambda one: one[:2])]

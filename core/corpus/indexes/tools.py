@@ -139,13 +139,13 @@ def recognise_tool(
             ] = files[name]
     matches = [
         (tool, folder)
-        for folder, there in files_by_folder.items()
+        for folder, folder_files in files_by_folder.items()
         for tool, one in TOOLS.items()
-        if one.holds(set(there))
+        if one.holds(set(folder_files))
     ]
     if not matches:
-        looked = "; ".join(f"{one.title} ({one.known_by})" for one in TOOLS.values())
-        raise BadInput(f"{where} holds no index that can be read. Looked for: {looked}.")
+        tools = "; ".join(f"{one.title} ({one.known_by})" for one in TOOLS.values())
+        raise BadInput(f"{where} holds no index that can be read. Looked for: {tools}.")
     matches = [one for one in matches if one[1] == "."] or matches
     if len(matches) > 1:
         several = ", ".join(

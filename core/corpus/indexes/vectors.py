@@ -60,7 +60,7 @@ class ItemVectors:
 
 
 def item_vectors(
-    found: IndexVectors, rows: Mapping[Hashable, int], items: int
+    vectors: IndexVectors, rows: Mapping[Hashable, int], items: int
 ) -> ItemVectors | None:
     """Return the vectors in the order of a graph's items.
 
@@ -69,7 +69,7 @@ def item_vectors(
 
     Parameters
     ----------
-    found : the vectors as the index has them.
+    vectors : the vectors as the index has them.
     rows : item of each key.
     items : number of items.
 
@@ -78,30 +78,30 @@ def item_vectors(
     Unit vectors float16 [items, d] with their texts; zeros and an empty text for an item without
         one. None if no item has one.
     """
-    lengths = np.linalg.norm(found.matrix.astype(np.float64), axis=1)
+    lengths = np.linalg.norm(vectors.matrix.astype(np.float64), axis=1)
     usable = np.isfinite(lengths) & (lengths > 1e-6)
     item_positions: dict[int, list[int]] = {}
-    for position, key in enumerate(found.keys):
+    for position, key in enumerate(vectors.keys):
         if key in rows:
             item_positions.setdefault(rows[key], []).append(position)
     alone = {
-        item: places[0]
-        for item, places in item_positions.items()
-        if len(places) == 1 and usable[places[0]] and found.texts[places[0]]
+        item: positions[0]
+        for item, positions in item_positions.items()
+        if len(positions) == 1 and usable[positions[0]] and vectors.texts[positions[0]]
     }
     if not alone:
         return None
-    texts, matrix = [""] * items, np.zeros((items, found.matrix.shape[1]), np.float16)
+    texts, matrix = [""] * items, np.zeros((items, vectors.matrix.shape[1]), np.float16)
     for item, position in alone.items():
         texts[item], matrix[item] = (
-            found.texts[position],
-            found.matrix[position] / lengths[position],
+            vectors.texts[position],
+            vectors.matrix[position] / lengths[position],
         )
     return ItemVectors(tuple(texts), matrix)
 
 
 def nano_vectors(
-    file: FileSource, of: str, key: Callable[[Row], Hashable], text_of: Callable[[Row], str]
+    file: FileSource, kind: str, key: Callable[[Row], Hashable], text_of: Callable[[Row], str]
 ) -> IndexVectors:
     """Read the vectors of a nano-vectordb file.
 
@@ -110,7 +110,7 @@ def nano_vectors(
     Parameters
     ----------
     file : the file.
-    of : kind of the items.
+    kind : kind of the items.
     key : returns the key of a row.
     text_of : returns the text whose vector a row holds.
 
@@ -136,7 +136,7 @@ def nano_vectors(
     except (KeyError, TypeError, ValueError, OverflowError, binascii.Error):
         raise BadInput(f"{file.name} does not hold vectors as nano-vectordb writes them.") from None
     return IndexVectors(
-        of, tuple(map(key, rows)), tuple(map(text_of, rows)), numbers.reshape(len(rows), size)
+        kind, tuple(map(key, rows)), tuple(map(text_of, rows)), numbers.reshape(len(rows), size)
     )
 
 
@@ -169,14 +169,14 @@ def hnsw_vectors(file: FileSource) -> tuple[np.ndarray, np.ndarray]:
 
 
 def parquet_vectors(
-    file: FileSource, of: str, columns: tuple[str, str], item: Callable[[str], tuple[Hashable, str]]
+    file: FileSource, kind: str, names: tuple[str, str], item: Callable[[str], tuple[Hashable, str]]
 ) -> IndexVectors:
     """Read the vectors of a Parquet file.
 
     Parameters
     ----------
-    of : the kind of item, as in `IndexVectors`.
-    columns : the columns of ids and of lists of numbers.
+    kind : the kind of item, as in `IndexVectors`.
+    names : the columns of ids and of lists of numbers.
     item : returns the key and the text of an id.
 
     Returns
@@ -188,8 +188,8 @@ def parquet_vectors(
     BadInput
         If there are no vectors, or they differ in length.
     """
-    ids, numbers = columns
-    rows = [row for row in read_parquet_rows(file, columns) if row[numbers] is not None]
+    ids, numbers = names
+    rows = [row for row in read_parquet_rows(file, names) if row[numbers] is not None]
     try:
         matrix = np.array([row[numbers] for row in rows], np.float32)
         if matrix.ndim != 2 or not 0 < matrix.shape[1] <= MAX_DIMENSION:
@@ -200,7 +200,7 @@ def parquet_vectors(
         ) from None
     items = [item(text_value(row[ids])) for row in rows]
     return IndexVectors(
-        of, tuple(key for key, _ in items), tuple(worded for _, worded in items), matrix
+        kind, tuple(key for key, _ in items), tuple(text for _, text in items), matrix
     )
 
 

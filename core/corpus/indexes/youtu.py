@@ -165,7 +165,7 @@ def _node(value: Any) -> tuple[str, Mapping[str, Any]]:
     return text_value(value.get("label")), about if isinstance(about, dict) else {}
 
 
-def _chunks(file: FileSource, named: set[str], left: Counter[str]) -> list[IndexChunk]:
+def _chunks(file: FileSource, used_keys: set[str], tally: Counter[str]) -> list[IndexChunk]:
     """Return the chunks of the file in its order.
 
     Of chunks with the same text, those that entities name are kept.
@@ -181,13 +181,13 @@ def _chunks(file: FileSource, named: set[str], left: Counter[str]) -> list[Index
         raise BadInput(
             f"{file.name} has no line “id: …, Chunk: …”, as Youtu-GraphRAG writes chunks."
         )
-    retained_texts = {chunk_texts[key] for key in named if key in chunk_texts}
+    retained_texts = {chunk_texts[key] for key in used_keys if key in chunk_texts}
     chunks: dict[str, IndexChunk] = {}
     for key, chunk in chunk_texts.items():
-        if key in named or chunk not in retained_texts:
+        if key in used_keys or chunk not in retained_texts:
             retained_texts.add(chunk)
             chunks[key] = IndexChunk(key, chunk)
-    left["Left out, chunks of earlier runs with a text that is there again"] += len(
+    tally["Left out, chunks of earlier runs with a text that is there again"] += len(
         chunk_texts
     ) - len(chunks)
     return list(chunks.values())

@@ -45,13 +45,13 @@ class DelimitedTable:
         beginning = list(islice(lines, SEPARATOR_LINES))
         separator_line = EXCEL_SEPARATOR.match(beginning[0]) if beginning else None
         beginning = beginning[1:] if separator_line else beginning
-        tabbed = self.name.lower().endswith(".tsv")
+        is_tsv = self.name.lower().endswith(".tsv")
         self._rows = csv.reader(
             chain(beginning, lines),
             delimiter=separator_line[1]
             if separator_line
             else "\t"
-            if tabbed
+            if is_tsv
             else _delimiter(beginning),
             skipinitialspace=True,
         )
@@ -62,7 +62,7 @@ class DelimitedTable:
             if self.has_header
             else [str(number) for number in range(1, len(first_row) + 1)]
         )
-        self._first = [] if self.has_header else [first_row]
+        self._first_rows = [] if self.has_header else [first_row]
 
     def rows(self) -> Iterator[tuple[str, dict[str, str]]]:
         """Yield the rows that are not blank, each with its number from 1.
@@ -70,7 +70,7 @@ class DelimitedTable:
         `longer` counts rows with more cells than columns. Raises BadInput that names the line.
         """
         try:
-            for number, row in enumerate(filter(None, chain(self._first, self._rows)), 1):
+            for number, row in enumerate(filter(None, chain(self._first_rows, self._rows)), 1):
                 self.longer += any(cell.strip() for cell in row[len(self.names) :])
                 yield str(number), dict(zip(self.names, row))
         except csv.Error as error:
@@ -108,15 +108,15 @@ def _delimiter(lines: Sequence[str]) -> str:
         except csv.Error:
             return False, 0
         # The last row may continue after these lines.
-        whole = counts[:-1] if len(counts) > 1 and len(lines) == SEPARATOR_LINES else counts
-        return len(set(whole)) == 1 and whole[0] > 1, lines[0].count(delimiter)
+        full_counts = counts[:-1] if len(counts) > 1 and len(lines) == SEPARATOR_LINES else counts
+        return len(set(full_counts)) == 1 and full_counts[0] > 1, lines[0].count(delimiter)
 
     return max(DELIMITERS, key=fits) if lines else DELIMITERS[0]
 
 
 def _lines(source: FileSource, watch: Watch = NO_WATCH) -> Iterator[str]:
     """Yield the lines of a table with their ends, from the first that is not blank."""
-    begun = False
+    started = False
     with open_unpacked(source, watch, MAX_FILE_BYTES) as stream:
         for data in stream.lines():
             try:
@@ -124,6 +124,6 @@ def _lines(source: FileSource, watch: Watch = NO_WATCH) -> Iterator[str]:
             except UnicodeDecodeError as error:
                 raise not_utf8(stream.name, stream.line, error.start) from None
             line = text.replace("\r\n", "\n")
-            begun = begun or line != "\n"
-            if begun:
+            started = started or line != "\n"
+            if started:
                 yield line

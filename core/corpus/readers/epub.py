@@ -63,25 +63,25 @@ def read_epub(
 
 def _read(name: str, book: zipfile.ZipFile, watch: Watch, note: Note) -> Document:
     if ENCRYPTION_FILE in book.namelist() and any(
-        way.get("Algorithm") not in FONT_ENCRYPTIONS
-        for way in _parsed(book.read(ENCRYPTION_FILE)).iter("{*}EncryptionMethod")
+        element.get("Algorithm") not in FONT_ENCRYPTIONS
+        for element in _parse(book.read(ENCRYPTION_FILE)).iter("{*}EncryptionMethod")
     ):
         raise BadInput(f"{name} is locked by its publisher (DRM) and cannot be read.")
-    package = _parsed(book.read("META-INF/container.xml")).find(".//{*}rootfile").get("full-path")
-    described = _parsed(book.read(package))
-    pages = list(_pages(described, package))
+    package = _parse(book.read("META-INF/container.xml")).find(".//{*}rootfile").get("full-path")
+    manifest = _parse(book.read(package))
+    pages = list(_pages(manifest, package))
     texts: list[str] = []
     places: list[Place] = []
-    length = without = hidden = 0
+    length = n_empty = hidden = 0
     for number, page in enumerate(pages):
         watch.step(number / len(pages))
         try:
-            shown = read_page(page, book.read(page), watch)
+            content = read_page(page, book.read(page), watch)
         except (BadInput, KeyError):  # the page holds no text, or is not in the book
-            without += 1
+            n_empty += 1
             continue
-        document, hidden = shown.document, hidden + shown.hidden
-        places += [(length + at, label) for at, label in document.places]
+        document, hidden = content.document, hidden + content.hidden
+        places += [(length + offset, label) for offset, label in document.places]
         texts.append(document.text)
         length += len(document.text) + 1
     if not texts:
@@ -89,22 +89,23 @@ def _read(name: str, book: zipfile.ZipFile, watch: Watch, note: Note) -> Documen
             f"{name} holds no text in its {count_with_noun(len(pages), 'page')}; what is in pictures "
             "is not read."
         )
-    if without:
-        hold = "holds" if without == 1 else "hold"
+    if n_empty:
+        hold = "holds" if n_empty == 1 else "hold"
         note(
-            f"{name}: {without:,} of {count_with_noun(len(pages), 'page')} {hold} no text, as covers "
+            f"{name}: {n_empty:,} of {count_with_noun(len(pages), 'page')} {hold} no text, as "
+            "covers "
             "and pictures do."
         )
     if hidden:
         note(hidden_note(name, hidden))
-    title = given_title(described.findtext(".//{http://purl.org/dc/elements/1.1/}title") or "")
+    title = given_title(manifest.findtext(".//{http://purl.org/dc/elements/1.1/}title") or "")
     return Document(name, "\n".join(texts), title or file_stem(name), name, tuple(places))
 
 
-def _pages(described: Any, package: str) -> Iterator[str]:
+def _pages(manifest: Any, package: str) -> Iterator[str]:
     """Yield the names of a book's pages in reading order."""
-    items = {item.get("id"): item for item in described.iter("{*}item")}
-    for reference in described.iter("{*}itemref"):
+    items = {item.get("id"): item for item in manifest.iter("{*}item")}
+    for reference in manifest.iter("{*}itemref"):
         item = items.get(reference.get("idref"))
         if (
             item is not None
@@ -118,7 +119,7 @@ def _pages(described: Any, package: str) -> Iterator[str]:
             )
 
 
-def _parsed(data: bytes) -> Any:
+def _parse(data: bytes) -> Any:
     from lxml import etree
 
     return etree.fromstring(data, etree.XMLParser(resolve_entities=False, no_network=True))

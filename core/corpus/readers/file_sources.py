@@ -86,7 +86,7 @@ class _MemberBytes(io.RawIOBase):
         try:
             self._raw = cast(zipfile.ZipExtFile, member.archive.open(member.part))
         except MEMBER_ERRORS as error:
-            raise self._bad(error) from None
+            raise self._unpack_error(error) from None
 
     def readable(self) -> bool:
         return True
@@ -95,9 +95,9 @@ class _MemberBytes(io.RawIOBase):
         try:
             return self._raw.readinto(buffer) or 0
         except MEMBER_ERRORS as error:
-            raise self._bad(error) from None
+            raise self._unpack_error(error) from None
 
-    def _bad(self, error: Exception) -> BadInput:
+    def _unpack_error(self, error: Exception) -> BadInput:
         return BadInput(
             f"{self._member.name} in {self._member.zip} cannot be unpacked ({shorten(error)})."
         )
@@ -131,13 +131,13 @@ def path_on_disk(source: FileSource) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def read_bytes(source: FileSource, most: int = MAX_FILE_BYTES) -> bytes:
+def read_bytes(source: FileSource, max_bytes: int = MAX_FILE_BYTES) -> bytes:
     """Return all bytes of a file, unpacked.
 
     Parameters
     ----------
     source : the file.
-    most : largest number of unpacked bytes.
+    max_bytes : largest number of unpacked bytes.
 
     Returns
     -------
@@ -147,7 +147,7 @@ def read_bytes(source: FileSource, most: int = MAX_FILE_BYTES) -> bytes:
     ------
     BadInput : there are too many, or they are damaged or cannot be read.
     """
-    with open_unpacked(source, most=most) as stream:
+    with open_unpacked(source, max_bytes=max_bytes) as stream:
         return stream.read()
 
 

@@ -104,7 +104,7 @@ def read_files(
         If no document was found, with the reasons.
     """
     result, options = ReadingResult(), ReadingOptions(columns or {}, known_encoding(encoding))
-    files = _listed(paths, result)
+    files = _collect(paths, result)
     with SeparateReader() as separate:
         for number, (name, (source, folder)) in enumerate(files.items()):
             file_watch = watch.part(
@@ -170,7 +170,7 @@ def _documents(
     )
 
 
-def _listed(paths: Iterable[str | Path], read: ReadingResult) -> dict[str, tuple[FileSource, str]]:
+def _collect(paths: Iterable[str | Path], read: ReadingResult) -> dict[str, tuple[FileSource, str]]:
     """Return the files at some paths by name, each with the folder or zip that holds it.
 
     Of several files of one name, the first is taken.
@@ -201,7 +201,7 @@ def _files(path: Path, read: ReadingResult) -> Mapping[str, FileSource]:
         inner = [
             file for file in sorted(path.rglob("*")) if file.is_file() and not file.is_symlink()
         ]
-        return _readable(
+        return _readable_files(
             path.name,
             {utf8_text(file.relative_to(path).as_posix()): disk_file(file) for file in inner},
             read,
@@ -209,25 +209,25 @@ def _files(path: Path, read: ReadingResult) -> Mapping[str, FileSource]:
     if path.suffix.lower() == ".zip":
         inside, notes = zip_members(path)
         read.notes += notes
-        return _readable(path.name, inside, read)
+        return _readable_files(path.name, inside, read)
     return {utf8_text(path.name): disk_file(path)}
 
 
-def _readable(
+def _readable_files(
     folder: str, files: Mapping[str, FileSource], read: ReadingResult
 ) -> Mapping[str, FileSource]:
     """Return the readable files of a folder or zip. The others are reported, except hidden ones."""
-    shown = [
+    visible = [
         name
         for name in files
         if not any(part.startswith(HIDDEN_STARTS) for part in name.split("/"))
     ]
     readable_names = [
         name
-        for name in shown
+        for name in visible
         if PurePosixPath(name_without_packing(name.lower())).suffix in READABLE_KINDS
     ]
-    others = [name for name in shown if name not in set(readable_names)]
+    others = [name for name in visible if name not in set(readable_names)]
     other_names = ", ".join(others[:MAX_LISTED_FILES]) + (
         " and others" if len(others) > MAX_LISTED_FILES else ""
     )
@@ -249,13 +249,13 @@ def _note_equal_texts(documents: Sequence[Document]) -> list[str]:
 
     They are kept, as each may be asked for by its id.
     """
-    first: dict[str, str] = {}
-    same = [
-        (one.id, first[one.text])
+    first_ids: dict[str, str] = {}
+    pairs = [
+        (one.id, first_ids[one.text])
         for one in documents
-        if first.setdefault(one.text, one.id) != one.id
+        if first_ids.setdefault(one.text, one.id) != one.id
     ]
-    if not same:
+    if not pairs:
         return []
-    more = f", and {len(same) - 1:,} more are such" if len(same) > 1 else ""
-    return [f"{same[0][0]} holds the same text as {same[0][1]}{more}; remove what is not needed."]
+    more = f", and {len(pairs) - 1:,} more are such" if len(pairs) > 1 else ""
+    return [f"{pairs[0][0]} holds the same text as {pairs[0][1]}{more}; remove what is not needed."]

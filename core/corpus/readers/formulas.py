@@ -21,7 +21,7 @@ def _index(base: str, below: str) -> str:
     return f"{base}_{bracketed(below)}" if below.strip() else base
 
 
-def _both(base: str, below: str, above: str) -> str:
+def _sub_sup(base: str, below: str, above: str) -> str:
     return _index(base, below) + (f"^{bracketed(above)}" if above.strip() else "")
 
 
@@ -29,8 +29,8 @@ def _root(term: str, degree: str = "") -> str:
     return f"{degree.strip()}√{bracketed(term)}"
 
 
-def _before(below: str, above: str, base: str) -> str:
-    return _both("", below, above) + base
+def _pre_scripts(below: str, above: str, base: str) -> str:
+    return _sub_sup("", below, above) + base
 
 
 def _function(name: str, argument: str) -> str:
@@ -44,8 +44,8 @@ MATHML_WRITERS: dict[tuple[str, int], Callable[..., str]] = {
     ("mover", 2): _power,
     ("msub", 2): _index,
     ("munder", 2): _index,
-    ("msubsup", 3): _both,
-    ("munderover", 3): _both,
+    ("msubsup", 3): _sub_sup,
+    ("munderover", 3): _sub_sup,
     ("mroot", 2): _root,
 }
 # with the names of the parts that they write
@@ -53,8 +53,8 @@ OFFICE_WRITERS: dict[str, tuple[Callable[..., str], tuple[str, ...]]] = {
     "f": (write_fraction, ("num", "den")),
     "sSup": (_power, ("e", "sup")),
     "sSub": (_index, ("e", "sub")),
-    "sSubSup": (_both, ("e", "sub", "sup")),
-    "sPre": (_before, ("sub", "sup", "e")),
+    "sSubSup": (_sub_sup, ("e", "sub", "sup")),
+    "sPre": (_pre_scripts, ("sub", "sup", "e")),
     "rad": (_root, ("e", "deg")),
     "limLow": (_index, ("e", "lim")),
     "limUpp": (_power, ("e", "lim")),
@@ -160,21 +160,21 @@ def _sum(element: Any, depth: int) -> str:
     """Write a sum, a product or an integral with its bounds."""
     sign = _value(element, "naryPr", "chr", "∫")
     below, above, term = (_write_part(element, role, depth) for role in ("sub", "sup", "e"))
-    return f"{_both(sign, below, above)} {term}"
+    return f"{_sub_sup(sign, below, above)} {term}"
 
 
-def _delimited(element: Any, depth: int) -> str:
+def _brackets(element: Any, depth: int) -> str:
     """Write terms between brackets."""
     opening, closing = (
         _value(element, "dPr", role, sign) for role, sign in (("begChr", "("), ("endChr", ")"))
     )
-    between = _value(element, "dPr", "sepChr", "|")
-    terms = between.join(_write_each(element, "e", depth))
+    separator = _value(element, "dPr", "sepChr", "|")
+    terms = separator.join(_write_each(element, "e", depth))
     return f"{opening}{terms}{closing}"
 
 
 OFFICE_LIST_WRITERS: dict[str, Callable[[Any, int], str]] = {
-    "d": _delimited,
+    "d": _brackets,
     "nary": _sum,
     "m": _matrix,
     "mr": _matrix_row,
@@ -182,13 +182,13 @@ OFFICE_LIST_WRITERS: dict[str, Callable[[Any, int], str]] = {
 }
 
 
-def _value(element: Any, properties: str, role: str, usual: str) -> str:
+def _value(element: Any, properties: str, role: str, default: str) -> str:
     """Return a sign from a formula's properties, or the usual one if it has none."""
-    held = _child(element, properties)
-    found = None if held is None else _child(held, role)
-    if found is None:
-        return usual
-    return next((value for key, value in found.attrib.items() if key.endswith("val")), "")
+    parent = _child(element, properties)
+    child = None if parent is None else _child(parent, role)
+    if child is None:
+        return default
+    return next((value for key, value in child.attrib.items() if key.endswith("val")), "")
 
 
 def _child(element: Any, name: str) -> Any:

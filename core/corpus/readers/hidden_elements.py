@@ -24,12 +24,12 @@ class HiddenElements:
 
     def __init__(self) -> None:
         self._names: set[str] = set()
-        self._left = MAX_STYLE_LETTERS
+        self._letters_left = MAX_STYLE_LETTERS
 
     def add_style(self, style: str) -> None:
         """Add the rules of a style element of the page."""
-        style = style[: self._left]
-        self._left -= len(style)
+        style = style[: self._letters_left]
+        self._letters_left -= len(style)
         shown_names: set[str] = set()
         for selectors, body in _rules(style):
             hides = HIDING_STYLE.search(body)
@@ -68,15 +68,15 @@ class HiddenElements:
 def _rules(style: str) -> Iterator[tuple[str, str]]:
     """Yield the selectors and the body of each rule that always applies, not only in print."""
     first, *others = style.split("/*")
-    bare = "".join([first, *(part.partition("*/")[2] for part in others)])
-    around: list[str] = []  # the text before each open brace
+    css = "".join([first, *(part.partition("*/")[2] for part in others)])
+    heads: list[str] = []  # the text before each open brace
     text = ""
-    for token in BRACES.split(bare):
+    for token in BRACES.split(css):
         if token == "{":
-            around.append(text.rpartition(";")[2])
+            heads.append(text.rpartition(";")[2])
         elif token == "}":
-            selectors = around.pop() if around else "@"
-            if not around and "@" not in selectors:
+            selectors = heads.pop() if heads else "@"
+            if not heads and "@" not in selectors:
                 yield selectors, text
         else:
             text = token

@@ -73,19 +73,19 @@ def read_html(
     return [page.document]
 
 
-def hidden_note(name: str, hidden: int) -> str:
+def hidden_note(name: str, count: int) -> str:
     """Return the sentence on passages that a browser hides.
 
     Parameters
     ----------
     name : name of the file.
-    hidden : number of passages.
+    count : number of passages.
 
     Returns
     -------
     A sentence.
     """
-    return f"{name}: {count_with_noun(hidden, 'passage')} that a browser hides {verb_of_number(hidden)} left out."
+    return f"{name}: {count_with_noun(count, 'passage')} that a browser hides {verb_of_number(count)} left out."
 
 
 def read_page(
@@ -115,16 +115,16 @@ def read_page(
     ------
     BadInput : it holds no text or is nested too deep.
     """
-    said = CHARSET.search(data[:4096])
-    declared = (said.group(1) or said.group(2)).decode("ascii", "ignore") if said else ""
-    declared = "" if declared.lower().startswith(UNUSABLE_CHARSETS) else declared
-    source = decode_text(name, data, declared, options.encoding, note)
+    match = CHARSET.search(data[:4096])
+    charset = (match.group(1) or match.group(2)).decode("ascii", "ignore") if match else ""
+    charset = "" if charset.lower().startswith(UNUSABLE_CHARSETS) else charset
+    source = decode_text(name, data, charset, options.encoding, note)
     if declaration := DECLARATION.match(source):
         source = source[declaration.end() :]
     source = source.replace("\r\n", "\n")
-    page = _parsed(source, PageText(name, watch))
+    page = _parse_page(source, PageText(name, watch))
     if page.hidden and not page.whole()[0].strip():
-        page = _parsed(source, PageText(name, watch, hide=False))
+        page = _parse_page(source, PageText(name, watch, hide=False))
     text, places = page.whole()
     if not text.strip():
         raise BadInput(f"{name} holds no text.")
@@ -134,7 +134,7 @@ def read_page(
     return HtmlPage(Document(name, text, title or file_stem(name), name, places), page.hidden)
 
 
-def _parsed(source: str, page: PageText) -> PageText:
+def _parse_page(source: str, page: PageText) -> PageText:
     """Let a page collect its text from the parser.
 
     Raises BadInput if it is no HTML, and MemoryError.

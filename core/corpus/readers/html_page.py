@@ -77,21 +77,21 @@ class PageText:
         self._places: list[Place] = []
         self._elements = 0
         self._depth = 0  # number of open elements
-        self._dropped = 0  # number of open elements that are left out
+        self._n_dropped = 0  # number of open elements that are left out
         self._dropped_is_hidden = False  # True if the outermost of these is hidden
         self._dropped_has_text = False
         self._in_title = False
         self._style: list[str] | None = None  # the parts of the open style element
         self._hidden_elements = HiddenElements()
-        self._within = 0  # number of open headings; of nested ones the outer one counts
+        self._n_headings = 0  # number of open headings; of nested ones the outer one counts
         self._heading = (0, 0)  # offset of its beginning, and the number of parts before it
-        self._preformatted = 0  # number of open elements that preserve blanks
+        self._n_preformatted = 0  # number of open elements that preserve blanks
         self._links: list[int] = []  # number of parts before each open link
         self._raised: list[_RaisedElement] = []
         self._numerator: tuple[int, str] | None = None  # the last part, in case a slash follows
         self._tables: list[SpannedRows] = []
         self._cells: list[int] = []  # number of parts before each open cell
-        self._repeated = 0  # letters of cells that were repeated in further rows
+        self._n_repeated = 0  # letters of cells that were repeated in further rows
         self._formula: list[tuple[str, list[str]]] = []  # its open elements
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
@@ -100,25 +100,25 @@ class PageText:
             self.title, self._in_title = [], True
         if tag == "style":
             self._style = []
-        if self._dropped:
-            self._dropped += 1
+        if self._n_dropped:
+            self._n_dropped += 1
             return
         hidden = self._hide and self._hidden_elements.hides(tag, attributes)
         if hidden or tag in DROPPED_ELEMENTS:
-            self._dropped = 1
+            self._n_dropped = 1
             self._dropped_is_hidden = hidden
             self._dropped_has_text = False
             return
         if tag == "math" or self._formula:
             self._formula.append((tag, []))
             return
-        self._preformatted += tag == "pre"
+        self._n_preformatted += tag == "pre"
         self._start_in_table(tag, attributes)
         if tag not in INLINE_ELEMENTS and tag not in CELL_ELEMENTS:
             self._break()
         if tag in HEADING_ELEMENTS:
-            self._heading = self._heading if self._within else (self._length, len(self._parts))
-            self._within += 1
+            self._heading = self._heading if self._n_headings else (self._length, len(self._parts))
+            self._n_headings += 1
         self._start_inline(tag, attributes)
 
     def end(self, tag: str) -> None:
@@ -126,9 +126,9 @@ class PageText:
         if tag == "style" and self._style is not None:
             self._hidden_elements.add_style("".join(self._style))
             self._style = None
-        if self._dropped:
-            self._dropped -= 1
-            if not self._dropped and self._dropped_is_hidden and self._dropped_has_text:
+        if self._n_dropped:
+            self._n_dropped -= 1
+            if not self._n_dropped and self._dropped_is_hidden and self._dropped_has_text:
                 self.hidden += 1
         elif self._formula:
             self._end_formula()
@@ -138,7 +138,7 @@ class PageText:
             self._end_in_table(tag)
             if tag not in INLINE_ELEMENTS and tag not in CELL_ELEMENTS:
                 self._break()
-            self._preformatted -= tag == "pre"
+            self._n_preformatted -= tag == "pre"
         self._depth -= 1
 
     def data(self, text: str) -> None:
@@ -147,12 +147,12 @@ class PageText:
             self.title.append(text)
         if self._style is not None:
             self._style.append(text)
-        if self._dropped:
+        if self._n_dropped:
             self._dropped_has_text = self._dropped_has_text or bool(text.strip())
         elif self._formula:
             if text.strip():
                 self._formula[-1][1].append(" ".join(text.split()))
-        elif self._preformatted:
+        elif self._n_preformatted:
             self._put(text)
         else:
             text = HTML_BLANKS.sub(" ", text)
@@ -180,10 +180,10 @@ class PageText:
             )
 
     def _end_heading(self, tag: str) -> None:
-        if tag not in HEADING_ELEMENTS or not self._within:
+        if tag not in HEADING_ELEMENTS or not self._n_headings:
             return
-        self._within -= 1
-        if self._within:
+        self._n_headings -= 1
+        if self._n_headings:
             return
         start, count = self._heading
         label = " ".join("".join(self._parts[count:]).split())[:MAX_PLACE_CHARACTERS].strip()
@@ -218,8 +218,8 @@ class PageText:
     def _repeat(self, texts: Iterable[str]) -> None:
         """Write cells of rows above that span into this one."""
         for text in texts:
-            self._repeated += len(text)
-            if self._repeated <= MAX_PAGE_REPEATED_LETTERS:
+            self._n_repeated += len(text)
+            if self._n_repeated <= MAX_PAGE_REPEATED_LETTERS:
                 self._separate()
                 self._put(text)
 
@@ -257,45 +257,43 @@ class PageText:
         # A link around it alone leads to a note. A link around a unit and its power does not.
         linked = bool(self._links) and self._links[-1] == one.parts_before
         if one.kind == "sub":
-            written = write_lowered(before, text)
+            result = write_lowered(before, text)
         else:
-            written = write_raised(
-                before, text, is_note=one.kind == "a" or one.holds_link or linked
-            )
-        self._length += len(written) - len(text)
-        self._parts[one.parts_before :] = [written]
+            result = write_raised(before, text, is_note=one.kind == "a" or one.holds_link or linked)
+        self._length += len(result) - len(text)
+        self._parts[one.parts_before :] = [result]
         is_number = one.kind == "sup" and text.strip().isdecimal()
         self._numerator = (one.parts_before, write_numerator(before, text)) if is_number else None
 
     def _mend_numerator(self, text: str) -> None:
         """Rewrite the raised number before a slash as the numerator of a fraction."""
         if self._numerator is not None and text.startswith(SLASHES):
-            at, written = self._numerator
-            if at == len(self._parts) - 1:
-                self._length += len(written) - len(self._parts[at])
-                self._parts[at] = written
+            index, numerator = self._numerator
+            if index == len(self._parts) - 1:
+                self._length += len(numerator) - len(self._parts[index])
+                self._parts[index] = numerator
         self._numerator = None
 
     def _line_before(self, count: int) -> str:
         """Return the end of the line that the first `count` parts make."""
         line = ""
-        for at in range(count - 1, -1, -1):
-            line = self._parts[at][-MAX_BASE_CHARACTERS:] + line
+        for index in range(count - 1, -1, -1):
+            line = self._parts[index][-MAX_BASE_CHARACTERS:] + line
             if "\n" in line or len(line) >= MAX_BASE_CHARACTERS:
                 break
         return line.rpartition("\n")[2]
 
     def _end_formula(self) -> None:
         tag, parts = self._formula.pop()
-        written = write_mathml(tag, parts)
+        formula = write_mathml(tag, parts)
         if self._formula:
-            self._formula[-1][1].append(written)
+            self._formula[-1][1].append(formula)
         else:
-            self._put_formula(written)
+            self._put_formula(formula)
 
-    def _put_formula(self, written: str) -> None:
-        before = self._parts[-1][-1] if self._parts else "\n"
-        self._put(f" {written}" if before.isdigit() and written[:1].isdigit() else written)
+    def _put_formula(self, formula: str) -> None:
+        sign = self._parts[-1][-1] if self._parts else "\n"
+        self._put(f" {formula}" if sign.isdigit() and formula[:1].isdigit() else formula)
 
     def _break(self) -> None:
         if self._parts and not self._parts[-1].endswith("\n"):

@@ -15,26 +15,26 @@ class SpannedRows:
 
     def __init__(self) -> None:
         self._above: dict[int, tuple[str, int, int]] = {}  # text, rows left, columns
-        self._next: dict[int, tuple[str, int, int]] = {}
+        self._below: dict[int, tuple[str, int, int]] = {}
         self._column = 0
         self._cell: tuple[int, int] = (1, 1)  # rows and columns of the current cell
         self._has_own = False  # True if the current row has a cell of its own
 
     def begin_group(self) -> None:
         """Begin a head, body or foot of the table. No cell spans beyond one."""
-        self._above, self._next, self._column = {}, {}, 0
+        self._above, self._below, self._column = {}, {}, 0
 
     def begin_row(self) -> None:
         """Begin a row."""
-        self._above = {column: held for column, held in self._next.items() if held[1] > 0}
-        self._next, self._column, self._has_own = {}, 0, False
+        self._above = {column: held for column, held in self._below.items() if held[1] > 0}
+        self._below, self._column, self._has_own = {}, 0, False
 
     def repeated(self) -> list[str]:
         """Return the texts of spanning cells at the current column, and move behind them."""
         texts = []
         while self._column in self._above:
             text, rows, columns = self._above.pop(self._column)
-            self._next[self._column] = (text, rows - 1, columns)
+            self._below[self._column] = (text, rows - 1, columns)
             self._column += columns
             texts.append(text)
         return texts
@@ -47,7 +47,7 @@ class SpannedRows:
         texts = self.repeated()
         for column in sorted(self._above):
             text, rows, columns = self._above[column]
-            self._next[column] = (text, rows - 1, columns)
+            self._below[column] = (text, rows - 1, columns)
             texts.append(text)
         self._above = {}
         return texts if self._has_own else []
@@ -62,15 +62,15 @@ class SpannedRows:
         """End the current cell, whose text is now known."""
         rows, columns = self._cell
         text = " ".join(text.split())
-        fits = text and len(text) <= MAX_REPEATED_LETTERS and len(self._next) < MAX_REPEATED_CELLS
+        fits = text and len(text) <= MAX_REPEATED_LETTERS and len(self._below) < MAX_REPEATED_CELLS
         if rows > 1 and fits:
-            self._next[self._column] = (text, rows - 1, columns)
+            self._below[self._column] = (text, rows - 1, columns)
         self._column += columns
 
 
-def _number(text: str, most: int, none: int) -> int:
+def _number(text: str, limit: int, none: int) -> int:
     """Return a span as a number; `none` for 0, which means up to the end."""
     text = text.strip()
     if not text.isdecimal() or not text.isascii() or len(text) > 6:
         return 1
-    return min(int(text), most) or none
+    return min(int(text), limit) or none

@@ -63,20 +63,21 @@ def read_mail(
     ]
     text = _text(name, message, watch, note)
     parts = list(message.iter_attachments()) if message.is_multipart() else []
-    attached = [
+    names = [
         shorten(utf8_text(part.get_filename() or part.get_content_type()), 40) for part in parts
     ]
-    if attached:
+    if names:
         shown_names = [
-            *attached[:MAX_NAMED_ATTACHMENTS],
+            *names[:MAX_NAMED_ATTACHMENTS],
             *(
-                [f"{len(attached) - MAX_NAMED_ATTACHMENTS:,} more"]
-                if len(attached) > MAX_NAMED_ATTACHMENTS
+                [f"{len(names) - MAX_NAMED_ATTACHMENTS:,} more"]
+                if len(names) > MAX_NAMED_ATTACHMENTS
                 else []
             ),
         ]
         note(
-            f"{name}: {count_with_noun(len(attached), 'attachment')} {verb_of_number(len(attached))} left out: "
+            f"{name}: {count_with_noun(len(names), 'attachment')} {verb_of_number(len(names))} "
+            "left out: "
             f"{list_text(shown_names)}."
         )
     if not text.strip():
@@ -107,9 +108,9 @@ def _text(name: str, message: EmailMessage, watch: Watch, note: Note) -> str:
     try:
         text = body.get_content()
     except (LookupError, UnicodeError):  # an unknown encoding
-        known = shorten(str(body.get_content_charset()), 40)
+        charset = shorten(str(body.get_content_charset()), 40)
         note(
-            f"{name} is in the encoding “{known}”, which is not known; letters beyond ASCII "
+            f"{name} is in the encoding “{charset}”, which is not known; letters beyond ASCII "
             "are shown as �."
         )
         data = body.get_payload(decode=True)

@@ -47,14 +47,14 @@ def read_markdown(
     """
     text = decode_file(name, data, note, options)
     headings = list(_headings(text, watch))
-    title = next((label for _, label, first in headings if first), "")
+    title = next((label for _, label, is_title in headings if is_title), "")
     return [
         Document(
             name,
             text,
             title or file_stem(name),
             name,
-            tuple((at, label) for at, label, _ in headings),
+            tuple((offset, label) for offset, label, _ in headings),
         )
     ]
 
@@ -76,7 +76,7 @@ def _headings(text: str, watch: Watch = NO_WATCH) -> Iterator[Heading]:
         elif previous and _is_underline(content):
             yield from _heading(before_start, previous, content[0] == "=")
         elif marks := _marks(content):
-            yield from _heading(start, _unclosed(content[marks:]), marks == 1)
+            yield from _heading(start, _strip_closing(content[marks:]), marks == 1)
         elif _may_be_underlined(line):
             before, before_start = line, start
 
@@ -144,14 +144,14 @@ def _marks(line: str) -> int:
     return 0
 
 
-def _unclosed(label: str) -> str:
+def _strip_closing(label: str) -> str:
     """Return a heading without its closing marks, which follow a blank."""
     label = label.strip(" \t")
-    before = label.rstrip("#")
-    return before.rstrip(" \t") if before[-1:] in ("", " ", "\t") else label
+    rest = label.rstrip("#")
+    return rest.rstrip(" \t") if rest[-1:] in ("", " ", "\t") else label
 
 
-def _heading(at: int, label: str, first: bool) -> Iterator[Heading]:
+def _heading(offset: int, label: str, is_title: bool) -> Iterator[Heading]:
     label = INLINE_MARKS.sub(r"\1", label).strip()
     if label:
-        yield at, label, first
+        yield offset, label, is_title

@@ -9,7 +9,7 @@ MAX_FIELD_LEVELS = 6  # levels of nested fields that have names of their own
 MAX_NAMED_ITEMS = 100  # items of a list whose fields are named
 
 
-def field_names(row: Mapping[str, Any], before: str = "", deep: int = 1) -> Iterator[str]:
+def field_names(row: Mapping[str, Any], prefix: str = "", deep: int = 1) -> Iterator[str]:
     """Yield the names of the fields of a row that hold values.
 
     Fields within objects and lists of objects have dotted names.
@@ -17,7 +17,7 @@ def field_names(row: Mapping[str, Any], before: str = "", deep: int = 1) -> Iter
     Parameters
     ----------
     row : a row of a JSON file.
-    before : prefix of all names.
+    prefix : prefix of all names.
     deep : level of the row, from 1; deeper ones than `MAX_FIELD_LEVELS` have no names.
 
     Yields
@@ -38,10 +38,10 @@ def field_names(row: Mapping[str, Any], before: str = "", deep: int = 1) -> Iter
         ]
         if inner and deep < MAX_FIELD_LEVELS and not is_inverted_index(value):
             yield from dict.fromkeys(
-                name for one in inner for name in field_names(one, f"{before}{key}.", deep + 1)
+                name for one in inner for name in field_names(one, f"{prefix}{key}.", deep + 1)
             )
         else:
-            yield f"{before}{key}"
+            yield f"{prefix}{key}"
 
 
 def values_at(value: Any, name: str) -> list[Any]:
@@ -68,14 +68,14 @@ def values_at(value: Any, name: str) -> list[Any]:
     ([1], [])
     """
     if isinstance(value, list):
-        return [found for one in value for found in values_at(one, name)]
+        return [inner for one in value for inner in values_at(one, name)]
     if not isinstance(value, dict):
         return []
     if name in value:
         return [value[name]]
-    dots = (at for at, sign in enumerate(name) if sign == "." and name[:at] in value)
+    dots = (dot for dot, sign in enumerate(name) if sign == "." and name[:dot] in value)
     return next(
-        (found for at in dots if (found := values_at(value[name[:at]], name[at + 1 :]))), []
+        (inner for dot in dots if (inner := values_at(value[name[:dot]], name[dot + 1 :]))), []
     )
 
 
@@ -90,8 +90,8 @@ def is_inverted_index(value: Any) -> bool:
         isinstance(value, dict)
         and bool(value)
         and all(
-            isinstance(places, list) and places and all(type(place) is int for place in places)
-            for places in value.values()
+            isinstance(offsets, list) and offsets and all(type(offset) is int for offset in offsets)
+            for offsets in value.values()
         )
     )
 
@@ -103,8 +103,8 @@ def words_in_order(index: Mapping[str, list[int]]) -> str:
     >>> words_in_order({"salt": [1, 3], "and": [2], "Sea": [0]})
     'Sea salt and salt'
     """
-    placed = [(place, word) for word, places in index.items() for place in places]
-    return " ".join(word for _, word in sorted(placed))
+    pairs = [(offset, word) for word, offsets in index.items() for offset in offsets]
+    return " ".join(word for _, word in sorted(pairs))
 
 
 def row_as_sentence(row: Mapping[str, Any], without: str = "") -> str:
@@ -129,8 +129,8 @@ def row_as_sentence(row: Mapping[str, Any], without: str = "") -> str:
     for name in dict.fromkeys(field_names(row)):
         values = [text for value in values_at(row, name) for text in _texts(value)]
         if values:
-            shown = ", ".join(values)
-            parts.append(shown if name in ("", without) else f"{name}: {shown}")
+            phrase = ", ".join(values)
+            parts.append(phrase if name in ("", without) else f"{name}: {phrase}")
     return "; ".join(parts)
 
 
@@ -149,14 +149,14 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def only_list(
-    row: Mapping[str, Any], before: str = "", deep: int = 1
+    row: Mapping[str, Any], prefix: str = "", deep: int = 1
 ) -> tuple[str, list[dict[str, Any]]]:
     """Return the name and items of the only list of objects in a row, at any depth.
 
     Parameters
     ----------
     row : a row of a JSON file.
-    before : prefix of the name.
+    prefix : prefix of the name.
     deep : level of the row, from 1.
 
     Returns
@@ -172,11 +172,11 @@ def only_list(
     lists: list[tuple[str, list[dict[str, Any]]]] = []
     for key, value in row.items():
         if isinstance(value, list) and value and all(isinstance(one, dict) for one in value):
-            lists.append((f"{before}{key}", value))
+            lists.append((f"{prefix}{key}", value))
         elif (
             isinstance(value, dict)
             and deep < MAX_FIELD_LEVELS
-            and (inner := only_list(value, f"{before}{key}.", deep + 1))[1]
+            and (inner := only_list(value, f"{prefix}{key}.", deep + 1))[1]
         ):
             lists.append(inner)
     return lists[0] if len(lists) == 1 else ("", [])

@@ -78,14 +78,15 @@ def read_workbook(
             )
         hidden = [sheet.title for sheet in sheets.worksheets if sheet.sheet_state != "visible"]
         if hidden:
-            shown = list_text([utf8_text(one) for one in hidden[:MAX_NAMED_PARTS]])
+            names = list_text([utf8_text(one) for one in hidden[:MAX_NAMED_PARTS]])
             note(
                 f"{name}: {count_with_noun(len(hidden), 'hidden sheet')} {verb_of_number(len(hidden))} read as "
-                f"well: {shown}."
+                f"well: {names}."
             )
-        if empty := _uncomputed(package, sheets):
-            left = f"{count_with_noun(empty, 'formula')} without a saved result {verb_of_number(empty)} left out"
-            note(f"{name}: {left}; open and save it in a spreadsheet program.")
+        if empty := _count_uncomputed(package, sheets):
+            formulas = count_with_noun(empty, "formula")
+            phrase = f"{formulas} without a saved result {verb_of_number(empty)} left out"
+            note(f"{name}: {phrase}; open and save it in a spreadsheet program.")
         merged = merged_cells(package)
         rows = {
             utf8_text(sheet.title): list(_rows(sheet, watch, merged.get(sheet.title)))
@@ -211,11 +212,11 @@ def _read(
         try:
             return read()
         except ImportError:
-            needed = LIBRARY_PACKAGES[package]
+            library = LIBRARY_PACKAGES[package]
             raise BadInput(
                 with_command(
-                    f"{name} is read by {needed}, which is not installed here.",
-                    f"pip install {needed}",
+                    f"{name} is read by {library}, which is not installed here.",
+                    f"pip install {library}",
                 )
             ) from None
 
@@ -236,7 +237,7 @@ def _rows(
             yield cells
 
 
-def _uncomputed(data: bytes, computed: Any) -> int:
+def _count_uncomputed(data: bytes, workbook: Any) -> int:
     """Return the number of formulas without a saved result.
 
     Some programs write formulas without computing them.
@@ -245,9 +246,9 @@ def _uncomputed(data: bytes, computed: Any) -> int:
 
     formulas = load_workbook(io.BytesIO(data), read_only=True, keep_links=False)
     empty = 0
-    for written, results in zip(formulas.worksheets, computed.worksheets):
+    for sheet, results in zip(formulas.worksheets, workbook.worksheets):
         for row, values in zip(
-            written.iter_rows(values_only=True), results.iter_rows(values_only=True)
+            sheet.iter_rows(values_only=True), results.iter_rows(values_only=True)
         ):
             empty += sum(
                 isinstance(cell, str) and cell.startswith("=") and value is None
@@ -280,10 +281,10 @@ def _by_rows(
     filled_sheets = {title: rows for title, rows in sheets.items() if rows}
     several = len(filled_sheets) > 1
     documents: list[Document] = []
-    sheets_left_out: list[str] = []
+    skipped: list[str] = []
     for title, rows in filled_sheets.items():
         if not named_columns and "text" not in guess_roles(rows[0]):
-            sheets_left_out.append(title)
+            skipped.append(title)
             continue
         sheet_name = f"{name}:{title}" if several else name
         try:
@@ -291,11 +292,11 @@ def _by_rows(
         except BadInput:
             if not several:
                 raise
-            sheets_left_out.append(title)
+            skipped.append(title)
             continue
         documents += [Document(one.id, one.text, one.title, name) for one in documents_read]
-    if len(sheets_left_out) < len(filled_sheets):
-        _note_sheets_left_out(name, sheets_left_out, note)
+    if len(skipped) < len(filled_sheets):
+        _note_skipped(name, skipped, note)
     return documents
 
 
@@ -309,7 +310,7 @@ def _sheet_documents(
     return documents_of(name, roles, numbered_rows, note)
 
 
-def _note_sheets_left_out(name: str, titles: list[str], note: Note) -> None:
+def _note_skipped(name: str, titles: list[str], note: Note) -> None:
     if titles:
         note(
             f"{name}: {count_with_noun(len(titles), 'sheet')} without a column of texts "
@@ -327,9 +328,9 @@ def _as_one(
     for sheet, rows in sheets.items():
         if rows:
             places.append((length, sheet))
-            here = [" | ".join(row) for row in rows]
-            lines += here
-            length += sum(len(line) + 1 for line in here)
+            row_lines = [" | ".join(row) for row in rows]
+            lines += row_lines
+            length += sum(len(line) + 1 for line in row_lines)
     if not lines:
         raise BadInput(f"{name} holds no text.")
     note(

@@ -33,38 +33,38 @@ def readable_package(data: bytes) -> bytes:
         for name in package.namelist():
             if name.casefold().endswith(RELATIONS_SUFFIX):
                 before = package.read(name)
-                after = _without_dangling(name, STRICT_NAMESPACE.sub(_usual, before), names)
+                after = _without_dangling(name, STRICT_NAMESPACE.sub(_usual_uri, before), names)
                 if after != before:
                     changed[name] = after
         if not changed:
             return data
-        return _rewritten(package, changed)
+        return _rewrite(package, changed)
 
 
-def _rewritten(package: zipfile.ZipFile, changed: dict[str, bytes]) -> bytes:
+def _rewrite(package: zipfile.ZipFile, changes: dict[str, bytes]) -> bytes:
     """Return a package with some parts changed, and without strict names in any part."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as copy:
         for part in package.infolist():
-            content = changed.get(part.filename)
+            content = changes.get(part.filename)
             if content is None:
                 content = package.read(part)
                 if part.filename.casefold().endswith(MARKUP_SUFFIXES):
-                    content = STRICT_NAMESPACE.sub(_usual, content)
+                    content = STRICT_NAMESPACE.sub(_usual_uri, content)
             copy.writestr(part.filename, content)
     return out.getvalue()
 
 
-def _usual(found: re.Match[bytes]) -> bytes:
+def _usual_uri(match: re.Match[bytes]) -> bytes:
     """Return the usual namespace for a strict one."""
-    first, *others = found[2].split(b"/")
-    rest = b"/".join(
+    first, *others = match[2].split(b"/")
+    path = b"/".join(
         [
             RENAMED_NAMESPACES.get(first, first),
             *(RENAMED_NAMESPACES.get(one, one) for one in others),
         ]
     )
-    return b"http://schemas.openxmlformats.org/%s/2006/%s" % (found[1], rest)
+    return b"http://schemas.openxmlformats.org/%s/2006/%s" % (match[1], path)
 
 
 def _without_dangling(name: str, relations: bytes, names: set[str]) -> bytes:

@@ -104,7 +104,7 @@ def read_pdf(
             f"{name} holds no text in its {count_with_noun(total, 'page')}; it looks scanned. "
             "Recognise its text (OCR) first."
         )
-    texts, hyphens = _unhyphenated(pages.texts)
+    texts, hyphens = _join_words(pages.texts)
     _note_gaps(name, pages, hyphens, note)
     places: list[Place] = []
     length = 0
@@ -151,14 +151,14 @@ def _note_gaps(name: str, pages: _PdfPages, hyphens: int, note: Note) -> None:
 
 
 def _note_pages_without_text(name: str, pages: _PdfPages, note: Note) -> None:
-    without = [number for number, page in enumerate(pages.texts, 1) if not page.strip()]
-    if not without:
+    empty = [number for number, page in enumerate(pages.texts, 1) if not page.strip()]
+    if not empty:
         return
-    verb = "holds" if len(without) == 1 else "hold"
-    scanned = ""
-    if pages.pictures.intersection(without):
-        scanned = "; recognise the text (OCR) of those that are scanned"
-    note(f"{name}: {_numbers(without)} of {len(pages.texts):,} {verb} no text{scanned}.")
+    verb = "holds" if len(empty) == 1 else "hold"
+    advice = ""
+    if pages.pictures.intersection(empty):
+        advice = "; recognise the text (OCR) of those that are scanned"
+    note(f"{name}: {_numbers(empty)} of {len(pages.texts):,} {verb} no text{advice}.")
 
 
 def _note_lost_letters(name: str, pages: _PdfPages, note: Note) -> None:
@@ -185,21 +185,21 @@ def _note_additions(name: str, pages: _PdfPages, note: Note) -> None:
     if pages.damaged:
         note(f"{name}: form fields and notes of {_numbers(pages.damaged)} cannot be read.")
     if files := list(dict.fromkeys(pages.files)):
-        shown = [shorten(file, 40) for file in files[:MAX_NAMED_PAGES]]
+        names = [shorten(file, 40) for file in files[:MAX_NAMED_PAGES]]
         if len(files) > MAX_NAMED_PAGES:
-            shown.append(f"{len(files) - MAX_NAMED_PAGES:,} more")
-        left = (
+            names.append(f"{len(files) - MAX_NAMED_PAGES:,} more")
+        phrase = (
             f"{count_with_noun(len(files), 'attached file')} {verb_of_number(len(files))} left out"
         )
-        note(f"{name}: {left}: {list_text(shown)}.")
+        note(f"{name}: {phrase}: {list_text(names)}.")
 
 
 def _numbers(pages: Sequence[int]) -> str:
     """Return pages by their numbers: `page 3`, `pages 1, 4 and 7`."""
-    shown = [f"{number:,}" for number in pages[:MAX_NAMED_PAGES]]
+    numbers = [f"{number:,}" for number in pages[:MAX_NAMED_PAGES]]
     if len(pages) > MAX_NAMED_PAGES:
-        shown.append(f"{len(pages) - MAX_NAMED_PAGES:,} more")
-    return f"page{'s' * (len(pages) > 1)} {list_text(shown)}"
+        numbers.append(f"{len(pages) - MAX_NAMED_PAGES:,} more")
+    return f"page{'s' * (len(pages) > 1)} {list_text(numbers)}"
 
 
 def _pages(name: str, data: bytes, watch: Watch) -> _PdfPages:
@@ -220,60 +220,60 @@ def _pages(name: str, data: bytes, watch: Watch) -> _PdfPages:
     return pdf_pages
 
 
-def _read_file(reader: Any, name: str, watch: Watch, found: _PdfPages) -> None:
+def _read_file(reader: Any, name: str, watch: Watch, pages: _PdfPages) -> None:
     if reader.is_encrypted and not reader.decrypt(""):
         raise BadInput(f"{name} is locked with a password; save it without one.")
     total = len(reader.pages)
     for number, page in enumerate(reader.pages, 1):
         watch.step((number - 1) / total)
-        _read_page(page, number, found)
-    found.files += attached_files(reader)
-    found.title = str((reader.metadata.title if reader.metadata else "") or "")
+        _read_page(page, number, pages)
+    pages.files += attached_files(reader)
+    pages.title = str((reader.metadata.title if reader.metadata else "") or "")
 
 
-def _read_page(page: Any, number: int, found: _PdfPages) -> None:
+def _read_page(page: Any, number: int, pages: _PdfPages) -> None:
     """Add a page: its text in reading order, then form values and notes."""
     page_pieces = PagePieces()
-    drawn = (
+    raw = (
         page.extract_text(
             visitor_text=page_pieces.see_text, visitor_operand_before=page_pieces.see_operator
         )
         or ""
     )
-    text = _ordered(page, number, drawn, page_pieces, found)
+    text = _order_text(page, number, raw, page_pieces, pages)
     try:
         additions = page_additions(page, page_pieces.pieces)
     except MemoryError:
         raise
     except Exception:  # damaged annotations may fail anywhere in the library
-        found.damaged.append(number)
+        pages.damaged.append(number)
     else:
-        found.fields += len(additions.fields)
-        found.notes += len(additions.notes)
-        found.files += additions.files
+        pages.fields += len(additions.fields)
+        pages.notes += len(additions.notes)
+        pages.files += additions.files
         text = "\n".join(filter(None, [text.rstrip(), *additions.fields, *additions.notes]))
-    found.texts.append(_written_out(text))
+    pages.texts.append(_expand_ligatures(text))
     if not text.strip() and _holds_pictures(page):
-        found.pictures.add(number)
+        pages.pictures.add(number)
 
 
-def _ordered(page: Any, number: int, drawn: str, seen: PagePieces, found: _PdfPages) -> str:
+def _order_text(page: Any, number: int, raw: str, collected: PagePieces, pages: _PdfPages) -> str:
     """Return the text of a page in reading order."""
-    marked = with_heights(seen.pieces, seen.bars)
-    if is_right_to_left(drawn):
+    text = with_heights(collected.pieces, collected.bars)
+    if is_right_to_left(raw):
         with single_ligatures(page) as letters:
-            shown = page.extract_text(extraction_mode="layout", layout_mode_space_vertically=False)
-        ordered = in_reading_order((shown or "").split("\n"), drawn, letters)
+            layout = page.extract_text(extraction_mode="layout", layout_mode_space_vertically=False)
+        ordered = in_reading_order((layout or "").split("\n"), raw, letters)
         if ordered is None:
-            found.as_shown.append(number)
-            return drawn
+            pages.as_shown.append(number)
+            return raw
     else:
-        ordered = in_columns(page, drawn, seen.pieces)
+        ordered = in_columns(page, raw, collected.pieces)
         if not ordered:
-            return marked
-        found.columns.append(number)
-    if marked != drawn:
-        found.beside.append(number)
+            return text
+        pages.columns.append(number)
+    if text != raw:
+        pages.beside.append(number)
     return ordered
 
 
@@ -282,7 +282,7 @@ def _holds_pictures(page: Any) -> bool:
     return bool(held and held.get_object().get("/XObject"))
 
 
-def _written_out(text: str) -> str:
+def _expand_ligatures(text: str) -> str:
     """Return a page's text with ligatures written as letters.
 
     Letters that the fonts do not name become one replacement character.
@@ -293,7 +293,7 @@ def _written_out(text: str) -> str:
     ).strip()
 
 
-def _unhyphenated(pages: list[str]) -> tuple[list[str], int]:
+def _join_words(pages: list[str]) -> tuple[list[str], int]:
     """Return the pages with divided words joined, and the number of these words.
 
     The hyphen is kept before a capital or a digit, after a part that is usually hyphenated, and if
@@ -302,9 +302,9 @@ def _unhyphenated(pages: list[str]) -> tuple[list[str], int]:
     known_words = {word.casefold() for page in pages for word in HYPHENATED_WORD.findall(page)}
     joined = 0
 
-    def whole(found: re.Match[str]) -> str:
+    def whole(match: re.Match[str]) -> str:
         nonlocal joined
-        before, hyphen, after, marks_after = found.groups()
+        before, hyphen, after, marks_after = match.groups()
         joined += 1
         joined_word, hyphenated_word = (before + after).casefold(), f"{before}-{after}".casefold()
         keeps_hyphen = hyphenated_word in known_words or before.casefold() in WITH_HYPHEN

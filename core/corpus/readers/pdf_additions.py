@@ -95,21 +95,21 @@ def _holder(widget: Any) -> Any:
     return widget
 
 
-def _inherited(held: Any, key: str) -> Any:
+def _inherited_value(node: Any, key: str) -> Any:
     for _ in range(MAX_PARENTS):
-        if key in held:
-            return held[key]
-        parent = held.get("/Parent")
+        if key in node:
+            return node[key]
+        parent = node.get("/Parent")
         if parent is None:
             return None
-        held = parent.get_object()
+        node = parent.get_object()
     return None
 
 
 def _value(widget: Any, holder: Any) -> str:
     """Return the filled-in value; empty if there is none, or it is no text."""
-    kind, value = _inherited(widget, "/FT"), _inherited(widget, "/V")
-    flags = _inherited(widget, "/Ff")
+    kind, value = _inherited_value(widget, "/FT"), _inherited_value(widget, "/V")
+    flags = _inherited_value(widget, "/Ff")
     flags = int(flags) if isinstance(flags, int) else 0
     if kind == "/Btn":
         state = widget.get("/AS", value)
@@ -119,39 +119,39 @@ def _value(widget: Any, holder: Any) -> str:
     if kind not in ("/Tx", "/Ch") or flags & PASSWORD_FLAG:
         return ""
     values = value if isinstance(value, list) else [value]
-    shown = _shown_choices(_inherited(widget, "/Opt")) if kind == "/Ch" else {}
+    labels = _choice_labels(_inherited_value(widget, "/Opt")) if kind == "/Ch" else {}
     texts = [_text(one) for one in values]
-    return ", ".join(shown.get(text, text) for text in texts if text)
+    return ", ".join(labels.get(text, text) for text in texts if text)
 
 
-def _shown_choices(options: Any) -> dict[str, str]:
+def _choice_labels(options: Any) -> dict[str, str]:
     """Return the displayed text of each value in a list of choices."""
     held = options.get_object() if options is not None else ()
     pairs = [one for one in held if isinstance(one, list) and len(one) == 2]
-    return {_text(value): _text(shown) for value, shown in pairs}
+    return {_text(value): _text(label) for value, label in pairs}
 
 
 def _label(widget: Any, holder: Any, pieces: Sequence[TextPiece]) -> str:
     """Return the label of a field: stated by the form, else printed near it, else its name."""
-    stated = _text(holder.get("/TU"))
-    printed = "" if stated else _printed(widget, pieces)
+    title = _text(holder.get("/TU"))
+    label = "" if title else _printed_label(widget, pieces)
     name = _text(holder.get("/T")).rpartition(".")[2].partition("[")[0]
-    return " ".join((stated or printed or name or "field").split())[:MAX_LABEL_LETTERS].rstrip(" :")
+    return " ".join((title or label or name or "field").split())[:MAX_LABEL_LETTERS].rstrip(" :")
 
 
-def _printed(widget: Any, pieces: Sequence[TextPiece]) -> str:
+def _printed_label(widget: Any, pieces: Sequence[TextPiece]) -> str:
     """Return the text left of a field, else right of a checkbox, else above the field."""
     area = _area(widget)
     if area is None:
         return ""
     level_pieces = [one for one in pieces if one.is_level and any(map(str.isalpha, one.text))]
     line = [one for one in level_pieces if area.bottom - LABEL_LINE_POINTS <= one.y <= area.top]
-    before = _piece_before(area, line)
-    behind = _piece_behind(area, line)
-    is_box = _inherited(widget, "/FT") == "/Btn"
-    if is_box and behind is not None and not _ends_in_colon(before):
-        return behind.text
-    label = before or _piece_above(area, level_pieces)
+    left = _piece_before(area, line)
+    right = _piece_behind(area, line)
+    is_box = _inherited_value(widget, "/FT") == "/Btn"
+    if is_box and right is not None and not _ends_in_colon(left):
+        return right.text
+    label = left or _piece_above(area, level_pieces)
     return label.text if label is not None else ""
 
 

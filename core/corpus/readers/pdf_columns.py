@@ -38,30 +38,30 @@ def in_columns(page: Any, text: str, pieces: Sequence[TextPiece]) -> str:
     -------
     Empty for a page without columns that were drawn line by line.
     """
-    if not _side_by_side([(one.x, one.y) for one in pieces if one.text.strip()]):
+    if not _has_columns([(one.x, one.y) for one in pieces if one.text.strip()]):
         return ""
     rows = [
         line
         for line in (page.extract_text(extraction_mode="layout") or "").split("\n")
         if line.strip()
     ]
-    ordered = _ordered(rows)
-    same = Counter("".join(ordered.split())) == Counter("".join(text.split()))
-    return ordered if same else ""
+    ordered = _order_lines(rows)
+    is_same = Counter("".join(ordered.split())) == Counter("".join(text.split()))
+    return ordered if is_same else ""
 
 
-def _side_by_side(pieces: Sequence[Place]) -> bool:
+def _has_columns(pieces: Sequence[Place]) -> bool:
     """Return whether many pieces follow one to their left on the same line, left-aligned."""
-    beside = Counter(
-        round(here[0] / COLUMN_LAYOUT.near_points)
-        for before, here in zip(pieces, pieces[1:])
-        if abs(here[1] - before[1]) < COLUMN_LAYOUT.near_points
-        and here[0] > before[0] + COLUMN_LAYOUT.near_points
+    counts = Counter(
+        round(piece[0] / COLUMN_LAYOUT.near_points)
+        for last, piece in zip(pieces, pieces[1:])
+        if abs(piece[1] - last[1]) < COLUMN_LAYOUT.near_points
+        and piece[0] > last[0] + COLUMN_LAYOUT.near_points
     )
-    return any(beside[place] + beside[place + 1] >= COLUMN_LAYOUT.min_lines for place in beside)
+    return any(counts[x] + counts[x + 1] >= COLUMN_LAYOUT.min_lines for x in counts)
 
 
-def _ordered(rows: list[str]) -> str:
+def _order_lines(rows: list[str]) -> str:
     """Return the lines of a page column by column; empty if they are in none.
 
     Lines across both columns separate the columns above from those below.
@@ -88,10 +88,10 @@ def _gutter(rows: list[str]) -> int | None:
 
     Returns None if the lines have no two columns of prose.
     """
-    begins = Counter(place for row in rows for place in _begins(row))
-    if not begins:
+    starts = Counter(start for row in rows for start in _text_starts(row))
+    if not starts:
         return None
-    gutter = max(begins, key=lambda at: (begins[at], -at))
+    gutter = max(starts, key=lambda start: (starts[start], -start))
     halves = [_halves(row, gutter) for row in rows if _is_in_both_columns(row, gutter)]
     if len(halves) < COLUMN_LAYOUT.min_lines or len(halves) * 2 < len(rows):
         return None
@@ -120,11 +120,11 @@ def _are_prose(lines: Sequence[str]) -> bool:
     return not any(" " * COLUMN_LAYOUT.min_gap_blanks in line for line in lines)
 
 
-def _begins(row: str) -> list[int]:
+def _text_starts(row: str) -> list[int]:
     """Return the offsets in a line at which text begins after a gap."""
     start = len(row) - len(row.lstrip())
     return [
-        at
-        for at in range(start + COLUMN_LAYOUT.min_gap_blanks, len(row))
-        if row[at] != " " and not row[at - COLUMN_LAYOUT.min_gap_blanks : at].strip()
+        index
+        for index in range(start + COLUMN_LAYOUT.min_gap_blanks, len(row))
+        if row[index] != " " and not row[index - COLUMN_LAYOUT.min_gap_blanks : index].strip()
     ]

@@ -38,32 +38,32 @@ def is_right_to_left(text: str) -> bool:
 
 
 def in_reading_order(
-    lines: Iterable[str], drawn: str, ligatures: Mapping[int, str] | None = None
+    lines: Iterable[str], raw: str, ligatures: Mapping[int, str] | None = None
 ) -> str | None:
     """Return lines in reading order.
 
     Parameters
     ----------
     lines : each from left to right, as on the screen.
-    drawn : the same text as it was drawn. Its words are whole where the lines divide them.
+    raw : the same text as it was drawn. Its words are whole where the lines divide them.
     ligatures : the letters of signs that stand for ligatures in the lines.
 
     Returns
     -------
-    None if `lines` and `drawn` do not hold the same characters.
+    None if `lines` and `raw` do not hold the same characters.
     """
     letters = dict(ligatures or {})
     screen_lines = [line.strip() for line in lines if line.strip()]
-    if _signs("".join(screen_lines).translate(letters)) != _signs(drawn):
+    if _signs("".join(screen_lines).translate(letters)) != _signs(raw):
         return None
-    kinds = Counter(_kind(sign) for sign in drawn)
+    kinds = Counter(_kind(sign) for sign in raw)
     right_to_left = kinds["R"] + kinds["AL"] >= kinds["L"]
     arabic = kinds["AL"] > kinds["R"]
     mirrored = _are_mirrored(screen_lines, right_to_left, arabic)
-    words = _DrawnWords(drawn)
+    words = _DrawnWords(raw)
     ordered: list[str] = []
     for line in screen_lines:
-        logical = _logical(line, right_to_left, arabic, mirrored).translate(letters)
+        logical = _to_logical(line, right_to_left, arabic, mirrored).translate(letters)
         if is_right_to_left(logical):
             logical = words.mended(FALSE_BLANK.sub("", SEVERAL_BLANKS.sub(" ", logical)))
         ordered.append(logical)
@@ -77,14 +77,14 @@ def _are_mirrored(lines: Sequence[str], right_to_left: bool, arabic: bool) -> bo
     """
     fitting = {
         mirrored: sum(
-            _unbalanced(_logical(line, right_to_left, arabic, mirrored)) for line in lines
+            _count_unbalanced(_to_logical(line, right_to_left, arabic, mirrored)) for line in lines
         )
         for mirrored in (True, False)
     }
     return fitting[True] <= fitting[False]
 
 
-def _unbalanced(line: str) -> int:
+def _count_unbalanced(line: str) -> int:
     """Return the number of closing brackets in a line without an opening one."""
     depth = wrong = 0
     for sign in line:
@@ -95,43 +95,43 @@ def _unbalanced(line: str) -> int:
     return wrong
 
 
-def _logical(line: str, right_to_left: bool, arabic: bool, mirrored: bool) -> str:
+def _to_logical(line: str, right_to_left: bool, arabic: bool, mirrored: bool) -> str:
     """Return a line of the screen in reading order."""
     if not is_right_to_left(line):
-        return line if mirrored else _balanced(line)
+        return line if mirrored else _balance(line)
     if right_to_left:
         return _reverse_line(line, arabic, mirrored)
-    out, at = [], 0
+    out, stop = [], 0
     for start, end in _runs_within(line):
-        out += [line[at:start], _reverse_line(line[start:end], arabic, mirrored)]
-        at = end
-    return "".join([*out, line[at:]])
+        out += [line[stop:start], _reverse_line(line[start:end], arabic, mirrored)]
+        stop = end
+    return "".join([*out, line[stop:]])
 
 
-def _balanced(text: str) -> str:
+def _balance(text: str) -> str:
     """Return a left-to-right text, with brackets swapped if only then they match."""
     other = "".join(MIRRORED.get(sign, sign) for sign in text)
-    return other if _unbalanced(other) < _unbalanced(text) else text
+    return other if _count_unbalanced(other) < _count_unbalanced(text) else text
 
 
 def _runs_within(line: str) -> list[tuple[int, int]]:
     """Return the spans of right-to-left parts in a left-to-right line."""
     runs: list[tuple[int, int]] = []
     open_since, last_letter = -1, -1
-    for at, sign in enumerate(line):
+    for index, sign in enumerate(line):
         kind = _kind(sign)
         if kind in RIGHT_TO_LEFT:
-            open_since = at if open_since < 0 else open_since
-            last_letter = at
+            open_since = index if open_since < 0 else open_since
+            last_letter = index
         elif kind == "L" and open_since >= 0:
             runs.append((open_since, last_letter + 1))
             open_since = -1
     if open_since >= 0:
         runs.append((open_since, last_letter + 1))
-    return [(_marks_before(line, start), end) for start, end in runs]
+    return [(_marks_start(line, start), end) for start, end in runs]
 
 
-def _marks_before(line: str, start: int) -> int:
+def _marks_start(line: str, start: int) -> int:
     """Return the start of the combining marks that are drawn before a letter."""
     while start and unicodedata.combining(line[start - 1]):
         start -= 1
@@ -144,11 +144,11 @@ def _reverse_line(line: str, arabic: bool, mirrored: bool) -> str:
     out: list[str] = []
     done_until = 0
     for start, end in _parts_left_to_right(reversed_line):
-        out.append(_numbers_turned(reversed_line[done_until:start], arabic, mirrored))
+        out.append(_turn_numbers(reversed_line[done_until:start], arabic, mirrored))
         part = reversed_line[start:end][::-1]
-        out.append(part if mirrored else _balanced(part))
+        out.append(part if mirrored else _balance(part))
         done_until = end
-    out.append(_numbers_turned(reversed_line[done_until:], arabic, mirrored))
+    out.append(_turn_numbers(reversed_line[done_until:], arabic, mirrored))
     return "".join(out)
 
 
@@ -156,15 +156,15 @@ def _parts_left_to_right(line: str) -> list[tuple[int, int]]:
     """Return the spans of left-to-right words in a reversed line, with numbers and brackets."""
     parts: list[tuple[int, int]] = []
     start, end, has_letters = -1, -1, False
-    for at, sign in enumerate([*line, "\u05d0"]):  # a right-to-left letter ends the last part
+    for index, sign in enumerate([*line, "\u05d0"]):  # a right-to-left letter ends the last part
         kind = _kind(sign)
         if kind in RIGHT_TO_LEFT:
             if has_letters:
                 parts.append(_with_brackets(line, start, end))
             start, has_letters = -1, False
         elif kind in ("L", "EN"):
-            start = at if start < 0 else start
-            end = at + 1
+            start = index if start < 0 else start
+            end = index + 1
             has_letters = has_letters or kind == "L"
     return parts
 
@@ -186,18 +186,18 @@ def _with_brackets(line: str, start: int, end: int) -> tuple[int, int]:
     return start, end
 
 
-def _numbers_turned(part: str, arabic: bool, mirrored: bool) -> str:
+def _turn_numbers(part: str, arabic: bool, mirrored: bool) -> str:
     """Return a reversed part with numbers from left to right, and brackets that match."""
     pattern = ARABIC_NUMBER if arabic else HEBREW_NUMBER
-    turned = pattern.sub(lambda found: found[0][::-1], part)
-    return "".join(MIRRORED.get(sign, sign) for sign in turned) if mirrored else turned
+    text = pattern.sub(lambda match: match[0][::-1], part)
+    return "".join(MIRRORED.get(sign, sign) for sign in text) if mirrored else text
 
 
 class _DrawnWords:
     """The words of a page as drawn, used to join words that its lines divide."""
 
-    def __init__(self, drawn: str) -> None:
-        self._whole = {word for word in drawn.split() if is_right_to_left(word)}
+    def __init__(self, raw: str) -> None:
+        self._words = {word for word in raw.split() if is_right_to_left(word)}
 
     def mended(self, line: str) -> str:
         """Return a line with divided words joined."""
@@ -212,7 +212,7 @@ class _DrawnWords:
     def _is_divided(self, one: str, other: str) -> bool:
         """Return whether a combining mark divides one word into these two."""
         marks = one[-1:] + other[:1]
-        return one + other in self._whole and any(map(unicodedata.combining, marks))
+        return one + other in self._words and any(map(unicodedata.combining, marks))
 
 
 def _kind(sign: str) -> str:

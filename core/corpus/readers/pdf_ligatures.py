@@ -30,7 +30,7 @@ def single_ligatures(page: Any) -> Iterator[dict[int, str]]:
         for font in _fonts(page):
             old = font.raw_get("/ToUnicode")
             table = old.get_object().get_data()
-            changed = SEVERAL_LETTERS.sub(lambda found: _single(found, letters), table)
+            changed = SEVERAL_LETTERS.sub(lambda found: _single_sign(found, letters), table)
             if changed != table:
                 stream = DecodedStreamObject()
                 stream.set_data(changed)
@@ -52,17 +52,17 @@ def _fonts(page: Any) -> Iterator[Any]:
                 yield font
 
 
-def _single(found: re.Match[bytes], letters: dict[int, str]) -> bytes:
+def _single_sign(match: re.Match[bytes], letters: dict[int, str]) -> bytes:
     """Return one sign for several right-to-left letters; anything else unchanged."""
-    text = bytes.fromhex(found[1].decode().ljust(len(found[1]) + len(found[1]) % 2, "0")).decode(
+    text = bytes.fromhex(match[1].decode().ljust(len(match[1]) + len(match[1]) % 2, "0")).decode(
         "utf-16-be", "replace"
     )
     base = [sign for sign in text if not unicodedata.combining(sign)]
     if len(base) < 2 or not all(unicodedata.bidirectional(sign) in ("R", "AL") for sign in base):
-        return found[0]
-    known = {held: code for code, held in letters.items()}
-    code = known.get(text, FIRST_SIGN + len(letters))
+        return match[0]
+    codes = {held: code for code, held in letters.items()}
+    code = codes.get(text, FIRST_SIGN + len(letters))
     if code > LAST_SIGN:
-        return found[0]
+        return match[0]
     letters[code] = text
     return b"<%04X>" % code

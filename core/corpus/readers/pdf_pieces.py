@@ -97,11 +97,11 @@ class PagePieces:
             self._rise = _number(operands[0])
         elif operator == b"re" and len(operands) >= 4:
             x, y, width, height = map(_number, operands[:4])
-            self._add_bar(_at(current, x, y), _at(current, x + width, y + height))
+            self._add_bar(_transform(current, x, y), _transform(current, x + width, y + height))
         elif operator == b"m" and len(operands) >= 2:
-            self._pen = _at(current, _number(operands[0]), _number(operands[1]))
+            self._pen = _transform(current, _number(operands[0]), _number(operands[1]))
         elif operator == b"l" and len(operands) >= 2 and self._pen:
-            end = _at(current, _number(operands[0]), _number(operands[1]))
+            end = _transform(current, _number(operands[0]), _number(operands[1]))
             self._add_bar(self._pen, end)
             self._pen = end
 
@@ -142,14 +142,14 @@ def with_heights(pieces: Sequence[TextPiece], bars: Sequence[FractionBar]) -> st
     index = 0
     while index < len(pieces):
         piece = pieces[index]
-        stacked = _fraction_at(pieces, index, bars) if bars else None
-        if stacked is not None:
-            end, written = stacked
-            out.append(f"{FORMULA_EDGE}{written}{FORMULA_EDGE}")
+        fraction = _fraction_at(pieces, index, bars) if bars else None
+        if fraction is not None:
+            end, text = fraction
+            out.append(f"{FORMULA_EDGE}{text}{FORMULA_EDGE}")
             index = end
             continue
-        mark = _height(piece, base, pieces, index)
-        out.append(_marked(piece.text, mark) if mark else piece.text)
+        mark = _mark(piece, base, pieces, index)
+        out.append(_add_mark(piece.text, mark) if mark else piece.text)
         if "\n" in piece.text:
             base = None
         elif piece.text.strip() and not mark:
@@ -158,17 +158,17 @@ def with_heights(pieces: Sequence[TextPiece], bars: Sequence[FractionBar]) -> st
     return on_one_line("".join(out))
 
 
-def _height(piece: TextPiece, base: TextPiece | None, pieces: Sequence[TextPiece], at: int) -> str:
+def _mark(piece: TextPiece, base: TextPiece | None, pieces: Sequence[TextPiece], index: int) -> str:
     """Return the mark of a piece that is raised or lowered; empty for any other.
 
     It is compared with the piece before it.
     """
     if not piece.is_level or not any(sign.isdigit() for sign in piece.text):
-        return "" if base is None or not _is_sign(piece) else _beside(piece, base)
+        return "" if base is None or not _is_sign(piece) else _mark_beside(piece, base)
     if base is not None:
-        return _beside(piece, base)
-    following = _following(pieces, at)  # for example a note at the foot of the page
-    if following is None or _beside(piece, following) != RAISED_START:
+        return _mark_beside(piece, base)
+    following = _next_piece(pieces, index)  # for example a note at the foot of the page
+    if following is None or _mark_beside(piece, following) != RAISED_START:
         return ""
     return RAISED_START
 
@@ -178,7 +178,7 @@ def _is_sign(piece: TextPiece) -> bool:
     return piece.is_level and piece.text.strip() in ("-", "−", "–", "+")
 
 
-def _beside(piece: TextPiece, base: TextPiece) -> str:
+def _mark_beside(piece: TextPiece, base: TextPiece) -> str:
     rise = piece.y - base.y
     if not base.is_level or piece.size > GEOMETRY.max_raised_size * base.size:
         return ""
@@ -187,11 +187,11 @@ def _beside(piece: TextPiece, base: TextPiece) -> str:
     return RAISED_START if rise > 0 else LOWERED_START
 
 
-def _following(pieces: Sequence[TextPiece], at: int) -> TextPiece | None:
+def _next_piece(pieces: Sequence[TextPiece], index: int) -> TextPiece | None:
     """Return the next piece of the same line that is not blank."""
-    if "\n" in pieces[at].text:
+    if "\n" in pieces[index].text:
         return None
-    for piece in pieces[at + 1 : at + 4]:
+    for piece in pieces[index + 1 : index + 4]:
         if piece.text.strip():
             return piece
         if "\n" in piece.text:
@@ -199,7 +199,7 @@ def _following(pieces: Sequence[TextPiece], at: int) -> TextPiece | None:
     return None
 
 
-def _marked(text: str, mark: str) -> str:
+def _add_mark(text: str, mark: str) -> str:
     """Return a piece with marks around its text, inside its blanks."""
     inner = text.strip()
     start = text.index(inner)
@@ -207,15 +207,15 @@ def _marked(text: str, mark: str) -> str:
 
 
 def _fraction_at(
-    pieces: Sequence[TextPiece], at: int, bars: Sequence[FractionBar]
+    pieces: Sequence[TextPiece], index: int, bars: Sequence[FractionBar]
 ) -> tuple[int, str] | None:
     """Return the end and the text of a fraction whose numerator begins at a piece.
 
     Returns None if there is none. The end is the index after its last piece.
     """
-    middle = _term_end(pieces, at)
+    middle = _term_end(pieces, index)
     end = _term_end(pieces, middle)
-    upper, lower = pieces[at:middle], pieces[middle:end]
+    upper, lower = pieces[index:middle], pieces[middle:end]
     if not upper or not lower or any("\n" in piece.text for piece in upper):
         return None
     if not any(_is_bar_of(bar, upper, lower) for bar in bars):
@@ -238,18 +238,18 @@ def _is_bar_of(bar: FractionBar, upper: Sequence[TextPiece], lower: Sequence[Tex
     if bar.right - bar.left > size * (1 + letters * GEOMETRY.max_letter_width):
         return False
     begin = [piece.x for piece in (*upper, *lower) if piece.text.strip()]
-    near = abs(min(begin) - bar.left) <= GEOMETRY.near_bar * size
-    return near and max(begin) <= bar.right
+    is_near = abs(min(begin) - bar.left) <= GEOMETRY.near_bar * size
+    return is_near and max(begin) <= bar.right
 
 
-def _term_end(pieces: Sequence[TextPiece], at: int) -> int:
+def _term_end(pieces: Sequence[TextPiece], index: int) -> int:
     """Return the index after the last piece at the same height on the line."""
-    end = at
+    end = index
     while end < len(pieces):
         piece = pieces[end]
-        if not piece.is_level or (piece.text.strip() and abs(piece.y - pieces[at].y) > 0.1):
+        if not piece.is_level or (piece.text.strip() and abs(piece.y - pieces[index].y) > 0.1):
             break
-        if end == at and not piece.text.strip():
+        if end == index and not piece.text.strip():
             break
         end += 1
         if "\n" in piece.text:
@@ -270,7 +270,7 @@ def _product(one: list[float], other: list[float]) -> list[float]:
     ]
 
 
-def _at(current: list[float], x: float, y: float) -> tuple[float, float]:
+def _transform(current: list[float], x: float, y: float) -> tuple[float, float]:
     return (
         current[0] * x + current[2] * y + current[4],
         current[1] * x + current[3] * y + current[5],

@@ -31,7 +31,7 @@ MAX_UNIT_LETTERS = 3  # letters of a unit or variable with an exponent; a word h
 MAX_BASE_CHARACTERS = 240  # characters before a raised text that are examined
 
 
-def write_raised(before: str, text: str, is_note: bool = False) -> str:
+def write_raised(prefix: str, text: str, is_note: bool = False) -> str:
     """Write a raised text after the text before it.
 
     Letters stay as they are (`1st`). A number is an exponent after a short number, unit or
@@ -39,7 +39,7 @@ def write_raised(before: str, text: str, is_note: bool = False) -> str:
 
     Parameters
     ----------
-    before : the line up to the raised text.
+    prefix : the line up to the raised text.
     is_note : True if the file says that the text refers to a note.
 
     Returns
@@ -59,22 +59,22 @@ def write_raised(before: str, text: str, is_note: bool = False) -> str:
         return f"[{mark}]"
     if not SIGNED_NUMBER.fullmatch(mark) and not NOTE_MARKS.fullmatch(mark):
         return text
-    base = before[-MAX_BASE_CHARACTERS:].rstrip()
-    if not base or before.endswith("\n"):
+    base = prefix[-MAX_BASE_CHARACTERS:].rstrip()
+    if not base or prefix.endswith("\n"):
         return f"[{mark}] " if mark.isdecimal() else text
     if base[-1] in SLASHES:  # the denominator of a fraction set with a slash
         return text
-    if before[-1].isspace() and not base[-1].isdigit():
+    if prefix[-1].isspace() and not base[-1].isdigit():
         return text  # it belongs to the text after it, as in an isotope
     return f"^{mark}" if _is_power(base, mark) else f"[{mark}]"
 
 
-def write_lowered(before: str, text: str) -> str:
+def write_lowered(prefix: str, text: str) -> str:
     """Write a lowered text after the text before it: `1010_2`, but “H2O”.
 
     Parameters
     ----------
-    before : the text before it.
+    prefix : the text before it.
     text : the lowered text.
 
     Returns
@@ -82,22 +82,22 @@ def write_lowered(before: str, text: str) -> str:
     What is written behind the text before it.
     """
     mark = text.strip()
-    return f"_{mark}" if before[-1:].isdigit() and mark[:1].isdigit() else text
+    return f"_{mark}" if prefix[-1:].isdigit() and mark[:1].isdigit() else text
 
 
-def write_numerator(before: str, text: str) -> str:
+def write_numerator(prefix: str, text: str) -> str:
     """Write the raised numerator of a fraction whose slash follows: `5 3/4`.
 
     Parameters
     ----------
-    before : the text before it.
+    prefix : the text before it.
     text : the raised numerator.
 
     Returns
     -------
     What is written behind the text before it.
     """
-    return f" {text.strip()}" if before[-1:].isdigit() else text.strip()
+    return f" {text.strip()}" if prefix[-1:].isdigit() else text.strip()
 
 
 def write_fraction(above: str, below: str) -> str:
@@ -136,7 +136,7 @@ def on_one_line(text: str) -> str:
     if not ANY_MARK.search(text):
         return text
     spaced_text = MEETING_NUMBERS.sub(" ", text)
-    text = ADJACENT_MARKS.sub(lambda found: _continued(spaced_text, found), spaced_text)
+    text = ADJACENT_MARKS.sub(lambda found: _join_heights(spaced_text, found), spaced_text)
     out: list[str] = []
     done_until = 0
     for match in MARKED_TEXT.finditer(text):
@@ -157,12 +157,12 @@ def on_one_line(text: str) -> str:
     return "".join(out)
 
 
-def _continued(text: str, found: re.Match[str]) -> str:
+def _join_heights(text: str, match: re.Match[str]) -> str:
     """Join two adjacent texts of the same height; keep those of different heights apart."""
-    opened = max(
-        text.rfind(RAISED_START, 0, found.start()), text.rfind(LOWERED_START, 0, found.start())
+    start = max(
+        text.rfind(RAISED_START, 0, match.start()), text.rfind(LOWERED_START, 0, match.start())
     )
-    return "" if opened >= 0 and text[opened] == found[1] else found[0]
+    return "" if start >= 0 and text[start] == match[1] else match[0]
 
 
 def _is_power(base: str, mark: str) -> bool:

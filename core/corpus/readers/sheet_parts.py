@@ -90,7 +90,7 @@ def with_marked_heights(data: bytes) -> bytes:
             if any(part in f"/{name.casefold()}" for part in TEXT_PARTS):
                 content = package.read(name)
                 if b"vertAlign" in content:
-                    changed[name] = RAISED_RUN.sub(_marked, content)
+                    changed[name] = RAISED_RUN.sub(_mark_height, content)
         if not changed:
             return data
         out = io.BytesIO()
@@ -100,8 +100,8 @@ def with_marked_heights(data: bytes) -> bytes:
         return out.getvalue()
 
 
-def _marked(found: re.Match[bytes]) -> bytes:
-    return found[1] + HEIGHT_MARKS[found[2]] + found[3] + HEIGHT_END.encode()
+def _mark_height(match: re.Match[bytes]) -> bytes:
+    return match[1] + HEIGHT_MARKS[match[2]] + match[3] + HEIGHT_END.encode()
 
 
 def _sheets(package: zipfile.ZipFile) -> Iterator[tuple[str, str]]:
@@ -112,7 +112,7 @@ def _sheets(package: zipfile.ZipFile) -> Iterator[tuple[str, str]]:
         return
     folder, file = posixpath.split(book)
     targets = _relations(package, f"{folder}/_rels/{file}.rels".lstrip("/"), folder)
-    for sheet in _parsed(package.read(book)).iter("{*}sheet"):
+    for sheet in _parse_xml(package.read(book)).iter("{*}sheet"):
         id = next((value for key, value in sheet.attrib.items() if key.endswith("}id")), "")
         _, part = targets.get(id, ("", ""))
         if part in package.namelist():
@@ -126,11 +126,11 @@ def _relations(package: zipfile.ZipFile, name: str, folder: str) -> dict[str, tu
     path = lambda target: posixpath.normpath(posixpath.join("/", folder, target)).lstrip("/")
     return {
         one.get("Id", ""): (one.get("Type", ""), path(one.get("Target", "")))
-        for one in _parsed(package.read(name))
+        for one in _parse_xml(package.read(name))
     }
 
 
-def _parsed(data: bytes) -> Any:
+def _parse_xml(data: bytes) -> Any:
     from lxml import etree
 
     return etree.fromstring(data, etree.XMLParser(resolve_entities=False))

@@ -109,38 +109,38 @@ def read_delimited_table(
         `MAX_DOCUMENT_BYTES`.
     """
     try:
-        delimited = DelimitedTable(source, watch, HEADER_ANSWERS[columns.get(HEADER_OPTION, "")])
+        table = DelimitedTable(source, watch, HEADER_ANSWERS[columns.get(HEADER_OPTION, "")])
     except csv.Error as error:
         raise BadInput(
             f"{name_without_packing(source.name)}, line 1: this table cannot be read ({error})."
         ) from None
-    names = list(delimited.names)
-    _check_number(delimited.name, names)
-    if delimited.has_header:
-        roles = ColumnRoles(delimited.name, names, columns, by_number=True)
+    names = list(table.names)
+    _check_number(table.name, names)
+    if table.has_header:
+        roles = ColumnRoles(table.name, names, columns, by_number=True)
     else:
-        roles = ColumnRoles(delimited.name, names, _choose_numbered(source, names) | dict(columns))
+        roles = ColumnRoles(table.name, names, _choose_numbered(source, names) | dict(columns))
         chosen_columns = ", ".join(
             f"{role} {number}" for role in KNOWN_FIELD_NAMES if (number := roles.of.get(role))
         )
         note(
-            f"{delimited.name} has no header by its first row; of its "
+            f"{table.name} has no header by its first row; of its "
             f"{count_with_noun(len(names), 'column')} these are read: {chosen_columns}."
         )
     if not roles.of.get("text"):
-        delimited.names = _distinct(names)
-        note(f"{delimited.name}: its first row is taken for the names of the columns.")
-    documents = documents_of(delimited.name, roles, delimited.rows(), note)
-    if delimited.longer:
-        has = "has" if delimited.longer == 1 else "have"
+        table.names = _distinct_names(names)
+        note(f"{table.name}: its first row is taken for the names of the columns.")
+    documents = documents_of(table.name, roles, table.rows(), note)
+    if table.longer:
+        has = "has" if table.longer == 1 else "have"
         note(
-            f"{delimited.name}: {count_with_noun(delimited.longer, 'row')} {has} more cells than there are "
+            f"{table.name}: {count_with_noun(table.longer, 'row')} {has} more cells than there are "
             "columns; these cells are left out."
         )
     return documents
 
 
-def _distinct(names: list[str]) -> list[str]:
+def _distinct_names(names: list[str]) -> list[str]:
     """Return distinct column names: a repeated or blank one gets its number."""
     distinct_names: list[str] = []
     for number, name in enumerate(names, 1):
@@ -208,7 +208,7 @@ class _FieldTexts:
 
     def __init__(self) -> None:
         self._letters: dict[str, int] = {}
-        self._inverted: set[str] = set()
+        self._inverted_fields: set[str] = set()
         self._rows = 0
 
     @property
@@ -225,7 +225,7 @@ class _FieldTexts:
             values = values_at(row, name)
             self._letters[name] += sum(len(str(value)) for value in values if value)
             if values and is_inverted_index(values[0]):
-                self._inverted.add(name)
+                self._inverted_fields.add(name)
 
     def most_text(self, names: Iterable[str]) -> str:
         """Return the field with the most letters; empty if there is none."""
@@ -233,7 +233,7 @@ class _FieldTexts:
 
     def inverted_index(self) -> str:
         """Return the field that holds texts as words with positions; empty if none does."""
-        return self.most_text(name for name in self._letters if name in self._inverted)
+        return self.most_text(name for name in self._letters if name in self._inverted_fields)
 
 
 def read_columnar(
@@ -292,7 +292,7 @@ def column_names(source: FileSource, has_header: str = "") -> list[str]:
     >>> column_names(MemoryFile("mails.csv", b"Re,Message")), column_names(MemoryFile("a.json", b'{"data": {"text": "x"}}'))
     (['Re', 'Message'], ['data.text'])
     """
-    source = as_utf8(source, most=MAX_FILE_BYTES)
+    source = as_utf8(source, max_bytes=MAX_FILE_BYTES)
     if PurePosixPath(name_without_packing(source.name).lower()).suffix in (".csv", ".tsv"):
         return [utf8_text(key) for key in DelimitedTable(source, header=has_header).names if key]
     first = islice(_json_rows(source), EXAMPLE_ROWS)
@@ -316,16 +316,16 @@ def has_header(source: FileSource) -> bool:
     >>> has_header(MemoryFile("a.csv", b"id,text")), has_header(MemoryFile("a.csv", b"1,Ann kept the book."))
     (True, False)
     """
-    return DelimitedTable(as_utf8(source, most=MAX_FILE_BYTES)).has_header
+    return DelimitedTable(as_utf8(source, max_bytes=MAX_FILE_BYTES)).has_header
 
 
 def guess_roles(names: Iterable[str]) -> dict[str, str]:
     """Return the columns that hold text, title and id, guessed by their usual names."""
-    plain = {key.strip().casefold(): key for key in reversed(list(names))}
+    by_name = {key.strip().casefold(): key for key in reversed(list(names))}
     return {
-        role: next(plain[key] for key in known if key in plain)
-        for role, known in KNOWN_FIELD_NAMES.items()
-        if any(key in plain for key in known)
+        role: next(by_name[key] for key in keys if key in by_name)
+        for role, keys in KNOWN_FIELD_NAMES.items()
+        if any(key in by_name for key in keys)
     }
 
 
@@ -335,8 +335,8 @@ def _nested_roles(names: Iterable[str]) -> dict[str, list[str]]:
     for name in names:
         last.setdefault(name.rpartition(".")[2].strip().casefold(), []).append(name)
     return {
-        role: next((last[key] for key in known if key in last), [])
-        for role, known in NESTED_FIELD_NAMES.items()
+        role: next((last[key] for key in keys if key in last), [])
+        for role, keys in NESTED_FIELD_NAMES.items()
     }
 
 
@@ -509,15 +509,15 @@ class ColumnRoles:
         named_columns = [key for key in header if key and key != ROW_KEY_FIELD]
         if not named_columns:
             raise BadInput(f"{name} holds no rows with named columns.")
-        usual = guess_roles(named_columns)
-        self.of = {role: key for role, key in usual.items() if role not in columns}
-        self._take_wanted(named_columns, columns, header if by_number else [])
+        guesses = guess_roles(named_columns)
+        self.of = {role: key for role, key in guesses.items() if role not in columns}
+        self._take_chosen(named_columns, columns, header if by_number else [])
         if "text" in self.of:
             return
         if len(named_columns) == 1 and ROW_KEY_FIELD not in header:
             self.of["text"] = named_columns[0]
         elif "text" not in columns:
-            self._take_within(named_columns, columns, fields)
+            self._take_nested(named_columns, columns, fields)
 
     def cell(self, number: str, row: Mapping[str, Any], role: str) -> str:
         """Return the value of a row in a role; several values on separate lines.
@@ -555,20 +555,20 @@ class ColumnRoles:
             return " ".join(filter(None, (self._text(number, key, one) for one in value)))
         return utf8_text("" if value is None else str(value)).strip()
 
-    def _take_wanted(self, named: list[str], columns: Columns, numbered: list[str]) -> None:
-        """Choose the columns that a person names, or numbers among `numbered`."""
-        for role, wanted in columns.items():
-            if not wanted or role == HEADER_OPTION:
+    def _take_chosen(self, names: list[str], columns: Columns, header: list[str]) -> None:
+        """Choose the columns that a person names, or numbers among `header`."""
+        for role, column in columns.items():
+            if not column or role == HEADER_OPTION:
                 continue
-            by_number = _column_at(numbered, wanted)
-            by_name = _column_named(named, wanted)
-            self.of[role] = by_name or by_number or self._refuse(wanted, named)
+            by_number = _column_at(header, column)
+            by_name = _column_named(names, column)
+            self.of[role] = by_name or by_number or self._refuse(column, names)
 
-    def _take_within(self, named: list[str], columns: Columns, fields: _FieldTexts | None) -> None:
+    def _take_nested(self, names: list[str], columns: Columns, fields: _FieldTexts | None) -> None:
         """Choose nested fields as columns if their names or values make it clear."""
         candidates = {
             role: keys
-            for role, keys in _nested_roles(named).items()
+            for role, keys in _nested_roles(names).items()
             if role not in (*self.of, *columns)
         }
         nested_roles = {role: keys[0] for role, keys in candidates.items() if len(keys) == 1}
@@ -589,17 +589,18 @@ class ColumnRoles:
             ]
             self.guess = "; ".join(phrases) + reason
 
-    def _refuse(self, wanted: str, named: list[str]) -> str:
+    def _refuse(self, column: str, names: list[str]) -> str:
         inner = [
             utf8_text(key)
-            for key in named
-            if key.casefold().startswith(f"{wanted.strip().casefold()}.")
+            for key in names
+            if key.casefold().startswith(f"{column.strip().casefold()}.")
         ]
         if inner:
             fields = shorten(", ".join(inner), 200)
             raise BadInput(
-                f"{self.name}: “{shorten(wanted)}” holds objects; name one of its fields: {fields}."
+                f"{self.name}: “{shorten(column)}” holds objects; name one of its fields: {fields}."
             )
         raise BadInput(
-            f"{self.name} has no column “{shorten(wanted)}”.{nearest(wanted, map(utf8_text, named))}"
+            f"{self.name} has no column "
+            f"“{shorten(column)}”.{nearest(column, map(utf8_text, names))}"
         )

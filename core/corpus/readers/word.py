@@ -211,10 +211,10 @@ class _WordLines:
     written: int = 0  # number of these notes that are written
     numbers: WordNumbers = field(default_factory=lambda: WordNumbers(None, None))
 
-    def blocks(self, within: Any) -> None:
+    def blocks(self, parent: Any) -> None:
         """Add the paragraphs and tables within an element."""
-        for block in _found(within, ("p", "tbl", "altChunk")):
-            self._look()
+        for block in _find(parent, ("p", "tbl", "altChunk")):
+            self._step_watch()
             if _name(block) == "altChunk":
                 self.counts["altChunk"] += 1
             elif _name(block) == "tbl":
@@ -224,14 +224,14 @@ class _WordLines:
             boxes, self.waiting = self.waiting, []
             for box in boxes:
                 self.blocks(box)
-            self._notes()
+            self._write_notes()
 
     def margin(self, kind: str) -> None:
         """Add the texts above or below pages, each text once."""
         known_texts = set()
-        for related in _related(self.part, kind):
-            margin_lines = _WordLines(related, self.watch)
-            margin_lines.blocks(related.element)
+        for target in _parts(self.part, kind):
+            margin_lines = _WordLines(target, self.watch)
+            margin_lines.blocks(target.element)
             text = "\n".join(line for line, _ in margin_lines.lines).strip()
             if any(sign.isalpha() for sign in text) and text not in known_texts:
                 known_texts.add(text)
@@ -239,12 +239,12 @@ class _WordLines:
 
     def further_notes(self) -> None:
         """Add the notes to which no text refers."""
-        known = set(self.cited)
+        cited = set(self.cited)
         for kind in NOTE_KINDS:
-            self.cited += [(kind, id) for id in self._notes_of(kind) if (kind, id) not in known]
-        self._notes()
+            self.cited += [(kind, id) for id in self._notes_of(kind) if (kind, id) not in cited]
+        self._write_notes()
 
-    def _look(self) -> None:
+    def _step_watch(self) -> None:
         if self.seen % PARAGRAPHS_PER_CHECK == 0:
             self.watch.step()
         self.seen += 1
@@ -252,13 +252,13 @@ class _WordLines:
     def _is_heading(self, paragraph: Any) -> bool:
         from docx.text.paragraph import Paragraph
 
-        style = paragraph.style
-        if style not in self.headings:
-            known = Paragraph(paragraph, self.part).style if hasattr(self.part, "styles") else None
-            self.headings[style] = known is not None and (known.name or "").startswith(
+        style_id = paragraph.style
+        if style_id not in self.headings:
+            style = Paragraph(paragraph, self.part).style if hasattr(self.part, "styles") else None
+            self.headings[style_id] = style is not None and (style.name or "").startswith(
                 HEADING_STYLES
             )
-        return self.headings[style]
+        return self.headings[style_id]
 
     def _text(self, paragraph: Any) -> str:
         """Return the text of a paragraph. Its boxes and notes are queued for later."""
@@ -266,8 +266,8 @@ class _WordLines:
         text = on_one_line(utf8_text("".join(self._pieces(paragraph)))).replace("\xad", "")
         return f"{number}{text}" if text.strip() else text
 
-    def _pieces(self, within: Any) -> Iterator[str]:
-        for element in _children(within):
+    def _pieces(self, parent: Any) -> Iterator[str]:
+        for element in _children(parent):
             name = _name(element)
             if name == "t":
                 yield element.text or ""
@@ -284,8 +284,8 @@ class _WordLines:
                 yield f"[{len(self.cited)}]"
             elif name == "relIds":
                 yield from self._diagram(element)
-            elif left := self._left_out(element, name):
-                self.counts[left] += 1
+            elif omitted := self._omitted_name(element, name):
+                self.counts[omitted] += 1
             elif name == "oMath":
                 yield f"{FORMULA_EDGE}{write_office_formula(element)}{FORMULA_EDGE}"
             elif name == "r" and (height := self._height(element)):
@@ -294,7 +294,7 @@ class _WordLines:
                 self.counts["blip"] += name == "blip"
                 yield from self._pieces(element)
 
-    def _left_out(self, element: Any, name: str) -> str:
+    def _omitted_name(self, element: Any, name: str) -> str:
         """Return the name under which an element is left out and counted; empty if it is not."""
         if name == "r" and _is_on(element.find(f"{WORD_NAMESPACE}rPr/{WORD_NAMESPACE}vanish")):
             return "hidden" if next(self._pieces(element), "").strip() else ""
@@ -309,10 +309,10 @@ class _WordLines:
         if style is not None and (id := style.get(f"{WORD_NAMESPACE}val", "")) not in self._heights:
             held = self.numbers.style(id)
             self._heights[id] = None if held is None else _height(held.find(f"{WORD_NAMESPACE}rPr"))
-        own = _height(properties)
-        if own is None and style is not None:
-            own = self._heights[style.get(f"{WORD_NAMESPACE}val", "")]
-        return own or ""
+        height = _height(properties)
+        if height is None and style is not None:
+            height = self._heights[style.get(f"{WORD_NAMESPACE}val", "")]
+        return height or ""
 
     def _diagram(self, element: Any) -> Iterator[str]:
         """Yield the texts of a diagram (SmartArt), each on a line."""
@@ -332,13 +332,13 @@ class _WordLines:
         A cell over several columns is written once, one over several rows in each row.
         """
         above: dict[int, str] = {}
-        for row in _found(table, ("tr",)):
-            self._look()
+        for row in _find(table, ("tr",)):
+            self._step_watch()
             if row.find(f"{WORD_NAMESPACE}trPr/{WORD_NAMESPACE}del") is not None:
                 self.counts["del"] += 1
                 continue
             column, row_cells = 0, {}
-            for cell in _found(row, ("tc",)):
+            for cell in _find(row, ("tc",)):
                 spanning_cell = above.get(column) if cell.vMerge == "continue" else None
                 row_cells[column] = self._cell(cell) if spanning_cell is None else spanning_cell
                 column += min(cell.grid_span, MAX_WORD_COLUMNS)
@@ -351,22 +351,22 @@ class _WordLines:
         Cells of a nested table are separated by commas, its rows by semicolons.
         """
         parts = []
-        for block in _found(cell, ("p", "tbl")):
+        for block in _find(cell, ("p", "tbl")):
             if _name(block) == "p":
                 parts.append(self._text(block))
             else:
                 parts.append("; ".join(", ".join(filter(None, row)) for row in self._rows(block)))
         return " ".join(" ".join(parts).split())
 
-    def _notes(self) -> None:
+    def _write_notes(self) -> None:
         """Write the notes to which the text has referred since the last call."""
         while self.written < len(self.cited):
             kind, id = self.cited[self.written]
             self.written += 1
-            found = self._notes_of(kind).get(id)
-            if found is not None:
+            note = self._notes_of(kind).get(id)
+            if note is not None:
                 text = " ".join(
-                    " ".join(self._text(paragraph) for paragraph in _found(found, ("p",))).split()
+                    " ".join(self._text(paragraph) for paragraph in _find(note, ("p",))).split()
                 )
                 self.lines.append((f"[{self.written}] {text}", False))
 
@@ -374,27 +374,25 @@ class _WordLines:
         """Return the footnotes or endnotes by id, without their separator lines."""
         from lxml import etree
 
-        if kind not in self._known_notes:
+        if kind not in self._notes_by_kind:
             parser = etree.XMLParser(resolve_entities=False)
-            roots = [
-                etree.fromstring(part.blob, parser) for part in _related(self.part, f"{kind}s")
-            ]
+            roots = [etree.fromstring(part.blob, parser) for part in _parts(self.part, f"{kind}s")]
             note_elements = [
                 one
                 for root in roots
                 for one in root.iter(f"{WORD_NAMESPACE}{kind}")
                 if one.get(f"{WORD_NAMESPACE}type", "normal") == "normal"
             ]
-            self._known_notes[kind] = {
+            self._notes_by_kind[kind] = {
                 one.get(f"{WORD_NAMESPACE}id", ""): one for one in note_elements
             }
-        return self._known_notes[kind]
+        return self._notes_by_kind[kind]
 
-    _known_notes: dict[str, dict[str, Any]] = field(default_factory=dict)
+    _notes_by_kind: dict[str, dict[str, Any]] = field(default_factory=dict)
     _heights: dict[str, str | None] = field(default_factory=dict)  # of styles, by their ids
 
 
-def _related(part: Any, kind: str) -> list[Any]:
+def _parts(part: Any, kind: str) -> list[Any]:
     """Return the parts of a kind to which a part refers, ordered by name."""
     parts_by_name = {
         one.target_part.partname: one.target_part
@@ -408,10 +406,10 @@ def _root(part: Any, kind: str) -> Any:
     """Return the root element of the first related part of a kind; None if there is none."""
     from lxml import etree
 
-    for related in _related(part, kind):
-        if hasattr(related, "element"):
-            return related.element
-        return etree.fromstring(related.blob, etree.XMLParser(resolve_entities=False))
+    for target in _parts(part, kind):
+        if hasattr(target, "element"):
+            return target.element
+        return etree.fromstring(target.blob, etree.XMLParser(resolve_entities=False))
     return None
 
 
@@ -443,13 +441,13 @@ def _height(properties: Any) -> str | None:
     return RAISED_START if half_points > 0 else LOWERED_START
 
 
-def _found(within: Any, names: tuple[str, ...]) -> Iterator[Any]:
+def _find(parent: Any, names: tuple[str, ...]) -> Iterator[Any]:
     """Yield the elements of these names within another, also inside wrapping elements."""
-    for element in _children(within):
+    for element in _children(parent):
         if _name(element) in names:
             yield element
         elif _name(element) not in PROPERTY_ELEMENTS and _name(element) != "del":
-            yield from _found(element, names)
+            yield from _find(element, names)
 
 
 def _children(element: Any) -> Iterator[Any]:

@@ -62,7 +62,7 @@ class WordNumbers:
         )
         self._numbers = _by_id((one for one in held if one.tag == f"{WORD_NAMESPACE}num"), "numId")
         self._lists: dict[str, _NumberedList] = {}
-        self._begun: set[str] = set()
+        self._started: set[str] = set()
         self._levels: dict[str, dict[int, ListLevel]] = {}
 
     def style(self, id: str) -> Any:
@@ -73,28 +73,28 @@ class WordNumbers:
         """Return the number before a paragraph with the blank after it; empty if it has none."""
         if not self._numbers:
             return ""
-        number, index = self._of_paragraph(paragraph)
+        number, index = self._paragraph_list(paragraph)
         if number not in self._numbers:
             return ""
-        abstract = self._abstract_of(number)
+        abstract = self._definition_id(number)
         levels = self._levels_of(number)
         if index not in levels:
             return ""
-        counted = self._lists.setdefault(abstract, _NumberedList(levels))
-        self._begin(number, counted)
-        self._count(counted, levels, index)
-        return self._written(counted, levels, index)
+        state = self._lists.setdefault(abstract, _NumberedList(levels))
+        self._begin(number, state)
+        self._count(state, levels, index)
+        return self._number_text(state, levels, index)
 
-    def _of_paragraph(self, paragraph: Any) -> tuple[str, int]:
+    def _paragraph_list(self, paragraph: Any) -> tuple[str, int]:
         """Return the list of a paragraph and its level there, its own or that of its style."""
-        own = paragraph.find(f"{WORD_NAMESPACE}pPr/{WORD_NAMESPACE}numPr")
-        number, level = _value(own, "numId"), _value(own, "ilvl")
+        properties = paragraph.find(f"{WORD_NAMESPACE}pPr/{WORD_NAMESPACE}numPr")
+        number, level = _value(properties, "numId"), _value(properties, "ilvl")
         style = _value(paragraph.find(f"{WORD_NAMESPACE}pPr"), "pStyle")
         if not number:
-            number, by_style, style = self._of_style(style or self._usual_style)
+            number, by_style, style = self._style_list(style or self._usual_style)
             level = level or by_style
             if number and not level:
-                level = self._level_for(number, style)
+                level = self._style_level(number, style)
         return number, int(level) if level.isdecimal() and len(level) < 3 else 0
 
     def _is_usual(self, id: str) -> bool:
@@ -103,78 +103,78 @@ class WordNumbers:
         is_default = style.get(f"{WORD_NAMESPACE}default") in ("1", "true", "on")
         return is_default and style.get(f"{WORD_NAMESPACE}type") == "paragraph"
 
-    def _of_style(self, style: str) -> tuple[str, str, str]:
+    def _style_list(self, style: str) -> tuple[str, str, str]:
         """Return the list and level of a style or its base styles, and the style naming them."""
         for _ in range(MAX_STYLES):
             held = self._styles.get(style)
             if held is None:
                 break
-            found = held.find(f"{WORD_NAMESPACE}pPr/{WORD_NAMESPACE}numPr")
-            if number := _value(found, "numId"):
-                return number, _value(found, "ilvl"), style
+            properties = held.find(f"{WORD_NAMESPACE}pPr/{WORD_NAMESPACE}numPr")
+            if number := _value(properties, "numId"):
+                return number, _value(properties, "ilvl"), style
             style = _value(held, "basedOn")
         return "", "", ""
 
-    def _level_for(self, number: str, style: str) -> str:
+    def _style_level(self, number: str, style: str) -> str:
         """Return the level of a list that is tied to a style."""
-        held = self._abstract.get(self._abstract_of(number))
+        held = self._abstract.get(self._definition_id(number))
         for level in () if held is None else held.iter(f"{WORD_NAMESPACE}lvl"):
             if _value(level, "pStyle") == style:
                 return str(level.get(f"{WORD_NAMESPACE}ilvl", "0"))
         return "0"
 
-    def _abstract_of(self, number: str) -> str:
+    def _definition_id(self, number: str) -> str:
         """Return the id of a list's definition, also if it is linked through a style."""
         abstract = _value(self._numbers.get(number), "abstractNumId")
         for _ in range(MAX_STYLES):
             linked = _value(self._abstract.get(abstract), "numStyleLink")
             if not linked:
                 break
-            further = _value(self._numbers.get(self._of_style(linked)[0]), "abstractNumId")
-            if further in ("", abstract):
+            target = _value(self._numbers.get(self._style_list(linked)[0]), "abstractNumId")
+            if target in ("", abstract):
                 break
-            abstract = further
+            abstract = target
         return abstract
 
     def _levels_of(self, number: str) -> dict[int, ListLevel]:
         """Return the levels of a list, with its overrides."""
         if number not in self._levels:
-            held = self._abstract.get(self._abstract_of(number))
+            held = self._abstract.get(self._definition_id(number))
             levels = dict(_levels(() if held is None else held))
             for override in self._numbers[number].iter(f"{WORD_NAMESPACE}lvlOverride"):
                 levels |= dict(_levels(override))
             self._levels[number] = levels
         return self._levels[number]
 
-    def _begin(self, number: str, counted: _NumberedList) -> None:
+    def _begin(self, number: str, state: _NumberedList) -> None:
         """Restart the levels that a list restarts when it begins."""
-        if number in self._begun:
+        if number in self._started:
             return
-        self._begun.add(number)
+        self._started.add(number)
         for override in self._numbers[number].iter(f"{WORD_NAMESPACE}lvlOverride"):
             start = _value(override, "startOverride")
             level = override.get(f"{WORD_NAMESPACE}ilvl", "")
             if start.isdecimal() and level.isdecimal():
-                counted.counts[int(level)] = int(start) - 1
+                state.counts[int(level)] = int(start) - 1
 
-    def _count(self, counted: _NumberedList, levels: dict[int, ListLevel], index: int) -> None:
-        level, counts = levels[index], counted.counts
+    def _count(self, state: _NumberedList, levels: dict[int, ListLevel], index: int) -> None:
+        level, counts = levels[index], state.counts
         counts[index] = counts.get(index, level.start - 1) + 1
         for deeper in range(index + 1, MAX_LIST_LEVELS):
             restarts = levels[deeper].restarts_after if deeper in levels else MAX_LIST_LEVELS
             if index < restarts:
                 counts.pop(deeper, None)
 
-    def _written(self, counted: _NumberedList, levels: dict[int, ListLevel], index: int) -> str:
+    def _number_text(self, state: _NumberedList, levels: dict[int, ListLevel], index: int) -> str:
         level = levels[index]
         if level.format == "bullet":
             return ""
 
-        def number(found: re.Match[str]) -> str:
-            other = int(found[1]) - 1
-            of = levels.get(other, ListLevel())
-            count = counted.counts.get(other, of.start)
-            return self._in_format("decimal" if level.is_legal else of.format, count)
+        def number(match: re.Match[str]) -> str:
+            other = int(match[1]) - 1
+            other_level = levels.get(other, ListLevel())
+            count = state.counts.get(other, other_level.start)
+            return self._in_format("decimal" if level.is_legal else other_level.format, count)
 
         text = LEVEL_PLACEHOLDER.sub(number, level.text).strip()
         return text and f"{text}{level.after}"
@@ -218,16 +218,16 @@ def _letters(number: int) -> str:
 
 
 def _roman(number: int) -> str:
-    written = ""
+    numeral = ""
     for value, sign in ROMAN:
         times, number = divmod(number, value)
-        written += sign * times
-    return written
+        numeral += sign * times
+    return numeral
 
 
 def _ordinal(number: int) -> str:
-    usual = number % 100 in (11, 12, 13)
-    return f"{number}{'th' if usual else ORDINAL_ENDINGS.get(number % 10, 'th')}"
+    is_teen = number % 100 in (11, 12, 13)
+    return f"{number}{'th' if is_teen else ORDINAL_ENDINGS.get(number % 10, 'th')}"
 
 
 NUMBER_FORMATS: dict[str, Callable[[int], str]] = {

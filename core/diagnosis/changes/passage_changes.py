@@ -71,10 +71,10 @@ def _larger_cuts(line: Line, lost: Sequence[Loss]) -> Iterator[LineChange]:
             if loss.step and loss.step.operator == name and retained_by(loss.step) is not None
         ]
         ranks = [loss.place for loss in cut_losses if loss.place]
-        for place in sorted({min(ranks), max(ranks)}, reverse=True) if ranks else ():
-            if parameter_values(operator).get("keep", place) < place <= MAX_RETAINED_HITS:
+        for rank in sorted({min(ranks), max(ranks)}, reverse=True) if ranks else ():
+            if parameter_values(operator).get("keep", rank) < rank <= MAX_RETAINED_HITS:
                 yield from change_values(
-                    position, operator, f"Keep {_unit(line, operator, place)}", keep=place
+                    position, operator, f"Keep {_unit(line, operator, rank)}", keep=rank
                 )
 
 
@@ -110,8 +110,8 @@ def _other_search(line: Line) -> Iterator[LineChange]:
 def _wider(line: Line) -> Iterator[LineChange]:
     """Yield more hits of each kind, passages first, and one hop more."""
     searches = [
-        (at, operator)
-        for at, operator in enumerate(line)
+        (index, operator)
+        for index, operator in enumerate(line)
         if operator.stage == "retrieve" or isinstance(operator, READING_OPERATORS)
     ]
     for times in SEARCH_FACTORS:

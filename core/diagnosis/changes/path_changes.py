@@ -41,9 +41,9 @@ def changes(
         line,
         (
             *_changes_by_cause(line, losses),
-            *_advised(ask, line),
+            *_advised_size(ask, line),
             *_relation_chains(ask, line, models),
-            *_widened(line, losses),
+            *_wider_beams(line, losses),
         ),
     )
 
@@ -58,8 +58,8 @@ def _changes_by_cause(line: Line, losses: Sequence[Loss]) -> Iterator[LineChange
                 yield from change_values(position, operator, words, **changed)
 
 
-def _keep_paths(operator: Any, known: set[str], alike: Sequence[Loss]) -> Iterator[ProposedValues]:
-    if operator.stage == "refine" and "keep" in known:
+def _keep_paths(operator: Any, names: set[str], alike: Sequence[Loss]) -> Iterator[ProposedValues]:
+    if operator.stage == "refine" and "keep" in names:
         last = max(required_figure(loss.place) for loss in alike)
         for keep in [
             keep for keep in RETAINED_PATH_COUNTS if keep > operator.keep and keep >= last
@@ -67,51 +67,51 @@ def _keep_paths(operator: Any, known: set[str], alike: Sequence[Loss]) -> Iterat
             yield f"Keep {count_noun(keep, 'path')}", {"keep": keep}
 
 
-def _read_all(operator: Any, known: set[str], alike: Sequence[Loss]) -> Iterator[ProposedValues]:
+def _read_all(operator: Any, names: set[str], alike: Sequence[Loss]) -> Iterator[ProposedValues]:
     if reads_part(parameter_values(operator)):
         yield "Read all", {"read": 0, "recall": 1.0}
 
 
 def _try_every_step(
-    operator: Any, known: set[str], alike: Sequence[Loss]
+    operator: Any, names: set[str], alike: Sequence[Loss]
 ) -> Iterator[ProposedValues]:
-    if "fanout" in known and operator.fanout:
+    if "fanout" in names and operator.fanout:
         yield "Try every hop", {"fanout": 0}
 
 
 def _search_further(
-    operator: Any, known: set[str], alike: Sequence[Loss]
+    operator: Any, names: set[str], alike: Sequence[Loss]
 ) -> Iterator[ProposedValues]:
-    if operator.stage == "retrieve" and "hops" in known:
-        far = max(required_figure(loss.hop) for loss in alike)
-        if far <= MAX_SEARCH_HOPS:
-            yield f"Search {count_noun(far, 'hop')}", {"hops": far}
+    if operator.stage == "retrieve" and "hops" in names:
+        hops = max(required_figure(loss.hop) for loss in alike)
+        if hops <= MAX_SEARCH_HOPS:
+            yield f"Search {count_noun(hops, 'hop')}", {"hops": hops}
 
 
-def _both_ways(operator: Any, known: set[str], alike: Sequence[Loss]) -> Iterator[ProposedValues]:
-    if "direction" in known and operator.stage in ("extract", "retrieve"):
+def _both_ways(operator: Any, names: set[str], alike: Sequence[Loss]) -> Iterator[ProposedValues]:
+    if "direction" in names and operator.stage in ("extract", "retrieve"):
         yield "Follow edges both ways", {"direction": "both"}
 
 
-def _filter_less(operator: Any, known: set[str], alike: Sequence[Loss]) -> Iterator[ProposedValues]:
+def _filter_less(operator: Any, names: set[str], alike: Sequence[Loss]) -> Iterator[ProposedValues]:
     if operator.stage == "filter":
         keep = 2 * operator.keep
         yield f"Keep {count_noun(keep, operator.unit)}", {"keep": keep}
 
 
 def _extract_more(
-    operator: Any, known: set[str], alike: Sequence[Loss]
+    operator: Any, names: set[str], alike: Sequence[Loss]
 ) -> Iterator[ProposedValues]:
     if operator.stage != "extract":
         return
     settings = parameter_values(operator)
-    if "hops" in known and settings["hops"] < MAX_SEARCH_HOPS:
+    if "hops" in names and settings["hops"] < MAX_SEARCH_HOPS:
         hops = settings["hops"] + 1
         yield f"Take {count_noun(hops, 'hop')} around", {"hops": hops}
-    elif "walks" in known:
+    elif "walks" in names:
         walks = 4 * settings["walks"]
         yield f"Walk {walks:,} times", {"walks": walks}
-    elif "keep" in known:
+    elif "keep" in names:
         for times in (2, 5):
             keep = times * settings["keep"]
             yield f"Keep {count_noun(keep, 'node')}", {"keep": keep}
@@ -129,7 +129,7 @@ PROPOSALS_BY_CAUSE: dict[Cause, tuple[Callable[..., Iterator[ProposedValues]], .
 }
 
 
-def _widened(line: Line, losses: Sequence[Loss]) -> Iterator[LineChange]:
+def _wider_beams(line: Line, losses: Sequence[Loss]) -> Iterator[LineChange]:
     """Yield a wider beam against losses by a beam."""
     for position, operator in enumerate(line):
         if losses[0].cause in (Cause.BEAM, Cause.NOT_TRIED) and hasattr(operator, "width"):
@@ -139,7 +139,7 @@ def _widened(line: Line, losses: Sequence[Loss]) -> Iterator[LineChange]:
                 )
 
 
-def _advised(ask: SourceQuestion, line: Line) -> Iterator[LineChange]:
+def _advised_size(ask: SourceQuestion, line: Line) -> Iterator[LineChange]:
     """Yield the subgraph size advised for the question."""
     for position, operator in enumerate(line):
         if isinstance(operator, PersonalizedPageRank):

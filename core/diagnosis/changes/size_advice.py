@@ -92,7 +92,7 @@ def advise_subgraph_size(
     aim, why_aim = _aim(question, seeds, steps, density)
     estimate = spread * aim / (1 - aim)
     keep, why_feedback = adjust_by_feedback(estimate, question, ratings)
-    size = _rounded(min(max(keep, SIZE_ADVICE.min_nodes), SIZE_ADVICE.max_nodes, graph.n_nodes))
+    size = _round(min(max(keep, SIZE_ADVICE.min_nodes), SIZE_ADVICE.max_nodes, graph.n_nodes))
     last = f"Together: about {size:,} nodes" + (
         f", where {SIZE_ADVICE.nodes:,} are usual."
         if size != SIZE_ADVICE.nodes
@@ -206,7 +206,7 @@ def _aim(question: Question, seeds: Sequence[int], steps: int, density: int) -> 
     return (
         aim,
         f"At least {aim:.0%} of the answers should be "
-        f"kept{f', as {_listed(reasons)}' if reasons else ', the usual aim'}.",
+        f"kept{f', as {_join_parts(reasons)}' if reasons else ', the usual aim'}.",
     )
 
 
@@ -250,7 +250,7 @@ def _alike(question: Question, rating: Rating) -> bool:
     ) >= SIZE_ADVICE.min_shared_words * len(question_words | rated_words)
 
 
-def _rounded(size: float) -> int:
+def _round(size: float) -> int:
     """Round to two significant digits: 324 becomes 320."""
     return int(float(f"{size:.2g}"))
 
@@ -259,5 +259,5 @@ def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def _listed(parts: Sequence[str]) -> str:
+def _join_parts(parts: Sequence[str]) -> str:
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"

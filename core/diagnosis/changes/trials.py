@@ -35,8 +35,8 @@ class BroughtTargets:
     where: str = ""
 
     def __str__(self) -> str:
-        of = count_noun(self.of, self.what) if self.what else f"{self.of:,}"
-        return " ".join(filter(None, (f"{self.right:,} of {of}", self.where)))
+        total = count_noun(self.of, self.what) if self.what else f"{self.of:,}"
+        return " ".join(filter(None, (f"{self.right:,} of {total}", self.where)))
 
 
 def change_values(position: int, operator: Operator, words: str, **changed) -> Iterator[LineChange]:
@@ -55,10 +55,10 @@ def apply_change(line: Line, change: LineChange) -> Line | None:
         return None
 
 
-def distinct_changes(line: Line, found: Iterable[LineChange]) -> Iterator[LineChange]:
+def distinct_changes(line: Line, candidates: Iterable[LineChange]) -> Iterator[LineChange]:
     """Yield the changes that lead to different lines, without repeats."""
     seen = {repr(line)}
-    for change in found:
+    for change in candidates:
         text = repr(apply_change(line, change) or line)
         if text not in seen:
             seen.add(text)
@@ -66,31 +66,31 @@ def distinct_changes(line: Line, found: Iterable[LineChange]) -> Iterator[LineCh
 
 
 def best_change(
-    found: Iterable[LineChange],
-    least: int,
+    candidates: Iterable[LineChange],
+    min_right: int,
     attempt: Callable[[LineChange, Watch], Repair | None],
     watch: Watch = NO_WATCH,
     seconds: float = MAX_CHANGES_SECONDS,
 ) -> Repair | None:
     """Return the best of some changes: the first that brings all, else the one that brings most.
 
-    The result is None where no change brings more than `least`. At most six changes are tried,
+    The result is None where no change brings more than `min_right`. At most six changes are tried,
     within `seconds`. Raises what `watch` raises.
 
     Parameters
     ----------
-    found : the changes, in the order in which they are tried.
-    least : how many targets the unchanged line brings.
+    candidates : the changes, in the order in which they are tried.
+    min_right : how many targets the unchanged line brings.
     attempt : tries a change and returns its result; it calls its watch while it works.
     """
     best_repair: Repair | None = None
-    end = time.monotonic() + seconds
-    for number, change in enumerate(found):
-        if number == MAX_TRIED_CHANGES or time.monotonic() >= end:
+    deadline = time.monotonic() + seconds
+    for number, change in enumerate(candidates):
+        if number == MAX_TRIED_CHANGES or time.monotonic() >= deadline:
             break
-        brought = attempt(change, watch_until(watch, end))
-        if brought is not None and brought.right > (best_repair.right if best_repair else least):
-            best_repair = brought
+        repair = attempt(change, watch_until(watch, deadline))
+        if repair is not None and repair.right > (best_repair.right if best_repair else min_right):
+            best_repair = repair
         if best_repair is not None and best_repair.right == best_repair.of:
             break
     return best_repair
@@ -119,12 +119,12 @@ class TrialTimeout(HopscopeError):
     """An error that ends a trial when its time is over."""
 
 
-def watch_until(watch: Watch, end: float) -> Watch:
-    """Return a watch that also raises TooLong after `end` (`time.monotonic()`)."""
+def watch_until(watch: Watch, deadline: float) -> Watch:
+    """Return a watch that also raises TooLong after `deadline` (`time.monotonic()`)."""
 
     def checked() -> None:
         watch.check()
-        if time.monotonic() >= end:
+        if time.monotonic() >= deadline:
             raise TrialTimeout()
 
     return Watch(checked)

@@ -18,18 +18,18 @@ def best_repair(comparison: MethodComparison) -> tuple[int, str] | None:
     Ties go to a repair that keeps the lane's operators. The result is None where no repair is
     offered.
     """
-    repaired = [
+    candidates = [
         (i, lane, lane.repair)
         for i, lane in enumerate(comparison.lanes)
         if lane.repair is not None and find_equal_lane(comparison, lane, lane.repair) is None
     ]
-    if not repaired:
+    if not candidates:
         return None
-    _, _, place, label = min(
+    _, _, index, label = min(
         (-repair.right / repair.of, bool(_new_types(lane, repair)), i, repair.label)
-        for i, lane, repair in repaired
+        for i, lane, repair in candidates
     )
-    return place, f"Repair {lane_names(comparison)[place]}: {label[:1].lower()}{label[1:]}"
+    return index, f"Repair {lane_names(comparison)[index]}: {label[:1].lower()}{label[1:]}"
 
 
 def find_equal_lane(comparison: MethodComparison, lane: MethodLane, repair: Repair) -> int | None:
@@ -40,13 +40,13 @@ def find_equal_lane(comparison: MethodComparison, lane: MethodLane, repair: Repa
     """
     line = parse_line(repair.spec)
     new = _new_types(lane, repair)
-    for place, other in enumerate(comparison.lanes):
+    for index, other in enumerate(comparison.lanes):
         if repr(other.method.line) == repair.spec:
-            return place
+            return index
         types = _types(other.method.line)
         alike = new <= set(types) if new else types == _types(line)
         if other is not lane and alike and _brings(comparison, other, repair):
-            return place
+            return index
     return None
 
 

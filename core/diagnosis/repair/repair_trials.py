@@ -26,10 +26,10 @@ def find_repair(
     run: LaneRun,
     losses: Sequence[Loss] = (),
     by_model: bool = False,
-    saved: SavedAlive = None,
+    survivors: SavedAlive = None,
     watch: Watch = NO_WATCH,
     seconds: float = MAX_CHANGES_SECONDS,
-    known: Callable[[Repair, LaneRun], bool] = lambda repair, trial: False,
+    is_known: Callable[[Repair, LaneRun], bool] = lambda repair, trial: False,
 ) -> Repair | None:
     """Return the first change that brings all targets, else the one that brings most.
 
@@ -42,37 +42,38 @@ def find_repair(
     run : the run of the lane.
     losses : the losses of the lane.
     by_model : True if the lane is counted by its language model.
-    saved : for a saved lane on a corpus, the targets alive in the corpus and in the graph.
-    known : returns whether another lane brings the same as a repair and its trial run. Such repairs
+    survivors : for a saved lane on a corpus, the targets alive in the corpus and in the graph.
+    is_known : returns whether another lane brings the same as a repair and its trial run. Such
+        repairs
         are skipped.
     """
-    before = count_brought(run, by_model, saved)
-    if before is None or before.right == before.of:
+    base = count_brought(run, by_model, survivors)
+    if base is None or base.right == base.of:
         return None
-    attempt = lambda change, checked: _try_change(run, change, before, checked, by_model, known)
+    attempt = lambda change, part: _try_change(run, change, base, part, by_model, is_known)
     return best_change(
-        explainer_of(run.ask.source).changes(run, losses), before.right, attempt, watch, seconds
+        explainer_of(run.ask.source).changes(run, losses), base.right, attempt, watch, seconds
     )
 
 
 def count_brought(
-    run: LaneRun | MethodLane, by_model: bool, saved: SavedAlive = None
+    run: LaneRun | MethodLane, by_model: bool, survivors: SavedAlive = None
 ) -> BroughtTargets | None:
     """Return how many targets a run brings; None where nothing is wanted or sought."""
-    return explainer_of(run.ask.source).brought(run, by_model, saved)
+    return explainer_of(run.ask.source).brought(run, by_model, survivors)
 
 
 def _try_change(
     run: LaneRun,
     change: LineChange,
-    before: BroughtTargets,
+    base: BroughtTargets,
     watch: Watch,
     by_model: bool,
-    known: Callable[[Repair, LaneRun], bool],
+    is_known: Callable[[Repair, LaneRun], bool],
 ) -> Repair | None:
     """Return the effect of a change.
 
-    The result is None where the change cannot be run, takes too long, or is `known`.
+    The result is None where the change cannot be run, takes too long, or is `is_known`.
     """
     changed = apply_change(run.line, change)
     if changed is None:
@@ -89,8 +90,8 @@ def _try_change(
         return None
     tried_repair = Repair(
         repr(changed),
-        f"{change.words} → {replace(brought_targets, where=brought_targets.where or before.where)}",
+        f"{change.words} → {replace(brought_targets, where=brought_targets.where or base.where)}",
         brought_targets.right,
         brought_targets.of,
     )
-    return None if known(tried_repair, trial) else tried_repair
+    return None if is_known(tried_repair, trial) else tried_repair

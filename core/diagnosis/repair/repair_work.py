@@ -37,8 +37,8 @@ class RepairWork:
     """The work after the lanes of a comparison have ended.
 
     It finds the passages that answers rest on, the influence of items, and a repair for each lane.
-    It is given up if the job is cancelled, no session is connected (`alive`), or other comparisons
-    keep the machine busy.
+    It is given up if the job is cancelled, no session is connected (`is_alive`), or other
+    comparisons keep the machine busy.
     """
 
     def __init__(
@@ -48,26 +48,26 @@ class RepairWork:
         prefixes: PrefixCache,
         queues: LaneQueues,
         asks_chat: Callable[[Method], bool],
-        alive: Callable[[], bool],
+        is_alive: Callable[[], bool],
     ):
         self._comparison, self._environment, self._prefixes = comparison, environment, prefixes
-        self._queues, self._asks_chat, self._alive = queues, asks_chat, alive
+        self._queues, self._asks_chat, self._is_alive = queues, asks_chat, is_alive
 
-    def __call__(self, job: Job, ended: float) -> None:
-        """Do the work for a comparison whose last lane ended at `ended` (`time.monotonic()`).
+    def __call__(self, job: Job, end_time: float) -> None:
+        """Do the work for a comparison whose last lane ended at `end_time` (`time.monotonic()`).
 
         Each result is put on its lane as soon as it is known. Work that starts too late is given up
         at once. Work in progress ends when its session disconnects or others keep the machine busy.
         Otherwise waiting jobs would stay in memory long after their sessions are gone.
         """
-        self._until = ended + PATIENCE_SECONDS
+        self._deadline = end_time + PATIENCE_SECONDS
         try:
-            self._there(job)
-            self._rest(job)
-            self._influence(job)
+            self._check_alive(job)
+            self._find_rests(job)
+            self._measure_influences(job)
             question = self._comparison.ask.question
             if question.answers or question.gold:
-                self._each(job)
+                self._try_repairs(job)
         except RunCancelled:
             pass
         except Exception:
@@ -76,25 +76,25 @@ class RepairWork:
             self._comparison.repairing = False
             job.touch()
 
-    def _rest(self, job: Job) -> None:
+    def _find_rests(self, job: Job) -> None:
         """Find the passages that the answers' sentences rest on, if an encoder is available."""
-        models, go_on = self._environment.models, Watch(lambda: self._go_on(job))
+        models, watch = self._environment.models, Watch(lambda: self._check_progress(job))
         explainer = explainer_of(self._comparison.ask.source)
-        for place, lane in enumerate(self._comparison.now.lanes):
+        for index, lane in enumerate(self._comparison.now.lanes):
             if lane.status == JOB_DONE and lane.state.answer and lane.rests is None:
                 try:
-                    lane_rests = explainer.rests(lane, models, go_on)
+                    lane_rests = explainer.rests(lane, models, watch)
                 except (ModelUnavailable, ModelFailed):
                     return
                 if lane_rests is None:
                     return
-                self._comparison.change(place, rests=lane_rests)
+                self._comparison.change(index, rests=lane_rests)
                 job.touch()
 
-    def _influence(self, job: Job) -> None:
+    def _measure_influences(self, job: Job) -> None:
         """Measure the influence of items on the readers' answers, which needs no language model."""
-        go_on = Watch(lambda: self._go_on(job))
-        for place, lane in enumerate(self._comparison.now.lanes):
+        watch = Watch(lambda: self._check_progress(job))
+        for index, lane in enumerate(self._comparison.now.lanes):
             if (
                 lane.status == JOB_DONE
                 and not lane.influences
@@ -103,17 +103,17 @@ class RepairWork:
                 self._wait(job)
                 with suppress(BadInput):
                     reader_influence = measure_influence(
-                        lane, self._environment, by_model=False, watch=go_on
+                        lane, self._environment, by_model=False, watch=watch
                     )
                     influences = with_influence(lane.influences, reader_influence)
-                    self._comparison.change(place, influences=influences)
+                    self._comparison.change(index, influences=influences)
                     job.touch()
 
-    def _each(self, job: Job) -> None:
-        self._in_time(job)
+    def _try_repairs(self, job: Job) -> None:
+        self._check_time(job)
         comparison = self._comparison.now
         verdict = explain_comparison(comparison)
-        for place, (lane, one) in enumerate(zip(comparison.lanes, verdict.lanes)):
+        for index, (lane, one) in enumerate(zip(comparison.lanes, verdict.lanes)):
             if (
                 one is None
                 or one.stage is None
@@ -128,10 +128,10 @@ class RepairWork:
                 one.losses,
                 lane_counts_by_model(comparison, lane),
                 lane.saved_alive,
-                watch=Watch(lambda: self._go_on(job)),
-                known=partial(_is_known, comparison, lane),
+                watch=Watch(lambda: self._check_progress(job)),
+                is_known=partial(_is_known, comparison, lane),
             )
-            self._comparison.change(place, repair=best_repair, tried=True)
+            self._comparison.change(index, repair=best_repair, tried=True)
             if best_repair is not None:
                 job.touch()
 
@@ -140,37 +140,37 @@ class RepairWork:
 
         Raises Cancelled if that takes too long or no session is connected.
         """
-        self._in_time(job)
+        self._check_time(job)
         while self._queues.others(job):
             time.sleep(IDLE_CHECK_SECONDS)
-            self._in_time(job)
+            self._check_time(job)
 
-    def _go_on(self, job: Job) -> None:
+    def _check_progress(self, job: Job) -> None:
         """Check that work in progress may go on, for a while even if other lanes wait.
 
         Raises Cancelled where it may not.
         """
         if self._queues.others(job):
-            self._in_time(job)
+            self._check_time(job)
         else:
-            self._there(job)
-            self._until = time.monotonic() + PATIENCE_SECONDS
+            self._check_alive(job)
+            self._deadline = time.monotonic() + PATIENCE_SECONDS
 
-    def _in_time(self, job: Job) -> None:
-        self._there(job)
-        if time.monotonic() > self._until:
+    def _check_time(self, job: Job) -> None:
+        self._check_alive(job)
+        if time.monotonic() > self._deadline:
             raise RunCancelled()
 
-    def _there(self, job: Job) -> None:
+    def _check_alive(self, job: Job) -> None:
         job.check()
-        if not self._alive():
+        if not self._is_alive():
             raise RunCancelled()
 
 
 def _is_known(
-    comparison: MethodComparison, lane: MethodLane, found: Repair, trial: LaneRun
+    comparison: MethodComparison, lane: MethodLane, repair: Repair, trial: LaneRun
 ) -> bool:
     """Return whether another lane brings what a repair of `lane` brings in its trial run."""
-    if find_equal_lane(comparison, lane, found) is not None:
+    if find_equal_lane(comparison, lane, repair) is not None:
         return True
     return is_answer_known(comparison, lane, trial)

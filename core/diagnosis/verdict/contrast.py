@@ -71,7 +71,7 @@ def compare_lanes(lanes: Sequence[LaneSummary], answers: Sequence[str], by: str 
         parts = [
             _compare_known(retrieved, answers, f", {by}" if by else "")
             if answers
-            else _unknown(retrieved)
+            else _compare_unknown(retrieved)
         ]
     return " ".join(
         filter(None, [*parts, *ending_sentences((lane.name, lane.ended) for lane in lanes)])
@@ -87,88 +87,88 @@ def ending_sentences(lanes: Iterable[tuple[str, str]]) -> list[str]:
     >>> ending_sentences([("No. 1", ""), ("No. 2", "failed"), ("No. 3", "was cancelled")])
     ['No. 2 failed.', 'No. 3 was cancelled.']
     """
-    named_by: dict[str, list[str]] = {}
-    for name, ended in lanes:
-        if ended:
-            named_by.setdefault(ended, []).append(name)
-    plural = lambda ended, names: ended.replace("was ", "were ") if len(names) > 1 else ended
+    names_by_ending: dict[str, list[str]] = {}
+    for name, ending in lanes:
+        if ending:
+            names_by_ending.setdefault(ending, []).append(name)
+    plural = lambda ending, names: ending.replace("was ", "were ") if len(names) > 1 else ending
     return [
-        f"{capitalised(join_words(names))} {plural(ended, names)}."
-        for ended, names in named_by.items()
+        f"{capitalised(join_words(names))} {plural(ending, names)}."
+        for ending, names in names_by_ending.items()
     ]
 
 
 def _compare_known(lanes: Sequence[LaneSummary], answers: tuple[str, ...], by: str) -> str:
     absent = [loss.name for loss in lanes[0].own.losses if loss.cause is Cause.NOT_IN_GRAPH]
-    of = len(answers)
-    if len(absent) == of:
+    total = len(answers)
+    if len(absent) == total:
         return (
             f"{list_names([f'“{name}”' for name in absent])} {is_or_are(len(absent))} not in the graph, so "
             f"no method can find {_it(absent)}."
         )
-    most = max(lane.right for lane in lanes)
-    best = [lane for lane in lanes if lane.right == most]
-    other_lanes = [lane for lane in lanes if lane.right < most]
+    max_right = max(lane.right for lane in lanes)
+    best = [lane for lane in lanes if lane.right == max_right]
+    other_lanes = [lane for lane in lanes if lane.right < max_right]
     first_sentence = _compare_best(lanes, best, answers, by)
-    if not other_lanes and most == of:
+    if not other_lanes and max_right == total:
         return f"{first_sentence} {_other_names(lanes)}".strip()
-    return f"{first_sentence} {_clauses(other_lanes or lanes, of, len(lanes))}".strip()
+    return f"{first_sentence} {_loss_clauses(other_lanes or lanes, total, len(lanes))}".strip()
 
 
 def _compare_best(
     lanes: Sequence[LaneSummary], best: Sequence[LaneSummary], answers: tuple[str, ...], by: str
 ) -> str:
     """Return the sentence on the lanes that find most, or that graph readers find more."""
-    most = best[0].right
+    max_right = best[0].right
     by_reader = [lane.by_reader for lane in lanes if lane.by_reader is not None]
-    if len(by_reader) == len(lanes) and max(by_reader) > most:
+    if len(by_reader) == len(lanes) and max(by_reader) > max_right:
         return _compare_readers(lanes, best, answers, max(by_reader))
-    return capitalised(f"{_head(lanes, best, most, answers)}{by}.")
+    return capitalised(f"{_count_clause(lanes, best, max_right, answers)}{by}.")
 
 
 def _compare_readers(
-    lanes: Sequence[LaneSummary], best: Sequence[LaneSummary], answers: tuple[str, ...], most: int
+    lanes: Sequence[LaneSummary], best: Sequence[LaneSummary], answers: tuple[str, ...], right: int
 ) -> str:
     """Compare the graph readers with the language models, where the readers find more."""
-    readers = [lane for lane in lanes if lane.by_reader == most]
-    first_clause = capitalised(f"{_head(lanes, readers, most, answers)}, {BY_READER};")
+    readers = [lane for lane in lanes if lane.by_reader == right]
+    first_clause = capitalised(f"{_count_clause(lanes, readers, right, answers)}, {BY_READER};")
     count = best[0].right
     if len(readers) == 1 and readers[0] in best:
         names = f"names {number_words(count) if count else 'none'} of them"
-        return f"{first_clause} its language model {names if most > 1 else 'does not name it'}."
-    return f"{first_clause} {BY_MODEL} {_uncapitalised(_head(lanes, best, count, answers))}."
+        return f"{first_clause} its language model {names if right > 1 else 'does not name it'}."
+    return f"{first_clause} {BY_MODEL} {_lower_first(_count_clause(lanes, best, count, answers))}."
 
 
-def _uncapitalised(text: str) -> str:
+def _lower_first(text: str) -> str:
     """Lower the first letter of a clause, unless its first word is a name."""
     first = text.partition(" ")[0]
     return text[:1].lower() + text[1:] if first in FIRST_CLAUSE_WORDS else text
 
 
-def _head(
-    lanes: Sequence[LaneSummary], best: Sequence[LaneSummary], most: int, answers: tuple[str, ...]
+def _count_clause(
+    lanes: Sequence[LaneSummary], best: Sequence[LaneSummary], count: int, answers: tuple[str, ...]
 ) -> str:
     """Return the clause on which lanes find how many answers."""
     of, names = len(answers), join_words([lane.name for lane in best])
     goal = answers[0] if of == 1 else all_words(of)
-    if most == 0:
+    if count == 0:
         if len(lanes) == 1:
             return f"{lanes[0].name} does not find {goal if of == 1 else f'any of the {number_words(of)}'}"
         who = "Neither" if len(lanes) == 2 else f"None of the {number_words(len(lanes))}"
         return f"{who} finds {goal if of == 1 else f'any of the {number_words(of)} answers'}"
-    what = goal if most == of else f"{most:,} of {of:,}"
+    what = goal if count == of else f"{count:,} of {of:,}"
     if len(best) == len(lanes):
         who = names if len(lanes) == 1 else capitalised(all_words(len(lanes)))
         return f"{who} {'finds' if len(lanes) == 1 else 'find'} {what}"
-    if most == of:
+    if count == of:
         return f"Only {names} {'finds' if len(best) == 1 else 'find'} {what}"
     return f"{names} {'finds' if len(best) == 1 else 'find'} most, {what}"
 
 
-def _clauses(lanes: Sequence[LaneSummary], of: int, among: int) -> str:
+def _loss_clauses(lanes: Sequence[LaneSummary], total: int, lane_count: int) -> str:
     """Return where each of some lanes loses answers; lanes with the same loss share a clause.
 
-    `among` is the number of all lanes.
+    `lane_count` is the number of all lanes.
     """
     groups: dict[tuple, list[LaneSummary]] = {}
     for lane in lanes:
@@ -180,18 +180,18 @@ def _clauses(lanes: Sequence[LaneSummary], of: int, among: int) -> str:
         ).append(lane)
     clauses = []
     for (phrase, lost, hop), group in groups.items():
-        if of == 1:
+        if total == 1:
             what = "it"
-        elif len(lost) == of:
-            what = all_words(of)
+        elif len(lost) == total:
+            what = all_words(total)
         elif len(lost) == 1:
             what = lost[0]
         else:
             what = f"{number_words(len(lost))} of them"
-        if among == 1:
+        if lane_count == 1:
             who = "it"
-        elif len(group) == among:
-            who = all_words(among)
+        elif len(group) == lane_count:
+            who = all_words(lane_count)
         else:
             who = join_words([lane.name for lane in group])
         wording = CAUSE_WORDINGS[phrase].several if len(group) > 1 else CAUSE_WORDINGS[phrase].one
@@ -211,7 +211,7 @@ def _other_names(lanes: Sequence[LaneSummary]) -> str:
     return f"{capitalised(join_words(extras))}."
 
 
-def _unknown(lanes: Sequence[LaneSummary]) -> str:
+def _compare_unknown(lanes: Sequence[LaneSummary]) -> str:
     """Return whether the lanes agree, for a question without a known answer."""
     lanes_by_answer: dict[frozenset[str], list[LaneSummary]] = {}
     for lane in lanes:

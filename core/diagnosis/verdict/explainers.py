@@ -100,7 +100,7 @@ class Explainer(ABC):
 
     @abstractmethod
     def brought(
-        self, run: LaneRun | MethodLane, by_model: bool, saved: SavedAlive
+        self, run: LaneRun | MethodLane, by_model: bool, survivors: SavedAlive
     ) -> BroughtTargets | None:
         """Return how many targets a run brings.
 
@@ -109,7 +109,7 @@ class Explainer(ABC):
         run : the states of one lane, or the lane.
         by_model : counts by the language model's answer or its prompt instead of the reader or the
             hits.
-        saved : targets that a saved case counted as alive at each stage.
+        survivors : targets that a saved case counted as alive at each stage.
 
         Returns
         -------
@@ -158,19 +158,19 @@ class Explainer(ABC):
         Answer names, or one text.
         """
 
-    def said_after(self, said: tuple[str, ...], edits: Sequence[Edit]) -> tuple[str, ...]:
+    def said_after(self, names: tuple[str, ...], edits: Sequence[Edit]) -> tuple[str, ...]:
         """Return an answer with its names as they are after edits of the graph.
 
         Parameters
         ----------
-        said : an answer as `said` returns it.
+        names : an answer as `names` returns it.
         edits : edits of the graph.
 
         Returns
         -------
         The answer with the new names; unchanged on a corpus.
         """
-        return said
+        return names
 
     def rests(
         self, lane: MethodLane, models: Models, watch: Watch
@@ -205,8 +205,8 @@ class TripleExplainer(Explainer):
         answers = [target.name for target in targets]
         if not answers or not run.states:
             return {}
-        ways = lost_paths(run.graph, [run.states], answers, [run.by_model])[0]
-        return {one.name: rank_words(one) for one in _nearest(losses(run, answers, dict(ways)))}
+        paths = lost_paths(run.graph, [run.states], answers, [run.by_model])[0]
+        return {one.name: rank_words(one) for one in _by_rank(losses(run, answers, dict(paths)))}
 
     def lost(self, run: LaneRun) -> LossesAndCause:
         by_model = run.state.answer is not None
@@ -220,7 +220,7 @@ class TripleExplainer(Explainer):
         )
 
     def brought(
-        self, run: LaneRun | MethodLane, by_model: bool, saved: SavedAlive
+        self, run: LaneRun | MethodLane, by_model: bool, survivors: SavedAlive
     ) -> BroughtTargets | None:
         """Return how many known answers the graph reader names.
 
@@ -250,8 +250,8 @@ class TripleExplainer(Explainer):
     def said(self, comparison: MethodComparison, lane: MethodLane) -> tuple[str, ...]:
         return lane_answers(lane, lane_counts_by_model(comparison, lane))
 
-    def said_after(self, said: tuple[str, ...], edits: Sequence[Edit]) -> tuple[str, ...]:
-        return names_after_edits(said, [edit for edit in edits if not edit.removes])
+    def said_after(self, names: tuple[str, ...], edits: Sequence[Edit]) -> tuple[str, ...]:
+        return names_after_edits(names, [edit for edit in edits if not edit.removes])
 
 
 class DocumentExplainer(Explainer):
@@ -271,7 +271,7 @@ class DocumentExplainer(Explainer):
     def places(self, run: LaneStages, targets: Sequence[Target]) -> dict[str, str]:
         gold = [target.name for target in targets if target.kind == "passage"]
         lost = [one for one in fates(run.graph, run.states, gold) if one.kind != "found"]
-        return {one.document: one.text for one in _nearest(lost)}
+        return {one.document: one.text for one in _by_rank(lost)}
 
     def lost(self, run: LaneRun) -> LossesAndCause:
         question = run.ask.question
@@ -284,11 +284,11 @@ class DocumentExplainer(Explainer):
         return lost_here, max(causes, key=lambda cause: causes[cause])
 
     def brought(
-        self, run: LaneRun | MethodLane, by_model: bool, saved: SavedAlive
+        self, run: LaneRun | MethodLane, by_model: bool, survivors: SavedAlive
     ) -> BroughtTargets | None:
         """Return how many targets are in the prompt, or found if no prompt is written."""
         ask, lane_targets = run.ask, self.targets(run.ask.question)
-        funnel_stages = funnel(ask.source, run.graph, run.state, lane_targets, saved=saved)
+        funnel_stages = funnel(ask.source, run.graph, run.state, lane_targets, survivors=survivors)
         stages = {stage.name: stage for stage in funnel_stages}
         last = next((stages[name] for name in BROUGHT_STAGES if name in stages), None)
         what = "evidence passage" if ask.question.gold else "correct answer"
@@ -319,5 +319,5 @@ def explainer_of(source: AnswerSource) -> Explainer:
     return DocumentExplainer() if source.is_corpus else TripleExplainer()
 
 
-def _nearest(found: Sequence[Item]) -> list[Item]:
-    return sorted(found, key=lambda one: (one.place is None, one.place or 0))
+def _by_rank(items: Sequence[Item]) -> list[Item]:
+    return sorted(items, key=lambda one: (one.place is None, one.place or 0))

@@ -77,25 +77,26 @@ def explain_lanes(
     """
     answers = tuple(dict.fromkeys(answers))
     if answers:
-        ways = [dict(lost) for lost in lost_paths(graph, runs, answers, by_model)]
+        lane_paths = [dict(lost) for lost in lost_paths(graph, runs, answers, by_model)]
     else:
-        ways = [{} for _ in runs]
+        lane_paths = [{} for _ in runs]
     stages = [LaneStages(graph, states, model) for states, model in zip(runs, by_model)]
     return [
-        _lane(stage, answers, way) if stage.states else None for stage, way in zip(stages, ways)
+        _explain_lane(stage, answers, paths) if stage.states else None
+        for stage, paths in zip(stages, lane_paths)
     ]
 
 
-def _lane(run: LaneStages, answers: tuple[str, ...], ways) -> LaneExplanation:
+def _explain_lane(run: LaneStages, answers: tuple[str, ...], paths) -> LaneExplanation:
     if not answers:
-        return LaneExplanation(None, "", _best(run))
-    lost = losses(run, answers, ways)
+        return LaneExplanation(None, "", _best_path_text(run))
+    lost = losses(run, answers, paths)
     right, extra = len(answers) - len(lost), _extra(run, answers)
     if not lost:
         return LaneExplanation(
             None,
-            f"{_found(len(answers))}:",
-            _success(run, answers, extra),
+            f"{_found_head(len(answers))}:",
+            _success_text(run, answers, extra),
             right,
             len(answers),
             (),
@@ -139,23 +140,23 @@ def _extra(run: LaneStages, answers: Sequence[str]) -> int:
     return sum(node not in known_nodes for node in run.state.reader)
 
 
-def _found(count: int) -> str:
+def _found_head(count: int) -> str:
     return "Found" if count == 1 else capitalised(f"{all_words(count)} found")
 
 
-def _best(run: LaneStages) -> str:
+def _best_path_text(run: LaneStages) -> str:
     """Describe the path that the answer follows, for a question without known answers."""
     if run.state.paths is None:
         return "It answers without paths."
     if run.chosen is None or not len(run.chosen):
         return "No path was found."
-    words, of = _words(run, run.chain(run.chosen)), _chains(run)
-    if of:
-        return f"“{words}” ranked first of {of:,} relation sequences."
+    words, chain_count = _words(run, run.chain(run.chosen)), _chains(run)
+    if chain_count:
+        return f"“{words}” ranked first of {chain_count:,} relation sequences."
     return f"Its answer is at the end of “{words}”."
 
 
-def _success(run: LaneStages, answers: Sequence[str], extra: int) -> str:
+def _success_text(run: LaneStages, answers: Sequence[str], extra: int) -> str:
     """Describe the paths that led to all known answers."""
     it = "it" if len(answers) == 1 else "them"
     if run.state.paths is None:
@@ -165,17 +166,17 @@ def _success(run: LaneStages, answers: Sequence[str], extra: int) -> str:
         if extra
         else ""
     )
-    of = _chains(run)
-    if of and run.chosen is not None:
+    chain_count = _chains(run)
+    if chain_count and run.chosen is not None:
         words = _words(run, run.chain(run.chosen))
-        return f"“{words}” ranked first of {of:,} relation sequences.{extra_sentence}"
+        return f"“{words}” ranked first of {chain_count:,} relation sequences.{extra_sentence}"
     items = run.state.paths.items
-    ends = [run.nodes(answer) for answer in answers]
-    places = [next((i for i, p in enumerate(items, 1) if p.end in nodes), None) for nodes in ends]
-    retained = [place for place in places if place is not None]
-    if len(retained) < len(places):
+    targets = [run.nodes(answer) for answer in answers]
+    ranks = [next((i for i, p in enumerate(items, 1) if p.end in nodes), None) for nodes in targets]
+    known_ranks = [rank for rank in ranks if rank is not None]
+    if len(known_ranks) < len(ranks):
         return f"The model named {it}, though not every path to {it} was kept."
-    last, total = max(retained), len(items)
+    last, total = max(known_ranks), len(items)
     if len(answers) == 1:
         if total == 1:
             rank_clause = "is at the end of the only path"
@@ -231,21 +232,21 @@ class _LossGroup:
         return f", {number_words(self.more)} more after it" if self.more else ""
 
 
-def _unknown(group: _LossGroup) -> tuple[Cause, str]:
+def _explain_unknown(group: _LossGroup) -> tuple[Cause, str]:
     names = " or ".join(f"“{loss.name}”" for loss in group.losses[:2]) + (
         f" or {number_words(group.more - 1)} more" if group.more > 1 else ""
     )
     return Cause.NOT_IN_GRAPH, f"no entity is called {names}."
 
 
-def _unshown(group: _LossGroup) -> tuple[Cause, str]:
+def _explain_unshown(group: _LossGroup) -> tuple[Cause, str]:
     if group.run.by_model:
         return Cause.NOT_SHOWN, f"the model was shown no facts and did not name {group.names}."
     return Cause.NOT_SOUGHT, "no path was sought, and no model answered."
 
 
-def _outside(group: _LossGroup) -> tuple[Cause, str]:
-    loss, retained = group.first, group.first.retained or 0
+def _explain_outside(group: _LossGroup) -> tuple[Cause, str]:
+    loss, limit = group.first, group.first.retained or 0
     on_the_way = loss.what != loss.name
     what = f"{loss.what}, on the way to {group.names}," if on_the_way else group.names
     is_ = "is" if on_the_way else group.is_
@@ -255,22 +256,19 @@ def _outside(group: _LossGroup) -> tuple[Cause, str]:
             Cause.LEFT_OUT,
             f"{count_noun(group.parameter('walks'), 'random walk')} never came to {what.rstrip(',')}.",
         )
-    if (
-        hops is not None
-        and group.parameter("matches") is None
-        and retained < group.parameter("keep")
-    ):
+    if hops is not None and group.parameter("matches") is None and limit < group.parameter("keep"):
         return Cause.TOO_FAR, f"{what} {is_} more than {count_noun(hops, 'hop')} away."
     phrase = Cause.FILTERED if group.filtering else Cause.LEFT_OUT
     it = loss.what if group.more and not on_the_way else "it"
-    at = f": {it} ranked {ordinal(loss.place)}" if loss.place else ""
+    rank_clause = f": {it} ranked {ordinal(loss.place)}" if loss.place else ""
     return (
         phrase,
-        f"{what} {is_} not among the {count_noun(retained, 'node')} that {group.by} keeps{at}.",
+        f"{what} {is_} not among the {count_noun(limit, 'node')} that {group.by} "
+        f"keeps{rank_clause}.",
     )
 
 
-def _cut(group: _LossGroup) -> tuple[Cause, str]:
+def _explain_cut(group: _LossGroup) -> tuple[Cause, str]:
     relation = group.chain(((group.first.what, True),))
     return (
         Cause.FILTERED if group.filtering else Cause.EDGE_LEFT_OUT,
@@ -278,40 +276,41 @@ def _cut(group: _LossGroup) -> tuple[Cause, str]:
     )
 
 
-def _far(group: _LossGroup) -> tuple[Cause, str]:
-    away, searched = required_figure(group.first.hop), required_figure(group.first.retained)
+def _explain_far(group: _LossGroup) -> tuple[Cause, str]:
+    distance, limit = required_figure(group.first.hop), required_figure(group.first.retained)
     return (
         Cause.TOO_FAR,
-        f"{group.names} {group.is_} {count_noun(away, 'hop')} away, {searched} {is_or_are(searched)} "
+        f"{group.names} {group.is_} {count_noun(distance, 'hop')} away, {limit} {is_or_are(limit)} "
         "searched.",
     )
 
 
-def _unconnected(group: _LossGroup) -> tuple[Cause, str]:
+def _explain_unconnected(group: _LossGroup) -> tuple[Cause, str]:
     return Cause.NO_WAY, f"no path inside the subgraph leads to {group.names}."
 
 
-def _oneway(group: _LossGroup) -> tuple[Cause, str]:
+def _explain_oneway(group: _LossGroup) -> tuple[Cause, str]:
     return (
         Cause.ONE_WAY,
         f"edges are followed one way only, and the way to {group.names} needs the other.",
     )
 
 
-def _beam(group: _LossGroup) -> tuple[Cause, str]:
+def _explain_beam(group: _LossGroup) -> tuple[Cause, str]:
     loss = group.first
-    way = f"{group.chain(loss.chain)} to {loss.what}"
+    path = f"{group.chain(loss.chain)} to {loss.what}"
     if loss.place is None:
         return (
             Cause.BEAM,
-            f"the model did not choose {way} among {count_noun(required_figure(loss.of), 'path')}.",
+            f"the model did not choose {path} among "
+            f"{count_noun(required_figure(loss.of), 'path')}.",
         )
-    retained = required_figure(loss.retained)
-    limit = f"only {retained:,} {is_or_are(retained)} kept"
-    return Cause.BEAM, f"{way} ranked {ordinal(loss.place)} of {loss.of:,}; {limit}."
+    count = required_figure(loss.retained)
+    limit = f"only {count:,} {is_or_are(count)} kept"
+    return Cause.BEAM, f"{path} ranked {ordinal(loss.place)} of {loss.of:,}; {limit}."
 
 
-def _untried(group: _LossGroup) -> tuple[Cause, str]:
+def _explain_untried(group: _LossGroup) -> tuple[Cause, str]:
     loss, fanout = group.first, group.parameter("fanout")
     hop = f"{group.chain(loss.chain[-1:])} to {loss.what}"
     read, recall = group.parameter("read"), group.parameter("recall")
@@ -334,7 +333,7 @@ def _untried(group: _LossGroup) -> tuple[Cause, str]:
     return Cause.NOT_TRIED, f"{hop} is not among the hops from {loss.start} that were tried."
 
 
-def _elsewhere(group: _LossGroup) -> tuple[Cause, str]:
+def _explain_elsewhere(group: _LossGroup) -> tuple[Cause, str]:
     loss = group.first
     if loss.chain and loss.instead:
         return (
@@ -350,43 +349,44 @@ def _elsewhere(group: _LossGroup) -> tuple[Cause, str]:
     return Cause.OTHER_RELATIONS, f"nothing that it walked leads to {group.names}."
 
 
-def _not_read(group: _LossGroup) -> tuple[Cause, str]:
-    return Cause.NOT_READ, _picked(group, "read")
+def _explain_not_read(group: _LossGroup) -> tuple[Cause, str]:
+    return Cause.NOT_READ, _picked_sentence(group, "read")
 
 
-def _outranked(group: _LossGroup) -> tuple[Cause, str]:
-    loss, retained = group.first, required_figure(group.first.retained)
+def _explain_outranked(group: _LossGroup) -> tuple[Cause, str]:
+    loss, limit = group.first, required_figure(group.first.retained)
     assert loss.step is not None and loss.step.before_cut is not None  # OUTRANKED has an order
     if loss.step.before_cut.scores is None and group.parameter("model") is None:
-        return Cause.NOT_DRAWN, _picked(group, "drawn")
+        return Cause.NOT_DRAWN, _picked_sentence(group, "drawn")
     return (
         Cause.OUTRANKED,
         f"{loss.name} ranked {ordinal(required_figure(loss.place))} of {loss.of:,}{group.later}; only "
-        f"{retained:,} {is_or_are(retained)} kept.",
+        f"{limit:,} {is_or_are(limit)} kept.",
     )
 
 
-def _unchosen(group: _LossGroup) -> tuple[Cause, str]:
-    return Cause.NOT_CHOSEN, _picked(group, "chosen")
+def _explain_unchosen(group: _LossGroup) -> tuple[Cause, str]:
+    return Cause.NOT_CHOSEN, _picked_sentence(group, "chosen")
 
 
-def _not_handed_on(group: _LossGroup) -> tuple[Cause, str]:
+def _explain_not_handed_on(group: _LossGroup) -> tuple[Cause, str]:
     return (
         Cause.NOT_HANDED_ON,
         f"a path to {group.names} was seen, but {group.by} handed nothing on.",
     )
 
 
-def _picked(group: _LossGroup, how: str) -> str:
-    retained = group.first.retained
-    was, lead = ("was", "it does") if retained == 1 else ("were", "they do")
+def _picked_sentence(group: _LossGroup, how: str) -> str:
+    count = group.first.retained
+    was, lead = ("was", "it does") if count == 1 else ("were", "they do")
     return (
-        f"of {count_noun(required_figure(group.first.of), 'path')} {retained:,} {was} {how}, and {lead} not "
+        f"of {count_noun(required_figure(group.first.of), 'path')} {count:,} {was} {how}, and "
+        f"{lead} not "
         f"lead to {group.names}."
     )
 
 
-def _late(group: _LossGroup) -> tuple[Cause, str]:
+def _explain_late(group: _LossGroup) -> tuple[Cause, str]:
     loss = group.first
     return (
         Cause.NO_ROOM,
@@ -395,29 +395,29 @@ def _late(group: _LossGroup) -> tuple[Cause, str]:
     )
 
 
-def _passed(group: _LossGroup) -> tuple[Cause, str]:
+def _explain_passed(group: _LossGroup) -> tuple[Cause, str]:
     where = "on paths but not at their ends" if group.more else "on a path but not at its end"
     return Cause.ON_THE_WAY, f"{group.names} {group.is_} {where}."
 
 
-def _unnamed(group: _LossGroup) -> tuple[Cause, str]:
-    retained = required_figure(group.first.retained)
+def _explain_unnamed(group: _LossGroup) -> tuple[Cause, str]:
+    limit = required_figure(group.first.retained)
     stops = "the reader names nothing"
-    if retained:
-        stops = f"the reader stops at {count_noun(retained, 'name')}"
+    if limit:
+        stops = f"the reader stops at {count_noun(limit, 'name')}"
     return (
         Cause.NOT_NAMED,
         f"{group.names} {group.is_} at the end of {group.chain(group.first.chain)}, but {stops}.",
     )
 
 
-def _beyond_prompt(group: _LossGroup) -> tuple[Cause, str]:
+def _explain_beyond_prompt(group: _LossGroup) -> tuple[Cause, str]:
     loss = group.first
     leads = f"{group.chain(loss.chain)}, rank {loss.place:,} of {loss.of:,}, leads to {group.names}"
     return Cause.NOT_FOLLOWED, f"its answer follows {group.chain(loss.instead)}; {leads}."
 
 
-def _unsaid(group: _LossGroup) -> tuple[Cause, str]:
+def _explain_unsaid(group: _LossGroup) -> tuple[Cause, str]:
     loss = group.first
     was = "were in the prompt"
     if not group.more:
@@ -425,30 +425,30 @@ def _unsaid(group: _LossGroup) -> tuple[Cause, str]:
     return Cause.NOT_SAID, f"{group.names} {was}, but the model did not name {group.it}."
 
 
-def _unreached(group: _LossGroup) -> tuple[Cause, str]:
+def _explain_unreached(group: _LossGroup) -> tuple[Cause, str]:
     return Cause.NOT_REACHED, f"{group.by} did not reach {group.names}."
 
 
 # Functions that return a cause's key in `CAUSE_WORDINGS` and the sentence.
 SENTENCES = {
-    Cause.NOT_IN_GRAPH: _unknown,
-    Cause.NOT_SHOWN: _unshown,
-    Cause.LEFT_OUT: _outside,
-    Cause.EDGE_LEFT_OUT: _cut,
-    Cause.TOO_FAR: _far,
-    Cause.NO_WAY: _unconnected,
-    Cause.ONE_WAY: _oneway,
-    Cause.BEAM: _beam,
-    Cause.NOT_TRIED: _untried,
-    Cause.OTHER_RELATIONS: _elsewhere,
-    Cause.NOT_READ: _not_read,
-    Cause.OUTRANKED: _outranked,
-    Cause.NOT_CHOSEN: _unchosen,
-    Cause.NOT_HANDED_ON: _not_handed_on,
-    Cause.NO_ROOM: _late,
-    Cause.NOT_FOLLOWED: _beyond_prompt,
-    Cause.NOT_NAMED: _unnamed,
-    Cause.ON_THE_WAY: _passed,
-    Cause.NOT_SAID: _unsaid,
-    Cause.NOT_REACHED: _unreached,
+    Cause.NOT_IN_GRAPH: _explain_unknown,
+    Cause.NOT_SHOWN: _explain_unshown,
+    Cause.LEFT_OUT: _explain_outside,
+    Cause.EDGE_LEFT_OUT: _explain_cut,
+    Cause.TOO_FAR: _explain_far,
+    Cause.NO_WAY: _explain_unconnected,
+    Cause.ONE_WAY: _explain_oneway,
+    Cause.BEAM: _explain_beam,
+    Cause.NOT_TRIED: _explain_untried,
+    Cause.OTHER_RELATIONS: _explain_elsewhere,
+    Cause.NOT_READ: _explain_not_read,
+    Cause.OUTRANKED: _explain_outranked,
+    Cause.NOT_CHOSEN: _explain_unchosen,
+    Cause.NOT_HANDED_ON: _explain_not_handed_on,
+    Cause.NO_ROOM: _explain_late,
+    Cause.NOT_FOLLOWED: _explain_beyond_prompt,
+    Cause.NOT_NAMED: _explain_unnamed,
+    Cause.ON_THE_WAY: _explain_passed,
+    Cause.NOT_SAID: _explain_unsaid,
+    Cause.NOT_REACHED: _explain_unreached,
 }

@@ -12,9 +12,10 @@ def lane_names(comparison: MethodComparison) -> list[str]:
     where these are alike too, the number of the lane is added.
     """
     methods = [lane.method for lane in comparison.lanes]
-    plain, own = [one.label for one in methods], [one.name for one in methods]
+    labels, long_names = [one.label for one in methods], [one.name for one in methods]
     names = [
-        own[i] if plain.count(plain[i]) > 1 else _quoted(plain[i]) for i in range(len(methods))
+        long_names[i] if labels.count(labels[i]) > 1 else _quote_name(labels[i])
+        for i in range(len(methods))
     ]
     return [
         f"{name} (method {i + 1})" if names.count(name) > 1 else name
@@ -22,7 +23,7 @@ def lane_names(comparison: MethodComparison) -> list[str]:
     ]
 
 
-def _quoted(name: str) -> str:
+def _quote_name(name: str) -> str:
     """Quote a name of words, so that it reads as one thing.
 
     A name with a digit, such as No. 12, stays as it is.

@@ -46,26 +46,26 @@ def explain_text_lane(comparison: MethodComparison, lane: MethodLane) -> LaneExp
     if not lane.retrieved or not lane.states:
         return None
     answers = funnel(
-        ask.source, lane.graph, lane.state, answers_of(ask.question), saved=lane.saved_alive
+        ask.source, lane.graph, lane.state, answers_of(ask.question), survivors=lane.saved_alive
     )
     passages = funnel(
-        ask.source, lane.graph, lane.state, passages_of(ask.question), saved=lane.saved_alive
+        ask.source, lane.graph, lane.state, passages_of(ask.question), survivors=lane.saved_alive
     )
     right = _right_answers(answers)
-    of = len(dict.fromkeys(ask.question.answers))
+    total = len(dict.fromkeys(ask.question.answers))
     stages = passages or answers
     if not stages:
-        return LaneExplanation(None, "", _best(lane), right, of)
+        return LaneExplanation(None, "", _best_passage(lane), right, total)
     if _ran_without_documents(stages):
-        return LaneExplanation(None, "", "It answers without documents.", right, of)
+        return LaneExplanation(None, "", "It answers without documents.", right, total)
     if is_unanswered(lane):
-        return _cancelled(answers, of)
+        return _explain_cancelled(answers, total)
     if not passages:
-        return _words(answers, right, of)
+        return _explain_words(answers, right, total)
     lost = lost_passages(lane, passages)
     if lost:
-        return _lost(passages, lost, lane.repair, right, of)
-    return _brought(lane, passages, right, of)
+        return _explain_lost(passages, lost, lane.repair, right, total)
+    return _explain_brought(lane, passages, right, total)
 
 
 def _right_answers(stages: Sequence[FunnelStage]) -> int | None:
@@ -81,15 +81,17 @@ def _ran_without_documents(stages: Sequence[FunnelStage]) -> bool:
     return stages[-1].name in ("corpus", "graph") and not any(stage.lost for stage in stages)
 
 
-def _cancelled(answers: Sequence[FunnelStage], of: int) -> LaneExplanation:
+def _explain_cancelled(answers: Sequence[FunnelStage], total: int) -> LaneExplanation:
     """Explain a lane that was cancelled before it answered."""
-    head = _head(answers).rstrip(":") if answers else ""
+    head = _stage_head(answers).rstrip(":") if answers else ""
     known_clause = f"; {head[:1].lower()}{head[1:]}" if head else ""
-    return LaneExplanation("answer", "Not answered:", f"it was cancelled{known_clause}.", None, of)
+    return LaneExplanation(
+        "answer", "Not answered:", f"it was cancelled{known_clause}.", None, total
+    )
 
 
-def _brought(
-    lane: MethodLane, stages: Sequence[FunnelStage], right: int | None, of: int
+def _explain_brought(
+    lane: MethodLane, stages: Sequence[FunnelStage], right: int | None, total: int
 ) -> LaneExplanation:
     """Explain a lane that kept all gold passages; its answer may still be wrong."""
     last = stages[-1]
@@ -101,55 +103,55 @@ def _brought(
     yet = ""
     if right == 0:
         who = "the answer" if lane.state.answer is not None else "the nearest sentence"
-        yet = f"Yet {who} does not contain {'the' if of == 1 else 'a'} correct answer."
+        yet = f"Yet {who} does not contain {'the' if total == 1 else 'a'} correct answer."
     return LaneExplanation(
         "answer" if yet else None,
         f"{subject} {'in the prompt' if last.name == 'prompt' else 'found'}.",
         yet,
         right,
-        of,
+        total,
     )
 
 
-def _lost(
+def _explain_lost(
     stages: Sequence[FunnelStage],
     lost: Sequence[Loss],
     repair: Repair | None,
     right: int | None,
-    of: int,
+    total: int,
 ) -> LaneExplanation:
     """Explain how the first passage was lost, how many more were, and what brings it back."""
-    first, further = lost[0], len(lost) - 1
-    repair_clause = f"; {_brings(repair, further == 0)}" if repair is not None else ""
+    first, more_count = lost[0], len(lost) - 1
+    repair_clause = f"; {_repair_text(repair, more_count == 0)}" if repair is not None else ""
     others_sentence = ""
-    if further:
-        passages = "passage was" if further == 1 else "passages were"
-        others_sentence = f" {capitalised(number_words(further))} more {passages} missed."
+    if more_count:
+        passages = "passage was" if more_count == 1 else "passages were"
+        others_sentence = f" {capitalised(number_words(more_count))} more {passages} missed."
     never = "Never found" if stages[-1].name == "retrieved" else "Never read"
     return LaneExplanation(
         first.stage,
         f"{never} “{first.name}”:",
         f"{loss_reason(first)}{repair_clause}.{others_sentence}",
         right,
-        of,
+        total,
         tuple(lost),
     )
 
 
-def _brings(repair: Repair, alone: bool) -> str:
+def _repair_text(repair: Repair, alone: bool) -> str:
     """Return the effect of a change, as in: keep 6 passages to bring it in."""
     change = repair.label.partition(" → ")[0]
-    whole = alone and repair.right == repair.of
-    what = "it in" if whole else f"in {repair.right:,} of {repair.of:,}"
+    brings_all = alone and repair.right == repair.of
+    what = "it in" if brings_all else f"in {repair.right:,} of {repair.of:,}"
     return f"{change[:1].lower()}{change[1:]} to bring {what}"
 
 
-def _words(stages: Sequence[FunnelStage], right: int | None, of: int) -> LaneExplanation:
+def _explain_words(stages: Sequence[FunnelStage], right: int | None, total: int) -> LaneExplanation:
     """Explain where the words of a correct answer were lost, or that none were."""
     lost = next((stage for stage in stages if stage.lost), None)
     if lost is None:
         names = list_names([f"“{name}”" for name in stages[-1].alive])
-        return LaneExplanation(None, _head(stages), f"{names}.", right, of)
+        return LaneExplanation(None, _stage_head(stages), f"{names}.", right, total)
     name = lost.lost[0]
     where = {
         "corpus": "is in no document of the corpus",
@@ -163,10 +165,10 @@ def _words(stages: Sequence[FunnelStage], right: int | None, of: int) -> LaneExp
     text = f"“{name}” {where[lost.name]}."
     if stages[0].name == "corpus" and name not in stages[0].alive and lost is not stages[0]:
         text = f"“{name}” {ONLY_IN_DERIVED_TEXTS}; it {where[lost.name]}."
-    return LaneExplanation(lost.name, _head(stages), text, right, of)
+    return LaneExplanation(lost.name, _stage_head(stages), text, right, total)
 
 
-def _best(lane: MethodLane) -> str:
+def _best_passage(lane: MethodLane) -> str:
     """Return the passage that a lane ranks first, for a question without known answers."""
     order = chunk_order(lane.graph, lane.state)
     if order is None or not order[0]:
@@ -181,7 +183,7 @@ def _best(lane: MethodLane) -> str:
     )
 
 
-def _head(stages: Sequence[FunnelStage]) -> str:
+def _stage_head(stages: Sequence[FunnelStage]) -> str:
     """Return the beginning of a sentence, as in: 1 of 2 correct answers in the prompt."""
     last = stages[-1]
     what = {
@@ -199,11 +201,13 @@ def _head(stages: Sequence[FunnelStage]) -> str:
 def verdict_texts(comparison: MethodComparison) -> ComparisonVerdict:
     """Return the sentences of the lanes, and the one for all once every lane has ended."""
     explanations = tuple(explain_text_lane(comparison, lane) for lane in comparison.lanes)
-    ended = all(lane.status in ENDED_STATUSES for lane in comparison.lanes)
-    return ComparisonVerdict(_for_all(comparison, explanations) if ended else "", explanations)
+    is_done = all(lane.status in ENDED_STATUSES for lane in comparison.lanes)
+    return ComparisonVerdict(_joint_text(comparison, explanations) if is_done else "", explanations)
 
 
-def _for_all(comparison: MethodComparison, found: Sequence[LaneExplanation | None]) -> str:
+def _joint_text(
+    comparison: MethodComparison, explanations: Sequence[LaneExplanation | None]
+) -> str:
     """Return how many lanes give the correct answer, and how many gold passages prompts show.
 
     The text is empty where no lane has retrieved.
@@ -211,7 +215,7 @@ def _for_all(comparison: MethodComparison, found: Sequence[LaneExplanation | Non
     names = lane_names(comparison)
     answering_lanes = [
         (name, one.right > 0)
-        for name, one in zip(names, found)
+        for name, one in zip(names, explanations)
         if one is not None and one.right is not None and one.of
     ]
     right = [name for name, is_right in answering_lanes if is_right]
@@ -223,25 +227,25 @@ def _for_all(comparison: MethodComparison, found: Sequence[LaneExplanation | Non
     )
     question = comparison.ask.question
     return " ".join(parts) or (
-        ADD_GOLD_HINT if any(found) and not question.answers and not question.gold else ""
+        ADD_GOLD_HINT if any(explanations) and not question.answers and not question.gold else ""
     )
 
 
-def _right_lanes(right: Sequence[str], of: int, silent: bool) -> str:
+def _right_lanes(right: Sequence[str], total: int, silent: bool) -> str:
     """Return which of the lanes that answered give the correct answer.
 
-    `of` is the number of lanes that answered. `silent` is true where other lanes did not answer.
+    `total` is the number of lanes that answered. `silent` is true where other lanes did not answer.
     """
-    if silent and of == 1:
+    if silent and total == 1:
         answered = "The one method that answered"
         return f"{answered} {'found' if right else 'did not find'} the correct answer."
-    if silent and len(right) in (0, of):
-        all_of = capitalised(all_words(of)) if right else f"None of the {number_words(of)}"
-        return f"{all_of} methods that answered found the correct answer."
-    if of == 1:
+    if silent and len(right) in (0, total):
+        subject = capitalised(all_words(total)) if right else f"None of the {number_words(total)}"
+        return f"{subject} methods that answered found the correct answer."
+    if total == 1:
         return f"The correct answer was {'' if right else 'not '}found."
-    if len(right) in (0, of):
-        who = f"{capitalised(all_words(of))} methods" if right else "No method"
+    if len(right) in (0, total):
+        who = f"{capitalised(all_words(total))} methods" if right else "No method"
     else:
         who = f"Only {join_words(right)}"
     return f"{who} found the correct answer."
@@ -252,26 +256,30 @@ def _shown_gold(comparison: MethodComparison, names: Sequence[str]) -> list[str]
 
     Lanes without a prompt are left out. If all lanes show as many, there is one number.
     """
-    shown_by, ask = [], comparison.ask
+    counts, ask = [], comparison.ask
     for name, lane in zip(names, comparison.lanes):
         if not lane.retrieved:
             continue
         stages = funnel(
-            ask.source, lane.graph, lane.state, passages_of(ask.question), saved=lane.saved_alive
+            ask.source,
+            lane.graph,
+            lane.state,
+            passages_of(ask.question),
+            survivors=lane.saved_alive,
         )
         if stages and stages[-1].name == "prompt":
-            shown_by.append((name, len(stages[-1].alive), stages[-1].of))
-    if len(shown_by) > 1 and len({shown for _, shown, _ in shown_by}) == 1:
-        _, shown, of = shown_by[0]
-        part = all_words(of) if shown == of > 1 else f"{shown} of {of}"
+            counts.append((name, len(stages[-1].alive), stages[-1].of))
+    if len(counts) > 1 and len({count for _, count, _ in counts}) == 1:
+        _, count, of = counts[0]
+        part = all_words(of) if count == of > 1 else f"{count} of {of}"
         return [
             f"Every prompt shows {part} passages with the evidence."
             if of > 1
-            else f"{'Every' if shown else 'No'} prompt shows the passage with the evidence."
+            else f"{'Every' if count else 'No'} prompt shows the passage with the evidence."
         ]
-    if shown_by:
+    if counts:
         return [
             "Passages with the evidence in the prompt: "
-            f"{'; '.join(f'{name} {shown} of {of}' for name, shown, of in shown_by)}."
+            f"{'; '.join(f'{name} {count} of {of}' for name, count, of in counts)}."
         ]
     return []

@@ -18,16 +18,16 @@ def explain_comparison(comparison: MethodComparison) -> ComparisonVerdict:
     """
     explainer = explainer_of(comparison.ask.source)
     verdict = explainer.verdict(comparison)
-    taken = [lane for lane in comparison.lanes if lane.taken]
-    if verdict.text or not taken:
+    taken_lanes = [lane for lane in comparison.lanes if lane.taken]
+    if verdict.text or not taken_lanes:
         return verdict
-    verdict_before = explainer.verdict(replace(comparison, lanes=taken))
+    old_verdict = explainer.verdict(replace(comparison, lanes=taken_lanes))
     running_names = [
         name
         for name, lane in zip(lane_names(comparison), comparison.lanes)
         if not lane.taken and lane.status not in ENDED_STATUSES
     ]
     pending = ""
-    if running_names and verdict_before.text:
+    if running_names and old_verdict.text:
         pending = f"It is counted again once {join_words(running_names)} {'has' if len(running_names) == 1 else 'have'} run."
-    return replace(verdict, text=verdict_before.text, named=verdict_before.named, pending=pending)
+    return replace(verdict, text=old_verdict.text, named=old_verdict.named, pending=pending)

@@ -98,7 +98,7 @@ def save_advice(corpus: Corpus, advice: Advice) -> Advice:
     write_atomically(
         _advice_path(corpus),
         lambda stream: stream.write(
-            json.dumps(digests.with_digest(_plain(advice)), indent=1).encode()
+            json.dumps(digests.with_digest(_plain_data(advice)), indent=1).encode()
         ),
     )
     return advice
@@ -114,7 +114,7 @@ def made_set_name(corpus: str) -> str:
     return f"{clean_name(corpus[:MAX_CORPUS_NAME_LETTERS])}{MADE_SET_SUFFIX}"
 
 
-def _plain(advice: Advice) -> dict:
+def _plain_data(advice: Advice) -> dict:
     return json.loads(json.dumps(asdict(advice)))
 
 

@@ -81,26 +81,26 @@ class GraphAdvisor:
     minutes: float = ADVICE_DEFAULTS.minutes
     again: bool = False
     clock: Callable[[], float] = time.monotonic
-    _begun: float = field(default=0.0, repr=False)
+    _start_time: float = field(default=0.0, repr=False)
 
     def __call__(self, watch: Watch) -> Advice:
-        requested = Advice(
+        new_advice = Advice(
             self.corpus.digest, self.by or default_writer(self.models), self.seed, self.minutes
         )
-        earlier = load_advice(self.corpus)
+        old_advice = load_advice(self.corpus)
         advice = (
-            earlier
-            if earlier is not None and earlier.same(requested) and not self.again
-            else requested
+            old_advice
+            if old_advice is not None and old_advice.same(new_advice) and not self.again
+            else new_advice
         )
-        if advice.done and self._asked(advice) and self._figures(advice):
+        if advice.done and self._has_questions(advice) and self._figures(advice):
             return advice
-        self._begun = self.clock() - advice.seconds
+        self._start_time = self.clock() - advice.seconds
         advice = replace(
             advice, graphs=self._build(watch.part(0.0, ADVICE_DEFAULTS.graphs_done_share))
         )
-        if not self._asked(advice):
-            advice = self._saved(
+        if not self._has_questions(advice):
+            advice = self._save(
                 self._with_questions(
                     replace(advice, size=0, run=0, done=False),
                     watch.part(
@@ -110,29 +110,29 @@ class GraphAdvisor:
             )
         question_watch = watch.part(ADVICE_DEFAULTS.questions_done_share, 1.0)
         if not advice.size:
-            advice = self._saved(replace(advice, size=self._size(advice, question_watch)))
+            advice = self._save(replace(advice, size=self._size(advice, question_watch)))
         evaluation = begin_evaluation(
             self.engine,
             self.store,
             self._plan(advice, advice.size),
             again=self.again and not advice.run,
         )
-        advice = self._saved(replace(advice, run=evaluation.run, done=False))
+        advice = self._save(replace(advice, run=evaluation.run, done=False))
         evaluation(question_watch)
         final_answer = answer(
             RunSummary(self.store.run(evaluation.run), self.store.rows(evaluation.run)), advice
         )
-        return self._saved(replace(advice, done=True, headline=final_answer.headline))
+        return self._save(replace(advice, done=True, headline=final_answer.headline))
 
     @property
     def models(self) -> Models:
         """Models of the engine."""
         return self.engine.models  # type: ignore[attr-defined]
 
-    def _saved(self, advice: Advice) -> Advice:
-        return save_advice(self.corpus, replace(advice, seconds=self.clock() - self._begun))
+    def _save(self, advice: Advice) -> Advice:
+        return save_advice(self.corpus, replace(advice, seconds=self.clock() - self._start_time))
 
-    def _asked(self, advice: Advice) -> bool:
+    def _has_questions(self, advice: Advice) -> bool:
         """Return whether the questions of an advice still exist."""
         return bool(advice.set) and advice.set in open_corpus(self.corpus.name).sets
 
@@ -154,14 +154,14 @@ class GraphAdvisor:
             part.check()
             inner = part.part(number / len(graph_kinds()), (number + 1) / len(graph_kinds()))
             try:
-                build_spec = self._built(build_for(self.corpus, kind), inner)
+                build_spec = self._run_build(build_for(self.corpus, kind), inner)
             except RepliesNotShipped:
-                build_spec = self._built(build_for(self.corpus, kind, shipped=False), inner)
+                build_spec = self._run_build(build_for(self.corpus, kind, shipped=False), inner)
             if kind != CHUNK_GRAPH:
                 asks_model_by_title[build_spec.title] = build_spec.line.asks_chat
         return asks_model_by_title
 
-    def _built(self, one: GraphBuild, part: Watch) -> GraphBuild:
+    def _run_build(self, one: GraphBuild, part: Watch) -> GraphBuild:
         if not build_status(self.corpus, one).current:
             models = (
                 ModelsWithoutChat(self.models)
@@ -204,7 +204,7 @@ class GraphAdvisor:
                 build_state.chunks,
                 build_state.facts,
                 chat,
-                self._near,
+                self._nearest_chunks,
                 ADVICE_DEFAULTS.max_model_questions,
                 seconds,
                 self.seed,
@@ -218,35 +218,38 @@ class GraphAdvisor:
                     "few by themselves; the others are made from names."
                 )
         part.report("Making questions from names", 0.95)
-        named = questions_from_names(
+        name_questions = questions_from_names(
             table, ADVICE_DEFAULTS.max_made_questions - len(questions.all()), self.seed, part
         )
         questions = MadeQuestions(
-            {**questions.questions, **named.questions}, {**questions.left, **named.left}
+            {**questions.questions, **name_questions.questions},
+            {**questions.left, **name_questions.left},
         )
         if not questions.all():
             raise BadInput(
                 f"No question could be made from these texts. {' '.join(rejection_sentences(questions.left))}"
             )
-        name = self._keep(questions.all())
-        left = {kind: dict(why) for kind, why in questions.left.items()}
-        return replace(advice, set=name, counts=questions.counts(), left=left, notes=tuple(notes))
+        name = self._save_questions(questions.all())
+        rejections = {kind: dict(why) for kind, why in questions.left.items()}
+        return replace(
+            advice, set=name, counts=questions.counts(), left=rejections, notes=tuple(notes)
+        )
 
-    def _keep(self, questions: Sequence[Question]) -> str:
+    def _save_questions(self, questions: Sequence[Question]) -> str:
         """Save the questions as a set of the corpus and return the set's name.
 
         The set replaces the one made before. Raises BadInput if the name is taken.
         """
         name = made_set_name(self.corpus.name)
-        earlier = load_advice(self.corpus)
+        old_advice = load_advice(self.corpus)
         own_corpus = open_corpus(self.corpus.name)
         is_taken = (
             name in own_corpus.sets
-            and not (earlier is not None and earlier.set == name)
+            and not (old_advice is not None and old_advice.set == name)
             and not own_corpus.sets[name].endswith(MADE_TITLE_SUFFIX)
         )
         if is_taken or any(
-            name in known.sets for other, known in corpora().items() if other != self.corpus.name
+            name in corpus.sets for other, corpus in corpora().items() if other != self.corpus.name
         ):
             raise BadInput(
                 f"There is a question set “{name}” already that was not made here; bring it again "
@@ -255,7 +258,7 @@ class GraphAdvisor:
         own_corpus.with_questions({name: (f"{own_corpus.title}, {MADE_TITLE_SUFFIX}", questions)})
         return name
 
-    def _near(self, text: str) -> list[int]:
+    def _nearest_chunks(self, text: str) -> list[int]:
         """Return the chunks that searches by words and by vectors rank first."""
         source = CorpusSource.of(self.corpus).open(self.engine)  # type: ignore[arg-type]
         rows: list[int] = []
@@ -298,15 +301,15 @@ class GraphAdvisor:
         ask = make_ask(self.engine, plan)
         load_models(plan, self._environment, ask, part)
         seconds: list[float] = []
-        for place in range(len(plan.drawn)):
+        for index in range(len(plan.drawn)):
             begin = self.clock()
-            list(run_methods(plan, self._environment, ask, place, watch=part))
+            list(run_methods(plan, self._environment, ask, index, watch=part))
             seconds.append(self.clock() - begin)
-        left = self.minutes * 60 - (self.clock() - self._begun)
-        return affordable_questions(left, seconds, total)
+        seconds_left = self.minutes * 60 - (self.clock() - self._start_time)
+        return affordable_questions(seconds_left, seconds, total)
 
 
-def affordable_questions(left: float, took: Sequence[float], total: int) -> int:
+def affordable_questions(budget: float, durations: Sequence[float], total: int) -> int:
     """Return how many questions fit into the remaining time.
 
     The first question loads what the others find loaded, so the mean is over the others if there
@@ -314,8 +317,8 @@ def affordable_questions(left: float, took: Sequence[float], total: int) -> int:
 
     Parameters
     ----------
-    left : remaining seconds.
-    took : seconds of the first questions.
+    budget : remaining seconds.
+    durations : seconds of the first questions.
     total : number of questions that there are.
 
     Returns
@@ -332,11 +335,13 @@ def affordable_questions(left: float, took: Sequence[float], total: int) -> int:
     ... )
     (85, 24, 12)
     """
-    later = took[1:] or took
-    each = max(sum(later) / len(later), 1e-3)
+    later_durations = durations[1:] or durations
+    each = max(sum(later_durations) / len(later_durations), 1e-3)
     return min(
         total,
-        max(ADVICE_DEFAULTS.min_questions, int(ADVICE_DEFAULTS.question_time_share * left / each)),
+        max(
+            ADVICE_DEFAULTS.min_questions, int(ADVICE_DEFAULTS.question_time_share * budget / each)
+        ),
     )
 
 

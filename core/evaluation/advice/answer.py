@@ -129,24 +129,24 @@ class _GraphComparison:
             len(self.ranks.values) < len(METHODS_WITHOUT_GRAPH + METHODS_WITH_GRAPH)
             or self.ranks.n < MIN_RANKED_QUESTIONS
         ):
-            asked = self.ranks.n if self.ranks.values else 0
-            few = (
-                f"{asked:,} questions that all methods were asked are too few to say whether a "
+            count = self.ranks.n if self.ranks.values else 0
+            few_text = (
+                f"{count:,} questions that all methods were asked are too few to say whether a "
                 "graph is needed."
             )
-            return AdviceAnswer(ANSWER_OPEN, few, (), (), caveats, made_sentences)
-        advised = recommendation(self.summary)
+            return AdviceAnswer(ANSWER_OPEN, few_text, (), (), caveats, made_sentences)
+        report = recommendation(self.summary)
         details = (
-            tuple(one for one in (advised.headline, *advised.details) if one != MADE_QUESTIONS_NOTE)
-            if advised
+            tuple(one for one in (report.headline, *report.details) if one != MADE_QUESTIONS_NOTE)
+            if report
             else ()
         )
-        needed, headline = self._headline()
+        verdict, headline = self._headline()
         names = {one: str(self.ranks.names[one]) for one in self.ranks.means}
         return AdviceAnswer(
-            needed,
+            verdict,
             headline,
-            tuple(self._kinds()),
+            tuple(self._compare_kinds()),
             details,
             caveats,
             made_sentences,
@@ -156,7 +156,8 @@ class _GraphComparison:
         )
 
     def _headline(self) -> tuple[str, str]:
-        plain, graph = self._best(METHODS_WITHOUT_GRAPH), self._best(METHODS_WITH_GRAPH)
+        plain = self._best_method(METHODS_WITHOUT_GRAPH)
+        graph = self._best_method(METHODS_WITH_GRAPH)
         test = self.ranks.test(graph, plain)
         names = self.ranks.names
         graphs_ahead = [
@@ -188,22 +189,22 @@ class _GraphComparison:
             )
         return ANSWER_NO, f"No graph is needed for questions like these: {overall}."
 
-    def _best(self, of: tuple[str, ...]) -> str:
-        return max(of, key=lambda one: self.ranks.means[one])
+    def _best_method(self, methods: tuple[str, ...]) -> str:
+        return max(methods, key=lambda one: self.ranks.means[one])
 
     def _best_on(self, part: np.ndarray) -> tuple[str, str]:
         """Return the best methods with and without a graph, by their mean on some questions."""
         graph, plain = (
-            max(of, key=lambda one: self.ranks.values[one][part].mean())
-            for of in (METHODS_WITH_GRAPH, METHODS_WITHOUT_GRAPH)
+            max(methods, key=lambda one: self.ranks.values[one][part].mean())
+            for methods in (METHODS_WITH_GRAPH, METHODS_WITHOUT_GRAPH)
         )
         return graph, plain
 
     @cached_property
-    def _parts(self) -> dict[str, np.ndarray]:
+    def _masks(self) -> dict[str, np.ndarray]:
         """Mask of the common questions of each kind, bool [questions]."""
-        known = {row.question.id: kind_of(row.question) for row in self.summary.rows}
-        kinds = np.array([known[question] for question in self.summary.questions])
+        kind_by_id = {row.question.id: kind_of(row.question) for row in self.summary.rows}
+        kinds = np.array([kind_by_id[question] for question in self.summary.questions])
         return {
             kind: part for kind in KIND_WORDS if (part := (kinds == kind) & self.ranks.common).any()
         }
@@ -216,7 +217,7 @@ class _GraphComparison:
         methods are chosen on the same questions that they are tested on.
         """
         tests = {}
-        for kind, part in self._parts.items():
+        for kind, part in self._masks.items():
             graph, plain = self._best_on(part)
             values = self.ranks.values[graph][part], self.ranks.values[plain][part]
             if (
@@ -226,9 +227,9 @@ class _GraphComparison:
                 tests[kind] = test
         return dict(zip(tests, holm_corrected(tests.values()), strict=True))
 
-    def _kinds(self) -> Iterator[QuestionKindComparison]:
+    def _compare_kinds(self) -> Iterator[QuestionKindComparison]:
         """Yield each kind with the best method of both sides."""
-        for kind, part in self._parts.items():
+        for kind, part in self._masks.items():
             graph, plain = self._best_on(part)
             shares = [float(self.ranks.values[one][part].mean()) for one in (plain, graph)]
             difference = "too few to compare"
@@ -260,7 +261,7 @@ def _kind_words(kind: str, count: int) -> str:
     return one if count == 1 else words
 
 
-def _question_sentences(advice: Advice, asked: int) -> Iterator[str]:
+def _question_sentences(advice: Advice, asked_count: int) -> Iterator[str]:
     """Yield sentences on the numbers of questions made and asked, and on failed candidates."""
     total = sum(advice.counts.values())
     if not total:
@@ -270,7 +271,7 @@ def _question_sentences(advice: Advice, asked: int) -> Iterator[str]:
     )
     yield (
         f"{total:,} {'question was' if total == 1 else 'questions were'} made ({counts}), and "
-        f"{asked:,} asked of every method."
+        f"{asked_count:,} asked of every method."
     )
     if advice.graphs:
         yield f"The graphs: {'; '.join(advice.graphs)}."

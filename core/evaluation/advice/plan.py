@@ -102,8 +102,8 @@ class AdviceCostEstimate:
 
 def advice_methods() -> tuple[Method, ...]:
     """Return the methods to compare, those without a graph first."""
-    known = catalogue()
-    return tuple(known[id] for id in (*METHODS_WITHOUT_GRAPH, *METHODS_WITH_GRAPH))
+    methods = catalogue()
+    return tuple(methods[id] for id in (*METHODS_WITHOUT_GRAPH, *METHODS_WITH_GRAPH))
 
 
 def graph_kinds() -> list[str]:

@@ -47,10 +47,10 @@ class Leaf:
 
     def words(self) -> list[str]:
         """Return the recommendation as sentences, with its place in the paper."""
-        found = [
+        sentences = [
             f"The paper recommends {self.name} here ({ROADMAP_SOURCE}): {self.said} ({self.place}.)"
         ]
-        return [*found, *filter(None, [self.inferred, self.also_said])]
+        return [*sentences, *filter(None, [self.inferred, self.also_said])]
 
 
 ROADMAP_SOURCE = "In-depth Analysis of Graph-based RAG, Figure 13"

@@ -40,7 +40,7 @@ def write_beir(corpus: Corpus, folder: Path) -> dict[str, int]:
         used_ids: set[str] = set()
         with (folder / "queries.jsonl").open("w", encoding="utf-8", newline="\n") as out:
             for name in corpus.sets:
-                judged = []
+                pairs = []
                 for question in corpus.questions(name):
                     id = question.id if question.id not in used_ids else f"{name}-{question.id}"
                     used_ids.add(id)
@@ -50,21 +50,21 @@ def write_beir(corpus: Corpus, folder: Path) -> dict[str, int]:
                         "metadata": {"set": name, "answers": list(question.answers)},
                     }
                     out.write(f"{json_text(row)}\n")
-                    judged += [
+                    pairs += [
                         (id, document)
                         for document in dict.fromkeys(
                             split_passage_name(passage)[0] for passage in question.gold
                         )
                     ]
-                if judged:
+                if pairs:
                     lines = [
                         "query-id\tcorpus-id\tscore",
-                        *(f"{_cell(id)}\t{_cell(document)}\t1" for id, document in judged),
+                        *(f"{_cell(id)}\t{_cell(document)}\t1" for id, document in pairs),
                     ]
                     (folder / "qrels" / f"{name}.tsv").write_text(
                         "\n".join(lines) + "\n", "utf-8", newline="\n"
                     )
-                    counts[f"qrels/{name}.tsv"] = len(judged)
+                    counts[f"qrels/{name}.tsv"] = len(pairs)
         counts["queries.jsonl"] = len(used_ids)
     except OSError as error:
         raise BadInput(f"{folder} cannot be written: {error.strerror or error}.") from None

@@ -69,7 +69,7 @@ def run_files(engine: Any, store: Store, run: Run, watch: Watch = NO_WATCH) -> d
     ------
     BadInput : nothing of the run can be opened.
     """
-    drawn = store.drawn(run.id)
+    sample = store.drawn(run.id)
     answers = {
         (row.method, row.question.id): row.outcome.answer.text
         for row in store.rows(run.id)
@@ -77,7 +77,7 @@ def run_files(engine: Any, store: Store, run: Run, watch: Watch = NO_WATCH) -> d
     }
     files: dict[str, str] = {}
     for spec in run.spec["instances"]:
-        results = list(_exported_results(engine, store, run, spec, drawn, answers, watch))
+        results = list(_exported_results(engine, store, run, spec, sample, answers, watch))
         name = no_device(FILE_NAME_UNSAFE.sub("-", spec["id"]).strip("-.")[:60]) or "instance"
         if any(one.documents for one in results):
             files[_free_file_name(f"{name}.trec", files)] = _trec(results, name)
@@ -92,8 +92,8 @@ def run_files(engine: Any, store: Store, run: Run, watch: Watch = NO_WATCH) -> d
             )
     if not files:
         raise BadInput("Nothing that could be written is kept of this evaluation.")
-    if judged := _qrels(drawn):
-        files["qrels.txt"] = judged
+    if qrels := _qrels(sample):
+        files["qrels.txt"] = qrels
     return files
 
 
@@ -145,12 +145,12 @@ def run_zip(engine: Any, store: Store, run: Run) -> bytes:
     ------
     BadInput : nothing of the run can be opened.
     """
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as out:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as out:
         for name, text in run_files(engine, store, run).items():
             out.writestr(name, text)
         out.writestr("README.txt", f"{README_TEXT}\n")
-    return packed.getvalue()
+    return buffer.getvalue()
 
 
 def trec_id(id: str) -> str:
@@ -173,7 +173,7 @@ def _exported_results(
     store: Store,
     run: Run,
     spec: dict[str, str],
-    drawn: list[DrawnQuestion],
+    sample: list[DrawnQuestion],
     answers: Answers,
     watch: Watch = NO_WATCH,
 ) -> Iterator[_ExportedResult]:
@@ -181,7 +181,7 @@ def _exported_results(
 
     Questions that can no longer be opened are left out.
     """
-    for drawn_question in drawn:
+    for drawn_question in sample:
         watch.check()
         try:
             reopened_question = reopen_question(engine, store, run, spec, drawn_question)
@@ -209,17 +209,17 @@ def _documents(graph: KnowledgeGraph, state: State) -> tuple[tuple[str, float], 
     scores = {}
     if ranking is not None and ranking.scores is not None:
         scores = dict(zip(ranking.items, ranking.scores))
-    first: dict[str, int] = {}
+    first_rows: dict[str, int] = {}
     for row in order[0]:
-        first.setdefault(graph.columns.chunks.text("document", row), row)
-    known = [scores.get(row) for row in first.values()]
-    falls = None not in known and all(a > b for a, b in pairwise(known))  # type: ignore[operator]
+        first_rows.setdefault(graph.columns.chunks.text("document", row), row)
+    row_scores = [scores.get(row) for row in first_rows.values()]
+    falls = None not in row_scores and all(a > b for a, b in pairwise(row_scores))  # type: ignore[operator]
     values = (
-        [float(score) for score in known]  # type: ignore[arg-type]
+        [float(score) for score in row_scores]  # type: ignore[arg-type]
         if falls
-        else [1 / place for place in range(1, len(first) + 1)]
+        else [1 / rank for rank in range(1, len(first_rows) + 1)]
     )
-    return tuple(zip(first, values))
+    return tuple(zip(first_rows, values))
 
 
 def _contexts(graph: KnowledgeGraph, state: State) -> tuple[str, ...]:
@@ -235,26 +235,26 @@ def _contexts(graph: KnowledgeGraph, state: State) -> tuple[str, ...]:
         )
         return tuple(graph.texts(paths))
     order = chunk_order(graph, state)
-    shown = shown_chunks(graph, state)
+    shown_rows = shown_chunks(graph, state)
     return tuple(
         chunk_text(graph, row)
         for row in (order[0] if order is not None else ())
-        if shown is None or row in shown
+        if shown_rows is None or row in shown_rows
     )
 
 
-def _trec(found: list[_ExportedResult], tag: str) -> str:
+def _trec(results: list[_ExportedResult], tag: str) -> str:
     return "".join(
-        f"{trec_id(one.question.id)} Q0 {trec_id(document)} {place} {score:.9g} {tag}\n"
-        for one in found
-        for place, (document, score) in enumerate(one.documents, 1)
+        f"{trec_id(one.question.id)} Q0 {trec_id(document)} {rank} {score:.9g} {tag}\n"
+        for one in results
+        for rank, (document, score) in enumerate(one.documents, 1)
     )
 
 
-def _qrels(drawn: list[DrawnQuestion]) -> str:
+def _qrels(sample: list[DrawnQuestion]) -> str:
     rows = {
         (one.question.id, split_passage_name(passage)[0]): None
-        for one in drawn
+        for one in sample
         for passage in one.question.gold
     }
     return "".join(f"{trec_id(question)} 0 {trec_id(document)} 1\n" for question, document in rows)

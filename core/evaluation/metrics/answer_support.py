@@ -70,8 +70,8 @@ def support_by_encoder(
     >>> support_by_encoder(story, state, Bag()).cosines
     (1.0,)
     """
-    found = find_supports(graph, state, encoder, watch) if state.answer else ()
-    return AnswerSupport(cosines=tuple(max(0.0, one.score) for one in found)) if found else None
+    hits = find_supports(graph, state, encoder, watch) if state.answer else ()
+    return AnswerSupport(cosines=tuple(max(0.0, one.score) for one in hits)) if hits else None
 
 
 def support_by_model(state: State, chat: Chat, watch: Watch = NO_WATCH) -> AnswerSupport | None:
@@ -131,13 +131,13 @@ def _ask_support(
     chat: Chat, context: str, sentence: str, watch: Watch = NO_WATCH
 ) -> tuple[bool | None, str]:
     prompt = load_prompts("judge")["supported"]
-    given = {
+    fields = {
         "context": context[: CONTEXT_CHARACTERS_PER_TOKEN * chat.context // 2],
         "sentence": " ".join(sentence.split()),
     }
     messages = (
         {"role": "system", "content": prompt["system"]},
-        {"role": "user", "content": fill_template(prompt["user"], **given)},
+        {"role": "user", "content": fill_template(prompt["user"], **fields)},
     )
     try:
         reply = chat.reply(messages, schema=SUPPORT_SCHEMA, max_tokens=16, watch=watch)
@@ -160,5 +160,5 @@ def parse_support(reply: str) -> bool | None:
     (False, None)
     """
     parsed = json_reply(reply, ("supported",))
-    found = parsed.value["supported"] if parsed else None
-    return found if isinstance(found, bool) else None
+    value = parsed.value["supported"] if parsed else None
+    return value if isinstance(value, bool) else None

@@ -70,19 +70,19 @@ def budgets(graph: KnowledgeGraph, state: State) -> BudgetResults | None:
     golds, count_known = _gold_counter(graph, state.question.gold)
     if not orders or not golds:
         return None
-    of = tuple(sorted(orders))
-    retrieved = list(dict.fromkeys(node for budget in of for node in orders[budget][:budget]))
-    column = {node: at for at, node in enumerate(retrieved)}
+    sizes = tuple(sorted(orders))
+    retrieved = list(dict.fromkeys(node for budget in sizes for node in orders[budget][:budget]))
+    column = {node: i for i, node in enumerate(retrieved)}
     costs = costs_to_known(graph, state.question.gold, retrieved)
     found_counts, nearness_values = list[int](), list[float]()
-    for budget in of:
+    for budget in sizes:
         order = orders[budget]
         found_counts.append(count_known(order[:RECALL_DOCUMENTS]))
         if len(costs):
             columns = [column[node] for node in order[:budget]]
-            least = costs[:, columns].min(axis=1, initial=np.inf)
-            nearness_values.append(round(float(np.mean(1 / (1 + least))), 6))
-    return BudgetResults(golds, of, tuple(found_counts), tuple(nearness_values))
+            min_costs = costs[:, columns].min(axis=1, initial=np.inf)
+            nearness_values.append(round(float(np.mean(1 / (1 + min_costs))), 6))
+    return BudgetResults(golds, sizes, tuple(found_counts), tuple(nearness_values))
 
 
 def _gold_counter(
@@ -99,8 +99,8 @@ def _gold_counter(
 
     def among(order: Sequence[int]) -> int:
         rows = dict.fromkeys(row for chunks in chunk_lists(graph, "nodes", order) for row in chunks)
-        first = set(list(rows)[:RECALL_DOCUMENTS])
-        return sum(bool(first & known) for known in documents)
+        first_rows = set(list(rows)[:RECALL_DOCUMENTS])
+        return sum(bool(first_rows & document) for document in documents)
 
     return len(documents), among
 
@@ -142,10 +142,10 @@ def _batched_orders(step: Step) -> Iterator[tuple[int, tuple[int, ...]]]:
     orders = _loop_orders(step) if step.operator == "Loop" else _batch_orders(step)
     order_by_budget = dict(orders)
     yield from order_by_budget.items()
-    most = max(order_by_budget, default=0)
+    max_budget = max(order_by_budget, default=0)
     for budget in READING_BUDGETS:
-        if most < budget <= step.parameters["budget"]:
-            yield budget, order_by_budget.get(most, ())
+        if max_budget < budget <= step.parameters["budget"]:
+            yield budget, order_by_budget.get(max_budget, ())
 
 
 def _is_reranked_search(steps: Sequence[Step]) -> bool:

@@ -47,9 +47,9 @@ def read_build_cost(report: Mapping[str, Any], asks: bool) -> ReportedBuildCost:
     ...        "seconds": {"DescribedNames": 4.0}}, asks=True)
     ReportedBuildCost(seconds=None, calls=None, tokens=None)
     """
-    if shipped := report.get("shipped"):
+    if cost := report.get("shipped"):
         return ReportedBuildCost(
-            shipped["seconds"], shipped["calls"], shipped["tokens_in"] + shipped["tokens_out"]
+            cost["seconds"], cost["calls"], cost["tokens_in"] + cost["tokens_out"]
         )
     counts = report.get("counts", {})
     usage = report.get("usage", {})

@@ -104,11 +104,13 @@ DEFAULTS_BY_KIND = {
 }
 
 
-def defaults(asked: AnswerSource | Sequence[AnswerSource]) -> Defaults:
+def defaults(sources: AnswerSource | Sequence[AnswerSource]) -> Defaults:
     """Return the defaults of one or several sources.
 
     A run may ask question sets of both kinds. The defaults of documents apply if any source is a
     corpus.
     """
-    of = (asked,) if isinstance(asked, AnswerSource) else asked
-    return DEFAULTS_BY_KIND[next((one.kind for one in of if one.is_corpus), GraphSource.kind)]
+    all_sources = (sources,) if isinstance(sources, AnswerSource) else sources
+    return DEFAULTS_BY_KIND[
+        next((one.kind for one in all_sources if one.is_corpus), GraphSource.kind)
+    ]

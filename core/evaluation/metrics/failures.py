@@ -21,17 +21,17 @@ def failure_patterns(sentences: Iterable[str]) -> dict[str, int]:
     >>> failure_patterns(["“Ann” is not in the graph.", "“Bob” is not in the graph.", "It took too long."])
     {'“…” is not in the graph.': 2, 'It took too long.': 1}
     """
-    counted: dict[str, Counter[str]] = {}
+    counters: dict[str, Counter[str]] = {}
     for sentence in sentences:
-        counted.setdefault(_pattern(sentence), Counter())[sentence] += 1
+        counters.setdefault(_pattern(sentence), Counter())[sentence] += 1
     totals = {
-        next(iter(same)) if len(same) == 1 else pattern: same.total()
-        for pattern, same in counted.items()
+        next(iter(counter)) if len(counter) == 1 else pattern: counter.total()
+        for pattern, counter in counters.items()
     }
     return dict(sorted(totals.items(), key=lambda item: (-item[1], item[0])))
 
 
-def join_reasons(failed: Mapping[str, int]) -> str:
+def join_reasons(counts: Mapping[str, int]) -> str:
     """Return the patterns with their counts on one line.
 
     A single pattern is returned without its count.
@@ -40,9 +40,9 @@ def join_reasons(failed: Mapping[str, int]) -> str:
     >>> join_reasons({"“…” is not in the graph.": 2, "It took too long.": 1})
     '2 × “…” is not in the graph. 1 × It took too long.'
     """
-    if len(failed) < 2:
-        return next(iter(failed), "")
-    return " ".join(f"{times:,} × {pattern}" for pattern, times in failed.items())
+    if len(counts) < 2:
+        return next(iter(counts), "")
+    return " ".join(f"{times:,} × {pattern}" for pattern, times in counts.items())
 
 
 def answered_text(scored: int, failed: int, why: str) -> str:

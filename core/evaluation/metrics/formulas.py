@@ -166,13 +166,13 @@ def subgraph_size(name: str) -> Callable[[Outcome, int | None], float | None]:
 
 
 def precision(
-    ranked: GoldRanks | None, golds: int, k: int | None, over_k: bool = False
+    ranks: GoldRanks | None, golds: int, k: int | None, over_k: bool = False
 ) -> float | None:
     """Return the share of the first k items that contain a known answer; 0 without items.
 
     Parameters
     ----------
-    ranked : ranks of the known items; None if the method makes no such ranking.
+    ranks : ranks of the known items; None if the method makes no such ranking.
     golds : number of known answers or gold passages.
     k : cut-off; None takes all items.
     over_k : divides by k also if there are fewer items, as trec_eval does; else by their number.
@@ -193,19 +193,19 @@ def precision(
     ... )
     (0.25, 0.5, 1.0)
     """
-    if ranked is None or not golds:
+    if ranks is None or not golds:
         return None
-    last = ranked.last(k)
-    shown = (over_k and k) or last
-    return sum(place <= last for place in ranked.relevant) / shown if shown else 0.0
+    last = ranks.last(k)
+    size = (over_k and k) or last
+    return sum(rank <= last for rank in ranks.relevant) / size if size else 0.0
 
 
-def recall(ranked: GoldRanks | None, golds: int, k: int | None) -> float | None:
+def recall(ranks: GoldRanks | None, golds: int, k: int | None) -> float | None:
     """Return the share of known answers, or gold passages, that the first k items contain.
 
     Parameters
     ----------
-    ranked : ranks of the known items; None if the method makes no such ranking.
+    ranks : ranks of the known items; None if the method makes no such ranking.
     golds : number of known answers or gold passages.
     k : cut-off; None takes all items.
 
@@ -221,17 +221,17 @@ def recall(ranked: GoldRanks | None, golds: int, k: int | None) -> float | None:
     >>> metric("path_recall")(found), metric("path_recall@1")(found), metric("reader_recall")(found)
     (0.5, 0.0, 1.0)
     """
-    if ranked is None or not golds:
+    if ranks is None or not golds:
         return None
-    return sum(place is not None and place <= ranked.last(k) for place in ranked.first) / golds
+    return sum(rank is not None and rank <= ranks.last(k) for rank in ranks.first) / golds
 
 
-def ranking_f1(ranked: GoldRanks | None, golds: int, k: int | None) -> float | None:
+def ranking_f1(ranks: GoldRanks | None, golds: int, k: int | None) -> float | None:
     """Return the harmonic mean of precision and recall over the first k items.
 
     Parameters
     ----------
-    ranked : ranks of the known items; None if the method makes no such ranking.
+    ranks : ranks of the known items; None if the method makes no such ranking.
     golds : number of known answers or gold passages.
     k : cut-off; None takes all items.
 
@@ -248,15 +248,15 @@ def ranking_f1(ranked: GoldRanks | None, golds: int, k: int | None) -> float | N
     >>> metric("path_f1")(found), metric("path_f1@2")(found), metric("reader_f1")(found)
     (0.333..., 0.5, 1.0)
     """
-    return f1(precision(ranked, golds, k), recall(ranked, golds, k))
+    return f1(precision(ranks, golds, k), recall(ranks, golds, k))
 
 
-def hit_ratio(ranked: GoldRanks | None, golds: int, k: int | None) -> float | None:
+def hit_ratio(ranks: GoldRanks | None, golds: int, k: int | None) -> float | None:
     """Return 1 if any of the first k items contains a known answer, else 0 (HR@k).
 
     Parameters
     ----------
-    ranked : ranks of the known items; None if the method makes no such ranking.
+    ranks : ranks of the known items; None if the method makes no such ranking.
     golds : number of known answers or gold passages.
     k : cut-off; None takes all items.
 
@@ -272,19 +272,19 @@ def hit_ratio(ranked: GoldRanks | None, golds: int, k: int | None) -> float | No
     >>> metric("path_hit@1")(found), metric("path_hit@2")(found), metric("reader_hit@1")(found)
     (0.0, 1.0, 1.0)
     """
-    if ranked is None or not golds:
+    if ranks is None or not golds:
         return None
-    return float(any(k is None or place <= k for place in ranked.relevant[:1]))
+    return float(any(k is None or rank <= k for rank in ranks.relevant[:1]))
 
 
-def reciprocal_rank(ranked: GoldRanks | None, golds: int, k: int | None) -> float | None:
+def reciprocal_rank(ranks: GoldRanks | None, golds: int, k: int | None) -> float | None:
     """Return 1 over the rank of the first item that contains a known answer.
 
     It is 0 if none of the first k items does.
 
     Parameters
     ----------
-    ranked : ranks of the known items; None if the method makes no such ranking.
+    ranks : ranks of the known items; None if the method makes no such ranking.
     golds : number of known answers or gold passages.
     k : cut-off; None takes all items.
 
@@ -300,9 +300,9 @@ def reciprocal_rank(ranked: GoldRanks | None, golds: int, k: int | None) -> floa
     >>> metric("path_mrr")(found), metric("path_mrr@1")(found), metric("reader_mrr")(found)
     (0.5, 0.0, 1.0)
     """
-    if ranked is None or not golds:
+    if ranks is None or not golds:
         return None
-    best = min(ranked.relevant, default=None)
+    best = min(ranks.relevant, default=None)
     return 1 / best if best is not None and (k is None or best <= k) else 0.0
 
 
@@ -412,8 +412,8 @@ def token_f1(outcome: Outcome, _: int | None = None) -> float | None:
     >>> round(metric("token_f1")(Outcome(golds=1, answer=given)), 3)
     0.333
     """
-    given = outcome.answer
-    return f1(given.own_tokens, given.tokens) if given and outcome.golds else None
+    answer = outcome.answer
+    return f1(answer.own_tokens, answer.tokens) if answer and outcome.golds else None
 
 
 def answer_recall(outcome: Outcome, _: int | None = None) -> float | None:
@@ -602,9 +602,9 @@ def total_cost(
     """
 
     def sums(outcome: Outcome, _: int | None) -> float | None:
-        counted = [cost for cost in outcome.costs if not stages or cost.stage in stages]
-        if outcome.looked_up or (stages and not counted):
+        costs = [cost for cost in outcome.costs if not stages or cost.stage in stages]
+        if outcome.looked_up or (stages and not costs):
             return None
-        return float(sum(getattr(cost, name) for cost in counted for name in fields))
+        return float(sum(getattr(cost, name) for cost in costs for name in fields))
 
     return sums

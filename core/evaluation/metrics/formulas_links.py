@@ -37,7 +37,7 @@ def capped_recall(outcome: Outcome, k: int | None = None) -> float | None:
     >>> metric("capped_recall@2")(found), metric("capped_recall@10")(found)  # 1 of 2, 2 of 3
     (0.5, 0.666...)
     """
-    return _capped(outcome.passages, k)
+    return _capped_recall(outcome.passages, k)
 
 
 def node_recall(outcome: Outcome, k: int | None = None) -> float | None:
@@ -93,15 +93,15 @@ def capped_node_recall(outcome: Outcome, k: int | None = None) -> float | None:
     ... )
     0.5
     """
-    return _capped(outcome.nodes, k)
+    return _capped_recall(outcome.nodes, k)
 
 
-def _capped(ranked: GoldRanks | None, k: int | None) -> float | None:
-    if ranked is None or not ranked.first:
+def _capped_recall(ranks: GoldRanks | None, k: int | None) -> float | None:
+    if ranks is None or not ranks.first:
         return None
-    shown = k or ranked.count
-    found = sum(place is not None and place <= ranked.last(k) for place in ranked.first)
-    return found / min(shown, len(ranked.first)) if shown else 0.0
+    size = k or ranks.count
+    count = sum(rank is not None and rank <= ranks.last(k) for rank in ranks.first)
+    return count / min(size, len(ranks.first)) if size else 0.0
 
 
 def ndcg(outcome: Outcome, k: int | None = None) -> float | None:
@@ -169,16 +169,16 @@ def node_ndcg(outcome: Outcome, k: int | None = None) -> float | None:
     return _ndcg(outcome.nodes, k)
 
 
-def _ndcg(ranked: GoldRanks | None, k: int | None) -> float | None:
-    if ranked is None or not ranked.first:
+def _ndcg(ranks: GoldRanks | None, k: int | None) -> float | None:
+    if ranks is None or not ranks.first:
         return None
-    shown = k or ranked.count
+    size = k or ranks.count
     gain = sum(
-        1 / math.log2(1 + place)
-        for place in ranked.first
-        if place is not None and place <= ranked.last(k)
+        1 / math.log2(1 + rank)
+        for rank in ranks.first
+        if rank is not None and rank <= ranks.last(k)
     )
-    best = sum(1 / math.log2(1 + place) for place in range(1, min(shown, len(ranked.first)) + 1))
+    best = sum(1 / math.log2(1 + rank) for rank in range(1, min(size, len(ranks.first)) + 1))
     return gain / best if best else 0.0
 
 
@@ -285,10 +285,10 @@ def recall_at_budget(outcome: Outcome, k: int | None = None) -> float | None:
     ... )
     (0.5, 1.0, None)
     """
-    place = _budget_index(outcome, k)
-    if place is None or outcome.budgets is None:
+    index = _budget_index(outcome, k)
+    if index is None or outcome.budgets is None:
         return None
-    return outcome.budgets.found[place] / min(RECALL_DOCUMENTS, outcome.budgets.golds)
+    return outcome.budgets.found[index] / min(RECALL_DOCUMENTS, outcome.budgets.golds)
 
 
 def topological_at_budget(outcome: Outcome, k: int | None = None) -> float | None:
@@ -317,12 +317,12 @@ def topological_at_budget(outcome: Outcome, k: int | None = None) -> float | Non
     ... )
     0.6
     """
-    place = _budget_index(outcome, k)
-    if place is None or outcome.budgets is None or not outcome.budgets.near:
+    index = _budget_index(outcome, k)
+    if index is None or outcome.budgets is None or not outcome.budgets.near:
         return None
-    return outcome.budgets.near[place]
+    return outcome.budgets.near[index]
 
 
 def _budget_index(outcome: Outcome, k: int | None) -> int | None:
-    of = outcome.budgets.of if outcome.budgets else ()
-    return of.index(k or of[-1]) if of and (k is None or k in of) else None
+    sizes = outcome.budgets.of if outcome.budgets else ()
+    return sizes.index(k or sizes[-1]) if sizes and (k is None or k in sizes) else None

@@ -361,7 +361,7 @@ def build_cost(name: str) -> Callable[[Outcome, int | None], float | None]:
     """
 
     def cost(outcome: Outcome, _: int | None = None) -> float | None:
-        known = None if outcome.built is None else getattr(outcome.built, name)
-        return None if known is None else float(known)
+        value = None if outcome.built is None else getattr(outcome.built, name)
+        return None if value is None else float(value)
 
     return cost

@@ -25,7 +25,7 @@ MAX_JUDGED_CHARACTERS = 2_000  # characters of the answer shown to the judge
 def judge_answer(
     chat: Chat,
     question: str,
-    known: Sequence[str],
+    golds: Sequence[str],
     answer: str,
     watch: Watch = NO_WATCH,
 ) -> JudgeVerdict:
@@ -37,7 +37,7 @@ def judge_answer(
     Parameters
     ----------
     chat : the judging model.
-    known : the known answers.
+    golds : the known answers.
     answer : the text to be judged.
 
     Returns
@@ -57,7 +57,7 @@ def judge_answer(
     start = time.perf_counter()
     try:
         reply = chat.reply(
-            judge_messages(question, known, answer), schema=JUDGE_SCHEMA, max_tokens=16, watch=watch
+            judge_messages(question, golds, answer), schema=JUDGE_SCHEMA, max_tokens=16, watch=watch
         )
     except (ModelFailed, BadInput) as error:
         return JudgeVerdict(
@@ -68,13 +68,13 @@ def judge_answer(
     return JudgeVerdict(right, note, time.perf_counter() - start, reply.tokens_in, reply.tokens_out)
 
 
-def judge_messages(question: str, known: Sequence[str], answer: str) -> tuple[dict[str, str], ...]:
+def judge_messages(question: str, golds: Sequence[str], answer: str) -> tuple[dict[str, str], ...]:
     """Return the messages for the judge.
 
     Parameters
     ----------
     question : the question.
-    known : the known answers; at most 50 are shown.
+    golds : the known answers; at most 50 are shown.
     answer : the answer to judge; its first 2,000 characters are shown.
 
     Returns
@@ -82,7 +82,7 @@ def judge_messages(question: str, known: Sequence[str], answer: str) -> tuple[di
     The system and the user message.
     """
     prompt = load_prompts("judge")["verdict"]
-    names = "; ".join(" ".join(name.split()) for name in known[:MAX_KNOWN_ANSWERS])
+    names = "; ".join(" ".join(name.split()) for name in golds[:MAX_KNOWN_ANSWERS])
     fields = {
         "question": " ".join(question.split()),
         "known": names,

@@ -138,13 +138,13 @@ class Metric:
         }
 
 
-def find_metric(name: str, known: dict[str, Metric]) -> Metric:
+def find_metric(name: str, metrics: dict[str, Metric]) -> Metric:
     """Return the metric with a canonical name.
 
     Parameters
     ----------
     name : a name such as `path_hit@32`.
-    known : the metrics by their names without cut-off.
+    metrics : the metrics by their names without cut-off.
 
     Returns
     -------
@@ -155,9 +155,9 @@ def find_metric(name: str, known: dict[str, Metric]) -> Metric:
     BadParameter : there is no such metric, or it takes no such cut-off. The message names the
         nearest valid name.
     """
-    if name in known:
-        return known[name]
-    base, at, k = name.rpartition("@")
-    if at and base in known and k.isdecimal():
-        return known[base] @ int(k)
-    raise BadParameter(f"There is no metric “{name}”.{nearest(base or name, known)}")
+    if name in metrics:
+        return metrics[name]
+    base, sign, k = name.rpartition("@")
+    if sign and base in metrics and k.isdecimal():
+        return metrics[base] @ int(k)
+    raise BadParameter(f"There is no metric “{name}”.{nearest(base or name, metrics)}")

@@ -69,12 +69,12 @@ def _option_by_words(reply: str, options: Sequence[str]) -> int | None:
     Options whose words occur in those of another such option do not count.
     """
     padded_reply, words = f" {normalize(reply)} ", [normalize(option) for option in options]
-    matching = [place for place, text in enumerate(words) if text and f" {text} " in padded_reply]
+    matching = [index for index, text in enumerate(words) if text and f" {text} " in padded_reply]
     longest = [
-        place
-        for place in matching
+        index
+        for index in matching
         if not any(
-            other != place and f" {words[place]} " in f" {words[other]} " for other in matching
+            other != index and f" {words[index]} " in f" {words[other]} " for other in matching
         )
     ]
     return longest[0] if len(longest) == 1 else None
@@ -96,15 +96,15 @@ def right_option(question: Question) -> int | None:
     """
     for answer in question.answers:
         equal_options = [
-            place
-            for place, option in enumerate(question.options)
+            index
+            for index, option in enumerate(question.options)
             if normalize(option) == normalize(answer)
         ]
         if equal_options:
             return equal_options[0]
         letter_match = LONE_LETTER.match(answer)
-        if letter_match and (place := _option_index(letter_match[1], question.options)) is not None:
-            return place
+        if letter_match and (index := _option_index(letter_match[1], question.options)) is not None:
+            return index
     return None
 
 
@@ -125,5 +125,5 @@ def is_choice_right(reply: str, question: Question) -> bool | None:
 
 
 def _option_index(letter: str, options: Sequence[str]) -> int | None:
-    place = ascii_uppercase.find(letter.upper())
-    return place if 0 <= place < len(options) else None
+    index = ascii_uppercase.find(letter.upper())
+    return index if 0 <= index < len(options) else None

@@ -183,12 +183,12 @@ class _OutcomeWriter(PlainWriter):
         return super().value(value)
 
 
-def _read_ranks(saved: Mapping[str, Any]) -> GoldRanks:
+def _read_ranks(data: Mapping[str, Any]) -> GoldRanks:
     return from_plain(
         GoldRanks,
-        saved,
+        data,
         relevant=tuple(
-            at for start, many in saved["relevant"] for at in range(start, start + many)
+            rank for start, count in data["relevant"] for rank in range(start, start + count)
         ),
     )
 
@@ -288,9 +288,9 @@ def subgraph_sizes(graph, subgraph, nodes: Sequence[Sequence[int]]) -> SubgraphS
     >>> subgraph_sizes(toy, retrieve("EgoNetwork(hops=1)", "C").subgraph, [[0], [4]])
     SubgraphSizes(nodes=4, edges=6, found=1, components=1)
     """
-    found = sum(any(node in subgraph for node in named) for named in nodes)
+    count = sum(any(node in subgraph for node in answer_nodes) for answer_nodes in nodes)
     return SubgraphSizes(
-        len(subgraph.nodes), len(subgraph.edges), found, connected_components(graph, subgraph)
+        len(subgraph.nodes), len(subgraph.edges), count, connected_components(graph, subgraph)
     )
 
 
@@ -317,7 +317,7 @@ def ranked_texts(graph, paths: Ranking, answers: Sequence[Sequence[str]]) -> Gol
     >>> toy.texts(paths.items), ranked_texts(toy, paths, [["C"], ["D"]])
     (['B -> r0_reverse -> A', 'B -> r2 -> C'], GoldRanks(count=2, relevant=(2,), first=(2, None)))
     """
-    gold_texts = [(i, name, normalize(name)) for i, named in enumerate(answers) for name in named]
+    gold_texts = [(i, name, normalize(name)) for i, names in enumerate(answers) for name in names]
     relations_by_edge = relations_of(graph, paths.items)
     node_texts: dict[int, str] = {}
     relation_texts: dict[tuple[int, bool], str] = {}
@@ -380,8 +380,8 @@ def ranked_nodes(items: Sequence[int], nodes: Sequence[Sequence[int]]) -> GoldRa
     GoldRanks(count=3, relevant=(3,), first=(3, None))
     """
     answers_by_node: dict[int, list[int]] = {}
-    for i, named in enumerate(nodes):
-        for node in named:
+    for i, answer_nodes in enumerate(nodes):
+        for node in answer_nodes:
             answers_by_node.setdefault(node, []).append(i)
     return gold_ranks((answers_by_node.get(node, []) for node in items), len(nodes))
 
@@ -395,14 +395,14 @@ def operator_cost(step: Step) -> OperatorCost:
     40
     """
     usage = step.usage
-    spent = usage.calls, usage.tokens_in, usage.tokens_out, usage.texts
-    return OperatorCost(step.operator, step.stage, step.seconds, *spent, step.notes, step.fault)
+    counts = usage.calls, usage.tokens_in, usage.tokens_out, usage.texts
+    return OperatorCost(step.operator, step.stage, step.seconds, *counts, step.notes, step.fault)
 
 
-def _runs(places: Sequence[int]) -> list[list[int]]:
+def _runs(ranks: Sequence[int]) -> list[list[int]]:
     """Return ascending ranks as runs (first rank, length) of consecutive ones."""
     runs: list[list[int]] = []
-    for rank in places:
+    for rank in ranks:
         if runs and rank == sum(runs[-1]):
             runs[-1][1] += 1
         else:

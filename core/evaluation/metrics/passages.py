@@ -66,11 +66,11 @@ def passages(source: AnswerSource, graph, state: State) -> PassageSurvival | Non
         stage.name: len(stage.alive)
         for stage in funnel(source, graph, state, passages_of(state.question))
     }
-    shown = shown_chunks(graph, state) if _retrieves_chunks(graph, state) else None
-    if shown is None:
+    shown_rows = shown_chunks(graph, state) if _retrieves_chunks(graph, state) else None
+    if shown_rows is None:
         return PassageSurvival(len(gold), alive)
     right = gold_rows(graph, gold)
-    return PassageSurvival(len(gold), alive, len(shown), len(shown & right))
+    return PassageSurvival(len(gold), alive, len(shown_rows), len(shown_rows & right))
 
 
 def ranked_passages(graph, state: State) -> GoldRanks | None:

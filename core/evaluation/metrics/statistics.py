@@ -182,8 +182,8 @@ def paired_test(
     metric: str,
     a: str,
     b: str,
-    of_a: Sequence[float] | np.ndarray,
-    of_b: Sequence[float] | np.ndarray,
+    values_a: Sequence[float] | np.ndarray,
+    values_b: Sequence[float] | np.ndarray,
     seed: int = 0,
 ) -> PairedTest | None:
     """Compare two methods on the questions where both have a value.
@@ -196,7 +196,7 @@ def paired_test(
     ----------
     metric : name of the metric.
     a, b : ids of the methods.
-    of_a, of_b : values per question, float [questions]; NaN where there is none.
+    values_a, values_b : values per question, float [questions]; NaN where there is none.
     seed : seed of the resampling and of random flips.
 
     Returns
@@ -212,7 +212,7 @@ def paired_test(
     """
     from scipy.stats import permutation_test
 
-    differences = np.asarray(of_a, np.float64) - np.asarray(of_b, np.float64)
+    differences = np.asarray(values_a, np.float64) - np.asarray(values_b, np.float64)
     differences = differences[~np.isnan(differences)]
     if not len(differences):
         return None
@@ -220,7 +220,7 @@ def paired_test(
     p = 1.0
     if len(differences) > 1 and differences.any():
         batch = max(1, MAX_RESAMPLED_NUMBERS // len(differences))
-        tested = permutation_test(
+        result = permutation_test(
             (differences,),
             lambda sample, axis: sample.mean(axis=axis),
             permutation_type="samples",
@@ -229,7 +229,7 @@ def paired_test(
             batch=batch,
             rng=np.random.default_rng(seed),
         )
-        p = min(1.0, float(tested.pvalue))
+        p = min(1.0, float(result.pvalue))
     return PairedTest(metric, a, b, *estimate.numbers(), p, estimate.n)
 
 
@@ -285,8 +285,8 @@ def correlation(one: np.ndarray, other: np.ndarray) -> Estimate:
     >>> correlation(np.array([1.0, 2.0, 3.0, np.nan]), np.array([1.0, 2.0, 3.0, 4.0]))
     Estimate(mean=None, low=None, high=None, n=3)
     """
-    both = ~np.isnan(one) & ~np.isnan(other)
-    a, b, n = one[both], other[both], int(both.sum())
+    mask = ~np.isnan(one) & ~np.isnan(other)
+    a, b, n = one[mask], other[mask], int(mask.sum())
     if n < 4 or np.ptp(a) == 0 or np.ptp(b) == 0:
         return Estimate(None, None, None, n)
     r = float(np.clip(np.corrcoef(a, b)[0, 1], -1, 1))

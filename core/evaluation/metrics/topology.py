@@ -46,8 +46,8 @@ class UncertaintyByRank:
         document.
         """
         uncertainties = [math.inf] * self.golds
-        for gold, place, cost in zip(self.of, self.places, self.costs):
-            if place <= min(k or self.count, self.count):
+        for gold, rank, cost in zip(self.of, self.places, self.costs):
+            if rank <= min(k or self.count, self.count):
                 uncertainties[gold] = min(uncertainties[gold], cost)
         return uncertainties
 
@@ -85,10 +85,10 @@ def uncertainty_by_rank(graph: KnowledgeGraph, state: State) -> UncertaintyByRan
     UncertaintyByRank(golds=3, count=1, of=(0, 1, 2), places=(1, 1, 1), costs=(2.079442, 0.693147,
     3.178054))
     """
-    found = _documents_found(graph, state) if has_chunk_nodes(graph) else _nodes_found(graph, state)
-    if found is None or not state.question.gold:
+    result = _documents(graph, state) if has_chunk_nodes(graph) else _nodes(graph, state)
+    if result is None or not state.question.gold:
         return None
-    retrieved, count = found
+    retrieved, count = result
     costs = costs_to_known(graph, state.question.gold, retrieved[:count])
     return uncertainty_drops(costs, count) if len(costs) else None
 
@@ -119,15 +119,15 @@ def ranked_gold_nodes(graph: KnowledgeGraph, state: State) -> GoldRanks | None:
     ... )
     GoldRanks(count=1, relevant=(1,), first=(None, 1, None))
     """
-    retrieved, gold_node_ids = _nodes_found(graph, state), known_nodes(graph, state.question.gold)
-    if retrieved is None or not gold_node_ids:
+    result, gold_node_ids = _nodes(graph, state), known_nodes(graph, state.question.gold)
+    if result is None or not gold_node_ids:
         return None
-    places_by_node: dict[int | None, list[int]] = {}
-    for place, node in enumerate(gold_node_ids):
-        places_by_node.setdefault(node, []).append(place)
-    order, count = retrieved
+    indices_by_node: dict[int | None, list[int]] = {}
+    for index, node in enumerate(gold_node_ids):
+        indices_by_node.setdefault(node, []).append(index)
+    order, count = result
     return replace(
-        gold_ranks((places_by_node.get(node, []) for node in order), len(gold_node_ids)),
+        gold_ranks((indices_by_node.get(node, []) for node in order), len(gold_node_ids)),
         count=count,
     )
 
@@ -201,7 +201,7 @@ def costs_to_known(
     if not nodes or not len(retrieved):
         return costs
     if len(nodes) > max(MAX_SEARCHES_FROM_GOLD, len(set(retrieved))):
-        costs[gold_rows] = _from_retrieved(links, retrieved, np.array(nodes, np.int64))
+        costs[gold_rows] = _costs_from_retrieved(links, retrieved, np.array(nodes, np.int64))
     elif len(nodes) * len(links) <= MAX_SHARED_NUMBERS:
         make = lambda: [uncertainty(links, node) for node in nodes]
         shared = graph.derived.once("uncertainty", tuple(nodes), make, MAX_SHARED_QUESTIONS)
@@ -212,7 +212,9 @@ def costs_to_known(
     return costs
 
 
-def _from_retrieved(links: SimpleGraph, retrieved: Sequence[int], golds: np.ndarray) -> np.ndarray:
+def _costs_from_retrieved(
+    links: SimpleGraph, retrieved: Sequence[int], golds: np.ndarray
+) -> np.ndarray:
     """Return the same uncertainties from searches that start at the retrieved nodes.
 
     The result is float64 [golds, retrieved]. A search returns a path's sum without the weight of
@@ -247,10 +249,10 @@ def uncertainty_drops(costs: np.ndarray, count: int) -> UncertaintyByRank:
     """
     gold_numbers, drop_ranks, drop_costs = list[int](), list[int](), list[float]()
     for gold, cost in enumerate(costs):
-        least_so_far = math.inf
+        min_cost = math.inf
         for rank, value in enumerate(cost.tolist(), 1):
-            if value < least_so_far:
-                least_so_far = value
+            if value < min_cost:
+                min_cost = value
                 gold_numbers.append(gold)
                 drop_ranks.append(rank)
                 drop_costs.append(round(value, UNCERTAINTY_DIGITS))
@@ -269,14 +271,16 @@ def nodes_by_chunk(graph: KnowledgeGraph) -> IdLists:
     def make() -> IdLists:
         rows = chunks_of(graph, "nodes")
         if has_chunk_nodes(graph):
-            own = chunk_nodes(graph, np.arange(graph.n_nodes))
-            rows = IdLists.of([own[node]] if node in own else [] for node in range(graph.n_nodes))
+            node_rows = chunk_nodes(graph, np.arange(graph.n_nodes))
+            rows = IdLists.of(
+                [node_rows[node]] if node in node_rows else [] for node in range(graph.n_nodes)
+            )
         return rows.inverse(n_chunks(graph))
 
     return graph.derived.once("nodes by chunk", 0, make)
 
 
-def _nodes_found(graph: KnowledgeGraph, state: State) -> tuple[Sequence[int], int] | None:
+def _nodes(graph: KnowledgeGraph, state: State) -> tuple[Sequence[int], int] | None:
     """Return the retrieved nodes, best first, and the number of them that were retained.
 
     Nodes beyond the cut are included if they are known. The result is None if no nodes were
@@ -284,27 +288,23 @@ def _nodes_found(graph: KnowledgeGraph, state: State) -> tuple[Sequence[int], in
     """
     if state.nodes is None:
         return None
-    retained = state.nodes.items
+    items = state.nodes.items
     orders = [
         step.before_cut.items
         for step in reversed(state.trace)
         if step.before_cut is not None and step.before_cut.kind == "node"
     ]
-    longer = (
-        order
-        for order in orders
-        if len(order) > len(retained) and order[: len(retained)] == retained
-    )
-    return next(longer, retained), len(retained)
+    longer = (order for order in orders if len(order) > len(items) and order[: len(items)] == items)
+    return next(longer, items), len(items)
 
 
-def _documents_found(graph: KnowledgeGraph, state: State) -> tuple[Sequence[int], int] | None:
-    """Return the same as `_nodes_found` in graphs whose nodes are documents.
+def _documents(graph: KnowledgeGraph, state: State) -> tuple[Sequence[int], int] | None:
+    """Return the same as `_nodes` in graphs whose nodes are documents.
 
     The nodes are those of the chunks that were handed on, best first.
     """
-    placed = chunk_order(graph, state)
-    if placed is None:
+    orders = chunk_order(graph, state)
+    if orders is None:
         return None
     by_chunk = nodes_by_chunk(graph)
-    return [int(node) for row in placed[1] for node in by_chunk[row]], len(placed[0])
+    return [int(node) for row in orders[1] for node in by_chunk[row]], len(orders[0])

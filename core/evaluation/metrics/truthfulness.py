@@ -51,7 +51,7 @@ def accurate(outcome: Outcome, _: int | None = None) -> float | None:
         return None
     text = outcome.answer.text
     verdicts = [
-        judged.right is True for judged in (outcome.judged, outcome.second) if judged is not None
+        verdict.right is True for verdict in (outcome.judged, outcome.second) if verdict is not None
     ]
     if not verdicts:
         return float(outcome.answer.found > 0 and not _is_refusal(text))

@@ -118,12 +118,12 @@ class _JudgingProgress:
 
     def tell(self) -> None:
         """Report the progress to the job."""
-        taken = (time.monotonic() - self.start) / self.waited if self.waited else 0.0
-        left = "time left not known yet"
-        if taken:
-            left = f"{rough_range_text((self.replies - self.done) * taken)} left"
+        reply_seconds = (time.monotonic() - self.start) / self.waited if self.waited else 0.0
+        time_text = "time left not known yet"
+        if reply_seconds:
+            time_text = f"{rough_range_text((self.replies - self.done) * reply_seconds)} left"
         self.job.report(
-            f"Reply {self.done + 1:,} of {self.replies:,}, {left}", self.done / self.replies
+            f"Reply {self.done + 1:,} of {self.replies:,}, {time_text}", self.done / self.replies
         )
 
     def received(self) -> None:
@@ -169,11 +169,11 @@ class PairwiseJudge:
 
         `missing` then counts the replies that are not saved.
         """
-        replies = self._saved(self.pairs)
+        replies = self._saved_replies(self.pairs)
         self.missing = replies.count(None)
         matches = (
-            _match(pair, there, back)
-            for pair, there, back in zip(self.pairs, replies[::2], replies[1::2])
+            _match(pair, reply, swapped)
+            for pair, reply, swapped in zip(self.pairs, replies[::2], replies[1::2])
         )
         return self._tally([match for match in matches if match is not None])
 
@@ -188,45 +188,47 @@ class PairwiseJudge:
         matches: dict[int, Match] = {}
         faults = 0
 
-        def match(place: int) -> Match:
-            saved_match = self._saved_match(self.pairs[place])
+        def match(index: int) -> Match:
+            saved_match = self._saved_match(self.pairs[index])
             if saved_match is None:
-                return self._judged(self.pairs[place], progress, flight)
+                return self._judge_pair(self.pairs[index], progress, flight)
             progress.known()
             return saved_match
 
         with closing(flight.each(match, range(len(self.pairs)))) as each:
-            for place, found in each:
-                matches[place] = found
-                faults = faults + 1 if found.there.failed and found.back.failed else 0
+            for index, result in each:
+                matches[index] = result
+                faults = faults + 1 if result.there.failed and result.back.failed else 0
                 if faults >= MAX_JUDGE_FAULTS:
                     raise ModelFailed(
                         f"The judge failed {MAX_JUDGE_FAULTS} times in a row; what was judged is kept. "
-                        f"{found.back.why}"
+                        f"{result.back.why}"
                     )
-        return self._tally([matches[place] for place in range(len(self.pairs))])
+        return self._tally([matches[index] for index in range(len(self.pairs))])
 
-    def _judged(self, pair: AnswerPair, said: _JudgingProgress, watch: Watch = NO_WATCH) -> Match:
+    def _judge_pair(
+        self, pair: AnswerPair, progress: _JudgingProgress, watch: Watch = NO_WATCH
+    ) -> Match:
         verdicts = []
         for first, second in ((pair.of_a, pair.of_b), (pair.of_b, pair.of_a)):
-            said.tell()
+            progress.tell()
             verdicts.append(ask_judge(self.chat, pair.text, first, second, watch))
-            said.received()
+            progress.received()
         return Match(pair.question, pair.a, pair.b, *verdicts)
 
     def _saved_match(self, pair: AnswerPair) -> Match | None:
         """Return the match from the saved replies, None if one of them is missing."""
-        return _match(pair, *self._saved([pair]))
+        return _match(pair, *self._saved_replies([pair]))
 
-    def _saved(self, pairs: Sequence[AnswerPair]) -> list[ChatReply | None]:
+    def _saved_replies(self, pairs: Sequence[AnswerPair]) -> list[ChatReply | None]:
         """Return the saved replies to each pair in both orders, None for missing ones.
 
         The two replies of a pair follow each other.
         """
         orders = (
-            (pair.text, *both)
+            (pair.text, *answers)
             for pair in pairs
-            for both in ((pair.of_a, pair.of_b), (pair.of_b, pair.of_a))
+            for answers in ((pair.of_a, pair.of_b), (pair.of_b, pair.of_a))
         )
         return self.chat.saved(
             (pair_messages(*order, self.chat.context) for order in orders),
@@ -241,12 +243,12 @@ class PairwiseJudge:
         )
 
 
-def _match(pair: AnswerPair, there: ChatReply | None, back: ChatReply | None) -> Match | None:
+def _match(pair: AnswerPair, reply: ChatReply | None, swap: ChatReply | None) -> Match | None:
     """Return the match from its replies, None if one is missing."""
-    if there is None or back is None:
+    if reply is None or swap is None:
         return None
     return Match(
-        pair.question, pair.a, pair.b, parse_pair_verdict(there.text), parse_pair_verdict(back.text)
+        pair.question, pair.a, pair.b, parse_pair_verdict(reply.text), parse_pair_verdict(swap.text)
     )
 
 

@@ -66,12 +66,12 @@ class PairwiseTally:
             assert score is not None  # both replies were read
             scores.setdefault((match.a, match.b), []).append(score)
             scores.setdefault((match.b, match.a), []).append(1 - score)
-        return {pair: share_estimate(found) for pair, found in sorted(scores.items())}
+        return {pair: share_estimate(values) for pair, values in sorted(scores.items())}
 
     def agreement(self, criterion: str) -> float | None:
         """Return the share of matches with the same result in both orders, None without matches."""
-        agreed = [match.agree(criterion) for match in self.read]
-        return sum(map(bool, agreed)) / len(agreed) if agreed else None
+        agreements = [match.agree(criterion) for match in self.read]
+        return sum(map(bool, agreements)) / len(agreements) if agreements else None
 
     def places(self, criterion: str) -> tuple[int, int, int]:
         """Return how many single verdicts prefer the first position, the second, and neither."""
@@ -105,19 +105,19 @@ class PairwiseTally:
 
         They are if the two orders agree beyond chance and no position is preferred throughout.
         """
-        return self._steady(criterion) and self._lean(criterion)[2] < JUDGE.blind_share
+        return self._is_steady(criterion) and self._lean(criterion)[2] < JUDGE.blind_share
 
-    def _steady(self, criterion: str) -> bool:
+    def _is_steady(self, criterion: str) -> bool:
         """Return whether the two orders agree beyond chance, by a one-sided binomial test."""
         from scipy.stats import binomtest
 
-        same, pairs = self._same(criterion), len(self.read)
+        same_count, pairs = self._count_same(criterion), len(self.read)
         return pairs > 0 and bool(
-            binomtest(same, pairs, self.by_chance(criterion), "greater").pvalue
+            binomtest(same_count, pairs, self.by_chance(criterion), "greater").pvalue
             < JUDGE.agreement_p_value
         )
 
-    def _same(self, criterion: str) -> int:
+    def _count_same(self, criterion: str) -> int:
         """Return the number of matches in which both orders have the same result."""
         return sum(bool(match.agree(criterion)) for match in self.read)
 
@@ -130,13 +130,11 @@ class PairwiseTally:
         from scipy.stats import binomtest
 
         first, second, _ = self.places(criterion)
-        decided = first + second
+        total = first + second
         preferred_count = max(first, second)
-        preferred = FIRST_ANSWER if first >= second else SECOND_ANSWER
-        beyond = (
-            bool(decided) and binomtest(preferred_count, decided).pvalue < JUDGE.position_p_value
-        )
-        return preferred, preferred_count, preferred_count / decided if beyond else 0.0
+        position = FIRST_ANSWER if first >= second else SECOND_ANSWER
+        beyond = bool(total) and binomtest(preferred_count, total).pvalue < JUDGE.position_p_value
+        return position, preferred_count, preferred_count / total if beyond else 0.0
 
     def doubts(self) -> tuple[str, ...]:
         """Return sentences on why the verdicts say little or nothing; empty if nothing is wrong."""
@@ -158,7 +156,7 @@ class PairwiseTally:
         elif read_count < asked_count:
             yield f"{asked_count - read_count:,} of {asked_count:,} pairs are left out, as a reply could not be read."
         if read_count:
-            yield from self._said_of_places(*self.places("overall"))
+            yield from self._position_sentences(*self.places("overall"))
         if self.short:
             yield (
                 f"{'One question asks' if self.short == 1 else f'{self.short:,} questions ask'} "
@@ -166,21 +164,21 @@ class PairwiseTally:
                 "questions (long answers) before answers are compared."
             )
 
-    def _said_of_places(self, first: int, second: int, ties: int) -> Iterator[str]:
+    def _position_sentences(self, first: int, second: int, ties: int) -> Iterator[str]:
         """Yield sentences on what preferred positions and the two orders say against the judge."""
-        (preferred, preferred_count, lean), pairs, decided = (
+        (position, preferred_count, lean), pairs, total = (
             self._lean("overall"),
             len(self.read),
             first + second,
         )
         sentence = (
-            f"The judge preferred the {preferred} position in {preferred_count:,} of {decided:,}"
+            f"The judge preferred the {position} position in {preferred_count:,} of {total:,}"
         )
-        if not decided:
+        if not total:
             yield f"The judge called all {ties:,} a tie: its verdicts show no difference."
         elif lean >= JUDGE.blind_share:
             yield f"{sentence}: its verdicts say nothing."
-        elif self._steady("overall"):
+        elif self._is_steady("overall"):
             if lean >= JUDGE.leaning_share:
                 yield f"{sentence}: read its verdicts with care."
         elif self.by_chance("overall") ** pairs >= JUDGE.agreement_p_value:
@@ -191,7 +189,7 @@ class PairwiseTally:
         else:
             agreement_text = (
                 "Asked in both orders, the judge gives the same verdict on "
-                f"{self._same('overall'):,} of {pairs:,} pairs"
+                f"{self._count_same('overall'):,} of {pairs:,} pairs"
             )
             yield f"{agreement_text}, no more than by chance: its verdicts say nothing."
 

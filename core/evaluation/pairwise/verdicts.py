@@ -106,8 +106,8 @@ def pair_messages(
     room = max(200, (context - PROMPT_FRAME_TOKENS) * MIN_CHARACTERS_PER_TOKEN // 2)
     fields = {
         "question": " ".join(question.split()),
-        "first": _cut(first, room),
-        "second": _cut(second, room),
+        "first": _truncate(first, room),
+        "second": _truncate(second, room),
     }
     return (
         {"role": "system", "content": prompt["system"]},
@@ -175,6 +175,6 @@ def parse_pair_verdict(reply: str) -> PairwiseVerdict:
     return PairwiseVerdict(None, f"The reply could not be read: “{shorten(reply)}”.")
 
 
-def _cut(text: str, room: int) -> str:
+def _truncate(text: str, room: int) -> str:
     text = text.strip() or "(nothing)"
     return text if len(text) <= room else f"{text[: room - 1]}…"

@@ -86,12 +86,12 @@ def graph_cost(name: str, build: str, report: Mapping[str, Any], asks: bool) -> 
     The cost by step; not whole if chunks had been read before or the graph ships.
     """
     steps = step_costs(report)
-    whole = (
+    is_whole = (
         bool(steps)
         and not report.get("shipped")
         and read_build_cost(report, asks).tokens is not None
     )
-    return GraphCost(name, build, report.get("counts", {}).get("chunks", 0), steps, whole)
+    return GraphCost(name, build, report.get("counts", {}).get("chunks", 0), steps, is_whole)
 
 
 def cost_rows(costs: Sequence[GraphCost]) -> list[list[str]]:
@@ -116,12 +116,12 @@ def cost_rows(costs: Sequence[GraphCost]) -> list[list[str]]:
     return table_rows
 
 
-def check_claims(wanted: BuildingCosts, costs: Sequence[GraphCost]) -> list[str]:
+def check_claims(published: BuildingCosts, costs: Sequence[GraphCost]) -> list[str]:
     """Return the paper's statements on the costs of building, each with the figures measured here.
 
     Parameters
     ----------
-    wanted : the experiment, with the paper's order of the graphs.
+    published : the experiment, with the paper's order of the graphs.
     costs : the measured cost of each graph.
 
     Returns
@@ -138,29 +138,29 @@ def check_claims(wanted: BuildingCosts, costs: Sequence[GraphCost]) -> list[str]
     free = [cost.name for cost in costs if not cost.usage().calls]
     if free:
         sentences.append(f"No language model was asked for {', '.join(free)}: 0 tokens.")
-    ordered = [by_name[name] for name in wanted.levels if name in by_name]
+    ordered = [by_name[name] for name in published.levels if name in by_name]
     sentences += _check_order([cost for cost in ordered if cost.usage().calls])
     sentences += _check_prompts(asking)
-    if wanted.index in by_name:
-        sentences += _check_index(by_name[wanted.index])
+    if published.index in by_name:
+        sentences += _check_index(by_name[published.index])
     return sentences
 
 
-def _check_order(ordered: Sequence[GraphCost]) -> list[str]:
+def _check_order(costs: Sequence[GraphCost]) -> list[str]:
     """Return the statements on the graphs in the paper's order of tokens."""
-    if len(ordered) < 2:
+    if len(costs) < 2:
         return []
-    tokens = [_total_tokens(cost.usage(GRAPH_STEPS)) for cost in ordered]
-    words = ", ".join(f"{cost.name} {number:,}" for cost, number in zip(ordered, tokens))
+    tokens = [_total_tokens(cost.usage(GRAPH_STEPS)) for cost in costs]
+    words = ", ".join(f"{cost.name} {number:,}" for cost, number in zip(costs, tokens))
     agrees = "as here" if tokens == sorted(tokens) else "which is another order than here"
     sentences = [
         f"Tokens of building the graph: {words}. The paper's order is "
-        f"{', '.join(cost.name for cost in ordered)}, {agrees}."
+        f"{', '.join(cost.name for cost in costs)}, {agrees}."
     ]
     if tokens[0]:
         sentences.append(
-            f"{ordered[-1].name} takes {tokens[-1] / tokens[0]:.1f} times the tokens of "
-            f"{ordered[0].name}; in the paper up to 40."
+            f"{costs[-1].name} takes {tokens[-1] / tokens[0]:.1f} times the tokens of "
+            f"{costs[0].name}; in the paper up to 40."
         )
     return sentences
 
@@ -189,14 +189,14 @@ def _check_index(cost: GraphCost) -> list[str]:
 
 
 def building_markdown(
-    wanted: BuildingCosts, asked: str, costs: Sequence[GraphCost], sentences: Sequence[str]
+    published: BuildingCosts, subject: str, costs: Sequence[GraphCost], sentences: Sequence[str]
 ) -> str:
     """Return the table as Markdown, with the paper's statements below it.
 
     Parameters
     ----------
-    wanted : the experiment.
-    asked : words for the corpus and the model.
+    published : the experiment.
+    subject : words for the corpus and the model.
     costs : the measured cost of each graph.
     sentences : the result of `check_claims`.
 
@@ -205,9 +205,9 @@ def building_markdown(
     A document in Markdown.
     """
     lines = [
-        f"# {wanted.place}: {wanted.title}",
+        f"# {published.place}: {published.title}",
         "",
-        f"{wanted.paper}; {asked}",
+        f"{published.paper}; {subject}",
         "",
         f"| {' | '.join(BUILDING_COST_HEAD)} |",
         "|---|---|---|---:|---:|---:|---:|",

@@ -53,25 +53,27 @@ def domain_tables(
     """
     shares: dict[str, Counter[str]] = {}
     counts = []
-    for name, asked in sets.items():
+    for name, set_id in sets.items():
         plan = make_plan(
             [published_methods()["lego-1"]],
-            asked,
+            set_id,
             size,
             lambda one: engine.graph(one, watch=watch),
             graph=graph(name),
         )
         locals_: dict[str, LocalAdjacency] = {}
         total: Counter[str] = Counter()
-        for place, drawn in enumerate(plan.drawn):
+        for index, drawn in enumerate(plan.drawn):
             watch.report(
-                f"Looking at {name}: {place:,} of {len(plan.drawn):,} questions",
-                place / len(plan.drawn),
+                f"Looking at {name}: {index:,} of {len(plan.drawn):,} questions",
+                index / len(plan.drawn),
             )
-            opened = drawn.open(engine).graph
+            open_graph = drawn.open(engine).graph
             key = drawn.address.name
             local = locals_.get(key) or LocalAdjacency(
-                opened, Subgraph(np.arange(opened.n_nodes), np.arange(opened.n_edges)), "both"
+                open_graph,
+                Subgraph(np.arange(open_graph.n_nodes), np.arange(open_graph.n_edges)),
+                "both",
             )
             if drawn.source.name:
                 locals_[key] = local
@@ -110,16 +112,18 @@ def domain_shares(local: LocalAdjacency, question: Question) -> dict[str, float]
     {'no domain': 1.0}
     """
     graph = local.graph
-    ends = {node for name in question.answers for node in local.graph.nodes_named(name)}
+    end_nodes = {node for name in question.answers for node in local.graph.nodes_named(name)}
     answer_paths = [
         path
         for name in question.entities
         for seed in graph.nodes_named(name)
         for path in shortest_paths(local, seed, MAX_PATH_HOPS, every=True, cap=MAX_ENTITY_PATHS)[0]
-        if path.end in ends
+        if path.end in end_nodes
     ]
     counts = Counter(
-        _named(graph, [path for path in answer_paths if len(path) == min(map(len, answer_paths))])
+        _relation_domains(
+            graph, [path for path in answer_paths if len(path) == min(map(len, answer_paths))]
+        )
     )
     domain_counts = {
         domain: count for domain, count in counts.items() if domain not in GENERAL_DOMAINS
@@ -129,7 +133,7 @@ def domain_shares(local: LocalAdjacency, question: Question) -> dict[str, float]
     } or {NO_PATH_FOUND: 1.0}
 
 
-def _named(graph: KnowledgeGraph, paths: Iterable[Path]) -> Iterable[str]:
+def _relation_domains(graph: KnowledgeGraph, paths: Iterable[Path]) -> Iterable[str]:
     edges = [edge for path in paths for edge in path.edges]
     for relation in graph.triples(np.asarray(edges, np.int64))[1]:
         domain, dot, _ = graph.relation_names[int(relation)].partition(".")

@@ -154,10 +154,10 @@ class Experiment:
 
     def asked(
         self,
-        known: Mapping[str, Method],
+        methods: Mapping[str, Method],
         name: str,
         small: bool = False,
-        wanted: Sequence[str] = (),
+        builds: Sequence[str] = (),
     ) -> tuple[Experiment, tuple[Method, ...]]:
         """Return the experiment as it is asked on a set, and its methods.
 
@@ -165,18 +165,18 @@ class Experiment:
 
         Parameters
         ----------
-        known : the methods by id.
+        methods : the methods by id.
         name : the paper's name of the question set.
         small : asks the rows of a small run alone.
-        wanted : builds and extractors that replace the paper's
+        builds : builds and extractors that replace the paper's
             (`core.evaluation.papers.graphs.on_builds`).
 
         Returns
         -------
         The experiment with these rows, and their methods.
         """
-        graphs = wanted or ((self.extractor,) if self.extractor and not small else ())
-        methods_by_row = self._methods_by_row(known, self.sets[name], graphs)
+        graphs = builds or ((self.extractor,) if self.extractor and not small else ())
+        methods_by_row = self._methods_by_row(methods, self.sets[name], graphs)
         row_ids = list(self.rows)
         if small and self.small_rows:
             row_ids = [id for id in self.rows if id in self.small_rows]
@@ -184,24 +184,24 @@ class Experiment:
         if not self.vary:
             row_methods = [methods_by_row[id] for id in row_ids]
             return self._with_ids(methods_by_row), (*first_methods, *row_methods)
-        varied = self._vary_rows({id: methods_by_row[id] for id in row_ids}, small, wanted)
+        varied = self._vary_rows({id: methods_by_row[id] for id in row_ids}, small, builds)
         ids = {id: one.id for id, one in methods_by_row.items()}
         experiment = replace(
             self,
             rows=varied.rows,
             printed=self._printed_of_values(row_ids, len(varied.rows)),
             firsts=varied.firsts,
-            duels=_renamed(self.duels, ids | varied.first_ids),
+            duels=_rename_duels(self.duels, ids | varied.first_ids),
         )
         return experiment, (*first_methods, *varied.methods)
 
     def _methods_by_row(
-        self, known: Mapping[str, Method], published: PublishedSet, graphs: Sequence[str]
+        self, methods: Mapping[str, Method], published: PublishedSet, graphs: Sequence[str]
     ) -> dict[str, Method]:
         """Return the method of each row on a set, by row id, after the one of `after`."""
         methods_by_row = {}
         for id in (*filter(None, [self.after]), *self.rows):
-            method = _method_on_set(known[published.methods.get(id, id)], published)
+            method = _method_on_set(methods[published.methods.get(id, id)], published)
             method = on_builds(method, graphs)
             methods_by_row[id] = _without_answer(method) if self.retrieval else method
         return methods_by_row
@@ -214,11 +214,11 @@ class Experiment:
             rows={ids[id]: row for id, row in self.rows.items()},
             after=ids[self.after] if self.after else "",
             against=ids[self.against] if self.against else "",
-            duels=_renamed(self.duels, ids),
+            duels=_rename_duels(self.duels, ids),
         )
 
     def _vary_rows(
-        self, row_methods: Mapping[str, Method], small: bool, wanted: Sequence[str]
+        self, row_methods: Mapping[str, Method], small: bool, names: Sequence[str]
     ) -> VariedRows:
         """Return one row per value of the parameters that vary, on the build of each row."""
         builds = self.small_builds if small and self.small_builds else self.builds
@@ -226,7 +226,7 @@ class Experiment:
         varied = VariedRows()
         for id, row_method in row_methods.items():
             if builds:
-                row_method = on_builds(variant(row_method, BuiltGraph, "build", builds[id]), wanted)
+                row_method = on_builds(variant(row_method, BuiltGraph, "build", builds[id]), names)
             for variation in vary[id]:
                 parameter, _, values = variation.partition("=")
                 variants = vary_parameter((row_method,), variation)
@@ -250,16 +250,16 @@ class Experiment:
         """
         each = count // len(row_ids)
         all_ids = list(self.rows)
-        places: list[int] = []
+        indices: list[int] = []
         for id in row_ids:
             start = all_ids.index(id) * each
-            places += range(start, start + each)
+            indices += range(start, start + each)
         printed: dict[str, PrintedValues] = {}
         for name, columns in self.printed.items():
             values_by_metric: dict[str, tuple[float | None, ...]] = {}
             for metric_name, column in columns.items():
-                if len(column) > places[-1]:
-                    values_by_metric[metric_name] = tuple(column[at] for at in places)
+                if len(column) > indices[-1]:
+                    values_by_metric[metric_name] = tuple(column[i] for i in indices)
                 else:
                     values_by_metric[metric_name] = (None,) * count
             printed[name] = values_by_metric
@@ -277,32 +277,32 @@ class Experiment:
         return shipped_sets
 
 
-def _renamed(
+def _rename_duels(
     duels: Mapping[str, Mapping[str, Duels]], names: Mapping[str, str]
 ) -> dict[str, dict[str, Duels]]:
     """Return the duels with the ids that the methods have on a set's graph."""
     return {
         name: {
-            criterion: {names[winner]: _renamed_row(row, names) for winner, row in rates.items()}
+            criterion: {names[winner]: _rename_row(row, names) for winner, row in rates.items()}
             for criterion, rates in by_criterion.items()
         }
         for name, by_criterion in duels.items()
     }
 
 
-def _renamed_row(row: Mapping[str, float], names: Mapping[str, str]) -> dict[str, float]:
+def _rename_row(row: Mapping[str, float], names: Mapping[str, str]) -> dict[str, float]:
     return {names[loser]: rate for loser, rate in row.items()}
 
 
-def _method_on_set(method: Method, asked: PublishedSet) -> Method:
+def _method_on_set(method: Method, dataset: PublishedSet) -> Method:
     """Return the method with the build and the parameter value of a set.
 
     The value is applied only if the method has the operator.
     """
-    varied_method = variant(method, BuiltGraph, "build", asked.build) if asked.build else method
-    cls = operator_class(asked.vary.partition(".")[0]) if asked.vary else None
+    varied_method = variant(method, BuiltGraph, "build", dataset.build) if dataset.build else method
+    cls = operator_class(dataset.vary.partition(".")[0]) if dataset.vary else None
     if cls is not None and any(isinstance(part, cls) for part in varied_method.line.everywhere()):
-        (varied_method,) = vary_parameter((varied_method,), asked.vary)
+        (varied_method,) = vary_parameter((varied_method,), dataset.vary)
     return varied_method
 
 
@@ -414,19 +414,19 @@ def _experiment(
             for name, other in values.get("small_sets", {}).items()
         },
     }
-    scaled = lambda column, unit="share": tuple(
+    scale_column = lambda column, unit="share": tuple(
         _number(value, scale if unit in PER_CENT_UNITS else 1.0) for value in column or none
     )
     converted = {
         "printed": {
-            name: {key: scaled(column, metric(key).unit) for key, column in columns.items()}
+            name: {key: scale_column(column, metric(key).unit) for key, column in columns.items()}
             for name, columns in values["printed"].items()
         },
         "duels": {
             name: {criterion: _duels(values["rows"], rates) for criterion, rates in by.items()}
             for name, by in values.get("duels", {}).items()
         },
-        "wins": {name: scaled(column) for name, column in values.get("wins", {}).items()},
+        "wins": {name: scale_column(column) for name, column in values.get("wins", {}).items()},
         "vary": _by_row(values["rows"], values.get("vary", {})),
         "small_vary": _by_row(values["rows"], values.get("small_vary", {})),
         "differs": (

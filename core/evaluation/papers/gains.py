@@ -47,13 +47,13 @@ def gain_correlations(
     for column, (metric, printed) in enumerate(experiment.printed[name].items()):
         rows = []
         for method, value in zip(experiment.rows, printed, strict=True):
-            gained = summary.values(method, [END_RECALL_METRIC])[:, 0] - columns[:, -1]
+            gains = summary.values(method, [END_RECALL_METRIC])[:, 0] - columns[:, -1]
             rows.append(
                 MethodValues(
                     method,
                     experiment.rows[method],
                     value,
-                    correlation(columns[:, column], gained),
+                    correlation(columns[:, column], gains),
                 )
             )
         comparisons.append(
@@ -62,7 +62,7 @@ def gain_correlations(
     return comparisons
 
 
-def quartiles(summary: RunSummary, first: str, method: str) -> list[tuple[float, float, int]]:
+def quartiles(summary: RunSummary, start: str, method: str) -> list[tuple[float, float, int]]:
     """Return figures of four parts of the questions by Topological Recall (Figure 5).
 
     The questions are sorted by the Topological Recall of the first ten results. Ties are ordered as
@@ -70,19 +70,19 @@ def quartiles(summary: RunSummary, first: str, method: str) -> list[tuple[float,
 
     Parameters
     ----------
-    first : id of the method whose first ten results are the starting point.
+    start : id of the method whose first ten results are the starting point.
     method : id of the method that continues from there.
 
     Returns
     -------
     For each part: mean Topological Recall, mean recall at 10 of the method, number of questions.
     """
-    near = summary.values(first, [START_NEARNESS_METRIC])[:, 0]
+    nearness = summary.values(start, [START_NEARNESS_METRIC])[:, 0]
     recall = summary.values(method, [START_RECALL_METRIC])[:, 0]
-    known_rows = np.flatnonzero(~np.isnan(near) & ~np.isnan(recall))
-    parts = np.array_split(known_rows[np.argsort(near[known_rows], kind="stable")], 4)
+    known_rows = np.flatnonzero(~np.isnan(nearness) & ~np.isnan(recall))
+    parts = np.array_split(known_rows[np.argsort(nearness[known_rows], kind="stable")], 4)
     return [
-        (float(near[part].mean()), float(recall[part].mean()), len(part))
+        (float(nearness[part].mean()), float(recall[part].mean()), len(part))
         for part in parts
         if len(part)
     ]

@@ -25,14 +25,14 @@ def kind_of_graph(method: Method) -> str:
     return ""
 
 
-def on_builds(method: Method, wanted: Sequence[str]) -> Method:
+def on_builds(method: Method, builds: Sequence[str]) -> Method:
     """Return the method on the requested build of its kind of graph.
 
     Without a matching build, the method stays the same.
 
     Parameters
     ----------
-    wanted : builds (ids or lines) and extractors; of those that match, the last one counts. An
+    builds : builds (ids or lines) and extractors; of those that match, the last one counts. An
         extractor stands for its build of each kind. If a kind has none, as plain chunks may, it
         stands for the build without an extractor.
 
@@ -52,7 +52,7 @@ def on_builds(method: Method, wanted: Sequence[str]) -> Method:
     ["BuiltGraph(build='kg-names')", "BuiltGraph(build='chunks-paper')"]
     """
     kind = kind_of_graph(method)
-    for one in reversed(wanted if kind else ()):
+    for one in reversed(builds if kind else ()):
         build = _of_extractor(kind, one) if one in EXTRACTORS else one
         if build and find_build(build).graph == kind:
             return variant(method, BuiltGraph, "build", build)
@@ -68,12 +68,12 @@ def _of_extractor(kind: str, extractor: str) -> str:
     return by.get(extractor) or by.get("", "")
 
 
-def check_builds(wanted: Iterable[str], kinds: Iterable[str]) -> None:
+def check_builds(builds: Iterable[str], kinds: Iterable[str]) -> None:
     """Check that each name is an extractor or a build of one of these kinds.
 
     Parameters
     ----------
-    wanted : names of extractors or builds.
+    builds : names of extractors or builds.
     kinds : kinds of graph that the rows use.
 
     Raises
@@ -81,7 +81,7 @@ def check_builds(wanted: Iterable[str], kinds: Iterable[str]) -> None:
     BadInput : a name is neither, or a build of another kind.
     """
     graph_kinds = set(kinds)
-    for name in wanted:
+    for name in builds:
         if name in EXTRACTORS:
             continue
         if name in GRAPH_KIND_WORDS and name not in catalogue():
@@ -112,5 +112,5 @@ def graphs_of(corpus: Corpus, methods: Sequence[Method], names: Mapping[str, str
             if isinstance(operator, BuiltGraph) and method.id in names:
                 build = build_for(corpus, operator.build).id
                 rows.setdefault(build, []).append(names[method.id])
-    listed = "; ".join(f"{build} for {', '.join(those)}" for build, those in rows.items())
-    return f"Graphs: {listed}." if listed else ""
+    text = "; ".join(f"{build} for {', '.join(those)}" for build, those in rows.items())
+    return f"Graphs: {text}." if text else ""

@@ -156,18 +156,18 @@ def compare_with_paper(
                     else None,
                 )
             )
-        asked = summary.run.spec["set"]
+        set_id = summary.run.spec["set"]
         comparisons.append(
-            MetricComparison.of(name, asked, metric, rows, experiment.metric_unknown)
+            MetricComparison.of(name, set_id, metric, rows, experiment.metric_unknown)
         )
     return comparisons
 
 
-def _difference(value: float | None, first: float | None) -> float | None:
+def _difference(value: float | None, base: float | None) -> float | None:
     """Return the difference of two printed values, None if one is missing or a bound."""
-    if value is None or first is None or {type(value), type(first)} & {UpperBound}:
+    if value is None or base is None or {type(value), type(base)} & {UpperBound}:
         return None
-    return value - first
+    return value - base
 
 
 def set_order_sentences(tables: Sequence[MetricComparison | TextTable]) -> list[str]:
@@ -250,8 +250,8 @@ def table_texts(
 
 def _checked_value_texts(one: MetricComparison, row: MethodValues) -> list[str]:
     """Return a row as texts, without a verdict if the paper's metric is unknown."""
-    found = value_texts(one.metric, row)
-    return [*found[:-1], "–"] if one.metric_unknown else found
+    texts = value_texts(one.metric, row)
+    return [*texts[:-1], "–"] if one.metric_unknown else texts
 
 
 def wide_table(tables: Sequence[MetricComparison]) -> TextTable:
@@ -303,24 +303,29 @@ def value_texts(metric: str, row: MethodValues) -> list[str]:
 
 def agreement_text(one: MetricComparison) -> str:
     """Return one or two sentences on how far the paper and the run agree."""
-    compared = [row.agrees for row in one.rows if row.agrees is not None]
+    agreements = [row.agrees for row in one.rows if row.agrees is not None]
     n = max((row.here.n for row in one.rows), default=0)
     if one.tau is None:
         order = "The order of the methods cannot be compared."
     else:
         order = f"Kendall's tau of the order of the methods: {one.tau:.2f}."
-    few = ""
+    few_sentence = ""
     if n < MIN_COMPARED_QUESTIONS:
-        few = f"With fewer than {MIN_COMPARED_QUESTIONS} questions nothing is said on whether differences agree."
-    own = ""
+        few_sentence = (
+            f"With fewer than {MIN_COMPARED_QUESTIONS} questions nothing is said on whether "
+            "differences agree."
+        )
+    scope = ""
     if sum(row.printed_difference is None for row in one.rows if row.printed is not None) > 1:
-        own = " of the same method"
+        scope = " of the same method"
     if one.metric_unknown:
         return " ".join((f"{n:,} questions of {one.asked}.", order, one.metric_unknown))
-    within = ""
-    if compared:
-        within = (
-            f"For {sum(compared)} of {len(compared)} the paper's difference from the first "
-            f"row{own} lies in the interval here."
+    agree_sentence = ""
+    if agreements:
+        agree_sentence = (
+            f"For {sum(agreements)} of {len(agreements)} the paper's difference from the first "
+            f"row{scope} lies in the interval here."
         )
-    return " ".join(filter(None, (f"{n:,} questions of {one.asked}.", order, few, within)))
+    return " ".join(
+        filter(None, (f"{n:,} questions of {one.asked}.", order, few_sentence, agree_sentence))
+    )

@@ -15,20 +15,20 @@ NO_VALUES_SENTENCE = "The paper prints no values of it."
 
 
 def printed_side(
-    wanted: Experiment | BuildingCosts | PrintedTable,
+    item: Experiment | BuildingCosts | PrintedTable,
 ) -> tuple[list[TextTable], list[str]]:
     """Return the printed values as tables, and sentences on what it takes to measure them here."""
-    if isinstance(wanted, BuildingCosts):
-        return [], [NO_VALUES_SENTENCE, *wanted.differs]
-    if isinstance(wanted, PrintedTable):
-        return [TextTable(wanted.title, wanted.head, wanted.rows)], [f"{wanted.source}."]
-    tables = [table for name in wanted.printed for table in _tables(wanted, name)]
-    return tables, ([] if tables else [NO_VALUES_SENTENCE]) + _needs(wanted)
+    if isinstance(item, BuildingCosts):
+        return [], [NO_VALUES_SENTENCE, *item.differs]
+    if isinstance(item, PrintedTable):
+        return [TextTable(item.title, item.head, item.rows)], [f"{item.source}."]
+    tables = [table for name in item.printed for table in _tables(item, name)]
+    return tables, ([] if tables else [NO_VALUES_SENTENCE]) + _needs(item)
 
 
-def _tables(wanted: Experiment, name: str) -> Iterator[TextTable]:
+def _tables(experiment: Experiment, name: str) -> Iterator[TextTable]:
     """Yield the tables of one question set."""
-    set_experiment = wanted if wanted.measures else wanted.asked(catalogue(), name)[0]
+    set_experiment = experiment if experiment.measures else experiment.asked(catalogue(), name)[0]
     columns = {
         metric: column
         for metric, column in set_experiment.printed[name].items()
@@ -47,26 +47,28 @@ def _tables(wanted: Experiment, name: str) -> Iterator[TextTable]:
         yield TextTable(f"{name}, {criterion}: win rates", *_matrix(set_experiment, rates))
 
 
-def _matrix(here: Experiment, rates: Duels) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+def _matrix(
+    experiment: Experiment, rates: Duels
+) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
     """Return head and rows of a table of win rates: the row's method over the column's method."""
-    losers = [id for id in here.rows if any(id in row for row in rates.values())]
+    losers = [id for id in experiment.rows if any(id in row for row in rates.values())]
     rows = tuple(
-        (here.rows[winner], *(_exact(row.get(loser)) for loser in losers))
+        (experiment.rows[winner], *(_exact(row.get(loser)) for loser in losers))
         for winner, row in rates.items()
     )
-    return ("method", *(here.rows[loser] for loser in losers)), rows
+    return ("method", *(experiment.rows[loser] for loser in losers)), rows
 
 
-def _needs(wanted: Experiment) -> list[str]:
+def _needs(experiment: Experiment) -> list[str]:
     """Return sentences on the question sets, their shipped parts, and the answering model."""
-    small, sentences = wanted.small(), []
-    for name in wanted.printed:
-        published = wanted.sets[name]
+    small, sentences = experiment.small(), []
+    for name in experiment.printed:
+        published = experiment.sets[name]
         ships = small.get(name) or published.set
-        here = f"In small: {ships}" if ships else "Nothing of it ships"
-        sentences.append(f"{name}: {published.fetch}. {here}.")
-    if wanted.model:
-        sentences.append(f"Answers in the paper: {wanted.answers}.")
+        small_note = f"In small: {ships}" if ships else "Nothing of it ships"
+        sentences.append(f"{name}: {published.fetch}. {small_note}.")
+    if experiment.model:
+        sentences.append(f"Answers in the paper: {experiment.answers}.")
     return sentences
 
 

@@ -100,9 +100,9 @@ def measure_updates(
     The cost from scratch, and of each update.
     """
     max_size = min(max(sizes), len(triples) // 2)
-    drawn = rng.permutation(len(triples))
-    added_triples = [triples[i] for i in drawn[:max_size]]
-    base_triples = [triples[i] for i in drawn[max_size:]]
+    order = rng.permutation(len(triples))
+    added_triples = [triples[i] for i in order[:max_size]]
+    base_triples = [triples[i] for i in order[max_size:]]
 
     def measured(content: Sequence[Triple], size: int, keep: bool = False) -> UpdateCost:
         graph = build(content, folder, folder.name, "both")
@@ -148,11 +148,11 @@ def update_cost_tables(
     One table for each set and row.
     """
     tables = []
-    for set_name, asked in sets.items():
-        opened = engine.graph(
-            graph(set_name) or dataset_of_set(asked.split(",")[0]).name, watch=watch
+    for set_name, set_id in sets.items():
+        source_graph = engine.graph(
+            graph(set_name) or dataset_of_set(set_id.split(",")[0]).name, watch=watch
         )
-        triples = list(_triples(opened))
+        triples = list(_triples(source_graph))
         for id, name in rows.items():
             operator = next(
                 one for one in published_methods()[id].line if isinstance(one, NodesThenWalks)
@@ -201,7 +201,8 @@ def update_cost_tables(
                     )
                 )
             note = (
-                f"On {opened.name}, from nothing in {duration_text(first.seconds)}. Triples are drawn by "
+                f"On {source_graph.name}, from nothing in {duration_text(first.seconds)}. Triples "
+                "are drawn by "
                 "seed 0; the store's time is not in it."
             )
             tables.append(TextTable(f"{set_name}, {name}", head, tuple(lines), (note,)))

@@ -37,16 +37,16 @@ def compare_win_rates(
     -------
     One row for each other method.
     """
-    rates, own = tally.wins(WIN_CRITERION), experiment.against
+    rates, against = tally.wins(WIN_CRITERION), experiment.against
     printed = dict(zip(experiment.rows, experiment.wins[name], strict=True))
     none = Estimate(None, None, None, 0)
     rows = [
-        MethodValues(one, experiment.rows[one], printed[one], rates.get((one, own), none))
+        MethodValues(one, experiment.rows[one], printed[one], rates.get((one, against), none))
         for one in summary.methods
-        if one != own
+        if one != against
     ]
     return MetricComparison.of(
-        name, summary.run.spec["set"], f"{WIN_RATE_PREFIX} over {experiment.rows[own]}", rows
+        name, summary.run.spec["set"], f"{WIN_RATE_PREFIX} over {experiment.rows[against]}", rows
     )
 
 
@@ -89,7 +89,7 @@ def compare_duels(
 
 
 def recall_correlations(
-    found: Sequence[MetricComparison], rates: MetricComparison, tally: PairwiseTally
+    comparisons: Sequence[MetricComparison], rates: MetricComparison, tally: PairwiseTally
 ) -> list[str]:
     """Return sentences on the correlation of win rates with recall over the methods of a set.
 
@@ -99,7 +99,7 @@ def recall_correlations(
 
     Parameters
     ----------
-    found : the comparisons of metrics on the set.
+    comparisons : the comparisons of metrics on the set.
     rates : the comparison of win rates on the set.
     tally : the judged pairs of that run.
 
@@ -107,7 +107,7 @@ def recall_correlations(
     -------
     Two sentences; empty if the set has no recall.
     """
-    recall = next((one for one in found if one.metric == WIN_RECALL_METRIC), None)
+    recall = next((one for one in comparisons if one.metric == WIN_RECALL_METRIC), None)
     if recall is None:
         return []
     rates_by_method = {row.method: row for row in rates.rows}

@@ -106,8 +106,8 @@ class AbstractQuestionWriter:
         )
         self._watch, self._done, self._unreadable = with_time_left(watch), 0, list[str]()
         self._lock = threading.Lock()
-        about = one_line(self.about) or self._asked("about", passages=sample_passages(self.corpus))
-        users = self._listed("users", self.recipe.users, about=about)
+        about = one_line(self.about) or self._ask("about", passages=sample_passages(self.corpus))
+        users = self._ask_list("users", self.recipe.users, about=about)
         flight = ConcurrentWork(lambda: self._chat.at_once, watch)
         lists = dict(
             flight.each(lambda place: self._of_user(users[place], about), range(len(users)))
@@ -145,14 +145,14 @@ class AbstractQuestionWriter:
 
     def _of_user(self, user: str, about: str) -> list[list[str]]:
         """Return the questions on each task of a user."""
-        tasks = self._listed("tasks", self.recipe.tasks, about=about, user=user)
+        tasks = self._ask_list("tasks", self.recipe.tasks, about=about, user=user)
         return [
-            self._listed("questions", self.recipe.questions, about=about, user=user, task=task)
+            self._ask_list("questions", self.recipe.questions, about=about, user=user, task=task)
             for task in tasks
         ]
 
-    def _asked(
-        self, prompt: str, schema: dict[str, Any] | None = None, most: int = 300, **values: str
+    def _ask(
+        self, prompt: str, schema: dict[str, Any] | None = None, cap: int = 300, **values: str
     ) -> str:
         self._watch.check()
         self._watch.report(
@@ -161,7 +161,7 @@ class AbstractQuestionWriter:
         reply = self._chat.reply(
             make_messages("questions", prompt, **values),
             schema=schema,
-            max_tokens=most,
+            max_tokens=cap,
             watch=self._watch,
         )
         with self._lock:
@@ -170,12 +170,12 @@ class AbstractQuestionWriter:
             return reply.text
         return one_line(complete_sentences(reply.text) if reply.finish != "stop" else reply.text)
 
-    def _listed(self, name: str, count: int, **values: str) -> list[str]:
+    def _ask_list(self, name: str, count: int, **values: str) -> list[str]:
         """Return the lines of a reply that lists `count` items.
 
         The list is empty if the reply could not be read, which is noted.
         """
-        reply = self._asked(
+        reply = self._ask(
             name, list_schema(name, count), 60 + 70 * count, count=str(count), **values
         )
         lines = parse_lines(name, reply)
@@ -183,24 +183,25 @@ class AbstractQuestionWriter:
             self._unreadable.append(shorten(reply))
         return list(lines or ())[:count]
 
-    def _notes(self, found: int, same: int, none: int) -> Iterator[str]:
+    def _notes(self, count: int, repeats: int, others: int) -> Iterator[str]:
         if self._unreadable:
             yield (
                 f"{len(self._unreadable):,} of {self._done:,} replies could not be read, such as "
                 f"“{self._unreadable[0]}”."
             )
-        if same:
+        if repeats:
             yield (
-                f"{same:,} {'question was' if same == 1 else 'questions were'} asked twice and "
-                f"{'is' if same == 1 else 'are'} kept once."
+                f"{repeats:,} {'question was' if repeats == 1 else 'questions were'} asked twice "
+                "and "
+                f"{'is' if repeats == 1 else 'are'} kept once."
             )
-        if none:
+        if others:
             yield (
-                f"{none:,} {'line was' if none == 1 else 'lines were'} no question and "
-                f"{'is' if none == 1 else 'are'} left out."
+                f"{others:,} {'line was' if others == 1 else 'lines were'} no question and "
+                f"{'is' if others == 1 else 'are'} left out."
             )
-        if found < self.recipe.total:
-            yield f"{found:,} of {self.recipe.total:,} questions were written."
+        if count < self.recipe.total:
+            yield f"{count:,} of {self.recipe.total:,} questions were written."
 
 
 def complete_sentences(text: str) -> str:
@@ -280,11 +281,11 @@ def parse_lines(name: str, reply: str) -> tuple[str, ...] | None:
     ('A teacher: teaches it',)
     """
     json_object = json_reply(reply, (name,))
-    listed = json_object.value[name] if json_object else None
-    if not isinstance(listed, list):
+    entries = json_object.value[name] if json_object else None
+    if not isinstance(entries, list):
         return None
     lines: dict[str, str] = {}
-    for entry in listed:
+    for entry in entries:
         if isinstance(entry, dict) and name == "users":
             entry_texts = [entry.get("name"), entry.get("about")]
         else:
@@ -300,7 +301,7 @@ def parse_lines(name: str, reply: str) -> tuple[str, ...] | None:
     return tuple(lines.values()) or None
 
 
-def sample_passages(corpus: Corpus, most: int = SAMPLED_DOCUMENTS) -> str:
+def sample_passages(corpus: Corpus, size: int = SAMPLED_DOCUMENTS) -> str:
     """Return passages from all over a corpus, one per line.
 
     Each of the sampled documents gives one passage. In a corpus of few documents, each gives
@@ -309,15 +310,15 @@ def sample_passages(corpus: Corpus, most: int = SAMPLED_DOCUMENTS) -> str:
     Parameters
     ----------
     corpus : the corpus.
-    most : largest number of documents that are sampled.
+    size : largest number of documents that are sampled.
 
     Returns
     -------
     A list in Markdown.
     """
-    passages_per_document = max(1, most // len(corpus))
+    passages_per_document = max(1, size // len(corpus))
     rows = (
-        [len(corpus) * i // most for i in range(most)] if len(corpus) > most else range(len(corpus))
+        [len(corpus) * i // size for i in range(size)] if len(corpus) > size else range(len(corpus))
     )
     lines = []
     for row in rows:

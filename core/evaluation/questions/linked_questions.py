@@ -138,10 +138,10 @@ class LinkedQuestionWriter:
     ) -> list[str]:
         """Return the reply to each pair, with as many concurrent requests as the model takes."""
         flight = ConcurrentWork(lambda: chat.at_once, watch)
-        replies = dict(flight.each(lambda pair: self._asked(chat, pair, flight), pairs))
+        replies = dict(flight.each(lambda pair: self._ask(chat, pair, flight), pairs))
         return [replies[pair] for pair in pairs]
 
-    def _asked(self, chat: CachedChat, pair: tuple[int, int], watch: Watch = NO_WATCH) -> str:
+    def _ask(self, chat: CachedChat, pair: tuple[int, int], watch: Watch = NO_WATCH) -> str:
         passage_texts = [
             one_line(self._chunks.text("text", row))[:MAX_LINKED_PASSAGE_CHARACTERS] for row in pair
         ]
@@ -163,11 +163,11 @@ class LinkedQuestionWriter:
             watch=watch,
         ).text
 
-    def _notes(self, found: int, asked: int, left: Counter[str]) -> Iterator[str]:
-        for reason, times in left.most_common():
-            yield f"{times:,} of {asked:,} pairs gave no question: {reason}."
-        if found < self.count:
-            yield f"{found:,} of {self.count:,} questions were written."
+    def _notes(self, count: int, pair_count: int, rejections: Counter[str]) -> Iterator[str]:
+        for reason, times in rejections.most_common():
+            yield f"{times:,} of {pair_count:,} pairs gave no question: {reason}."
+        if count < self.count:
+            yield f"{count:,} of {self.count:,} questions were written."
 
 
 def linked_pairs(graph: Graph, seed: int = 0) -> list[tuple[int, int]]:
@@ -184,18 +184,20 @@ def linked_pairs(graph: Graph, seed: int = 0) -> list[tuple[int, int]]:
     -------
     Rows of the two chunks of each pair; empty for other graphs.
     """
-    chunks, own = graph.columns.chunks, chunk_nodes(graph, np.arange(graph.n_nodes))
-    if chunks is None or not own:
+    chunks, node_rows = graph.columns.chunks, chunk_nodes(graph, np.arange(graph.n_nodes))
+    if chunks is None or not node_rows:
         return []
     documents = chunks.texts("document")
     heads, _, tails = graph.triples(np.arange(graph.n_edges))
     rows = {
-        (own[a], own[b]) for a, b in zip(heads.tolist(), tails.tolist()) if a in own and b in own
+        (node_rows[a], node_rows[b])
+        for a, b in zip(heads.tolist(), tails.tolist())
+        if a in node_rows and b in node_rows
     }
     pairs = sorted(
         (a, b) for a, b in rows if documents[a] != documents[b] and ((b, a) not in rows or a < b)
     )
-    return [pairs[place] for place in np.random.default_rng(seed).permutation(len(pairs)).tolist()]
+    return [pairs[index] for index in np.random.default_rng(seed).permutation(len(pairs)).tolist()]
 
 
 def parse_question(reply: str) -> tuple[str, str]:

@@ -122,24 +122,24 @@ class ModelQuestionWriter:
 
         def rows() -> Iterator[tuple[int, int]]:
             nonlocal begun
-            for place, row in enumerate(self._order()):
-                spent = self.clock() - start
-                if spent > self.seconds or self._hopeless(len(questions), spent):
+            for index, row in enumerate(self._order()):
+                elapsed = self.clock() - start
+                if elapsed > self.seconds or self._is_hopeless(len(questions), elapsed):
                     return
-                share = max(len(questions) / self.wanted, spent / self.seconds)
+                share = max(len(questions) / self.wanted, elapsed / self.seconds)
                 watch.report(
                     f"{len(questions):,} of {self.wanted:,} questions written and checked", share
                 )
                 begun += 1
-                yield place, row
+                yield index, row
 
-        def of_passage(numbered: tuple[int, int]) -> Question | str:
+        def of_passage(indexed_row: tuple[int, int]) -> Question | str:
             with processor.held():
-                return self._of(numbered[1])
+                return self._write_question(indexed_row[1])
 
         watch.check()
-        for (place, _), passage_result in flight.each(of_passage, rows()):
-            waiting[place] = passage_result
+        for (index, _), passage_result in flight.each(of_passage, rows()):
+            waiting[index] = passage_result
             while ended in waiting:  # results are counted in the order of the passages
                 result, ended = waiting.pop(ended), ended + 1
                 if isinstance(result, str):
@@ -159,15 +159,15 @@ class ModelQuestionWriter:
                     )
         return MadeQuestions({WRITTEN_KIND: questions}, {WRITTEN_KIND: rejections})
 
-    def _hopeless(self, found: int, spent: float) -> bool:
+    def _is_hopeless(self, count: int, elapsed: float) -> bool:
         """Return whether fewer than `least` questions can be expected at the current rate.
 
         This is judged once the share `MODEL_QUESTION_DEFAULTS.hopeless_time_share` of the time is
         over.
         """
         return (
-            spent > MODEL_QUESTION_DEFAULTS.hopeless_time_share * self.seconds
-            and found * self.seconds < self.least * spent
+            elapsed > MODEL_QUESTION_DEFAULTS.hopeless_time_share * self.seconds
+            and count * self.seconds < self.least * elapsed
         )
 
     def _order(self) -> list[int]:
@@ -179,7 +179,7 @@ class ModelQuestionWriter:
             if len(self.chunks.text("text", row)) >= MODEL_QUESTION_DEFAULTS.min_passage_letters
         ]
 
-    def _of(self, row: int) -> Question | str:
+    def _write_question(self, row: int) -> Question | str:
         reply = self._reply(
             "of-passage", row, MODEL_QUESTION_DEFAULTS.question_reply_tokens, QUESTION_ANSWER_SCHEMA
         )
@@ -204,7 +204,7 @@ class ModelQuestionWriter:
         return Question(text, answers=(answer,), gold=(self._gold(row, answer),))
 
     def _reply(
-        self, prompt: str, row: int, most: int, schema: dict[str, Any] | None = None, **values: str
+        self, prompt: str, row: int, cap: int, schema: dict[str, Any] | None = None, **values: str
     ) -> str:
         title = self.chunks.text("title", row)
         prompt_messages = make_messages(
@@ -215,7 +215,7 @@ class ModelQuestionWriter:
             **values,
         )
         return self.chat.reply(
-            prompt_messages, schema=schema, max_tokens=most, watch=self._watch
+            prompt_messages, schema=schema, max_tokens=cap, watch=self._watch
         ).text
 
     def _answer(self, row: int, question: str) -> str:

@@ -74,7 +74,7 @@ class MadeQuestions:
 
 
 def questions_from_names(
-    table: SentenceTable, wanted: int, seed: int = 0, watch: Watch = NO_WATCH
+    table: SentenceTable, total: int, seed: int = 0, watch: Watch = NO_WATCH
 ) -> MadeQuestions:
     """Return questions made from a table of sentences.
 
@@ -85,7 +85,7 @@ def questions_from_names(
     Parameters
     ----------
     table : sentences of a corpus, with their names.
-    wanted : largest number of questions.
+    total : largest number of questions.
     seed : seed of the order in which sentences are tried.
     watch : may raise Cancelled.
 
@@ -103,7 +103,7 @@ def questions_from_names(
         for number, row in enumerate(order.tolist()):
             if number % CHECK_EVERY_CANDIDATES == 0:
                 watch.check()
-            if len(pool) == wanted:
+            if len(pool) == total:
                 break
             result = make(table, table.named[row])
             if isinstance(result, str):
@@ -114,28 +114,28 @@ def questions_from_names(
                 question_texts.add(fold(result.text))
                 pool.append(result)
         pools[kind] = pool
-    counts = kind_counts({kind: len(pool) for kind, pool in pools.items()}, KIND_SHARES, wanted)
+    counts = kind_counts({kind: len(pool) for kind, pool in pools.items()}, KIND_SHARES, total)
     made_questions.questions = {
-        kind: [_numbered(kind, at, one) for at, one in enumerate(pools[kind][:count], 1)]
+        kind: [_number_question(kind, i, one) for i, one in enumerate(pools[kind][:count], 1)]
         for kind, count in counts.items()
     }
     return made_questions
 
 
-def kind_counts(there: dict[str, int], parts: dict[str, float], wanted: int) -> dict[str, int]:
+def kind_counts(available: dict[str, int], parts: dict[str, float], total: int) -> dict[str, int]:
     """Return how many questions of each kind to take.
 
     Each kind gets its part of the wanted number. What a kind lacks is filled from the others.
 
     Parameters
     ----------
-    there : available questions of each kind.
+    available : available questions of each kind.
     parts : share of each kind.
-    wanted : number of questions in all.
+    total : number of questions in all.
 
     Returns
     -------
-    Numbers by kind; fewer than `wanted` together if there are fewer questions.
+    Numbers by kind; fewer than `total` together if there are fewer questions.
 
     Examples
     --------
@@ -147,10 +147,12 @@ def kind_counts(there: dict[str, int], parts: dict[str, float], wanted: int) -> 
     ... )
     {'cloze': 10, 'shared': 1, 'bridge': 9}
     """
-    counts = {kind: min(there.get(kind, 0), round(part * wanted)) for kind, part in parts.items()}
+    counts = {
+        kind: min(available.get(kind, 0), round(part * total)) for kind, part in parts.items()
+    }
     for kind in reversed(parts):
         counts[kind] += max(
-            0, min(there.get(kind, 0) - counts[kind], wanted - sum(counts.values()))
+            0, min(available.get(kind, 0) - counts[kind], total - sum(counts.values()))
         )
     return counts
 
@@ -313,17 +315,17 @@ def _is_identified(table: SentenceTable, sentence: NamedSentence, name: str) -> 
     return bool(_rare_names(table, sentence, name))
 
 
-def _rare_names(table: SentenceTable, sentence: NamedSentence, beside: str) -> list[str]:
-    """Return the proper names of a sentence, except `beside`, that occur in few sentences."""
+def _rare_names(table: SentenceTable, sentence: NamedSentence, excluded: str) -> list[str]:
+    """Return the proper names of a sentence, except `excluded`, that occur in few sentences."""
     others = (
-        name for name in sentence.names if fold(name) != fold(beside) and is_proper_name(name)
+        name for name in sentence.names if fold(name) != fold(excluded) and is_proper_name(name)
     )
     return [
         name
         for name in others
         if len(table.where(name)) <= MAX_RARE_SENTENCES
-        and not spans_of(name, beside)
-        and not spans_of(beside, name)
+        and not spans_of(name, excluded)
+        and not spans_of(excluded, name)
     ]
 
 
@@ -344,7 +346,7 @@ def _connections(
                 or set(other_sentence.chunks) & set(sentence.chunks)
             ):
                 continue
-            if fold(name) in (fold(known) for known in other_sentence.once):
+            if fold(name) in (fold(other_name) for other_name in other_sentence.once):
                 yield name, other_sentence
 
 
@@ -381,7 +383,7 @@ def _neighbours(table: SentenceTable, name: str) -> set[str]:
     return {fold(other) for sentence in rows for other in sentence.names} - {fold(name)}
 
 
-def _numbered(kind: str, number: int, question: Question) -> Question:
+def _number_question(kind: str, number: int, question: Question) -> Question:
     return Question(
         question.text,
         f"{kind}-{number}",
@@ -416,7 +418,7 @@ KIND_WORDS = {
 """Names of the kinds of made questions in sentences."""
 
 
-def rejection_sentences(left: Mapping[str, Mapping[str, int]]) -> tuple[str, ...]:
+def rejection_sentences(rejections: Mapping[str, Mapping[str, int]]) -> tuple[str, ...]:
     """Return a sentence per kind on how many candidates gave no question, and why.
 
     The most frequent reasons come first. Kinds without rejected candidates are left out.
@@ -429,14 +431,14 @@ def rejection_sentences(left: Mapping[str, Mapping[str, int]]) -> tuple[str, ...
     rare (12), the sentence is cut (1).',)
     """
     sentences = []
-    for kind, reasons in left.items():
+    for kind, reasons in rejections.items():
         if reasons:
-            listed = ", ".join(
+            text = ", ".join(
                 f"{why} ({count:,})"
                 for why, count in sorted(reasons.items(), key=lambda pair: (-pair[1], pair[0]))
             )
             sentences.append(
                 f"Of {sum(reasons.values()):,} candidates for {KIND_WORDS.get(kind, kind)} no "
-                f"question was made: {listed}."
+                f"question was made: {text}."
             )
     return tuple(sentences)

@@ -103,9 +103,9 @@ class SentenceTable:
             self.texts.append(sentence)
             self.documents.append(document)
             containing_chunks = [
-                place
-                for place in range(first_chunk, min(first_chunk + NEXT_CHUNKS, len(rows)))
-                if sentence in chunk_texts[place]
+                index
+                for index in range(first_chunk, min(first_chunk + NEXT_CHUNKS, len(rows)))
+                if sentence in chunk_texts[index]
             ]
             if containing_chunks:
                 first_chunk = containing_chunks[0]
@@ -113,13 +113,13 @@ class SentenceTable:
                     sentence,
                     [
                         entity.name
-                        for place in containing_chunks
-                        for entity in facts[rows[place]].entities
+                        for index in containing_chunks
+                        for entity in facts[rows[index]].entities
                         if entity.type in NAME_TYPES
                     ],
                 )
                 if name_counts:
-                    chunks = tuple(rows[place] for place in containing_chunks)
+                    chunks = tuple(rows[index] for index in containing_chunks)
                     self.named[number] = NamedSentence(
                         number,
                         sentence,
@@ -231,20 +231,20 @@ def spans_of(text: str, name: str) -> list[tuple[int, int]]:
     >>> spans_of("Oban, OBAN and Obanite", "oban")
     [(0, 4), (6, 10)]
     """
-    folded_text, places = fold_with_places(text)
+    folded_text, offsets = fold_with_places(text)
     folded_name, spans = fold(name), list[tuple[int, int]]()
     position = folded_text.find(folded_name) if folded_name else -1
     while position >= 0:
         end = position + len(folded_name)
         if not (_is_inside_word(folded_text, position) or _is_inside_word(folded_text, end)):
-            spans.append((places[position], end_place(places, end)))
+            spans.append((offsets[position], end_place(offsets, end)))
         position = folded_text.find(folded_name, end)
     return spans
 
 
-def _is_inside_word(text: str, at: int) -> bool:
+def _is_inside_word(text: str, index: int) -> bool:
     """Return whether a word continues across a position."""
-    return 0 < at < len(text) and _in_word(text[at - 1]) and _in_word(text[at])
+    return 0 < index < len(text) and _in_word(text[index - 1]) and _in_word(text[index])
 
 
 def _in_word(character: str) -> bool:

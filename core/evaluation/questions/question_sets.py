@@ -37,7 +37,7 @@ def check_set_name(corpus: Corpus, name: str) -> str:
             f"“{name}” cannot be a set's name; give one of small letters, digits and dashes, such "
             f"as {default_set_name(corpus.name)}."
         )
-    owner = next((other for other, known in corpora().items() if name in known.sets), corpus.name)
+    owner = next((other for other, entry in corpora().items() if name in entry.sets), corpus.name)
     if owner != corpus.name:
         raise BadInput(
             f"The corpus “{owner}” has a question set “{name}” already; choose another name."

@@ -23,7 +23,6 @@ from core.evaluation.reports.flow import (
     STAGE_LABELS,
     end_stages,
 )
-from core.evaluation.reports.method_names import method_names
 from core.evaluation.reports.steps import is_external, line_of
 from core.evaluation.reports.summary import RunSummary
 from core.evaluation.runs.plan import DrawnQuestion
@@ -116,7 +115,6 @@ def explain_losses(
         one for one in summary.methods if one != method and one not in own_methods(summary)
     ]
     specs = {one["id"]: one for one in run.spec["instances"]}
-    names = {key: str(one) for key, one in method_names(run).items()}
     drawn_by_id = {one.question.id: one for one in store.drawn(run.id)}
     lost_ids = [
         question
@@ -124,19 +122,18 @@ def explain_losses(
         if end not in (END_RIGHT, END_FAILED)
     ]
     explanations = []
-    for place, question in enumerate(lost_ids):
-        watch.step(place / len(lost_ids))
+    for index, question in enumerate(lost_ids):
+        watch.step(index / len(lost_ids))
         winners = [one for one in other_methods if stages_by_method[one].get(question) == END_RIGHT]
-        opened = lambda one, question=question: _try_reopen(
+        reopen = lambda one, question=question: _try_reopen(
             engine, store, run, specs[one], drawn_by_id[question]
         )
         explanations.append(
             _explain_loss(
-                opened(method),
-                {one: opened(one) for one in winners},
+                reopen(method),
+                {one: reopen(one) for one in winners},
                 drawn_by_id[question],
                 stages_by_method[method][question],
-                names,
             )
         )
     failed = sum(end == END_FAILED for end in stages_by_method[method].values())
@@ -158,11 +155,13 @@ def start_loss_report(engine: Any, store: Store, run: Run) -> Job:
     """
 
     def work(job: Job) -> tuple[LossReport, ...]:
-        own = own_methods(RunSummary(run, store.rows(run.id)))
-        reading, of = job.part(text="Reading what was lost"), len(own)
+        methods = own_methods(RunSummary(run, store.rows(run.id)))
+        reading, total = job.part(text="Reading what was lost"), len(methods)
         return tuple(
-            explain_losses(engine, store, run, one, reading.part(place / of, (place + 1) / of))
-            for place, one in enumerate(own)
+            explain_losses(
+                engine, store, run, one, reading.part(index / total, (index + 1) / total)
+            )
+            for index, one in enumerate(methods)
         )
 
     return engine.evaluations.run(loss_report_key(run), work, again=True)
@@ -196,18 +195,17 @@ def _try_reopen(
 
 
 def _explain_loss(
-    own: LostQuestion | None,
+    lost_question: LostQuestion | None,
     winners: Mapping[str, LostQuestion | None],
     drawn: DrawnQuestion,
     end: str,
-    names: Mapping[str, str],
 ) -> LossExplanation:
     question = drawn.question
-    if own is None:
+    if lost_question is None:
         return LossExplanation(
             question.id, question.text, STAGE_LABELS[end], next(iter(winners), "")
         )
-    documents, cause = _documents(own), own.cause
+    documents, cause = _documents(lost_question), lost_question.cause
     if cause is not None and cause is not Cause.NOT_REACHED:
         words = CAUSE_LABELS[cause]
     elif cause:
@@ -221,8 +219,11 @@ def _explain_loss(
     }
     nearest = max(overlaps, key=lambda one: overlaps[one], default=next(iter(winners), ""))
     winner = winners.get(nearest)
-    missing = tuple((title, _passage_rank(winner, passage)) for passage, title in _missing(own))
-    change = _smallest_change(own, missing, documents)
+    missing = tuple(
+        (title, _passage_rank(winner, passage))
+        for passage, title in _missing_passages(lost_question)
+    )
+    change = _smallest_change(lost_question, missing, documents)
     return LossExplanation(
         question.id,
         question.text,
@@ -243,18 +244,18 @@ def _documents(lost: LostQuestion) -> tuple[str, ...]:
     return tuple(dict.fromkeys(table.texts("document", order[0])))
 
 
-def _missing(lost: LostQuestion) -> list[tuple[str, str]]:
+def _missing_passages(lost: LostQuestion) -> list[tuple[str, str]]:
     """Return the gold passages of which no chunk was handed on, each with its title."""
     graph = lost.lane.graph
     order = chunk_order(graph, lost.lane.state)
-    handed_on = frozenset(order[0]) if order is not None else frozenset[int]()
+    handed_rows = frozenset(order[0]) if order is not None else frozenset[int]()
     rows = {
         passage: chunk_rows(graph, passage) for passage in dict.fromkeys(lost.drawn.question.gold)
     }
     return [
-        (one, title_of_chunk(graph, min(of)) if of else one)
-        for one, of in rows.items()
-        if not of & handed_on
+        (one, title_of_chunk(graph, min(chunks)) if chunks else one)
+        for one, chunks in rows.items()
+        if not chunks & handed_rows
     ]
 
 
@@ -264,32 +265,30 @@ def _passage_rank(winner: LostQuestion | None, passage: str) -> int | None:
     if winner is None or order is None:
         return None
     rows = chunk_rows(winner.lane.graph, passage)
-    return next((place for place, row in enumerate(order[0], 1) if row in rows), None)
+    return next((rank for rank, row in enumerate(order[0], 1) if row in rows), None)
 
 
 def _smallest_change(
-    own: LostQuestion, missing: Sequence[tuple[str, int | None]], found: Sequence[str]
+    lost: LostQuestion, missing: Sequence[tuple[str, int | None]], documents: Sequence[str]
 ) -> str:
     """Return the smallest change of the ranking that would supply all gold passages.
 
     The text is empty if no gold passages are known.
     """
-    if not own.drawn.question.gold:
+    if not lost.drawn.question.gold:
         return ""
     if not missing:
         return "It found all the evidence; its answer or the room in its prompt differs."
-    later_places = [
+    cut_ranks = [
         loss.place
-        for loss in own.losses
+        for loss in lost.losses
         if loss.place is not None and loss.retained is not None and loss.place > loss.retained
     ]
-    if len(later_places) == len(missing):
-        return (
-            f"Keep {max(later_places):,} instead of {len(found):,}: the rest is in its own ranking."
-        )
+    if len(cut_ranks) == len(missing):
+        return f"Keep {max(cut_ranks):,} instead of {len(documents):,}: the rest is in its own ranking."
     named_passages = " and ".join(
-        f"“{title}”{f' (rank {place:,} there)' if place else ''}"
-        for title, place in missing[:MAX_NAMED_PASSAGES]
+        f"“{title}”{f' (rank {rank:,} there)' if rank else ''}"
+        for title, rank in missing[:MAX_NAMED_PASSAGES]
     )
     further_text = (
         f" and {len(missing) - MAX_NAMED_PASSAGES:,} more"
@@ -298,6 +297,6 @@ def _smallest_change(
     )
     count = "one passage" if len(missing) == 1 else f"{len(missing):,} passages"
     return (
-        f"{count[:1].upper()}{count[1:]}{' instead of its last' if found else ''}: "
+        f"{count[:1].upper()}{count[1:]}{' instead of its last' if documents else ''}: "
         f"{named_passages}{further_text}."
     )

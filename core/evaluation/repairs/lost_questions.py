@@ -34,13 +34,13 @@ class LostQuestion:
         return CAUSE_LABELS[self.cause] if self.cause is not None else STAGE_LABELS[stage]
 
 
-def loss_sentence(name: str, of: int, lost: int, causes: Iterable[tuple[str, int]]) -> str:
+def loss_sentence(name: str, total: int, lost: int, causes: Iterable[tuple[str, int]]) -> str:
     """Return a sentence on how many questions a method loses, by cause.
 
     Parameters
     ----------
     name : name of the method.
-    of : number of questions.
+    total : number of questions.
     lost : number of lost ones.
     causes : words and number of each cause; those without questions are left out.
 
@@ -55,9 +55,9 @@ def loss_sentence(name: str, of: int, lost: int, causes: Iterable[tuple[str, int
     'Of 40 questions No. 12 loses 12: ranked too low 9, never reached 3.'
     """
     if not lost:
-        return f"{name} loses none of {count_noun(of, 'question')}."
-    listed = ", ".join(f"{words} {count:,}" for words, count in causes if count)
-    return f"Of {count_noun(of, 'question')} {name} loses {lost:,}: {listed}."
+        return f"{name} loses none of {count_noun(total, 'question')}."
+    causes_text = ", ".join(f"{words} {count:,}" for words, count in causes if count)
+    return f"Of {count_noun(total, 'question')} {name} loses {lost:,}: {causes_text}."
 
 
 def reopen_question(
@@ -79,13 +79,13 @@ def reopen_question(
     BadInput, UnknownEntity, StoreError : the question cannot be opened, for example on a changed
         graph.
     """
-    saved = store.states(run.id, method["id"], drawn.question.id)
-    if not saved:
+    saved_states = store.states(run.id, method["id"], drawn.question.id)
+    if not saved_states:
         return None
     line = parse_line(method["line"])
     ask = drawn.open(engine).ask(drawn.question, run.spec["seed"], model=run.spec["model"])
     own_graph = open_lane_graph(line, ask.source, engine.environment)
-    states = list(thaw_all(saved, own_graph or ask.source.graph))
+    states = list(thaw_all(saved_states, own_graph or ask.source.graph))
     lane = LaneRun(ask, line, engine.environment, states=states, own_graph=own_graph)
     losses, cause = explainer_of(ask.source).lost(lane)
     return LostQuestion(drawn, lane, losses, cause)

@@ -83,9 +83,9 @@ class LineRepairs:
         3.`
         """
         first = loss_sentence(name, self.of, self.lost, self.causes)
-        return [first, self._tried()] if self.lost else [first]
+        return [first, self._best_sentence()] if self.lost else [first]
 
-    def _tried(self) -> str:
+    def _best_sentence(self) -> str:
         """Return a sentence on the best change, or on why there is none."""
         if self.note:
             return self.note
@@ -99,10 +99,10 @@ class LineRepairs:
     def brings(self, attempt: Attempt) -> str:
         """Return a text such as `Keep 8 passages: brings 9 of 12 back, tested`."""
         where = "into the prompt" if self.by_model else "back"
-        left = "" if attempt.tried == self.within else f" on {attempt.tried:,}"
+        trial_note = "" if attempt.tried == self.within else f" on {attempt.tried:,}"
         return (
             f"{attempt.words}: brings {len(attempt.back):,} of {self.within:,} {where}, "
-            f"tested{left}"
+            f"tested{trial_note}"
         )
 
 
@@ -164,25 +164,25 @@ class RunRepairs:
         for spec in self.run.spec["instances"]:
             job.check()
             job.report(f"Reading what is lost: {spec['name']}")
-            method_trials.append(self._read(summary, spec, measure_name, drawn_by_id, job))
-        self._try(method_trials, measure_name, job)
+            method_trials.append(self._read_trials(summary, spec, measure_name, drawn_by_id, job))
+        self._run_trials(method_trials, measure_name, job)
         return tuple(one.found() for one in method_trials)
 
-    def _read(
+    def _read_trials(
         self,
         summary: RunSummary,
         spec: Mapping[str, Any],
         by: str,
-        drawn: Mapping[str, DrawnQuestion],
+        drawn_by_id: Mapping[str, DrawnQuestion],
         watch: Watch = NO_WATCH,
     ) -> _MethodTrials:
         """Return what a method loses, by which causes, and the changes proposed most often."""
-        ends = end_stages(summary, spec["id"], by)
+        stages = end_stages(summary, spec["id"], by)
         lost = {
-            question: end for question, end in ends.items() if end not in (END_RIGHT, END_FAILED)
+            question: end for question, end in stages.items() if end not in (END_RIGHT, END_FAILED)
         }
         by_model = bool(self.run.spec["model"]) and by == summary.defaults.answers[0]
-        repairs = LineRepairs(spec["id"], len(ends), len(lost), by_model=by_model)
+        repairs = LineRepairs(spec["id"], len(stages), len(lost), by_model=by_model)
         causes: Counter[str] = Counter()
         counts: Counter[str] = Counter()
         changes: dict[str, LineChange] = {}
@@ -191,7 +191,7 @@ class RunRepairs:
             watch.check()
             try:
                 lost_question = reopen_question(
-                    self.engine, self.store, self.run, spec, drawn[question]
+                    self.engine, self.store, self.run, spec, drawn_by_id[question]
                 )
             except HopscopeError as error:
                 return _MethodTrials(
@@ -206,13 +206,13 @@ class RunRepairs:
             causes[lost_question.words(end)] += 1
             if by_model and end == "answer":
                 continue
-            questions.append(drawn[question])
-            for change in self._proposed(lost_question):
+            questions.append(drawn_by_id[question])
+            for change in self._proposed_changes(lost_question):
                 text = repr(apply_change(lost_question.lane.line, change))
                 changes.setdefault(text, change)
                 counts[text] += 1
         repairs = replace(repairs, causes=tuple(causes.most_common()), within=len(questions))
-        if note := self._why_not(spec, repairs):
+        if note := self._refusal(spec, repairs):
             return _MethodTrials(replace(repairs, note=note))
         chosen_changes = _most_proposed(changes, counts)
         lines = tuple(Method(text, "", parse_line(text)) for text in chosen_changes)
@@ -220,45 +220,45 @@ class RunRepairs:
         plan = Plan(lines, tuple(questions), seed=seed, model=False) if lines else None
         return _MethodTrials(repairs, chosen_changes, plan)
 
-    def _why_not(self, spec: Mapping[str, Any], known: LineRepairs) -> str:
+    def _refusal(self, spec: Mapping[str, Any], repairs: LineRepairs) -> str:
         """Return why no change can be tried, empty if one can."""
-        if known.lost and not known.within:
+        if repairs.lost and not repairs.within:
             return "All their facts are in the prompt, so no change of what is retrieved can help."
-        if known.lost and any(
+        if repairs.lost and any(
             needs_consent(operator, self.engine.models) for operator in parse_line(spec["line"])
         ):
             return "It asks a language model while it retrieves, so no change was tried."
         return ""
 
-    def _proposed(self, lost: LostQuestion) -> Iterator[LineChange]:
+    def _proposed_changes(self, lost: LostQuestion) -> Iterator[LineChange]:
         """Yield the changes that may help on a question and fit the line."""
-        found = explainer_of(lost.lane.ask.source).changes(lost.lane, lost.losses)
-        return (change for change in found if apply_change(lost.lane.line, change) is not None)
+        changes = explainer_of(lost.lane.ask.source).changes(lost.lane, lost.losses)
+        return (change for change in changes if apply_change(lost.lane.line, change) is not None)
 
-    def _try(self, begun: Sequence[_MethodTrials], by: str, job: Job) -> None:
+    def _run_trials(self, all_trials: Sequence[_MethodTrials], by: str, job: Job) -> None:
         """Try each method's changes on its questions.
 
         The changed lines of one method run together on a question, so that common steps run once.
         The methods take turns, so that the time per method is soon known.
         """
-        left = {one.known.method: one.known.within * len(one.changes) for one in begun}
-        pace = Pace(sum(left.values()), left)
+        counts = {one.known.method: one.known.within * len(one.changes) for one in all_trials}
+        pace = Pace(sum(counts.values()), counts)
         names = {spec["id"]: spec["name"] for spec in self.run.spec["instances"]}
 
         def tell(one: _MethodTrials) -> None:
             job.check()
             job.report(f"{pace.words()}: {names[one.known.method]}", pace.done / pace.total)
 
-        for trials, plan, place in _in_turn(begun):
-            ask = self._asking(plan, by, trials.known.by_model)
-            question = plan.drawn[place].question
+        for trials, plan, index in _round_robin(all_trials):
+            ask = self._trial_ask(plan, by, trials.known.by_model)
+            question = plan.drawn[index].question
             environment = self.engine.environment
             tell(trials)
             for row in run_methods(
                 plan,
                 environment,
                 ask,
-                place,
+                index,
                 plan.methods,
                 job,
                 MAX_TRIAL_SECONDS,
@@ -272,7 +272,7 @@ class RunRepairs:
                 if _is_recovered(row.outcome, by, trials.known.by_model):
                     trials.back.setdefault(row.method, []).append(question.id)
 
-    def _asking(
+    def _trial_ask(
         self, plan: Plan, by: str, by_model: bool
     ) -> Callable[[DrawnQuestion], SourceQuestion]:
         """Return the function that asks a lost question again.
@@ -292,12 +292,12 @@ def _is_recovered(outcome: Outcome, by: str, by_model: bool) -> bool:
 
 
 def _most_proposed(
-    changes: Mapping[str, LineChange], proposed: Counter[str]
+    changes: Mapping[str, LineChange], counts: Counter[str]
 ) -> dict[str, LineChange]:
     """Return the changes that were proposed most often, with only a few per step."""
     chosen_changes: dict[str, LineChange] = {}
     changes_per_step: Counter[tuple[int, type]] = Counter()
-    for text, _ in proposed.most_common():
+    for text, _ in counts.most_common():
         step = changes[text].position, type(changes[text].operator)
         if (
             changes_per_step[step] < MAX_CHANGES_PER_STEP
@@ -320,14 +320,14 @@ def _parameter_sum(change: LineChange) -> float:
     )
 
 
-def _in_turn(begun: Sequence[_MethodTrials]) -> Iterator[tuple[_MethodTrials, Plan, int]]:
+def _round_robin(all_trials: Sequence[_MethodTrials]) -> Iterator[tuple[_MethodTrials, Plan, int]]:
     """Yield every question of every plan by its index.
 
     The first questions of all plans come before any second one.
     """
-    plans = [(one, one.plan) for one in begun if one.plan is not None]
-    for place in range(max((len(plan.drawn) for _, plan in plans), default=0)):
-        yield from ((one, plan, place) for one, plan in plans if place < len(plan.drawn))
+    plans = [(one, one.plan) for one in all_trials if one.plan is not None]
+    for index in range(max((len(plan.drawn) for _, plan in plans), default=0)):
+        yield from ((one, plan, index) for one, plan in plans if index < len(plan.drawn))
 
 
 def repaired_method(run: Run, repairs: LineRepairs, attempt: Attempt, name: str) -> Method | None:

@@ -85,9 +85,9 @@ def cost_page(costs: Costs, title: str, sentences: Sequence[str]) -> str:
     A whole HTML document.
     """
     words = "".join(f"<p class='facts'>{escape(sentence)}</p>" for sentence in sentences)
-    drawn = cards([token_plot(costs), seconds_plot(costs)])
+    plot_cards = cards([token_plot(costs), seconds_plot(costs)])
     return PAGE_TEMPLATE.format(
-        title=escape(title), body=f"{plotly_script()}<div class='plots'>{drawn}</div>{words}"
+        title=escape(title), body=f"{plotly_script()}<div class='plots'>{plot_cards}</div>{words}"
     )
 
 

@@ -107,7 +107,7 @@ def summary_csv(summary: RunSummary, names: Sequence[str] = ()) -> str:
     if len(hops) > 1:
         summaries += [("unknown" if hop is None else str(hop), part) for hop, part in hops.items()]
     rows = [
-        [method, called.plain, called.number, hop, name]
+        [method, full_name.plain, full_name.number, hop, name]
         + [
             *map(_number, (estimate.mean, estimate.low, estimate.high)),
             estimate.n,
@@ -117,7 +117,7 @@ def summary_csv(summary: RunSummary, names: Sequence[str] = ()) -> str:
         ]
         for hop, part in summaries
         for method, figures in part.table(names).items()
-        for counts, called in [(part.counts(method), names_by_id[method])]
+        for counts, full_name in [(part.counts(method), names_by_id[method])]
         for name, estimate in figures.items()
     ]
     return _csv(
@@ -157,7 +157,9 @@ def latex_table(summary: RunSummary, names: Sequence[str] = ()) -> str:
     table = summary.table(names)
     titles = {key: _latex_name(one) for key, one in method_names(summary.run).items()}
     n = ["Questions"] if summary.unfinished else []
-    best = {name: _best(name, [figures[name].mean for figures in table.values()]) for name in names}
+    best = {
+        name: _best_mean(name, [figures[name].mean for figures in table.values()]) for name in names
+    }
     lines = [
         r"\begin{table}",
         r"  \centering",
@@ -221,13 +223,13 @@ def with_interval(name: str, estimate: Estimate) -> str:
     return estimate.text(lambda value: format_figure(name, value))
 
 
-def align_columns(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
+def align_columns(rows: Sequence[Sequence[str]], left_count: int = 1) -> list[str]:
     """Return the rows of a table as lines of text.
 
     Parameters
     ----------
     rows : cells of each row.
-    left : number of columns that are left-aligned; the others are right-aligned.
+    left_count : number of columns that are left-aligned; the others are right-aligned.
 
     Returns
     -------
@@ -240,12 +242,12 @@ def align_columns(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
     ['       f1', 'bm25  0.5']
     """
     widths = [max(map(len, column)) for column in zip(*rows)]
-    return ["  ".join(_filled(row, widths, left)) for row in rows]
+    return ["  ".join(_pad_cells(row, widths, left_count)) for row in rows]
 
 
-def _filled(row: Sequence[str], widths: Sequence[int], left: int) -> Iterator[str]:
-    for place, (cell, width) in enumerate(zip(row, widths)):
-        yield cell.ljust(width) if place < left else cell.rjust(width)
+def _pad_cells(row: Sequence[str], widths: Sequence[int], left_count: int) -> Iterator[str]:
+    for index, (cell, width) in enumerate(zip(row, widths)):
+        yield cell.ljust(width) if index < left_count else cell.rjust(width)
 
 
 def _caption(summary: RunSummary, names: Sequence[str]) -> str:
@@ -288,7 +290,7 @@ def _cell(name: str, estimate: Estimate, best: float | None) -> str:
     return rf"{text} {{\tiny $\pm$ {format_figure(name, (high - low) / 2)}}}"
 
 
-def _best(name: str, means: Sequence[float | None]) -> float | None:
+def _best_mean(name: str, means: Sequence[float | None]) -> float | None:
     known_means = [mean for mean in means if mean is not None]
     better = metric(name).better
     if len(known_means) < 2 or better == "neither" or len(set(known_means)) == 1:

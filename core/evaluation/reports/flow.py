@@ -119,10 +119,10 @@ def flow(summary: RunSummary, a: str, b: str) -> Flow | None:
     measure_name = correctness_measure(summary, (a, b))
     if not measure_name:
         return None
-    ends = {method: end_stages(summary, method, measure_name) for method in (a, b)}
+    stages = {method: end_stages(summary, method, measure_name) for method in (a, b)}
     questions_by_ends: dict[tuple[str, str], list[str]] = {}
     for question in summary.questions:
-        before, after = ends[a].get(question), ends[b].get(question)
+        before, after = stages[a].get(question), stages[b].get(question)
         if before is not None and after is not None:
             questions_by_ends.setdefault((before, after), []).append(question)
     order = sorted(
@@ -159,8 +159,8 @@ def correctness_measure(summary: RunSummary, methods: Sequence[str]) -> str:
         one: [row.outcome for row in summary.of(one) if row.outcome is not None] for one in methods
     }
     is_known = lambda by: all(
-        not of or any(outcome_end_stage(outcome, by) is not None for outcome in of)
-        for of in outcomes.values()
+        not results or any(outcome_end_stage(outcome, by) is not None for outcome in results)
+        for results in outcomes.values()
     )
     by_model = summary.defaults.answers[:1] if summary.run.spec["model"] else ()
     return next(
@@ -186,8 +186,8 @@ def end_stages(summary: RunSummary, method: str, by: str) -> dict[str, str]:
     -------
     Stages by question id, without the unknown ones.
     """
-    ends = {row.question.id: row_end_stage(row, by) for row in summary.of(method)}
-    return {question: end for question, end in ends.items() if end is not None}
+    stages = {row.question.id: row_end_stage(row, by) for row in summary.of(method)}
+    return {question: end for question, end in stages.items() if end is not None}
 
 
 def row_end_stage(row: StoredRow, by: str) -> str | None:
@@ -259,24 +259,24 @@ def lost_stage(outcome: Outcome, by: str) -> str:
     A stage; empty if they survive.
     """
     fates = outcome.fates
-    alive, needed = (
+    alive, required = (
         (fates.alive, fates.golds)
         if fates is not None
         else (outcome.alive or {}, min(1, outcome.golds))
     )
-    passed = ("answer", "prompt") if by == READER_MEASURE else ("answer",)
+    excluded = ("answer", "prompt") if by == READER_MEASURE else ("answer",)
     lost = next(
-        (stage for stage, count in alive.items() if stage not in passed and count < needed), ""
+        (stage for stage, count in alive.items() if stage not in excluded and count < required), ""
     )
     return lost or ("retrieved" if fates is not None and "retrieved" not in alive else "")
 
 
-def flow_layout(found: Flow, labels: Mapping[tuple[str, str], str]) -> dict[str, Any]:
+def flow_layout(run_flow: Flow, labels: Mapping[tuple[str, str], str]) -> dict[str, Any]:
     """Return the positions of stages, bands and labels in pixels from the top.
 
     Parameters
     ----------
-    found : the flow.
+    run_flow : the flow.
     labels : texts of bands by (before, after).
 
     Returns
@@ -303,15 +303,15 @@ def flow_layout(found: Flow, labels: Mapping[tuple[str, str], str]) -> dict[str,
     >>> drawn["bands"][1]["left"], drawn["bands"][1]["right"], drawn["height"]
     ([174.0, 314.0], [140.0, 280.0], 314.0)
     """
-    scale, starts = FLOW_HEIGHT_PIXELS / found.n, {}
+    scale, starts = FLOW_HEIGHT_PIXELS / run_flow.n, {}
     sides: dict[str, list[dict[str, Any]]] = {"left": [], "right": []}
-    for side, ends in (("left", found.ends("before")), ("right", found.ends("after"))):
+    for side, counts in (("left", run_flow.ends("before")), ("right", run_flow.ends("after"))):
         top = 0.0
-        for stage, count in ends.items():
+        for stage, count in counts.items():
             sides[side].append(
                 {
                     "stage": stage,
-                    "words": found.words(stage),
+                    "words": run_flow.words(stage),
                     "n": count,
                     "top": top,
                     "height": count * scale,
@@ -320,7 +320,7 @@ def flow_layout(found: Flow, labels: Mapping[tuple[str, str], str]) -> dict[str,
             starts[side, stage] = top
             top += count * scale + STAGE_GAP_PIXELS
     bands = []
-    for band in found.bands:
+    for band in run_flow.bands:
         size, edges = len(band.questions) * scale, []
         for side, stage in (("left", band.before), ("right", band.after)):
             edges.append([starts[side, stage], starts[side, stage] + size])
@@ -335,7 +335,7 @@ def flow_layout(found: Flow, labels: Mapping[tuple[str, str], str]) -> dict[str,
                 "label": labels.get(key, ""),
             }
         )
-    height = max(drawn[-1]["top"] + drawn[-1]["height"] for drawn in sides.values())
+    height = max(column[-1]["top"] + column[-1]["height"] for column in sides.values())
     _place_labels(bands, height)
     return {**sides, "bands": bands, "height": height}
 
@@ -349,10 +349,10 @@ def _place_labels(bands: Sequence[dict[str, Any]], height: float) -> None:
     labelled_bands = sorted(
         (band for band in bands if band["label"]), key=lambda band: sum(band["right"])
     )
-    at = -LABEL_HEIGHT_PIXELS
+    top = -LABEL_HEIGHT_PIXELS
     for band in labelled_bands:
-        at = band["at"] = max(at + LABEL_HEIGHT_PIXELS, sum(band["right"]) / 2)
-    least = height - LABEL_HEIGHT_PIXELS / 2
+        top = band["at"] = max(top + LABEL_HEIGHT_PIXELS, sum(band["right"]) / 2)
+    lowest = height - LABEL_HEIGHT_PIXELS / 2
     for band in reversed(labelled_bands):
-        band["at"] = min(band["at"], least)
-        least = band["at"] - LABEL_HEIGHT_PIXELS
+        band["at"] = min(band["at"], lowest)
+        lowest = band["at"] - LABEL_HEIGHT_PIXELS

@@ -35,21 +35,21 @@ def parse_gates(texts: Sequence[str]) -> tuple[Gate, ...]:
     for text in filter(None, (part.strip() for one in texts for part in one.split(","))):
         name, _, number = text.partition("=")
         try:
-            least = float(number)
+            min_value = float(number)
         except ValueError:
-            least = math.nan
-        if not math.isfinite(least):
+            min_value = math.nan
+        if not math.isfinite(min_value):
             raise BadInput(f"“{text}” names no least value; write it as in accuracy=.7.")
         gate_metric = metric(name.strip())
         if gate_metric.better != "higher":
             raise BadInput(
                 f"Of {gate_metric.name} more is not better, so that falling below a value is no failure."
             )
-        parsed_gates.append(Gate(gate_metric.name, least))
+        parsed_gates.append(Gate(gate_metric.name, min_value))
     return tuple(parsed_gates)
 
 
-def gate_failures(summary: RunSummary, required: Sequence[Gate]) -> Iterator[str]:
+def gate_failures(summary: RunSummary, gates: Sequence[Gate]) -> Iterator[str]:
     """Yield a sentence for each gate that a method does not pass.
 
     If the run is not finished, the first sentence says so. Means are compared unrounded. A failed
@@ -58,13 +58,13 @@ def gate_failures(summary: RunSummary, required: Sequence[Gate]) -> Iterator[str
     Parameters
     ----------
     summary : figures of a run.
-    required : the gates.
+    gates : the gates.
 
     Yields
     ------
     A sentence.
     """
-    if not required:
+    if not gates:
         return
     if not summary.rows or summary.unfinished:
         yield (
@@ -72,9 +72,9 @@ def gate_failures(summary: RunSummary, required: Sequence[Gate]) -> Iterator[str
             f"{summary.so_far() or 'no question is done'}."
         )
     names = method_names(summary.run)
-    table = summary.table([gate.metric for gate in required]) if summary.rows else {}
+    table = summary.table([gate.metric for gate in gates]) if summary.rows else {}
     for method, figures in table.items():
-        for gate in required:
+        for gate in gates:
             mean, count = figures[gate.metric].mean, figures[gate.metric].n
             failed = summary.counts(method)["failed"]
             if not count or mean is None or math.isnan(mean):

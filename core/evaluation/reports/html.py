@@ -156,15 +156,15 @@ def _figures(summary: RunSummary, table: dict[str, dict[str, Estimate]], names: 
     titles = map(_name_html, method_names(summary.run).values())
     rows = []
     for name in names:
-        described = metric(name).described()
+        texts = metric(name).described()
         cells = []
         for figures in table.values():
             one = figures[name]
             cells.append(_figure_html(name, one, f" n {one.n:,}") if one.n else "–")
         rows.append(
             [
-                f"<span title='{escape(described['definition'], quote=True)}'>"
-                f"{escape(described['title'])}</span>",
+                f"<span title='{escape(texts['definition'], quote=True)}'>"
+                f"{escape(texts['title'])}</span>",
                 *cells,
             ]
         )
@@ -176,9 +176,9 @@ def _pictures(summary: RunSummary, table: dict[str, dict[str, Estimate]]) -> str
     figures = [plots.front_plot(summary, table, cost, quality) for cost, quality in pairs]
     figures += plots.funnels(summary).values()
     figures += [
-        plots.budget_plot(summary, found, name)
+        plots.budget_plot(summary, curves, name)
         for name in BUDGET_METRICS
-        if (found := budget_curves(summary, name))
+        if (curves := budget_curves(summary, name))
     ]
     if len(summary.by_hops()) > 1:
         figures += [
@@ -189,10 +189,10 @@ def _pictures(summary: RunSummary, table: dict[str, dict[str, Estimate]]) -> str
     return cards(figures)
 
 
-def _figure_html(name: str, one: Estimate, rest: str = "") -> str:
+def _figure_html(name: str, one: Estimate, suffix: str = "") -> str:
     """Return a figure with its interval in small print, and what follows it."""
     interval = one.interval(lambda value: format_figure(name, value))
-    return f"{format_figure(name, one.mean)} <small>{interval}{rest}</small>"
+    return f"{format_figure(name, one.mean)} <small>{interval}{suffix}</small>"
 
 
 def _says_something(table: dict[str, dict[str, Estimate]], name: str) -> bool:
@@ -281,15 +281,15 @@ def _name_html(one: MethodName) -> str:
 
 
 def _metric_html(name: str) -> str:
-    described = {key: escape(text) for key, text in metric(name).described().items()}
+    texts = {key: escape(text) for key, text in metric(name).described().items()}
     source = (
-        f"<p class='note'>Source: {described['source']}. Unit: {described['unit']}; {described['better']} is "
+        f"<p class='note'>Source: {texts['source']}. Unit: {texts['unit']}; {texts['better']} is "
         "better.</p>"
     )
-    words = f"<p>{described['definition']} {described['convention']}</p>"
+    words = f"<p>{texts['definition']} {texts['convention']}</p>"
     return (
-        f"<details><summary>{described['title']} "
-        f"<code>{described['name']}</code></summary>{words}{source}</details>"
+        f"<details><summary>{texts['title']} "
+        f"<code>{texts['name']}</code></summary>{words}{source}</details>"
     )
 
 
@@ -301,8 +301,8 @@ def _table(head: list[str], rows: list[list[str]], words: int = 1) -> str:
 
     def line(tag: str, row: list[str]) -> str:
         cells = (
-            f"<{tag}{' class=words' if place < words else ''}>{cell}</{tag}>"
-            for place, cell in enumerate(row)
+            f"<{tag}{' class=words' if index < words else ''}>{cell}</{tag}>"
+            for index, cell in enumerate(row)
         )
         return f"<tr>{''.join(cells)}</tr>"
 

@@ -14,7 +14,7 @@ LABEL_ROWS = ("top", "bottom", "middle")
 
 
 def label_positions(
-    points: Mapping[str, PlotPoint], ratios: bool, ends: PlotPoint | None = None
+    points: Mapping[str, PlotPoint], ratios: bool, axis_ends: PlotPoint | None = None
 ) -> dict[str, str]:
     """Return the positions of labels that do not overlap.
 
@@ -25,7 +25,7 @@ def label_positions(
     ----------
     points : (x, y) by name.
     ratios : x is logarithmic from its least to its greatest value, else from 0 on, as y is.
-    ends : ends of the axes; None for the greatest values.
+    axis_ends : ends of the axes; None for the greatest values.
 
     Returns
     -------
@@ -39,25 +39,25 @@ def label_positions(
     """
     if not points:
         return {}
-    placed: dict[str, PlotPoint] = {}
+    centres: dict[str, PlotPoint] = {}
     position_by_name: dict[str, str] = {}
-    for name, share in _shares_of_axes(points, ratios, ends).items():
+    for name, share in _shares_of_axes(points, ratios, axis_ends).items():
         options = _label_options(share[0])
-        row, way = next(
-            (option for option in options if not _is_taken(_centre(share, *option), placed)),
+        row, side = next(
+            (option for option in options if not _is_taken(_centre(share, *option), centres)),
             options[0],
         )
-        placed[name] = _centre(share, row, way)
-        position_by_name[name] = f"{row} {way}"
+        centres[name] = _centre(share, row, side)
+        position_by_name[name] = f"{row} {side}"
     return position_by_name
 
 
 def _shares_of_axes(
-    points: Mapping[str, PlotPoint], ratios: bool, ends: PlotPoint | None
+    points: Mapping[str, PlotPoint], ratios: bool, axis_ends: PlotPoint | None
 ) -> dict[str, PlotPoint]:
     """Return the points as shares of the axes, by name."""
     costs = [math.log(x) if ratios else x for x, _ in points.values()]
-    max_x, max_y = ends or (
+    max_x, max_y = axis_ends or (
         max(x for x, _ in points.values()),
         max(y for _, y in points.values()) or 1.0,
     )
@@ -75,26 +75,26 @@ def _label_options(x_share: float) -> list[tuple[str, str]]:
     other_room = 1 - x_share if side == "left" else x_share
     sides = [side, other_side] if other_room >= LABEL_SIZE[0] else [side]
     options: list[tuple[str, str]] = []
-    for way in sides:
-        options += [(row, way) for row in LABEL_ROWS]
+    for label_side in sides:
+        options += [(row, label_side) for row in LABEL_ROWS]
     if LABEL_SIZE[0] / 2 <= x_share <= 1 - LABEL_SIZE[0] / 2:
         options += [(row, "center") for row in LABEL_ROWS[:2]]
     return options
 
 
-def _centre(at: PlotPoint, row: str, side: str) -> PlotPoint:
+def _centre(point: PlotPoint, row: str, side: str) -> PlotPoint:
     """Return the approximate middle of a label."""
-    across = LABEL_SIZE[0] * LABEL_DISTANCE
-    up = {
+    shift_x = LABEL_SIZE[0] * LABEL_DISTANCE
+    shift_y = {
         "top": LABEL_SIZE[1] * LABEL_DISTANCE,
         "bottom": -LABEL_SIZE[1] * LABEL_DISTANCE,
         "middle": 0.0,
     }[row]
-    return at[0] + {"left": -across, "center": 0.0, "right": across}[side], at[1] + up
+    return point[0] + {"left": -shift_x, "center": 0.0, "right": shift_x}[side], point[1] + shift_y
 
 
-def _is_taken(centre: PlotPoint, placed: Mapping[str, PlotPoint]) -> bool:
+def _is_taken(centre: PlotPoint, centres: Mapping[str, PlotPoint]) -> bool:
     return any(
         abs(centre[0] - x) < LABEL_SIZE[0] and abs(centre[1] - y) < LABEL_SIZE[1]
-        for x, y in placed.values()
+        for x, y in centres.values()
     )

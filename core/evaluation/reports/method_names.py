@@ -63,9 +63,11 @@ def method_name(method: Method) -> MethodName:
     return MethodName(method.label, method.number)
 
 
-def _method_name(spec: dict[str, Any], known: dict[str, Method]) -> MethodName:
+def _method_name(spec: dict[str, Any], methods: dict[str, Method]) -> MethodName:
     try:
-        catalogue_method = known.get(spec["id"]) or method_of_line(parse_line(spec["line"]), known)
+        catalogue_method = methods.get(spec["id"]) or method_of_line(
+            parse_line(spec["line"]), methods
+        )
     except (BadInput, BadParameter):  # the line has operators that no longer exist
         return MethodName(spec["name"])
     if catalogue_method.name == spec["name"] and repr(catalogue_method.line) == spec["line"]:

@@ -91,9 +91,9 @@ def front_plot(summary: RunSummary, table: EstimateTable, cost: str, quality: st
         line = {"color": LINE_COLOUR, "width": 1.5, "dash": "dot", "shape": "hv"}
         figure.add_scatter(x=x, y=y, mode="lines", line=line, name="Pareto front", hoverinfo="skip")
     points = _complete_points(table, cost, quality)
-    spread = _is_spread([c.numbers()[0] for c, _ in points.values()])
+    is_log = _is_spread([c.numbers()[0] for c, _ in points.values()])
     room = _axis_range([q for _, q in points.values()])
-    beside_point = _beside_points(points, spread, room)
+    beside_point = _point_labels(points, is_log, room)
     names, order = method_names(summary.run), list(summary.methods)
     for equal, (c, q) in group_equal(points).items():
         method, i = equal[0], order.index(equal[0])
@@ -114,7 +114,7 @@ def front_plot(summary: RunSummary, table: EstimateTable, cost: str, quality: st
                 f"{_figure_text(cost, c)}<extra></extra>"
             ),
         )
-    _label_front_axes(figure, cost, quality, spread=spread, room=room)
+    _label_front_axes(figure, cost, quality, is_log=is_log, room=room)
     return add_note(
         apply_style(figure, f"{_title(quality)} against {_title(cost).lower()}", legend=False),
         summary,
@@ -137,22 +137,22 @@ def _is_spread(costs: Sequence[float]) -> bool:
     return bool(costs) and min(costs) > 0 and max(costs) > 20 * min(costs)
 
 
-def _beside_points(
-    points: Mapping[str, tuple[Estimate, Estimate]], spread: bool, room: list[float] | None
+def _point_labels(
+    points: Mapping[str, tuple[Estimate, Estimate]], is_log: bool, room: list[float] | None
 ) -> dict[str, str]:
     """Return the positions of the labels of points, on a cost axis that holds all intervals."""
-    ends = (max(c.numbers()[2] for c, _ in points.values()), room[1]) if room else None
+    axis_ends = (max(c.numbers()[2] for c, _ in points.values()), room[1]) if room else None
     means = {i: (c.numbers()[0], q.numbers()[0]) for i, (c, q) in points.items()}
-    return label_positions(means, spread, ends)
+    return label_positions(means, is_log, axis_ends)
 
 
 def _label_front_axes(
-    figure: Figure, cost: str, quality: str, *, spread: bool, room: list[float] | None
+    figure: Figure, cost: str, quality: str, *, is_log: bool, room: list[float] | None
 ) -> None:
     figure.update_xaxes(
         title=_title(cost),
-        type="log" if spread else "linear",
-        rangemode="normal" if spread else "tozero",
+        type="log" if is_log else "linear",
+        rangemode="normal" if is_log else "tozero",
         minorloglabels="complete",
     )
     figure.update_yaxes(title=_title(quality), range=room)
@@ -163,8 +163,8 @@ def funnels(summary: RunSummary) -> dict[str, Figure]:
 
     A plot is left out if no answers or passages are known.
     """
-    drawn = {"funnel": funnel(summary), "passages": passage_funnel(summary)}
-    return {name: figure for name, figure in drawn.items() if figure.data}
+    figures = {"funnel": funnel(summary), "passages": passage_funnel(summary)}
+    return {name: figure for name, figure in figures.items() if figure.data}
 
 
 def funnel(summary: RunSummary) -> Figure:
@@ -362,7 +362,7 @@ def _curve(number: int, name: str, estimates: Sequence[Estimate], said: str) -> 
     }
 
 
-def group_equal(drawn: Mapping[str, Drawn]) -> dict[tuple[str, ...], Drawn]:
+def group_equal(drawings: Mapping[str, Drawn]) -> dict[tuple[str, ...], Drawn]:
     """Group methods that are drawn identically, because only the last of them would be visible.
 
     >>> from core.evaluation.reports.plots import group_equal
@@ -370,7 +370,7 @@ def group_equal(drawn: Mapping[str, Drawn]) -> dict[tuple[str, ...], Drawn]:
     {('a', 'c'): [1.0, 0.5], ('b',): [1.0, 0.7]}
     """
     groups: list[tuple[list[str], Drawn]] = []
-    for method, data in drawn.items():
+    for method, data in drawings.items():
         equal_names = next((names for names, other in groups if other == data), None)
         if equal_names is None:
             groups.append(([method], data))
@@ -451,8 +451,8 @@ def _title(name: str) -> str:
 
 
 def _figure_text(name: str, one: Estimate) -> str:
-    known = "" if one.mean is None else f", n = {one.n:,}"
-    return f"{_title(name)}: {with_interval(name, one)}{known}"
+    count_text = "" if one.mean is None else f", n = {one.n:,}"
+    return f"{_title(name)}: {with_interval(name, one)}{count_text}"
 
 
 def _marker(i: int) -> dict[str, Any]:
@@ -492,8 +492,8 @@ def add_note(figure: Figure, summary: RunSummary) -> Figure:
     -------
     The same plot.
     """
-    if so_far := summary.so_far():
-        lines = wrap(so_far[:1].upper() + so_far[1:], PLOT_LAYOUT.note_letters)
+    if note := summary.so_far():
+        lines = wrap(note[:1].upper() + note[1:], PLOT_LAYOUT.note_letters)
         short = [*lines[:1], *(["…"] if len(lines) > 1 else [])]
         figure.update_layout(
             title_subtitle={"text": escape(" ".join(short)), "font": {"size": 11}}, margin_t=64

@@ -51,8 +51,8 @@ def ranking_metric(summary: RunSummary) -> str:
     # Shape [methods, questions, names].
     values = np.array([summary.values(method, names) for method in summary.methods])
     counts = (~np.isnan(values)).any(1).sum(0) >= min(2, len(summary.methods))
-    varied = counts & (np.nan_to_num(values) != 0).any((0, 1))
-    return next((name for name, good in [*zip(names, varied), *zip(names, counts)] if good), "")
+    varies = counts & (np.nan_to_num(values) != 0).any((0, 1))
+    return next((name for name, good in [*zip(names, varies), *zip(names, counts)] if good), "")
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,11 +175,11 @@ class Ranks:
         Those that cost about as little as the cheapest come first, ordered by mean value.
         """
         tied = [one for one, rank in self.ranks.items() if rank == 1]
-        least = min(map(self.price, tied))
+        min_price = min(map(self.price, tied))
         return sorted(
             tied,
             key=lambda one: (
-                self.price(one) >= DEARER_COST_RATIO * least,
+                self.price(one) >= DEARER_COST_RATIO * min_price,
                 -self.means[one],
                 self.price(one),
             ),
@@ -201,13 +201,13 @@ class Ranks:
             if outcome
             else ()
         )
-        found = [facts(rows.get(question)) for question in self.summary.questions]
-        if any(fact is not None for facts in found for fact in facts):
-            return tuple(map(repr, found))
+        all_facts = [facts(rows.get(question)) for question in self.summary.questions]
+        if any(fact is not None for facts in all_facts for fact in facts):
+            return tuple(map(repr, all_facts))
         return ()
 
-    def pays(self, take: str) -> Iterator[tuple[int, PairedTest]]:
-        """Yield the hop counts at which another method of rank 1 is ahead of `take`.
+    def pays(self, pick: str) -> Iterator[tuple[int, PairedTest]]:
+        """Yield the hop counts at which another method of rank 1 is ahead of `pick`.
 
         Each comes with the test on the questions of that hop count, with Holm's correction over all
         tests made here. Hop counts with fewer than `MIN_RANKED_QUESTIONS` questions are left out.
@@ -218,13 +218,13 @@ class Ranks:
             (part, test)
             for part in sorted(set(hops_per_question.tolist()) - {0})
             if MIN_RANKED_QUESTIONS
-            <= (chosen := (hops_per_question == part) & self.common).sum()
+            <= (mask := (hops_per_question == part) & self.common).sum()
             < self.n
             for one in self.first
-            if one != take
+            if one != pick
             and (
                 test := paired_test(
-                    self.metric, one, take, self.values[one][chosen], self.values[take][chosen]
+                    self.metric, one, pick, self.values[one][mask], self.values[pick][mask]
                 )
             )
             is not None
@@ -266,7 +266,7 @@ class Ranks:
         significant already or if the means are equal.
         """
         first, second = self.top
-        gap, spread = self.means[first] - self.means[second], self.spread(first, second)
+        gap, deviation = self.means[first] - self.means[second], self.spread(first, second)
         if self.n == 1 or not gap or self.test(first, second).beyond_chance:
             return 0
-        return math.ceil((DETECTABLE_STANDARD_ERRORS * spread / gap) ** 2)
+        return math.ceil((DETECTABLE_STANDARD_ERRORS * deviation / gap) ** 2)

@@ -87,10 +87,10 @@ class _RecommendationText:
                 {only_method: 1},
                 f"{self.of.names[only_method]}: {self._share(only_method)}. There is no other method to compare.",
             )
-        further_questions, power = self._more(), self._power()
+        further_questions, power = self._further_questions(), self._power()
         if self.of.n < MIN_RANKED_QUESTIONS:
-            few = "One question says" if self.of.n == 1 else f"{self.of.n:,} questions say"
-            headline = f"{few} too little to recommend a method."
+            few_text = "One question says" if self.of.n == 1 else f"{self.of.n:,} questions say"
+            headline = f"{few_text} too little to recommend a method."
             return Recommendation(
                 self.of.metric,
                 "",
@@ -99,59 +99,59 @@ class _RecommendationText:
                 tuple(filter(None, [power])),
                 further_questions,
             )
-        take = self.of.first[0]
-        same_results, pays = self._same(take), self._pays(take)
+        pick = self.of.first[0]
+        same_results, pays = self._equal_results(pick), self._pays(pick)
         details = (
-            self._why(take),
-            self._highest(take),
+            self._why(pick),
+            self._highest(pick),
             *same_results,
             *pays,
-            self._deeper(take),
+            self._deeper(pick),
             power,
-            self._made(),
+            self._made_note(),
         )
         return Recommendation(
             self.of.metric,
-            take,
+            pick,
             self.of.ranks,
-            self._headline(take),
+            self._headline(pick),
             tuple(filter(None, details)),
             further_questions,
         )
 
-    def _headline(self, take: str) -> str:
-        tied, name = len(self.of.first), self.of.names[take]
-        if tied == 1:
+    def _headline(self, pick: str) -> str:
+        tied_count, name = len(self.of.first), self.of.names[pick]
+        if tied_count == 1:
             return (
                 f"Take {name}: it is better than "
                 f"{'the other' if len(self.of.values) == 2 else 'each other method'} "
                 "(statistically significant)."
             )
-        cheaper = all(self.of.times(one, take) >= DEARER_COST_RATIO for one in self.of.first[1:])
+        cheaper = all(self.of.times(one, pick) >= DEARER_COST_RATIO for one in self.of.first[1:])
         why = "is the cheapest" if cheaper else "has the highest mean of those that cost as little"
-        why = why if take in self.of.costs else "has the highest mean"
-        if tied == len(self.of.values):
+        why = why if pick in self.of.costs else "has the highest mean"
+        if tied_count == len(self.of.values):
             return f"Take {name}: no significant difference; it {why}."
-        others = "one other" if tied == 2 else f"{tied - 1} others"
+        others = "one other" if tied_count == 2 else f"{tied_count - 1} others"
         return (
             f"Take {name}: it shares the first rank with {others} (no significant difference), "
             f"and {why}."
         )
 
-    def _why(self, take: str) -> str:
+    def _why(self, pick: str) -> str:
         """Return figure and cost of the recommended method and of the most expensive other one."""
-        words = f"{self._share(take)}{self._at(take)}."
-        dearest = max(self.of.values, key=lambda one: self.of.times(one, take))
-        if self.of.times(dearest, take) >= DEARER_COST_RATIO:
-            costs = _cost_words(self.of.ratio(dearest, take), "")
+        words = f"{self._share(pick)}{self._cost_text(pick)}."
+        dearest = max(self.of.values, key=lambda one: self.of.times(one, pick))
+        if self.of.times(dearest, pick) >= DEARER_COST_RATIO:
+            costs = _cost_words(self.of.ratio(dearest, pick), "")
             words += (
-                f" {self.of.names[dearest]} {costs}{self._at(dearest)}, for "
+                f" {self.of.names[dearest]} {costs}{self._cost_text(dearest)}, for "
                 f"{format_share(self.of.means[dearest])}."
             )
         tests_ahead = [
-            self.of.test(take, one)
+            self.of.test(pick, one)
             for one in self.of.values
-            if self.of.ranks[one] > 1 and self.of.test(take, one).beyond_chance
+            if self.of.ranks[one] > 1 and self.of.test(pick, one).beyond_chance
         ]
         gaps = [
             f"{self.of.names[test.b]} by {format_interval(test)}"
@@ -160,17 +160,17 @@ class _RecommendationText:
         ]
         return words + (f" It is ahead of {_join_names(gaps)}." if gaps else "")
 
-    def _highest(self, take: str) -> str:
+    def _highest(self, pick: str) -> str:
         """Return a sentence on the method with the highest mean, if it is another one."""
         best = max(self.of.values, key=lambda one: self.of.means[one])
-        if self.of.means[best] <= self.of.means[take]:
+        if self.of.means[best] <= self.of.means[pick]:
             return ""
         return (
             f"{self.of.names[best]} has the highest mean, "
-            f"{format_interval(self.of.test(best, take))} more (not significant)."
+            f"{format_interval(self.of.test(best, pick))} more (not significant)."
         )
 
-    def _same(self, take: str) -> Iterator[str]:
+    def _equal_results(self, pick: str) -> Iterator[str]:
         """Yield sentences on methods that agree on every question in all that was measured."""
         groups: dict[tuple, list[str]] = {}
         for method in self.of.values:
@@ -186,37 +186,38 @@ class _RecommendationText:
                 names = _join_names([self.of.names[one] for one in group])
                 yield (f"{names} agree in every retrieval figure on every question{cost_text}.")
 
-    def _pays(self, take: str) -> Iterator[str]:
+    def _pays(self, pick: str) -> Iterator[str]:
         """Yield sentences on the hop counts at which another method is ahead."""
-        for hops, test in self.of.pays(take):
+        for hops, test in self.of.pays(pick):
             part = f"On questions of {hops} hop{'s' * (hops != 1)} ({test.n:,} of {self.of.n:,})"
-            yield f"{part} {self.of.names[test.a]} is ahead by {format_interval(test)}{self._at(test.a)}."
+            lead = f"is ahead by {format_interval(test)}{self._cost_text(test.a)}."
+            yield f"{part} {self.of.names[test.a]} {lead}"
 
-    def _deeper(self, take: str) -> str:
+    def _deeper(self, pick: str) -> str:
         """Return a sentence on a method that finds all gold passages more often at its full depth.
 
         This matters if passages are compared over the first few only.
         """
-        summary, handed_on = self.of.summary, self.of.summary.handed_on
+        summary, depths = self.of.summary, self.of.summary.handed_on
         if (
             not self.of.metric.startswith("passage_recall@")
-            or len({handed_on.get(one) for one in self.of.values}) == 1
+            or len({depths.get(one) for one in self.of.values}) == 1
         ):
             return ""
-        ends = {
+        stages = {
             one: list(end_stages(summary, one, PASSAGE_MEASURE).values()) for one in self.of.values
         }
-        best = max(ends, key=lambda one: ends[one].count(END_RIGHT))
-        best_count, own_count = ends[best].count(END_RIGHT), ends[take].count(END_RIGHT)
-        if best_count <= own_count or best not in handed_on:
+        best = max(stages, key=lambda one: stages[one].count(END_RIGHT))
+        best_count, own_count = stages[best].count(END_RIGHT), stages[pick].count(END_RIGHT)
+        if best_count <= own_count or best not in depths:
             return ""
         counts_text = (
-            f"{best_count:,} of {len(ends[best]):,} questions, {self.of.names[take]} for "
+            f"{best_count:,} of {len(stages[best]):,} questions, {self.of.names[pick]} for "
             f"{own_count:,} of "
-            f"{len(ends[take]):,}"
+            f"{len(stages[pick]):,}"
         )
         return (
-            f"With all {handed_on[best]:,} passages that it hands on, {self.of.names[best]} "
+            f"With all {depths[best]:,} passages that it hands on, {self.of.names[best]} "
             f"has all the evidence for {counts_text}."
         )
 
@@ -226,8 +227,8 @@ class _RecommendationText:
         It also says how many questions would settle the open comparison.
         """
         first, second = self.of.top
-        spread = self.of.spread(first, second)
-        if not spread:
+        deviation = self.of.spread(first, second)
+        if not deviation:
             equality_text = (
                 f"{self.of.names[first]} and {self.of.names[second]} have the same on each of "
                 f"{self.of.n:,} questions."
@@ -237,13 +238,13 @@ class _RecommendationText:
                 if self.of.n > 1 and self.of.means[first] == self.of.means[second]
                 else ""
             )
-        least = (
+        limit_text = (
             f"With {self.of.n:,} questions, differences below "
-            f"{format_share(DETECTABLE_STANDARD_ERRORS * spread / math.sqrt(self.of.n))} "
+            f"{format_share(DETECTABLE_STANDARD_ERRORS * deviation / math.sqrt(self.of.n))} "
             "cannot be told from chance"
         )
         if self.of.needed <= self.of.n:
-            return f"{least}."
+            return f"{limit_text}."
         gap = (
             f"{format_share(self.of.means[first] - self.of.means[second])} between "
             f"{self.of.names[first]} and {self.of.names[second]}"
@@ -251,10 +252,10 @@ class _RecommendationText:
         if self.of.needed > MAX_REQUESTED_QUESTIONS:
             more = "is too small to be settled by asking more"
         else:
-            more = f"would take about {_rounded(self.of.needed):,}"
-        return f"{least}; the {gap} {more}."
+            more = f"would take about {_round_up(self.of.needed):,}"
+        return f"{limit_text}; the {gap} {more}."
 
-    def _made(self) -> str:
+    def _made_note(self) -> str:
         """Return a sentence that the questions were made from the texts, if they were."""
         sets = [name.strip() for name in self.of.summary.run.spec["set"].split(",")]
         kinds = {kind_of(row.question) for row in self.of.summary.rows}
@@ -262,22 +263,24 @@ class _RecommendationText:
             return MADE_QUESTIONS_NOTE
         return ""
 
-    def _more(self) -> int:
+    def _further_questions(self) -> int:
         """Return how many further questions to ask, 0 if that does not help or there are none."""
-        unasked = self.of.summary.run.spec["of"] - self.of.summary.run.spec["sample"]
+        unasked_count = self.of.summary.run.spec["of"] - self.of.summary.run.spec["sample"]
         helpful = 0
         if self.of.n < self.of.needed <= MAX_REQUESTED_QUESTIONS:
-            helpful = _rounded(self.of.needed) - self.of.summary.run.spec["sample"]
-        return max(0, min(helpful, unasked)) if "," not in self.of.summary.run.spec["set"] else 0
+            helpful = _round_up(self.of.needed) - self.of.summary.run.spec["sample"]
+        return (
+            max(0, min(helpful, unasked_count)) if "," not in self.of.summary.run.spec["set"] else 0
+        )
 
     def _share(self, method: str) -> str:
         base, _, k = self.of.metric.partition("@")
-        counted = SHARE_MEANINGS.get(self.of.metric) or SHARE_MEANINGS[base].format(
+        share_text = SHARE_MEANINGS.get(self.of.metric) or SHARE_MEANINGS[base].format(
             k=number_words(int(k))
         )
-        return f"{format_share(self.of.means[method])} {counted}, n = {self.of.n:,}"
+        return f"{format_share(self.of.means[method])} {share_text}, n = {self.of.n:,}"
 
-    def _at(self, method: str) -> str:
+    def _cost_text(self, method: str) -> str:
         """Return the cost in brackets."""
         if method not in self.of.costs:
             return ""
@@ -308,7 +311,7 @@ def _cost_words(ratio: float, other: str) -> str:
     return f"costs {figure} times as much{f' as {other}' if other else ''}"
 
 
-def _rounded(questions: int) -> int:
+def _round_up(questions: int) -> int:
     """Return a number of questions, rounded up to the next ten."""
     return math.ceil(questions / 10) * 10
 

@@ -84,12 +84,12 @@ def variant(method: Method, cls: type[OperatorBase], parameter: str, value: Any)
     ------
     BadParameter : there is no such parameter, or the value is not valid.
     """
-    places = sum(isinstance(operator, cls) for operator in _operators(method.line, cls))
-    line = _line_with(method.line, cls, parameter, value)
+    count = sum(isinstance(operator, cls) for operator in _operators(method.line, cls))
+    line = _set_parameter(method.line, cls, parameter, value)
     if repr(line) == repr(method.line):
         return method
     label = next(p.label for p in parameters(cls) if p.name == parameter)
-    where = f" in {places} places" if places > 1 else ""
+    where = f" in {count} places" if count > 1 else ""
     return Method(
         repr(line),
         method.title,
@@ -134,7 +134,7 @@ def curves(
         if len(parameter_values) != 1:
             continue
         default = next(p.default for p in parameters(cls) if p.name == parameter)
-        key = repr(_line_with(line, cls, parameter, default))
+        key = repr(_set_parameter(line, cls, parameter, default))
         titles.setdefault(key, str(names[spec["id"]]))
         groups.setdefault(key, []).append((parameter_values.pop(), table[spec["id"]][name]))
     return {
@@ -156,8 +156,8 @@ def varied_parameters(summary: RunSummary) -> list[tuple[str, str]]:
                 values_by_parameter.setdefault((type(operator).__name__, name), set()).add(value)
     return [
         key
-        for key, seen in values_by_parameter.items()
-        if len(seen) > 1 and all(isinstance(value, int | float) for value in seen)
+        for key, values in values_by_parameter.items()
+        if len(values) > 1 and all(isinstance(value, int | float) for value in values)
     ]
 
 
@@ -180,9 +180,9 @@ def _build(spec: str) -> BuildLine:
     Raises BadParameter for a kind of graph, because a kind stands for the best built graph and
     names no single build.
     """
-    known = builds.catalogue()
-    kind = [key for key, one in known.items() if one.graph == spec]
-    if kind and spec not in known:
+    catalogue = builds.catalogue()
+    kind = [key for key, one in catalogue.items() if one.graph == spec]
+    if kind and spec not in catalogue:
         raise BadParameter(
             f"The method asks the best graph of the kind “{spec}”; name one build to vary it, "
             f"with BuiltGraph.build={kind[0]}."
@@ -190,12 +190,12 @@ def _build(spec: str) -> BuildLine:
     return builds.find_build(spec).line
 
 
-def _line_with(line: Line, cls: type[OperatorBase], parameter: str, value: Any) -> Line:
+def _set_parameter(line: Line, cls: type[OperatorBase], parameter: str, value: Any) -> Line:
     """Return the line with a parameter of every operator of a class set to a value.
 
     Raises BadParameter.
     """
-    given = {_checked_parameter(cls, parameter): value}
+    values = {_checked_parameter(cls, parameter): value}
 
     def change(operator: Any) -> Any:
         if isinstance(operator, BuiltGraph) and cls.__name__ in BUILDING:
@@ -204,7 +204,7 @@ def _line_with(line: Line, cls: type[OperatorBase], parameter: str, value: Any) 
         return set_there(operator)
 
     def set_there(operator: Any) -> Any:
-        return replace(operator, **given) if isinstance(operator, cls) else operator
+        return replace(operator, **values) if isinstance(operator, cls) else operator
 
     if cls is BuiltGraph and parameter == "build":
         builds.find_build(str(value))

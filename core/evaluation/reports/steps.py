@@ -69,10 +69,10 @@ def step_effects(summary: RunSummary) -> list[StepEffect]:
     costs = {one: summary.values(one, (name,))[:, 0] for one in lines}
     effects = []
     for step, pairs in pairs_by_step.values():
-        without, added = _averaged(values, pairs)
+        without, added = _average(values, pairs)
         test = paired_test(by, "with", "without", added, without)
         if test is not None:
-            cost = _mean_gap(*_averaged(costs, pairs))
+            cost = _mean_gap(*_average(costs, pairs))
             effects.append(StepEffect(step_words(step), tuple(pairs), test, cost))
     tests = holm_corrected(one.test for one in effects)
     effects = [replace(one, test=test) for one, test in zip(effects, tests, strict=True)]
@@ -158,11 +158,11 @@ def one_step(line: Line, other: Line) -> StepChange | None:
     >>> one_step(parse_line("SparseChunks()"), parse_line("SparseChunks() >> AnswerFromTables()"))
     (None, AnswerFromTables())
     """
-    bare = lambda one: tuple(
+    steps = lambda one: tuple(
         operator for operator in one.operators if not isinstance(operator, EmbedQuery)
     )
     return _single_difference(line.operators, other.operators) or _single_difference(
-        bare(line), bare(other)
+        steps(line), steps(other)
     )
 
 
@@ -236,14 +236,14 @@ def _key(step: StepChange) -> tuple[str, str]:
     return repr(step[0]), repr(step[1])
 
 
-def _is_backwards(step: StepChange, found: dict) -> bool:
+def _is_backwards(step: StepChange, pairs_by_step: dict) -> bool:
     """Return whether a step must be reversed.
 
     Steps go from without to with an operator, and from the smaller to the larger number. Else they
     go in the direction found first.
     """
     old_operator, new_operator = step
-    if new_operator is None or _key((new_operator, old_operator)) in found:
+    if new_operator is None or _key((new_operator, old_operator)) in pairs_by_step:
         return True
     if old_operator is None or type(old_operator) is not type(new_operator):
         return False
@@ -257,19 +257,19 @@ def _shares(summary: RunSummary, method: str, by: str) -> np.ndarray:
 
     The result is float64 [questions].
     """
-    ends = end_stages(summary, method, by)
-    if not set(ends.values()) - {END_FAILED}:
+    stages = end_stages(summary, method, by)
+    if not set(stages.values()) - {END_FAILED}:
         # A method that answered no question has no figures.
         return np.full(len(summary.questions), np.nan)
     return np.array(
         [
-            np.nan if question not in ends else float(ends[question] == END_RIGHT)
+            np.nan if question not in stages else float(stages[question] == END_RIGHT)
             for question in summary.questions
         ]
     )
 
 
-def _averaged(
+def _average(
     values: dict[str, np.ndarray], pairs: Sequence[tuple[str, str]]
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the values of the first and of the second members of pairs, averaged over pairs.

@@ -32,11 +32,11 @@ def step_effects_html(summary: RunSummary) -> str:
     effects = step_effects(summary)
     if not effects:
         return ""
-    ends = [
+    bounds = [
         0.0,
-        *(end for one in effects for end in (one.test.low, one.test.high, one.test.difference)),
+        *(bound for one in effects for bound in (one.test.low, one.test.high, one.test.difference)),
     ]
-    scale = (min(ends), max(ends)) if any(ends) else (-1.0, 1.0)
+    scale = (min(bounds), max(bounds)) if any(bounds) else (-1.0, 1.0)
     name = cost_metric(summary)
     head = _row(
         "th scope=col",
@@ -106,11 +106,11 @@ def _cells(one: StepEffect, scale: tuple[float, float], name: str) -> tuple[str,
 
 
 def _row(tag: str, cells: tuple[str, ...]) -> str:
-    drawn = (
+    elements = (
         f"<{tag} style='{style}'>{cell}</{tag.split(' ')[0]}>"
         for style, cell in zip(COLUMN_STYLES, cells)
     )
-    return f"<tr>{''.join(drawn)}</tr>"
+    return f"<tr>{''.join(elements)}</tr>"
 
 
 def _bar(test: PairedTest, scale: tuple[float, float]) -> str:

@@ -69,17 +69,17 @@ class RunSummary:
         The cut-off of gold-passage recall is at most the number of passages that every method can
         hand on.
         """
-        usual = defaults(sources_of(self.run.spec))
+        base = defaults(sources_of(self.run.spec))
         fit = lambda names: tuple(
             name for name in map(self.fitting, names) if not self._lacked_by_all(name)
         )
-        fronts = tuple((cost, self.fitting(quality)) for cost, quality in usual.fronts)
+        fronts = tuple((cost, self.fitting(quality)) for cost, quality in base.fronts)
         return dataclasses.replace(
-            usual,
-            table=fit(usual.table),
-            tests=fit(usual.tests),
+            base,
+            table=fit(base.table),
+            tests=fit(base.tests),
             fronts=fronts,
-            question=self.fitting(usual.question),
+            question=self.fitting(base.question),
         )
 
     @cached_property
@@ -87,7 +87,7 @@ class RunSummary:
         """Metrics to choose from, including those of `defaults`."""
         return tuple(
             dict.fromkeys(
-                chosen for name in REPORTED_METRICS for chosen in (self.fitting(name), name)
+                variant for name in REPORTED_METRICS for variant in (self.fitting(name), name)
             )
         )
 
@@ -97,24 +97,24 @@ class RunSummary:
 
         Methods that handed on none are left out.
         """
-        most: dict[str, int] = {}
+        counts: dict[str, int] = {}
         for row in (self.whole or self).rows:
             if (
                 row.outcome is not None
                 and row.outcome.passages is not None
                 and row.outcome.passages.count
             ):
-                most[row.method] = max(most.get(row.method, 0), row.outcome.passages.count)
-        return most
+                counts[row.method] = max(counts.get(row.method, 0), row.outcome.passages.count)
+        return counts
 
     def fitting(self, name: str) -> str:
         """Return the name of a metric with a cut-off that fits the run.
 
         `passage_recall@4` becomes @3 if a method hands on at most 3. Other names stay the same.
         """
-        least = min(self.handed_on.values(), default=PASSAGE_RECALL_CUTOFF)
+        fewest = min(self.handed_on.values(), default=PASSAGE_RECALL_CUTOFF)
         if name == f"passage_recall@{PASSAGE_RECALL_CUTOFF}":
-            return f"passage_recall@{min(least, PASSAGE_RECALL_CUTOFF)}"
+            return f"passage_recall@{min(fewest, PASSAGE_RECALL_CUTOFF)}"
         return name
 
     def lacks(self, method: str, name: str) -> int:
@@ -129,8 +129,8 @@ class RunSummary:
         -------
         A number of passages; 0 if the cut-off is reached.
         """
-        chosen, most = metric(name), self.handed_on.get(method, 0)
-        return most if chosen.over_passages and chosen.k is not None and chosen.k > most else 0
+        target, most = metric(name), self.handed_on.get(method, 0)
+        return most if target.over_passages and target.k is not None and target.k > most else 0
 
     def _lacked_by_all(self, name: str) -> bool:
         return bool(self.handed_on) and all(self.lacks(method, name) for method in self.handed_on)
@@ -140,22 +140,22 @@ class RunSummary:
 
         These methods never hand on as many passages as the metric's cut-off.
         """
-        called_by, alike = method_names(self.run), dict[tuple[int, str], list[str]]()
+        names_by_id, groups = method_names(self.run), dict[tuple[int, str], list[str]]()
         for method in self.methods:
             cuts = sorted(
                 {
-                    chosen.k
-                    for chosen in map(metric, names)
-                    if chosen.k and self.lacks(method, chosen.name)
+                    target.k
+                    for target in map(metric, names)
+                    if target.k and self.lacks(method, target.name)
                 }
             )
             if cuts:
                 key = self.handed_on[method], ", ".join(f"@{k}" for k in cuts)
-                alike.setdefault(key, []).append(str(called_by[method]))
+                groups.setdefault(key, []).append(str(names_by_id[method]))
         return [
-            f"{join_words(who)} {'hands' if len(who) == 1 else 'hand'} on at most "
-            f"{count_noun(most, 'passage')}: no figures {cuts}."
-            for (most, cuts), who in alike.items()
+            f"{join_words(group)} {'hands' if len(group) == 1 else 'hand'} on at most "
+            f"{count_noun(count, 'passage')}: no figures {cuts}."
+            for (count, cuts), group in groups.items()
         ]
 
     @property
@@ -209,8 +209,8 @@ class RunSummary:
             for row in self.of(method):
                 if row.error is not None:
                     values = [
-                        one.when_failed(row.question) if there else None
-                        for one, there in zip(chosen_metrics, has_values, strict=True)
+                        one.when_failed(row.question) if has_value else None
+                        for one, has_value in zip(chosen_metrics, has_values, strict=True)
                     ]
                     matrix[row_by_question[row.question.id]] = _with_nan(values)
         matrix[:, [bool(self.lacks(method, name)) for name in names]] = np.nan
@@ -234,9 +234,9 @@ class RunSummary:
         """
         names = names or self.reported
         all_values = [self.values(method, names, with_context) for method in self.methods]
-        found = estimates(np.concatenate(all_values, axis=1)) if all_values else []
+        figures = estimates(np.concatenate(all_values, axis=1)) if all_values else []
         return {
-            method: dict(zip(names, found[i * len(names) : (i + 1) * len(names)], strict=True))
+            method: dict(zip(names, figures[i * len(names) : (i + 1) * len(names)], strict=True))
             for i, method in enumerate(self.methods)
         }
 
@@ -248,8 +248,8 @@ class RunSummary:
         hops = sorted(
             {row.question.hops for row in self.rows}, key=lambda hop: (hop is None, hop or 0)
         )
-        of = lambda hop: [row for row in self.rows if row.question.hops == hop]
-        return {hop: RunSummary(self.run, of(hop), self.whole or self) for hop in hops}
+        hop_rows = lambda hop: [row for row in self.rows if row.question.hops == hop]
+        return {hop: RunSummary(self.run, hop_rows(hop), self.whole or self) for hop in hops}
 
     def funnel(self, method: str) -> dict[str, float | None]:
         """Return the mean share of known answers left at each stage, over the answered questions.
@@ -279,7 +279,7 @@ class RunSummary:
             stage: [one.alive[stage] / one.golds for one in survivals if stage in one.alive]
             for stage in CorpusSource.stages
         }
-        return {stage: sum(found) / len(found) for stage, found in shares.items() if found}
+        return {stage: sum(values) / len(values) for stage, values in shares.items() if values}
 
     def operators(self, method: str) -> list[dict[str, Any]]:
         """Return the mean seconds, calls, tokens and texts of each operator of a method.
@@ -338,8 +338,8 @@ class RunSummary:
 
         Rows of failed questions count too.
         """
-        known = {method: len(self.of(method)) for method in self.methods}
-        return known if any(count < self.run.spec["sample"] for count in known.values()) else {}
+        counts = {method: len(self.of(method)) for method in self.methods}
+        return counts if any(count < self.run.spec["sample"] for count in counts.values()) else {}
 
     def done(self, method: str) -> str:
         """Return `13 of 40`: the questions for which a method has a row, answered or failed."""
@@ -421,15 +421,16 @@ class RunSummary:
                     f"{of_questions}."
                 )
         answering = self._names_of_any(_is_answered_by_method)
-        filed = self._names_of_any(attrgetter("looked_up"))
+        from_file = self._names_of_any(attrgetter("looked_up"))
         if answering:
             sentences.append(
                 f"{join_words(answering)} brought {'its' if len(answering) == 1 else 'their'} own "
                 "answers, which are scored."
             )
-        if filed:
+        if from_file:
             sentences.append(
-                f"What {join_words(filed)} took in seconds and tokens is not known, as it comes from "
+                f"What {join_words(from_file)} took in seconds and tokens is not known, as it "
+                "comes from "
                 "a file."
             )
         return sentences
@@ -468,10 +469,10 @@ class RunSummary:
 
     def untested(self) -> str:
         """Return a sentence that names the adaptations, empty without any."""
-        named = " and ".join(self.adapted.values())
-        if named:
+        names = " and ".join(self.adapted.values())
+        if names:
             return (
-                f"No test is made against {named}: an adaptation is not the method that was "
+                f"No test is made against {names}: an adaptation is not the method that was "
                 "published."
             )
         return ""
@@ -493,10 +494,10 @@ class RunSummary:
         One test for each metric and pair.
         """
         names = names or self.defaults.tests
-        chosen = (
+        candidates = (
             ((other, self.methods[0]) for other in self.methods[1:]) if pairs is None else pairs
         )
-        pairs = [pair for pair in chosen if not {*pair} & self.adapted.keys()]
+        pairs = [pair for pair in candidates if not {*pair} & self.adapted.keys()]
         values = {method: self.values(method, names) for pair in pairs for method in pair}
         tests: list[PairedTest] = []
         for column, name in enumerate(names):
@@ -602,11 +603,11 @@ def _figures_dict(summary: RunSummary, method: str, tables: FigureTables) -> dic
     return {
         "questions": summary.counts(method),
         "answered_by": summary.answered_by(method),
-        "metrics": _plain(tables.whole[method]),
-        "metrics_with_context": _plain(tables.with_context[method]),
+        "metrics": _to_dicts(tables.whole[method]),
+        "metrics_with_context": _to_dicts(tables.with_context[method]),
         "f1_of_means": summary.f1_of_means(tables.whole[method]),
         "by_hops": {
-            "unknown" if hop is None else str(hop): _plain(part[method])
+            "unknown" if hop is None else str(hop): _to_dicts(part[method])
             for hop, part in tables.by_hops.items()
         },
         "funnel": summary.funnel(method),
@@ -630,7 +631,7 @@ def _with_nan(values: Iterable[float | None]) -> list[float]:
     return [np.nan if value is None else value for value in values]
 
 
-def _plain(estimates: dict[str, Estimate]) -> dict[str, dict[str, Any]]:
+def _to_dicts(estimates: dict[str, Estimate]) -> dict[str, dict[str, Any]]:
     return {name: dataclasses.asdict(estimate) for name, estimate in estimates.items()}
 
 

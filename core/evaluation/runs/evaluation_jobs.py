@@ -162,7 +162,7 @@ def dependency_text(engine, plan: Plan) -> str:
             *models,
             *model_facts(engine.models, plan.models, plan.model),
             *_stamps(engine, plan),
-            *_builds(engine, plan),
+            *_build_digests(engine, plan),
         ]
     )
 
@@ -200,7 +200,7 @@ def _signature(models, name: str) -> str:
         return str(error)
 
 
-def _builds(engine, plan: Plan) -> list[str]:
+def _build_digests(engine, plan: Plan) -> list[str]:
     """Return the digests of the built graphs that lines name.
 
     A graph that is not built is left out; the rows report it.
@@ -209,7 +209,7 @@ def _builds(engine, plan: Plan) -> list[str]:
     firsts = dict.fromkeys(
         method.line.operators[0] for method in plan.methods if build_of(method.line)
     )
-    for source in dict.fromkeys(drawn.source for drawn in plan.drawn):
+    for source in dict.fromkeys(one.source for one in plan.drawn):
         for first in firsts:
             with suppress(HopscopeError):
                 graph = open_lane_graph(Line((first,)), source, engine.environment)

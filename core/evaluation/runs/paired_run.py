@@ -56,11 +56,11 @@ class PairedRun:
         moment.
         """
         question_count = len(self.plan.drawn)
-        for place in range(question_count):
+        for index in range(question_count):
             watch.check()
-            watch.report(f"{place:,} of {question_count:,} questions", place / question_count)
+            watch.report(f"{index:,} of {question_count:,} questions", index / question_count)
             outcome_by_method = dict[str, Outcome | None]()
-            for row in run_methods(self.plan, self.environment, self.ask, place, watch=watch):
+            for row in run_methods(self.plan, self.environment, self.ask, index, watch=watch):
                 outcome_by_method[row.method] = row.outcome
                 self.errors += [row.error] if row.error else []
             before, now = self.plan.methods
@@ -78,7 +78,7 @@ class PairedRun:
         A failed question has the value that the metric gives to failures.
         """
         outcomes = list(self.outcomes)
-        questions = [drawn.question for drawn in self.plan.drawn[: len(outcomes)]]
+        questions = [item.question for item in self.plan.drawn[: len(outcomes)]]
         is_measured = lambda name: self.plan.model or name != "hits@1"
         metric_differences = []
         for name in filter(is_measured, defaults(self.plan.drawn[0].source).changes):

@@ -107,13 +107,13 @@ class Plan:
         if len({one.question.id for one in self.drawn}) < len(self.drawn):
             raise BadInput("A question set was named twice, or two questions share an id.")
 
-    def turned(self, place: int) -> list[Method]:
+    def turned(self, index: int) -> list[Method]:
         """Return the methods in the order in which they are asked a question.
 
         The order rotates with the question's index, so that no method always comes first.
         """
         count = len(self.methods)
-        return [self.methods[(place + i) % count] for i in range(count)]
+        return [self.methods[(index + i) % count] for i in range(count)]
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -144,14 +144,14 @@ class Plan:
         An operator that ranks may use further ones.
         """
         parts = [operator for method in self.methods for operator in method.line.parts()]
-        named = {
+        chats = {
             parameter_values(part)[one.name]
             for part in parts
             for one in parameters(type(part))
             if one.chat
         }
         return frozenset(
-            (*named, *self.judges, *(["judge"] if SUPPORT_BY_MODEL in self.support else []))
+            (*chats, *self.judges, *(["judge"] if SUPPORT_BY_MODEL in self.support else []))
         )
 
     @property
@@ -250,19 +250,19 @@ def make_plan(
     drawn_questions: list[DrawnQuestion] = []
     set_names, graphs, question_count, notes = [], {}, 0, []
     for name in filter(None, map(str.strip, sets.split(","))):
-        named_questions, asked_on, digest, note = (
+        named_questions, source, digest, note = (
             _of_run(name, by_name)
             or _of_corpus(name, by_name)
             or _open_set(name, graph, by_name, columns, only)
         )
-        sampled = draw_sample(named_questions[1], size, seed)
+        sample = draw_sample(named_questions[1], size, seed)
         drawn_questions += [
             DrawnQuestion(
-                replace(one, abstract=one.abstract or abstract), named_questions[0], asked_on
+                replace(one, abstract=one.abstract or abstract), named_questions[0], source
             )
-            for one in sampled
+            for one in sample
         ]
-        graphs[asked_on.saved_as or f"{named_questions[0]}: {OWN_GRAPHS}"] = digest
+        graphs[source.saved_as or f"{named_questions[0]}: {OWN_GRAPHS}"] = digest
         set_names.append(named_questions[0])
         notes.append(note)
         question_count += len(named_questions[1])
@@ -286,14 +286,14 @@ def source_of(sets: str) -> AnswerSource:
     return corpus_of_set(first) or GraphSource("")
 
 
-def misfits(drawn: Iterable[DrawnQuestion], by_name: Callable[[str], Any]) -> list[str]:
+def misfits(questions: Iterable[DrawnQuestion], by_name: Callable[[str], Any]) -> list[str]:
     """Return a sentence for each set that does not fit its graph.
 
     It names entities or answers that the graph lacks, and answers that are not given.
 
     Parameters
     ----------
-    drawn : the drawn questions.
+    questions : the drawn questions.
     by_name : opens a graph by its name.
 
     Returns
@@ -301,15 +301,15 @@ def misfits(drawn: Iterable[DrawnQuestion], by_name: Callable[[str], Any]) -> li
     Sentences; empty if all sets fit.
     """
     questions_by_source: dict[tuple[str, str], list[Question]] = {}
-    for one in (one for one in drawn if not one.source.is_corpus):
+    for one in (one for one in questions if not one.source.is_corpus):
         questions_by_source.setdefault((one.set, one.source.name), []).append(one.question)
     sentences = [
         (
-            measure_fit(by_name(graph), found)
+            measure_fit(by_name(graph), group)
             if graph
-            else own_graphs_fit(question_set(name), found)
+            else own_graphs_fit(question_set(name), group)
         ).words(graph or "graphs of their own")
-        for (name, graph), found in questions_by_source.items()
+        for (name, graph), group in questions_by_source.items()
     ]
     return list(filter(None, sentences))
 
@@ -341,17 +341,17 @@ def draw_sample(questions: Sequence[Question], size: int | None, seed: int) -> t
 
 def models_used(operator: Operator) -> list[str]:
     """Return the models and roles that an operator names."""
-    named: list[str] = []
+    names: list[str] = []
     for parameter, value in zip(
         parameters(type(operator)), parameter_values(operator).values(), strict=True
     ):
         if value in parameter.also:
             continue
         if parameter.chat:
-            named.append(value)
+            names.append(value)
         elif parameter.model:
-            named += model_names(value)
-    return named
+            names += model_names(value)
+    return names
 
 
 def _of_run(name: str, by_name: Callable[[str], Any]) -> OpenedSet | None:
@@ -394,8 +394,8 @@ def _open_set(name: str, graph: str, by_name, columns: str, only: str) -> Opened
                 hashlib.file_digest(stream, "sha256").hexdigest(),
                 note,
             )
-    asked_on = graph or ("metaqa" if is_file else dataset_of_set(name).name)
-    source = GraphSource(asked_on)
+    graph_name = graph or ("metaqa" if is_file else dataset_of_set(name).name)
+    source = GraphSource(graph_name)
     return (full, opened_set.questions()), source, source.digest(by_name), note
 
 

@@ -67,7 +67,7 @@ def run_methods(
     plan: Plan,
     environment: Environment,
     ask: Callable[[DrawnQuestion], SourceQuestion],
-    place: int,
+    index: int,
     methods: Sequence[Method] | None = None,
     watch: Watch = NO_WATCH,
     seconds: float | None = None,
@@ -82,7 +82,7 @@ def run_methods(
     plan : the questions, and how they are asked.
     environment : the models and the other resources of a run.
     ask : makes an `SourceQuestion` of a drawn question; its error becomes the error of the row.
-    place : index of the question among the drawn ones.
+    index : index of the question among the drawn ones.
     methods : the methods; by default all of the plan, in an order that rotates with the
         question.
     watch : checked before each method, and by what runs.
@@ -93,19 +93,19 @@ def run_methods(
     ------
     A row for each method, as soon as it has run.
     """
-    turn_methods = plan.turned(place) if methods is None else methods
+    turn_methods = plan.turned(index) if methods is None else methods
     prefixes = PrefixCache() if len(turn_methods) > 1 else NoPrefixCache()
     for method in turn_methods:
         watch.check()
         limited = watch if seconds is None else watch_until(watch, time.monotonic() + seconds)
-        yield run_method(plan, environment, ask, place, method, prefixes, limited, with_states)
+        yield run_method(plan, environment, ask, index, method, prefixes, limited, with_states)
 
 
 def run_method(
     plan: Plan,
     environment: Environment,
     ask: Callable[[DrawnQuestion], SourceQuestion],
-    place: int,
+    index: int,
     method: Method,
     prefixes: PrefixCache,
     watch: Watch = NO_WATCH,
@@ -120,7 +120,7 @@ def run_method(
     plan : the plan.
     environment : the models, stores and settings.
     ask : the result of `make_ask`.
-    place : index of the question in the plan.
+    index : index of the question in the plan.
     method : the method.
     prefixes : states of common beginnings of lines, which methods share.
     watch : may raise Cancelled, which ends the run.
@@ -134,18 +134,18 @@ def run_method(
     ------
     Cancelled : as `watch` raises.
     """
-    drawn_question, models, start = plan.drawn[place], environment.models, time.perf_counter()
+    drawn_question, models, start = plan.drawn[index], environment.models, time.perf_counter()
     if plan.cold:
         models.forget()
     outcome, states, error, lane = None, None, None, None
     try:
-        prepared = ask(drawn_question)
-        lane = LaneRun(prepared, method.line, environment, PrefixCache() if plan.cold else prefixes)
+        request = ask(drawn_question)
+        lane = LaneRun(request, method.line, environment, PrefixCache() if plan.cold else prefixes)
         progress = LaneListener(watch=watch.quiet, reached=lambda state: watch.check())
         lane.retrieve(progress)
         lane.answer(progress)
         first, second = judge_lane(plan, models, lane, watch)
-        opinions = first, prepared.source, measure_support(plan, models, lane, watch)
+        opinions = first, request.source, measure_support(plan, models, lane, watch)
         state = without_caches(lane.state) if plan.cold else lane.state
         outcome = observe(lane.graph, state, *opinions, lane_build_cost(lane), second)
         states = freeze_all(lane.states, lane.graph) if with_states else None
@@ -237,12 +237,12 @@ def _failures_left_to_rows(watch: Watch) -> Iterator[None]:
 
 
 def _warm_up_operator(
-    operator: Operator, asked: SourceQuestion, environment: Environment, watch: Watch
+    operator: Operator, request: SourceQuestion, environment: Environment, watch: Watch
 ) -> None:
     """Run an operator once, so that its compiled code is loaded or compiled."""
     operator(
-        State(asked.question, asked.seeds),
-        Context(asked.source.graph, environment, asked.seed, watch.quiet),
+        State(request.question, request.seeds),
+        Context(request.source.graph, environment, request.seed, watch.quiet),
     )
 
 

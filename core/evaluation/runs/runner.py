@@ -103,8 +103,8 @@ def mean_interval(seconds: Sequence[float]) -> tuple[float, float]:
     the spread. After one measurement it is half to twice the mean.
     """
     mean = fmean(seconds)
-    spread = 2 * stdev(seconds) / mean if len(seconds) > 1 and mean else 0.0
-    factor = 1 + max(1.0, spread) / math.sqrt(len(seconds))
+    deviation = 2 * stdev(seconds) / mean if len(seconds) > 1 and mean else 0.0
+    factor = 1 + max(1.0, deviation) / math.sqrt(len(seconds))
     return mean / factor, mean * factor
 
 
@@ -154,9 +154,9 @@ class EvaluationRunner:
             self.store.mark(self.run, RUN_RUNNING)
         try:
             if self.workers:
-                self._spread(watch, done, pace, self.workers)
+                self._run_on_workers(watch, done, pace, self.workers)
             else:
-                self._here(watch, done, pace)
+                self._run_here(watch, done, pace)
         except RunCancelled:
             self.store.mark(self.run, RUN_CANCELLED)
             raise
@@ -167,19 +167,19 @@ class EvaluationRunner:
 
     def _turns(self, done: set[tuple[str, str]]) -> Iterator[tuple[int, list[Method]]]:
         """Yield each question's index with the methods left for it."""
-        for place, drawn_question in enumerate(self.plan.drawn):
+        for index, drawn_question in enumerate(self.plan.drawn):
             methods_left = [
                 method
-                for method in self.plan.turned(place)
+                for method in self.plan.turned(index)
                 if (method.id, drawn_question.question.id) not in done
             ]
             if methods_left:
-                yield place, methods_left
+                yield index, methods_left
 
     def _keep(self, row: FinishedRow) -> None:
         self.store.keep(self.run, row.method, row.question, row.outcome, row.error, row.states)
 
-    def _here(self, watch: Watch, done: set[tuple[str, str]], pace: Pace) -> None:
+    def _run_here(self, watch: Watch, done: set[tuple[str, str]], pace: Pace) -> None:
         """Run the remaining rows in this process.
 
         The methods of a question run one after the other; several questions may run at a time.
@@ -187,7 +187,7 @@ class EvaluationRunner:
         server_list = servers(self.plan, self.environment.models, self.as_fast_as_one)
         clock = self.environment.clock
         run_spending = self.spending()
-        processor, lock, began, at_work = ProcessorLock(), threading.Lock(), clock(), 0
+        processor, lock, run_start, at_work = ProcessorLock(), threading.Lock(), clock(), 0
         flight = ConcurrentWork(
             lambda: question_slots(server_list) if run_spending.may_begin(at_work) else 0, watch
         )
@@ -201,18 +201,18 @@ class EvaluationRunner:
 
         def tell(method: Method) -> None:
             with lock:
-                many = f"{at_work:,} questions at a time" if at_work > 1 else ""
-                how = ", ".join(
-                    filter(None, [pace.words(), many, run_spending.words(pace.done, pace.total)])
+                load = f"{at_work:,} questions at a time" if at_work > 1 else ""
+                progress = ", ".join(
+                    filter(None, [pace.words(), load, run_spending.words(pace.done, pace.total)])
                 )
-                watch.report(f"{how}: {method.name}", pace.done / pace.total)
+                watch.report(f"{progress}: {method.name}", pace.done / pace.total)
 
-        def keep(row: FinishedRow, begun: float) -> None:
+        def keep(row: FinishedRow, row_start: float) -> None:
             self._keep(row)
             self.store.spend(self.run, run_spending.account.usage)
             with lock:
-                pace.add(row.method, clock() - begun, row.error is not None)
-                pace.spread_over(clock() - began)
+                pace.add(row.method, clock() - row_start, row.error is not None)
+                pace.spread_over(clock() - run_start)
 
         def question(turn: tuple[int, list[Method]]) -> None:
             nonlocal at_work
@@ -223,8 +223,8 @@ class EvaluationRunner:
                     for method in turn[1]:
                         flight.check()
                         tell(method)
-                        begun = clock()
-                        keep(next(rows), begun)
+                        row_start = clock()
+                        keep(next(rows), row_start)
             finally:
                 run_spending.ended(account)
                 with lock:
@@ -255,14 +255,14 @@ class EvaluationRunner:
             self.plan, self.environment.models, self.store.spent(self.run), self.cap, done
         )
 
-    def _spread(
+    def _run_on_workers(
         self, watch: Watch, done: set[tuple[str, str]], pace: Pace, workers: Workers
     ) -> None:
         """Run the remaining rows over the workers, question by question."""
         pace.at_once = max(1, workers.count)
         watch.report("Starting the workers")
-        with closing(spread_turns(self.plan, self._turns(done), workers, watch)) as found:
-            for rows in found:
+        with closing(spread_turns(self.plan, self._turns(done), workers, watch)) as batches:
+            for rows in batches:
                 for row in rows:
                     self._keep(row)
                     pace.add(row.method, row.seconds, row.error is not None)

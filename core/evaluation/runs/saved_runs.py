@@ -57,14 +57,14 @@ def reopen_comparison(
     ------
     BadInput : the run has no such question or no saved state of it, or a graph has changed since.
     """
-    chosen = [spec for spec in run.spec["instances"] if not methods or spec["id"] in methods]
+    specs = [spec for spec in run.spec["instances"] if not methods or spec["id"] in methods]
     errors = {row.method: row.error for row in store.rows(run.id) if row.question.id == question}
     rows = []
-    for spec in chosen:
+    for spec in specs:
         if spec["id"] in errors:
-            saved = store.states(run.id, spec["id"], question)
+            states = store.states(run.id, spec["id"], question)
             row = ReopenedRow(_method(spec), (), None, errors[spec["id"]])
-            rows.append(_thawed(row, saved, source, open_build) if saved else row)
+            rows.append(_thaw_row(row, states, source, open_build) if states else row)
     last_state = next((row.states[-1] for row in rows if row.states), None)
     if last_state is None:
         raise BadInput(
@@ -76,12 +76,12 @@ def reopen_comparison(
     return MethodComparison(ask, [_finished_lane(ask, row) for row in rows])
 
 
-def _thawed(
-    row: ReopenedRow, saved, source: AnswerSource, open_build: Callable[[Line], Any]
+def _thaw_row(
+    row: ReopenedRow, states, source: AnswerSource, open_build: Callable[[Line], Any]
 ) -> ReopenedRow:
     """Return a row with its saved states, on the graph of its line or of the source."""
     graph = open_build(row.method.line)
-    return replace(row, states=thaw_all(saved, graph or source.graph), graph=graph)
+    return replace(row, states=thaw_all(states, graph or source.graph), graph=graph)
 
 
 def _finished_lane(ask: SourceQuestion, row: ReopenedRow) -> MethodLane:
@@ -115,18 +115,18 @@ def load_plan(store: Store, run: Run) -> Plan:
     ------
     BadInput, StoreError : a method is not known any more, or the store is damaged.
     """
-    methods, drawn = tuple(map(_method, run.spec["instances"])), tuple(store.drawn(run.id))
-    return from_plain(Plan, run.spec, methods=methods, drawn=drawn)
+    methods, questions = tuple(map(_method, run.spec["instances"])), tuple(store.drawn(run.id))
+    return from_plain(Plan, run.spec, methods=methods, drawn=questions)
 
 
-def enlarge_plan(store: Store, run: Run, more: int, by_name: Callable[[str], Any]) -> Plan:
+def enlarge_plan(store: Store, run: Run, count: int, by_name: Callable[[str], Any]) -> Plan:
     """Return the plan of a run with further questions of its set.
 
     Parameters
     ----------
     store : the store with the run.
     run : the run.
-    more : number of further questions.
+    count : number of further questions.
     by_name : opens a graph by its name.
 
     Returns
@@ -146,7 +146,7 @@ def enlarge_plan(store: Store, run: Run, more: int, by_name: Callable[[str], Any
     return make_plan(
         saved_plan.methods,
         saved_plan.set,
-        len(saved_plan.drawn) + more,
+        len(saved_plan.drawn) + count,
         by_name,
         graph=first.source.graph_name,
         abstract=first.question.abstract,
@@ -159,7 +159,7 @@ def _method(spec: dict[str, str]) -> Method:
 
     Else return a method of the saved line under its saved name.
     """
-    found = catalogue().get(spec["id"])
-    if found is not None and repr(found.line) == spec["line"]:
-        return found
+    method = catalogue().get(spec["id"])
+    if method is not None and repr(method.line) == spec["line"]:
+        return method
     return Method(spec["id"], spec["title"], parse_line(spec["line"]), short=spec["name"])

@@ -42,34 +42,34 @@ def request_slots(model: Any) -> int:
     return getattr(model, "at_once", 1)
 
 
-def question_slots(asked: Sequence[Any]) -> int:
+def question_slots(models: Sequence[Any]) -> int:
     """Return how many questions keep these servers busy; 1 without servers."""
-    return max(1, sum(map(request_slots, asked)))
+    return max(1, sum(map(request_slots, models)))
 
 
 @contextmanager
-def fix_concurrency(asked: Sequence[Any], number: int) -> Iterator[None]:
+def fix_concurrency(models: Sequence[Any], number: int) -> Iterator[None]:
     """Limit each server to a fixed number of concurrent requests within the context.
 
     Parameters
     ----------
-    asked : models, as `servers` returns them.
+    models : models, as `servers` returns them.
     number : concurrent requests to each; 0 determines it automatically.
     """
-    with ExitStack() as entered:
-        for window in _windows(asked):
-            entered.enter_context(window.fixed_at(number))
+    with ExitStack() as stack:
+        for window in _windows(models):
+            stack.enter_context(window.fixed_at(number))
         yield
 
 
 @contextmanager
-def as_fast_as_one(asked: Sequence[Any]) -> Iterator[None]:
+def as_fast_as_one(models: Sequence[Any]) -> Iterator[None]:
     """Limit each server to the concurrency at which a request is as fast as a single one."""
-    with ExitStack() as entered:
-        for window in _windows(asked):
-            entered.enter_context(window.no_slower())
+    with ExitStack() as stack:
+        for window in _windows(models):
+            stack.enter_context(window.no_slower())
         yield
 
 
-def _windows(asked: Sequence[Any]) -> list[Window]:
-    return [window for one in asked if (window := getattr(one, "window", None))]
+def _windows(models: Sequence[Any]) -> list[Window]:
+    return [window for one in models if (window := getattr(one, "window", None))]

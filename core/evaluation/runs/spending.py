@@ -13,13 +13,13 @@ from core.types import Usage
 
 
 def spending(
-    plan: Plan, models: Models, before: Mapping[str, Usage], cap: Cap | None, done: int = 0
+    plan: Plan, models: Models, usage: Mapping[str, Usage], cap: Cap | None, done: int = 0
 ) -> Spending:
     """Return the spending of a plan.
 
     Parameters
     ----------
-    before : usage of each model so far, by name.
+    usage : usage of each model so far, by name.
     cap : the limit, None for no limit.
     done : number of rows that are done.
 
@@ -34,18 +34,18 @@ def spending(
     """
     return Spending(
         prices_of(models, plan.models, cap, "this evaluation"),
-        before,
+        usage,
         cap,
         done / len(plan.methods),
     )
 
 
-def cap_error(spent: Spending, done: int, total: int) -> CapReached:
+def cap_error(run_spending: Spending, done: int, total: int) -> CapReached:
     """Return the error that reports that the cap stopped the run.
 
     Parameters
     ----------
-    spent : the account of the run.
+    run_spending : the account of the run.
     done, total : numbers of rows.
 
     Returns
@@ -53,7 +53,7 @@ def cap_error(spent: Spending, done: int, total: int) -> CapReached:
     The error, which the caller raises.
     """
     return CapReached(
-        f"Stopped before the cap: {spent.so_far()} are spent, {done:,} of {total:,} answers "
+        f"Stopped before the cap: {run_spending.so_far()} are spent, {done:,} of {total:,} answers "
         "done, and the next question may cost more than is left. What is done is saved; with "
         "a higher cap the same evaluation goes on from there."
     )
@@ -98,7 +98,7 @@ class SpendingEstimate:
 
 
 def estimate_rest(
-    spent: Spending, done: int, total: int, seconds: tuple[float, float] | None = None
+    run_spending: Spending, done: int, total: int, seconds: tuple[float, float] | None = None
 ) -> SpendingEstimate:
     """Return the estimated cost of the remaining rows.
 
@@ -106,7 +106,7 @@ def estimate_rest(
 
     Parameters
     ----------
-    spent : the account of the run.
+    run_spending : the account of the run.
     done, total : numbers of rows.
     seconds : least and most remaining time, if it is known.
 
@@ -114,7 +114,7 @@ def estimate_rest(
     -------
     Tokens, money and time.
     """
-    usage, rows_left = spent.account.usage, total - done
+    usage, rows_left = run_spending.account.usage, total - done
     total_usage = sum(usage.values(), Usage())
     share = rows_left / done if done else 0.0
     expected_usage = Usage(
@@ -122,13 +122,13 @@ def estimate_rest(
         round(total_usage.tokens_in * share),
         round(total_usage.tokens_out * share),
     )
-    priced = any(price.known for price in spent.prices.values())
+    has_price = any(price.known for price in run_spending.prices.values())
     return SpendingEstimate(
         done,
         rows_left,
         expected_usage,
-        total_price(spent.prices, usage) * share,
-        spent.currency,
-        priced,
+        total_price(run_spending.prices, usage) * share,
+        run_spending.currency,
+        has_price,
         seconds,
     )

@@ -99,7 +99,7 @@ class Store:
         self._db.execute("PRAGMA foreign_keys = ON")
 
     def begin(
-        self, spec: dict[str, Any], drawn: Sequence[DrawnQuestion], again: bool = False
+        self, spec: dict[str, Any], questions: Sequence[DrawnQuestion], again: bool = False
     ) -> Run:
         """Return the newest run with this specification, to be resumed, or a new run.
 
@@ -110,7 +110,7 @@ class Store:
         Parameters
         ----------
         spec : the specification of the plan.
-        drawn : its questions in order.
+        questions : its questions in order.
         again : creates a new run in any case.
 
         Returns
@@ -126,15 +126,15 @@ class Store:
             same_run = self._db.execute(
                 "SELECT max(id) FROM runs WHERE key = ?", (spec_key,)
             ).fetchone()[0]
-            run_number: Any = same_run or self._renamed(spec)
+            run_number: Any = same_run or self._find_renamed(spec)
             if run_number is None or again or self._anothers(run_number):
-                values = (spec_key, _marked(spec), time.time(), RUN_RUNNING)
+                values = (spec_key, _marked_text(spec), time.time(), RUN_RUNNING)
                 run_number = self._db.execute(
                     "INSERT INTO runs (key, spec, created, status) VALUES (?, ?, ?, ?)", values
                 ).lastrowid
                 rows = [
-                    (run_number, place, one.question.id, _drawn_text(one))
-                    for place, one in enumerate(drawn)
+                    (run_number, index, one.question.id, _drawn_text(one))
+                    for index, one in enumerate(questions)
                 ]
                 self._db.executemany("INSERT INTO questions VALUES (?, ?, ?, ?)", rows)
                 record_owner(EVALUATION_OWNER_KIND, str(run_number))
@@ -182,13 +182,13 @@ class Store:
         facts = (
             None
             if outcome is None
-            else _marked({**outcome.to_dict(), ROW_ADDRESS_KEY: [method, question]})
+            else _marked_text({**outcome.to_dict(), ROW_ADDRESS_KEY: [method, question]})
         )
-        packed = None if states is None else zlib.compress(_json(states).encode(), 6)
+        blob = None if states is None else zlib.compress(_json(states).encode(), 6)
         with self._write():
             self._db.execute(
                 "INSERT OR REPLACE INTO rows VALUES (?, ?, ?, ?, ?, ?)",
-                (run, method, question, facts, error, packed),
+                (run, method, question, facts, error, blob),
             )
 
     def spend(self, run: int, usage: Mapping[str, Usage]) -> None:
@@ -267,10 +267,10 @@ class Store:
     def rows(self, run: int) -> list[StoredRow]:
         """Return all rows of a run, ordered by question, then by method."""
         questions_by_id = {
-            one.question.id: (place, one.question) for place, one in enumerate(self.drawn(run))
+            one.question.id: (index, one.question) for index, one in enumerate(self.drawn(run))
         }
         order = {
-            method["id"]: place for place, method in enumerate(self.run(run).spec["instances"])
+            method["id"]: index for index, method in enumerate(self.run(run).spec["instances"])
         }
         saved_rows = self._all(
             "SELECT instance, question, outcome, error FROM rows WHERE run = ?", (run,)
@@ -319,12 +319,12 @@ class Store:
                 return json.loads(zlib.decompress(saved_states[0][0]))
             return None
 
-    def take_over(self, before: int, run: int, methods: Sequence[str]) -> None:
+    def take_over(self, source_run: int, run: int, methods: Sequence[str]) -> None:
         """Copy finished rows from another run of the same questions.
 
         Parameters
         ----------
-        before : number of the other run.
+        source_run : number of the other run.
         run : number of the run that receives them; rows that it has are kept.
         methods : ids of the methods.
 
@@ -333,14 +333,14 @@ class Store:
         StoreError : the file cannot be used.
         """
         marks = ", ".join("?" * len(methods))
-        copied = (
+        query = (
             "SELECT ?, instance, question, outcome, error, states FROM rows WHERE run = ? AND "
             "error IS NULL"
         )
         with self._write():
             self._db.execute(
-                f"INSERT OR IGNORE INTO rows {copied} AND instance IN ({marks})",
-                (run, before, *methods),
+                f"INSERT OR IGNORE INTO rows {query} AND instance IN ({marks})",
+                (run, source_run, *methods),
             )
 
     def delete(self, run: int) -> None:
@@ -353,15 +353,15 @@ class Store:
             self._db.execute("DELETE FROM runs WHERE id = ?", (run,))
             forget_owner(EVALUATION_OWNER_KIND, str(run))
 
-    def _renamed(self, spec: dict[str, Any]) -> int | None:
+    def _find_renamed(self, spec: dict[str, Any]) -> int | None:
         """Return the newest run that differs from a specification only in the names of methods.
 
         Unreadable runs are skipped.
         """
-        wanted = _unnamed(json.loads(_json(spec)))
+        target = _without_names(json.loads(_json(spec)))
         for run, text in self._db.execute("SELECT id, spec FROM runs ORDER BY id DESC").fetchall():
             with suppress(ValueError, KeyError, TypeError):
-                if _unnamed(_read_marked(text)) == wanted:
+                if _without_names(_read_marked(text)) == target:
                     return run
         return None
 
@@ -404,7 +404,7 @@ def evaluations_file() -> Path:
     return home_folder() / "evaluations.sqlite"
 
 
-def _unnamed(spec: dict[str, Any]) -> dict[str, Any]:
+def _without_names(spec: dict[str, Any]) -> dict[str, Any]:
     """Return a specification without the names of its methods."""
     return {
         **spec,
@@ -419,12 +419,12 @@ def _json(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"))
 
 
-def _marked(value: dict[str, Any]) -> str:
+def _marked_text(value: dict[str, Any]) -> str:
     return _json(digests.with_digest(value))
 
 
 def _read_marked(text: str) -> dict[str, Any]:
-    """Read what `_marked` wrote, also in the earlier form without a digest.
+    """Read what `_marked_text` wrote, also in the earlier form without a digest.
 
     Raises ValueError if the digest does not match.
     """
@@ -440,13 +440,13 @@ def _outcome(text: str, method: str, question: str) -> Outcome:
 
 def _drawn_text(one: DrawnQuestion) -> str:
     """Return a drawn question as the text that `_read_drawn` reads."""
-    return _marked(
+    return _marked_text(
         {"question": to_plain(one.question), "set": one.set, "graph": one.source.saved_as}
     )
 
 
 def _read_drawn(text: str) -> DrawnQuestion:
-    made = _read_marked(text)
+    record = _read_marked(text)
     return DrawnQuestion(
-        from_plain(Question, made["question"]), made["set"], read_source(made["graph"])
+        from_plain(Question, record["question"]), record["set"], read_source(record["graph"])
     )

@@ -39,8 +39,8 @@ def spread_turns(
     ------
     One row for each method of a turn.
     """
-    for (place, methods), result in workers.each(partial(run_turn, plan), turns, watch):
-        question = plan.drawn[place].question.id
+    for (index, methods), result in workers.each(partial(run_turn, plan), turns, watch):
+        question = plan.drawn[index].question.id
         yield (
             [FinishedRow(i.id, question, error=result.error) for i in methods]
             if isinstance(result, LostResult)
@@ -48,7 +48,7 @@ def spread_turns(
         )
 
 
-def run_turn(plan: Plan, left: Turn) -> list[FinishedRow]:
+def run_turn(plan: Plan, turn: Turn) -> list[FinishedRow]:
     """Run one question with its remaining methods, inside a worker process.
 
     The methods run one after the other and share their common prefixes. The first call for a plan
@@ -57,7 +57,7 @@ def run_turn(plan: Plan, left: Turn) -> list[FinishedRow]:
     Parameters
     ----------
     plan : the plan.
-    left : index of a question, and the methods that remain for it.
+    turn : index of a question, and the methods that remain for it.
 
     Returns
     -------
@@ -74,4 +74,4 @@ def run_turn(plan: Plan, left: Turn) -> list[FinishedRow]:
     if key not in _warmed_plans:
         load_models(plan, engine.environment, ask, Job("worker", lambda job: None))
         _warmed_plans.add(key)
-    return list(run_methods(plan, engine.environment, ask, *left))
+    return list(run_methods(plan, engine.environment, ask, *turn))

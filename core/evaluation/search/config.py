@@ -51,8 +51,8 @@ class SearchConfig:
         return isinstance(self.space, TextSpace) and self.space.asks
 
     def __post_init__(self) -> None:
-        chosen = metric(self.quality)
-        if not chosen.quality or chosen.base == "judge@1":
+        quality_metric = metric(self.quality)
+        if not quality_metric.quality or quality_metric.base == "judge@1":
             raise BadParameter(
                 f"{self.quality} is no quality to search by; take a share such as reader_hit@1 or "
                 "path_recall@32."

@@ -59,10 +59,10 @@ def search_plot(
     figure = go.Figure()
     front_points = pareto_points(tuple(points))
     _add_front_line(figure, front_points)
-    given_up = [point for point in points if not point.whole]
+    stopped = [point for point in points if not point.whole]
     others = [point for point in points if point.whole and point not in front_points]
     for group in (
-        MarkerGroup("stopped early", given_up, TRIED_COLOUR, size=7, symbol="circle-open"),
+        MarkerGroup("stopped early", stopped, TRIED_COLOUR, size=7, symbol="circle-open"),
         MarkerGroup("tried", others, TRIED_COLOUR, size=8),
         MarkerGroup("best at its cost", front_points, FRONT_COLOUR, size=12, numbered=True),
     ):
@@ -127,9 +127,9 @@ def _add_budget(figure: Figure, budget: float, cost: str) -> None:
     """Add the budget as a labelled vertical line."""
     figure.add_vline(x=budget, line={"color": PUBLISHED_COLOUR, "width": 1, "dash": "dash"})
     # On a logarithmic axis, annotations are positioned by the exponent.
-    place = math.log10(budget) if cost == "seconds" else budget
+    position = math.log10(budget) if cost == "seconds" else budget
     figure.add_annotation(
-        x=place,
+        x=position,
         y=1,
         yref="paper",
         text="budget",

@@ -96,15 +96,15 @@ class Search:
             study = _study(self.file)
             self._tidy(study)
             seconds_per_trial: list[float] = []
-            while not self._finished(study):
+            while not self._is_finished(study):
                 job.check()
-                self._tell(job, study, seconds_per_trial)
+                self._report(job, study, seconds_per_trial)
                 start = time.perf_counter()
-                if self._next(study, job):
+                if self._try_next(study, job):
                     seconds_per_trial.append(time.perf_counter() - start)
             return _points(study)
 
-    def _finished(self, study: optuna.Study) -> bool:
+    def _is_finished(self, study: optuna.Study) -> bool:
         called_enough = self.config.asks and _call_count(study) >= self.config.calls
         return (
             called_enough
@@ -112,7 +112,7 @@ class Search:
             or len(_finished_trials(study)) >= MAX_PROPOSALS_PER_LINE * self.config.trials
         )
 
-    def _next(self, study: optuna.Study, job: Job) -> bool:
+    def _try_next(self, study: optuna.Study, job: Job) -> bool:
         """Draw a line, try it and report its figures to the sampler.
 
         Return whether the line was a new one.
@@ -136,7 +136,7 @@ class Search:
             (point.tried for point in points if repr(point.line) == repr(line)), None
         )
         try:
-            trial_figures = earlier_figures or self._tried(line, points, study, job)
+            trial_figures = earlier_figures or self._try_line(line, points, study, job)
         except CallLimitReached:  # the line is proposed again when more calls are allowed
             study.tell(trial, state=_state("FAIL"))
             return False
@@ -149,7 +149,7 @@ class Search:
         study.tell(trial, (trial_figures.quality, cost))
         return earlier_figures is None
 
-    def _tried(
+    def _try_line(
         self, line: Line, points: tuple[SearchPoint, ...], study: optuna.Study, job: Job
     ) -> TrialFigures:
         complete_figures = [
@@ -174,7 +174,7 @@ class Search:
         # Open the line's graph before the timing, after a short build if needed, and read its
         # vectors.
         if plan.drawn[0].source.is_corpus:
-            self._opened(line, job)
+            self._open_graph(line, job)
         job.report(
             f"{progress_text}. Now: {shorten(line.words(), MAX_TRIED_LINE_LETTERS)}", job.fraction
         )
@@ -195,7 +195,7 @@ class Search:
             if trial.calls:
                 study.set_user_attr(CALLS_KEY, _call_count(study) + trial.calls)
 
-    def _opened(self, line: Line, job: Job) -> None:
+    def _open_graph(self, line: Line, job: Job) -> None:
         """Open the graph of a line on documents.
 
         An error here occurs again in every question, where it is reported.
@@ -220,7 +220,7 @@ class Search:
         """Return a cost as the sampler gets it."""
         return 2.0 ** round(math.log2(cost)) if self.config.cost == "seconds" and cost > 0 else cost
 
-    def _tell(self, job: Job, study: optuna.Study, spent: list[float]) -> None:
+    def _report(self, job: Job, study: optuna.Study, times: list[float]) -> None:
         points = _points(study)
         trials_left = self.config.trials - len(points)
         words = [
@@ -231,8 +231,8 @@ class Search:
             words.append(
                 f"{_call_count(study):,} of {self.config.calls:,} calls of language models"
             )
-        if len(spent) > 1 and trials_left:
-            words.append(f"{range_text(trials_left * min(spent), trials_left * max(spent))} left")
+        if len(times) > 1 and trials_left:
+            words.append(f"{range_text(trials_left * min(times), trials_left * max(times))} left")
         job.report(", ".join(words), len(points) / self.config.trials)
 
     def _tidy(self, study: optuna.Study) -> None:
@@ -250,8 +250,8 @@ def _points(study: optuna.Study) -> tuple[SearchPoint, ...]:
     for trial in _finished_trials(study):
         figures_by_line.setdefault(trial.user_attrs[LINE_KEY], trial.user_attrs[FIGURES_KEY])
     return tuple(
-        SearchPoint(number, _parsed_line(text), from_plain(TrialFigures, saved))
-        for number, (text, saved) in enumerate(figures_by_line.items(), 1)
+        SearchPoint(number, _parsed_line(text), from_plain(TrialFigures, figures))
+        for number, (text, figures) in enumerate(figures_by_line.items(), 1)
     )
 
 

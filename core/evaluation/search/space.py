@@ -61,7 +61,7 @@ class Alternative:
         return make_operator(
             self.cls,
             {
-                key: _suggested(trial, f"{self.name}.{key}", types[key], free)
+                key: _suggest(trial, f"{self.name}.{key}", types[key], free)
                 for key, free in self.free.items()
             },
         )
@@ -79,19 +79,19 @@ class Space:
         It has a way to retrieve, the operators that this needs before it, perhaps a refinement, and
         the answer.
         """
-        retrieve = self._drawn(trial, "retrieve")
+        retrieve = self._draw(trial, "retrieve")
         assert retrieve is not None  # `space` refuses a space that cannot retrieve
         leading_operators: tuple[Operator, ...] = ()
         if order_fault((), retrieve):
             leading_operators = tuple(
                 filter(
                     None,
-                    (self._drawn(trial, "extract"), self._drawn(trial, "filter", optional=True)),
+                    (self._draw(trial, "extract"), self._draw(trial, "filter", optional=True)),
                 )
             )
         closing_operators = (
-            self._drawn(trial, "refine", optional=True),
-            self._drawn(trial, "generate"),
+            self._draw(trial, "refine", optional=True),
+            self._draw(trial, "generate"),
         )
         return Line((*leading_operators, retrieve, *filter(None, closing_operators)))
 
@@ -106,14 +106,14 @@ class Space:
 
     def models(self) -> tuple[str, ...]:
         """Return the models and roles that lines of the space may name."""
-        return models_of(one for here in self.stages.values() for one in here)
+        return models_of(one for group in self.stages.values() for one in group)
 
-    def _drawn(self, trial: BaseTrial, stage: str, optional: bool = False) -> Operator | None:
+    def _draw(self, trial: BaseTrial, stage: str, optional: bool = False) -> Operator | None:
         choices = ([NO_OPERATOR] if optional else []) + [one.name for one in self.stages[stage]]
         if choices in ([], [NO_OPERATOR]):
             return None
-        chosen = trial.suggest_categorical(stage, choices)
-        return next((one.drawn(trial) for one in self.stages[stage] if one.name == chosen), None)
+        choice = trial.suggest_categorical(stage, choices)
+        return next((one.drawn(trial) for one in self.stages[stage] if one.name == choice), None)
 
 
 def space(models, kinds: Iterable[str] = DEFAULT_KINDS, file: Path = SPACE_FILE) -> Space:
@@ -153,9 +153,9 @@ def space(models, kinds: Iterable[str] = DEFAULT_KINDS, file: Path = SPACE_FILE)
             one for one in alternatives["retrieve"] if "subgraph" not in one.cls.reads
         )
     if not alternatives["retrieve"]:
-        wished = ", ".join(OPERATOR_KINDS[kind] for kind in kinds) or "no steps"
+        steps = ", ".join(OPERATOR_KINDS[kind] for kind in kinds) or "no steps"
         raise BadParameter(
-            f"There is nothing to retrieve with: wished are {wished}, and models that are here."
+            f"There is nothing to retrieve with: wished are {steps}, and models that are here."
         )
     return Space(alternatives)
 
@@ -163,24 +163,24 @@ def space(models, kinds: Iterable[str] = DEFAULT_KINDS, file: Path = SPACE_FILE)
 def describe_stages(stages: Mapping[str, Iterable[Alternative]]) -> dict[str, Any]:
     """Return the alternatives of stages as values for JSON."""
     return {
-        stage: [[one.name, {k: _range_list(free) for k, free in one.free.items()}] for one in found]
-        for stage, found in stages.items()
+        stage: [[one.name, {k: _range_list(free) for k, free in one.free.items()}] for one in group]
+        for stage, group in stages.items()
     }
 
 
 def models_of(alternatives: Iterable[Alternative]) -> tuple[str, ...]:
     """Return the models and roles that operators may name, except for the answer."""
-    named = []
+    names = []
     for operator_choice in alternatives:
         for parameter in parameters(operator_choice.cls):
             if parameter.model and operator_choice.cls.stage != "generate":
-                named += [
+                names += [
                     name
                     for value in _values(operator_choice, parameter)
                     if value not in parameter.also
                     for name in model_names(value)
                 ]
-    return tuple(dict.fromkeys(named))
+    return tuple(dict.fromkeys(names))
 
 
 def read_alternative(
@@ -259,7 +259,7 @@ def _is_available(expression: str, models, chat: bool) -> bool:
     )
 
 
-def _suggested(trial: BaseTrial, name: str, value_type: type, free: Range | tuple[Any, ...]) -> Any:
+def _suggest(trial: BaseTrial, name: str, value_type: type, free: Range | tuple[Any, ...]) -> Any:
     if not isinstance(free, Range):
         return trial.suggest_categorical(name, free)
     if value_type is int:

@@ -94,19 +94,19 @@ class TextSpace:
 
     def line(self, trial: BaseTrial) -> Line:
         """Return a line with the values that a trial suggests."""
-        ways = [COMBINED_PARTS, *(one.name for one in self.whole)]
-        way = trial.suggest_categorical(WAY_CHOICE, ways) if len(ways) > 1 else COMBINED_PARTS
-        if way != COMBINED_PARTS:
-            return next(one for one in self.whole if one.name == way).drawn(trial)
+        forms = [COMBINED_PARTS, *(one.name for one in self.whole)]
+        form = trial.suggest_categorical(WAY_CHOICE, forms) if len(forms) > 1 else COMBINED_PARTS
+        if form != COMBINED_PARTS:
+            return next(one for one in self.whole if one.name == form).drawn(trial)
         operators: list[Operator] = []
         for part in PROMPT_PARTS:
-            operator = self._drawn(trial, part, optional=part != REQUIRED_PART)
+            operator = self._draw(trial, part, optional=part != REQUIRED_PART)
             if operator is not None:
-                operators += [*self._before(operators, operator), operator]
-        ends = (
-            operator for stage in ("refine", "generate") if (operator := self._drawn(trial, stage))
+                operators += [*self._suppliers(operators, operator), operator]
+        last_steps = (
+            operator for stage in ("refine", "generate") if (operator := self._draw(trial, stage))
         )
-        return Line((BuiltGraph(self._graph(trial, operators)), *operators, *ends))
+        return Line((BuiltGraph(self._choose_graph(trial, operators)), *operators, *last_steps))
 
     @property
     def starts(self) -> tuple[dict[str, str], ...]:
@@ -136,8 +136,8 @@ class TextSpace:
 
     def models(self) -> tuple[str, ...]:
         """Return the models and roles that lines of the space may name."""
-        needed = [Alternative(type(one), type(one).__name__, {}) for one in self.needs.values()]
-        part_choices = [one for here in self.stages.values() for one in here]
+        needs = [Alternative(type(one), type(one).__name__, {}) for one in self.needs.values()]
+        part_choices = [one for group in self.stages.values() for one in group]
         chat = ("answer",) if self.asks else ()
         return tuple(
             dict.fromkeys(
@@ -145,7 +145,7 @@ class TextSpace:
                     *models_of(
                         [
                             *part_choices,
-                            *needed,
+                            *needs,
                             *(one for line in self.whole for one in line.operators),
                         ]
                     ),
@@ -154,21 +154,21 @@ class TextSpace:
             )
         )
 
-    def _before(self, found: list[Operator], operator: Operator) -> list[Operator]:
+    def _suppliers(self, steps: list[Operator], operator: Operator) -> list[Operator]:
         """Return the operators that must come before an operator to supply its inputs."""
         added: list[Operator] = []
         for need in (*operator.reads, *operator.reads_any[:1]):
-            if not any(need in other.writes for other in (*found, *added)) and need in self.needs:
+            if not any(need in other.writes for other in (*steps, *added)) and need in self.needs:
                 needed_operator = self.needs[need]
-                added += [*self._before([*found, *added], needed_operator), needed_operator]
-        if reason := order_fault([*found, *added], operator):
+                added += [*self._suppliers([*steps, *added], needed_operator), needed_operator]
+        if reason := order_fault([*steps, *added], operator):
             raise BadParameter(f"{TEXT_SPACE_FILE.name}: {reason}")
         return added
 
-    def _graph(self, trial: BaseTrial, found: Iterable[Operator]) -> str:
+    def _choose_graph(self, trial: BaseTrial, operators: Iterable[Operator]) -> str:
         """Return a graph that holds what these operators read and retrieve."""
         used_parts = {
-            name for one in found for name in (*one.reads, *one.writes) if name in PROMPT_PARTS
+            name for one in operators for name in (*one.reads, *one.writes) if name in PROMPT_PARTS
         }
         number, builds = next(
             (number, builds)
@@ -179,12 +179,12 @@ class TextSpace:
             trial.suggest_categorical(f"graph {number}", builds) if len(builds) > 1 else builds[0]
         )
 
-    def _drawn(self, trial: BaseTrial, stage: str, optional: bool = False) -> Operator | None:
+    def _draw(self, trial: BaseTrial, stage: str, optional: bool = False) -> Operator | None:
         choices = ([NO_OPERATOR] if optional else []) + [one.name for one in self.stages[stage]]
         if choices in ([], [NO_OPERATOR]):
             return None
-        chosen = trial.suggest_categorical(stage, choices) if len(choices) > 1 else choices[0]
-        return next((one.drawn(trial) for one in self.stages[stage] if one.name == chosen), None)
+        choice = trial.suggest_categorical(stage, choices) if len(choices) > 1 else choices[0]
+        return next((one.drawn(trial) for one in self.stages[stage] if one.name == choice), None)
 
 
 def load_text_space(
@@ -248,10 +248,10 @@ def _read_complete_line(
     if row.get("kind") == ASKING_KIND and ASKING_KIND not in kinds:
         return None
     operator_choices = []
-    for place, operator_row in enumerate(row["operators"], 1):
+    for number, operator_row in enumerate(row["operators"], 1):
         cls = operator_class(operator_row["operator"], file)
         operator_choice = read_alternative(
-            {**operator_row, "name": f"{row['name']}: {place} {cls.__name__}"},
+            {**operator_row, "name": f"{row['name']}: {number} {cls.__name__}"},
             cls.stage,
             models,
             kinds,

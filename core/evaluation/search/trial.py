@@ -169,10 +169,10 @@ class Trial:
             for begun in range(1, len(self.plan.drawn) + 1):
                 yield begun - 1
 
-        def question(place: int) -> _QuestionFigures:
+        def question(index: int) -> _QuestionFigures:
             with processor.held():
-                one = self._answered(
-                    line, self.plan.drawn[place], flight, self._room(running_sum.spent)
+                one = self._run_question(
+                    line, self.plan.drawn[index], flight, self._budget_left(running_sum.spent)
                 )
             with lock:
                 self.calls += one.calls
@@ -182,19 +182,19 @@ class Trial:
             as_fast_as_one(server_list if self.cost == "seconds" else ()),
             closing(flight.each(question, places())) as each,
         ):
-            for place, one in each:
-                waiting[place] = one
+            for index, one in each:
+                waiting[index] = one
                 while not stopped and running_sum.asked in waiting:
                     running_sum.add(waiting.pop(running_sum.asked))
-                    stopped = self._stopped(running_sum)
+                    stopped = self._stop_reason(running_sum)
                 if stopped:
                     break
         if running_sum.asked < len(self.plan.drawn) and not stopped:
             raise CallLimitReached
         return self._figures(running_sum, stopped)
 
-    def _figures(self, so_far: _RunningSum, stopped: str) -> TrialFigures:
-        scores, errors = so_far.scores, so_far.errors
+    def _figures(self, sums: _RunningSum, stopped: str) -> TrialFigures:
+        scores, errors = sums.scores, sums.errors
         if not (
             scores
             or stopped
@@ -206,20 +206,20 @@ class Trial:
             raise BadInput(
                 f"No question of the sample has a correct answer, so there is no {self.quality}."
             )
-        cost = so_far.spent / max(1, so_far.asked - len(errors))
+        cost = sums.spent / max(1, sums.asked - len(errors))
         stopped = stopped or (OVER_BUDGET if cost > self.budget else "")
         quality = sum(scores) / len(scores) if scores else 0.0
         return TrialFigures(
             quality,
             cost,
-            so_far.asked,
+            sums.asked,
             stopped,
             len(errors),
             join_reasons(failure_patterns(errors)),
             self.calls,
         )
 
-    def _may_begin(self, so_far: _RunningSum, begun: int) -> bool:
+    def _may_begin(self, sums: _RunningSum, started: int) -> bool:
         """Return whether another question may begin while others are in flight.
 
         If calls are counted, the questions in flight are assumed to find nothing and to cost as
@@ -227,62 +227,62 @@ class Trial:
         """
         if self.most_calls is None:
             return True
-        at_work, dearest = begun - so_far.asked, so_far.dearest
+        at_work, dearest = started - sums.asked, sums.dearest
         if not at_work:
             return self.calls < self.most_calls
         if dearest is None or self.calls + at_work * dearest.calls >= self.most_calls:
             return False
-        least = [*so_far.scores, *[0.0] * at_work]
-        return not self._stopped(
-            replace(so_far, scores=least, spent=so_far.spent + at_work * dearest.cost, asked=begun)
+        scores = [*sums.scores, *[0.0] * at_work]
+        return not self._stop_reason(
+            replace(sums, scores=scores, spent=sums.spent + at_work * dearest.cost, asked=started)
         )
 
-    def _room(self, spent: float) -> float:
+    def _budget_left(self, spent: float) -> float:
         """Return the rest of the budget of all questions."""
         return self.budget * len(self.plan.drawn) - spent
 
-    def _stopped(self, so_far: _RunningSum) -> str:
+    def _stop_reason(self, sums: _RunningSum) -> str:
         """Return why the trial must stop, empty if the line may still reach the front."""
-        count, questions_left = len(self.plan.drawn), len(self.plan.drawn) - so_far.asked
-        if self._room(so_far.spent) < 0:
+        count, questions_left = len(self.plan.drawn), len(self.plan.drawn) - sums.asked
+        if self._budget_left(sums.spent) < 0:
             return OVER_BUDGET
         if questions_left and self.dominated(
-            (sum(so_far.scores) + questions_left) / (len(so_far.scores) + questions_left),
-            so_far.spent / count,
+            (sum(sums.scores) + questions_left) / (len(sums.scores) + questions_left),
+            sums.spent / count,
         ):
             return DOMINATED
         return ""
 
-    def _answered(
-        self, line: Line, drawn: DrawnQuestion, watch: Watch, room: float
+    def _run_question(
+        self, line: Line, item: DrawnQuestion, watch: Watch, seconds_left: float
     ) -> _QuestionFigures:
         """Run one question as if it were the first, without the models' caches.
 
-        It is abandoned after more than `room` seconds.
+        It is abandoned after more than `seconds_left` seconds.
         """
         self.environment.models.forget()
         lane, start, quality_metric = None, time.perf_counter(), metric(self.quality)
 
         def own_seconds() -> float:
-            before = sum(step.waiting for step in lane.state.trace) if lane is not None else 0.0
-            return time.perf_counter() - start - before - waited_seconds()
+            waited = sum(step.waiting for step in lane.state.trace) if lane is not None else 0.0
+            return time.perf_counter() - start - waited - waited_seconds()
 
         def looking() -> None:
             watch.check()
-            if self.cost == "seconds" and own_seconds() > room:
+            if self.cost == "seconds" and own_seconds() > seconds_left:
                 raise BudgetExceeded
 
         def calls() -> int:
             return sum(step.usage.calls for step in lane.state.trace) if lane is not None else 0
 
         try:
-            prepared = self.ask(drawn)
-            lane = LaneRun(prepared, line, self.environment)
+            request = self.ask(item)
+            lane = LaneRun(request, line, self.environment)
             lane.retrieve(LaneListener(watch=Watch(looking)))
             if quality_metric.known == "gold" or quality_metric.base == "context_recall":
-                lane.ask = replace(prepared, model=False)  # the metric needs no generated answer
+                lane.ask = replace(request, model=False)  # the metric needs no generated answer
             lane.answer(LaneListener(watch=Watch(looking)))
-            outcome = observe(lane.graph, lane.state, source=prepared.source)
+            outcome = observe(lane.graph, lane.state, source=request.source)
             score, cost = quality_metric(outcome), metric(self.cost)(outcome)
         except RunCancelled:
             raise
@@ -290,7 +290,7 @@ class Trial:
             return _QuestionFigures(None, own_seconds(), calls())
         except Exception as failure:
             return _QuestionFigures(
-                quality_metric.when_failed(drawn.question), 0.0, calls(), error_sentence(failure)
+                quality_metric.when_failed(item.question), 0.0, calls(), error_sentence(failure)
             )
         assert cost is not None  # the cost of a question is always known
         return _QuestionFigures(score, cost, calls())

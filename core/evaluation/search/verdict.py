@@ -35,7 +35,7 @@ IN_DEPTH_PAPER = "In-depth Analysis"
 
 
 def reference_lines(
-    known: Mapping[str, Method], models, source: AnswerSource
+    catalogue: Mapping[str, Method], models, source: AnswerSource
 ) -> tuple[Method, ...]:
     """Return the published lines that a search is compared with.
 
@@ -45,7 +45,7 @@ def reference_lines(
 
     Parameters
     ----------
-    known : the methods by id.
+    catalogue : the methods by id.
     models : the registry of models.
     source : the graph or corpus that is searched.
 
@@ -56,7 +56,7 @@ def reference_lines(
     methods = []
     for method in (
         one
-        for key, one in known.items()
+        for key, one in catalogue.items()
         if (_finds_chunks(one) if source.is_corpus else TABLE_1_ID.fullmatch(key))
     ):
         line = method.line.without("generate")
@@ -152,15 +152,13 @@ class SearchPlan:
         """
         if self.unseen is None or not self.search.config.asks:
             return ""
-        needed = len(self.unseen.drawn) * sum(
-            _asking(one.line) for one in self.plan(points).methods
-        )
+        calls = len(self.unseen.drawn) * sum(_asking(one.line) for one in self.plan(points).methods)
         calls_left = max(0, self.search.config.calls - self.search.calls())
-        if needed <= calls_left:
+        if calls <= calls_left:
             return ""
         return (
             "It was not compared with published methods: that would ask language models about "
-            f"{needed:,} times, and of {self.search.config.calls:,} calls {calls_left:,} are "
+            f"{calls:,} times, and of {self.search.config.calls:,} calls {calls_left:,} are "
             "left. Allow more, or take fewer unseen questions."
         )
 
@@ -254,7 +252,7 @@ def _unseen_plan(
     sets: str,
     size: int | None,
     tuning: Plan,
-    tuned: int | None,
+    extra: int | None,
     engine,
     shared: dict[str, Any],
 ) -> Plan:
@@ -270,7 +268,7 @@ def _unseen_plan(
     if not shared_sets:
         return make_plan(known, sets, size, engine.graph, **shared)
     plan = make_plan(
-        known, sets, None if size is None or tuned is None else size + tuned, engine.graph, **shared
+        known, sets, None if size is None or extra is None else size + extra, engine.graph, **shared
     )
     tuning_texts = {one.question.text for one in tuning.drawn}
     drawn_by_set: dict[str, list[DrawnQuestion]] = {}
@@ -280,10 +278,10 @@ def _unseen_plan(
             or drawn_question.question.text not in tuning_texts
         ):
             drawn_by_set.setdefault(drawn_question.set, []).append(drawn_question)
-    drawn = tuple(one for some in drawn_by_set.values() for one in some[:size])
-    if not drawn:
+    questions = tuple(one for some in drawn_by_set.values() for one in some[:size])
+    if not questions:
         raise BadInput("Every question is searched with; leave some unseen by a smaller sample.")
-    return replace(plan, drawn=drawn)
+    return replace(plan, drawn=questions)
 
 
 def _asking(line: Line) -> int:
@@ -355,46 +353,46 @@ def search_verdict(
     quality, cost = planned.search.config.quality, planned.search.config.cost
     table = summary.table([quality, cost])
     published_by_id = {one.id: one for one in planned.on_unseen.methods}
-    scored = {
+    ranks = {
         key: (-mean, table[key][cost].mean, key)
         for key in published_by_id
         if (mean := table[key][quality].mean) is not None
     }
-    if not scored:
+    if not ranks:
         raise BadInput("None of the published methods answered any of the unseen questions.")
-    best = published_by_id[min(scored, key=scored.__getitem__)]
+    best = published_by_id[min(ranks, key=ranks.__getitem__)]
     ids = {repr(one.line): key for key, one in published_by_id.items()}
     pairs = [(ids.get(repr(point.line), point.method.id), best.id) for point in chosen]
     tests = {(test.metric, test.a): test for test in summary.compared(pairs, [quality, cost])}
-    against = tuple(
+    comparisons = tuple(
         PointComparison(point, table[a], tests[quality, a], tests[cost, a])
         for point, (a, _) in zip(chosen, pairs)
         if {(quality, a), (cost, a)} <= tests.keys()
     )
-    asked, failed = summary.run.spec["sample"], tuple(summary.failed())
+    question_count, failed = summary.run.spec["sample"], tuple(summary.failed())
     return SearchVerdict(
         summary.run.id,
         best,
         published_by_id,
         {key: table[key] for key in published_by_id},
-        against,
-        asked,
+        comparisons,
+        question_count,
         failed,
     )
 
 
-def _prefixed_watch(before: str, watch: Watch = NO_WATCH) -> Watch:
+def _prefixed_watch(prefix: str, watch: Watch = NO_WATCH) -> Watch:
     """Return a watch that puts a prefix before the reported texts."""
-    return Watch(watch.check, lambda text, fraction: watch.report(before + text, fraction))
+    return Watch(watch.check, lambda text, fraction: watch.report(prefix + text, fraction))
 
 
-def _alternate_sets(drawn: Iterable[Any]) -> tuple[Any, ...]:
+def _alternate_sets(questions: Iterable[Any]) -> tuple[Any, ...]:
     """Return the questions of several sets in alternation.
 
     A line that fails on one set is thus abandoned early.
     """
     sets: dict[str, list[Any]] = {}
-    for drawn_question in drawn:
+    for drawn_question in questions:
         sets.setdefault(drawn_question.set, []).append(drawn_question)
     longest = max(map(len, sets.values()))
-    return tuple(here[i] for i in range(longest) for here in sets.values() if i < len(here))
+    return tuple(group[i] for i in range(longest) for group in sets.values() if i < len(group))

@@ -73,7 +73,7 @@ def chain_groups(graph: KnowledgeGraph, paths: Sequence[Path]) -> np.ndarray:
     lengths = np.array([len(path) for path in paths], np.int64)
     inside = np.arange(lengths.max(initial=0)) < lengths[:, None]
     edges = np.fromiter((edge for path in paths for edge in path.edges), np.int64)
-    forward = np.fromiter((along for path in paths for along in path.forward), bool)
+    forward = np.fromiter((is_forward for path in paths for is_forward in path.forward), bool)
     rows = np.full((len(paths), inside.shape[1] + 1), -1, np.int64)
     rows[:, 0] = [-1 - path.start for path in paths]
     rows[:, 1:][inside] = 2 * graph.triples(edges)[1] + ~forward
@@ -130,27 +130,27 @@ class WalkFront:
 
         The seeds are left out.
         """
-        nodes, place = np.unique(self.now, return_inverse=True)
-        walks = np.bincount(place, self.walks, minlength=len(nodes))
+        nodes, inverse = np.unique(self.now, return_inverse=True)
+        walks = np.bincount(inverse, self.walks, minlength=len(nodes))
         retained = ~np.isin(nodes, np.fromiter(seeds, np.int64))
         return nodes[retained], walks[retained]
 
-    def paths(self, ends: Sequence[int] | np.ndarray) -> list[Path]:
+    def paths(self, end_nodes: Sequence[int] | np.ndarray) -> list[Path]:
         """Return the first walk to each of these ends."""
         nodes, first = np.unique(self.now, return_index=True)
         return [
-            self._back(int(place))
-            for place in first[np.searchsorted(nodes, np.asarray(ends, np.int64))]
+            self._walk_to(int(index))
+            for index in first[np.searchsorted(nodes, np.asarray(end_nodes, np.int64))]
         ]
 
-    def _back(self, place: int) -> Path:
+    def _walk_to(self, index: int) -> Path:
         """Return the walk to one pair."""
-        nodes, edges, forward, front = [int(self.now[place])], [], [], self
+        nodes, edges, forward, front = [int(self.now[index])], [], [], self
         while front.before is not None:
-            nodes.append(int(front.previous[place]))
-            edges.append(int(front.edge[place]))
+            nodes.append(int(front.previous[index]))
+            edges.append(int(front.edge[index]))
             forward.append(not front.code & 1)
-            place, front = int(front.origin[place]), front.before
+            index, front = int(front.origin[index]), front.before
         return Path(tuple(reversed(nodes)), tuple(reversed(edges)), tuple(reversed(forward)))
 
 
@@ -185,7 +185,7 @@ def next_fronts(
     front: WalkFront,
     direction: str,
     only: Iterable[int] | None = None,
-    most: int = 0,
+    limit: int = 0,
 ) -> Iterator[tuple[int, WalkFront]]:
     """Yield each possible step code, ascending, and the front after it.
 
@@ -196,7 +196,7 @@ def next_fronts(
     front : the ends of the walks so far.
     direction : follows steps in the direction out, in, both or graph.
     only : step codes that are allowed; None for all.
-    most : most steps that are followed, those of the nodes with the fewest; 0 for
+    limit : most steps that are followed, those of the nodes with the fewest; 0 for
         `MAX_FRONT_STEPS`. Fronts of which some are left out are `cut`.
 
     Yields
@@ -211,7 +211,7 @@ def next_fronts(
     [(1, [0]), (4, [2])]
     """
     codes, nodes, next_nodes, walks, rows, edges, cut = _possible_steps(
-        graph, front, direction, only, most or MAX_FRONT_STEPS
+        graph, front, direction, only, limit or MAX_FRONT_STEPS
     )
     order = np.lexsort((next_nodes, nodes, codes))  # stable, so edges ascend
     codes, nodes, next_nodes, walks, rows, edges = (
@@ -235,7 +235,7 @@ def next_fronts(
 
 
 def next_nodes(
-    graph: KnowledgeGraph, front: WalkFront, direction: str, most: int
+    graph: KnowledgeGraph, front: WalkFront, direction: str, limit: int
 ) -> Iterator[tuple[int, np.ndarray]]:
     """Yield each possible step code, ascending, with the nodes reached.
 
@@ -245,7 +245,7 @@ def next_nodes(
     ----------
     front : the ends of the walks so far.
     direction : follows steps in the direction out, in, both or graph.
-    most : most steps that are followed, those of the nodes with the fewest.
+    limit : most steps that are followed, those of the nodes with the fewest.
 
     Yields
     ------
@@ -258,7 +258,7 @@ def next_nodes(
     >>> [(code, nodes.tolist()) for code, nodes in steps]
     [(6, [0]), (8, [3])]
     """
-    codes, _, nodes, *_ = _possible_steps(graph, front, direction, None, most)
+    codes, _, nodes, *_ = _possible_steps(graph, front, direction, None, limit)
     order = np.lexsort((nodes, codes))
     codes, nodes = codes[order], nodes[order]
     fresh = np.ones(len(codes), bool)
@@ -276,7 +276,7 @@ def _groups(ascending: np.ndarray) -> Iterator[tuple[int, int]]:
 
 
 def _possible_steps(
-    graph: KnowledgeGraph, front: WalkFront, direction: str, only: Iterable[int] | None, most: int
+    graph: KnowledgeGraph, front: WalkFront, direction: str, only: Iterable[int] | None, limit: int
 ) -> tuple:
     """Return the steps that may be taken from a front.
 
@@ -290,54 +290,54 @@ def _possible_steps(
     pairs = np.argsort(front.now, kind="stable")  # positions in the front, node by node
     now = front.now[pairs]
     starts = np.flatnonzero(np.concatenate([[True], now[1:] != now[:-1]]))
-    here = now[starts]
+    nodes = now[starts]
     sizes = np.diff(starts, append=len(now))
     walks = np.add.reduceat(front.walks[pairs], starts)
-    retained = np.arange(len(here))
+    retained = np.arange(len(nodes))
     if 2 * graph.n_edges > MAX_FRONT_STEPS:
-        degrees = graph.degrees(here, direction)
+        degrees = graph.degrees(nodes, direction)
         fewest = np.argsort(degrees, kind="stable")
         retained = np.sort(
-            fewest[: max(1, int(np.searchsorted(np.cumsum(degrees[fewest]), most, "right")))]
+            fewest[: max(1, int(np.searchsorted(np.cumsum(degrees[fewest]), limit, "right")))]
         )
-    rows, near, edges, relations, forward = graph.steps_from(here[retained], direction)
+    rows, ends, edges, relations, forward = graph.steps_from(nodes[retained], direction)
     rows = retained[rows]
-    codes, taken, first = 2 * relations + ~forward, walks[rows], pairs[starts][rows]
+    codes, step_walks, first = 2 * relations + ~forward, walks[rows], pairs[starts][rows]
     fit = np.ones(len(codes), bool) if only is None else np.isin(codes, np.fromiter(only, np.int64))
     if front.code >= 0:
-        back = np.flatnonzero(fit & (codes == front.code ^ 1))
-        came = _places(front, here[rows[back]], near[back])
-        back, came = back[came >= 0], came[came >= 0]
-        taken[back] -= front.walks[came]
-        fit[back[sizes[rows[back]] == 1]] = False
-        second = pairs[np.minimum(starts[rows[back]] + 1, len(pairs) - 1)]
-        first[back] = np.where(first[back] == came, second, first[back])
+        reverse = np.flatnonzero(fit & (codes == front.code ^ 1))
+        origins = _find_pairs(front, nodes[rows[reverse]], ends[reverse])
+        reverse, origins = reverse[origins >= 0], origins[origins >= 0]
+        step_walks[reverse] -= front.walks[origins]
+        fit[reverse[sizes[rows[reverse]] == 1]] = False
+        second = pairs[np.minimum(starts[rows[reverse]] + 1, len(pairs) - 1)]
+        first[reverse] = np.where(first[reverse] == origins, second, first[reverse])
     return (
         codes[fit],
-        here[rows[fit]],
-        near[fit],
-        taken[fit],
+        nodes[rows[fit]],
+        ends[fit],
+        step_walks[fit],
         first[fit],
         edges[fit],
-        len(retained) < len(here),
+        len(retained) < len(nodes),
     )
 
 
-def _places(front: WalkFront, now: np.ndarray, previous: np.ndarray) -> np.ndarray:
+def _find_pairs(front: WalkFront, now: np.ndarray, previous: np.ndarray) -> np.ndarray:
     """Return the positions of these pairs in the front, -1 for missing ones.
 
     The front is ordered by (previous, now).
     """
     span = max(int(front.now.max()), int(now.max(initial=0))) + 1
-    keys, wanted = front.previous * span + front.now, previous * span + now
-    at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    return np.where(keys[at] == wanted, at, -1)
+    keys, targets = front.previous * span + front.now, previous * span + now
+    index = np.minimum(np.searchsorted(keys, targets), len(keys) - 1)
+    return np.where(keys[index] == targets, index, -1)
 
 
 def _merge_steps(
     front: WalkFront,
-    here: np.ndarray,
-    near: np.ndarray,
+    nodes: np.ndarray,
+    ends: np.ndarray,
     walks: np.ndarray,
     rows: np.ndarray,
     edges: np.ndarray,
@@ -349,14 +349,14 @@ def _merge_steps(
     Each pair occurs once, with its first step and the number of all its walks.
     """
     first = np.flatnonzero(
-        np.concatenate([[True], (here[1:] != here[:-1]) | (near[1:] != near[:-1])])
+        np.concatenate([[True], (nodes[1:] != nodes[:-1]) | (ends[1:] != ends[:-1])])
     )
     walks, cut = (
         np.add.reduceat(walks, first)[:MAX_FRONT_PAIRS],
         cut or front.cut or len(first) > MAX_FRONT_PAIRS,
     )
     first = first[:MAX_FRONT_PAIRS]
-    return WalkFront(here[first], near[first], walks, rows[first], edges[first], front, code, cut)
+    return WalkFront(nodes[first], ends[first], walks, rows[first], edges[first], front, code, cut)
 
 
 def chains_from(
@@ -365,7 +365,7 @@ def chains_from(
     steps: int,
     direction: str = "graph",
     sample: int | None = None,
-    known: Callable[[Chain], bool] | None = None,
+    accept: Callable[[Chain], bool] | None = None,
     watch: Watch = NO_WATCH,
 ) -> Iterator[tuple[Chain, np.ndarray]]:
     """Yield the chains from some nodes, with their end nodes.
@@ -379,7 +379,7 @@ def chains_from(
     direction : follows steps in the direction out, in, both or graph.
     sample : largest number of pairs from which a chain is continued, spread evenly. Hubs then cost
         little more than other nodes. A chain may be missed, but every yielded chain exists.
-    known : returns whether a chain, or the beginning of one, is wanted.
+    accept : returns whether a chain, or the beginning of one, is wanted.
     watch : may raise Cancelled between steps.
 
     Yields
@@ -393,7 +393,7 @@ def chains_from(
     >>> [(chain_name(toy, chain), toy.names(ends)) for chain, ends in chains]
     [('r5', ['A']), ('r5 -> r0', ['B']), ('r5 -> r1', ['C'])]
     """
-    most = MAX_FRONT_STEPS if sample is None else SAMPLED_CHAIN_STEPS
+    limit = MAX_FRONT_STEPS if sample is None else SAMPLED_CHAIN_STEPS
     level: list[tuple[Chain, WalkFront]] = [((), start_front(graph, seeds))]
     for step in range(1, steps + 1):
         longer: list[tuple[Chain, WalkFront]] = []
@@ -401,38 +401,38 @@ def chains_from(
             watch.check()
             sampled_front = sample_front(front, sample)
             extensions = (
-                next_nodes(graph, sampled_front, direction, most)
+                next_nodes(graph, sampled_front, direction, limit)
                 if step == steps
-                else next_fronts(graph, sampled_front, direction, most=most)
+                else next_fronts(graph, sampled_front, direction, limit=limit)
             )
             for code, after in extensions:
-                extended = (*chain, code)
-                if known is not None and not known(extended):
+                new_chain = (*chain, code)
+                if accept is not None and not accept(new_chain):
                     continue
                 if isinstance(after, WalkFront):
-                    longer.append((extended, after))
+                    longer.append((new_chain, after))
                     after = np.unique(after.now)
-                ends = after[~np.isin(after, seeds)]
-                if len(ends):
-                    yield extended, ends
+                end_nodes = after[~np.isin(after, seeds)]
+                if len(end_nodes):
+                    yield new_chain, end_nodes
         level = longer
 
 
-def sample_front(front: WalkFront, most: int | None) -> WalkFront:
+def sample_front(front: WalkFront, limit: int | None) -> WalkFront:
     """Reduce a front to a sample of its pairs, spread evenly.
 
     Parameters
     ----------
     front : ends of walks.
-    most : largest number of pairs; None keeps all.
+    limit : largest number of pairs; None keeps all.
 
     Returns
     -------
     The front itself if it is small enough, else one that is marked as cut.
     """
-    if most is None or len(front) <= most:
+    if limit is None or len(front) <= limit:
         return front
-    rows = np.linspace(0, len(front) - 1, most).astype(np.int64)
+    rows = np.linspace(0, len(front) - 1, limit).astype(np.int64)
     return WalkFront(
         front.previous[rows],
         front.now[rows],

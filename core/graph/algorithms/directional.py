@@ -46,12 +46,12 @@ def directional_distances(
     first = np.stack([~topics, topics], axis=1).astype(np.float32)
     parts = [first]
     for start, end in ((heads, tails), (tails, heads)):
-        now, many = first, np.maximum(1, np.bincount(end, minlength=len(topics)))[:, None]
+        now, counts = first, np.maximum(1, np.bincount(end, minlength=len(topics)))[:, None]
         for _ in range(rounds):
             columns = [
                 np.bincount(end, weights=now[start, column], minlength=len(topics))
                 for column in (0, 1)
             ]
-            now = (np.stack(columns, axis=1) / many).astype(np.float32)
+            now = (np.stack(columns, axis=1) / counts).astype(np.float32)
             parts.append(now)
     return np.concatenate(parts, axis=1)

@@ -22,7 +22,7 @@ OPPOSITE_DIRECTION = {"out": "in", "in": "out", "both": "both"}
 def connecting_paths(
     graph: KnowledgeGraph,
     seeds: Sequence[int],
-    wanted: Sequence[int],
+    targets: Sequence[int],
     reach: int,
     direction: str,
     watch: Watch = NO_WATCH,
@@ -36,7 +36,7 @@ def connecting_paths(
     Parameters
     ----------
     seeds : ids of the start nodes.
-    wanted : node ids to reach.
+    targets : node ids to reach.
     reach : largest number of steps.
     direction : follows steps in the direction out, in, both or graph.
     watch : may raise Cancelled.
@@ -60,11 +60,11 @@ def connecting_paths(
     nodes, distances = nodes[order], distances[order]
     opposite, paths = OPPOSITE_DIRECTION[graph.resolve(direction)], {}
 
-    def distance(asked: np.ndarray) -> np.ndarray:
-        at = np.minimum(np.searchsorted(nodes, asked), len(nodes) - 1)
-        return np.where(nodes[at] == asked, distances[at], reach + 1)
+    def distance(ids: np.ndarray) -> np.ndarray:
+        index = np.minimum(np.searchsorted(nodes, ids), len(nodes) - 1)
+        return np.where(nodes[index] == ids, distances[index], reach + 1)
 
-    for end in wanted:
+    for end in targets:
         watch.check()
         path, steps_left = [int(end)], int(distance(np.array([end]))[0])
         if steps_left > reach:
@@ -80,7 +80,7 @@ def connecting_paths(
 def expand_nodes(
     graph: KnowledgeGraph,
     start: dict[int, float],
-    grown: dict[int, float],
+    frontier: dict[int, float],
     hops: int,
     direction: str,
     keep: int,
@@ -88,13 +88,13 @@ def expand_nodes(
 ) -> tuple[dict[int, float], bool]:
     """Expand nodes by several hops, best scores first.
 
-    A reached node gets the best score of those in `grown` from which it is reached in the fewest
+    A reached node gets the best score of those in `frontier` from which it is reached in the fewest
     steps. Nodes reached in fewer steps come first, then the order is (-score, id).
 
     Parameters
     ----------
     start : nodes that the result begins with, and their scores.
-    grown : the nodes among them that are expanded, and their scores.
+    frontier : the nodes among them that are expanded, and their scores.
     hops : largest number of steps.
     direction : follows steps in the direction out, in, both or graph.
     keep : largest number of nodes in the result.
@@ -111,7 +111,7 @@ def expand_nodes(
     ({4: 1.0, 0: 1.0, 1: 1.0}, True)
     """
     scores, capped = dict(list(start.items())[:keep]), len(start) > keep
-    level = {node: score for node, score in grown.items() if node in scores}
+    level = {node: score for node, score in frontier.items() if node in scores}
     for _ in range(hops):
         fresh: dict[int, float] = {}
         room_left, worst = keep - len(scores), 0.0
@@ -120,9 +120,9 @@ def expand_nodes(
             if len(fresh) > room_left and score < worst:
                 break  # all that follow are worse than those that already fill the room
             added = 0
-            for near in np.unique(graph.steps(node, direction)[0]).tolist():
-                if near not in scores and near not in fresh:
-                    fresh[near], worst, added = score, score, added + 1
+            for neighbour in np.unique(graph.steps(node, direction)[0]).tolist():
+                if neighbour not in scores and neighbour not in fresh:
+                    fresh[neighbour], worst, added = score, score, added + 1
                     if added > room_left:
                         break
         best = sorted(fresh.items(), key=lambda pair: (-pair[1], pair[0]))

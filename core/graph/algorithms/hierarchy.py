@@ -72,10 +72,10 @@ def hierarchical_communities(
     >>> [(one.level, one.parent, one.members.tolist()) for one in groups]
     [(0, -1, [0, 1, 2]), (0, -1, [3, 4, 5])]
     """
-    weighted = np.ones(len(heads)) if weights is None else weights
+    edge_weights = np.ones(len(heads)) if weights is None else weights
     graph: _IgraphGraph | _EdgeArrays = (
         _EdgeArrays if len(heads) > HIERARCHY_IGRAPH_EDGES else _IgraphGraph
-    ).of(n, heads, tails, weighted)
+    ).of(n, heads, tails, edge_weights)
     groups: list[NestedCommunity] = []
     # (level, parent, nodes). The search is breadth-first, so the groups are ordered by level.
     waiting = [(0, -1, graph.largest() if largest else np.arange(n))]

@@ -62,73 +62,71 @@ def node_positions(
     import igraph
 
     index = {node: i for i, node in enumerate(nodes)}
-    joined = sorted(
-        {(min(index[a], index[b]), max(index[a], index[b])) for a, b in edges if a != b}
-    )
-    graph = igraph.Graph(len(nodes), joined)
+    pairs = sorted({(min(index[a], index[b]), max(index[a], index[b])) for a, b in edges if a != b})
+    graph = igraph.Graph(len(nodes), pairs)
     with seed_igraph(seed):
         if graph.is_connected():
             layout = graph.layout_kamada_kawai()
         else:
             layout = graph.layout_fruchterman_reingold(grid=False)
     xy = np.asarray(layout.coords)
-    spread = np.maximum(xy.max(0) - xy.min(0), 1e-9)
-    xy = np.where(xy.max(0) - xy.min(0) < 1e-9, 0.5, (xy - xy.min(0)) / spread)
-    xy = _spread(xy, 0.62 / math.sqrt(len(nodes)))
+    extent = np.maximum(xy.max(0) - xy.min(0), 1e-9)
+    xy = np.where(xy.max(0) - xy.min(0) < 1e-9, 0.5, (xy - xy.min(0)) / extent)
+    xy = _push_apart(xy, 0.62 / math.sqrt(len(nodes)))
     return {node: (round(float(x), 4), round(float(y), 4)) for node, (x, y) in zip(nodes, xy)}
 
 
-def _spread(xy: np.ndarray, least: float) -> np.ndarray:
-    """Push points apart that are nearer to each other than `least`, within 0..1."""
+def _push_apart(xy: np.ndarray, limit: float) -> np.ndarray:
+    """Push points apart that are nearer to each other than `limit`, within 0..1."""
     xy = xy.copy()
     for _ in range(40):
         gaps = xy[:, None] - xy[None]
         distance = np.linalg.norm(gaps, axis=2)
         np.fill_diagonal(distance, 1)
-        near = distance < least
-        if not near.any():
+        close = distance < limit
+        if not close.any():
             break
-        away = np.where(
+        push = np.where(
             distance[..., None] > 1e-6,
             gaps / np.maximum(distance, 1e-6)[..., None],
             np.sign(np.subtract.outer(np.arange(len(xy)), np.arange(len(xy))))[..., None],
         )
-        xy = np.clip(xy + (away * np.where(near, least - distance, 0)[..., None]).sum(1) / 3, 0, 1)
+        xy = np.clip(xy + (push * np.where(close, limit - distance, 0)[..., None]).sum(1) / 3, 0, 1)
     return xy
 
 
 def _place_new_nodes(
-    nodes: Sequence[int], edges: Sequence[tuple[int, int]], places: dict[int, Position]
+    nodes: Sequence[int], edges: Sequence[tuple[int, int]], positions: dict[int, Position]
 ) -> dict[int, Position]:
     neighbours_of = neighbours(edges)
-    places, spacing = dict(places), 0.8 / math.sqrt(max(len(nodes), 4))
-    waiting = [node for node in nodes if node not in places]
+    positions, spacing = dict(positions), 0.8 / math.sqrt(max(len(nodes), 4))
+    waiting = [node for node in nodes if node not in positions]
     # Nodes with the most neighbours that already have a position come first.
     while waiting:
         node = max(
-            waiting, key=lambda n: sum(other in places for other in neighbours_of.get(n, ()))
+            waiting, key=lambda n: sum(other in positions for other in neighbours_of.get(n, ()))
         )
         waiting.remove(node)
         anchors = np.array(
-            [places[other] for other in neighbours_of.get(node, ()) if other in places]
+            [positions[other] for other in neighbours_of.get(node, ()) if other in positions]
         )
-        places[node] = _free(anchors, np.array(list(places.values())), spacing)
-    return {node: places[node] for node in nodes}
+        positions[node] = _free_position(anchors, np.array(list(positions.values())), spacing)
+    return {node: positions[node] for node in nodes}
 
 
-def _free(anchors: np.ndarray, taken: np.ndarray, spacing: float) -> Position:
+def _free_position(anchors: np.ndarray, occupied: np.ndarray, spacing: float) -> Position:
     """Return the candidate position with room around it that is nearest to the anchors."""
     turns = np.arange(RING_POSITIONS) * (2 * np.pi / RING_POSITIONS)
     directions = np.stack([np.cos(turns), np.sin(turns)], 1)
     middle = anchors.mean(0) if len(anchors) else np.array([0.5, 0.5])
     spots = [middle[None], *(middle + directions * spacing * ring for ring in RING_RADII)]
     spots = np.clip(np.concatenate(spots), SIDE_MARGIN, 1 - SIDE_MARGIN)
-    distance = np.linalg.norm(spots[:, None] - taken[None], axis=2)
-    crowded = (np.maximum(0, spacing - distance) ** 2).sum(1) / spacing**2
+    distance = np.linalg.norm(spots[:, None] - occupied[None], axis=2)
+    crowding = (np.maximum(0, spacing - distance) ** 2).sum(1) / spacing**2
     anchor_distance = 0
     if len(anchors):
         anchor_distance = np.linalg.norm(spots[:, None] - anchors[None], axis=2).mean(1) / spacing
-    x, y = spots[int(np.argmin(np.round(4 * crowded + 0.25 * anchor_distance, 9)))]
+    x, y = spots[int(np.argmin(np.round(4 * crowding + 0.25 * anchor_distance, 9)))]
     return round(float(x), 4), round(float(y), 4)
 
 
@@ -160,10 +158,10 @@ def layered_positions(
     input_order = {node: i for i, node in enumerate(nodes)}
     columns = _columns_by_hops(nodes, neighbours_of, seeds)
     heights = _sort_columns(columns, neighbours_of, input_order)
-    across = [0.0 if i == 0 else i - 1 + FIRST_COLUMN_GAP for i in range(len(columns))]
-    width = across[-1] or 1
+    offsets = [0.0 if i == 0 else i - 1 + FIRST_COLUMN_GAP for i in range(len(columns))]
+    width = offsets[-1] or 1
     positions = dict[int, Position]()
-    for x, column in zip(across, columns):
+    for x, column in zip(offsets, columns):
         for node in column:
             positions[node] = (round(x / width, 4), round(heights[node], 4))
     return positions
@@ -214,8 +212,8 @@ def _sort_columns(
         heights |= _even_heights(column)
 
     def preferred_rank(node: int) -> tuple[float, int]:
-        known = [heights[other] for other in neighbours_of.get(node, ()) if other in heights]
-        return round(float(np.mean(known or [heights[node]])), 6), input_order[node]
+        values = [heights[other] for other in neighbours_of.get(node, ()) if other in heights]
+        return round(float(np.mean(values or [heights[node]])), 6), input_order[node]
 
     for sweep in range(8):
         for column in columns if sweep % 2 else reversed(columns):

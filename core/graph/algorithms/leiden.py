@@ -139,8 +139,8 @@ def clustering_refusal(graph: Graph) -> str:
     need, free = LEIDEN_EDGE_BYTES * graph.n_edges, free_memory()
     if graph.n_edges <= LEIDEN_IGRAPH_EDGES or need <= free:
         return ""
-    few = f"that needs about {size_text(need)} of memory, and {size_text(free)} are free"
-    return f"{graph.n_edges:,} triples are too many to be clustered here: {few}."
+    shortage = f"that needs about {size_text(need)} of memory, and {size_text(free)} are free"
+    return f"{graph.n_edges:,} triples are too many to be clustered here: {shortage}."
 
 
 def _detect_in_subprocess(
@@ -174,7 +174,7 @@ def _detect(graph: Graph, max_size: int, watch: Watch = NO_WATCH) -> np.ndarray:
     while waiting:
         watch.check()
         nodes, part, positions_in_part = waiting.pop()
-        part = part if positions_in_part is None else _induced(part, positions_in_part)
+        part = part if positions_in_part is None else _induce_subgraph(part, positions_in_part)
         membership = part.communities(watch) if isinstance(part, _LargeGraph) else _leiden(part)
         count = int(membership.max()) + 1 if len(membership) else 0
         for inner in (
@@ -213,7 +213,7 @@ class _LargeGraph:
 
         return leiden(self.links, watch)
 
-    def induced(self, among: np.ndarray) -> Any:
+    def induced(self, positions: np.ndarray) -> Any:
         """Return the subgraph on the nodes at these positions.
 
         It is an igraph graph if it is small enough.
@@ -222,18 +222,18 @@ class _LargeGraph:
 
         from core.graph.large import inner_edges, linked
 
-        edges = inner_edges(self.links, among, self.place)
+        edges = inner_edges(self.links, positions, self.place)
         if len(edges) <= LEIDEN_IGRAPH_EDGES:
-            return igraph.Graph(n=len(among), edges=edges)
-        return _LargeGraph(linked(len(among), edges))
+            return igraph.Graph(n=len(positions), edges=edges)
+        return _LargeGraph(linked(len(positions), edges))
 
 
-def _induced(part: Any, among: np.ndarray) -> Any:
+def _induce_subgraph(part: Any, positions: np.ndarray) -> Any:
     """Return the subgraph on the nodes at these positions."""
     return (
-        part.induced(among)
+        part.induced(positions)
         if isinstance(part, _LargeGraph)
-        else part.induced_subgraph(among.tolist())
+        else part.induced_subgraph(positions.tolist())
     )
 
 

@@ -45,7 +45,7 @@ class LocalAdjacency:
         self.nodes = np.asarray(subgraph.nodes, np.int64)
         edges = np.asarray(subgraph.edges, np.int64)
         heads, relations, tails = graph.triples(edges)
-        heads, tails = self._places(heads), self._places(tails)
+        heads, tails = self._local_ids(heads), self._local_ids(tails)
         inside = (heads >= 0) & (tails >= 0)
         edges, relations, heads, tails = (
             edges[inside],
@@ -53,11 +53,11 @@ class LocalAdjacency:
             heads[inside],
             tails[inside],
         )
-        ways = {"out": (True,), "in": (False,), "both": (True, False)}[self.direction]
-        sources = np.concatenate([heads if way else tails for way in ways])
-        targets = np.concatenate([tails if way else heads for way in ways])
-        forward = np.repeat(np.array(ways, bool), len(edges))
-        edges = np.tile(edges, len(ways))
+        flags = {"out": (True,), "in": (False,), "both": (True, False)}[self.direction]
+        sources = np.concatenate([heads if is_out else tails for is_out in flags])
+        targets = np.concatenate([tails if is_out else heads for is_out in flags])
+        forward = np.repeat(np.array(flags, bool), len(edges))
+        edges = np.tile(edges, len(flags))
         order = np.lexsort((~forward, edges, sources))
         self.indptr = np.concatenate(
             [[0], np.cumsum(np.bincount(sources, minlength=len(self.nodes)))]
@@ -71,20 +71,20 @@ class LocalAdjacency:
         """Number of nodes."""
         return len(self.nodes)
 
-    def _places(self, nodes: np.ndarray) -> np.ndarray:
+    def _local_ids(self, nodes: np.ndarray) -> np.ndarray:
         """Return the local ids of the graph's nodes, -1 for those outside."""
         if not len(self.nodes):
             return np.full(len(nodes), -1, np.int64)
-        places = np.minimum(np.searchsorted(self.nodes, nodes), len(self.nodes) - 1)
-        return np.where(self.nodes[places] == nodes, places, -1)
+        index = np.minimum(np.searchsorted(self.nodes, nodes), len(self.nodes) - 1)
+        return np.where(self.nodes[index] == nodes, index, -1)
 
     def place(self, node: int) -> int:
         """Return the local id of a node, -1 if it is not in the subgraph."""
-        return int(self._places(np.array([node], np.int64))[0])
+        return int(self._local_ids(np.array([node], np.int64))[0])
 
-    def steps(self, place: int) -> slice:
+    def steps(self, local_id: int) -> slice:
         """Slice of `neighbours`, `edges` and `forward` with the steps from a local node."""
-        return slice(int(self.indptr[place]), int(self.indptr[place + 1]))
+        return slice(int(self.indptr[local_id]), int(self.indptr[local_id + 1]))
 
     @cached_property
     def lists(self) -> Sequence[list[tuple[int, int, bool]]]:
@@ -109,12 +109,12 @@ class _StepLists(Sequence):
     def __len__(self) -> int:
         return len(self._local)
 
-    def __getitem__(self, place):
-        local, here = self._local, self._local.steps(place)
+    def __getitem__(self, index):
+        local, span = self._local, self._local.steps(index)
         return list(
             zip(
-                local.neighbours[here].tolist(),
-                local.edges[here].tolist(),
-                local.forward[here].tolist(),
+                local.neighbours[span].tolist(),
+                local.edges[span].tolist(),
+                local.forward[span].tolist(),
             )
         )

@@ -210,7 +210,7 @@ def component_labels(
     from scipy.sparse.csgraph import connected_components as components
 
     heads, _, tails = graph.triples(np.asarray(edges, np.int64))
-    ends = np.searchsorted(nodes, heads), np.searchsorted(nodes, tails)
+    indices = np.searchsorted(nodes, heads), np.searchsorted(nodes, tails)
     return components(
-        coo_matrix((np.ones(len(heads), bool), ends), (len(nodes), len(nodes))), directed=False
+        coo_matrix((np.ones(len(heads), bool), indices), (len(nodes), len(nodes))), directed=False
     )

@@ -65,15 +65,15 @@ def overview(graph: Any) -> Overview:
     """
     hubs = busiest_nodes(graph, OVERVIEW.hubs)
     if graph.n_nodes <= OVERVIEW.nodes:
-        return _whole(graph, hubs)
-    near = [_steps(graph, hub) for hub in hubs]
-    joints = _joints(hubs, near)
+        return _show_all(graph, hubs)
+    hub_steps = [_steps(graph, hub) for hub in hubs]
+    joints = _joints(hubs, hub_steps)
     steps = [_steps(graph, joint) for joint in joints]
-    further = _further({*hubs, *joints}, steps, OVERVIEW.nodes - len(hubs) - len(joints))
-    drawn = np.array(sorted({*hubs, *joints, *further}), np.int64)
+    further = _choose_further({*hubs, *joints}, steps, OVERVIEW.nodes - len(hubs) - len(joints))
+    shown = np.array(sorted({*hubs, *joints, *further}), np.int64)
     edges = np.unique(
         np.concatenate(
-            [found[np.isin(nodes, drawn)] for nodes, found, _ in (*near, *steps)] or [drawn[:0]]
+            [ids[np.isin(nodes, shown)] for nodes, ids, _ in (*hub_steps, *steps)] or [shown[:0]]
         )
     )
     return Overview(
@@ -108,16 +108,16 @@ def busiest_nodes(graph: Any, count: int) -> list[int]:
     starts = np.random.default_rng(0).integers(
         0, graph.n_edges - OVERVIEW.sample_block_triples, OVERVIEW.sample_blocks
     )
-    places = (np.sort(starts)[:, None] + np.arange(OVERVIEW.sample_block_triples)).ravel()
+    rows = (np.sort(starts)[:, None] + np.arange(OVERVIEW.sample_block_triples)).ravel()
     nodes, times = np.unique(
-        np.concatenate([graph.tails[places], graph.in_heads[places]]), return_counts=True
+        np.concatenate([graph.tails[rows], graph.in_heads[rows]]), return_counts=True
     )
     often = nodes[np.argsort(-times, kind="stable")[: count * 8]].astype(np.int64)
     degrees = graph.degrees(often)
     return often[np.lexsort((often, -degrees))][:count].tolist()
 
 
-def _whole(graph: Any, hubs: list[int]) -> Overview:
+def _show_all(graph: Any, hubs: list[int]) -> Overview:
     others = tuple(node for node in range(graph.n_nodes) if node not in hubs)
     edges = induced_edges(graph, np.arange(graph.n_nodes))
     return Overview(tuple(hubs), others, (), _thin_edges(graph, (*hubs, *others), edges), True)
@@ -130,7 +130,7 @@ def _thin_edges(graph: Any, nodes: tuple[int, ...], edges: np.ndarray) -> tuple[
     first. The result is ascending.
     """
     heads, relations, tails = (ids.tolist() for ids in graph.triples(edges))
-    pairs = [(min(ends), max(ends)) for ends in zip(heads, tails)]
+    pairs = [(min(pair), max(pair)) for pair in zip(heads, tails)]
     if len(set(pairs)) <= OVERVIEW.max_links_per_node * len(nodes):
         return tuple(edges.tolist())
     positions_at: dict[int, list[int]] = {node: [] for node in nodes}
@@ -139,16 +139,16 @@ def _thin_edges(graph: Any, nodes: tuple[int, ...], edges: np.ndarray) -> tuple[
             positions_at[low].append(edge_position)
             positions_at[high].append(edge_position)
     chosen: set[int] = set()
-    joined: set[tuple[int, int]] = set()
-    seen: Counter[int] = Counter()
+    connected: set[tuple[int, int]] = set()
+    counts: Counter[int] = Counter()
     for node in nodes:
         for _ in range(OVERVIEW.max_examples):
-            fit = (place for place in positions_at[node] if pairs[place] not in joined)
-            next_ = min(fit, key=lambda place: (seen[relations[place]], place), default=None)
-            if next_ is not None:
-                chosen.add(int(edges[next_]))
-                joined.add(pairs[next_])
-                seen[relations[next_]] += 1
+            fit = (index for index in positions_at[node] if pairs[index] not in connected)
+            best = min(fit, key=lambda index: (counts[relations[index]], index), default=None)
+            if best is not None:
+                chosen.add(int(edges[best]))
+                connected.add(pairs[best])
+                counts[relations[best]] += 1
     return tuple(sorted(chosen))
 
 
@@ -170,13 +170,13 @@ def _steps(graph: Any, node: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return nodes, edges, graph.relations[edges].astype(np.int64)
 
 
-def _joints(hubs: list[int], near: list[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> list[int]:
+def _joints(hubs: list[int], steps: list[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> list[int]:
     """Choose nodes adjacent to the hubs, one after the other.
 
     Each time it is the one whose hubs have the fewest chosen neighbours so far; of several, the one
     with the smallest id.
     """
-    hub_neighbours = [np.setdiff1d(nodes, hubs) for nodes, *_ in near]
+    hub_neighbours = [np.setdiff1d(nodes, hubs) for nodes, *_ in steps]
     nodes, times = (
         np.unique(np.concatenate(hub_neighbours), return_counts=True)
         if hub_neighbours
@@ -190,43 +190,43 @@ def _joints(hubs: list[int], near: list[tuple[np.ndarray, np.ndarray, np.ndarray
     else:
         linked = np.zeros((0, len(hubs)), bool)
     chosen: list[int] = []
-    joined, left = np.zeros(len(hubs)), np.ones(len(nodes), bool)
-    while left.any() and len(chosen) < OVERVIEW.joints:
-        gains = np.where(left, linked @ (1 / (1 + joined) ** 2), -1.0)
+    counts, available = np.zeros(len(hubs)), np.ones(len(nodes), bool)
+    while available.any() and len(chosen) < OVERVIEW.joints:
+        gains = np.where(available, linked @ (1 / (1 + counts) ** 2), -1.0)
         best = int(np.argmax(gains))
-        left[best] = False
-        joined += linked[best]
+        available[best] = False
+        counts += linked[best]
         chosen.append(int(nodes[best]))
     return chosen
 
 
-def _further(
-    taken: set[int], steps: list[tuple[np.ndarray, np.ndarray, np.ndarray]], room: int
+def _choose_further(
+    shown: set[int], steps: list[tuple[np.ndarray, np.ndarray, np.ndarray]], room: int
 ) -> list[int]:
     """Choose neighbours of the connecting entities, one of each in turn.
 
     The relation drawn least so far comes first, with at most `OVERVIEW.max_examples` nodes per
     relation.
     """
-    seen = Counter(
+    counts = Counter(
         int(relation)
         for nodes, _, by in steps
         for node, relation in zip(nodes.tolist(), by.tolist())
-        if node in taken
+        if node in shown
     )
     chosen: list[int] = []
     for turn in range(OVERVIEW.max_examples):
         for nodes, _, relations in steps:
             fresh = [
-                (seen[relation], place)
-                for place, (node, relation) in enumerate(
+                (counts[relation], index)
+                for index, (node, relation) in enumerate(
                     zip(nodes.tolist()[: OVERVIEW.max_hub_steps], relations.tolist())
                 )
-                if node not in taken and seen[relation] < OVERVIEW.max_examples * (turn + 1)
+                if node not in shown and counts[relation] < OVERVIEW.max_examples * (turn + 1)
             ]
             if fresh and len(chosen) < room:
                 step_position = min(fresh)[1]
                 chosen.append(int(nodes[step_position]))
-                taken.add(int(nodes[step_position]))
-                seen[int(relations[step_position])] += 1
+                shown.add(int(nodes[step_position]))
+                counts[int(relations[step_position])] += 1
     return chosen

@@ -100,10 +100,10 @@ def simple_paths(
 
 
 def _take_paths(
-    found: Iterator[Path], cap: int | None, watch: Watch = NO_WATCH
+    candidates: Iterator[Path], cap: int | None, watch: Watch = NO_WATCH
 ) -> tuple[list[Path], bool]:
     paths: list[Path] = []
-    for path in found:
+    for path in candidates:
         if cap is not None and len(paths) >= cap:
             return paths, True
         paths.append(path)
@@ -125,31 +125,31 @@ def _search(
     Returns the depth of each reached node, and the predecessors of each but the start.
     """
     depth, level = {start: 0}, [start]
-    before: Predecessors = {}
+    previous: Predecessors = {}
     for hop in range(1, hops + 1):
         watch.check()
         fresh = []
         for node in level:
             for step in local.lists[node]:
-                near = step[0]
-                if near not in depth:
-                    depth[near], before[near] = hop, {node: [step]}
-                    fresh.append(near)
-                elif depth[near] == hop:
-                    steps_before = before[near]
-                    if node not in steps_before and every:
-                        steps_before[node] = [step]
-                    elif node in steps_before and parallel:
-                        steps_before[node].append(step)
+                neighbour = step[0]
+                if neighbour not in depth:
+                    depth[neighbour], previous[neighbour] = hop, {node: [step]}
+                    fresh.append(neighbour)
+                elif depth[neighbour] == hop:
+                    previous_steps = previous[neighbour]
+                    if node not in previous_steps and every:
+                        previous_steps[node] = [step]
+                    elif node in previous_steps and parallel:
+                        previous_steps[node].append(step)
         level = fresh
-    return depth, before
+    return depth, previous
 
 
 def _paths_to_targets(
     local: LocalAdjacency,
     start: int,
     targets: list[int],
-    before: Predecessors,
+    previous: Predecessors,
     watch: Watch = NO_WATCH,
 ) -> Iterator[Path]:
     """Yield the paths to each target, ordered by (nodes, edges).
@@ -160,40 +160,40 @@ def _paths_to_targets(
     for count, target in enumerate(targets):
         if count % 256 == 0:
             watch.check()
-        back = _single_path(start, target, before)
-        if back:
-            yield from _along(names, back, before)
+        trail = _single_path(start, target, previous)
+        if trail:
+            yield from _paths_along(names, trail, previous)
             continue
         onward: dict[int, list[int]] = {}  # node -> next nodes on a path to the target
         stack = [target]
         while stack:
-            near = stack.pop()
-            for node in before.get(near, ()):
+            neighbour = stack.pop()
+            for node in previous.get(neighbour, ()):
                 if node not in onward:
                     onward[node] = []
                     stack.append(node)
-                onward[node].append(near)
-        yield from _between(
-            names, start, target, {node: sorted(ahead) for node, ahead in onward.items()}, before
+                onward[node].append(neighbour)
+        yield from _paths_between(
+            names, start, target, {node: sorted(ahead) for node, ahead in onward.items()}, previous
         )
 
 
-def _single_path(start: int, target: int, before: Predecessors) -> list[int]:
+def _single_path(start: int, target: int, previous: Predecessors) -> list[int]:
     """Return the sequence of nodes from start to target if there is only one.
 
     Most targets have only one.
     """
-    back = [target]
-    while back[-1] != start:
-        ways = before.get(back[-1], {})
-        if len(ways) != 1:
+    trail = [target]
+    while trail[-1] != start:
+        parents = previous.get(trail[-1], {})
+        if len(parents) != 1:
             return []
-        back += ways
-    return back[::-1] if len(back) > 1 else []
+        trail += parents
+    return trail[::-1] if len(trail) > 1 else []
 
 
-def _between(
-    names: list[int], start: int, target: int, onward: dict[int, list[int]], before: Predecessors
+def _paths_between(
+    names: list[int], start: int, target: int, onward: dict[int, list[int]], previous: Predecessors
 ) -> Iterator[Path]:
     """Yield the paths from start to target along `onward`, by nodes, then edges.
 
@@ -206,19 +206,19 @@ def _between(
             trail.pop()
             ahead.pop()
         elif node == target:
-            yield from _along(names, [*trail, target], before)
+            yield from _paths_along(names, [*trail, target], previous)
         else:
             trail.append(node)
             ahead.append(iter(onward[node]))
 
 
-def _along(names: list[int], places: list[int], before: Predecessors) -> Iterator[Path]:
+def _paths_along(names: list[int], local_ids: list[int], previous: Predecessors) -> Iterator[Path]:
     """Yield the paths along a sequence of nodes.
 
     There is one for each choice of parallel steps.
     """
-    nodes = tuple([names[place] for place in places])
-    for steps in product(*[before[b][a] for a, b in zip(places, places[1:])]):
+    nodes = tuple([names[local_id] for local_id in local_ids])
+    for steps in product(*[previous[b][a] for a, b in zip(local_ids, local_ids[1:])]):
         yield Path(nodes, tuple([step[1] for step in steps]), tuple([step[2] for step in steps]))
 
 
@@ -231,11 +231,11 @@ def _paths_by_length(local: LocalAdjacency, start: int, hops: int) -> Iterator[P
     level: list[tuple[tuple[int, ...], Path]] = [((start,), Path((names[start],)))]
     for hop in range(hops):
         longer: list[tuple[tuple[int, ...], Path]] = []
-        for places, path in level:
-            for near, edge, forward in local.lists[places[-1]]:
-                if near not in places:
-                    extended = path.extended(names[near], edge, forward)
+        for local_ids, path in level:
+            for neighbour, edge, forward in local.lists[local_ids[-1]]:
+                if neighbour not in local_ids:
+                    new_path = path.extended(names[neighbour], edge, forward)
                     if hop + 1 < hops:
-                        longer.append((places + (near,), extended))
-                    yield extended
+                        longer.append((local_ids + (neighbour,), new_path))
+                    yield new_path
         level = longer

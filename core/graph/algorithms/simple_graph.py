@@ -36,8 +36,8 @@ class SimpleGraph:
 
     def steps(self, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return every step from some nodes, in their order: (position of the node, neighbour)."""
-        rows, at = row_entries(self.indptr, nodes)
-        return rows, self.near[at]
+        rows, index = row_entries(self.indptr, nodes)
+        return rows, self.near[index]
 
 
 def simple_graph(graph: KnowledgeGraph) -> SimpleGraph:
@@ -54,8 +54,8 @@ def simple_graph(graph: KnowledgeGraph) -> SimpleGraph:
 def _make_simple_graph(graph: KnowledgeGraph) -> SimpleGraph:
     n = graph.n_nodes
     heads, _, tails = graph.triples(np.arange(graph.n_edges))
-    distinct = heads != tails
-    heads, tails = heads[distinct], tails[distinct]
+    not_loops = heads != tails
+    heads, tails = heads[not_loops], tails[not_loops]
     keys = np.unique(np.concatenate([heads * n + tails, tails * n + heads]))
     return SimpleGraph(
         np.searchsorted(keys, np.arange(n + 1) * n).astype(np.int64), keys % n if n else keys

@@ -30,11 +30,11 @@ class _MoatGrowth:
     merges: list[tuple[int, int, int, int]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        n, prized = len(self.prizes), self.prizes > 0
-        self.cluster, self.grown, self.rate = np.arange(n), np.zeros(n), prized.astype(float)
+        n, has_prize = len(self.prizes), self.prizes > 0
+        self.cluster, self.grown, self.rate = np.arange(n), np.zeros(n), has_prize.astype(float)
         self.left, self.active, self.parent = (
             self.prizes.tolist(),
-            set(np.flatnonzero(prized).tolist()),
+            set(np.flatnonzero(has_prize).tolist()),
             [-1] * n,
         )
 
@@ -50,9 +50,9 @@ class _MoatGrowth:
             n, first_edge, soonest = next_meeting(
                 waiting, n, heads, tails, costs, self.cluster, self.rate, self.grown
             )
-            least, ending = min((self.left[one], one) for one in self.active)
-            merges = first_edge >= 0 and soonest < least - PRIZE_TOLERANCE
-            step = float(soonest) if merges else least
+            min_left, ending = min((self.left[one], one) for one in self.active)
+            merges = first_edge >= 0 and soonest < min_left - PRIZE_TOLERANCE
+            step = float(soonest) if merges else min_left
             self.grown += step * self.rate
             for one in self.active:
                 self.left[one] -= step
@@ -73,11 +73,11 @@ class _MoatGrowth:
         self.active -= {first_cluster, second_cluster}
         self.parent[first_cluster] = self.parent[second_cluster] = merged_cluster
         self.parent.append(-1)
-        joined = (self.cluster == first_cluster) | (self.cluster == second_cluster)
-        self.cluster[joined] = merged_cluster
+        merged = (self.cluster == first_cluster) | (self.cluster == second_cluster)
+        self.cluster[merged] = merged_cluster
         if self.left[merged_cluster] > PRIZE_TOLERANCE:
             self.active.add(merged_cluster)
-        self.rate[joined] = float(merged_cluster in self.active)
+        self.rate[merged] = float(merged_cluster in self.active)
 
 
 def prize_collecting_tree(
@@ -149,7 +149,7 @@ def _prune_tree(
                 node = waiting.pop()
                 dropped.add(node)
                 waiting += [
-                    near for near in neighbours_of[node] if near != u and near not in dropped
+                    other for other in neighbours_of[node] if other != u and other not in dropped
                 ]
         else:
             need(u)

@@ -14,7 +14,7 @@ watch_compiling()
 
 
 @njit(cache=True, nogil=True)
-def next_level(found, start, end, seen, way, out_indptr, tails, in_indptr, in_heads):
+def next_level(found, start, end, seen, mask, out_indptr, tails, in_indptr, in_heads):
     """Append the unseen neighbours of a level in ascending order, and return the new end.
 
     If `found` is too short for all of them, the smallest ids are appended.
@@ -24,7 +24,7 @@ def next_level(found, start, end, seen, way, out_indptr, tails, in_indptr, in_he
     found : int64, filled up to `end`; neighbours are appended.
     start, end : the level is `found[start:end]`.
     seen : bool [nodes]; neighbours are marked.
-    way, out_indptr, tails, in_indptr, in_heads : the result of `walk_arguments`.
+    mask, out_indptr, tails, in_indptr, in_heads : the result of `walk_arguments`.
 
     Returns
     -------
@@ -35,18 +35,18 @@ def next_level(found, start, end, seen, way, out_indptr, tails, in_indptr, in_he
     for index in range(start, end):
         node = found[index]
         for side in range(2):
-            if not way & (side + 1):
+            if not mask & (side + 1):
                 continue
             indptr, neighbours = (out_indptr, tails) if side == 0 else (in_indptr, in_heads)
-            for at in range(indptr[node], indptr[node + 1]):
-                near = neighbours[at]
-                if not seen[near]:
-                    seen[near] = True
+            for position in range(indptr[node], indptr[node + 1]):
+                neighbour = neighbours[position]
+                if not seen[neighbour]:
+                    seen[neighbour] = True
                     if size == len(fresh):
                         longer = np.empty(2 * size, np.int64)
                         longer[:size] = fresh
                         fresh = longer
-                    fresh[size] = near
+                    fresh[size] = neighbour
                     size += 1
     size_retained = min(size, len(found) - end)
     found[end : end + size_retained] = np.sort(fresh[:size])[:size_retained]
@@ -81,24 +81,24 @@ def count_edges_among(nodes, out_indptr, relations, tails, edges, store):
                 stop = start + np.searchsorted(relations[start:end], relations[start], side="right")
             if stop - start > 32 * n:
                 for other in range(n):
-                    at = start + np.searchsorted(tails[start:stop], nodes[other])
-                    if at < stop and tails[at] == nodes[other]:
+                    edge = start + np.searchsorted(tails[start:stop], nodes[other])
+                    if edge < stop and tails[edge] == nodes[other]:
                         if store:
-                            edges[count] = at
+                            edges[count] = edge
                         count += 1
             else:
-                for at in range(start, stop):
-                    place = np.searchsorted(nodes, tails[at])
-                    if place < n and nodes[place] == tails[at]:
+                for edge in range(start, stop):
+                    row = np.searchsorted(nodes, tails[edge])
+                    if row < n and nodes[row] == tails[edge]:
                         if store:
-                            edges[count] = at
+                            edges[count] = edge
                         count += 1
             start = stop
     return count
 
 
 @njit(cache=True, nogil=True)
-def run_walks(start, chances, restart, way, out_indptr, tails, in_indptr, in_heads, visited):
+def run_walks(start, chances, restart, mask, out_indptr, tails, in_indptr, in_heads, visited):
     """Run random walks from a node and write the visited nodes.
 
     Parameters
@@ -107,15 +107,15 @@ def run_walks(start, chances, restart, way, out_indptr, tails, in_indptr, in_hea
     chances : random numbers in [0, 1), [walks, steps, 2]: one that decides on a restart and one
         that picks the edge.
     restart : probability of a step back to the start.
-    way, out_indptr, tails, in_indptr, in_heads : the result of `walk_arguments`.
+    mask, out_indptr, tails, in_indptr, in_heads : the result of `walk_arguments`.
     visited : int64 [walks, steps + 1], receives the nodes; after the end of a walk it holds -1.
     """
     for index in range(chances.shape[0]):
         node = start
         visited[index, 0] = start
         for step in range(chances.shape[1]):
-            n_out = out_indptr[node + 1] - out_indptr[node] if way & 1 else 0
-            degree = n_out + (in_indptr[node + 1] - in_indptr[node] if way & 2 else 0)
+            n_out = out_indptr[node + 1] - out_indptr[node] if mask & 1 else 0
+            degree = n_out + (in_indptr[node + 1] - in_indptr[node] if mask & 2 else 0)
             if restart > 0.0 and (degree == 0 or chances[index, step, 0] < restart):
                 node = start
             elif degree == 0:
@@ -141,12 +141,12 @@ def mark_edges_at(nodes, out_indptr, in_indptr, in_edges, marked):
     """
     for node in nodes:
         marked[out_indptr[node] : out_indptr[node + 1]] = True
-        for at in range(in_indptr[node], in_indptr[node + 1]):
-            marked[in_edges[at]] = True
+        for index in range(in_indptr[node], in_indptr[node + 1]):
+            marked[in_edges[index]] = True
 
 
 @njit(cache=True, nogil=True)
-def add_to_rows(items, scores, indptr, ids, sums, there):
+def add_to_rows(items, scores, indptr, ids, sums, has_score):
     """Add the score of each item to the sums of its ids.
 
     Parameters
@@ -154,9 +154,9 @@ def add_to_rows(items, scores, indptr, ids, sums, there):
     items, scores : items and their scores, aligned.
     indptr, ids : the ids of item `i` are `ids[indptr[i]:indptr[i + 1]]`.
     sums : float64 [n], receives the sums.
-    there : bool [n], marks the ids that got a score.
+    has_score : bool [n], marks the ids that got a score.
     """
-    for place in range(len(items)):
-        for at in range(indptr[items[place]], indptr[items[place] + 1]):
-            sums[ids[at]] += scores[place]
-            there[ids[at]] = True
+    for row in range(len(items)):
+        for index in range(indptr[items[row]], indptr[items[row] + 1]):
+            sums[ids[index]] += scores[row]
+            has_score[ids[index]] = True

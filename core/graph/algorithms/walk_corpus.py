@@ -94,20 +94,20 @@ class OrderedSteps:
 def _order_steps(graph: KnowledgeGraph, direction: str) -> OrderedSteps:
     edges = np.arange(graph.n_edges, dtype=np.int64)
     heads, relations, tails = graph.triples(edges)
-    ways = [(heads, tails, True)] * (direction in ("out", "both")) + [(tails, heads, False)] * (
+    sides = [(heads, tails, True)] * (direction in ("out", "both")) + [(tails, heads, False)] * (
         direction in ("in", "both")
     )
-    starts, ends, along = (
+    starts, ends, forward = (
         np.concatenate(part)
-        for part in zip(*((a, b, np.full(len(edges), way)) for a, b, way in ways))
+        for part in zip(*((a, b, np.full(len(edges), is_out)) for a, b, is_out in sides))
     )
-    edge_of_step, edge_relations = np.tile(edges, len(ways)), np.tile(relations, len(ways))
+    step_edges, edge_relations = np.tile(edges, len(sides)), np.tile(relations, len(sides))
     by_name = _ranks(graph.names(range(graph.n_nodes)))
     order = np.lexsort(
-        (edge_of_step, ~along, by_name[ends], _ranks(graph.relation_names)[edge_relations], starts)
+        (step_edges, ~forward, by_name[ends], _ranks(graph.relation_names)[edge_relations], starts)
     )
     indptr = np.concatenate([[0], np.cumsum(np.bincount(starts, minlength=graph.n_nodes))])
-    return OrderedSteps(indptr, ends[order], edge_of_step[order], along[order])
+    return OrderedSteps(indptr, ends[order], step_edges[order], forward[order])
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,13 +204,13 @@ def iterate_walks(graph: KnowledgeGraph, node: int, plan: WalkPlan) -> Iterator[
     steps = OrderedSteps.of(graph, graph.resolve(plan.direction))
     if plan.strategy == "breadth-first":
         return _breadth_first_walks(steps, node, plan)
-    drawn = _random_walks(
+    walks = _random_walks(
         steps,
         NeighbourGroups.of(graph, graph.resolve(plan.direction)),
         node,
         _draws(graph.node_name(node), plan),
     )
-    return _distinct_walks(drawn) if plan.unique else drawn
+    return _distinct_walks(walks) if plan.unique else walks
 
 
 def _distinct_walks(walks: Iterable[Path]) -> Iterator[Path]:
@@ -237,40 +237,40 @@ def _random_walks(
     steps: OrderedSteps, doors: NeighbourGroups, root: int, draws: np.ndarray
 ) -> Iterator[Path]:
     for chances in draws.tolist():
-        nodes, edges, ways = [root], [], []
-        for which, by in chances:
+        nodes, edges, forward = [root], [], []
+        for door_draw, step_draw in chances:
             first, after = doors.indptr[nodes[-1]], doors.indptr[nodes[-1] + 1]
             if first == after:
                 break
-            door = int(first) + int(which * int(after - first))
+            door = int(first) + int(door_draw * int(after - first))
             start, end = int(doors.starts[door]), int(doors.starts[door + 1])
-            step_position = doors.places[start + int(by * (end - start))]
+            step_position = doors.places[start + int(step_draw * (end - start))]
             nodes.append(int(steps.nodes[step_position]))
             edges.append(int(steps.edges[step_position]))
-            ways.append(bool(steps.forward[step_position]))
+            forward.append(bool(steps.forward[step_position]))
         if edges:
-            yield Path(tuple(nodes), tuple(edges), tuple(ways))
+            yield Path(tuple(nodes), tuple(edges), tuple(forward))
 
 
 def _breadth_first_walks(steps: OrderedSteps, root: int, plan: WalkPlan) -> Iterator[Path]:
-    most = plan.walks or len(steps.indptr)
+    limit = plan.walks or len(steps.indptr)
     tree, layer = {root: Path((root,))}, [root]
     for _ in range(plan.length):
         following = []
         for node in layer:
-            at, path_to_node = steps.at(node), tree[node]
-            for step_position, neighbour in enumerate(steps.nodes[at].tolist(), at.start):
+            span, path_to_node = steps.at(node), tree[node]
+            for step_position, neighbour in enumerate(steps.nodes[span].tolist(), span.start):
                 if neighbour in tree:
                     continue
-                edge, way = int(steps.edges[step_position]), bool(steps.forward[step_position])
+                edge, forward = int(steps.edges[step_position]), bool(steps.forward[step_position])
                 walk = Path(
                     (*path_to_node.nodes, neighbour),
                     (*path_to_node.edges, edge),
-                    (*path_to_node.forward, way),
+                    (*path_to_node.forward, forward),
                 )
                 tree[neighbour] = walk
                 yield walk
                 following.append(neighbour)
-                if len(tree) > most:
+                if len(tree) > limit:
                     return
         layer = following

@@ -22,7 +22,7 @@ def random_walks(
     restart: float,
     direction: str,
     rng: np.random.Generator,
-    within: Subgraph | None = None,
+    subgraph: Subgraph | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Count the visits of random walks from the seeds to each node.
 
@@ -38,7 +38,7 @@ def random_walks(
     restart : probability of a step back to the seed, 0 to 1.
     direction : follows steps in the direction out, in, both or graph.
     rng : source of the random choices.
-    within : takes only steps inside this subgraph; a seed outside starts no walk. None for the
+    subgraph : takes only steps inside this subgraph; a seed outside starts no walk. None for the
         whole graph.
 
     Returns
@@ -70,18 +70,18 @@ def random_walks(
             f"not {walks}, {steps}, {restart}."
         )
     starts: Iterable[int] = seed_array(graph, seeds)
-    if within is None:
+    if subgraph is None:
         arrays = walk_arguments(graph, direction)
     else:
-        local = LocalAdjacency(graph, within, direction)
-        starts = [place for seed in starts if (place := local.place(int(seed))) >= 0]
+        local = LocalAdjacency(graph, subgraph, direction)
+        starts = [local_id for seed in starts if (local_id := local.place(int(seed))) >= 0]
         # The arrays of `LocalAdjacency` hold all allowed steps as outgoing ones.
         arrays = (1, local.indptr, local.neighbours, local.indptr, local.neighbours)
     visited = [np.zeros(0, np.int64)]
     for start in starts:
         chances = rng.random((walks, steps, 2))
-        places = np.full((walks, steps + 1), -1, np.int64)
-        run_walks(int(start), chances, float(restart), *arrays, places)
-        visited.append(places[places >= 0] if within is None else local.nodes[places[places >= 0]])
+        paths = np.full((walks, steps + 1), -1, np.int64)
+        run_walks(int(start), chances, float(restart), *arrays, paths)
+        visited.append(paths[paths >= 0] if subgraph is None else local.nodes[paths[paths >= 0]])
     nodes, visits = np.unique(np.concatenate(visited), return_counts=True)
     return top_k(nodes, visits, len(nodes))

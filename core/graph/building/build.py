@@ -147,14 +147,14 @@ def _open_current(source: FilePath, folder: FilePath, name: str, direction: str)
         graph = Graph.open(folder)
         source_stamp = json.loads((graph.data_folder / SOURCE_FILE).read_text("utf-8"))
         stat = source.stat()
-        same = [stat.st_size, stat.st_mtime_ns] == source_stamp["stamp"] or file_digest(
+        unchanged = [stat.st_size, stat.st_mtime_ns] == source_stamp["stamp"] or file_digest(
             source
         ) == source_stamp["digest"]
     except FileNotFoundError:
         return None
     except (StoreError, OSError, ValueError, KeyError, TypeError):
         return None
-    return graph if same and (graph.name, graph.direction) == (name, direction) else None
+    return graph if unchanged and (graph.name, graph.direction) == (name, direction) else None
 
 
 @dataclass(frozen=True)
@@ -198,7 +198,7 @@ def _build(
         # Numbered nodes are always built as large graphs.
         assert not isinstance(triples, NumberSource)
         watch = with_time_left(watch)
-        _build_at_once(triples, target, progress_text, watch=watch)
+        _build_in_memory(triples, target, progress_text, watch=watch)
     except OSError as error:
         raise StoreError(
             f"The graph cannot be stored in {folder}: {error.strerror or error}."
@@ -227,7 +227,7 @@ def _add_attributes(file: TripleFile, target: _BuildTarget, watch: Watch) -> Non
         _put_tables(file, target.folder, target.temporary, watch)
 
 
-def _build_at_once(
+def _build_in_memory(
     triples: Iterable[tuple[str, str, str]] | TripleFile,
     target: _BuildTarget,
     progress_text: str,

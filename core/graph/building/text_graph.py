@@ -63,8 +63,8 @@ def assemble(
         )
     try:
         triple_ids = tuple(
-            np.fromiter(ends, np.int64, len(triples))
-            for ends in (
+            np.fromiter(column, np.int64, len(triples))
+            for column in (
                 (ids[h] for h, _, _ in triples),
                 (relation_ids[r] for _, r, _ in triples),
                 (ids[t] for _, _, t in triples),
@@ -118,8 +118,8 @@ def graph_of_parts(
         If a name or a triple is given twice.
     """
     heads, rel, tails = triples
-    twice = (np.diff(heads) == 0) & (np.diff(rel) == 0) & (np.diff(tails) == 0)
-    if twice.any() or any(one == other for one, other in zip(names, names[1:])):
+    repeated = (np.diff(heads) == 0) & (np.diff(rel) == 0) & (np.diff(tails) == 0)
+    if repeated.any() or any(one == other for one, other in zip(names, names[1:])):
         raise BadInput(
             f"The graph “{name}” cannot be put together: a node or a triple is given twice."
         )

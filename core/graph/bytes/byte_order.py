@@ -35,7 +35,7 @@ def sorted_pieces(
     sample = []
     if pieces > 1:
         sample = sorted(
-            {bytes(data[offsets[at] : offsets[at + 1]]) for at in range(0, count, step)}
+            {bytes(data[offsets[name] : offsets[name + 1]]) for name in range(0, count, step)}
         )
     bounds = []
     if sample:
@@ -45,7 +45,7 @@ def sorted_pieces(
     done = 0
     for piece in range(len(bounds) + 1):
         watch.check()
-        ids = _of_range(data, offsets, flat, ends, piece)
+        ids = _names_in_range(data, offsets, flat, ends, piece)
         _sort(data, offsets, ids, np.empty(len(ids), np.uint64))
         done += len(ids)
         yield done / max(1, count), ids
@@ -54,9 +54,9 @@ def sorted_pieces(
 @numba.njit(cache=True)
 def compare(data, start, end, other, first, last):
     """Compare data[start:end] with other[first:last]: below 0, 0 or above 0."""
-    for place in range(min(end - start, last - first)):
-        if data[start + place] != other[first + place]:
-            return np.int64(data[start + place]) - np.int64(other[first + place])
+    for i in range(min(end - start, last - first)):
+        if data[start + i] != other[first + i]:
+            return np.int64(data[start + i]) - np.int64(other[first + i])
     return (end - start) - (last - first)
 
 
@@ -73,7 +73,7 @@ def _range(data, start, end, flat, ends):
 
 
 @numba.njit(cache=True)
-def _of_range(data, offsets, flat, ends, piece):
+def _names_in_range(data, offsets, flat, ends, piece):
     """Return the names in one range between the bounds, ascending."""
     count = len(offsets) - 1
     if len(ends) == 1:
@@ -82,9 +82,9 @@ def _of_range(data, offsets, flat, ends, piece):
     for name in range(count):
         if _range(data, offsets[name], offsets[name + 1], flat, ends) == piece:
             if size == len(names):
-                grown = np.empty(size + size // 2, np.int32)
-                grown[:size] = names
-                names = grown
+                longer = np.empty(size + size // 2, np.int32)
+                longer[:size] = names
+                names = longer
             names[size] = name
             size += 1
     return names[:size]
@@ -92,17 +92,17 @@ def _of_range(data, offsets, flat, ends, piece):
 
 @numba.njit(cache=True)
 def _key(data, start, end):
-    key, left = np.uint64(0), end - start
-    for place in range(min(7, left)):
-        key |= np.uint64(data[start + place]) << np.uint64(56 - 8 * place)
-    return key | np.uint64(min(left, 8))
+    key, size = np.uint64(0), end - start
+    for i in range(min(7, size)):
+        key |= np.uint64(data[start + i]) << np.uint64(56 - 8 * i)
+    return key | np.uint64(min(size, 8))
 
 
 @numba.njit(cache=True)
 def _insert(data, offsets, ids, keys, low, high, depth):
     """Sort a few names by insertion, comparing them to the end."""
-    for at in range(low + 1, high):
-        name, key, slot = ids[at], keys[at], at
+    for row in range(low + 1, high):
+        name, key, slot = ids[row], keys[row], row
         while slot > low:
             previous = ids[slot - 1]
             if keys[slot - 1] < key:
@@ -128,8 +128,8 @@ def _sort(data, offsets, ids, keys):
     while len(stack):
         low, high, depth, fresh = stack.pop()
         if fresh:
-            for at in range(low, high):
-                keys[at] = _key(data, offsets[ids[at]] + depth, offsets[ids[at] + 1])
+            for row in range(low, high):
+                keys[row] = _key(data, offsets[ids[row]] + depth, offsets[ids[row] + 1])
         if high - low <= INSERTION_SORT_NAMES:
             _insert(data, offsets, ids, keys, low, high, depth)
             continue
@@ -138,19 +138,19 @@ def _sort(data, offsets, ids, keys):
         quarter = (high - low) // 4
         first, middle, last = keys[low + quarter], keys[(low + high) // 2], keys[high - 1 - quarter]
         pivot = max(min(first, middle), min(max(first, middle), last))
-        less, at, greater = low, low, high
-        while at < greater:
-            key = keys[at]
+        less, row, greater = low, low, high
+        while row < greater:
+            key = keys[row]
             if key < pivot:
-                ids[at], ids[less] = ids[less], ids[at]
-                keys[at], keys[less] = keys[less], key
-                less, at = less + 1, at + 1
+                ids[row], ids[less] = ids[less], ids[row]
+                keys[row], keys[less] = keys[less], key
+                less, row = less + 1, row + 1
             elif key > pivot:
                 greater -= 1
-                ids[at], ids[greater] = ids[greater], ids[at]
-                keys[at], keys[greater] = keys[greater], key
+                ids[row], ids[greater] = ids[greater], ids[row]
+                keys[row], keys[greater] = keys[greater], key
             else:
-                at += 1
+                row += 1
         if less > low:
             stack.append((low, less, depth, False))
         if high > greater:

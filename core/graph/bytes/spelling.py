@@ -12,14 +12,14 @@ from core.graph.bytes.byte_order import compare
 
 
 @numba.njit(cache=True)
-def first_at_least(data, ends, wanted, low, high):
-    """Return the first position in low..high with a name not below `wanted`.
+def first_at_least(data, ends, target, low, high):
+    """Return the first position in low..high with a name not below `target`.
 
     Name i is data[ends[i]:ends[i + 1]].
     """
     while low < high:
         middle = (low + high) // 2
-        if compare(data, ends[middle], ends[middle + 1], wanted, 0, len(wanted)) < 0:
+        if compare(data, ends[middle], ends[middle + 1], target, 0, len(target)) < 0:
             low = middle + 1
         else:
             high = middle
@@ -43,13 +43,13 @@ def first_after(data, ends, prefix, low, high):
 
 
 @numba.njit(cache=True)
-def first_in_order(data, offsets, order, wanted):
-    """Return the first position in `order` whose node has a name not below `wanted`."""
+def first_in_order(data, offsets, order, target):
+    """Return the first position in `order` whose node has a name not below `target`."""
     low, high = 0, len(order)
     while low < high:
         middle = (low + high) // 2
         node = order[middle]
-        if compare(data, offsets[node], offsets[node + 1], wanted, 0, len(wanted)) < 0:
+        if compare(data, offsets[node], offsets[node + 1], target, 0, len(target)) < 0:
             low = middle + 1
         else:
             high = middle
@@ -76,8 +76,8 @@ def shortest_names(data, ends, nodes, low, high, keep):
         if rank == keep:
             continue
         count = min(keep, count + 1)
-        for later in range(count - 1, rank, -1):
-            positions[later], letters[later] = positions[later - 1], letters[later - 1]
+        for slot in range(count - 1, rank, -1):
+            positions[slot], letters[slot] = positions[slot - 1], letters[slot - 1]
         positions[rank], letters[rank] = position, size
     return positions[:count]
 
@@ -90,15 +90,15 @@ def _letter(data, at):
         return lead, 1
     size = 2 if lead < 0xE0 else 3 if lead < 0xF0 else 4
     letter = lead & (0xFF >> (size + 1))
-    for place in range(1, size):
-        letter = letter << 6 | (np.int64(data[at + place]) & 0x3F)
+    for i in range(1, size):
+        letter = letter << 6 | (np.int64(data[at + i]) & 0x3F)
     return letter, size
 
 
 @numba.njit(cache=True)
-def _past_prefix(data, ends, place, size, high):
-    """Return the first position after `place` whose name has another prefix of `size` bytes."""
-    prefix, step, low = data[ends[place] : ends[place] + size], 1, place + 1
+def _past_prefix(data, ends, position, size, high):
+    """Return the first position after `position` whose name has another prefix of `size` bytes."""
+    prefix, step, low = data[ends[position] : ends[position] + size], 1, position + 1
     while low < high:
         probe = min(low + step, high) - 1
         start = ends[probe]
@@ -111,8 +111,8 @@ def _past_prefix(data, ends, place, size, high):
 
 
 @numba.njit(cache=True)
-def names_within_edits(data, ends, low, high, wanted, edits, budget, found):
-    """Find the names in low..high within `edits` edits of `wanted` (code points).
+def names_within_edits(data, ends, low, high, target, edits, budget, found):
+    """Find the names in low..high within `edits` edits of `target` (code points).
 
     An edit is an insertion, deletion or change of a letter. The names are walked as a trie, with
     one row of the distance table per letter. Rows are kept for the letters that the next name
@@ -120,7 +120,7 @@ def names_within_edits(data, ends, low, high, wanted, edits, budget, found):
     stops after `budget` rows or when `found` is full. Returns the number of positions written into
     `found`.
     """
-    size = len(wanted)
+    size = len(target)
     deepest = size + edits + 1
     rows, cuts = np.zeros((deepest + 1, size + 1), np.int64), np.zeros(deepest + 2, np.int64)
     for column in range(size + 1):
@@ -130,23 +130,23 @@ def names_within_edits(data, ends, low, high, wanted, edits, budget, found):
         start, end = ends[position], ends[position + 1]
         if previous >= 0:
             shared, other = 0, ends[previous]
-            most = min(end - start, ends[previous + 1] - other)
-            while shared < most and data[start + shared] == data[other + shared]:
+            limit = min(end - start, ends[previous + 1] - other)
+            while shared < limit and data[start + shared] == data[other + shared]:
                 shared += 1
             while cuts[depth] > shared:
                 depth -= 1
-        previous, too_far = position, False
-        while start + cuts[depth] < end and not too_far:
+        previous, is_far = position, False
+        while start + cuts[depth] < end and not is_far:
             letter, width = _letter(data, start + cuts[depth])
-            rows[depth + 1, 0] = least = depth + 1
+            rows[depth + 1, 0] = smallest = depth + 1
             for column in range(size):
-                best = rows[depth, column] + (wanted[column] != letter)
+                best = rows[depth, column] + (target[column] != letter)
                 best = min(best, rows[depth, column + 1] + 1, rows[depth + 1, column] + 1)
-                rows[depth + 1, column + 1], least = best, min(least, best)
+                rows[depth + 1, column + 1], smallest = best, min(smallest, best)
             cuts[depth + 1] = cuts[depth] + width
             depth, budget = depth + 1, budget - 1
-            too_far = least > edits or depth == deepest
-        if too_far:
+            is_far = smallest > edits or depth == deepest
+        if is_far:
             depth -= 1
             position = _past_prefix(data, ends, position, cuts[depth + 1], high)
             continue

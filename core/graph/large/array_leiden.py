@@ -83,7 +83,7 @@ def leiden(links: Links, watch: Watch = NO_WATCH) -> np.ndarray:
             above[merged] = labels
             groups, level, labels = merged[groups], quotient_graph(level, merged, watch), above
         community_of = labels[groups]
-    return _dense(_connected(*links, community_of))
+    return _dense(_connected_parts(*links, community_of))
 
 
 def quotient_graph(links: Links, labels: np.ndarray, watch: Watch = NO_WATCH) -> Links:
@@ -98,9 +98,9 @@ def quotient_graph(links: Links, labels: np.ndarray, watch: Watch = NO_WATCH) ->
         a, b = labels[heads].astype(np.int64), labels[tails].astype(np.int64)
         weights = links.weights[part] if len(links.weights) else np.ones(len(a))
         if len(links.weights):  # each edge between two nodes occurs twice
-            once = a <= b
-            weights = np.where((a == b) & (heads != tails), weights / 2, weights)[once]
-            a, b = a[once], b[once]
+            is_first = a <= b
+            weights = np.where((a == b) & (heads != tails), weights / 2, weights)[is_first]
+            a, b = a[is_first], b[is_first]
         key, weight = _sum_by_key(np.minimum(a, b) * n + np.maximum(a, b), weights)
         keys.append(key)
         sums.append(weight)
@@ -113,10 +113,10 @@ def quotient_graph(links: Links, labels: np.ndarray, watch: Watch = NO_WATCH) ->
     )
     low, high = (key // max(n, 1)).astype(np.int32), (key % max(n, 1)).astype(np.int32)
     not_loops = low != high
-    ends = np.concatenate([low, high[not_loops]])
-    order = np.argsort(ends, kind="stable")
+    sources = np.concatenate([low, high[not_loops]])
+    order = np.argsort(sources, kind="stable")
     tails = np.concatenate([high, low[not_loops]])[order]
-    indptr = np.concatenate([[0], np.cumsum(np.bincount(ends, minlength=n))])
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(sources, minlength=n))])
     return Links(
         indptr,
         tails,
@@ -135,16 +135,16 @@ def _heads(indptr: np.ndarray, start: int, stop: int) -> np.ndarray:
     )
 
 
-def inner_edges(links: Links, nodes: np.ndarray, place: np.ndarray) -> np.ndarray:
+def inner_edges(links: Links, nodes: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """Return the edges with both ends among `nodes`, for a graph without weights.
 
-    `place` is a work array, int32 [n], that holds -1 before and after. Returns int32 [edges, 2], as
+    `rows` is a work array, int32 [n], that holds -1 before and after. Returns int32 [edges, 2], as
     positions in `nodes`.
     """
-    place[nodes] = np.arange(len(nodes), dtype=np.int32)
-    edges = np.empty((_inner(nodes, place, links.out_indptr, links.tails, NO_EDGES), 2), np.int32)
-    _inner(nodes, place, links.out_indptr, links.tails, edges)
-    place[nodes] = -1
+    rows[nodes] = np.arange(len(nodes), dtype=np.int32)
+    edges = np.empty((_inner(nodes, rows, links.out_indptr, links.tails, NO_EDGES), 2), np.int32)
+    _inner(nodes, rows, links.out_indptr, links.tails, edges)
+    rows[nodes] = -1
     return edges
 
 
@@ -154,9 +154,9 @@ def linked(n: int, edges: np.ndarray, weights: np.ndarray | None = None) -> Link
     With weights, each pair of nodes must occur once, and there must be no loops.
     """
     if weights is not None:
-        ends = np.concatenate([edges[:, 0], edges[:, 1]])
-        order = np.argsort(ends, kind="stable")
-        indptr = np.concatenate([[0], np.cumsum(np.bincount(ends, minlength=n))])
+        sources = np.concatenate([edges[:, 0], edges[:, 1]])
+        order = np.argsort(sources, kind="stable")
+        indptr = np.concatenate([[0], np.cumsum(np.bincount(sources, minlength=n))])
         tails = np.concatenate([edges[:, 1], edges[:, 0]])[order].astype(np.int32)
         return Links(
             indptr,
@@ -218,8 +218,8 @@ def _degrees(out_indptr, tails, in_indptr, in_heads, weights):
     degrees = np.zeros(n)
     for node in range(n):
         if len(weights):
-            for at in range(out_indptr[node], out_indptr[node + 1]):
-                degrees[node] += weights[at] * (2 if tails[at] == node else 1)
+            for step in range(out_indptr[node], out_indptr[node + 1]):
+                degrees[node] += weights[step] * (2 if tails[step] == node else 1)
         else:
             degrees[node] = (
                 out_indptr[node + 1] - out_indptr[node] + in_indptr[node + 1] - in_indptr[node]
@@ -229,7 +229,7 @@ def _degrees(out_indptr, tails, in_indptr, in_heads, weights):
 
 @njit(cache=True, nogil=True)
 def _sweep(
-    out_indptr, tails, in_indptr, in_heads, weights, degrees, totals, labels, found, met, whole
+    out_indptr, tails, in_indptr, in_heads, weights, degrees, totals, labels, found, met, degree_sum
 ):
     """Move each node to the best adjacent group, and count the moved nodes.
 
@@ -240,27 +240,27 @@ def _sweep(
         count = 0
         for side in range(2):
             indptr, neighbours = (out_indptr, tails) if side == 0 else (in_indptr, in_heads)
-            for at in range(indptr[node], indptr[node + 1]):
-                near = neighbours[at]
-                if near == node:
+            for step in range(indptr[node], indptr[node + 1]):
+                other = neighbours[step]
+                if other == node:
                     continue
-                group = labels[near]
+                group = labels[other]
                 if found[group] == 0.0:
                     met[count] = group
                     count += 1
-                found[group] += weights[at] if len(weights) else 1.0
-        own, degree = labels[node], degrees[node]
-        totals[own] -= degree
-        best, most = own, found[own] - degree * totals[own] / whole
+                found[group] += weights[step] if len(weights) else 1.0
+        current, degree = labels[node], degrees[node]
+        totals[current] -= degree
+        best, best_gain = current, found[current] - degree * totals[current] / degree_sum
         for index in range(count):
             group = met[index]
-            gain = found[group] - degree * totals[group] / whole
-            if gain > most + 1e-12:
-                best, most = group, gain
+            gain = found[group] - degree * totals[group] / degree_sum
+            if gain > best_gain + 1e-12:
+                best, best_gain = group, gain
             found[group] = 0.0
-        found[own] = 0.0
+        found[current] = 0.0
         totals[best] += degree
-        if best != own:
+        if best != current:
             labels[node] = best
             moved += 1
     return moved
@@ -284,53 +284,53 @@ def _merge_nodes(out_indptr, tails, in_indptr, in_heads, weights, degrees, label
     for node in range(n):
         for side in range(2):
             indptr, neighbours = (out_indptr, tails) if side == 0 else (in_indptr, in_heads)
-            for at in range(indptr[node], indptr[node + 1]):
-                if neighbours[at] != node and labels[neighbours[at]] == labels[node]:
-                    cuts[node] += weights[at] if len(weights) else 1.0
+            for step in range(indptr[node], indptr[node + 1]):
+                if neighbours[step] != node and labels[neighbours[step]] == labels[node]:
+                    cuts[node] += weights[step] if len(weights) else 1.0
     for node in range(n):
-        degree, around = degrees[node], communities[labels[node]]
-        if not single[node] or cuts[node] < degree * (around - degree) / total_degree:
+        degree, community_degree = degrees[node], communities[labels[node]]
+        if not single[node] or cuts[node] < degree * (community_degree - degree) / total_degree:
             continue
         count = 0
         for side in range(2):
             indptr, neighbours = (out_indptr, tails) if side == 0 else (in_indptr, in_heads)
-            for at in range(indptr[node], indptr[node + 1]):
-                near = neighbours[at]
-                if near == node or labels[near] != labels[node]:
+            for step in range(indptr[node], indptr[node + 1]):
+                other = neighbours[step]
+                if other == node or labels[other] != labels[node]:
                     continue
-                group = groups[near]
+                group = groups[other]
                 if group_weights[group] == 0.0:
                     met[count] = group
                     count += 1
-                group_weights[group] += weights[at] if len(weights) else 1.0
-        best, most, between = node, 0.0, 0.0
+                group_weights[group] += weights[step] if len(weights) else 1.0
+        best, best_gain, best_weight = node, 0.0, 0.0
         for index in range(count):
             group = met[index]
             gain = group_weights[group] - degree * totals[group] / total_degree
             if (
-                gain > most + 1e-12
-                and cuts[group] >= totals[group] * (around - totals[group]) / total_degree
+                gain > best_gain + 1e-12
+                and cuts[group] >= totals[group] * (community_degree - totals[group]) / total_degree
             ):
-                best, most, between = group, gain, group_weights[group]
+                best, best_gain, best_weight = group, gain, group_weights[group]
             group_weights[group] = 0.0
         if best != node:
             groups[node] = best
             single[best] = False
             totals[best] += degree
-            cuts[best] += cuts[node] - 2 * between
+            cuts[best] += cuts[node] - 2 * best_weight
     return groups
 
 
 @njit(cache=True, nogil=True)
-def _connected(out_indptr, tails, in_indptr, in_heads, weights, labels):
+def _connected_parts(out_indptr, tails, in_indptr, in_heads, weights, labels):
     """Return the smallest node of the connected part of each node's group."""
     n = len(out_indptr) - 1
     parts = np.arange(n).astype(np.int32)
     for node in range(n):
-        for at in range(out_indptr[node], out_indptr[node + 1]):
-            near = tails[at]
-            if labels[near] == labels[node]:
-                a, b = node, near
+        for step in range(out_indptr[node], out_indptr[node + 1]):
+            other = tails[step]
+            if labels[other] == labels[node]:
+                a, b = node, other
                 while parts[a] != a:
                     parts[a] = parts[parts[a]]
                     a = parts[a]
@@ -350,7 +350,7 @@ def _connected(out_indptr, tails, in_indptr, in_heads, weights, labels):
 
 
 @njit(cache=True, nogil=True)
-def _inner(nodes, place, out_indptr, tails, edges):
+def _inner(nodes, rows, out_indptr, tails, edges):
     """Count the edges with both ends among the nodes.
 
     They are written to `edges` if it has room.
@@ -358,8 +358,8 @@ def _inner(nodes, place, out_indptr, tails, edges):
     count = 0
     for index in range(len(nodes)):
         node = nodes[index]
-        for at in range(out_indptr[node], out_indptr[node + 1]):
-            end_position = place[tails[at]]
+        for step in range(out_indptr[node], out_indptr[node + 1]):
+            end_position = rows[tails[step]]
             if end_position >= 0:
                 if len(edges):
                     edges[count, 0] = index

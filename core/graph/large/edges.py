@@ -31,9 +31,9 @@ class TripleCodec:
             max(1, (relations - 1).bit_length()),
         )
         self.nodes = nodes
-        wanted = max(1, -(-triples * OUT_EDGE_BYTES // max(1, memory)))
+        parts = max(1, -(-triples * OUT_EDGE_BYTES // max(1, memory)))
         widest = 63 - self.tail_bits - self.relation_bits
-        self.width = max(0, min(widest, max(1, nodes // wanted).bit_length() - (wanted > 1)))
+        self.width = max(0, min(widest, max(1, nodes // parts).bit_length() - (parts > 1)))
         self.ranges = ((nodes - 1) >> self.width) + 1
 
     def spill(
@@ -101,13 +101,13 @@ def sort_range(
         for block in range(blocks)
     ]
     total = sum(end - start for start, end in cuts)
-    most = max(1, memory // OUT_EDGE_BYTES)
-    bounds = _bounds(journal, cuts, total, most)
+    limit = max(1, memory // OUT_EDGE_BYTES)
+    bounds = _bounds(journal, cuts, total, limit)
     first_head = part << packing.width
     counts = np.zeros(min(1 << packing.width, packing.nodes - first_head), np.int64)
     start = columns["tails"].length
     for low, high in zip(bounds, bounds[1:]):
-        keys = _distinct(_keys(journal, cuts, low, high, len(bounds) > 2))
+        keys = _sort_distinct(_keys(journal, cuts, low, high, len(bounds) > 2))
         heads, relations, tails = packing.unpack(keys, part)
         inward.spill(journal, heads, tails, columns["tails"].length)
         counts += np.bincount(heads - np.int32(first_head), minlength=len(counts))
@@ -117,7 +117,7 @@ def sort_range(
     columns["starts"].add(start + np.cumsum(counts))
 
 
-def _distinct(keys: np.ndarray) -> np.ndarray:
+def _sort_distinct(keys: np.ndarray) -> np.ndarray:
     """Return the keys in order, each once; they are sorted in place."""
     keys.sort()
     return keys[np.concatenate([[True], keys[1:] != keys[:-1]])] if len(keys) else keys
@@ -131,17 +131,17 @@ def _keys(journal: Journal, cuts: list, low: int, high: int, some: bool) -> np.n
     range_keys = []
     for block, (start, end) in enumerate(cuts):
         keys = read_array(journal.spill(f"keys-{block}"), np.uint64, start, end - start)
-        range_keys.append(_distinct(keys[(keys >= low) & (keys < high)]) if some else keys)
+        range_keys.append(_sort_distinct(keys[(keys >= low) & (keys < high)]) if some else keys)
     return np.concatenate(range_keys) if range_keys else np.empty(0, np.uint64)
 
 
-def _bounds(journal: Journal, cuts: list, total: int, most: int) -> list:
-    """Return keys that divide a range into pieces of about `most` edges.
+def _bounds(journal: Journal, cuts: list, total: int, limit: int) -> list:
+    """Return keys that divide a range into pieces of about `limit` edges.
 
     A range that is small enough is one piece.
     """
     everything = [np.uint64(0), np.uint64(1) << np.uint64(63)]
-    if total <= most:
+    if total <= limit:
         return everything
     step = max(1, total // 100_000)
     sample = np.sort(
@@ -152,7 +152,7 @@ def _bounds(journal: Journal, cuts: list, total: int, most: int) -> list:
             ]
         )
     )
-    pieces = -(-2 * total // most)
+    pieces = -(-2 * total // limit)
     inner = np.unique(sample[np.arange(1, pieces) * len(sample) // pieces])
     return [everything[0], *inner[inner > 0], everything[1]]
 
@@ -165,18 +165,18 @@ class InwardEdges:
     """
 
     def __init__(self, nodes: int, triples: int, memory: int, pieces: int = 0):
-        wanted = max(1, -(-triples * IN_EDGE_BYTES // max(1, memory)))
+        parts = max(1, -(-triples * IN_EDGE_BYTES // max(1, memory)))
         self.nodes, self.pieces = nodes, pieces
-        self.width = max(0, max(1, nodes // wanted).bit_length() - (wanted > 1))
+        self.width = max(0, max(1, nodes // parts).bit_length() - (parts > 1))
         self.ranges = ((nodes - 1) >> self.width) + 1
 
-    def spill(self, journal: Journal, heads: np.ndarray, tails: np.ndarray, first: int) -> None:
-        """Write edges from number `first` on as a further piece.
+    def spill(self, journal: Journal, heads: np.ndarray, tails: np.ndarray, start: int) -> None:
+        """Write edges from number `start` on as a further piece.
 
         `in-PIECE` holds rows of (edge, head, tail) by range of tails.
         """
         rows, cuts = np.empty((len(heads), 4), np.uint32), np.zeros(self.ranges + 2, np.int64)
-        _scatter_tails(heads, tails, first, self.width, rows, cuts)
+        _scatter_tails(heads, tails, start, self.width, rows, cuts)
         write_array(journal.spill(f"in-{self.pieces}"), rows.reshape(-1))
         write_array(journal.spill(f"incuts-{self.pieces}"), cuts)
         self.pieces += 1
@@ -211,7 +211,7 @@ class InwardEdges:
 
 
 @numba.njit(cache=True)
-def _scatter_tails(heads, tails, first, width, rows, cuts):
+def _scatter_tails(heads, tails, start, width, rows, cuts):
     for edge in range(len(tails)):
         cuts[(tails[edge] >> width) + 1] += 1
     for part in range(1, len(cuts)):
@@ -219,25 +219,25 @@ def _scatter_tails(heads, tails, first, width, rows, cuts):
     fill = cuts[:-1].copy()
     for edge in range(len(tails)):
         part = tails[edge] >> width
-        at, number = fill[part], first + edge
-        rows[at, 0], rows[at, 1] = np.uint32(number & 0xFFFFFFFF), np.uint32(number >> 32)
-        rows[at, 2], rows[at, 3] = np.uint32(heads[edge]), np.uint32(tails[edge])
+        row, number = fill[part], start + edge
+        rows[row, 0], rows[row, 1] = np.uint32(number & 0xFFFFFFFF), np.uint32(number >> 32)
+        rows[row, 2], rows[row, 3] = np.uint32(heads[edge]), np.uint32(tails[edge])
         fill[part] += 1
 
 
 @numba.njit(cache=True)
-def _count(rows, first, counts):
+def _count(rows, first_node, counts):
     for row in range(len(rows)):
-        counts[np.int64(rows[row, 3]) - first] += 1
+        counts[np.int64(rows[row, 3]) - first_node] += 1
 
 
 @numba.njit(cache=True)
-def _fill(rows, first, fill, edges, heads):
+def _fill(rows, first_node, fill, edges, heads):
     for row in range(len(rows)):
-        tail = np.int64(rows[row, 3]) - first
-        at = fill[tail]
-        edges[at] = np.int64(rows[row, 0]) | (np.int64(rows[row, 1]) << 32)
-        heads[at] = rows[row, 2]
+        tail = np.int64(rows[row, 3]) - first_node
+        slot = fill[tail]
+        edges[slot] = np.int64(rows[row, 0]) | (np.int64(rows[row, 1]) << 32)
+        heads[slot] = rows[row, 2]
         fill[tail] += 1
 
 

@@ -48,14 +48,14 @@ def build_large(
     import psutil
 
     memory = source.memory or psutil.virtual_memory().total // MEMORY_DIVISOR
-    unfinished = folder / UNFINISHED_FOLDER
+    work_folder = folder / UNFINISHED_FOLDER
     watch = with_time_left(watch)
     try:
-        build = LargeBuild(source, unfinished, memory, watch.part(0.0, BUILT_PROGRESS))
+        build = LargeBuild(source, work_folder, memory, watch.part(0.0, BUILT_PROGRESS))
         relations = build.run()
         watch.report("Checking", BUILT_PROGRESS)
-        arrays = arrays_of(unfinished / STORE_FOLDER, lambda path: np.load(path, mmap_mode="r"))
-        blob = unfinished / STORE_FOLDER / NAMES_FILE
+        arrays = arrays_of(work_folder / STORE_FOLDER, lambda path: np.load(path, mmap_mode="r"))
+        blob = work_folder / STORE_FOLDER / NAMES_FILE
         names = np.memmap(blob, np.uint8, "r") if blob.stat().st_size else np.empty(0, np.uint8)
         digest = digest_of(arrays, names, relations, direction)
         source_stamp = file_stamp(source.path) if isinstance(source, TextSource) else None
@@ -65,11 +65,11 @@ def build_large(
         if isinstance(error, BadInput) or not source.keep:
             # Windows could not remove files that the frames hold open.
             traceback.clear_frames(error.__traceback__)
-            shutil.rmtree(unfinished, ignore_errors=True)
+            shutil.rmtree(work_folder, ignore_errors=True)
         raise
     del arrays, names
-    write_degrees(unfinished / STORE_FOLDER)
-    note_source(unfinished / STORE_FOLDER, source_stamp)
+    write_degrees(work_folder / STORE_FOLDER)
+    note_source(work_folder / STORE_FOLDER, source_stamp)
     meta = {
         "version": STORE_VERSION,
         "name": name,
@@ -78,5 +78,5 @@ def build_large(
         "relations": relations,
     }
     watch.check()
-    place_store(folder, unfinished / STORE_FOLDER, meta)
-    shutil.rmtree(unfinished, ignore_errors=True)
+    place_store(folder, work_folder / STORE_FOLDER, meta)
+    shutil.rmtree(work_folder, ignore_errors=True)

@@ -31,12 +31,12 @@ def write_folded(
     ordered by node.
     """
     count, loose = len(offsets) - 1, (folder / "loose.bin", folder / "loose_offsets.npy")
-    unordered = NameFiles(*loose)
+    loose_names = NameFiles(*loose)
     for first in range(0, count, NAME_BATCH):
         watch.check()
         watch.step(0.3 * first / count)
-        unordered.add(*_folded(data, np.asarray(offsets[first : first + NAME_BATCH + 1])))
-    unordered.close()
+        loose_names.add(*_fold_names(data, np.asarray(offsets[first : first + NAME_BATCH + 1])))
+    loose_names.close()
     ordered = NameFiles(folder / FOLDED, folder / FOLDED_ENDS)
     nodes = GrowingArray(folder / FOLDED_NODES, np.int32, 0, NPY_HEADER_BYTES)
     for part in write_in_order(*read_names(*loose), ordered, memory, watch.part(0.3, 1.0)):
@@ -47,42 +47,42 @@ def write_folded(
         path.unlink()
 
 
-def _folded(data: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _fold_names(data: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the folded names of a range, concatenated, and their sizes."""
     text = np.array(data[offsets[0] : offsets[-1]])
-    ends = offsets - offsets[0]
-    non_ascii = _lower(text, ends)
+    bounds = offsets - offsets[0]
+    non_ascii = _lower(text, bounds)
     if not len(non_ascii):
-        return text, np.diff(ends)
-    cuts, parts, sizes = ends.tolist(), [], np.diff(ends)
-    raw, at = text.tobytes(), 0
+        return text, np.diff(bounds)
+    cuts, parts, sizes = bounds.tolist(), [], np.diff(bounds)
+    raw, start = text.tobytes(), 0
     for name in non_ascii.tolist():
-        parts.append(raw[at : cuts[name]])
+        parts.append(raw[start : cuts[name]])
         folded = fold(raw[cuts[name] : cuts[name + 1]].decode("utf-8")).encode("utf-8")
         parts.append(folded)
-        sizes[name], at = len(folded), cuts[name + 1]
-    parts.append(raw[at:])
+        sizes[name], start = len(folded), cuts[name + 1]
+    parts.append(raw[start:])
     return np.frombuffer(b"".join(parts), np.uint8), sizes
 
 
 @numba.njit(cache=True)
-def _lower(text, ends):
+def _lower(text, bounds):
     """Convert names of ASCII letters to lower case in place.
 
     Returns the numbers of the other names.
     """
-    non_ascii, count = np.empty(len(ends) - 1, np.int64), 0
-    for name in range(len(ends) - 1):
-        plain = True
-        for at in range(ends[name], ends[name + 1]):
-            plain &= text[at] < 128
-        if not plain:
+    non_ascii, count = np.empty(len(bounds) - 1, np.int64), 0
+    for name in range(len(bounds) - 1):
+        is_ascii = True
+        for i in range(bounds[name], bounds[name + 1]):
+            is_ascii &= text[i] < 128
+        if not is_ascii:
             non_ascii[count] = name
             count += 1
             continue
-        for at in range(ends[name], ends[name + 1]):
-            if 65 <= text[at] <= 90:
-                text[at] += 32
-            elif text[at] == BACKTICK:
-                text[at] = APOSTROPHE
+        for i in range(bounds[name], bounds[name + 1]):
+            if 65 <= text[i] <= 90:
+                text[i] += 32
+            elif text[i] == BACKTICK:
+                text[i] = APOSTROPHE
     return non_ascii[:count]

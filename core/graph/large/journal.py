@@ -30,7 +30,7 @@ class Journal:
             folder / JOURNAL_FILE,
             json.loads(json.dumps(identity)),
         )
-        state = self._known(identity)
+        state = self._saved_state(identity)
         if state is None:
             shutil.rmtree(folder, ignore_errors=True)
             (folder / SPILL_FOLDER).mkdir(parents=True)
@@ -43,11 +43,11 @@ class Journal:
         """Identity of the build."""
         return self._state["identity"]
 
-    def _known(self, identity: dict) -> dict | None:
+    def _saved_state(self, identity: dict) -> dict | None:
         try:
             state = json.loads(self._path.read_text("utf-8"))
-            there = (self.folder / SPILL_FOLDER).is_dir() and (self.folder / STORE_FOLDER).is_dir()
-            return state if state["identity"] == identity and there else None
+            ready = (self.folder / SPILL_FOLDER).is_dir() and (self.folder / STORE_FOLDER).is_dir()
+            return state if state["identity"] == identity and ready else None
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
@@ -97,13 +97,13 @@ def read_array(path: FilePath, dtype, start: int = 0, count: int = -1) -> np.nda
 class GrowingArray:
     """An array file to which values are appended.
 
-    It is first cut back to `length` values. `head` bytes are reserved for a header.
+    It is first cut back to `length` values. `header_bytes` bytes are reserved for a header.
     """
 
-    def __init__(self, path: FilePath, dtype, length: int, head: int = 0):
-        self.dtype, self.length, self._head = np.dtype(dtype), length, head
+    def __init__(self, path: FilePath, dtype, length: int, header_bytes: int = 0):
+        self.dtype, self.length, self._header_bytes = np.dtype(dtype), length, header_bytes
         self._stream = open(path, "r+b" if path.exists() else "w+b")
-        size = head + length * self.dtype.itemsize
+        size = header_bytes + length * self.dtype.itemsize
         self._stream.truncate(size)
         self._stream.seek(size)
 
@@ -121,7 +121,7 @@ class GrowingArray:
 
     def close(self) -> None:
         """Write the reserved header of a `.npy` file, if any, and close the file."""
-        if self._head:
+        if self._header_bytes:
             self._stream.seek(0)
             header = {
                 "descr": np.lib.format.dtype_to_descr(self.dtype),
@@ -129,7 +129,7 @@ class GrowingArray:
                 "shape": (self.length,),
             }
             np.lib.format.write_array_header_1_0(self._stream, header)
-            if self._stream.tell() != self._head:
+            if self._stream.tell() != self._header_bytes:
                 raise ValueError("the header of an array does not fit its place")
         self.sync()
         self._stream.close()

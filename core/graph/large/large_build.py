@@ -100,11 +100,11 @@ class LargeBuild:
         if not self.numbered:
             self._resolve()
         check_counts(*(self.journal.fact(key, 0) for key in ("nodes", "relations", "triples")))
-        relations, places = self._relations()
+        relations, relation_ids = self._relations()
         if not self.numbered:
             self._collect()
             self._order()
-        self._number(places)
+        self._number(relation_ids)
         self._out()
         self._in()
         if self.numbered:
@@ -121,16 +121,16 @@ class LargeBuild:
         names = self._reading.relations()
         if self.numbered:
             return names, np.arange(len(names), dtype=np.int32)
-        ordered, places = in_name_order(names)
-        return ordered, places.astype(np.int32)
+        ordered, ids = in_name_order(names)
+        return ordered, ids.astype(np.int32)
 
     def _phase(self, phase: str, text: str) -> Watch:
         phases = [one for one in PHASE_WEIGHTS if one not in NAME_PHASES or not self.numbered]
-        weight_before = sum(PHASE_WEIGHTS[one] for one in phases[: phases.index(phase)])
+        done_weight = sum(PHASE_WEIGHTS[one] for one in phases[: phases.index(phase)])
         total_weight = sum(PHASE_WEIGHTS[one] for one in phases)
         return self._watch.part(
-            weight_before / total_weight,
-            (weight_before + PHASE_WEIGHTS[phase]) / total_weight,
+            done_weight / total_weight,
+            (done_weight + PHASE_WEIGHTS[phase]) / total_weight,
             text,
         )
 
@@ -195,16 +195,16 @@ class LargeBuild:
         nodes, n_ordered = self.journal.fact("nodes"), 0
         names = NameFiles(self.journal.store(NAMES_FILE), self.journal.store("name_offsets.npy"))
         order = GrowingArray(self.journal.store("name_order.npy"), np.int32, 0, NPY_HEADER_BYTES)
-        places = np.memmap(self.journal.spill(PLACES_FILE), np.int32, "w+", shape=(nodes,))
+        name_ids = np.memmap(self.journal.spill(PLACES_FILE), np.int32, "w+", shape=(nodes,))
         ordering = self._phase("order", "Ordering names")
         for part in write_in_order(
             *read_names(*self._name_files(kind)), names, self.share, ordering
         ):
             ids = np.arange(n_ordered, n_ordered + len(part), dtype=np.int32)
-            places[part] = ids
+            name_ids[part] = ids
             order.add(ids)
             n_ordered += len(part)
-        places.flush()
+        name_ids.flush()
         names.close()
         order.close()
         self.journal.mark("order", 1)
@@ -218,7 +218,7 @@ class LargeBuild:
         fact = self.journal.fact
         return TripleCodec(fact("nodes"), fact("relations"), fact("triples"), fact("share"))
 
-    def _number(self, relation_places: np.ndarray) -> None:
+    def _number(self, relation_ids: np.ndarray) -> None:
         """Pack the triples of every block by the ids of their nodes and relations."""
         blocks = self.journal.done("read")
         if self.journal.fact("share") is None:
@@ -226,17 +226,17 @@ class LargeBuild:
         packing = self._packing()
         if not self.numbered and self.journal.done("number") < blocks:
             fresh = read_array(self.journal.spill("fresh"), np.uint64)
-            before, places = ranks(fresh), np.memmap(self.journal.spill(PLACES_FILE), np.int32, "r")
+            base, name_ids = ranks(fresh), np.memmap(self.journal.spill(PLACES_FILE), np.int32, "r")
         for block in range(self.journal.done("number"), blocks):
             self._phase("number", "Numbering nodes").step(block / blocks)
-            relations = relation_places[read_array(self.journal.spill(f"kinds-{block}"), np.int32)]
+            relations = relation_ids[read_array(self.journal.spill(f"kinds-{block}"), np.int32)]
             if self.numbered:
                 heads, tails = (
                     read_array(self.journal.spill(f"{key}-{block}"), np.int32)
                     for key in ("heads", "tails")
                 )
             else:
-                heads, tails = number_block(self.journal, block, fresh, before, places)
+                heads, tails = number_block(self.journal, block, fresh, base, name_ids)
             packing.spill(self.journal, block, heads, relations, tails)
             self.journal.mark("number", block + 1)
         self._remove("heads", "tails", "kinds", "codes", "order", "first")

@@ -60,8 +60,8 @@ def relations_of(block: Block, seed: int) -> tuple[np.ndarray, list[str]]:
     starts, lengths = block.starts[1::3].copy(), block.lengths[1::3].copy()
     codes, first, _, _ = _codes(block.data, starts, lengths, seed)
     return codes, [
-        block.data[starts[at] : starts[at] + lengths[at]].tobytes().decode("utf-8")
-        for at in first.tolist()
+        block.data[starts[row] : starts[row] + lengths[row]].tobytes().decode("utf-8")
+        for row in first.tolist()
     ]
 
 
@@ -82,16 +82,16 @@ def new_names(journal: Journal, number: int, base: int) -> tuple[np.ndarray, np.
 
 
 def number_block(
-    journal: Journal, number: int, fresh: np.ndarray, before: np.ndarray, places: np.ndarray
+    journal: Journal, number: int, fresh: np.ndarray, base: np.ndarray, name_ids: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the ids of the heads and of the tails of a block.
 
-    `places` holds the id of each name by the number of its first appearance.
+    `name_ids` holds the id of each name by the number of its first appearance.
     """
     order = read_array(journal.spill(f"order-{number}"), np.int32)
     firsts = read_array(journal.spill(f"first-{number}"), np.int64)
     ids = np.empty(len(order), np.int32)
-    _ids_of(firsts, order, fresh, before, places, ids)
+    _fill_ids(firsts, order, fresh, base, name_ids, ids)
     codes = read_array(journal.spill(f"codes-{number}"), np.int32)
     return ids[codes[::2]], ids[codes[1::2]]
 
@@ -131,13 +131,13 @@ def resolve(journal: Journal, part: int, counts: list[int], memory: int) -> None
             _records(journal, block, cuts[block], bases[block], turns, turn)
             for block in range(len(counts))
         ]
-        hashes, second_hashes, places = (
+        hashes, second_hashes, positions = (
             np.concatenate([one[i] for one in records]) for i in range(3)
         )
         firsts = np.empty(len(hashes), np.int64)
         table = np.full(1 << max(3, (2 * len(hashes)).bit_length()), -1, np.int32)
-        _first_places(hashes, second_hashes, places, table, firsts, fresh)
-        at = 0
+        _find_firsts(hashes, second_hashes, positions, table, firsts, fresh)
+        start_record = 0
         for block, (_, _, _, in_turn) in enumerate(records):
             start, end = cuts[block].tolist()
             with open(journal.spill(f"first-{block}"), "r+b") as stream:
@@ -148,15 +148,15 @@ def resolve(journal: Journal, part: int, counts: list[int], memory: int) -> None
                 else:
                     first_places = np.empty(end - start, np.int64)
                 size = int(np.count_nonzero(in_turn))
-                first_places[in_turn] = firsts[at : at + size]
-                at += size
+                first_places[in_turn] = firsts[start_record : start_record + size]
+                start_record += size
                 stream.seek(8 * start)
                 stream.write(first_places.data.cast("B") if len(first_places) else b"")
     fresh.flush()
 
 
 def _records(
-    journal: Journal, block: int, cut: np.ndarray, base: int, turns: int, turn: int
+    journal: Journal, block: int, bounds: np.ndarray, base: int, turns: int, turn: int
 ) -> tuple[np.ndarray, ...]:
     """Return the names of a block that belong to this turn.
 
@@ -164,33 +164,33 @@ def _records(
     -------
     Their hashes, further hashes and positions, and a mask of them within the part.
     """
-    start, size = int(cut[0]), int(cut[1] - cut[0])
+    start, size = int(bounds[0]), int(bounds[1] - bounds[0])
     hashes = read_array(journal.spill(f"hash-{block}"), np.uint64, start, size)
     second_hashes = read_array(journal.spill(f"more-{block}"), np.uint32, start, size)
-    places = (
+    positions = (
         read_array(journal.spill(f"order-{block}"), np.int32, start, size).astype(np.int64) + base
     )
     in_turn = (second_hashes & np.uint32(turns - 1)) == turn
     if turns == 1:
-        return (hashes, second_hashes, places, in_turn)
-    return (hashes[in_turn], second_hashes[in_turn], places[in_turn], in_turn)
+        return (hashes, second_hashes, positions, in_turn)
+    return (hashes[in_turn], second_hashes[in_turn], positions[in_turn], in_turn)
 
 
 @numba.njit(cache=True)
-def _first_places(hashes, more, places, table, firsts, fresh):
+def _find_firsts(hashes, second_hashes, positions, table, firsts, fresh):
     mask = np.int64(len(table) - 1)
     for record in range(len(hashes)):
-        at = np.int64((hashes[record] * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(20)) & mask
+        slot = np.int64((hashes[record] * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(20)) & mask
         while True:
-            earlier = table[at]
-            if earlier < 0:
-                table[at], firsts[record] = record, places[record]
-                fresh[places[record] >> 6] |= np.uint64(1) << np.uint64(places[record] & 63)
+            other = table[slot]
+            if other < 0:
+                table[slot], firsts[record] = record, positions[record]
+                fresh[positions[record] >> 6] |= np.uint64(1) << np.uint64(positions[record] & 63)
                 break
-            if hashes[earlier] == hashes[record] and more[earlier] == more[record]:
-                firsts[record] = firsts[earlier]
+            if hashes[other] == hashes[record] and second_hashes[other] == second_hashes[record]:
+                firsts[record] = firsts[other]
                 break
-            at = (at + 1) & mask
+            slot = (slot + 1) & mask
 
 
 @numba.njit(cache=True)
@@ -216,9 +216,9 @@ def ranks(fresh):
 
 
 @numba.njit(cache=True)
-def _ids_of(firsts, order, fresh, before, places, ids):
+def _fill_ids(firsts, order, fresh, base, name_ids, ids):
     """Fill in the id of each name of a block by its code."""
     for record in range(len(firsts)):
-        place = firsts[record]
-        below = fresh[place >> 6] & ((np.uint64(1) << np.uint64(place & 63)) - np.uint64(1))
-        ids[order[record]] = places[before[place >> 6] + _ones(below)]
+        position = firsts[record]
+        below = fresh[position >> 6] & ((np.uint64(1) << np.uint64(position & 63)) - np.uint64(1))
+        ids[order[record]] = name_ids[base[position >> 6] + _ones(below)]

@@ -28,7 +28,7 @@ class SourceReader:
     ):
         self.source, self.journal, self._watch = source, journal, watch
         self.numbered = isinstance(source, NumberSource) or source.numbered
-        self._retained = 0  # number of relations that are not left out
+        self._relation_count = 0  # number of relations that are not left out
 
     def run(self) -> None:
         """Read the blocks that have not been read yet."""
@@ -70,7 +70,7 @@ class SourceReader:
     def _read_text(self, source: TextSource) -> None:
         fact, number = self.journal.fact, self.journal.done("read")
         ids = self._relations()
-        written = GrowingArray(self.journal.spill("relations"), np.uint8, fact("relation_bytes", 0))
+        output = GrowingArray(self.journal.spill("relations"), np.uint8, fact("relation_bytes", 0))
         counts = fact("counts", [])
         for block in source.blocks(BlockPosition(**fact("place", {})), fact("block"), self._watch):
             self._watch.check()
@@ -78,20 +78,20 @@ class SourceReader:
             if self.numbered:
                 self._spill_numbers(number, source.numbers(block), **facts)
             else:
-                block, relation_ids = self._related(source, block, ids, written)
+                block, relation_ids = self._drop_excluded(source, block, ids, output)
                 write_array(self.journal.spill(f"kinds-{number}"), relation_ids)
                 counts.append(spill_names(self.journal, number, block, fact("parts"), fact("seed")))
                 facts |= {
                     "counts": counts,
                     "triples": fact("triples", 0) + len(relation_ids),
-                    "relation_bytes": written.length,
+                    "relation_bytes": output.length,
                 }
-                self.journal.mark("read", number + 1, **facts, relations=self._retained)
+                self.journal.mark("read", number + 1, **facts, relations=self._relation_count)
             number += 1
-        written.close()
+        output.close()
 
-    def _related(
-        self, source: TextSource, block: Block, ids: dict[str, int], written: GrowingArray
+    def _drop_excluded(
+        self, source: TextSource, block: Block, ids: dict[str, int], output: GrowingArray
     ) -> tuple[Block, np.ndarray]:
         """Drop the triples of excluded relations from a block.
 
@@ -101,15 +101,15 @@ class SourceReader:
         codes, block_relations = relations_of(block, self.journal.fact("seed"))
         new_relations = [relation for relation in block_relations if relation not in ids]
         for relation in new_relations:
-            ids[relation] = -1 if source.pattern(source.called(relation)) else self._retained
-            self._retained += ids[relation] >= 0
-        written.add(
+            ids[relation] = -1 if source.pattern(source.called(relation)) else self._relation_count
+            self._relation_count += ids[relation] >= 0
+        output.add(
             np.frombuffer(
                 "".join(json.dumps(relation) + "\n" for relation in new_relations).encode(),
                 np.uint8,
             )
         )
-        written.sync()
+        output.sync()
         relation_ids = np.array([ids[relation] for relation in block_relations], np.int32)
         if (relation_ids < 0).any():
             for relation, id, count in zip(
@@ -143,11 +143,11 @@ class SourceReader:
         size = self.journal.fact("relation_bytes", 0)
         assert isinstance(source, TextSource)  # numbered relations have no names
         ids: dict[str, int] = {}
-        self._retained = 0
+        self._relation_count = 0
         for line in path.read_bytes()[:size].splitlines() if size else []:
             relation = json.loads(line)
-            ids[relation] = -1 if source.pattern(source.called(relation)) else self._retained
-            self._retained += ids[relation] >= 0
+            ids[relation] = -1 if source.pattern(source.called(relation)) else self._relation_count
+            self._relation_count += ids[relation] >= 0
         return ids
 
     def relations(self) -> list[str]:

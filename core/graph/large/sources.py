@@ -54,7 +54,7 @@ class TextSource:
     file: TripleFile
     form: str
     _namer: Namer = field(default_factory=Namer, init=False, repr=False)
-    _called: dict[str, str] = field(default_factory=dict, init=False, repr=False)
+    _names: dict[str, str] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def path(self) -> FilePath:
@@ -117,10 +117,10 @@ class TextSource:
         """Estimate the number of bytes of text."""
         return text_bytes(self.path)
 
-    def blocks(self, place: BlockPosition, size: int, watch: Watch = NO_WATCH) -> Iterator[Block]:
+    def blocks(self, start: BlockPosition, size: int, watch: Watch = NO_WATCH) -> Iterator[Block]:
         """Yield blocks of triples from a position on."""
         return format_named(self.form).blocks(
-            self.file.source(watch, self.tally, self.form), place, size
+            self.file.source(watch, self.tally, self.form), start, size
         )
 
     @property
@@ -144,9 +144,9 @@ class TextSource:
         """
         if not self.of_terms:
             return relation
-        if relation not in self._called:
-            self._called[relation] = self._namer.name(relation, name_candidates(term_of(relation)))
-        return self._called[relation]
+        if relation not in self._names:
+            self._names[relation] = self._namer.name(relation, name_candidates(term_of(relation)))
+        return self._names[relation]
 
     def pattern(self, name: str) -> str:
         """Return the pattern that excludes a relation with this name, or an empty text."""
@@ -165,8 +165,8 @@ class TextSource:
         values = np.empty(len(block.starts), np.int64)
         whole_numbers(block.data, block.starts, block.lengths, MAX_NODE_NUMBER, values)
         rows = values.reshape(-1, 3)
-        bad = np.flatnonzero((rows < 0).any(1))
-        for row in bad.tolist():
+        bad_rows = np.flatnonzero((rows < 0).any(1))
+        for row in bad_rows.tolist():
             part = 3 * row + int(np.argmax(rows[row] < 0))
             line = int(block.lines[row])
             text = block.data[
@@ -177,7 +177,7 @@ class TextSource:
                     f"{self.path.name}, line {line}: “{shorten(text.decode('utf-8'))}” is no whole "
                     f"number from 0 to {MAX_NODE_NUMBER:,}, written in digits only."
                 )
-        rows = np.delete(rows, bad, 0) if len(bad) else rows
+        rows = np.delete(rows, bad_rows, 0) if len(bad_rows) else rows
         return tuple(  # type: ignore[return-value]
             rows[:, part].astype(np.int32) for part in range(3)
         )

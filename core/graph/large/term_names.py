@@ -51,8 +51,8 @@ def write_term_names(
         )
         if shared_terms:
             longer_names, sizes = encode_parts([shared_names[term] for term in shared_terms])
-            places = np.array(shared_terms) - first
-            starts[places], lengths[places] = len(text) + np.cumsum(sizes) - sizes, sizes
+            rows = np.array(shared_terms) - first
+            starts[rows], lengths[rows] = len(text) + np.cumsum(sizes) - sizes, sizes
             text = np.concatenate([text, longer_names])
         out = np.empty(int(lengths.sum()), np.uint8)
         copy_parts(text, starts, lengths, out)

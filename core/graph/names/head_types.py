@@ -42,14 +42,14 @@ def head_types(phrases: Sequence[Phrase], has: csr_matrix, encode) -> list[str]:
     >>> head_types([relation_phrase("film.film.genre")], None, None)  # the name says it
     ['film']
     """
-    described = [_describing_phrases(relation, phrases, has) for relation in range(len(phrases))]
-    texts = sorted({_description(describing) for describing in described if describing})
+    phrase_lists = [_describing_phrases(relation, phrases, has) for relation in range(len(phrases))]
+    texts = sorted({_description(describing) for describing in phrase_lists if describing})
     if not texts:
         return [phrase.head_type or FALLBACK_NOUN for phrase in phrases]
     nouns = Path(__file__).with_name("head_types.txt").read_text("utf-8").split()
     cosines = dict(zip(texts, _noun_cosines(texts, nouns, encode)))
     head_nouns = []
-    for phrase, describing in zip(phrases, described):
+    for phrase, describing in zip(phrases, phrase_lists):
         noun = phrase.head_type or FALLBACK_NOUN
         if describing:
             noun = _nearest_noun(nouns, cosines[_description(describing)], describing)

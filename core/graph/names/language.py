@@ -50,10 +50,10 @@ def language_code(graph: KnowledgeGraph, question: str) -> str:
     >>> language_code(story, "Ist Tim lahm?"), language_code(story, "Кто такой Tim, сын писца?")
     ('', 'ru')
     """
-    own = graph_language(graph).code
-    if is_english(own) and (question.isascii() or script_of(question) in ("Latin", "")):
+    graph_code = graph_language(graph).code
+    if is_english(graph_code) and (question.isascii() or script_of(question) in ("Latin", "")):
         return ""
-    code = language_of_question(question) or own
+    code = language_of_question(question) or graph_code
     return "" if is_english(code) else code
 
 

@@ -129,7 +129,7 @@ def link_names(graph: KnowledgeGraph, vocabulary: Vocabulary, question: str) -> 
 
     They are in the order of the text. If there are names in [brackets], only these count.
     """
-    marked = [
+    bracketed = [
         LinkedName(
             Mention(match.start(1), match.end(1), match[1], node),
             _same_named(vocabulary, match[1], node),
@@ -137,8 +137,8 @@ def link_names(graph: KnowledgeGraph, vocabulary: Vocabulary, question: str) -> 
         for match in BRACKETED_MENTION.finditer(question)
         if (node := vocabulary.choose(match[1])) is not None
     ]
-    if marked:
-        return marked
+    if bracketed:
+        return bracketed
     words = words_of(question)
     judge = _CandidateScorer(graph, vocabulary, question, words)
     candidates = sorted(
@@ -162,13 +162,13 @@ def _order(one: _LinkCandidate) -> tuple:
     return one.order
 
 
-def _choose_candidates(found: Sequence[_LinkCandidate]) -> list[_LinkCandidate]:
+def _choose_candidates(candidates: Sequence[_LinkCandidate]) -> list[_LinkCandidate]:
     """Return the best candidate and further ones that are also meant.
 
     Candidates are given best first.
     """
     chosen: list[_LinkCandidate] = []
-    for one in found:
+    for one in candidates:
         if chosen and one.clear != chosen[0].clear:
             continue
         if chosen and not one.clear and one.worth < LINKING.min_second_link_share * chosen[0].worth:
@@ -180,30 +180,30 @@ def _choose_candidates(found: Sequence[_LinkCandidate]) -> list[_LinkCandidate]:
     return chosen
 
 
-def _drop_overlaps(found: Iterable[_LinkCandidate]) -> list[_LinkCandidate]:
+def _drop_overlaps(candidates: Iterable[_LinkCandidate]) -> list[_LinkCandidate]:
     """Drop the candidates that overlap a better one; they are given best first."""
     chosen: list[_LinkCandidate] = []
-    for one in found:
+    for one in candidates:
         if not any(one.overlaps(other) for other in chosen):
             chosen.append(one)
     return chosen
 
 
 def _alternatives(
-    one: _LinkCandidate, chosen: Sequence[_LinkCandidate], found: Iterable[_LinkCandidate]
+    one: _LinkCandidate, chosen: Sequence[_LinkCandidate], candidates: Iterable[_LinkCandidate]
 ) -> tuple[int, ...]:
-    taken = {other.node for other in chosen}
-    near = [
+    chosen_nodes = {other.node for other in chosen}
+    others = [
         other
-        for other in found
+        for other in candidates
         if other.overlaps(one)
-        and other.node not in taken
+        and other.node not in chosen_nodes
         and other.worth >= LINKING.min_alternative_share * one.worth
     ]
-    near = [
-        other for other in near if one.errors or other.start <= one.start and one.end <= other.end
+    others = [
+        other for other in others if one.errors or other.start <= one.start and one.end <= other.end
     ]
-    return tuple(dict.fromkeys(other.node for other in near))[: LINKING.max_alternatives]
+    return tuple(dict.fromkeys(other.node for other in others))[: LINKING.max_alternatives]
 
 
 def _same_named(vocabulary: Vocabulary, text: str, node: int) -> tuple[int, ...]:
@@ -248,7 +248,7 @@ class _CandidateScorer:
         lacks_capitals = _capital(text) and not _capital(name)
         alike = self.has_same_case(text, name, own_words)
 
-        worth = sum(self.weight(word.text) for word in own_words) or _unspaced(text)
+        worth = sum(self.weight(word.text) for word in own_words) or _unspaced_score(text)
         worth -= sum(self.cost(word, like) for word, like in self.errors(own_words, spelt, name))
         worth -= LINKING.typography_cost * (differs and not _has_typos(own_words, spelt))
         worth += (
@@ -307,13 +307,13 @@ class _CandidateScorer:
             return sum(map(str.isalnum, one.text)) < LINKING.min_inner_letters
         return not one.clear and len(inside) <= 2 and all(word in self.common for word in inside)
 
-    def plainly_meant(self, found: Sequence[_LinkCandidate]) -> list[_LinkCandidate]:
+    def plainly_meant(self, candidates: Sequence[_LinkCandidate]) -> list[_LinkCandidate]:
         """Return the exact candidates among common names.
 
         Those with the capitals of the graph, after the first word of the question, are preferred. A
         question word in lower case names nothing.
         """
-        exact = [one for one in found if one.exact and one.text not in self.asking]
+        exact = [one for one in candidates if one.exact and one.text not in self.asking]
         return [
             one
             for one in exact
@@ -327,7 +327,7 @@ class _CandidateScorer:
         if word in self.common:
             return LINKING.common_word_score
         if UNSPACED_LETTER.search(word) or KOREAN_LETTER.search(word):
-            return _unspaced(word)
+            return _unspaced_score(word)
         if word in type_words() or stem(word, self.code) in self.all_stems:
             return LINKING.type_word_score
         return LINKING.number_score if word.isdecimal() else SHORT_WORD_SCORES.get(len(word), 1.0)
@@ -363,9 +363,9 @@ class _CandidateScorer:
         """Return whether the question mentions a relation of the node outside of the name."""
         other_stems = [stem(word.text, self.code) for word in self.words if word not in inside]
         return any(
-            holds_stem(wanted, one)
+            holds_stem(relation_stem, one)
             for relation in self.relations(node)
-            for wanted in self.stems[relation]
+            for relation_stem in self.stems[relation]
             for one in other_stems
         )
 
@@ -381,7 +381,7 @@ class _CandidateScorer:
         return self._relations[node]
 
 
-def _unspaced(text: str) -> float:
+def _unspaced_score(text: str) -> float:
     """Return the score of a name within a word, which grows with its length."""
     return min(
         1.0, LINKING.unspaced_letter_score * len(text)
@@ -401,8 +401,8 @@ def stem(word: str, code: str = "") -> str:
     ('baut', 'baut', 'постро')
     """
     if code:
-        left = stem_word(word, code)
-        return left[2:] if code == "de" and left.startswith("ge") and len(left) > 5 else left
+        root = stem_word(word, code)
+        return root[2:] if code == "de" and root.startswith("ge") and len(root) > 5 else root
     cut = WORD_ENDINGS.sub("", IRREGULAR_STEMS.get(word, word))
     cut = cut if len(cut) >= 3 else word
     return cut[:-1] if len(cut) > 3 and cut[-1] == cut[-2] else cut
@@ -416,7 +416,7 @@ def relation_stems(relation_names: tuple[str, ...], code: str = "") -> tuple[fro
     """
     own_language = language(code)
     if own_language is not None:
-        return tuple(_own_stems(name, own_language) for name in relation_names)
+        return tuple(_foreign_stems(name, own_language) for name in relation_names)
     stems = []
     for name in relation_names:
         name_phrase = relation_phrase(name)
@@ -431,14 +431,14 @@ def relation_stems(relation_names: tuple[str, ...], code: str = "") -> tuple[fro
     return tuple(stems)
 
 
-def _own_stems(name: str, known: Language) -> frozenset[str]:
+def _foreign_stems(name: str, foreign: Language) -> frozenset[str]:
     """Return the stems of a relation's name in a language other than English."""
     words = bare_word(spaced_words(name)).split()
-    if not known.spaced:
+    if not foreign.spaced:
         return frozenset(words)
-    common = frozenset(map(bare_word, known.common))
+    common = frozenset(map(bare_word, foreign.common))
     return frozenset(
-        stem(word, known.code) for word in words if len(word) > 2 and word not in common
+        stem(word, foreign.code) for word in words if len(word) > 2 and word not in common
     )
 
 
@@ -449,14 +449,14 @@ def type_words() -> frozenset[str]:
     return frozenset([*words, *(word + "s" for word in words)])
 
 
-def holds_stem(wanted: str, said: str) -> bool:
+def holds_stem(target: str, said: str) -> bool:
     """Return whether a stem equals the wanted one or contains it: screenwrit contains writ.
 
     >>> from core.graph.names.linking import holds_stem
     >>> holds_stem("writ", "screenwrit"), holds_stem("tag", "stage")
     (True, False)
     """
-    return wanted == said or (len(wanted) >= 4 and wanted in said)
+    return target == said or (len(target) >= 4 and target in said)
 
 
 def _has_typos(words: Sequence[Word], spelt: SpelledName) -> bool:

@@ -131,8 +131,8 @@ class NameLookup:
     def vocabulary(self) -> Vocabulary:
         """Search structures of the names, in their different spellings."""
         graph = self.graph
-        made: Vocabulary = graph.derived.once("names", None, lambda: _vocabulary(graph))
-        return made
+        vocabulary: Vocabulary = graph.derived.once("names", None, lambda: _vocabulary(graph))
+        return vocabulary
 
 
 def name_lookup(graph: KnowledgeGraph) -> NameLookup:

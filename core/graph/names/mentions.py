@@ -118,8 +118,8 @@ class Vocabulary:
         key, pattern = name_key(name), row_pattern(normalize(name))
         if not pattern:
             return ()
-        near = pc.match_substring_regex(self._column, pattern, ignore_case=True)
-        nodes = np.flatnonzero(near.to_numpy(zero_copy_only=False)).tolist()
+        matches = pc.match_substring_regex(self._column, pattern, ignore_case=True)
+        nodes = np.flatnonzero(matches.to_numpy(zero_copy_only=False)).tolist()
         return tuple(node for node in nodes if name_key(self._every[node]) == key)
 
     def alike(self, name: str) -> tuple[int, ...]:
@@ -210,12 +210,12 @@ class Vocabulary:
                 node for node in one.nodes if exact_name is None or node not in exact_name.nodes
             ]
             fuzzy_names.setdefault((start, end, one.errors), []).extend(nodes)
-        mistyped = [
+        misspelt = [
             SpelledName(start, end, tuple(nodes), errors)
             for (start, end, errors), nodes in fuzzy_names.items()
             if nodes
         ]
-        return [*exact_names.values(), *mistyped]
+        return [*exact_names.values(), *misspelt]
 
     def __contains__(self, word: str) -> bool:
         """Return whether a name contains this word."""
@@ -232,17 +232,17 @@ class Vocabulary:
         In scripts without spaces every position is a boundary. A Korean name may end anywhere in a
         word.
         """
-        text, places = fold_with_places(question)
+        text, offsets = fold_with_places(question)
         bounds = [
-            at
-            for at in range(len(text) + 1)
-            if not _inside_word(text, at) or KOREAN_LETTER.match(text[at - 1])
+            position
+            for position in range(len(text) + 1)
+            if not _inside_word(text, position) or KOREAN_LETTER.match(text[position - 1])
         ]
         names_at = {}
         for first, last in self._spans(text, bounds):
             if _inside_word(text, first):
                 continue
-            start, end = places[first], end_place(places, last)
+            start, end = offsets[first], end_place(offsets, last)
             nodes = self.nodes(question[start:end])
             if nodes:
                 names_at[start, end] = SpelledName(start, end, nodes)
@@ -254,10 +254,10 @@ class Vocabulary:
         They begin and end at positions in `bounds`.
         """
         with self._lock:
-            ends = list(self._automaton.iter(text)) if len(self._automaton) else []
-        allowed = set(bounds)
-        for last, length in ends:
-            if last + 1 in allowed and last - length + 1 in allowed:
+            hits = list(self._automaton.iter(text)) if len(self._automaton) else []
+        bound_set = set(bounds)
+        for last, length in hits:
+            if last + 1 in bound_set and last - length + 1 in bound_set:
                 yield last - length + 1, last + 1
 
     @cached_property
@@ -272,14 +272,14 @@ class Vocabulary:
         return automaton
 
 
-def name_likeness(wanted: str, name: str) -> float:
+def name_likeness(query: str, name: str) -> float:
     """Return the similarity of a folded name to a folded text, 0 to 100.
 
     The rules are those of `NameLookup.search`.
 
     Parameters
     ----------
-    wanted : the folded text that is searched.
+    query : the folded text that is searched.
     name : the folded name of a node.
 
     Returns
@@ -296,20 +296,18 @@ def name_likeness(wanted: str, name: str) -> float:
     """
     from rapidfuzz.fuzz import ratio
 
-    spelling_score = ratio(wanted, name) * 0.8
-    return (
-        max(spelling_score, _containing_score(wanted, name)) if wanted in name else spelling_score
-    )
+    spelling_score = ratio(query, name) * 0.8
+    return max(spelling_score, _containing_score(query, name)) if query in name else spelling_score
 
 
-def _containing_score(wanted: str, name: str) -> float:
+def _containing_score(query: str, name: str) -> float:
     """Return the score of a name that contains the text.
 
     It is highest at the beginning of the name, then at the beginning of a word.
     """
-    at = name.find(wanted)
-    base = 90.0 if at == 0 else 85.0 if not name[at - 1].isalnum() else 75.0
-    return base + (10.0 if at == 0 else 5.0) * len(wanted) / len(name)
+    start = name.find(query)
+    base = 90.0 if start == 0 else 85.0 if not name[start - 1].isalnum() else 75.0
+    return base + (10.0 if start == 0 else 5.0) * len(query) / len(name)
 
 
 def _inside_word(text: str, at: int) -> bool:

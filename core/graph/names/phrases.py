@@ -53,9 +53,9 @@ def relation_phrase(relation: str) -> Phrase:
     >>> relation_phrase("film.film.genre")
     Phrase(noun='genre', tie='with genre', head_type='film')
     """
-    dotted = relation.rsplit("/", 1)[-1].split("#")[-1].split(".")
-    head_type = _words(dotted[-2]) if len(dotted) > 2 else []
-    words = _words(dotted[-1]) or [FALLBACK_NOUN]
+    parts = relation.rsplit("/", 1)[-1].split("#")[-1].split(".")
+    head_type = _words(parts[-2]) if len(parts) > 2 else []
+    words = _words(parts[-1]) or [FALLBACK_NOUN]
     if len(words) > 1 and words[0] in ("has", "have", "is"):
         words = words[1:]
     noun = " ".join(words)

@@ -32,13 +32,13 @@ def node_roles(graph: KnowledgeGraph, node: int) -> str:
     ]
     if parts:
         return ", ".join(dict.fromkeys(parts))
-    own = [
+    phrases = [
         relation_phrase(graph.relation_names[code])
         for code in _commonest(steps.relations[steps.forward])
     ]
-    types = dict.fromkeys(said.head_type for said in own if said.head_type)
+    types = dict.fromkeys(phrase.head_type for phrase in phrases if phrase.head_type)
     return ", ".join(types) or "has " + ", ".join(
-        dict.fromkeys(singular(said.noun) for said in own)
+        dict.fromkeys(singular(phrase.noun) for phrase in phrases)
     )
 
 

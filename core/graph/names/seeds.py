@@ -30,9 +30,9 @@ def seeds_of(graph: KnowledgeGraph, text: str, entities: Sequence[str] = ()) -> 
         return tuple(dict.fromkeys(lookup.find(entity) for entity in entities))
     nodes = tuple(dict.fromkeys(mention.node for mention in lookup.mentions(check_question(text))))
     if not nodes:
-        near = tuple(graph.node_name(node) for node, _ in lookup.search(text, 3))
+        names = tuple(graph.node_name(node) for node, _ in lookup.search(text, 3))
         raise UnknownEntity(
-            text, near, "Nothing in this graph matches the question; pick an entity to start at."
+            text, names, "Nothing in this graph matches the question; pick an entity to start at."
         )
     return nodes
 

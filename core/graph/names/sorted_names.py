@@ -75,19 +75,19 @@ class SortedNames(Vocabulary):
         if not folded_text or k < 1:
             return []
         first, last = self._range(folded_text.encode("utf-8", "surrogatepass"), False)
-        places = shortest_names(self._data, self._ends, self._order, first, last, k).tolist()
-        if len(places) < k:
-            places += [place for place in self._near(folded_text) if not first <= place < last]
-        scored = [
-            (int(self._order[place]), round(name_likeness(folded_text, self._name(place)), 4))
-            for place in places
+        rows = shortest_names(self._data, self._ends, self._order, first, last, k).tolist()
+        if len(rows) < k:
+            rows += [row for row in self._find_similar(folded_text) if not first <= row < last]
+        matches = [
+            (int(self._order[row]), round(name_likeness(folded_text, self._name(row)), 4))
+            for row in rows
         ]
-        return sorted(scored, key=lambda one: (-one[1], one[0]))[:k]
+        return sorted(matches, key=lambda one: (-one[1], one[0]))[:k]
 
     def _spans(self, text: str, starts: list[int]) -> Iterator[tuple[int, int]]:
-        for at, start in enumerate(starts[:-1]):
+        for index, start in enumerate(starts[:-1]):
             low, high = 0, len(self._order)
-            for end in starts[at + 1 :]:
+            for end in starts[index + 1 :]:
                 part = text[start:end].encode("utf-8", "surrogatepass")
                 low, high = self._range(part, False, low, high)
                 if low == high:
@@ -113,10 +113,10 @@ class SortedNames(Vocabulary):
                     or run[-1].text in COMMON_QUESTION_WORDS
                 ):
                     continue
-                for place in self._near(fold(question[start:end])):
-                    fuzzy_names.setdefault(
-                        (start, end, _errors(run, self._name(place))), []
-                    ).append(int(self._order[place]))
+                for row in self._find_similar(fold(question[start:end])):
+                    fuzzy_names.setdefault((start, end, _errors(run, self._name(row))), []).append(
+                        int(self._order[row])
+                    )
         return [
             *exact,
             *(
@@ -130,22 +130,22 @@ class SortedNames(Vocabulary):
         first, last = self._range(word.encode("utf-8", "surrogatepass"), False)
         return first < last
 
-    def _near(self, wanted: str) -> list[int]:
+    def _find_similar(self, text: str) -> list[int]:
         """Return the positions of names within one edit.
 
         If there are none, they are those within two edits with the right first letters.
         """
         from core.graph.bytes.spelling import names_within_edits  # imports numba
 
-        letters = np.array([ord(letter) for letter in wanted], np.int64)
+        letters = np.array([ord(letter) for letter in text], np.int64)
         positions = np.empty(SPELLING.max_matches, np.int64)
         for edits in EDIT_DISTANCES:
             low, high = 0, len(self._order)
             if edits > 1:
-                if len(wanted) < SPELLING.min_two_edit_letters:
+                if len(text) < SPELLING.min_two_edit_letters:
                     break
                 low, high = self._range(
-                    wanted[: SPELLING.shared_start_letters].encode("utf-8", "surrogatepass"), False
+                    text[: SPELLING.shared_start_letters].encode("utf-8", "surrogatepass"), False
                 )
             count = names_within_edits(
                 self._data, self._ends, low, high, letters, edits, SPELLING.search_rows, positions
@@ -154,24 +154,24 @@ class SortedNames(Vocabulary):
                 return positions[:count].tolist()
         return []
 
-    def _name(self, place: int) -> str:
-        return bytes(self._data[self._ends[place] : self._ends[place + 1]]).decode("utf-8")
+    def _name(self, row: int) -> str:
+        return bytes(self._data[self._ends[row] : self._ends[row + 1]]).decode("utf-8")
 
     def _range(
-        self, wanted: bytes, whole: bool, low: int = 0, high: int | None = None
+        self, prefix: bytes, exact: bool, low: int = 0, high: int | None = None
     ) -> tuple[int, int]:
         """Return the range of names that begin with some bytes.
 
-        With `whole`, they equal them.
+        With `exact`, they equal them.
         """
         from core.graph.bytes.spelling import first_after, first_at_least  # imports numba
 
-        letters = np.frombuffer(wanted, np.uint8)
+        letters = np.frombuffer(prefix, np.uint8)
         high = len(self._order) if high is None else high
         low = first_at_least(self._data, self._ends, letters, low, high)
         # A name follows its prefixes, so equal names are the first ones in the range.
-        if whole:
-            letters = np.frombuffer(wanted + b"\0", np.uint8)
+        if exact:
+            letters = np.frombuffer(prefix + b"\0", np.uint8)
             return low, first_at_least(self._data, self._ends, letters, low, high)
         return low, first_after(self._data, self._ends, letters, low, high)
 

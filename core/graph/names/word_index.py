@@ -78,17 +78,17 @@ class WordIndex:
 
     def __init__(self, names: Sequence[str]):
         # Next position in the tree for each word, per position.
-        self._next: list[dict[str, int]] = [{}]
+        self._children: list[dict[str, int]] = [{}]
         self._nodes: dict[int, tuple[int, ...]] = {}  # names that end at a position
-        self._known: set[str] = set()
-        self._joined: dict[str, tuple[int, ...]] = {}  # names by their words without spaces
+        self._words: set[str] = set()
+        self._by_text: dict[str, tuple[int, ...]] = {}  # names by their words without spaces
         for node, name in enumerate(names):
             pattern = ASCII_WORD if name.isascii() else UNICODE_WORD
             words = [bare_word(word) for word in pattern.findall(name)]
             if 0 < len(words) <= MAX_NAME_WORDS:
                 self._add(node, words)
         by_length: dict[int, list[str]] = {}
-        for word in self._next[0]:
+        for word in self._children[0]:
             by_length.setdefault(len(word), []).append(word)
         self._by_length = {
             size: (some, np.array([*map(letter_bits, some)], np.uint64))
@@ -97,20 +97,20 @@ class WordIndex:
 
     def __contains__(self, word: str) -> bool:
         """Return whether a name has this word."""
-        return word in self._known
+        return word in self._words
 
     def _add(self, node: int, words: list[str]) -> None:
-        at = 0
+        position = 0
         for word in words:
-            step = self._next[at].get(word)
+            step = self._children[position].get(word)
             if step is None:
-                step = self._next[at][word] = len(self._next)
-                self._next.append({})
-            at = step
-        self._nodes[at] = (*self._nodes.get(at, ()), node)
-        self._known.update(words)
-        joined = "".join(words)
-        self._joined[joined] = (*self._joined.get(joined, ()), node)
+                step = self._children[position][word] = len(self._children)
+                self._children.append({})
+            position = step
+        self._nodes[position] = (*self._nodes.get(position, ()), node)
+        self._words.update(words)
+        text = "".join(words)
+        self._by_text[text] = (*self._by_text.get(text, ()), node)
 
     def find(self, words: Sequence[Word]) -> list[NameMatch]:
         """Return the names that runs of the words match.
@@ -118,66 +118,66 @@ class WordIndex:
         Words with digits must match exactly. A run that differs from a name in its spaces alone has
         one error.
         """
-        names = [found for first in range(len(words)) for found in self._from(words, first)]
-        matched = {(found.first, found.last, node) for found in names for node in found.nodes}
+        matches = [match for first in range(len(words)) for match in self._match_from(words, first)]
+        hits = {(match.first, match.last, node) for match in matches for node in match.nodes}
         for first in range(len(words)):
             for last in range(first + 1, min(len(words), first + MAX_JOINED_WORDS) + 1):
                 run = [word.text for word in words[first:last]]
                 nodes = tuple(
-                    n for n in self._joined.get("".join(run), ()) if (first, last, n) not in matched
+                    n for n in self._by_text.get("".join(run), ()) if (first, last, n) not in hits
                 )
                 if nodes:
-                    names.append(NameMatch(first, last, nodes, (1, *(0 for _ in run[1:]))))
-        return names
+                    matches.append(NameMatch(first, last, nodes, (1, *(0 for _ in run[1:]))))
+        return matches
 
-    def _from(self, words: Sequence[Word], first: int) -> Iterator[NameMatch]:
+    def _match_from(self, words: Sequence[Word], first: int) -> Iterator[NameMatch]:
         # (position in the tree, errors on the way there).
         partial_matches: list[tuple[int, tuple[int, ...]]] = [(0, ())]
         for last in range(first, min(len(words), first + MAX_NAME_WORDS)):
             word, extended_matches = words[last].text, []
-            for at, errors in partial_matches:
+            for position, errors in partial_matches:
                 errors_left = (
                     MAX_NAME_ERRORS
                     + (sum(len(one.text) for one in words[first : last + 1]) >= LONG_NAME_LETTERS)
                     - sum(errors)
                 )
-                for like, count in self._like(at, word, min(errors_left, MAX_NAME_ERRORS)):
-                    extended_matches.append((self._next[at][like], (*errors, count)))
+                for like, count in self._like(position, word, min(errors_left, MAX_NAME_ERRORS)):
+                    extended_matches.append((self._children[position][like], (*errors, count)))
             partial_matches = extended_matches
-            for at, errors in partial_matches:
-                if at in self._nodes:
-                    yield NameMatch(first, last + 1, self._nodes[at], errors)
+            for position, errors in partial_matches:
+                if position in self._nodes:
+                    yield NameMatch(first, last + 1, self._nodes[position], errors)
             if not partial_matches:
                 return
 
-    def _like(self, at: int, word: str, errors: int) -> Iterator[tuple[str, int]]:
+    def _like(self, position: int, word: str, errors: int) -> Iterator[tuple[str, int]]:
         """Yield the next words in the tree that match this one.
 
         `errors` is the number of typing errors allowed.
         """
-        if word in self._next[at]:
+        if word in self._children[position]:
             yield word, 0
         if errors < 1 or any(letter.isdigit() for letter in word):
             return
-        for like in self._near(word, self._rivals(at, word)):
+        for like in self._similar_words(word, self._rivals(position, word)):
             if like != word and not any(letter.isdigit() for letter in like):
                 yield like, 1
 
-    def _rivals(self, at: int, word: str) -> list[str]:
+    def _rivals(self, position: int, word: str) -> list[str]:
         """Return the next words in the tree that may be one typing error away."""
-        if at:
-            return list(self._next[at])
+        if position:
+            return list(self._children[position])
         next_words, own_letters = list[str](), np.uint64(letter_bits(word))
         for size in (len(word) - 1, len(word), len(word) + 1):
             if size in self._by_length:
                 words, sets = self._by_length[size]
                 next_words += [
-                    words[place]
-                    for place in np.flatnonzero(np.bitwise_count(sets ^ own_letters) <= 2).tolist()
+                    words[index]
+                    for index in np.flatnonzero(np.bitwise_count(sets ^ own_letters) <= 2).tolist()
                 ]
         return next_words
 
-    def _near(self, word: str, rivals: list[str]) -> list[str]:
+    def _similar_words(self, word: str, rivals: list[str]) -> list[str]:
         """Return those of the words that are one insertion, deletion, change or swap away."""
         from rapidfuzz.distance import OSA
         from rapidfuzz.process import extract

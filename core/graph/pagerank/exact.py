@@ -58,21 +58,21 @@ def solve(
     estimate, residual = np.zeros(n), np.zeros(n)
     residual[seeds] = shares
     rounds = max(1, CHECK_STEPS // (n + len(links.tails) + 1))
-    settled: Callable[[], bool]  # runs some rounds, and returns whether they sufficed
+    run_rounds: Callable[[], bool]  # runs some rounds, and returns whether they sufficed
     if len(links.strength):
-        settled = lambda: _power_iterate_weighted(
+        run_rounds = lambda: _power_iterate_weighted(
             estimate, residual, damping, tolerance, rounds, links
         )
     elif links.way == 3:
         work, course = np.empty((3, n)), np.full(2, -1.0)
-        settled = lambda: kernels.conjugate_gradient(
+        run_rounds = lambda: kernels.conjugate_gradient(
             estimate, residual, work, course, damping, tolerance, rounds, *links[1:4]
         )
     else:
-        settled = lambda: kernels.power_iterate(
+        run_rounds = lambda: kernels.power_iterate(
             estimate, residual, damping, tolerance, rounds, *links[:5]
         )
-    while not settled():
+    while not run_rounds():
         watch.check()
     return estimate
 
@@ -96,11 +96,11 @@ def _power_iterate_weighted(estimate, residual, damping, tolerance, rounds, link
         for node in range(n):
             total = 0.0
             if way & 1:
-                for at in range(in_indptr[node], in_indptr[node + 1]):
-                    total += in_weights[at] * spread[in_heads[at]]
+                for link in range(in_indptr[node], in_indptr[node + 1]):
+                    total += in_weights[link] * spread[in_heads[link]]
             if way & 2:
-                for at in range(out_indptr[node], out_indptr[node + 1]):
-                    total += out_weights[at] * spread[tails[at]]
+                for link in range(out_indptr[node], out_indptr[node + 1]):
+                    total += out_weights[link] * spread[tails[link]]
             residual[node] = total
     for node in range(n):
         estimate[node] += (1.0 - damping) * residual[node]

@@ -64,28 +64,28 @@ def fora(
     ['A', 'C', 'B']
     """
     problem.unweighted("fora")
-    least, delta = 1.0 / max(1, problem.graph.n_nodes), 1.0 / problem.keep
-    with borrow_work() as pushed:
+    min_delta, delta = 1.0 / max(1, problem.graph.n_nodes), 1.0 / problem.keep
+    with borrow_work() as work:
         for seed, share in zip(problem.seeds.tolist(), problem.shares.tolist()):
-            add_residual(pushed.table, seed, share)
+            add_residual(work.table, seed, share)
         edges = 0
         while True:
             problem.watch.check()
             rate = walk_rate(epsilon, delta, problem.graph.n_nodes)
             # Pushing and walking then cost the same.
-            finer = 1.0 / sqrt(max(1, problem.steps) * rate)
-            enqueue(pushed.table, finer, int(pushed.table.state[SLOT_COUNT]))
-            _push(pushed, problem, finer, budget // 2)
-            nodes, scores, walked = add_walk_ends(pushed, problem, rate)
-            edges += walked
+            bar = 1.0 / sqrt(max(1, problem.steps) * rate)
+            enqueue(work.table, bar, int(work.table.state[SLOT_COUNT]))
+            _push(work, problem, bar, budget // 2)
+            nodes, scores, walk_edges = add_walk_ends(work, problem, rate)
+            edges += walk_edges
             last_retained = (
                 top_k(nodes, scores, problem.keep)[1][-1] if len(nodes) >= problem.keep else 0.0
             )
-            total = edges + int(pushed.table.state[EDGES_WALKED])
-            settled = last_retained >= (1.0 + epsilon) * delta or delta <= least
+            total = edges + int(work.table.state[EDGES_WALKED])
+            settled = last_retained >= (1.0 + epsilon) * delta or delta <= min_delta
             if settled or total * 2 > budget:
                 break
-            delta = max(least, delta / FORA_DELTA_DIVISOR)
+            delta = max(min_delta, delta / FORA_DELTA_DIVISOR)
     best, values = problem.ranked(nodes, scores)
     guarantee_text = "before its guarantee held"
     if settled:
@@ -107,18 +107,18 @@ def walk_rate(epsilon: float, delta: float, n: int) -> float:
     return (2.0 * epsilon / 3.0 + 2.0) * log(2.0 * max(2, n)) / (epsilon * epsilon * delta)
 
 
-def _push(pushed: WorkArrays, problem: PageRankProblem, bar: float, budget: int) -> None:
+def _push(work: WorkArrays, problem: PageRankProblem, bar: float, budget: int) -> None:
     """Push until the queue is empty or the budget is spent."""
-    disk, steps = DiskReadAhead(problem.links), pushed.table.state[EDGES_WALKED]
-    while not drain_queue(pushed, problem, bar, min(budget, int(steps) + CHECK_STEPS), disk):
+    disk, steps = DiskReadAhead(problem.links), work.table.state[EDGES_WALKED]
+    while not drain_queue(work, problem, bar, min(budget, int(steps) + CHECK_STEPS), disk):
         problem.watch.check()
-        steps = pushed.table.state[EDGES_WALKED]
+        steps = work.table.state[EDGES_WALKED]
         if steps >= budget:
             return
 
 
 def add_walk_ends(
-    pushed: WorkArrays, problem: PageRankProblem, rate: float
+    work: WorkArrays, problem: PageRankProblem, rate: float
 ) -> tuple[np.ndarray, np.ndarray, int]:
     """Run random walks from the residuals and add their ends to the estimates.
 
@@ -127,21 +127,21 @@ def add_walk_ends(
     The nodes, the estimate of each, and the number of edges walked.
     """
     random = np.array([2 * problem.random + 1], np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    with borrow_work() as ends:
-        table, at = pushed.table, 0
+    with borrow_work() as walks:
+        table, slot = work.table, 0
         count = int(table.state[SLOT_COUNT])
-        while at < count:
+        while slot < count:
             problem.watch.check()
-            at, needed = walk_residuals(
-                table, at, rate, ends.table, problem.damping, random, problem.links, CHECK_STEPS
+            slot, n_slots = walk_residuals(
+                table, slot, rate, walks.table, problem.damping, random, problem.links, CHECK_STEPS
             )
-            if needed:
-                ends.grow(needed)
-        ended = int(ends.table.state[SLOT_COUNT])
-        all_nodes = np.concatenate([table.nodes[:count], ends.table.nodes[:ended]])
+            if n_slots:
+                walks.grow(n_slots)
+        n_ends = int(walks.table.state[SLOT_COUNT])
+        all_nodes = np.concatenate([table.nodes[:count], walks.table.nodes[:n_ends]])
         estimates = np.concatenate(
-            [table.cells[:count, ESTIMATE], ends.table.cells[:ended, ESTIMATE]]
+            [table.cells[:count, ESTIMATE], walks.table.cells[:n_ends, ESTIMATE]]
         )
-        walked = int(ends.table.state[EDGES_WALKED])
-    nodes, place = np.unique(all_nodes, return_inverse=True)
-    return nodes, np.bincount(place, estimates), walked
+        edges = int(walks.table.state[EDGES_WALKED])
+    nodes, rows = np.unique(all_nodes, return_inverse=True)
+    return nodes, np.bincount(rows, estimates), edges

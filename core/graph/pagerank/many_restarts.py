@@ -37,13 +37,13 @@ class PushResult:
     left: float
     steps: int
 
-    def note(self, best: str) -> str:
+    def note(self, noun: str) -> str:
         """Return a sentence about how far the push went.
 
-        `best` names the results that it was to settle.
+        `noun` names the results that it was to settle.
         """
         return (
-            f"PageRank was pushed until the best {best} had settled, after {self.steps:,} steps; "
+            f"PageRank was pushed until the best {noun} had settled, after {self.steps:,} steps; "
             f"{self.left:.1%} of the weight was left to push, and scores may be off by as much "
             "together."
         )
@@ -53,13 +53,13 @@ def push_everywhere(
     links: Adjacency,
     shares: np.ndarray,
     alike: np.ndarray,
-    known: np.ndarray,
+    alike_scores: np.ndarray,
     damping: float,
-    wanted: slice,
+    targets: slice,
     keep: int,
     watch: Watch = NO_WATCH,
 ) -> PushResult:
-    """Return the PageRank for the given restarts, precise enough for the best of `wanted`.
+    """Return the PageRank for the given restarts, precise enough for the best of `targets`.
 
     Residuals of at least a bar times the number of a node's steps are pushed, first in, first out.
     The bar falls until the share `STABLE_SHARE` of the best nodes stays the same. Exceptions of
@@ -70,59 +70,59 @@ def push_everywhere(
     links : adjacency with weights.
     shares : restarts, float64 [n], with sum one.
     alike : nodes at which many restarts are, ascending.
-    known : PageRank, float64 [n], of restarts spread equally over `alike`.
-    wanted : nodes among which the best `keep` are to be found.
+    alike_scores : PageRank, float64 [n], of restarts spread equally over `alike`.
+    targets : nodes among which the best `keep` are to be found.
     """
     common = float(np.median(shares[alike])) if len(alike) else 0.0
     residual, estimate = shares.copy(), np.zeros(len(shares))
     residual[alike] -= common
-    base = common * len(alike) * known if len(alike) else estimate
+    base = common * len(alike) * alike_scores if len(alike) else estimate
     degrees = np.zeros(len(shares))
     for side, indptr in ((1, links.out_indptr), (2, links.in_indptr)):
         degrees += np.diff(indptr) if links.way & side else 0.0
     queue = np.empty(len(shares), np.int64)
-    queued = np.zeros(len(shares), bool)
+    is_queued = np.zeros(len(shares), bool)
     steps = 0
-    before = NO_NODES
+    previous = NO_NODES
     bar = np.inf
     for _ in range(MAX_BAR_ROUNDS):
         watch.check()
-        scores = (base + estimate + (1.0 - damping) * residual)[wanted]
+        scores = (base + estimate + (1.0 - damping) * residual)[targets]
         best, values = top_k(np.arange(len(scores)), round_scores(scores), keep)
-        if len(np.intersect1d(best, before)) >= STABLE_SHARE * len(best):
+        if len(np.intersect1d(best, previous)) >= STABLE_SHARE * len(best):
             break
         bar = min(
             bar / BAR_DIVISOR,
-            FIRST_BAR_SHARE * float(values[-1]) / max(1.0, float(degrees[wanted][best].mean())),
+            FIRST_BAR_SHARE * float(values[-1]) / max(1.0, float(degrees[targets][best].mean())),
         )
         steps += _push(
-            estimate, residual, queue, queued, damping, max(bar, MIN_BAR), degrees, links
+            estimate, residual, queue, is_queued, damping, max(bar, MIN_BAR), degrees, links
         )
-        before = best if steps else NO_NODES
+        previous = best if steps else NO_NODES
     scores = np.maximum(base + estimate + (1.0 - damping) * residual, 0.0)
     return PushResult(scores / scores.sum(), float(np.abs(residual).sum()), steps)
 
 
 @njit(cache=True, nogil=True)
-def _push(estimate, residual, queue, queued, damping, bar, degrees, links):
+def _push(estimate, residual, queue, is_queued, damping, bar, degrees, links):
     """Push residuals above the bar until none is left.
 
     The bar of a node is `bar` times the number of its steps. Residuals may have both signs. They
-    are shared by the weights of the steps. `queued` is all False before and after. Returns the
+    are shared by the weights of the steps. `is_queued` is all False before and after. Returns the
     number of steps walked.
     """
     way, out_indptr, tails, in_indptr, in_heads, out_weights, in_weights, strength, _ = links
-    n, size, head, walked = len(residual), 0, 0, 0
+    n, size, head, steps = len(residual), 0, 0, 0
     for node in range(n):
         if abs(residual[node]) >= bar * max(1.0, degrees[node]):
             queue[size] = node
-            queued[node] = True
+            is_queued[node] = True
             size += 1
     while size > 0:
         node = queue[head]
         head = head + 1 if head + 1 < n else 0
         size -= 1
-        queued[node] = False
+        is_queued[node] = False
         mass = residual[node]
         residual[node] = 0.0
         estimate[node] += (1.0 - damping) * mass
@@ -130,17 +130,17 @@ def _push(estimate, residual, queue, queued, damping, bar, degrees, links):
         for side in range(2):
             if not way & (side + 1):
                 continue
-            indptr, ends, weights = (
+            indptr, neighbours, weights = (
                 (out_indptr, tails, out_weights) if side == 0 else (in_indptr, in_heads, in_weights)
             )
-            walked += indptr[node + 1] - indptr[node]
-            for at in range(indptr[node], indptr[node + 1]):
-                near = ends[at]
-                after = residual[near] + gain * weights[at]
-                residual[near] = after
-                if not queued[near] and abs(after) >= bar * max(1.0, degrees[near]):
+            steps += indptr[node + 1] - indptr[node]
+            for link in range(indptr[node], indptr[node + 1]):
+                neighbour = neighbours[link]
+                after = residual[neighbour] + gain * weights[link]
+                residual[neighbour] = after
+                if not is_queued[neighbour] and abs(after) >= bar * max(1.0, degrees[neighbour]):
                     tail = head + size
-                    queue[tail if tail < n else tail - n] = near
-                    queued[near] = True
+                    queue[tail if tail < n else tail - n] = neighbour
+                    is_queued[neighbour] = True
                     size += 1
-    return walked
+    return steps

@@ -39,11 +39,11 @@ def partition(problem: PageRankProblem) -> PageRankResult:
     communities = problem.clusters(problem.graph, problem.watch)
     nodes = np.sort(
         np.concatenate(
-            [communities.members(int(of)) for of in np.unique(communities.of[problem.seeds])]
+            [communities.members(int(label)) for label in np.unique(communities.of[problem.seeds])]
         )
     )
     edges = induced_edges(problem.graph, nodes)
-    links = _inside(problem, nodes, edges)
+    links = _subgraph_links(problem, nodes, edges)
     scores = solve(
         links,
         np.searchsorted(nodes, problem.seeds),
@@ -58,7 +58,7 @@ def partition(problem: PageRankProblem) -> PageRankResult:
     return PageRankResult(best, values / total, len(edges), True, note)
 
 
-def _inside(problem: PageRankProblem, nodes: np.ndarray, edges: np.ndarray) -> Adjacency:
+def _subgraph_links(problem: PageRankProblem, nodes: np.ndarray, edges: np.ndarray) -> Adjacency:
     """Return the adjacency of the subgraph on `nodes`, numbered by their positions."""
     heads, _, tails = problem.graph.triples(edges)
     heads, tails = np.searchsorted(nodes, heads), np.searchsorted(nodes, tails)
@@ -70,7 +70,7 @@ def _inside(problem: PageRankProblem, nodes: np.ndarray, edges: np.ndarray) -> A
         np.int64
     )
     way = problem.links.way
-    plain = (
+    arrays = (
         way,
         out_indptr,
         tails[outward].astype(np.int32),
@@ -78,8 +78,8 @@ def _inside(problem: PageRankProblem, nodes: np.ndarray, edges: np.ndarray) -> A
         heads[inward].astype(np.int32),
     )
     if problem.weights is None:
-        return Adjacency(*plain, NO_WEIGHTS, NO_WEIGHTS, NO_WEIGHTS)
+        return Adjacency(*arrays, NO_WEIGHTS, NO_WEIGHTS, NO_WEIGHTS)
     weights = problem.links.out_weights[edges]
     out = np.bincount(heads, weights, len(nodes)) if way & 1 else 0.0
     into = np.bincount(tails, weights, len(nodes)) if way & 2 else 0.0
-    return Adjacency(*plain, weights[outward], weights[inward], np.asarray(out + into))
+    return Adjacency(*arrays, weights[outward], weights[inward], np.asarray(out + into))

@@ -86,12 +86,12 @@ class PageRankProblem:
         """
         if self.arranged is not None:
             return self.arranged
-        plain = walk_arguments(self.graph, self.direction)
+        arrays = walk_arguments(self.graph, self.direction)
         if self.weights is None:
             degree_bytes = (
                 np.asarray(self.graph.degree_bytes) if self.direction == "both" else NO_DEGREES
             )
-            return Adjacency(*plain, NO_WEIGHTS, NO_WEIGHTS, NO_WEIGHTS, degree_bytes)
+            return Adjacency(*arrays, NO_WEIGHTS, NO_WEIGHTS, NO_WEIGHTS, degree_bytes)
         weights, graph = np.ascontiguousarray(self.weights, np.float64), self.graph
         if weights.shape != (graph.n_edges,) or not (
             np.isfinite(weights).all() and (weights > 0).all()
@@ -100,9 +100,9 @@ class PageRankProblem:
                 f"The weights must be {graph.n_edges:,} finite numbers above zero, one for each "
                 "triple."
             )
-        out = np.bincount(graph.heads, weights, graph.n_nodes) if plain[0] & 1 else 0.0
-        into = np.bincount(graph.tails, weights, graph.n_nodes) if plain[0] & 2 else 0.0
-        return Adjacency(*plain, weights, weights[graph.in_edges], np.asarray(out + into))
+        out = np.bincount(graph.heads, weights, graph.n_nodes) if arrays[0] & 1 else 0.0
+        into = np.bincount(graph.tails, weights, graph.n_nodes) if arrays[0] & 2 else 0.0
+        return Adjacency(*arrays, weights, weights[graph.in_edges], np.asarray(out + into))
 
     @property
     def steps(self) -> int:
@@ -127,18 +127,18 @@ class PageRankProblem:
         held = scores > 0.0
         nodes, scores = nodes[held], round_scores(scores[held])
         if len(nodes) < self.keep and self.damping > 0.0:
-            nodes, scores = self._filled(nodes, scores)
+            nodes, scores = self._add_nearest(nodes, scores)
         return top_k(nodes, round_scores(scores), self.keep)
 
-    def _filled(self, nodes: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _add_nearest(self, nodes: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         from core.graph.kernels import fill_scores  # imports numba
 
-        near = nearest(self.graph, self.seeds, self.graph.n_nodes, self.direction, self.keep)[0]
+        closest = nearest(self.graph, self.seeds, self.graph.n_nodes, self.direction, self.keep)[0]
         # The system allocates only the pages that are written.
         values = np.zeros(self.graph.n_nodes)
         values[nodes] = scores
-        fill_scores(values, near, self.damping, *self.links[:5])
-        nodes = np.union1d(nodes, near)
+        fill_scores(values, closest, self.damping, *self.links[:5])
+        nodes = np.union1d(nodes, closest)
         return nodes, values[nodes]
 
 

@@ -53,15 +53,15 @@ def rbs(
     ['A', 'C']
     """
     problem.unweighted("rbs")
-    delta, least, edges = 1.0 / problem.keep, 1.0 / max(1, problem.graph.n_nodes), 0
+    delta, min_delta, edges = 1.0 / problem.keep, 1.0 / max(1, problem.graph.n_nodes), 0
     while True:
         problem.watch.check()
-        nodes, scores, last, walked = _all_seeds(problem, epsilon * epsilon * delta / 12.0)
-        edges += walked
-        settled = last >= (1.0 + epsilon) * delta or delta <= least
+        nodes, scores, last, round_edges = _all_seeds(problem, epsilon * epsilon * delta / 12.0)
+        edges += round_edges
+        settled = last >= (1.0 + epsilon) * delta or delta <= min_delta
         if settled or edges * RBS_DELTA_DIVISOR > budget:
             break
-        delta = max(least, delta / RBS_DELTA_DIVISOR)
+        delta = max(min_delta, delta / RBS_DELTA_DIVISOR)
     best, values = problem.ranked(nodes, scores)
     guarantee_text = "before its guarantee held"
     if settled:
@@ -91,7 +91,7 @@ def _all_seeds(problem: PageRankProblem, theta: float) -> tuple[np.ndarray, np.n
         random = np.array([2 * (problem.random * 1_000_003 + turn) + 1], np.uint64) * np.uint64(
             0x9E3779B97F4A7C15
         )
-        seed_nodes, values, walked = search_from_seed(problem, seed, theta, random)
+        seed_nodes, values, seed_edges = search_from_seed(problem, seed, theta, random)
         scale: float | np.ndarray = 1.0
         if problem.direction == "both":
             scale = step_counts(problem, seed_nodes) / max(
@@ -101,14 +101,14 @@ def _all_seeds(problem: PageRankProblem, theta: float) -> tuple[np.ndarray, np.n
             [*nodes, seed_nodes],
             [*scores, share * scale * values],
             [*raw, values],
-            edges + walked,
+            edges + seed_edges,
         )
     all_nodes, positions = np.unique(np.concatenate(nodes), return_inverse=True)
     total = np.bincount(positions, np.concatenate(scores))
     best = top_k(all_nodes, total, problem.keep)[0]
-    unscaled = np.bincount(positions, np.concatenate(raw))
+    raw_total = np.bincount(positions, np.concatenate(raw))
     last = (
-        float(unscaled[np.searchsorted(all_nodes, best)].min())
+        float(raw_total[np.searchsorted(all_nodes, best)].min())
         if len(best) == problem.keep
         else 0.0
     )
@@ -139,14 +139,14 @@ def search_from_seed(
     level_nodes, level_values = [nodes], [values]
     for _ in range(levels if damping > 0.0 else 0):
         with borrow_work() as work:
-            at = 0
-            while at < len(nodes):
+            i = 0
+            while i < len(nodes):
                 problem.watch.check()
-                at, needed = _level(
-                    work.table, nodes, values, at, damping, unit, random, problem.links, CHECK_STEPS
+                i, n_slots = _advance_level(
+                    work.table, nodes, values, i, damping, unit, random, problem.links, CHECK_STEPS
                 )
-                if needed:
-                    work.grow(needed)
+                if n_slots:
+                    work.grow(n_slots)
             count = int(work.table.state[SLOT_COUNT])
             nodes = work.table.nodes[:count].copy()
             values = work.table.cells[:count, RESIDUAL].copy()
@@ -160,7 +160,7 @@ def search_from_seed(
 
 
 @njit(cache=True, nogil=True)
-def _level(table, sources, values, first, damping, unit, random, links, budget):
+def _advance_level(table, sources, values, first, damping, unit, random, links, budget):
     """Advance one level from each source from `first` on.
 
     Shares below `unit` are randomly rounded to `unit` or to zero. In both directions a neighbour u
@@ -170,9 +170,9 @@ def _level(table, sources, values, first, damping, unit, random, links, budget):
     """
     index, slot_places, nodes, cells, _, state = table
     way, out_indptr, tails, in_indptr, in_heads = links[:5]
-    stop_at = state[EDGES_WALKED] + budget
+    edge_limit = state[EDGES_WALKED] + budget
     for source in range(first, len(sources)):
-        if state[EDGES_WALKED] >= stop_at:
+        if state[EDGES_WALKED] >= edge_limit:
             return source, np.int64(0)
         node = sources[source]
         degree = _degree(node, way, out_indptr, in_indptr)
@@ -183,11 +183,11 @@ def _level(table, sources, values, first, damping, unit, random, links, budget):
         for side in range(2):
             if not way & (side + 1):
                 continue
-            indptr, ends = (out_indptr, tails) if side == 0 else (in_indptr, in_heads)
-            for at in range(indptr[node], indptr[node + 1]):
-                near = np.int64(ends[at])
+            indptr, neighbours = (out_indptr, tails) if side == 0 else (in_indptr, in_heads)
+            for link in range(indptr[node], indptr[node + 1]):
+                neighbour = np.int64(neighbours[link])
                 if way == 3:
-                    share = mass / _degree(near, way, out_indptr, in_indptr)
+                    share = mass / _degree(neighbour, way, out_indptr, in_indptr)
                 else:
                     share, chance = mass / degree, draw(random)
                 if share < unit:
@@ -195,7 +195,7 @@ def _level(table, sources, values, first, damping, unit, random, links, budget):
                 if share > 0.0:
                     cells[
                         slot_of(
-                            index, slot_places, nodes, cells, state, near, 0.0, UNKNOWN_DEGREES
+                            index, slot_places, nodes, cells, state, neighbour, 0.0, UNKNOWN_DEGREES
                         ),
                         RESIDUAL,
                     ] += share

@@ -138,16 +138,16 @@ def relax_graph(
     shares : share of the restarts of each seed.
     recall : share of the exact best nodes to find.
     """
-    arranged = sweep_layout(graph)
+    layout = sweep_layout(graph)
     omega, restart_mass = 2.0 / (1.0 + sqrt(1.0 - damping * damping)), 1.0
     bonus: dict[int, float] = {}
     leaf_sources: dict[int, float] = {}
     seed_shares = list(zip(seeds.tolist(), shares.tolist()))
     for seed, share in seed_shares:
-        restart_mass -= damping * share if arranged.alone[seed] else 0.0
+        restart_mass -= damping * share if layout.alone[seed] else 0.0
     for seed, share in seed_shares:
-        seed_place, source = int(arranged.place[seed]), (1.0 - damping) * share / restart_mass
-        if arranged.leaf[seed]:
+        seed_place, source = int(layout.place[seed]), (1.0 - damping) * share / restart_mass
+        if layout.leaf[seed]:
             leaf_sources[seed], source = source, damping * source
         bonus[seed_place] = bonus.get(seed_place, 0.0) + omega * source
     starts = sorted(bonus)
@@ -160,36 +160,36 @@ def relax_graph(
             * (1.0 - recall)
             * min(max(keep, 1), RELAXATION.max_settled_nodes),
         )
-    values, mass, scores, active, seen = work = arranged.borrow()
+    values, mass, scores, active, seen = work = layout.borrow()
     relax(
         values,
         mass,
         active,
         seen,
-        arranged.split,
+        layout.split,
         np.array(starts),
         np.array([bonus[place] for place in starts]),
         omega,
         omega * damping,
-        arranged.inverse(damping),
-        *arranged.rows,
+        layout.inverse(damping),
+        *layout.rows,
         half_sweeps(damping),
         tolerance,
     )
     ids, best = select_best(
-        values, scores, arranged.degree, damping, keep, arranged.nodes, *arranged.leaves
+        values, scores, layout.degree, damping, keep, layout.nodes, *layout.leaves
     )
     for seed, source in leaf_sources.items():
         others = ids != seed
         ids = np.append(ids[others], seed)
-        best = np.append(best[others], damping * max(0.0, values[arranged.place[seed]]) + source)
-    arranged.spare.append(work)
+        best = np.append(best[others], damping * max(0.0, values[layout.place[seed]]) + source)
+    layout.spare.append(work)
     return ids, best
 
 
 def _arrange(graph: Graph) -> SweepLayout:
-    way = walk_arguments(graph, "both")[1:]
-    out_indptr, tails, in_indptr, in_heads = way
+    adjacency = walk_arguments(graph, "both")[1:]
+    out_indptr, tails, in_indptr, in_heads = adjacency
     degree = np.diff(out_indptr) + np.diff(in_indptr)
     single_link = np.flatnonzero(degree == 1)
     outward = out_indptr[single_link + 1] > out_indptr[single_link]
@@ -204,13 +204,13 @@ def _arrange(graph: Graph) -> SweepLayout:
     leaf = np.zeros(graph.n_nodes, bool)
     leaf[leaves] = True
     order = np.argsort(-degree, kind="stable")
-    colour = two_colours(order, *way)
+    colour = two_colours(order, *adjacency)
     inner = degree - np.bincount(neighbour, minlength=graph.n_nodes)
     nodes = np.flatnonzero(~leaf)
     nodes = nodes[np.lexsort((-inner[nodes], colour[nodes]))]
     place_of = np.full(graph.n_nodes, -1, np.int64)
     place_of[nodes] = np.arange(len(nodes))
-    indptr, near = merge(nodes, place_of, *way)
+    indptr, near = merge(nodes, place_of, *adjacency)
     # Smaller numbers are read faster.
     rows = (indptr, near.astype(np.uint16) if len(nodes) <= 1 << 16 else near)
     place_of[leaves] = place_of[neighbour]

@@ -26,22 +26,22 @@ def two_colours(order, out_indptr, tails, in_indptr, in_heads):
     among its neighbours.
     """
     colour = np.full(len(order), -1, np.int8)
-    queue, queued, size, at = np.empty(len(order), np.int32), np.zeros(len(order), np.bool_), 0, 0
+    queue, queued, size, head = np.empty(len(order), np.int32), np.zeros(len(order), np.bool_), 0, 0
     for root in order:
         if not queued[root]:
             queue[size], queued[root] = root, True
             size += 1
-        while at < size:
-            node, zeros = queue[at], 0
-            at += 1
+        while head < size:
+            node, zeros = queue[head], 0
+            head += 1
             for side in range(2):
                 indptr, neighbours = (out_indptr, tails) if side == 0 else (in_indptr, in_heads)
                 for link in range(indptr[node], indptr[node + 1]):
-                    near = neighbours[link]
-                    if colour[near] >= 0:
-                        zeros += 1 - 2 * colour[near]
-                    elif not queued[near]:
-                        queue[size], queued[near] = near, True
+                    neighbour = neighbours[link]
+                    if colour[neighbour] >= 0:
+                        zeros += 1 - 2 * colour[neighbour]
+                    elif not queued[neighbour]:
+                        queue[size], queued[neighbour] = neighbour, True
                         size += 1
             colour[node] = 1 if zeros > 0 else 0
     return colour
@@ -157,17 +157,17 @@ def relax(
     inverse,
     indptr,
     near,
-    least,
+    min_sweeps,
     tolerance,
 ):
     """Run half-sweeps until the values change little.
 
-    They alternate between the places before `split` and those from it. At least `least` half-sweeps
-    run, until two of them together change at most `tolerance`. In each, values[v] becomes (1 -
-    omega) values[v] + inverse[v] x (step x the sum of its neighbours' values + the bonus of a
-    seed). The first half-sweeps push along the links of the places that hold a value. `values`,
-    `active` and `seen` are overwritten. `mass` is zero before and after. Returns the number of
-    half-sweeps.
+    They alternate between the places before `split` and those from it. At least `min_sweeps`
+    half-sweeps run, until two of them together change at most `tolerance`. In each, values[v]
+    becomes (1 - omega) values[v] + inverse[v] x (step x the sum of its neighbours' values + the
+    bonus of a seed). The first half-sweeps push along the links of the places that hold a value.
+    `values`, `active` and `seen` are overwritten. `mass` is zero before and after. Returns the
+    number of half-sweeps.
     """
     values[:], seen[:], count = 0.0, False, np.zeros(2, np.int64)
     for index in range(len(seeds)):
@@ -175,8 +175,8 @@ def relax(
         values[place], seen[place] = inverse[place] * bonus[index] / omega, True
         active[colour, count[colour]] = place
         count[colour] += 1
-    over, half, change, before, pushes = 1.0 - omega, 0, np.inf, np.inf, True
-    while half < least or change + before > tolerance:
+    over, half, change, previous, pushes = 1.0 - omega, 0, np.inf, np.inf, True
+    while half < min_sweeps or change + previous > tolerance:
         colour = (half + int(seeds[0] < split)) & 1
         start, end = (0, split) if colour == 0 else (split, len(values))
         half += 1
@@ -203,10 +203,10 @@ def relax(
                 near,
             )
             continue
-        before, change, at = change, 0.0, start
+        previous, change, low = change, 0.0, start
         for index in range(len(seeds)):
             if start <= seeds[index] < end:
-                change += _pull(values, at, seeds[index], 0.0, over, step, inverse, indptr, near)
+                change += _pull(values, low, seeds[index], 0.0, over, step, inverse, indptr, near)
                 change += _pull(
                     values,
                     seeds[index],
@@ -218,8 +218,8 @@ def relax(
                     indptr,
                     near,
                 )
-                at = seeds[index] + 1
-        change += _pull(values, at, end, 0.0, over, step, inverse, indptr, near)
+                low = seeds[index] + 1
+        change += _pull(values, low, end, 0.0, over, step, inverse, indptr, near)
     return half
 
 

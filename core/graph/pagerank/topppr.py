@@ -73,19 +73,19 @@ def topppr(problem: PageRankProblem, budget: int = TOPPPR_MAX_EDGES) -> PageRank
             work.table.cells[order, RESIDUAL],
         )
         search.edges = int(work.table.state[EDGES_WALKED])
-    walks, backward = max(2, ceil(search.rest * rate)), FIRST_BACKWARD_BAR
+    walks, backward_bar = max(2, ceil(search.rest * rate)), FIRST_BACKWARD_BAR
     for _ in range(TOPPPR_ROUNDS):
         problem.watch.check()
-        proved = search.walk(walks)
-        if proved < problem.recall * problem.keep:
-            proved = search.refine(backward, budget)
+        n_proved = search.walk(walks)
+        if n_proved < problem.recall * problem.keep:
+            n_proved = search.refine(backward_bar, budget)
         if (
-            proved >= min(problem.recall * problem.keep, search.reached())
+            n_proved >= min(problem.recall * problem.keep, search.reached())
             or 2 * search.edges > budget
         ):
             break
-        walks, backward = search.walks, backward / BACKWARD_BAR_DIVISOR
-    settled = proved >= min(problem.recall * problem.keep, search.reached())
+        walks, backward_bar = search.walks, backward_bar / BACKWARD_BAR_DIVISOR
+    settled = n_proved >= min(problem.recall * problem.keep, search.reached())
     nodes, scores = problem.ranked(search.nodes, search.scores)
     edges, total_mass = search.edges, float(search.start.sum()) + search.rest * search.retained
     return PageRankResult(
@@ -93,7 +93,7 @@ def topppr(problem: PageRankProblem, budget: int = TOPPPR_MAX_EDGES) -> PageRank
         scores / total_mass,
         edges,
         settled,
-        f"TopPPR proved {proved:,} of the best {problem.keep:,} after {edges:,} edges.",
+        f"TopPPR proved {n_proved:,} of the best {problem.keep:,} after {edges:,} edges.",
     )
 
 
@@ -142,16 +142,16 @@ class _BoundedSearch:
                     len(self.sum) - 1,
                 )
             ]
-            found, steps = walk_from(starts, self.problem.damping, self.random, self.problem.links)
+            stops, steps = walk_from(starts, self.problem.damping, self.random, self.problem.links)
             self.edges += steps
-            self._count(found[found >= 0])
+            self._count_ends(stops[stops >= 0])
             self.walks += walks
             mean = self.ends / self.walks
             self.retained = float(mean.sum())
             self.scores = self.start + self.rest * mean
             self.half = self._bound(mean * (1.0 - mean), 1.0)
             self.unseen = float(self._bound(np.zeros(1), 1.0)[0])
-        return self._proved()
+        return self._count_proved()
 
     def refine(self, bar: float, budget: int) -> int:
         """Tighten the bounds of the nodes in doubt by a backward push from each.
@@ -161,7 +161,7 @@ class _BoundedSearch:
         """
         problem = self.problem
         if self.rest == 0.0:
-            return self._proved()
+            return self._count_proved()
         last = top_k(self.nodes, self.scores, problem.keep)[1][-1]
         doubt = np.flatnonzero(
             (self.scores + self.half >= last) & (self.scores - self.half <= last)
@@ -172,55 +172,55 @@ class _BoundedSearch:
             problem.watch.check()
             with borrow_work() as work:
                 add_residual(work.table, int(self.nodes[position]), 1.0)
-                needed = 1
-                while needed:
-                    most, needed = push_backward(
+                n_slots = 1
+                while n_slots:
+                    cap, n_slots = push_backward(
                         work.table, problem.damping, bar, budget, problem.links
                     )
-                    if needed:
-                        work.grow(needed)
+                    if n_slots:
+                        work.grow(n_slots)
                 count = int(work.table.state[SLOT_COUNT])
                 nodes, cells = work.table.nodes[:count].copy(), work.table.cells[:count].copy()
                 self.edges += int(work.table.state[EDGES_WALKED])
-            self._combine(position, nodes, cells, most)
-        return self._proved()
+            self._combine(position, nodes, cells, cap)
+        return self._count_proved()
 
-    def _combine(self, place: int, nodes: np.ndarray, cells: np.ndarray, most: float) -> None:
+    def _combine(self, position: int, nodes: np.ndarray, cells: np.ndarray, cap: float) -> None:
         """Compute the score of one node from all parts of the search.
 
         These are the forward push, the walks and a backward push.
         """
         certain = float(np.sum(_values_at(self.pushed, self.left, nodes) * cells[:, ESTIMATE]))
-        ends, values = _values_at(self.nodes, self.ends, nodes), cells[:, RESIDUAL]
-        mean = float(np.sum(ends * values)) / self.walks
-        spread = max(0.0, float(np.sum(ends * values * values)) / self.walks - mean * mean)
-        half = float(self._bound(np.array([spread]), most)[0])
-        if half < self.half[place]:
-            self.scores[place], self.half[place] = (
-                self.start[place] + certain + self.rest * mean,
+        counts, values = _values_at(self.nodes, self.ends, nodes), cells[:, RESIDUAL]
+        mean = float(np.sum(counts * values)) / self.walks
+        variance = max(0.0, float(np.sum(counts * values * values)) / self.walks - mean * mean)
+        half = float(self._bound(np.array([variance]), cap)[0])
+        if half < self.half[position]:
+            self.scores[position], self.half[position] = (
+                self.start[position] + certain + self.rest * mean,
                 half,
             )
 
-    def _bound(self, variance: np.ndarray, most: float) -> np.ndarray:
+    def _bound(self, variance: np.ndarray, cap: float) -> np.ndarray:
         """Bound the error of the residual times a mean over the walks.
 
-        The mean is one of numbers from 0 to `most`.
+        The mean is one of numbers from 0 to `cap`.
         """
         walks = self.walks
         spread = variance * walks / (walks - 1)
         return self.rest * (
-            np.sqrt(2.0 * spread * self.sure / walks) + most * 7.0 * self.sure / (3.0 * (walks - 1))
+            np.sqrt(2.0 * spread * self.sure / walks) + cap * 7.0 * self.sure / (3.0 * (walks - 1))
         )
 
-    def _count(self, found: np.ndarray) -> None:
-        nodes = np.union1d(self.nodes, found)
-        places = np.searchsorted(nodes, self.nodes)
-        start, ends = np.zeros(len(nodes)), np.zeros(len(nodes), np.int64)
-        start[places], ends[places] = self.start, self.ends
-        np.add.at(ends, np.searchsorted(nodes, found), 1)
-        self.nodes, self.start, self.ends = nodes, start, ends
+    def _count_ends(self, stops: np.ndarray) -> None:
+        nodes = np.union1d(self.nodes, stops)
+        positions = np.searchsorted(nodes, self.nodes)
+        start, counts = np.zeros(len(nodes)), np.zeros(len(nodes), np.int64)
+        start[positions], counts[positions] = self.start, self.ends
+        np.add.at(counts, np.searchsorted(nodes, stops), 1)
+        self.nodes, self.start, self.ends = nodes, start, counts
 
-    def _proved(self) -> int:
+    def _count_proved(self) -> int:
         keep = self.problem.keep
         best = np.searchsorted(self.nodes, top_k(self.nodes, round_scores(self.scores), keep)[0])
         low, high = (self.scores - self.half)[best], np.sort(self.scores + self.half)
@@ -232,10 +232,10 @@ class _BoundedSearch:
         return int(np.sum((above < keep) & (low > bar)))
 
 
-def _values_at(nodes: np.ndarray, values: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+def _values_at(nodes: np.ndarray, values: np.ndarray, targets: np.ndarray) -> np.ndarray:
     """Return the values of some nodes, zero for those not in `nodes`.
 
     `nodes` are ascending.
     """
-    places = np.minimum(np.searchsorted(nodes, wanted), len(nodes) - 1)
-    return np.where(nodes[places] == wanted, values[places], 0)
+    positions = np.minimum(np.searchsorted(nodes, targets), len(nodes) - 1)
+    return np.where(nodes[positions] == targets, values[positions], 0)

@@ -59,26 +59,26 @@ def _walk_end(node, damping, random, way, out_indptr, tails, in_indptr, in_heads
 
 
 @njit(cache=True, nogil=True)
-def walk_residuals(table, first, rate, ends, damping, random, links, budget):
+def walk_residuals(table, first, rate, end_table, damping, random, links, budget):
     """Start ceil(residual x rate) random walks at each slot from `first` on.
 
-    Each walk adds residual / number of walks to its end in `ends`.
+    Each walk adds residual / number of walks to its end in `end_table`.
 
     Returns
     -------
     The slot to go on with, which is the number of slots if all is done; and the number of slots
-    that `ends` needs. The latter is 0 if the loop stopped because it had taken about `budget`
+    that `end_table` needs. The latter is 0 if the loop stopped because it had taken about `budget`
     steps.
     """
     way, out_indptr, tails, in_indptr, in_heads = links[:5]
-    index = ends.index
-    slot_places = ends.place
-    nodes = ends.nodes
-    cells = ends.cells
-    state = ends.state
-    stop_at = state[EDGES_WALKED] + budget
+    index = end_table.index
+    slot_places = end_table.place
+    nodes = end_table.nodes
+    cells = end_table.cells
+    state = end_table.state
+    edge_limit = state[EDGES_WALKED] + budget
     for slot in range(first, table.state[SLOT_COUNT]):
-        if state[EDGES_WALKED] >= stop_at:
+        if state[EDGES_WALKED] >= edge_limit:
             return slot, np.int64(0)
         mass = table.cells[slot, RESIDUAL]
         if mass <= 0.0:
@@ -108,13 +108,13 @@ def walk_from(starts, damping, random, links):
     The ends of the walks, -1 for lost ones, and the number of steps of all walks.
     """
     way, out_indptr, tails, in_indptr, in_heads = links[:5]
-    ends, total = np.empty(len(starts), np.int64), 0
-    for at in range(len(starts)):
-        ends[at], steps = _walk_end(
-            starts[at], damping, random, way, out_indptr, tails, in_indptr, in_heads
+    end_nodes, total = np.empty(len(starts), np.int64), 0
+    for row in range(len(starts)):
+        end_nodes[row], steps = _walk_end(
+            starts[row], damping, random, way, out_indptr, tails, in_indptr, in_heads
         )
         total += steps + 1
-    return ends, total
+    return end_nodes, total
 
 
 @njit(cache=True, nogil=True)
@@ -131,14 +131,14 @@ def push_backward(table, damping, bar, budget, links):
     """
     index, slot_places, nodes, cells, queue, state = table
     way, out_indptr, tails, in_indptr, in_heads = links[:5]
-    size, at = 0, 0
+    size, head = 0, 0
     waiting = np.empty(len(nodes), np.int64)
     for slot in range(state[SLOT_COUNT]):
         if cells[slot, RESIDUAL] > bar:
             waiting[size] = slot
             size += 1
-    while at < size and state[EDGES_WALKED] < budget:
-        slot = waiting[at]
+    while head < size and state[EDGES_WALKED] < budget:
+        slot = waiting[head]
         node, mass = nodes[slot], cells[slot, RESIDUAL]
         degree = 0
         if way & 1:
@@ -147,7 +147,7 @@ def push_backward(table, damping, bar, budget, links):
             degree += out_indptr[node + 1] - out_indptr[node]
         if state[SLOT_COUNT] + degree > len(nodes):
             return 0.0, np.int64(state[SLOT_COUNT] + degree)
-        at += 1
+        head += 1
         if mass <= bar:
             continue
         state[EDGES_WALKED] += degree + 1
@@ -156,20 +156,20 @@ def push_backward(table, damping, bar, budget, links):
         for side in range(2):
             if not way & (side + 1):
                 continue
-            indptr, ends = (in_indptr, in_heads) if side == 0 else (out_indptr, tails)
+            indptr, neighbours = (in_indptr, in_heads) if side == 0 else (out_indptr, tails)
             for link in range(indptr[node], indptr[node + 1]):
-                near = np.int64(ends[link])
+                neighbour = np.int64(neighbours[link])
                 near_slot = slot_of(
-                    index, slot_places, nodes, cells, state, near, 0.0, UNKNOWN_DEGREES
+                    index, slot_places, nodes, cells, state, neighbour, 0.0, UNKNOWN_DEGREES
                 )
                 before = cells[near_slot, RESIDUAL]
                 cells[near_slot, RESIDUAL] = before + damping * mass / _degree(
-                    near, way, out_indptr, in_indptr
+                    neighbour, way, out_indptr, in_indptr
                 )
                 if before <= bar < cells[near_slot, RESIDUAL]:
                     if size == len(waiting):
-                        waiting = np.concatenate((waiting[at:], np.empty(size + 16, np.int64)))
-                        size, at = size - at, 0
+                        waiting = np.concatenate((waiting[head:], np.empty(size + 16, np.int64)))
+                        size, head = size - head, 0
                     waiting[size] = near_slot
                     size += 1
     max_residual = 0.0

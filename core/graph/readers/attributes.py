@@ -75,8 +75,8 @@ class Attributes:
 
         The row's keys are in lower case. The keys in `used` gave the node's name and are left out.
         """
-        if self.wanted and (found := self._found("nodes", row, used)):
-            self.nodes[name] = {**found, **self.nodes.get(name, {})}
+        if self.wanted and (values := self._take("nodes", row, used)):
+            self.nodes[name] = {**values, **self.nodes.get(name, {})}
 
     def edge(self, row: Mapping[str, Any], *used: str) -> None:
         """Take the attributes of the next triple from a row.
@@ -85,7 +85,7 @@ class Attributes:
         left out.
         """
         if self.wanted:
-            self._current = self._found("edges", row, used)
+            self._current = self._take("edges", row, used)
 
     def add(self) -> None:
         """Count a triple, with the attributes taken for it."""
@@ -108,7 +108,7 @@ class Attributes:
         A missing weight is None. This is for a preview before the graph is built.
         """
         columns: dict[str, list[Any]] = {
-            column: [texts.get(place, "") for place in range(count)]
+            column: [texts.get(row, "") for row in range(count)]
             for column, texts in self._texts.items()
             if min(texts) < count
         }
@@ -135,12 +135,12 @@ class Attributes:
         }
         nodes = {column: texts for column, texts in nodes.items() if any(texts)}
         edge_columns: dict[str, Sequence[Any]] = {
-            column: self._joined(self._texts[column], edges, n_edges)
+            column: self._join_texts(self._texts[column], edges, n_edges)
             for column in EDGE_COLUMN_KEYS
             if column in self._texts
         }
         if self._weights:
-            edge_columns["weight"] = self._summed(edges, n_edges).tolist()
+            edge_columns["weight"] = self._sum_weights(edges, n_edges).tolist()
         if not nodes and not edge_columns:
             return NONE
         return Columns(
@@ -150,9 +150,9 @@ class Attributes:
     def sentences(self) -> Iterator[str]:
         """Yield sentences about the columns that were taken and about unusable values."""
         parts = []
-        for owner, taken in self.taken.items():
+        for owner, counts in self.taken.items():
             keys: dict[str, list[str]] = {}
-            for (column, key), _ in taken.most_common():
+            for (column, key), _ in counts.most_common():
                 keys.setdefault(column, []).append(f"“{key}”")
             if keys:
                 columns = (f"{column} from {' or '.join(names)}" for column, names in keys.items())
@@ -162,15 +162,15 @@ class Attributes:
         if self.unusable:
             is_single = self.unusable == 1
             yield (
-                f"{_many(self.unusable, 'weight')} that "
+                f"{_count_noun(self.unusable, 'weight')} that "
                 f"{'is no number counts' if is_single else 'are no numbers count'} as 1."
             )
         weights = np.array(self._weights)
-        without = self.count - int(np.count_nonzero(~np.isnan(weights)))
-        if len(weights) and without > self.unusable:
+        n_unweighted = self.count - int(np.count_nonzero(~np.isnan(weights)))
+        if len(weights) and n_unweighted > self.unusable:
             yield (
-                f"{_many(without - self.unusable, 'triple')} without a weight "
-                f"count{'s' * (without - self.unusable == 1)} as 1."
+                f"{_count_noun(n_unweighted - self.unusable, 'triple')} without a weight "
+                f"count{'s' * (n_unweighted - self.unusable == 1)} as 1."
             )
         if (weights <= 0).any():
             yield "Weights of zero or less count as next to none."
@@ -190,15 +190,15 @@ class Attributes:
         )
         if not others:
             return ""
-        shown = f"{', '.join(others[:6])}{' …' * (len(others) > 6)}"
+        keys = f"{', '.join(others[:6])}{' …' * (len(others) > 6)}"
         return (
             f"Every edge has the relation “{relation}”, so methods that go by relations have "
-            f"nothing to go by. Edges also have: {shown}."
+            f"nothing to go by. Edges also have: {keys}."
         )
 
-    def _found(self, of: str, row: Mapping[str, Any], used: Sequence[str]) -> dict[str, Any]:
+    def _take(self, owner: str, row: Mapping[str, Any], used: Sequence[str]) -> dict[str, Any]:
         values: dict[str, Any] = {}
-        for column, keys in (NODE_COLUMN_KEYS if of == "nodes" else EDGE_COLUMN_KEYS).items():
+        for column, keys in (NODE_COLUMN_KEYS if owner == "nodes" else EDGE_COLUMN_KEYS).items():
             for key in keys:
                 if (
                     key in used
@@ -207,7 +207,7 @@ class Attributes:
                 ):
                     continue
                 values[column] = value
-                self.taken[of][column, key] += 1
+                self.taken[owner][column, key] += 1
                 break
         return values
 
@@ -224,16 +224,16 @@ class Attributes:
             self.unusable += 1
         return weight
 
-    def _joined(self, texts: Mapping[int, str], edges: np.ndarray, n_edges: int) -> list[str]:
+    def _join_texts(self, texts: Mapping[int, str], edges: np.ndarray, n_edges: int) -> list[str]:
         texts_of_edge: dict[int, set[str]] = {}
-        for place, text in texts.items():
-            texts_of_edge.setdefault(int(edges[place]), set()).add(text)
+        for row, text in texts.items():
+            texts_of_edge.setdefault(int(edges[row]), set()).add(text)
         return [
             " ".join(sorted(texts_of_edge[edge])) if edge in texts_of_edge else ""
             for edge in range(n_edges)
         ]
 
-    def _summed(self, edges: np.ndarray, n_edges: int) -> np.ndarray:
+    def _sum_weights(self, edges: np.ndarray, n_edges: int) -> np.ndarray:
         given_weights, weights = np.array(self._weights), np.ones(self.count)
         weights[: len(given_weights)] = np.where(np.isnan(given_weights), 1.0, given_weights)
         order = np.lexsort((weights, edges))
@@ -276,5 +276,5 @@ def parse_number(value: Any) -> float | None:
     return number if abs(number) < 3e38 else None
 
 
-def _many(count: int, what: str) -> str:
-    return f"{count:,} {what}{'s' * (count != 1)}"
+def _count_noun(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'s' * (count != 1)}"

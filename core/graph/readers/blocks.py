@@ -67,7 +67,7 @@ class DelimitedBlocks:
 
     source: TripleSource
     size: int  # bytes of text a block
-    _head: tuple[int, int, int] | None = field(default=None, init=False)
+    _header_columns: tuple[int, int, int] | None = field(default=None, init=False)
     _opening: int = field(default=0, init=False)
     _form: str = field(default="", init=False)
 
@@ -78,30 +78,30 @@ class DelimitedBlocks:
             self.source.tally,
         )
 
-    def read(self, place: BlockPosition) -> Iterator[Block]:
+    def read(self, position: BlockPosition) -> Iterator[Block]:
         """Yield the blocks from a position on."""
-        self._look()
+        self._detect_layout()
         with self.source.opened() as source:
-            source.skip(place.offset)
+            source.skip(position.offset)
             texts = whole_lines(source, self.size)
-            for text in chain([b""], texts) if place.quoted else texts:
-                if place.quoted or (
+            for text in chain([b""], texts) if position.quoted else texts:
+                if position.quoted or (
                     self._form in QUOTED_FORMATS and (b'"' in text or b"[" in text)
                 ):
-                    yield from self._quoted(
-                        chain([text], texts), BlockPosition(place.offset, place.line, True)
+                    yield from self._read_quoted(
+                        chain([text], texts), BlockPosition(position.offset, position.line, True)
                     )
                     return
-                block = self._sliced(np.frombuffer(bytearray(text), np.uint8), place)
-                place = block.after
+                block = self._split_block(np.frombuffer(bytearray(text), np.uint8), position)
+                position = block.after
                 yield block
 
-    def _look(self) -> None:
+    def _detect_layout(self) -> None:
         """Detect the layout of the file from its first lines, as `delimited.read` does."""
         with self.source.opened() as source:
             first = first_lines(_texts(source))
         opening = detect_layout(self.source, first)
-        self._form, self._head = opening.form, opening.columns
+        self._form, self._header_columns = opening.form, opening.columns
         self._opening = opening.before
         cells = (cell for _, text in first for cell in text.split(FORMAT_SEPARATORS[opening.form]))
         if opening.form not in QUOTED_FORMATS and any(cell_names(cell) != [cell] for cell in cells):
@@ -109,14 +109,14 @@ class DelimitedBlocks:
                 "Cells that hold lists are one name each, as the file is too large to divide them."
             )
 
-    def _sliced(self, data: np.ndarray, place: BlockPosition) -> Block:
-        fault = self._drop_undecodable(data, place)
-        if place.line < self._opening:
-            self._hide_lines(data, self._opening - place.line)
-        most = int(np.count_nonzero(data == 10)) + 1
-        chosen_columns = self._columns or self._head
-        starts, lengths = np.empty(3 * most, np.int64), np.empty(3 * most, np.int64)
-        numbers, odd = np.empty(most, np.int64), np.empty((most, 4), np.int64)
+    def _split_block(self, data: np.ndarray, position: BlockPosition) -> Block:
+        fault = self._drop_undecodable(data, position)
+        if position.line < self._opening:
+            self._hide_lines(data, self._opening - position.line)
+        max_lines = int(np.count_nonzero(data == 10)) + 1
+        chosen_columns = self._columns or self._header_columns
+        starts, lengths = np.empty(3 * max_lines, np.int64), np.empty(3 * max_lines, np.int64)
+        numbers, odd = np.empty(max_lines, np.int64), np.empty((max_lines, 4), np.int64)
         columns = np.array(chosen_columns or (1, 2, 3), np.int64) - 1
         separator = ord(FORMAT_SEPARATORS[self._form])
         n_triples, n_odd, lines = split_lines(
@@ -131,21 +131,21 @@ class DelimitedBlocks:
             odd,
         )
         for line, start, end, reason in odd[:n_odd].tolist():
-            if fault and place.line + line + 1 > fault[0]:
+            if fault and position.line + line + 1 > fault[0]:
                 break
-            self._bad(place.line + line + 1, data[start:end].tobytes(), reason)
+            self._count_bad_line(position.line + line + 1, data[start:end].tobytes(), reason)
         if fault:
             raise not_utf8(self._path.name, fault[0], fault[1].start)
-        after = BlockPosition(place.offset + len(data), place.line + lines)
+        after = BlockPosition(position.offset + len(data), position.line + lines)
         return Block(
             data,
             starts[: 3 * n_triples],
             lengths[: 3 * n_triples],
-            numbers[:n_triples] + place.line + 1,
+            numbers[:n_triples] + position.line + 1,
             after,
         )
 
-    def _bad(self, number: int, line: bytes, reason: int) -> None:
+    def _count_bad_line(self, number: int, line: bytes, reason: int) -> None:
         """Count a bad line, or raise the same error as `delimited.read`."""
         why = "wrong number of columns" if reason % 10 == 1 else "an empty name"
         if not self._tally.skip(why, number):
@@ -154,11 +154,11 @@ class DelimitedBlocks:
                 number,
                 line.decode("utf-8").split(FORMAT_SEPARATORS[self._form]),
                 self._form,
-                self._columns or self._head,
+                self._columns or self._header_columns,
             )
 
     def _drop_undecodable(
-        self, data: np.ndarray, place: BlockPosition
+        self, data: np.ndarray, position: BlockPosition
     ) -> tuple[int, UnicodeDecodeError] | None:
         """Overwrite lines that are not UTF-8 with spaces, and count them as bad.
 
@@ -169,7 +169,7 @@ class DelimitedBlocks:
             return None
         except UnicodeDecodeError:
             start = 0
-        for number, line in enumerate(data.tobytes().split(b"\n"), place.line + 1):
+        for number, line in enumerate(data.tobytes().split(b"\n"), position.line + 1):
             try:
                 line.decode("utf-8")
             except UnicodeDecodeError as error:
@@ -187,12 +187,12 @@ class DelimitedBlocks:
             data[start:end] = 32
             start = end + 1
 
-    def _quoted(self, chunks: Iterator[bytes], place: BlockPosition) -> Iterator[Block]:
+    def _read_quoted(self, chunks: Iterator[bytes], position: BlockPosition) -> Iterator[Block]:
         """Yield the blocks of quoted rows from a position on.
 
         The csv module reads them from chunks of whole lines.
         """
-        at = place
+        at = position
 
         def texts() -> Iterator[str]:
             nonlocal at
@@ -217,7 +217,7 @@ class DelimitedBlocks:
                     break
                 if at.line > self._opening:
                     triple = triple_of(
-                        self._path, at.line, row, self._form, self._columns or self._head
+                        self._path, at.line, row, self._form, self._columns or self._header_columns
                     )
                     for one in triples_of_row(self.source, at.line, triple):
                         parts += one
@@ -310,5 +310,5 @@ def _texts(source: UnpackedBytes) -> Iterator[tuple[int, str]]:
 
 
 def _line_end(data: np.ndarray, start: int) -> int:
-    ends = np.flatnonzero(data[start:] == 10)
-    return start + int(ends[0]) if len(ends) else len(data)
+    newlines = np.flatnonzero(data[start:] == 10)
+    return start + int(newlines[0]) if len(newlines) else len(data)

@@ -199,8 +199,8 @@ def _sqlitedict_items(file: Path) -> Iterator[tuple[str, Any]]:
     """
     import io
 
-    with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as opened:
-        for key, value in opened.execute("SELECT key, value FROM unnamed ORDER BY rowid"):
+    with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+        for key, value in connection.execute("SELECT key, value FROM unnamed ORDER BY rowid"):
             yield key, _PlainUnpickler(io.BytesIO(value)).load()
 
 
@@ -276,9 +276,9 @@ def _matches(file: Path) -> Iterator[Fact]:
 
 
 def _players(file: Path) -> Iterator[Fact]:
-    with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as opened:
-        opened.row_factory = sqlite3.Row
-        for row in opened.execute("SELECT * FROM common_player_info ORDER BY rowid"):
+    with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+        connection.row_factory = sqlite3.Row
+        for row in connection.execute("SELECT * FROM common_player_info ORDER BY rowid"):
             yield from _facts(row["display_first_last"], dict(row), PLAYER_RELATIONS)
 
 
@@ -305,9 +305,9 @@ def _prizes(file: Path) -> Iterator[Fact]:
 
 
 def _charts(file: Path) -> Iterator[Fact]:
-    for key, places in _unpickle(file).items():
+    for key, entries in _unpickle(file).items():
         chart = f"Hot_100_Billboard_Rank_{key}"
-        for entry in places:
+        for entry in entries:
             yield from (
                 (chart, "has_artist", entry.get("Artist")),
                 (chart, "has_song", entry.get("Song")),
@@ -319,9 +319,9 @@ def _chart_ranks(file: Path) -> Iterator[Fact]:
     for song, weeks in _unpickle(file).items():
         for week in weeks.values():
             yield from (
-                (song, relation, week[place])
-                for place, relation in RANK_RELATIONS.items()
-                if place < len(week)
+                (song, relation, week[index])
+                for index, relation in RANK_RELATIONS.items()
+                if index < len(week)
             )
 
 

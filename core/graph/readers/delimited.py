@@ -181,7 +181,7 @@ def _is_quoted(name: str) -> bool:
 def _pass_attributes(source: TripleSource, row: list[str], layout: DelimitedLayout) -> None:
     """Pass the edge attributes in a row to the source."""
     if layout.beside:
-        source.attributes.edge({key: row[at] for at, key in layout.beside.items() if at < len(row)})
+        source.attributes.edge({key: row[i] for i, key in layout.beside.items() if i < len(row)})
 
 
 def triples_of_row(source: TripleSource, number: int, triple: Triple) -> Iterator[Triple]:
@@ -259,18 +259,18 @@ def _edges_header(source: TripleSource, rows: list[list[str]]) -> bool:
     The setting of the source decides first, then known names, then `header_verdict`. The tally is
     told of a header.
     """
-    ends = [[cell.strip() for cell in row[:2]] for row in rows if len(row) > 1]
-    if not ends or len(rows[0]) < 2 or source.header == WITHOUT_HEADER:
+    cells = [[cell.strip() for cell in row[:2]] for row in rows if len(row) > 1]
+    if not cells or len(rows[0]) < 2 or source.header == WITHOUT_HEADER:
         return False
-    known = (
-        ends[0][0].casefold() in HEAD_COLUMN_NAMES and ends[0][1].casefold() in TAIL_COLUMN_NAMES
+    is_known = (
+        cells[0][0].casefold() in HEAD_COLUMN_NAMES and cells[0][1].casefold() in TAIL_COLUMN_NAMES
     )
     if (
-        known
+        is_known
         or source.header == WITH_HEADER
-        or header_verdict(ends[0], ends[1:]) is HeaderVerdict.HEADER
+        or header_verdict(cells[0], cells[1:]) is HeaderVerdict.HEADER
     ):
-        source.tally.note(f"The first line is a header: {', '.join(ends[0])}.")
+        source.tally.note(f"The first line is a header: {', '.join(cells[0])}.")
         return True
     return False
 
@@ -329,13 +329,13 @@ def detect_layout(source: TripleSource, first: list[tuple[int, str]]) -> Delimit
         If the lines cannot be triples.
     """
     path, columns = source.path, source.columns
-    named, before = _named_separator(source, first)
+    named_form, before = _named_separator(source, first)
     first = [line for line in first if line[0] > before]
     if not first:
         raise BadInput(f"{path.name} is empty; expected lines of head, relation and tail.")
     form = source.format
     if form == "auto":
-        form = named or detect_format(path, first[:SNIFFED_LINES], columns)
+        form = named_form or detect_format(path, first[:SNIFFED_LINES], columns)
     rows = [_cells(text, form) for _, text in first]
     known_columns = _known_header_columns(source, rows)
     if known_columns is None and not _is_header(source, rows):
@@ -392,7 +392,7 @@ def _is_header(source: TripleSource, rows: list[list[str]]) -> bool:
     if source.columns and _names_ends(rows[0], source.columns):
         return True
     columns = source.columns or (1, 2, 3)
-    cells = [[row[at - 1] for at in columns] for row in rows if len(row) >= max(columns)]
+    cells = [[row[column - 1] for column in columns] for row in rows if len(row) >= max(columns)]
     if len(rows[0]) < max(columns) or not all(map(str.strip, cells[0])):
         return False
     decision = header_verdict(cells[0], cells[1:])
@@ -404,34 +404,36 @@ def _is_header(source: TripleSource, rows: list[list[str]]) -> bool:
     return decision is HeaderVerdict.HEADER
 
 
-def _report_header(source: TripleSource, names: list[str], taken: ColumnNumbers) -> dict[int, str]:
+def _report_header(
+    source: TripleSource, names: list[str], columns: ColumnNumbers
+) -> dict[int, str]:
     """Report the columns that a header names, and return those of edge attributes.
 
     The latter are as returned by `attribute_columns`.
     """
     source.spaces = tuple(
-        space_of(names[at - 1]) if at <= len(names) else "" for at in (taken[0], taken[2])
+        space_of(names[i - 1]) if i <= len(names) else "" for i in (columns[0], columns[2])
     )  # type: ignore[assignment]
-    attribute_positions = attribute_columns(source, names, taken)
+    attribute_positions = attribute_columns(source, names, columns)
     words = [
         f"{part} from “{shorten(names[column - 1].strip(), 40)}”"
-        for part, column in zip(TRIPLE_PARTS, taken)
+        for part, column in zip(TRIPLE_PARTS, columns)
         if column <= len(names)
     ]
     ignored_names = [
         shorten(name.strip(), 40)
-        for at, name in enumerate(names)
-        if at + 1 not in taken and at not in attribute_positions and name.strip()
+        for i, name in enumerate(names)
+        if i + 1 not in columns and i not in attribute_positions and name.strip()
     ]
     source.attributes.ignored = ignored_names
-    usual = (TRIPLE_PARTS, ("subject", "predicate", "object"))
-    if ignored_names or tuple(name.strip().casefold() for name in names) not in usual:
-        ignored = (
+    usual_names = (TRIPLE_PARTS, ("subject", "predicate", "object"))
+    if ignored_names or tuple(name.strip().casefold() for name in names) not in usual_names:
+        ignored_text = (
             f"; not read: {', '.join(ignored_names[:12])}{' …' * (len(ignored_names) > 12)}"
             if ignored_names
             else ""
         )
-        source.tally.note(f"The first line is a header: {', '.join(words)}{ignored}.")
+        source.tally.note(f"The first line is a header: {', '.join(words)}{ignored_text}.")
     return attribute_positions
 
 
@@ -453,23 +455,23 @@ def header_of(row: Sequence[str], rows: Sequence[Sequence[str]] = ()) -> ColumnN
     (1, 2, 3)
     """
     columns = [bare_key(column) for column in row]
-    ends = _ends_of(columns)
-    if ends is None:
+    end_columns = _end_columns(columns)
+    if end_columns is None:
         return None
     relation = next((name for name in RELATION_COLUMN_NAMES if columns.count(name) == 1), None)
     if relation is not None:
-        return ends[0], columns.index(relation) + 1, ends[1]
-    others = {1, 2, 3} - set(ends)
+        return end_columns[0], columns.index(relation) + 1, end_columns[1]
+    others = {1, 2, 3} - set(end_columns)
     if len(columns) != 3 or len(others) != 1:
         return None
     relation_column = others.pop()
     values = [other[relation_column - 1].strip() for other in rows if len(other) == 3]
     if not values or not all(value[:1].isalpha() for value in values):
         return None
-    return ends[0], relation_column, ends[1]
+    return end_columns[0], relation_column, end_columns[1]
 
 
-def _ends_of(columns: Sequence[str]) -> tuple[int, int] | None:
+def _end_columns(columns: Sequence[str]) -> tuple[int, int] | None:
     """Return the columns of both ends, from 1, or None.
 
     They are those of the first known pair of names, else the only head and the only tail.
@@ -509,7 +511,7 @@ def bare_key(cell: str) -> str:
 
 
 def attribute_columns(
-    source: TripleSource, names: Sequence[str], taken: ColumnNumbers
+    source: TripleSource, names: Sequence[str], columns: ColumnNumbers
 ) -> dict[int, str]:
     """Map the positions of columns with edge attributes, from 0, to their keys.
 
@@ -518,9 +520,9 @@ def attribute_columns(
     """
     attribute_keys = {name for names in EDGE_COLUMN_KEYS.values() for name in names}
     attribute_positions = {
-        at: key
-        for at, key in enumerate(map(bare_key, names))
-        if key in attribute_keys and at + 1 not in taken
+        index: key
+        for index, key in enumerate(map(bare_key, names))
+        if key in attribute_keys and index + 1 not in columns
     }
     if not source.attributes.wanted:
         if attribute_positions and source.attributes.large:
@@ -586,7 +588,7 @@ def _refuse_edges(path: FilePath, rows: list[list[str]], has_names: bool) -> Non
 
 def _names_only_ends(row: list[str]) -> bool:
     """Return whether a row of two or three cells names the columns of both ends."""
-    return len(row) in (2, 3) and _ends_of([name.casefold() for name in row]) is not None
+    return len(row) in (2, 3) and _end_columns([name.casefold() for name in row]) is not None
 
 
 def _has_weight_column(rows: list[list[str]]) -> bool:
@@ -620,9 +622,9 @@ def triple_of(
     BadInput
         If the row has the wrong number of columns or an empty name.
     """
-    least = max(columns) if columns else 3
-    if len(row) < least or (columns is None and len(row) != 3):
-        expected = f"expected at least {least}" if columns else "expected 3 (head, relation, tail)"
+    width = max(columns) if columns else 3
+    if len(row) < width or (columns is None and len(row) != 3):
+        expected = f"expected at least {width}" if columns else "expected 3 (head, relation, tail)"
         raise BadInput(
             f"{path.name}, line {number}: found {len(row)} column{'s' * (len(row) != 1)}, "
             f"{expected} separated by {SEPARATOR_WORDS[form]}: “{shorten(FORMAT_SEPARATORS[form].join(row))}”."
@@ -648,9 +650,9 @@ def detect_format(
     BadInput
         If no line could be a triple with any of them.
     """
-    least = max(columns) if columns else 3
+    width = max(columns) if columns else 3
     fits = {
-        form: sum(_width(text, form, least, columns is None) for _, text in first)
+        form: sum(_fits_width(text, form, width, columns is None) for _, text in first)
         for form in GUESSED_FORMATS
     }
     best = max(fits, key=lambda form: fits[form])  # of equally good ones the first
@@ -667,9 +669,9 @@ def detect_format(
     return best
 
 
-def _width(text: str, form: str, least: int, exactly: bool) -> bool:
-    found = _columns(text, form)
-    return found == least if exactly else found >= least
+def _fits_width(text: str, form: str, width: int, exactly: bool) -> bool:
+    n_columns = _columns(text, form)
+    return n_columns == width if exactly else n_columns >= width
 
 
 def _columns(text: str, form: str) -> int:
@@ -727,11 +729,11 @@ def _quoted_rows(
 
 def bad_quotes_error(path: FilePath, line: int, error: csv.Error, form: str) -> BadInput:
     """Return the error for a badly quoted line."""
-    called = {"comma": "comma-separated text", "semicolon": "text separated by semicolons"}.get(
+    title = {"comma": "comma-separated text", "semicolon": "text separated by semicolons"}.get(
         form, "tab-separated text with quoted names"
     )
     mark = {"comma": "commas", "semicolon": "semicolons"}.get(form, "tabs")
     return BadInput(
-        f"{path.name}, line {line}: not {called} ({error}); expected head, relation, tail, with "
+        f"{path.name}, line {line}: not {title} ({error}); expected head, relation, tail, with "
         f"names that hold {mark} in double quotes."
     )

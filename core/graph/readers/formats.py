@@ -26,7 +26,7 @@ AUTO_TRIPLE_FORMAT = "auto"
 def triples_in_blocks(
     read: Callable[[TripleSource], Iterator[Triple]],
     source: TripleSource,
-    place: BlockPosition,
+    position: BlockPosition,
     size: int,
 ) -> Iterator[Block]:
     """Yield the triples of `read` from a position on, in blocks.
@@ -38,12 +38,12 @@ def triples_in_blocks(
 
     tally, source.tally = source.tally, Tally(source.tally.skips)
     triples = read(source)
-    for _ in islice(triples, place.offset):
+    for _ in islice(triples, position.offset):
         pass
     source.tally = tally
     parts: list[str] = []
     lines: list[int] = []
-    count, length = place.offset, 0
+    count, length = position.offset, 0
     for triple in triples:
         parts += triple
         lines.append(source.line)
@@ -55,19 +55,19 @@ def triples_in_blocks(
         yield pack_block(parts, lines, BlockPosition(count, source.line))
 
 
-def _delimited_blocks(source: TripleSource, place: BlockPosition, size: int) -> Iterator[Block]:
+def _delimited_blocks(source: TripleSource, position: BlockPosition, size: int) -> Iterator[Block]:
     from core.graph.readers.blocks import DelimitedBlocks
 
-    return DelimitedBlocks(source, size).read(place)
+    return DelimitedBlocks(source, size).read(position)
 
 
-def _term_blocks(source: TripleSource, place: BlockPosition, size: int) -> Iterator[Block]:
+def _term_blocks(source: TripleSource, position: BlockPosition, size: int) -> Iterator[Block]:
     from core.graph.readers.terms import TermBlocks
 
     if rdf.uses_labels(source) or source.literals != rdf.LITERAL_TRIPLES:
-        return triples_in_blocks(rdf.read, source, place, size)
+        return triples_in_blocks(rdf.read, source, position, size)
     source.tally.note("Literals, where there are some, are entities.")
-    return TermBlocks(source, size).read(place)
+    return TermBlocks(source, size).read(position)
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class Format:
     taken: str = ""
     left: str = ""
 
-    def blocks(self, source: TripleSource, place: BlockPosition, size: int) -> Iterator[Block]:
+    def blocks(self, source: TripleSource, position: BlockPosition, size: int) -> Iterator[Block]:
         """Yield the triples from a position on, in blocks.
 
         A block has about `size` bytes of text. The ends of edges are named by the source's tables
@@ -111,12 +111,12 @@ class Format:
             return triples_in_blocks(
                 lambda one: name_ends(one, ((one, triple) for triple in self.read(one))),
                 source,
-                place,
+                position,
                 size,
             )
         if self.in_blocks:
-            return self.in_blocks(source, place, size)
-        return triples_in_blocks(self.read, source, place, size)
+            return self.in_blocks(source, position, size)
+        return triples_in_blocks(self.read, source, position, size)
 
 
 ATTRIBUTE_WORDS = "types and descriptions of nodes; descriptions, keywords and weights of edges"
@@ -138,12 +138,12 @@ def _rdf(title: str, *suffixes: str, **about: Any) -> Format:
 def _network(
     title: str, read: Callable[[TripleSource], Iterator[Triple]], *suffixes: str, **about: Any
 ) -> Format:
-    usual = {
+    defaults = {
         "tools": "networkx 3.6.1",
         "taken": f"nodes by labels, {ATTRIBUTE_WORDS}",
         "left": "positions, colours",
     }
-    return Format(title, suffixes, read, **{**usual, **about})
+    return Format(title, suffixes, read, **{**defaults, **about})
 
 
 FORMATS: dict[str, Format] = {
@@ -273,7 +273,7 @@ def format_of(path: FilePath, name: str) -> str:
     if name == AUTO_TRIPLE_FORMAT:
         suffix = bare_suffix(path)
         format_name = next(
-            (known for known, one in FORMATS.items() if suffix in one.suffixes), AUTO_TRIPLE_FORMAT
+            (key for key, one in FORMATS.items() if suffix in one.suffixes), AUTO_TRIPLE_FORMAT
         )
         if format_name == AUTO_TRIPLE_FORMAT and suffix in SUFFIX_ADVICE:
             raise BadInput(f"{path.name} is not read. {SUFFIX_ADVICE[suffix]}")

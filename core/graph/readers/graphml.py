@@ -74,8 +74,8 @@ def read(source: TripleSource) -> Iterator[Triple]:
         hyperedges.
     """
     content = _GraphmlContent(source.name)
-    with source.opened_raw() as unpacked:
-        _parse(unpacked, content)
+    with source.opened_raw() as stream:
+        _parse(stream, content)
     yield from _triples(source, content)
 
 
@@ -95,22 +95,22 @@ def read_attributed(
         As `read` does.
     """
     content = _GraphmlAttributes(file.name)
-    with open_unpacked(file) as unpacked:
-        _parse(unpacked, content)
+    with open_unpacked(file) as stream:
+        _parse(stream, content)
     return content.about, content.links
 
 
-def _parse(unpacked: UnpackedBytes, found: _GraphmlContent) -> None:
+def _parse(stream: UnpackedBytes, content: _GraphmlContent) -> None:
     from lxml.etree import XMLSyntaxError, iterparse
 
     try:
-        pieces = _LimitedBytes(unpacked)
+        pieces = _LimitedBytes(stream)
         for event, element in iterparse(pieces, ("start", "end"), **PARSER_OPTIONS):
             pieces.since = 0
-            found.start(element) if event == "start" else found.end(element)
+            content.start(element) if event == "start" else content.end(element)
     except XMLSyntaxError as error:
         raise BadInput(
-            f"{found.file}, line {error.lineno or 1}: not XML "
+            f"{content.file}, line {error.lineno or 1}: not XML "
             f"({shorten(error.msg or 'it is empty')})."
         ) from None
 
@@ -174,9 +174,11 @@ class _GraphmlContent:
             self._root(element)
         self.depth += 1
         if self.depth > MAX_ELEMENT_DEPTH:
-            raise self._bad(element, f"elements are nested more than {MAX_ELEMENT_DEPTH} deep.")
+            raise self._fault(element, f"elements are nested more than {MAX_ELEMENT_DEPTH} deep.")
         if name == "hyperedge":
-            raise self._bad(element, "hyperedges are not read; a triple has one head and one tail.")
+            raise self._fault(
+                element, "hyperedges are not read; a triple has one head and one tail."
+            )
         if name == "key":
             id = element.get("id", "")
             self.keys[id] = (element.get("attr.name") or id).casefold()
@@ -204,8 +206,8 @@ class _GraphmlContent:
             del element.getparent()[0]
 
     def _root(self, element: _Element) -> None:
-        declared = element.getroottree().docinfo.internalDTD
-        if declared is not None and any(True for _ in declared.iterentities()):
+        dtd = element.getroottree().docinfo.internalDTD
+        if dtd is not None and any(True for _ in dtd.iterentities()):
             raise BadInput(f"{self.file}, line 1: it declares XML entities; those are not read.")
         if _name(element) != "graphml":
             raise BadInput(f"{self.file} is not GraphML; its first element should be <graphml>.")
@@ -221,51 +223,53 @@ class _GraphmlContent:
     def _node(self, element: _Element, data: dict[str, str]) -> None:
         id = self._attribute(element, "id")
         if id in self.nodes:
-            raise self._bad(element, f"there are two nodes “{shorten(id)}”.")
+            raise self._fault(element, f"there are two nodes “{shorten(id)}”.")
         self.nodes[id], key = self._label("node", NODE_LABELS, data)
-        if about := self._beside("node", NODE_ATTRIBUTES_READ, data, key):
+        if about := self._other_attributes("node", NODE_ATTRIBUTES_READ, data, key):
             self.of_nodes[id] = about, key
 
     def _edge(self, element: _Element, data: dict[str, str]) -> None:
         source, target = self._attribute(element, "source"), self._attribute(element, "target")
         label, key = self._label("edge", EDGE_LABELS, data)
-        if about := self._beside("edge", EDGE_ATTRIBUTES_READ, data, key):
+        if about := self._other_attributes("edge", EDGE_ATTRIBUTES_READ, data, key):
             self.of_edges[len(self.edges)] = about, key
         self.edges.append((source, label or NO_RELATION, target, element.sourceline or 0))
 
-    def _beside(
-        self, of: str, wanted: frozenset[str], data: dict[str, str], used: str
+    def _other_attributes(
+        self, tag: str, names: frozenset[str], data: dict[str, str], used_name: str
     ) -> dict[str, str]:
         """Return the attributes other than the label, including defaults of keys."""
         defaults = {
             name: text
             for (each, name), text in self.defaults.items()
-            if each == of and name in wanted
+            if each == tag and name in names
         }
         return {
             name: text
             for name, text in {**defaults, **data}.items()
-            if name in wanted and name != used
+            if name in names and name != used_name
         }
 
-    def _label(self, of: str, names: tuple[str, ...], data: dict[str, str]) -> tuple[str, str]:
+    def _label(self, tag: str, names: tuple[str, ...], data: dict[str, str]) -> tuple[str, str]:
         """Return the first existing attribute of `names` and its name, including defaults of keys.
 
         Both are empty if there is none.
         """
-        self.seen[of].update(data.keys())
+        self.seen[tag].update(data.keys())
         for name in names:
-            value = data.get(name) or self.defaults.get((of, name))
+            value = data.get(name) or self.defaults.get((tag, name))
             if value:
-                self.labels[of][name] += 1
+                self.labels[tag][name] += 1
                 return value, name
         return "", ""
 
-    def ignored(self, of: str, wanted: bool) -> list[str]:
+    def ignored(self, tag: str, wanted: bool) -> list[str]:
         """Return the attributes of nodes or edges that are not read."""
-        read = (NODE_ATTRIBUTES_READ if of == "node" else EDGE_ATTRIBUTES_READ) if wanted else ()
+        read = (NODE_ATTRIBUTES_READ if tag == "node" else EDGE_ATTRIBUTES_READ) if wanted else ()
         return [
-            name for name, _ in self.seen[of].most_common() if name not in (*self.labels[of], *read)
+            name
+            for name, _ in self.seen[tag].most_common()
+            if name not in (*self.labels[tag], *read)
         ]
 
     def sentences(self, wanted: bool) -> Iterator[str]:
@@ -274,17 +278,18 @@ class _GraphmlContent:
         `wanted` is True if other attributes than labels were taken.
         """
         name_texts = {
-            of: " or ".join(f"“{name}”" for name, _ in taken.most_common())
-            for of, taken in self.labels.items()
+            tag: " or ".join(f"“{name}”" for name, _ in counts.most_common())
+            for tag, counts in self.labels.items()
         }
         if self.edges:
             nodes = name_texts["node"] or "their ids"
             relations = name_texts["edge"] or f"no attribute: each is “{NO_RELATION}”"
             yield f"Entities are called by {nodes}, relations by {relations}."
-        ignored = {of: self.ignored(of, wanted) for of in self.seen}
+        ignored_names = {tag: self.ignored(tag, wanted) for tag in self.seen}
         parts = [
-            f"of {of}s {', '.join(names[:MAX_NOTED_ATTRIBUTES])}{' …' * (len(names) > MAX_NOTED_ATTRIBUTES)}"
-            for of, names in ignored.items()
+            f"of {tag}s "
+            f"{', '.join(names[:MAX_NOTED_ATTRIBUTES])}{' …' * (len(names) > MAX_NOTED_ATTRIBUTES)}"
+            for tag, names in ignored_names.items()
             if names
         ]
         if parts:
@@ -293,10 +298,10 @@ class _GraphmlContent:
     def _attribute(self, element: _Element, name: str) -> str:
         value = element.get(name)
         if not value:
-            raise self._bad(element, f"this {_name(element)} lacks “{name}”.")
+            raise self._fault(element, f"this {_name(element)} lacks “{name}”.")
         return value
 
-    def _bad(self, element: _Element, why: str) -> BadInput:
+    def _fault(self, element: _Element, why: str) -> BadInput:
         return BadInput(f"{self.file}, line {element.sourceline}: {why}")
 
 
@@ -312,11 +317,11 @@ class _GraphmlAttributes(_GraphmlContent):
         self.about[self._attribute(element, "id")] = self._with_defaults("node", data)
 
     def _edge(self, element: _Element, data: dict[str, str]) -> None:
-        ends = self._attribute(element, "source"), self._attribute(element, "target")
-        self.links.append((*ends, self._with_defaults("edge", data)))
+        end_ids = self._attribute(element, "source"), self._attribute(element, "target")
+        self.links.append((*end_ids, self._with_defaults("edge", data)))
 
-    def _with_defaults(self, of: str, data: dict[str, str]) -> dict[str, str]:
-        return {name: value for (kind, name), value in self.defaults.items() if kind == of} | data
+    def _with_defaults(self, tag: str, data: dict[str, str]) -> dict[str, str]:
+        return {name: value for (kind, name), value in self.defaults.items() if kind == tag} | data
 
 
 def _name(element: _Element) -> str:
@@ -324,25 +329,25 @@ def _name(element: _Element) -> str:
     return str(element.tag).rsplit("}", 1)[-1]
 
 
-def _triples(source: TripleSource, found: _GraphmlContent) -> Iterator[Triple]:
-    for sentence in found.sentences(source.attributes.wanted):
+def _triples(source: TripleSource, content: _GraphmlContent) -> Iterator[Triple]:
+    for sentence in content.sentences(source.attributes.wanted):
         source.tally.note(sentence)
-    source.attributes.ignored = found.ignored("edge", source.attributes.wanted)
+    source.attributes.ignored = content.ignored("edge", source.attributes.wanted)
     namer = Namer()
-    bare = lambda name: name[1:-1] if len(name) > 2 and name[0] == name[-1] == '"' else name
+    unquote = lambda name: name[1:-1] if len(name) > 2 and name[0] == name[-1] == '"' else name
     names = {
         id: namer.name(
-            id, (label, f"{label} ({id})") if label else (bare(id), f"{bare(id)} (id)", id)
+            id, (label, f"{label} ({id})") if label else (unquote(id), f"{unquote(id)} (id)", id)
         )
-        for id, label in found.nodes.items()
+        for id, label in content.nodes.items()
     }
-    for id, about in found.of_nodes.items():
+    for id, about in content.of_nodes.items():
         source.attributes.node(names[id], *about)
-    for edge_number, (head, relation, tail, source.line) in enumerate(found.edges):
+    for edge_number, (head, relation, tail, source.line) in enumerate(content.edges):
         unknown = next((end for end in (head, tail) if end not in names), None)
         if unknown is None:
-            if edge_number in found.of_edges:
-                source.attributes.edge(*found.of_edges[edge_number])
+            if edge_number in content.of_edges:
+                source.attributes.edge(*content.of_edges[edge_number])
             yield names[head], relation, names[tail]
         else:
             source.bad(

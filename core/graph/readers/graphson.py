@@ -46,7 +46,7 @@ def read(source: TripleSource) -> Iterator[Triple]:
         if isinstance(content.get("vertices"), list):
             nodes += [_vertex(one) for one in content["vertices"] if isinstance(one, Mapping)]
             edges += [
-                _edge(one) for one in _listed(content.get("edges")) if isinstance(one, Mapping)
+                _edge(one) for one in _as_list(content.get("edges")) if isinstance(one, Mapping)
             ]
         elif "id" in content:
             nodes.append(_vertex(content))
@@ -63,7 +63,7 @@ def read(source: TripleSource) -> Iterator[Triple]:
     yield from link_triples(source, nodes, edges)
 
 
-def _listed(value: Any) -> list[Any]:
+def _as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
@@ -127,11 +127,11 @@ def _outgoing(vertex: JsonRow) -> list[JsonRow]:
     out = vertex.get("outE")
     if not isinstance(out, Mapping):
         return []
-    listed = [
+    pairs = [
         (relation, edge)
         for relation, edges in out.items()
         if isinstance(edges, list)
         for edge in edges
         if isinstance(edge, Mapping)
     ]
-    return [{**_edge(edge), "source": vertex["id"], "label": relation} for relation, edge in listed]
+    return [{**_edge(edge), "source": vertex["id"], "label": relation} for relation, edge in pairs]

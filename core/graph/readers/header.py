@@ -46,7 +46,7 @@ class HeaderRule:
         return (
             len(others) >= self.rows
             and self.has <= first
-            and not any(lacked <= other for lacked in self.lacked for other in others)
+            and not any(features <= other for features in self.lacked for other in others)
         )
 
 
@@ -96,12 +96,12 @@ def header_verdict(first: Sequence[str], rows: Sequence[Sequence[str]]) -> Heade
     scripts = _scripts("".join(first))
     if scripts and not any(scripts & _scripts(cell) for row in rows for cell in row):
         first_features |= {"foreign"}
-    for rules, found in (
+    for rules, verdict in (
         (HEADER_RULES, HeaderVerdict.HEADER),
         (UNSURE_RULES, HeaderVerdict.UNSURE),
     ):
         if any(rule.fits(first_features, other_features) for rule in rules):
-            return found
+            return verdict
     return HeaderVerdict.TRIPLE
 
 

@@ -95,7 +95,7 @@ def row_triples(name: str, where: str, row: JsonRow) -> list[Triple]:
     BadInput
         With file and position, if it is not a list of three texts each.
     """
-    return _list_of(name, where, row, "graph")
+    return _row_triples(name, where, row, "graph")
 
 
 def _of_row(source: TripleSource, where: str, row: JsonRow) -> tuple[Iterable[Triple], bool]:
@@ -109,7 +109,7 @@ def _of_row(source: TripleSource, where: str, row: JsonRow) -> tuple[Iterable[Tr
     if "graph" in row:
         return row_triples(source.name, where, row), True
     if EXTRACTED_TRIPLES_KEY in row:
-        return _extracted(source, row[EXTRACTED_TRIPLES_KEY]), True
+        return _extracted_triples(source, row[EXTRACTED_TRIPLES_KEY]), True
     keys = triple_keys(row)
     if keys is None:
         return [], "question" in row
@@ -122,7 +122,7 @@ def _of_row(source: TripleSource, where: str, row: JsonRow) -> tuple[Iterable[Tr
         raise BadInput(f"{source.name}, {where}: head, relation or tail is empty.")
     for part, key in zip(names, keys):
         if isinstance(row[key], Mapping):
-            source.attributes.node(part[0], _folded(row[key]))
+            source.attributes.node(part[0], _fold_keys(row[key]))
     return _with_attributes(source, name_combinations(source, names), row, keys), True
 
 
@@ -134,7 +134,7 @@ def _with_attributes(
     The `keys` of the triple itself are left out.
     """
     for triple in triples:
-        source.attributes.edge(_folded(row), *(key.casefold() for key in keys))
+        source.attributes.edge(_fold_keys(row), *(key.casefold() for key in keys))
         yield triple
 
 
@@ -170,7 +170,7 @@ def triple_keys(row: JsonRow) -> tuple[str, str, str] | None:
     return None if None in part_keys else (part_keys[0], part_keys[1], part_keys[2])  # type: ignore[return-value]
 
 
-def _folded(row: JsonRow) -> dict[str, Any]:
+def _fold_keys(row: JsonRow) -> dict[str, Any]:
     """Return a row with its keys in lower case."""
     return {str(key).casefold(): value for key, value in row.items()}
 
@@ -187,7 +187,7 @@ def _text(value: Any) -> str:
     return ""
 
 
-def _list_of(name: str, where: str, row: JsonRow, key: str) -> list[Triple]:
+def _row_triples(name: str, where: str, row: JsonRow, key: str) -> list[Triple]:
     triples = []
     graph = row.get(key) or []
     for triple in graph if isinstance(graph, list) else [graph]:
@@ -208,16 +208,16 @@ def _is_triple(parts: Any) -> bool:
     )
 
 
-def _extracted(source: TripleSource, triples: Any) -> list[Triple]:
+def _extracted_triples(source: TripleSource, triples: Any) -> list[Triple]:
     """Return the triples that a language model extracted from a passage.
 
     Lists without exactly three parts, which models sometimes write, are left out.
     """
-    listed = triples if isinstance(triples, list) else []
-    complete = [(one[0], one[1], one[2]) for one in listed if _is_triple(one)]
-    if len(complete) < len(listed):
+    items = triples if isinstance(triples, list) else []
+    complete = [(one[0], one[1], one[2]) for one in items if _is_triple(one)]
+    if len(complete) < len(items):
         source.tally.drop(
-            "(not of three parts, as models write them now and then)", len(listed) - len(complete)
+            "(not of three parts, as models write them now and then)", len(items) - len(complete)
         )
     return complete
 
@@ -382,19 +382,19 @@ def link_triples(
     try:
         for number, link in enumerate(edges, 1):
             source.line = number
-            ends = _ends(link, names, by_position)
-            if ends is None:
+            end_names = _end_names(link, names, by_position)
+            if end_names is None:
                 fault = (
                     f"link {number:,} lacks an end, or names a node that the file does not hold."
                 )
                 source.bad("a link to an unknown node", number, fault)
                 continue
-            folded = _folded(link)
-            key = _first_filled(folded, EDGE_LABELS)
+            fields = _fold_keys(link)
+            key = _first_filled(fields, EDGE_LABELS)
             relation_keys[key] += 1
-            source.attributes.edge(folded, *end_keys, key)
-            ignored_keys.update(name for name in folded if name not in (*read_keys, key))
-            yield ends[0], _text(folded[key]) if key else DEFAULT_RELATION, ends[1]
+            source.attributes.edge(fields, *end_keys, key)
+            ignored_keys.update(name for name in fields if name not in (*read_keys, key))
+            yield end_names[0], _text(fields[key]) if key else DEFAULT_RELATION, end_names[1]
     finally:
         _note_link_keys(source, relation_keys, ignored_keys)
 
@@ -411,7 +411,7 @@ def _name_nodes(source: TripleSource, nodes: Sequence[JsonRow]) -> dict[str, str
         label = _first_text(row, NODE_LABELS)
         names[id] = namer.name(id, (label, f"{label} ({id})") if label else (id, f"{id} (id)"))
         names.setdefault(f"#{position}", names[id])  # D3 may refer to nodes by position
-        source.attributes.node(names[id], _folded(row), _first_filled(row, NODE_LABELS))
+        source.attributes.node(names[id], _fold_keys(row), _first_filled(row, NODE_LABELS))
     return names
 
 
@@ -449,13 +449,13 @@ def _note_link_keys(
     source.tally.note(f"Nodes and links: relations are called by {relation_text}.{ignored_text}")
 
 
-def _ends(link: Any, names: Mapping[str, str], by_position: bool) -> tuple[str, str] | None:
+def _end_names(link: Any, names: Mapping[str, str], by_position: bool) -> tuple[str, str] | None:
     """Return the names of a link's two ends, or None if one is missing."""
     if not isinstance(link, Mapping):
         return None
-    folded, end_names = _folded(link), []
+    fields, end_names = _fold_keys(link), []
     for keys in (HEAD_COLUMN_NAMES, TAIL_COLUMN_NAMES):
-        value = next((folded[name] for name in keys if name in folded), None)
+        value = next((fields[name] for name in keys if name in fields), None)
         id = f"#{value}" if by_position and isinstance(value, int) else _text(value)
         end_names.append(names.get(id))
     return None if None in end_names else (end_names[0], end_names[1])  # type: ignore[return-value]

@@ -149,8 +149,8 @@ def _table(source: TripleSource) -> Iterator[Triple]:
     columns, attribute_positions = _columns(source, names)
     source.line = 0
     for batch in batches:
-        parts = [[names_in(value) for value in batch[at]] for at in columns]
-        attribute_values = [batch[at] for at in attribute_positions]
+        parts = [[names_in(value) for value in batch[index]] for index in columns]
+        attribute_values = [batch[index] for index in attribute_positions]
         for row, cells in enumerate(zip(*parts)):
             source.line += 1
             empty_part = next((what for what, part in zip(TRIPLE_PARTS, cells) if not part), None)
@@ -202,13 +202,13 @@ def _columns(source: TripleSource, names: Sequence[str]) -> tuple[list[int], dic
             "and tail."
         )
     attribute_positions = attribute_columns(source, names, part_columns)
-    words = [f"{part} from “{names[at - 1]}”" for part, at in zip(TRIPLE_PARTS, part_columns)]
+    words = [f"{part} from “{names[index - 1]}”" for part, index in zip(TRIPLE_PARTS, part_columns)]
     others = [
         name
-        for at, name in enumerate(names)
-        if at + 1 not in part_columns and at not in attribute_positions
+        for index, name in enumerate(names)
+        if index + 1 not in part_columns and index not in attribute_positions
     ]
     source.attributes.ignored = others
-    ignored = f"; not read: {', '.join(others[:12])}" if others else ""
-    source.tally.note(f"Columns: {', '.join(words)}{ignored}.")
-    return [at - 1 for at in part_columns], attribute_positions
+    ignored_text = f"; not read: {', '.join(others[:12])}" if others else ""
+    source.tally.note(f"Columns: {', '.join(words)}{ignored_text}.")
+    return [index - 1 for index in part_columns], attribute_positions

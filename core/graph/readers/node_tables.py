@@ -119,22 +119,22 @@ class NodeNames:
         self.used.add(node_name)
         return node_name
 
-    def sentences(self, whole: bool) -> Iterator[str]:
+    def sentences(self, is_whole: bool) -> Iterator[str]:
         """Yield sentences about ends and nodes that did not match.
 
-        `whole` is True if all edges were read.
+        `is_whole` is True if all edges were read.
         """
         if self.unknown:
-            shown = ", ".join(
+            ids_text = ", ".join(
                 f"“{shorten(end, 30)}”" for end in islice(self.unknown, MAX_SHOWN_IDS)
             ) + " …" * (len(self.unknown) > MAX_SHOWN_IDS)
             is_single = len(self.unknown) == 1
             words = UNKNOWN_IDS_WORDS
             if is_single:
                 words = "id of edges is not in the table of nodes, and is called as it is"
-            yield f"{len(self.unknown):,} {words}: {shown}."
+            yield f"{len(self.unknown):,} {words}: {ids_text}."
         idle = len(self.by_id) - len(self.used)
-        if idle > 0 and whole:
+        if idle > 0 and is_whole:
             have, are = ("has", "is") if idle == 1 else ("have", "are")
             yield (
                 f"{idle:,} node{'s' * (idle != 1)} of the table {have} no edge and {are} left out."
@@ -216,7 +216,7 @@ def is_node_table(source: TripleSource) -> bool:
     except (StopIteration, BadInput):
         return False
     return not all(
-        any(key in keys for key in ends) for ends in (HEAD_COLUMN_NAMES, TAIL_COLUMN_NAMES)
+        any(key in keys for key in names) for names in (HEAD_COLUMN_NAMES, TAIL_COLUMN_NAMES)
     ) and any(key in keys for key in (*ID_COLUMN_NAMES, *LABEL_COLUMN_NAMES))
 
 

@@ -90,8 +90,8 @@ def _literal_names(term) -> tuple[str, ...]:
         suffix = ""
     else:
         suffix = local_name(term.datatype.value)
-    named = (f"{term.value} ({suffix})",) if suffix else (f"{term.value} (text)",)
-    return (term.value, *named, str(term)) if term.value.strip() else (str(term),)
+    variants = (f"{term.value} ({suffix})",) if suffix else (f"{term.value} (text)",)
+    return (term.value, *variants, str(term)) if term.value.strip() else (str(term),)
 
 
 def local_name(iri: str) -> str:
@@ -100,9 +100,9 @@ def local_name(iri: str) -> str:
     It is the part after the last `#` or `/`, else after the last `:`, with percent escapes decoded.
     If nothing follows, it is the IRI itself.
     """
-    trimmed = iri.rstrip("/#")
-    start = max(trimmed.rfind("#"), trimmed.rfind("/"))
-    local = trimmed[(start if start >= 0 else trimmed.rfind(":")) + 1 :]
+    stem = iri.rstrip("/#")
+    start = max(stem.rfind("#"), stem.rfind("/"))
+    local = stem[(start if start >= 0 else stem.rfind(":")) + 1 :]
     if "%" in local:
         local = unquote(local)
     return local if local.strip() else iri
@@ -115,15 +115,15 @@ class NestingGuard:
     """
 
     def __init__(self, source: Any):
-        self._source, self._open, self._end = source, 0, b""
+        self._source, self._depth, self._tail = source, 0, b""
 
     def read(self, size: int = -1) -> bytes:
         data = self._source.read(size)
-        marks = NESTING_BRACKETS.findall(self._end + data)
-        self._end = (self._end + data)[-2:]
+        marks = NESTING_BRACKETS.findall(self._tail + data)
+        self._tail = (self._tail + data)[-2:]
         for mark in marks:
-            self._open = max(0, self._open + (1 if mark == b"<<(" else -1))
-            if self._open > MAX_NESTED:
+            self._depth = max(0, self._depth + (1 if mark == b"<<(" else -1))
+            if self._depth > MAX_NESTED:
                 raise BadInput(NESTED_TRIPLES_ERROR)
         return data
 
@@ -139,8 +139,8 @@ class LineLengthGuard:
 
     def read(self, size: int = -1) -> bytes:
         data = self._source.read(size)
-        ended = data.rfind(b"\n")
-        self._since = len(data) - ended - 1 if ended >= 0 else self._since + len(data)
+        newline = data.rfind(b"\n")
+        self._since = len(data) - newline - 1 if newline >= 0 else self._since + len(data)
         if self._since > MAX_LINE_BYTES:
             raise BadInput(
                 f"{self._source.name}: a line of more than {size_text(MAX_LINE_BYTES)} is too long."

@@ -158,8 +158,8 @@ def _literals_phrase(source: TripleSource, literals: Counter[str]) -> str:
     It names their commonest relations.
     """
     verb = "is" if literals.total() == 1 else "are"
-    shown = ", ".join(local_name(iri) for iri, _ in literals.most_common(6))
-    relations_text = f"{shown}{' …' * (len(literals) > 6)}"
+    names = ", ".join(local_name(iri) for iri, _ in literals.most_common(6))
+    relations_text = f"{names}{' …' * (len(literals) > 6)}"
     if source.literals == LITERAL_TRIPLES:
         return (
             f"{verb} {'an entity' if verb == 'is' else 'entities'} ({relations_text}); literals can be "
@@ -194,22 +194,22 @@ class _LiteralAttributes:
 
         Of several languages, the texts of the best one are kept.
         """
-        literal, texts_of = statement.object, self._texts.setdefault(statement.subject, {})
+        literal, by_iri = statement.object, self._texts.setdefault(statement.subject, {})
         text = " ".join(literal.value.split())
         rank = _language_rank(literal.language, self._language)
-        best, texts = texts_of.get(statement.predicate.value, (rank, set[str]()))
+        best, texts = by_iri.get(statement.predicate.value, (rank, set[str]()))
         if text and rank <= best:
-            texts_of[statement.predicate.value] = rank, (texts | {text} if rank == best else {text})
+            by_iri[statement.predicate.value] = rank, (texts | {text} if rank == best else {text})
 
     def give(self, source: TripleSource, names: _TermNames) -> None:
         """Pass the attributes of nodes to the source.
 
         A description comes first, followed by every other relation with its values.
         """
-        for thing, texts_of in self._texts.items():
+        for thing, by_iri in self._texts.items():
             if thing not in self.nodes:
                 continue
-            values = {iri: ", ".join(sorted(texts)) for iri, (_, texts) in texts_of.items()}
+            values = {iri: ", ".join(sorted(texts)) for iri, (_, texts) in by_iri.items()}
             types = [values[iri] for iri in TYPE_IRIS if iri in values]
             parts = [values[iri] for iri in DESCRIPTION_IRIS if iri in values][:1]
             other_iris = sorted(iri for iri in values if iri not in (*TYPE_IRIS, *DESCRIPTION_IRIS))
@@ -256,7 +256,7 @@ def labels_of(source: TripleSource) -> dict[str, str]:
     if ranked_labels:
         source.tally.note(
             f"{len(ranked_labels):,} things and relations are called by their labels"
-            f"{_languages(source.language, tags)}."
+            f"{_languages_phrase(source.language, tags)}."
         )
     return {iri: text for iri, (_, _, text) in ranked_labels.items()}
 
@@ -298,7 +298,7 @@ def has_labels(source: TripleSource, path: FilePath, syntax: str) -> bool:
     """
     words = [label.encode() for label in LABEL_IRIS]
     words += [] if syntax == "ntriples" else [b"rdf-schema#", b"skos/core#", b"schema.org"]
-    with _opened(source, path, syntax) as stream:
+    with _open_file(source, path, syntax) as stream:
         carry = b""
         while data := stream.read(SCAN_BYTES):
             if any(word in carry + data for word in words):
@@ -336,20 +336,20 @@ def syntax_of(path: FilePath) -> str:
     return RDF_SUFFIXES[suffix]
 
 
-def languages_of_labels(wanted: str) -> tuple[str, ...]:
+def languages_of_labels(preferred: str) -> tuple[str, ...]:
     """Return the languages of labels in order of preference.
 
     Labels without a language come after them, then any others.
     """
-    return tuple(dict.fromkeys((wanted or "en", ALL_LANGUAGES, "en")))
+    return tuple(dict.fromkeys((preferred or "en", ALL_LANGUAGES, "en")))
 
 
-def _language_rank(language: str | None, wanted: str) -> int:
+def _language_rank(language: str | None, preferred: str) -> int:
     """Rank a label's language by preference, 0 for the best.
 
     The order is: the wanted language, its variants, “mul”, English, none, any.
     """
-    tag, order = (language or "").lower(), languages_of_labels(wanted.lower())
+    tag, order = (language or "").lower(), languages_of_labels(preferred.lower())
     if tag == order[0]:
         return 0
     bases = [*(one.partition("-")[0] for one in order), ""]
@@ -357,16 +357,16 @@ def _language_rank(language: str | None, wanted: str) -> int:
     return 1 + (bases.index(base) if base in bases else len(bases))
 
 
-def _languages(wanted: str, seen: Counter[str]) -> str:
+def _languages_phrase(preferred: str, counts: Counter[str]) -> str:
     """Return a phrase on the languages of the labels.
 
     It is empty if there is only one.
     """
-    tags = [language for language, _ in seen.most_common() if language]
+    tags = [language for language, _ in counts.most_common() if language]
     if len(tags) < 2:
         return ""
     return (
-        f", {wanted or 'en'} first, of {len(tags):,} languages ({', '.join(tags[:6])}"
+        f", {preferred or 'en'} first, of {len(tags):,} languages ({', '.join(tags[:6])}"
         f"{' …' if len(tags) > 6 else ''})"
     )
 
@@ -382,7 +382,7 @@ def _statements(source: TripleSource, path: FilePath, syntax: str) -> Iterator[A
     from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, parse
 
     terms = (NamedNode, BlankNode, Literal)
-    with _opened(source, path, syntax) as stream:
+    with _open_file(source, path, syntax) as stream:
         if syntax == "rdfxml":
             _check_entities(source, path)
         text: Any = NestingGuard(
@@ -416,7 +416,7 @@ def _title(syntax: str) -> str:
     }.get(syntax, syntax.title())
 
 
-def _opened(
+def _open_file(
     source: TripleSource, path: FilePath, syntax: str
 ) -> AbstractContextManager[UnpackedBytes]:
     """Open a file of the source as UTF-8.
@@ -434,7 +434,7 @@ def _check_entities(source: TripleSource, path: FilePath) -> None:
 
     Such entities could expand without limit.
     """
-    with _opened(source, path, "rdfxml") as stream:
+    with _open_file(source, path, "rdfxml") as stream:
         head = stream.read(SCAN_BYTES)
     if NESTED_XML_ENTITY.search(head):
         raise BadInput(
@@ -450,7 +450,7 @@ class _TermNames:
         nodes, relations = Namer(), Namer()
         self._labels, self._blank = labels, dict[str, str]()
         # In syntaxes with unnamed blank nodes, the parser assigns random names.
-        self._numbered = syntax not in ("ntriples", "nquads")
+        self._numbers_blanks = syntax not in ("ntriples", "nquads")
         self.node = lru_cache(CACHED_TERM_NAMES)(
             lambda term: nodes.name(str(term), self._candidates(term))
         )
@@ -467,12 +467,12 @@ class _TermNames:
     def _candidates(self, term: Any) -> tuple[str, ...]:
         from pyoxigraph import BlankNode, NamedNode
 
-        if isinstance(term, BlankNode) and self._numbered:
+        if isinstance(term, BlankNode) and self._numbers_blanks:
             return (self._blank.setdefault(term.value, f"_:b{len(self._blank)}"),)
         iri = term.value if isinstance(term, NamedNode) else ""
         label = self._labels.get(iri) if iri else None
-        if label is None and (found := WIKIDATA_PROPERTY.fullmatch(iri)):
-            label = self._labels.get(f"http://www.wikidata.org/entity/{found[1]}")
+        if label is None and (match := WIKIDATA_PROPERTY.fullmatch(iri)):
+            label = self._labels.get(f"http://www.wikidata.org/entity/{match[1]}")
         if label is None:
             return name_candidates(term)
         return label, f"{label} ({local_name(iri)})", f"{label} ({iri})", f"<{iri}>"

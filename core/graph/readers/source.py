@@ -109,9 +109,9 @@ class TripleSource:
             If the file cannot be read, or for bytes that are not UTF-8, unless such lines may be
             left out.
         """
-        with self.opened() as bytes_of:
-            for data in bytes_of.lines():
-                self.line = bytes_of.line
+        with self.opened() as stream:
+            for data in stream.lines():
+                self.line = stream.line
                 try:
                     text = data.decode("utf-8").rstrip("\r\n")
                 except UnicodeDecodeError as error:

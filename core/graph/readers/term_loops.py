@@ -79,8 +79,8 @@ def _literal(data, at, end, letters):
     if at + 2 < end and data[at] == 94 and data[at + 1] == 94 and data[at + 2] == 60:
         last = _iri(data, at + 2, end)
         if last - at - 3 == len(XSD_STRING_BYTES):
-            for place in range(len(XSD_STRING_BYTES)):
-                if data[at + 3 + place] != XSD_STRING_BYTES[place]:
+            for offset in range(len(XSD_STRING_BYTES)):
+                if data[at + 3 + offset] != XSD_STRING_BYTES[offset]:
                     return last
             return 0  # the canonical form of a plain text has no type
         return last
@@ -153,8 +153,8 @@ def find_readable_ends(data, offsets, starts, lengths):
     for term in range(len(offsets) - 1):
         start, end = offsets[term], offsets[term + 1]
         first, last, is_plain = start, end, True
-        for at in range(start, end):
-            is_plain &= data[at] < 128 and data[at] != 92 and data[at] != 37
+        for i in range(start, end):
+            is_plain &= data[i] < 128 and data[i] != 92 and data[i] != 37
         if data[start] == 60:
             first, last = start + 1, end - 1
             while last > first and (data[last - 1] == 47 or data[last - 1] == 35):
@@ -173,6 +173,6 @@ def find_readable_ends(data, offsets, starts, lengths):
                 last -= 1
             last -= 1
         is_blank = True
-        for at in range(first, last):
-            is_blank &= data[at] <= 32
+        for i in range(first, last):
+            is_blank &= data[i] <= 32
         starts[term], lengths[term] = first, last - first if is_plain and not is_blank else -1

@@ -28,25 +28,25 @@ class TermBlocks:
     source: TripleSource
     size: int
 
-    def read(self, place: BlockPosition) -> Iterator[Block]:
+    def read(self, position: BlockPosition) -> Iterator[Block]:
         """Yield the blocks from a position on."""
         with self.source.opened() as source:
-            source.skip(place.offset)
+            source.skip(position.offset)
             for text in whole_lines(source, self.size):
-                block = self._terms(text, place)
-                place = block.after
+                block = self._read_block(text, position)
+                position = block.after
                 yield block
 
-    def _terms(self, text: bytes, place: BlockPosition) -> Block:
+    def _read_block(self, text: bytes, position: BlockPosition) -> Block:
         data = np.frombuffer(bytearray(text), np.uint8)
-        most = int(np.count_nonzero(data == 10)) + 1
-        starts, lengths = np.empty(3 * most, np.int64), np.empty(3 * most, np.int64)
-        numbers, odd = np.empty(most, np.int64), np.empty((most, 3), np.int64)
+        max_lines = int(np.count_nonzero(data == 10)) + 1
+        starts, lengths = np.empty(3 * max_lines, np.int64), np.empty(3 * max_lines, np.int64)
+        numbers, odd = np.empty(max_lines, np.int64), np.empty((max_lines, 3), np.int64)
         n_triples, n_odd, lines = split_terms(data, _is_text(data), starts, lengths, numbers, odd)
         parts: list[str] = []
         odd_lines: list[int] = []
         for line, start, end in odd[:n_odd].tolist():
-            for terms in self._unusual(data[start:end].tobytes(), place.line + line + 1):
+            for terms in self._unusual(data[start:end].tobytes(), position.line + line + 1):
                 parts += terms
                 odd_lines.append(line)
         starts, lengths, numbers = (
@@ -66,8 +66,8 @@ class TermBlocks:
             data,
             starts,
             lengths,
-            numbers + place.line + 1,
-            BlockPosition(place.offset + len(text), place.line + lines),
+            numbers + position.line + 1,
+            BlockPosition(position.offset + len(text), position.line + lines),
         )
 
     def _unusual(self, line: bytes, number: int) -> list[tuple[str, str, str]]:

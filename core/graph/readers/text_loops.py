@@ -19,27 +19,27 @@ def is_blank(data, start, end):
 
     White space is defined as for `str.isspace`.
     """
-    at = start
-    while at < end:
-        letter = data[at]
+    i = start
+    while i < end:
+        letter = data[i]
         if letter == 32 or 9 <= letter <= 13 or 28 <= letter <= 31:
-            at += 1
-        elif letter == 0xC2 and at + 1 < end and (data[at + 1] == 0x85 or data[at + 1] == 0xA0):
-            at += 2
-        elif letter >= 0xE1 and letter <= 0xE3 and at + 2 < end:
-            second, third = data[at + 1], data[at + 2]
+            i += 1
+        elif letter == 0xC2 and i + 1 < end and (data[i + 1] == 0x85 or data[i + 1] == 0xA0):
+            i += 2
+        elif letter >= 0xE1 and letter <= 0xE3 and i + 2 < end:
+            second, third = data[i + 1], data[i + 2]
             if (
                 letter == 0xE2
                 and second == 0x80
                 and (third <= 0x8A or third == 0xA8 or third == 0xA9 or third == 0xAF)
             ):
-                at += 3
+                i += 3
             elif (letter == 0xE1 and second == 0x9A and third == 0x80) or (
                 letter == 0xE2 and second == 0x81 and third == 0x9F
             ):
-                at += 3
+                i += 3
             elif letter == 0xE3 and second == 0x80 and third == 0x80:
-                at += 3
+                i += 3
             else:
                 return False
         else:
@@ -56,24 +56,24 @@ def split_lines(data, end, separator, columns, exactly, starts, lengths, numbers
     start, end, reason). Returns the counts of triples, odd lines and all lines.
     """
     widest = columns.max() + 1
-    at, line, n_triples, n_odd = 0, 0, 0, 0
+    i, line, n_triples, n_odd = 0, 0, 0, 0
     firsts, lasts = np.zeros(3, np.int64), np.zeros(3, np.int64)
-    while at < end:
-        start, column, first = at, 0, at
-        while at < end and data[at] != 10:
-            if data[at] == separator:
+    while i < end:
+        start, column, first = i, 0, i
+        while i < end and data[i] != 10:
+            if data[i] == separator:
                 for part in range(3):
                     if columns[part] == column:
-                        firsts[part], lasts[part] = first, at
-                column, first = column + 1, at + 1
-            at += 1
-        last = at
+                        firsts[part], lasts[part] = first, i
+                column, first = column + 1, i + 1
+            i += 1
+        last = i
         while last > start and data[last - 1] == 13:
             last -= 1
         for part in range(3):
             if columns[part] == column:
                 firsts[part], lasts[part] = first, max(first, last)
-        at, line, width = at + 1, line + 1, column + 1
+        i, line, width = i + 1, line + 1, column + 1
         reason = 0
         if width < widest or (exactly and width != 3):
             reason = TOO_FEW_COLUMNS
@@ -102,38 +102,38 @@ def split_lines(data, end, separator, columns, exactly, starts, lengths, numbers
 
 
 @numba.njit(cache=True)
-def whole_numbers(data, starts, lengths, most, values):
-    """Parse parts as numbers from 0 to `most`, -1 for other parts.
+def whole_numbers(data, starts, lengths, limit, values):
+    """Parse parts as numbers from 0 to `limit`, -1 for other parts.
 
     Only digits are accepted.
     """
     for part in range(len(starts)):
         number = np.int64(0)
-        for at in range(starts[part], starts[part] + lengths[part]):
-            digit = np.int64(data[at]) - 48
-            if digit < 0 or digit > 9 or number > most:
-                number = most + 1
+        for i in range(starts[part], starts[part] + lengths[part]):
+            digit = np.int64(data[i]) - 48
+            if digit < 0 or digit > 9 or number > limit:
+                number = limit + 1
                 break
             number = 10 * number + digit
         if lengths[part] > 1 and data[starts[part]] == 48:
             # Leading zeros: its name would differ from its number.
-            number = most + 1
-        values[part] = number if number <= most else -1
+            number = limit + 1
+        values[part] = number if number <= limit else -1
 
 
 @numba.njit(cache=True)
 def _hash_bytes(data, start, length, seed):
     """Return two independent 64-bit hashes of data[start:start + length]."""
-    first, second, at, end = seed ^ HASH_FACTOR_A, seed ^ np.uint64(length), start, start + length
-    while at < end:
+    first, second, i, end = seed ^ HASH_FACTOR_A, seed ^ np.uint64(length), start, start + length
+    while i < end:
         word = np.uint64(0)
-        for place in range(min(8, end - at)):
-            word |= np.uint64(data[at + place]) << np.uint64(8 * place)
+        for offset in range(min(8, end - i)):
+            word |= np.uint64(data[i + offset]) << np.uint64(8 * offset)
         first = (first ^ word) * HASH_FACTOR_A
         first ^= first >> np.uint64(32)
         second = (second + word) * HASH_FACTOR_B
         second ^= second >> np.uint64(29)
-        at += 8
+        i += 8
     first = (first ^ np.uint64(length)) * HASH_FACTOR_B
     first ^= first >> np.uint64(31)
     second = (second ^ (second >> np.uint64(33))) * HASH_FACTOR_A
@@ -148,15 +148,15 @@ def hash_parts(data, starts, lengths, seed, hashes):
 
 
 @numba.njit(cache=True)
-def _same(data, start, other, length):
-    for place in range(length):
-        if data[start + place] != data[other + place]:
+def _is_equal(data, start, other, length):
+    for offset in range(length):
+        if data[start + offset] != data[other + offset]:
             return False
     return True
 
 
 @numba.njit(cache=True)
-def codes_of(data, starts, lengths, seed, table, codes, firsts, hashes, more):
+def codes_of(data, starts, lengths, seed, table, codes, firsts, hashes, second_hashes):
     """Number the names of a block by first appearance.
 
     `table` must hold -1 everywhere. Its length is a power of two and at least twice the number of
@@ -166,11 +166,11 @@ def codes_of(data, starts, lengths, seed, table, codes, firsts, hashes, more):
     mask, count = np.uint64(len(table) - 1), 0
     for name in range(len(starts)):
         first, second = _hash_bytes(data, starts[name], lengths[name], seed)
-        at = np.int64(first & mask)
+        entry = np.int64(first & mask)
         while True:
-            code = table[at]
+            code = table[entry]
             if code < 0:
-                table[at], firsts[count], hashes[count], more[count] = (
+                table[entry], firsts[count], hashes[count], second_hashes[count] = (
                     count,
                     name,
                     first,
@@ -180,11 +180,11 @@ def codes_of(data, starts, lengths, seed, table, codes, firsts, hashes, more):
                 break
             if hashes[code] == first:
                 other = firsts[code]
-                if lengths[other] == lengths[name] and _same(
+                if lengths[other] == lengths[name] and _is_equal(
                     data, starts[other], starts[name], lengths[name]
                 ):
                     break
-            at = (at + 1) & np.int64(mask)
+            entry = (entry + 1) & np.int64(mask)
         codes[name] = code
     return count
 
@@ -192,9 +192,9 @@ def codes_of(data, starts, lengths, seed, table, codes, firsts, hashes, more):
 @numba.njit(cache=True)
 def copy_parts(data, starts, lengths, out):
     """Copy the parts to `out` one behind the other, and return the end."""
-    at = 0
+    end = 0
     for part in range(len(starts)):
-        for place in range(lengths[part]):
-            out[at + place] = data[starts[part] + place]
-        at += lengths[part]
-    return at
+        for offset in range(lengths[part]):
+            out[end + offset] = data[starts[part] + offset]
+        end += lengths[part]
+    return end

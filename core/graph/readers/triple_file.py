@@ -81,14 +81,14 @@ class TripleFile:
 
     def read(self, watch: Watch = NO_WATCH) -> Iterator[Triple]:
         """Yield the triples, in the order of the files."""
-        pattern_of = lru_cache(None)(lambda relation: matching_pattern(relation, self.drop))
+        find_pattern = lru_cache(None)(lambda relation: matching_pattern(relation, self.drop))
         self.attributes.clear()
         self.tally.skips = self.skips
         relations: set[str] = set()
         try:
             with closing(_triples(self._sources(watch))) as triples:
                 for triple in triples:
-                    if pattern := self.drop and pattern_of(triple[1]):
+                    if pattern := self.drop and find_pattern(triple[1]):
                         self.tally.drop(pattern, 1)
                         self.attributes.drop()
                         continue
@@ -115,7 +115,7 @@ class TripleFile:
 
     def _sources(self, watch: Watch) -> list[TripleSource]:
         paths = (self.path, *self.more)
-        parts = [watch.part(at / len(paths), (at + 1) / len(paths)) for at in range(len(paths))]
+        parts = [watch.part(i / len(paths), (i + 1) / len(paths)) for i in range(len(paths))]
         return [
             replace(self.source(part, self.tally), path=path)
             for part, path in zip(parts, paths, strict=True)
@@ -232,8 +232,8 @@ def parse_memory(text: str) -> int:
     BadInput
         For other texts, and for less than 64 MiB.
     """
-    found = MEMORY_TEXT.fullmatch(text.strip().lower())
-    size = int(float(found[1]) * 1024 ** " kmgt".index(found[2] or " ")) if found else 0
+    match = MEMORY_TEXT.fullmatch(text.strip().lower())
+    size = int(float(match[1]) * 1024 ** " kmgt".index(match[2] or " ")) if match else 0
     if size < 1 << 26:
         raise BadInput(f"Memory is given as 2GiB, at least 64MiB; not “{shorten(text)}”.")
     return size

@@ -119,7 +119,7 @@ def cut_excerpt(
     """
     edges = np.array(sorted(set(map(int, edges))), np.int64)
     heads, relation_ids, tails = graph.triples(edges)
-    retained = np.union1d(
+    node_ids = np.union1d(
         np.union1d(heads, tails), np.array(sorted(set(map(int, nodes))), np.int64)
     ).astype(np.int64)
     used_relations = np.union1d(
@@ -130,7 +130,7 @@ def cut_excerpt(
     if graph.columns:
         tables = _tables(
             graph.columns,
-            {"nodes": retained, "edges": edges, **rows},
+            {"nodes": node_ids, "edges": edges, **rows},
             None if full is None else set(full),
         )
     return {
@@ -138,14 +138,14 @@ def cut_excerpt(
         "digest": graph.digest,
         "direction": graph.direction,
         "whole": [int(graph.n_nodes), int(graph.n_edges), int(graph.n_relations)],
-        "nodes": gaps(retained),
-        "names": graph.names(retained),
-        "degrees": [graph.degrees(retained, way).tolist() for way in ("out", "in")],
+        "nodes": gaps(node_ids),
+        "names": graph.names(node_ids),
+        "degrees": [graph.degrees(node_ids, direction).tolist() for direction in ("out", "in")],
         "relations": gaps(used_relations),
         "relation_names": [graph.relation_names[int(relation)] for relation in used_relations],
         "edges": gaps(edges),
-        "heads": gaps(np.searchsorted(retained, heads)),
-        "tails": np.searchsorted(retained, tails).tolist(),
+        "heads": gaps(np.searchsorted(node_ids, heads)),
+        "tails": np.searchsorted(node_ids, tails).tolist(),
         "kinds": np.searchsorted(used_relations, relation_ids).tolist(),
         **({"tables": tables, **{name: gaps(ids) for name, ids in rows.items()}} if tables else {}),
     }
@@ -162,28 +162,28 @@ def _tables(
 
     Ids outside of the excerpt are left out.
     """
-    columns_of: dict[str, dict[str, list]] = {}
+    table_columns: dict[str, dict[str, list]] = {}
     for name, table in columns.tables().items():
-        part, columns_of[name] = table.taken(rows[name]), {}
+        part, table_columns[name] = table.taken(rows[name]), {}
         for column in part.names:
             if COLUMN_TYPES[column] == "string":
-                columns_of[name][column] = [text or "" for text in part.texts(column)]
+                table_columns[name][column] = [text or "" for text in part.texts(column)]
             elif COLUMN_TYPES[column] == "ids":
-                columns_of[name][column] = _placed(
+                table_columns[name][column] = _positions(
                     part.lists(column), rows["nodes" if column in NODE_ID_COLUMNS else "chunks"]
                 )
             else:
-                columns_of[name][column] = part.numbers(column).tolist()
-    if full is not None and "text" in columns_of.get("chunks", {}):
-        texts = zip(rows["chunks"].tolist(), columns_of["chunks"]["text"])
-        columns_of["chunks"]["text"] = [text if row in full else "" for row, text in texts]
-    return columns_of
+                table_columns[name][column] = part.numbers(column).tolist()
+    if full is not None and "text" in table_columns.get("chunks", {}):
+        texts = zip(rows["chunks"].tolist(), table_columns["chunks"]["text"])
+        table_columns["chunks"]["text"] = [text if row in full else "" for row, text in texts]
+    return table_columns
 
 
-def _placed(lists: IdLists, retained: np.ndarray) -> list[list[int]]:
+def _positions(lists: IdLists, kept_ids: np.ndarray) -> list[list[int]]:
     """Return the positions of ids among those that are kept, row by row."""
-    inside = [np.intersect1d(lists[row], retained) for row in range(len(lists))]
-    return [np.searchsorted(retained, ids).tolist() for ids in inside]
+    inside = [np.intersect1d(lists[row], kept_ids) for row in range(len(lists))]
+    return [np.searchsorted(kept_ids, ids).tolist() for ids in inside]
 
 
 def _columns(frozen: Mapping[str, Any], lengths: Mapping[str, int]) -> Columns:
@@ -201,7 +201,7 @@ def _columns(frozen: Mapping[str, Any], lengths: Mapping[str, int]) -> Columns:
                 raise ValueError(f"the table {name} does not fit")
             if COLUMN_TYPES[column] == "ids":
                 for ids in values:
-                    _places(
+                    _numbers(
                         ids, len(ids), lengths["nodes" if column in NODE_ID_COLUMNS else "chunks"]
                     )
             elif not all(
@@ -219,14 +219,14 @@ def _thaw_excerpt(frozen: Mapping[str, Any]) -> ExcerptGraph:
     relations = from_gaps(frozen["relations"])
     names = _texts(frozen["names"], len(nodes))
     relation_names = _texts(frozen["relation_names"], len(relations))
-    heads = _places(from_gaps(frozen["heads"], repeats=True).tolist(), len(edges), len(nodes))
-    tails = _places(frozen["tails"], len(edges), len(nodes))
-    relation_ids = _places(frozen["kinds"], len(edges), len(relations))
+    heads = _numbers(from_gaps(frozen["heads"], repeats=True).tolist(), len(edges), len(nodes))
+    tails = _numbers(frozen["tails"], len(edges), len(nodes))
+    relation_ids = _numbers(frozen["kinds"], len(edges), len(relations))
     degrees = np.array(
-        [_places(frozen["degrees"][way], len(nodes), MAX_EXCERPT_NUMBER) for way in (0, 1)],
+        [_numbers(frozen["degrees"][side], len(nodes), MAX_EXCERPT_NUMBER) for side in (0, 1)],
         np.int64,
     )
-    whole_counts = tuple(_places(frozen["whole"], 3, MAX_EXCERPT_NUMBER).tolist())
+    whole_counts = tuple(_numbers(frozen["whole"], 3, MAX_EXCERPT_NUMBER).tolist())
     chunks, communities = (from_gaps(frozen.get(name, [])) for name in ("chunks", "communities"))
     lengths = {
         "nodes": len(nodes),
@@ -239,19 +239,19 @@ def _thaw_excerpt(frozen: Mapping[str, Any]) -> ExcerptGraph:
         raise ValueError(f"there is no direction “{direction}”")
     in_order = np.lexsort((np.arange(len(edges)), tails))
     utf8 = [text.encode("utf-8") for text in names]
-    ends = lambda places: np.concatenate(
-        [[0], np.cumsum(np.bincount(places, minlength=len(nodes)))]
+    make_indptr = lambda end_nodes: np.concatenate(
+        [[0], np.cumsum(np.bincount(end_nodes, minlength=len(nodes)))]
     ).astype(np.int64)
     return ExcerptGraph(
         name=name,
         digest=hashlib.sha256(json.dumps(frozen, sort_keys=True).encode()).hexdigest(),
         direction=direction,  # type: ignore[arg-type]
         relation_names=relation_names,
-        out_indptr=ends(heads),
+        out_indptr=make_indptr(heads),
         heads=heads.astype(np.int32),
         tails=tails.astype(np.int32),
         relations=relation_ids.astype(np.int32),
-        in_indptr=ends(tails),
+        in_indptr=make_indptr(tails),
         in_edges=in_order.astype(np.int64),
         in_heads=heads[in_order].astype(np.int32),
         name_offsets=np.cumsum([0, *map(len, utf8)], dtype=np.int64),
@@ -279,7 +279,7 @@ def _texts(values: Sequence[str], count: int) -> tuple[str, ...]:
     return tuple(values)
 
 
-def _places(values: Sequence[int], count: int, below: int) -> np.ndarray:
+def _numbers(values: Sequence[int], count: int, below: int) -> np.ndarray:
     if len(values) != count or any(
         type(value) is not int or not 0 <= value < below for value in values
     ):

@@ -68,7 +68,7 @@ def write_store(
     temporary: FilePath,
     arrays: Mapping[str, np.ndarray],
     blob: np.ndarray,
-    known: dict | None,
+    source_state: dict | None,
     columns: Columns = columns.NONE,
 ) -> None:
     """Write the data files of a store into a new folder, durably."""
@@ -91,7 +91,7 @@ def write_store(
             with open(table, "rb+") as stream:
                 _make_durable(stream)
     write_degrees(temporary)
-    note_source(temporary, known)
+    note_source(temporary, source_state)
 
 
 def write_degrees(temporary: FilePath) -> None:
@@ -101,14 +101,14 @@ def write_degrees(temporary: FilePath) -> None:
         _make_durable(stream)
 
 
-def note_source(temporary: FilePath, known: dict | None) -> None:
+def note_source(temporary: FilePath, source_state: dict | None) -> None:
     """Write the state of the source file into a data folder.
 
     The folder is then made durable.
     """
-    if known:
+    if source_state:
         with open(temporary / SOURCE_FILE, "w", encoding="utf-8") as stream:
-            json.dump(known, stream)
+            json.dump(source_state, stream)
             _make_durable(stream)
     sync(temporary)
 
@@ -141,8 +141,8 @@ def _make_durable(stream) -> None:
 
 def release_map(values: np.ndarray) -> None:
     """Write the changes of a memory map to disk, and free its memory."""
-    mapped: mmap.mmap | None = getattr(values, "_mmap", None)
-    if isinstance(values, np.memmap) and mapped is not None:
+    memory_map: mmap.mmap | None = getattr(values, "_mmap", None)
+    if isinstance(values, np.memmap) and memory_map is not None:
         if values.mode != "r":
             values.flush()
-        advise(mapped, "MADV_DONTNEED")
+        advise(memory_map, "MADV_DONTNEED")

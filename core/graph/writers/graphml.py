@@ -48,18 +48,18 @@ def _lines(graph: KnowledgeGraph, watch: Watch = NO_WATCH) -> Iterator[str]:
             )
             yield f'    <node id="n{nodes.first + position}">{data}</node>\n'
     for edges in edge_parts(graph, watch.part(0.5, 1.0)):
-        ends = zip(edges.heads.tolist(), edges.relations.tolist(), edges.tails.tolist())
-        for position, (head, relation, tail) in enumerate(ends):
+        triples = zip(edges.heads.tolist(), edges.relations.tolist(), edges.tails.tolist())
+        for position, (head, relation, tail) in enumerate(triples):
             data = _data("edge", {key: values[position] for key, values in edges.columns.items()})
             relation_data = f'<data key="edge-relation">{relations[relation]}</data>'
             yield f'    <edge source="n{head}" target="n{tail}">{relation_data}{data}</edge>\n'
     yield "  </graph>\n</graphml>\n"
 
 
-def _data(of: str, values: dict[str, str | float]) -> str:
+def _data(element: str, values: dict[str, str | float]) -> str:
     """Return the values that are not empty as elements."""
     return "".join(
-        f'<data key="{of}-{key}">{_text(str(value))}</data>'
+        f'<data key="{element}-{key}">{_text(str(value))}</data>'
         for key, value in values.items()
         if value != ""
     )

@@ -70,9 +70,9 @@ def write_parquet(graph: KnowledgeGraph, folder: FilePath, watch: Watch = NO_WAT
     with ParquetWriter(folder / f"{EDGES_STEM}.parquet", schema) as writer:
         for edges in edge_parts(graph, watch.part(0.5, 1.0)):
             relations = [graph.relation_names[id] for id in edges.relations.tolist()]
-            ends = {
+            triple_columns = {
                 "head": graph.names(edges.heads),
                 "relation": relations,
                 "tail": graph.names(edges.tails),
             }
-            writer.write_table(pa.table({**ends, **edges.columns}, schema))
+            writer.write_table(pa.table({**triple_columns, **edges.columns}, schema))

@@ -61,6 +61,6 @@ def _literal(text: str) -> str:
     return f'"{ESCAPED_CHARACTER.sub(_escape, text)}"'
 
 
-def _escape(found: re.Match) -> str:
-    character = found[0]
+def _escape(match: re.Match) -> str:
+    character = match[0]
     return f"\\{character}" if character in '"\\' else f"\\u{ord(character):04X}"

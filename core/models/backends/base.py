@@ -115,19 +115,19 @@ def check_positive(**numbers: float) -> None:
             raise BadParameter(f'"{key}" must be above 0, not {number:g}.')
 
 
-def unreadable_weights(row: ModelRow, place: Path) -> str:
+def unreadable_weights(row: ModelRow, path: Path) -> str:
     """Return the message for weights that may not be read, naming the file.
 
     Parameters
     ----------
     row : the declaration of the model.
-    place : file or folder of the weights.
+    path : file or folder of the weights.
 
     Returns
     -------
     A sentence; empty if the weights may be read or do not exist.
     """
-    file = weights.unreadable_file(place)
+    file = weights.unreadable_file(path)
     if file is None:
         return ""
     return f"{row.name}: {file} cannot be read by this user. Its owner can permit that to all."

@@ -112,7 +112,7 @@ class OpenAI(Backend):
 
     def __post_init__(self) -> None:
         check_positive(timeout=self.timeout, context=self.context)
-        _check_asking(self.at_once, self.thoughts)
+        _check_limits(self.at_once, self.thoughts)
 
     def missing(self, row: ModelRow, rows: Rows) -> str:
         return missing_key(row, self.key_variable, self.url)
@@ -146,7 +146,7 @@ class OpenAI(Backend):
         return self.url
 
 
-def _check_asking(at_once: int, thoughts: int) -> None:
+def _check_limits(at_once: int, thoughts: int) -> None:
     """Raise BadParameter for impossible numbers of requests or tokens."""
     if at_once < 0:
         raise BadParameter(
@@ -193,7 +193,7 @@ class VLLM(Backend):
     thoughts: int = field(default=0, repr=False)
 
     def __post_init__(self) -> None:
-        _check_asking(self.at_once, self.thoughts)
+        _check_limits(self.at_once, self.thoughts)
         fits = CARD_LIST.fullmatch(self.cards) if isinstance(self.cards, str) else self.cards > 0
         if not fits:
             raise BadParameter(

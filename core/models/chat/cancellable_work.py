@@ -31,7 +31,7 @@ def run_cancellable(work: Callable[[], T], watch: Watch = NO_WATCH) -> T:
     """
     if watch is NO_WATCH:  # it cannot be cancelled
         return work()
-    finished, meter, charged_accounts = threading.Event(), current_meter(), accounts()
+    done, meter, charged_accounts = threading.Event(), current_meter(), accounts()
     results: list[T] = []
     faults: list[BaseException] = []
 
@@ -42,10 +42,10 @@ def run_cancellable(work: Callable[[], T], watch: Watch = NO_WATCH) -> T:
         except BaseException as error:  # raised below, in the waiting thread
             faults.append(error)
         finally:
-            finished.set()
+            done.set()
 
     threading.Thread(target=run, name="patient", daemon=True).start()
-    while not finished.wait(THREAD_CHECK_SECONDS):
+    while not done.wait(THREAD_CHECK_SECONDS):
         watch.check()
     if faults:
         raise faults[0]

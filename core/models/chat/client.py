@@ -107,15 +107,15 @@ class ChatClient(ABC):
         self.name, self.context, self._replies, self._weights = name, context, ReplyCache(), ""
         self.thinks, self.thoughts = bool(thoughts), thoughts or DEFAULT_THOUGHT_TOKENS
 
-    def keep_in(self, saved: SavedReplies, weights: str) -> None:
+    def keep_in(self, store: SavedReplies, weights: str) -> None:
         """Save replies on disk, under the weights that they come from.
 
         Parameters
         ----------
-        saved : the store on disk.
+        store : the store on disk.
         weights : text that identifies the weights; other weights get other replies.
         """
-        self._replies, self._weights = ReplyCache(on_disk=saved), weights
+        self._replies, self._weights = ReplyCache(on_disk=store), weights
 
     def reply(
         self,
@@ -161,10 +161,12 @@ class ChatClient(ABC):
         def work() -> ChatReply:
             cached_reply = self._replies.find(key, *lookup_arguments)
             if cached_reply is None:
-                return self._replies.keep(key, self._written(request, on_text, watch), self.steady)
+                return self._replies.keep(
+                    key, self._request_reply(request, on_text, watch), self.steady
+                )
             return cached_reply
 
-        reply = self._replies.find(key, *lookup_arguments) or self._waited_for(work, watch)
+        reply = self._replies.find(key, *lookup_arguments) or self._run_waiting(work, watch)
         record_reply(reply.thought, reply.usable or (reply.cut and self.steady))
         return reply
 
@@ -185,7 +187,7 @@ class ChatClient(ABC):
         """Drop the replies remembered in memory."""
         self._replies.forget()
 
-    def _written(
+    def _request_reply(
         self, request: ChatRequest, on_text: Callable[[str], None] | None, watch: Watch = NO_WATCH
     ) -> ChatReply:
         """Return the reply, asking again with room for reasoning if the reasoning took too much.
@@ -193,8 +195,8 @@ class ChatClient(ABC):
         Later requests include that room from the start.
         """
         if self.thinks:
-            return self._once(self._with_thoughts(request), on_text, watch)
-        reply = self._once(request, on_text, watch)
+            return self._request_once(self._with_thoughts(request), on_text, watch)
+        reply = self._request_once(request, on_text, watch)
         self.thinks = bool(reply.thought)
         if not reply.thought or reply.finish not in ("thinking", "length"):
             return reply
@@ -202,7 +204,7 @@ class ChatClient(ABC):
         if not wider.thoughts:
             return reply
         try:
-            second_reply = self._once(wider, None if reply.text else on_text, watch)
+            second_reply = self._request_once(wider, None if reply.text else on_text, watch)
         except ModelFailed:  # for example if the server's context is smaller than assumed
             self.thinks = False
             return reply
@@ -218,14 +220,14 @@ class ChatClient(ABC):
         )
         return replace(request, thoughts=max(0, min(self.thoughts, free_tokens)))
 
-    def _once(
+    def _request_once(
         self, request: ChatRequest, on_text: Callable[[str], None] | None, watch: Watch = NO_WATCH
     ) -> ChatReply:
         self._ready()
         max_answer_tokens = request.max_tokens if request.thoughts else None
-        streamed = on_text if self.streams else None
+        on_stream = on_text if self.streams else None
         writing = self.gathers(
-            request.room, max_answer_tokens, request.schema, streamed, self.begun
+            request.room, max_answer_tokens, request.schema, on_stream, self.begun
         )
         start = time.perf_counter()
         with count_time("model"):
@@ -239,7 +241,7 @@ class ChatClient(ABC):
             on_text(reply.text)
         return reply
 
-    def _waited_for(self, work: Callable[[], T], watch: Watch = NO_WATCH) -> T:
+    def _run_waiting(self, work: Callable[[], T], watch: Watch = NO_WATCH) -> T:
         """Return the result of `work`, letting other work run meanwhile.
 
         `watch` may raise before and during it.
@@ -300,7 +302,7 @@ class LocalChat(ChatClient):
     def _ready(self) -> None:
         self.load()
 
-    def _waited_for(self, work: Callable[[], T], watch: Watch = NO_WATCH) -> T:
+    def _run_waiting(self, work: Callable[[], T], watch: Watch = NO_WATCH) -> T:
         return run_in_slot(self._running, work, watch)
 
     @abstractmethod

@@ -56,10 +56,8 @@ class EventStream(openai.Stream[object]):
         """Return the chunk. Raises APIError if it reports an error."""
         error = chunk.get("error") if isinstance(chunk, dict) else None
         if error:
-            reported = error.get("message") if isinstance(error, dict) else error
-            message = (
-                reported if isinstance(reported, str) and reported else "an error while it replied"
-            )
+            detail = error.get("message") if isinstance(error, dict) else error
+            message = detail if isinstance(detail, str) and detail else "an error while it replied"
             raise openai.APIError(message, self.response.request, body=error)
         return chunk
 
@@ -69,14 +67,14 @@ class EventStream(openai.Stream[object]):
 
         Raises the client's connection errors.
         """
-        unfinished: list[bytes] = []
+        parts: list[bytes] = []
         try:
             for data in self.response.iter_bytes():
                 *lines, remainder = data.split(b"\n")
                 for line in lines:
-                    yield b"".join((*unfinished, line)).rstrip(b"\r")
-                    unfinished.clear()
-                unfinished.append(remainder)
+                    yield b"".join((*parts, line)).rstrip(b"\r")
+                    parts.clear()
+                parts.append(remainder)
                 if not lines:
                     yield b":"
         except Exception as error:
@@ -86,7 +84,7 @@ class EventStream(openai.Stream[object]):
             if "TransportError" in kinds:
                 raise openai.APIConnectionError(request=self.response.request) from error
             raise
-        if last := b"".join(unfinished).rstrip(b"\r"):
+        if last := b"".join(parts).rstrip(b"\r"):
             yield last
 
 
@@ -128,7 +126,7 @@ def timely_pieces(
     ReplyOverdueError
         If no piece with content arrived for so long.
     """
-    last_arrival, ended = time.monotonic(), False
+    last_arrival, is_over = time.monotonic(), False
     closing = threading.Timer(0, lambda: None)
     try:
         while True:
@@ -136,7 +134,7 @@ def timely_pieces(
             try:
                 piece = next(pieces, None)
             except Exception:
-                if ended:
+                if is_over:
                     yield StreamPiece(miscounted=True)
                     return
                 raise
@@ -144,10 +142,10 @@ def timely_pieces(
                 return
             now = time.monotonic()
             last_arrival = now if piece.says else last_arrival
-            if not ended and now - last_arrival > silence:
+            if not is_over and now - last_arrival > silence:
                 raise ReplyOverdueError(silence)
-            if piece.finish is not None or (ended and piece.says):
-                ended = True
+            if piece.finish is not None or (is_over and piece.says):
+                is_over = True
                 closing.cancel()
                 closing = _shut_soon(response)
             yield piece

@@ -25,7 +25,7 @@ def choice_grammar(schema: Mapping[str, Any] | None) -> str | None:
     texts = value.get("enum", ()) if isinstance(value, Mapping) else ()
     if not texts or not all(isinstance(text, str) for text in texts):
         return None
-    return f"root ::= {_quoted('{' + json.dumps(name) + ': ')} text {_quoted('}')}\n" + trie(
+    return f"root ::= {_quote('{' + json.dumps(name) + ': ')} text {_quote('}')}\n" + trie(
         [_text_rule(text) for text in texts], "text"
     )
 
@@ -47,12 +47,14 @@ def trie(texts: Sequence[str], name: str) -> str:
     ordered = sorted(set(texts))
     rules, numbers, pending = [], count(1), [(name, 0, len(ordered), 0)]
     while pending:
-        rule, start, end, at = pending.pop()
+        rule, start, end, offset = pending.pop()
         alternatives = []
-        for letter, group in groupby(range(start, end), key=lambda i: ordered[i][at : at + 1]):
+        for letter, group in groupby(
+            range(start, end), key=lambda i: ordered[i][offset : offset + 1]
+        ):
             members = list(group)
             common = len(os.path.commonprefix([ordered[members[0]], ordered[members[-1]]]))
-            literal = _quoted(ordered[members[0]][at:common])
+            literal = _quote(ordered[members[0]][offset:common])
             if letter and len(members) > 1:
                 inner = f"{name}-{next(numbers)}"
                 pending.append((inner, members[0], members[-1] + 1, common))
@@ -67,6 +69,6 @@ def _text_rule(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     """Format a literal of the grammar."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -57,7 +57,7 @@ def json_reply(text: str, fields: Collection[str]) -> JsonReply | None:
     >>> json_reply('{"names": ["Ann", "Bo', ["names"]), json_reply("I cannot.", ["names"])
     (JsonReply(value={'names': ['Ann']}, whole=False), None)
     """
-    for read in (_first, _mended, _as_python):
+    for read in (_first_object, _first_repaired, _as_python):
         value = read(text, fields)
         if value is not None:
             return JsonReply(value)
@@ -72,23 +72,23 @@ def json_lists(text: str) -> list[list[Any]]:
     return [value for value in _values(text) if isinstance(value, list)]
 
 
-def _first(text: str, fields: Collection[str]) -> dict[str, Any] | None:
+def _first_object(text: str, fields: Collection[str]) -> dict[str, Any] | None:
     return next(
         (
-            found
+            match
             for value in _values(text)
-            if (found := _object_with_field(value, fields)) is not None
+            if (match := _object_with_field(value, fields)) is not None
         ),
         None,
     )
 
 
-def _mended(text: str, fields: Collection[str]) -> dict[str, Any] | None:
-    """Read as `_first` does, ignoring commas after the last item."""
-    mended = STRING_OR_TRAILING_COMMA.sub(
-        lambda found: found[1] or TRAILING_COMMA.sub("", found[2] or ""), text
+def _first_repaired(text: str, fields: Collection[str]) -> dict[str, Any] | None:
+    """Read as `_first_object` does, ignoring commas after the last item."""
+    repaired = STRING_OR_TRAILING_COMMA.sub(
+        lambda match: match[1] or TRAILING_COMMA.sub("", match[2] or ""), text
     )
-    return None if mended == text else _first(mended, fields)
+    return None if repaired == text else _first_object(repaired, fields)
 
 
 def _as_python(text: str, fields: Collection[str]) -> dict[str, Any] | None:
@@ -103,16 +103,16 @@ def _as_python(text: str, fields: Collection[str]) -> dict[str, Any] | None:
 
 def _values(text: str) -> list[Any]:
     """Return the outermost JSON objects and lists of a text."""
-    values, at = [], 0
+    values, position = [], 0
     for _ in range(MAX_JSON_STARTS):
-        begin = JSON_OPENING.search(text, at)
+        begin = JSON_OPENING.search(text, position)
         if begin is None:
             break
         try:
-            value, at = REPLY_DECODER.raw_decode(text, begin.start())
+            value, position = REPLY_DECODER.raw_decode(text, begin.start())
             values.append(value)
         except JSON_ERRORS:
-            at = begin.end()
+            position = begin.end()
     return values
 
 
@@ -133,17 +133,17 @@ def _object_with_field(
         for part in inner
         if depth and (one := _object_with_field(part, fields, depth - 1)) is not None
     ]
-    return _joined(matches, fields) if matches else None
+    return _merge(matches, fields) if matches else None
 
 
-def _joined(found: list[dict[str, Any]], fields: Collection[str]) -> dict[str, Any]:
+def _merge(objects: list[dict[str, Any]], fields: Collection[str]) -> dict[str, Any]:
     """Return the first object, with the items of the other objects appended to its lists."""
-    joined = dict(found[0])
-    for later_object in found[1:]:
+    merged = dict(objects[0])
+    for later_object in objects[1:]:
         for name in fields:
-            if isinstance(later_object.get(name), list) and isinstance(joined.get(name, []), list):
-                joined[name] = [*joined.get(name, []), *later_object[name]]
-    return joined
+            if isinstance(later_object.get(name), list) and isinstance(merged.get(name, []), list):
+                merged[name] = [*merged.get(name, []), *later_object[name]]
+    return merged
 
 
 def _complete_part(text: str, name: str) -> Any:
@@ -164,14 +164,14 @@ def _complete_part(text: str, name: str) -> Any:
         )
 
 
-def _items(text: str, at: int) -> list[Any]:
+def _items(text: str, position: int) -> list[Any]:
     """Return the items of a list, from a position on, that are complete."""
     items: list[Any] = []
     while True:
-        between = ITEM_SEPARATORS.match(text, at)
-        assert between is not None  # the pattern also matches the empty text
+        gap = ITEM_SEPARATORS.match(text, position)
+        assert gap is not None  # the pattern also matches the empty text
         try:
-            item, at = REPLY_DECODER.raw_decode(text, between.end())
+            item, position = REPLY_DECODER.raw_decode(text, gap.end())
         except JSON_ERRORS:
             return items
         items.append(item)

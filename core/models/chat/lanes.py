@@ -42,8 +42,8 @@ def several_at_once(chat: Chat, lanes: int) -> Chat:
 class ObjectRepeatCollector(ReplyCollector):
     """A reply that is stopped once it repeats objects; see `LlamaLanes`."""
 
-    def __init__(self, *how: Any):
-        super().__init__(*how)
+    def __init__(self, *args: Any):
+        super().__init__(*args)
         self._stopped = False
         self._restart()
 
@@ -53,9 +53,9 @@ class ObjectRepeatCollector(ReplyCollector):
 
     def _restart(self) -> None:
         super()._restart()
-        self._seen: dict[tuple[Any, ...], int] = {}
+        self._counts: dict[tuple[Any, ...], int] = {}
         self._open: list[int] = []  # positions at which unfinished objects begin
-        self._quoted = self._escaped = False
+        self._in_string = self._escaped = False
         self._length = 0
 
     def _grow(self, text: str) -> bool:
@@ -67,16 +67,16 @@ class ObjectRepeatCollector(ReplyCollector):
 
     def _read(self, character: str) -> bool:
         """Return whether this character ends an object that was written too often."""
-        at, self._length = self._length, self._length + 1
-        if self._quoted:
-            self._quoted = self._escaped or character != '"'
+        position, self._length = self._length, self._length + 1
+        if self._in_string:
+            self._in_string = self._escaped or character != '"'
             self._escaped = character == "\\" and not self._escaped
         elif character == '"':
-            self._quoted = True
+            self._in_string = True
         elif character == "{":
-            self._open.append(at)
+            self._open.append(position)
         elif character == "}" and self._open:
-            return self._judge(self.text[self._open.pop() : at + 1])
+            return self._judge(self.text[self._open.pop() : position + 1])
         return False
 
     def _judge(self, text: str) -> bool:
@@ -84,8 +84,8 @@ class ObjectRepeatCollector(ReplyCollector):
             values = tuple(map(repr, list(json.loads(text).values())[:2]))
         except (ValueError, AttributeError):
             return False
-        self._seen[values] = self._seen.get(values, 0) + 1
-        return self._seen[values] >= MAX_EQUAL_OBJECTS
+        self._counts[values] = self._counts.get(values, 0) + 1
+        return self._counts[values] >= MAX_EQUAL_OBJECTS
 
 
 class LlamaLanes(LlamaChat):
@@ -123,5 +123,5 @@ class LlamaLanes(LlamaChat):
             LANES_BATCH_TOKENS,
             key=self.key,
             lanes=self.at_once,
-            cached=True,
+            cache_prompt=True,
         )

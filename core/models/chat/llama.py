@@ -37,7 +37,7 @@ def open_engine(
     key: str = "",
     embedding: bool = False,
     lanes: int = 1,
-    cached: bool = False,
+    cache_prompt: bool = False,
 ) -> Any:
     """Load the GGUF file at `path` into a new engine, which listens on a loopback port.
 
@@ -50,7 +50,7 @@ def open_engine(
     key : key that the port requires; a random one by default.
     embedding : if true, the engine serves mean-pooled vectors only; else chat.
     lanes : number of requests that it answers at a time.
-    cached : if true, the beginning that a prompt shares with an earlier one is computed once.
+    cache_prompt : if true, the beginning that a prompt shares with an earlier one is computed once.
 
     Returns
     -------
@@ -79,7 +79,7 @@ def open_engine(
     for cpu in (params.cpuparams, params.cpuparams_batch):
         # Waiting threads must not spin: on shared cores that slows everything down.
         cpu.n_threads, cpu.poll = (thread_count(), 0)
-    params.cache_prompt, params.cache_ram_mib = cached, 0
+    params.cache_prompt, params.cache_ram_mib = cache_prompt, 0
     params.verbosity, params.warmup, params.fit_params = 0, False, False
     params.ui, params.endpoint_slots, params.cors_origins = False, False, ""
     params.hostnames, params.port, params.n_threads_http, params.api_keys = (
@@ -143,26 +143,28 @@ class LlamaChat(LocalChat):
             )["tokens"]
         )
 
-    def _write(self, asked: ChatRequest, writing: ReplyCollector, watch: Watch = NO_WATCH) -> None:
+    def _write(
+        self, request: ChatRequest, writing: ReplyCollector, watch: Watch = NO_WATCH
+    ) -> None:
         """Run one request piece by piece. The engine stops if the callback returns a true value."""
-        request = {**asked.body(), "return_progress": True, "cache_prompt": self.cached}
-        grammar = choice_grammar(asked.schema)
+        body = {**request.body(), "return_progress": True, "cache_prompt": self.cached}
+        grammar = choice_grammar(request.schema)
         if grammar is not None:
-            request["grammar"] = grammar
-        elif asked.schema is not None:
-            request["response_format"] = asked.response_format()
-        received = _ChunkCallback(writing, watch)
+            body["grammar"] = grammar
+        elif request.schema is not None:
+            body["response_format"] = request.response_format()
+        callback = _ChunkCallback(writing, watch)
         try:
-            answer = self.load().handle_chat_completions(request, received)
+            answer = self.load().handle_chat_completions(body, callback)
         except RuntimeError as error:
             raise ModelFailed(f"{self.name} failed: {shorten(str(error), 200)}") from error
-        if received.raised is not None:
-            raise received.raised
-        refused = received.error or (answer.get("error") if isinstance(answer, dict) else None)
-        if refused:
-            self._refuse(refused)
-        writing.tokens_in = received.usage.get("prompt_tokens") or received.prompt.get("total", 0)
-        writing.tokens_out = received.usage.get("completion_tokens") or len(writing.pieces)
+        if callback.raised is not None:
+            raise callback.raised
+        refusal = callback.error or (answer.get("error") if isinstance(answer, dict) else None)
+        if refusal:
+            self._refuse(refusal)
+        writing.tokens_in = callback.usage.get("prompt_tokens") or callback.prompt.get("total", 0)
+        writing.tokens_out = callback.usage.get("completion_tokens") or len(writing.pieces)
 
     def _refuse(self, error: dict[str, Any]) -> None:
         """Raise the engine's error."""
@@ -209,12 +211,12 @@ class _ChunkCallback:
 
     def __call__(self, chunk: dict[str, Any]) -> bool:
         try:
-            return self._take(chunk)
+            return self._read_chunk(chunk)
         except BaseException as error:
             self.raised = error
             return True
 
-    def _take(self, chunk: dict[str, Any]) -> bool:
+    def _read_chunk(self, chunk: dict[str, Any]) -> bool:
         """Process a chunk; return whether the reply is to be stopped."""
         self._watch.check()
         self.error, self.usage = chunk.get("error") or self.error, chunk.get("usage") or self.usage

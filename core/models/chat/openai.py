@@ -87,7 +87,7 @@ class OpenAIChat(OpenAIServer, ChatClient):
     ):
         OpenAIServer.__init__(self, url, model, name, key_variable, timeout, key)
         ChatClient.__init__(self, name, context, thoughts)
-        self._whole, self._refusals, self.window = (
+        self._whole_prompts, self._refusals, self.window = (
             WholePrompts(),
             Refusals(),
             Window(at_once, timeout),
@@ -109,9 +109,9 @@ class OpenAIChat(OpenAIServer, ChatClient):
         """
         self._refusals.add(names)
 
-    def keep_refusals_in(self, saved: SavedRefusals) -> None:
+    def keep_refusals_in(self, store: SavedRefusals) -> None:
         """Save on disk which parts the server refuses."""
-        self._refusals.keep_in(saved)
+        self._refusals.keep_in(store)
 
     @property
     def at_once(self) -> int:
@@ -149,18 +149,18 @@ class OpenAIChat(OpenAIServer, ChatClient):
                 used = self._stream(body, writing, watch)
                 slot.answered()
                 sending.answered, start = True, time.perf_counter()
-                self._look_whole(used, body, watch)
+                self._check_whole(used, body, watch)
                 writing.waited += time.perf_counter() - start
                 return
             except Exception as error:
-                passing = self._put_off(error, body, writing, sending)
+                passing = self._retry_reason(error, body, writing, sending)
         if passing is not None and not sending.pauses.wait(
             passing.why, passing.headers, watch, passing.tries
         ):
             raise passing.error
         writing.waited += time.perf_counter() - start
 
-    def _put_off(
+    def _retry_reason(
         self, error: Exception, body: dict[str, Any], writing: ReplyCollector, sending: _SendState
     ) -> PassingError | None:
         """Return the passing error to wait for before the request is sent again, if any.
@@ -195,10 +195,10 @@ class OpenAIChat(OpenAIServer, ChatClient):
             if isinstance(error, openai.APIStatusError)
             else (0, "")
         )
-        refused = self._refusals.learn(status, message, body)
-        if not refused:
+        refused_part = self._refusals.learn(status, message, body)
+        if not refused_part:
             raise error
-        sending.learnt.add(refused)
+        sending.learnt.add(refused_part)
         return None
 
     def _stream(
@@ -210,7 +210,7 @@ class OpenAIChat(OpenAIServer, ChatClient):
         """
         reported_counts: tuple[int, int] | None = None
         miscounted = False
-        with self._streamed(body) as stream:
+        with self._open_stream(body) as stream:
             for piece in self._reply_pieces(stream, watch):
                 reported_counts = piece.used or reported_counts
                 miscounted = miscounted or piece.miscounted
@@ -229,24 +229,24 @@ class OpenAIChat(OpenAIServer, ChatClient):
         return reported_counts
 
     def _count_tokens(
-        self, reported: tuple[int, int] | None, messages: Messages, writing: ReplyCollector
+        self, counts: tuple[int, int] | None, messages: Messages, writing: ReplyCollector
     ) -> None:
         """Record the tokens of prompt and reply, estimated if the server does not report them."""
-        self.counts = reported is not None and reported[0] > 0
-        if reported is None:
+        self.counts = counts is not None and counts[0] > 0
+        if counts is None:
             prompt_tokens = max(fewest_tokens(messages), estimate_tokens(messages))
-            reported = prompt_tokens, estimate_text_tokens("".join(writing.pieces))
-        writing.tokens_in, writing.tokens_out = reported
+            counts = prompt_tokens, estimate_text_tokens("".join(writing.pieces))
+        writing.tokens_in, writing.tokens_out = counts
 
-    def _look_whole(
-        self, used: tuple[int, int] | None, body: dict[str, Any], watch: Watch = NO_WATCH
+    def _check_whole(
+        self, counts: tuple[int, int] | None, body: dict[str, Any], watch: Watch = NO_WATCH
     ) -> None:
         """Raise PromptCut if the server read only a part of the prompt."""
-        if not self.holds_counts or used is None:
+        if not self.holds_counts or counts is None:
             return
         messages = body["messages"]
-        if cut := self._whole.cut(
-            used[0], messages, lambda others: self._reads(others, body, watch)
+        if cut := self._whole_prompts.cut(
+            counts[0], messages, lambda others: self._reads(others, body, watch)
         ):
             raise PromptCut(
                 f"The server at {self.url} {cut}: it cut the prompt and did not say so. {ENLARGE}"
@@ -261,7 +261,7 @@ class OpenAIChat(OpenAIServer, ChatClient):
         try:
             limit_key = "max_completion_tokens" if "max_completion_tokens" in body else "max_tokens"
             probe_body = self._refusals.allowed({**body, "messages": list(messages), limit_key: 1})
-            with self._streamed(probe_body) as stream:
+            with self._open_stream(probe_body) as stream:
                 for piece in self._reply_pieces(stream, watch):
                     read_tokens = piece.used[0] if piece.used else read_tokens
         except Exception as error:
@@ -274,7 +274,7 @@ class OpenAIChat(OpenAIServer, ChatClient):
     def _ready(self) -> Any:
         return self.client()
 
-    def _streamed(self, body: dict[str, Any]) -> Any:
+    def _open_stream(self, body: dict[str, Any]) -> Any:
         """Send a request and return the chunks of its reply as JSON.
 
         The client's checks of the request are skipped, since they take as long as all other client

@@ -35,7 +35,7 @@ class RetryPauses:
     """The pauses of one request."""
 
     def __init__(self, who: str):
-        self._who, self._left, self._next, self._done = (
+        self._who, self._seconds_left, self._next_pause, self._n_pauses = (
             who,
             PAUSE_DEFAULTS.total_seconds,
             PAUSE_DEFAULTS.first_seconds,
@@ -44,8 +44,8 @@ class RetryPauses:
 
     def coming(self, headers: Mapping[str, str]) -> float:
         """Return the seconds of the next pause, after an answer with these headers."""
-        named = retry_after(headers)
-        return self._next if named is None else max(named, PAUSE_DEFAULTS.check_seconds)
+        seconds = retry_after(headers)
+        return self._next_pause if seconds is None else max(seconds, PAUSE_DEFAULTS.check_seconds)
 
     def wait(
         self,
@@ -68,9 +68,11 @@ class RetryPauses:
         True after a pause. False at once if the pause would be too long, or after `tries` pauses.
         """
         pause = self.coming(headers)
-        if pause > self._left or self._done >= tries:
+        if pause > self._seconds_left or self._n_pauses >= tries:
             return False
-        self._left, self._next, self._done = self._left - pause, 2 * self._next, self._done + 1
+        self._seconds_left -= pause
+        self._next_pause *= 2
+        self._n_pauses += 1
         meter, end_time = current_meter(), time.monotonic() + pause
         with count_time("waiting"):
             while (remaining := end_time - time.monotonic()) > 0:

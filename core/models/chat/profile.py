@@ -283,14 +283,14 @@ class _ServerMeasurement:
         outcome, not_read_size = "", 0
         while size <= max_size and time.monotonic() + 2 * last_seconds < deadline:
             self.watch.report(f"A prompt of {size:,} tokens", 0.3 + 0.7 * min(1.0, size / max_size))
-            started = time.monotonic()
+            start = time.monotonic()
             try:
                 outcome, tokens = self._became(size)
             except ModelFailed as error:
                 if not isinstance(error.__cause__, openai.APITimeoutError | TimeoutError):
                     raise
                 break  # too slow for longer prompts
-            last_seconds = time.monotonic() - started
+            last_seconds = time.monotonic() - start
             if outcome != OUTCOME_READ:
                 not_read_size = size
                 break
@@ -394,10 +394,10 @@ def saved_profile(name: str, url: str, model: str) -> ServerProfile | None:
     None if none is saved for exactly this address and model.
     """
     try:
-        saved = json.loads(_profile_file(name).read_text("utf-8"))
-        if (saved["url"], saved["model"]) != (url, model):
+        entry = json.loads(_profile_file(name).read_text("utf-8"))
+        if (entry["url"], entry["model"]) != (url, model):
             return None
-        return PlainReader().fields(ServerProfile, saved["profile"])
+        return PlainReader().fields(ServerProfile, entry["profile"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
 

@@ -63,7 +63,7 @@ def _key(name: str, words: re.Pattern[str]) -> RequestPart:
     )
 
 
-def _renamed(body: Body) -> Body:
+def _rename_limit(body: Body) -> Body:
     """Return the request with the newer name of its token limit."""
     return {
         ("max_completion_tokens" if key == "max_tokens" else key): value
@@ -107,7 +107,7 @@ REFUSABLE_PARTS = (
     _key("stream_options", STREAM_OPTIONS_PATTERN),
     _key("seed", SEED_PATTERN),
     _key("temperature", TEMPERATURE_PATTERN),
-    RequestPart("max_tokens", MAX_TOKENS_PATTERN, lambda body: "max_tokens" in body, _renamed),
+    RequestPart("max_tokens", MAX_TOKENS_PATTERN, lambda body: "max_tokens" in body, _rename_limit),
     RequestPart("system role", SYSTEM_ROLE_PATTERN, _has_system, _without_system),
     _key("max_completion_tokens", MAX_COMPLETION_TOKENS_PATTERN),
 )
@@ -126,22 +126,22 @@ class Refusals:
     """
 
     def __init__(self) -> None:
-        self._refused: list[RequestPart] = []
-        self._saved: SavedRefusals | None = None
+        self._refused_parts: list[RequestPart] = []
+        self._store: SavedRefusals | None = None
 
-    def keep_in(self, saved: SavedRefusals) -> None:
+    def keep_in(self, store: SavedRefusals) -> None:
         """Add the saved refusals, and save new ones from now on."""
-        self.add(saved.names())
-        self._saved = saved
+        self.add(store.names())
+        self._store = store
 
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the refused parts, in the order in which they were found."""
-        return tuple(part.name for part in self._refused)
+        return tuple(part.name for part in self._refused_parts)
 
     def allowed(self, body: Body) -> Body:
         """Return a request without the refused parts."""
-        for part in self._refused:
+        for part in self._refused_parts:
             if part.there(body):
                 body = part.without(body)
         return body
@@ -172,29 +172,29 @@ class Refusals:
         elif not REFUSAL_PATTERN.search(said):
             refused_parts = []
         # A concurrent request may have found it already.
-        if refused_parts and refused_parts[0] not in self._refused:
-            self._refused.append(refused_parts[0])
+        if refused_parts and refused_parts[0] not in self._refused_parts:
+            self._refused_parts.append(refused_parts[0])
             self._save()
         return refused_parts[0].name if refused_parts else ""
 
     def add(self, names: Iterable[str]) -> None:
         """Mark parts as refused, by their names."""
-        self._refused += [
+        self._refused_parts += [
             part
             for part in REFUSABLE_PARTS
-            if part.name in set(names) and part not in self._refused
+            if part.name in set(names) and part not in self._refused_parts
         ]
 
     def forget(self, names: Iterable[str]) -> None:
         """Mark parts as not refused after all."""
-        without = set(names)
-        if without:
-            self._refused = [part for part in self._refused if part.name not in without]
+        removed = set(names)
+        if removed:
+            self._refused_parts = [part for part in self._refused_parts if part.name not in removed]
             self._save()
 
     def _save(self) -> None:
-        if self._saved is not None:
-            self._saved.keep(self.names)
+        if self._store is not None:
+            self._store.keep(self.names)
 
 
 @dataclass(frozen=True)
@@ -212,7 +212,7 @@ class SavedRefusals:
 
     def names(self) -> tuple[str, ...]:
         """Return the saved parts for this row."""
-        entry = self._all().get(self.name)
+        entry = self._read_entries().get(self.name)
         names = None
         if isinstance(entry, dict) and entry.get("row") == self._digest:
             names = entry.get("refuses")
@@ -224,10 +224,12 @@ class SavedRefusals:
         """Save the parts, replacing the earlier ones."""
         try:
             with hold_change_lock(self.file):
-                saved = self._all() | {self.name: {"row": self._digest, "refuses": list(names)}}
+                entries = self._read_entries() | {
+                    self.name: {"row": self._digest, "refuses": list(names)}
+                }
                 write_whole(
                     self.file,
-                    lambda temporary: temporary.write_text(json.dumps(saved, indent=1), "utf-8"),
+                    lambda temporary: temporary.write_text(json.dumps(entries, indent=1), "utf-8"),
                 )
         except (OSError, StoreError) as error:
             log.warning("What %s refuses was not saved. %s", self.name, error)
@@ -236,7 +238,7 @@ class SavedRefusals:
     def _digest(self) -> str:
         return hashlib.sha256(self.row.encode()).hexdigest()[:16]
 
-    def _all(self) -> dict[str, Any]:
+    def _read_entries(self) -> dict[str, Any]:
         try:
             entries = json.loads(self.file.read_text("utf-8"))
         except (OSError, ValueError):

@@ -31,11 +31,11 @@ class RepeatDetector:
     def add(self, piece: str) -> bool:
         """Add a piece; return whether the reply now repeats itself."""
         self._text += piece
-        return self._look(len(self._text))
+        return self._scan(len(self._text))
 
     def end(self) -> bool:
         """Return whether the complete reply repeats itself."""
-        return self._look(len(self._text) + 1)
+        return self._scan(len(self._text) + 1)
 
     @property
     def once(self) -> str:
@@ -44,18 +44,18 @@ class RepeatDetector:
             return self._text
         return self._text[: self.found[0]].rstrip().rstrip(",;:-•*|/").rstrip()
 
-    def _look(self, known: int) -> bool:
+    def _scan(self, limit: int) -> bool:
         """Read on, up to the last word that cannot become longer."""
         while self.found is None:
             match = TOKEN.search(self._text, self._read)
-            if match is None or match.end() >= known:
+            if match is None or match.end() >= limit:
                 break
             self._read = match.end()
             line = self._text.rfind("\n", 0, match.start()) + 1
             number = LIST_NUMBER.match(self._text, line)
             if (
                 number is None
-                and match.end() + 2 >= known
+                and match.end() + 2 >= limit
                 and LIST_NUMBER.match(self._text[line : match.end()] + ". ")
             ):
                 self._read = match.start()  # it may become the number of a list item
@@ -79,10 +79,10 @@ class RepeatDetector:
             if tail[period:] == tail[:-period] and any(
                 WORD_CHARACTER.match(word) for word in tail[:period]
             ):
-                self._cut(period)
+                self._set_cut(period)
                 return
 
-    def _cut(self, period: int) -> None:
+    def _set_cut(self, period: int) -> None:
         """Set the cut at the end of the first occurrence."""
         index = len(self._tokens) - 1
         while index >= period and self._tokens[index][0] == self._tokens[index - period][0]:

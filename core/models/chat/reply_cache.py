@@ -38,7 +38,7 @@ class ReplyCache:
         key: str,
         on_text: Callable[[str], None] | None,
         schema: dict[str, Any] | None = None,
-        cut: bool = False,
+        allow_cut: bool = False,
         fewest: int = 0,
     ) -> ChatReply | None:
         """Return the usable remembered reply for a key.
@@ -48,7 +48,7 @@ class ReplyCache:
         key : key of the request.
         on_text : receives the reply in one piece.
         schema : schema of the request.
-        cut : if true, replies that were cut off count too.
+        allow_cut : if true, replies that were cut off count too.
         fewest : least possible tokens of the prompt. A saved reply whose prompt the server cut, by
             this number, does not count.
 
@@ -58,7 +58,7 @@ class ReplyCache:
         """
         with self._lock:
             reply = self._replies.get(key)
-        reply = self._on_disk(key, schema, cut, fewest) if reply is None else reply
+        reply = self._find_on_disk(key, schema, allow_cut, fewest) if reply is None else reply
         if reply is None:
             return None
         if on_text and reply.text:
@@ -67,7 +67,7 @@ class ReplyCache:
             record_saved_time(reply.seconds)
         return replace(reply, cached=True)
 
-    def keep(self, key: str, reply: ChatReply, cut: bool = False) -> ChatReply:
+    def keep(self, key: str, reply: ChatReply, allow_cut: bool = False) -> ChatReply:
         """Remember a usable reply, and return it.
 
         On disk it is saved without the model's name: the duration of single replies says nothing of
@@ -77,13 +77,13 @@ class ReplyCache:
         ----------
         key : key of the request.
         reply : any reply.
-        cut : remembers the reply also if it was cut off.
+        allow_cut : remembers the reply also if it was cut off.
 
         Returns
         -------
         The reply.
         """
-        if not (reply.usable or (cut and reply.cut)):
+        if not (reply.usable or (allow_cut and reply.cut)):
             return reply
         with self._lock:
             self._replies[key] = reply
@@ -102,13 +102,13 @@ class ReplyCache:
     def __len__(self) -> int:
         return len(self._replies)
 
-    def _on_disk(
-        self, key: str, schema: dict[str, Any] | None, cut: bool, fewest: int
+    def _find_on_disk(
+        self, key: str, schema: dict[str, Any] | None, allow_cut: bool, fewest: int
     ) -> ChatReply | None:
         if self.on_disk is None:
             return None
         try:
-            reply = self.on_disk.find(key, schema, usable=not cut, fewest=fewest)
+            reply = self.on_disk.find(key, schema, usable=not allow_cut, fewest=fewest)
             reply = reply if reply is None or reply.usable or reply.cut else None
         except StoreError as error:
             log.warning("Kept replies were not read. %s", error)

@@ -37,7 +37,7 @@ class ReplyCollector:
     Parameters
     ----------
     room : token limit of reasoning and answer.
-    most : token limit of the answer, if a part of `room` is for reasoning.
+    max_answer : token limit of the answer, if a part of `room` is for reasoning.
     schema : JSON schema of the answer.
     on_text : receives the text by which the answer grows.
     begun : true if replies of this model begin inside their reasoning.
@@ -46,7 +46,7 @@ class ReplyCollector:
     def __init__(
         self,
         room: int,
-        most: int | None,
+        max_answer: int | None,
         schema: dict[str, Any] | None,
         on_text: Callable[[str], None] | None,
         begun: bool = False,
@@ -56,9 +56,9 @@ class ReplyCollector:
             (RepeatDetector() if schema is None else None),
             RepeatDetector(),
         )
-        self._room, self._most, self._left = (
+        self._room, self._max_answer, self._characters_left = (
             room,
-            most,
+            max_answer,
             room * MAX_TOKEN_CHARACTERS + EXTRA_REPLY_CHARACTERS,
         )
         self._thoughts, self._field = ThoughtSeparator(begun), ""
@@ -90,7 +90,11 @@ class ReplyCollector:
         if len(self.text) != answer_length + len(added_text):
             self._restart()
         stop = self._thought_repeats.add(self._thoughts.thought[thought_length:])
-        if added_text and self._most is not None and estimate_text_tokens(self.text) > self._most:
+        if (
+            added_text
+            and self._max_answer is not None
+            and estimate_text_tokens(self.text) > self._max_answer
+        ):
             self.finish, stop = "length", True
         return self._grow(added_text) or stop
 
@@ -104,7 +108,7 @@ class ReplyCollector:
         """Return the complete reply, with repeated text only once."""
         self._grow(
             self._thoughts.end(
-                whole=self.finish in (None, "stop") and self._thought_repeats.found is None
+                complete=self.finish in (None, "stop") and self._thought_repeats.found is None
             )
         )
         thought = "\n".join(filter(None, (self._field.strip(), self._thoughts.thought.strip())))
@@ -120,9 +124,11 @@ class ReplyCollector:
             reply = replace(reply, text="", finish="repeat", words=self._thought_repeats.found[1])
         elif self.finish == "length":
             answer_cut = (
-                self._most is not None and not self._thoughts.thinking and reply.text.strip()
+                self._max_answer is not None and not self._thoughts.thinking and reply.text.strip()
             )
-            reply = replace(reply, limit=self._most if answer_cut and self._most else self._room)
+            reply = replace(
+                reply, limit=self._max_answer if answer_cut and self._max_answer else self._room
+            )
         return clean_reply(reply, self._schema)
 
     def _restart(self) -> None:
@@ -141,8 +147,8 @@ class ReplyCollector:
         return "stop" if finish == "tools" and self.text.strip() else finish
 
     def _check(self, piece: str) -> None:
-        self._left -= len(piece)
-        if self._left < 0:
+        self._characters_left -= len(piece)
+        if self._characters_left < 0:
             raise ModelFailed(
                 f"The model sent more text than {self._room:,} tokens can be, and was cut off."
             )
@@ -176,7 +182,7 @@ def clean_reply(reply: ChatReply, schema: dict[str, Any] | None) -> ChatReply:
     """
     if not reply.thought:
         cut = reply.finish == "length"
-        thought, text, open_end = separate_thought(reply.text, whole=not cut)
+        thought, text, open_end = separate_thought(reply.text, complete=not cut)
         finish = "thinking" if thought and open_end and cut else reply.finish
         reply = replace(reply, text=text, thought=thought, finish=finish)
     if schema is None:

@@ -83,7 +83,7 @@ class SavedReplies:
         self.file, self.shipped = file or home_folder() / "replies.sqlite", tuple(shipped)
         self._rows = RowFile(self.file, REPLIES_SCHEMA)
         self._lock = threading.Lock()
-        self._shipped: dict[str, ChatReply] | None = None
+        self._shipped_replies: dict[str, ChatReply] | None = None
 
     def held(self) -> AbstractContextManager[None]:
         """Keep the file open within the block, which speeds up many single look-ups."""
@@ -134,9 +134,9 @@ class SavedReplies:
                 )
                 for key, *row in rows
             }
-        shipped = self._shipped_ones()
+        all_shipped = self._load_shipped()
         shipped_replies = {
-            key: replace(shipped[key], cached=True) for key in keys if key in shipped
+            key: replace(all_shipped[key], cached=True) for key in keys if key in all_shipped
         }
         usable_keys = {
             key
@@ -168,13 +168,13 @@ class SavedReplies:
             ("key", "model", *SAVED_REPLY_FIELDS),
         )
 
-    def measured(self, model: str, most: int = 200) -> tuple[float, float, float] | None:
+    def measured(self, model: str, limit: int = 200) -> tuple[float, float, float] | None:
         """Return the mean cost of a model's replies.
 
         Parameters
         ----------
         model : name of the model.
-        most : largest number of replies made on this computer that are averaged.
+        limit : largest number of replies made on this computer that are averaged.
 
         Returns
         -------
@@ -184,19 +184,19 @@ class SavedReplies:
             "select avg(seconds), avg(tokens_in), avg(tokens_out) "
             "from (select * from replies where model = ? and seconds > 0 limit ?)"
         )
-        (means,) = self._rows.query(query, (model, most))
+        (means,) = self._rows.query(query, (model, limit))
         return means if means[0] else None
 
-    def _shipped_ones(self) -> dict[str, ChatReply]:
+    def _load_shipped(self) -> dict[str, ChatReply]:
         with self._lock:
-            if self._shipped is None:
-                self._shipped = {
+            if self._shipped_replies is None:
+                self._shipped_replies = {
                     key: reply
                     for file in self.shipped
                     if file.exists()
                     for key, reply in read_shipped(file)
                 }
-            return self._shipped
+            return self._shipped_replies
 
 
 def read_shipped(file: Path) -> Iterator[tuple[str, ChatReply]]:
@@ -212,8 +212,8 @@ def read_shipped(file: Path) -> Iterator[tuple[str, ChatReply]]:
 def write_shipped(
     file: Path,
     replies: Iterable[tuple[str, ChatReply]],
-    head: Iterable[Mapping] = (),
-    more: Iterable[Mapping] = (),
+    first_rows: Iterable[Mapping] = (),
+    last_rows: Iterable[Mapping] = (),
 ) -> int:
     """Write replies to a gzip file that ships.
 
@@ -223,7 +223,7 @@ def write_shipped(
     ----------
     file : the file.
     replies : keys and replies; they are sorted by key.
-    head, more : rows before and after the replies, as plain data.
+    first_rows, last_rows : rows before and after the replies, as plain data.
 
     Returns
     -------
@@ -237,13 +237,13 @@ def write_shipped(
     rows = [
         {"key": key, **fields(reply)} for key, reply in sorted(replies, key=lambda pair: pair[0])
     ]
-    rounded = ({**row, "seconds": round(row["seconds"], 2)} for row in rows)
+    rounded_rows = ({**row, "seconds": round(row["seconds"], 2)} for row in rows)
     with (
         open(file, "wb") as raw,
-        gzip.GzipFile("", "wb", 9, raw, mtime=0) as packed,
-        io.TextIOWrapper(packed, "utf-8") as stream,
+        gzip.GzipFile("", "wb", 9, raw, mtime=0) as packed_stream,
+        io.TextIOWrapper(packed_stream, "utf-8") as stream,
     ):
-        for row in (*head, *rounded, *more):
+        for row in (*first_rows, *rounded_rows, *last_rows):
             stream.write(json.dumps(row, ensure_ascii=False) + "\n")
     return len(rows)
 
@@ -270,7 +270,7 @@ class CachedChat:
         self._chat, self.model, self.replies = chat, model, replies
         self.used: dict[str, None] = {}
         self._shares = TimeShares()
-        self._asked: Chat | None = None
+        self._asked_chat: Chat | None = None
 
     @property
     def context(self) -> int:
@@ -283,7 +283,7 @@ class CachedChat:
 
         It is 1 until the model was asked for a reply that is not saved, then that of the model.
         """
-        return getattr(self._asked, "at_once", 1)
+        return getattr(self._asked_chat, "at_once", 1)
 
     def reply(
         self,
@@ -337,7 +337,7 @@ class CachedChat:
                 on_text=on_text,
                 watch=watch,
             )
-            self._asked = chat
+            self._asked_chat = chat
             with self._shares.work() as share:
                 reply = chat.reply(messages, schema=schema, **options)
                 reply = clean_reply(
@@ -352,7 +352,7 @@ class CachedChat:
 
     def saved(
         self,
-        asked: Iterable[Messages],
+        prompts: Iterable[Messages],
         schema: dict[str, Any] | None = None,
         max_tokens: int = 256,
         seed: int = 0,
@@ -362,7 +362,7 @@ class CachedChat:
 
         Parameters
         ----------
-        asked : the prompts.
+        prompts : the prompts.
         schema : JSON schema of all requests; None for free text.
         max_tokens : token limit of each reply.
         seed : seed of the sampling.
@@ -374,7 +374,7 @@ class CachedChat:
         """
         keys = [
             (self.key(messages, schema, max_tokens, seed, temperature), fewest_tokens(messages))
-            for messages in asked
+            for messages in prompts
         ]
         replies = self.replies.find_all(dict(keys), schema)
         return [replies.get(key) for key, _ in keys]

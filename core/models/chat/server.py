@@ -166,13 +166,13 @@ class OpenAIServer:
             return PassingError(error, "dropped the connection", {}, PAUSE_DEFAULTS.max_drop_pauses)
         return None
 
-    def failure(self, error: Exception, so_far: str = "") -> ModelFailed | None:
+    def failure(self, error: Exception, partial_reply: str = "") -> ModelFailed | None:
         """Convert a server's error to one with a sentence for the user.
 
         Parameters
         ----------
         error : an error of a request.
-        so_far : the part of the reply that has arrived.
+        partial_reply : the part of the reply that has arrived.
 
         Returns
         -------
@@ -188,16 +188,16 @@ class OpenAIServer:
         is_server_error = isinstance(
             error, openai.OpenAIError | OSError | ValueError | RecursionError
         ) or is_transport_error(error)
-        return ModelFailed(self._sentence(error, so_far)) if is_server_error else None
+        return ModelFailed(self._sentence(error, partial_reply)) if is_server_error else None
 
-    def _sentence(self, error: Exception, so_far: str) -> str:
+    def _sentence(self, error: Exception, partial_reply: str) -> str:
         """Return a sentence for the user on what happened."""
-        action, proxy = self._what(error, so_far), proxy_of(self.url)
+        action, proxy = self._fault_words(error, partial_reply), proxy_of(self.url)
         via_proxy = f", asked by the proxy {readable_text(proxy)}," if proxy else ""
-        tail = f" What came so far: “{readable_text(so_far)}”" if so_far else ""
+        tail = f" What came so far: “{readable_text(partial_reply)}”" if partial_reply else ""
         return f"The server at {self.url}{via_proxy} {action}{'' if action.endswith('?') else '.'}{tail}"
 
-    def _what(self, error: Exception, so_far: str) -> str:
+    def _fault_words(self, error: Exception, partial_reply: str) -> str:
         """Return the part of the sentence on what the server did."""
         import openai
 
@@ -221,7 +221,7 @@ class OpenAIServer:
             return f"does not know the model “{self.model}” or this address" + (
                 f": {server_message}" if server_message else ""
             )
-        if isinstance(error, openai.APIConnectionError) and not so_far:
+        if isinstance(error, openai.APIConnectionError) and not partial_reply:
             return "cannot be reached; is it running?"
         if isinstance(error, json.JSONDecodeError | UnicodeDecodeError | RecursionError):
             return f"sent what cannot be read ({readable_text(error, 100)})"

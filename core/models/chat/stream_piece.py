@@ -70,9 +70,9 @@ class StreamPiece:
             finish, message = choice.get("finish_reason") or "stop", dict(choice["message"].items())
             usage = answer.get("usage")
         except (KeyError, IndexError, TypeError, AttributeError):
-            reported = error_message_of(answer)
+            detail = error_message_of(answer)
             raise ValueError(
-                f"it says: {reported}" if reported else "it sent an object that is no reply"
+                f"it says: {detail}" if detail else "it sent an object that is no reply"
             ) from None
         return cls.of({"choices": [{"finish_reason": finish, "delta": message}], "usage": usage})
 
@@ -92,7 +92,8 @@ class StreamPiece:
             text="".join(text for text, _ in contents),
             finish=finishes[-1] if finishes else None,
             used=used,
-            thought=_first_text(deltas, THOUGHT_FIELDS) + "".join(more for _, more in contents),
+            thought=_first_text(deltas, THOUGHT_FIELDS)
+            + "".join(thought for _, thought in contents),
             tool=_tool(deltas),
             refusal=_first_text(deltas, ("refusal",)),
             miscounted=bool(usage) and used is None,
@@ -127,27 +128,29 @@ def _content(content: Any) -> tuple[str, str]:
     for part in parts:
         kind = str(part.get("type") or "text").lower() if isinstance(part, dict) else "text"
         if "think" in kind or "reason" in kind or "thought" in kind:
-            thoughts.append(_text_of(part))
+            thoughts.append(_part_text(part))
         elif "text" in kind:  # other parts are no text, such as pictures and references
-            texts.append(_text_of(part))
+            texts.append(_part_text(part))
     return "".join(texts), "".join(thoughts)
 
 
-def _text_of(value: Any, depth: int = MAX_PART_DEPTH) -> str:
+def _part_text(value: Any, depth: int = MAX_PART_DEPTH) -> str:
     """Return the text of a part, which may have parts itself."""
     if isinstance(value, str):
         return value
     if not depth or not isinstance(value, list | dict):
         return ""
     if isinstance(value, list):
-        return "".join(_text_of(part, depth - 1) for part in value)
-    return next((text for key in TEXT_FIELDS if (text := _text_of(value.get(key), depth - 1))), "")
+        return "".join(_part_text(part, depth - 1) for part in value)
+    return next(
+        (text for key in TEXT_FIELDS if (text := _part_text(value.get(key), depth - 1))), ""
+    )
 
 
 def _first_text(deltas: list[Any], names: tuple[str, ...]) -> str:
     """Return the text of the first of these fields that a piece has."""
     texts = (
-        next((text for name in names if (text := _text_of(delta.get(name)))), "")
+        next((text for name in names if (text := _part_text(delta.get(name)))), "")
         for delta in deltas
     )
     return "".join(texts)
@@ -172,14 +175,18 @@ def _token_counts(usage: Any) -> tuple[int, int] | None:
     If the server counts cached prompt tokens separately, they are added.
     """
     try:
-        read, written = (
+        prompt_tokens, reply_tokens = (
             token_count(usage.get(name)) for name in ("prompt_tokens", "completion_tokens")
         )
         details = usage.get("prompt_tokens_details")
-        cached = token_count(details.get("cached_tokens")) if isinstance(details, dict) else 0
+        cached_tokens = (
+            token_count(details.get("cached_tokens")) if isinstance(details, dict) else 0
+        )
     except (ValueError, AttributeError):
         return None
-    return (read + cached if cached > read else read), written
+    return (
+        prompt_tokens + cached_tokens if cached_tokens > prompt_tokens else prompt_tokens
+    ), reply_tokens
 
 
 def limit_response(response: Any, seconds: float) -> None:

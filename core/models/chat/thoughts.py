@@ -98,12 +98,12 @@ class ThoughtSeparator:
         self.thinking = begun  # true if the text so far ends inside reasoning
         # True if the text began inside reasoning; None if that is not known.
         self.begun: bool | None = None
-        self._expected, self._held = begun, ""
-        self._started = False  # true after the first words were checked
-        self._detailed = False  # true inside reasoning that </details> ends
+        self._is_expected, self._held_text = begun, ""
+        self._has_started = False  # true after the first words were checked
+        self._in_details = False  # true inside reasoning that </details> ends
         self._opening = ""  # words that opened the reasoning
         self._channel = ""  # of the current message
-        self._over = False  # true after the end of the reply
+        self._is_over = False  # true after the end of the reply
         self._header: str | None = None  # of a message, as far as it is read
         self._header_token = ""
 
@@ -112,30 +112,30 @@ class ThoughtSeparator:
 
         A possible beginning of a mark is held back.
         """
-        text, self._held = self._held + piece, ""
+        text, self._held_text = self._held_text + piece, ""
         answer_parts: list[str] = []
-        if not self._started and not self._start(text):
-            self._held = text
+        if not self._has_started and not self._check_start(text):
+            self._held_text = text
             return ""
-        at = 0
+        position = 0
         for mark in THOUGHT_MARK.finditer(text):
-            answer_parts.append(self._take(text[at : mark.start()]))
-            at = mark.end()
-            if not self._mark(mark):
-                answer_parts.append(self._take(mark[0]))
-        remainder = text[at:]
-        ready_length = len(remainder) - self._held_back(remainder)
-        self._held = remainder[ready_length:]
-        return "".join([*answer_parts, self._take(remainder[:ready_length])])
+            answer_parts.append(self._add_text(text[position : mark.start()]))
+            position = mark.end()
+            if not self._process_mark(mark):
+                answer_parts.append(self._add_text(mark[0]))
+        remainder = text[position:]
+        ready_length = len(remainder) - self._held_length(remainder)
+        self._held_text = remainder[ready_length:]
+        return "".join([*answer_parts, self._add_text(remainder[:ready_length])])
 
-    def end(self, whole: bool = True) -> str:
+    def end(self, complete: bool = True) -> str:
         """End the text; return the text by which the answer grows.
 
-        `whole` is false if the text was cut off.
+        `complete` is false if the text was cut off.
         """
-        held_text, self._held = self._held, ""
-        if not self._started:
-            self._start(held_text, last=True)
+        held_text, self._held_text = self._held_text, ""
+        if not self._has_started:
+            self._check_start(held_text, last=True)
         if self._header is not None:
             self._end_header()
         if not self._in_quotes():
@@ -143,16 +143,16 @@ class ThoughtSeparator:
                 SENTENCE_END.fullmatch(held_text) and "<s>" not in self.answer
             ):
                 held_text = ""
-            elif not whole and not self.answer.strip() and OPENING_CUT.fullmatch(held_text):
+            elif not complete and not self.answer.strip() and OPENING_CUT.fullmatch(held_text):
                 held_text, self.thinking = "", True
-        added_text = self._take(held_text)
-        if self._expected and whole:
+        added_text = self._add_text(held_text)
+        if self._is_expected and complete:
             self.begun = None if self._opening else False
             return self._answer_after_all("")
         self._drop_opening()
         return added_text
 
-    def _start(self, text: str, last: bool = False) -> bool:
+    def _check_start(self, text: str, last: bool = False) -> bool:
         """Check the first words of a text; return whether there were enough of them."""
         beginning = text.lstrip()
         for opening in () if self.thinking else OPENING_WORDS:
@@ -161,15 +161,17 @@ class ThoughtSeparator:
                     return False  # decided by the next letter
                 if beginning.startswith(words):
                     self._opening, self.thinking = words, True
-                    self._expected = not (opening.glued and beginning[len(words) :][:1].isalpha())
-        self._started = True
+                    self._is_expected = not (
+                        opening.glued and beginning[len(words) :][:1].isalpha()
+                    )
+        self._has_started = True
         return True
 
-    def _held_back(self, rest: str) -> int:
+    def _held_length(self, text: str) -> int:
         """Return the number of letters at the end of a text that may begin a mark."""
-        begun = PARTIAL_MARK.search(rest)
-        held = 0 if begun is None else len(rest) - begun.start()
-        return max(held, min(len(rest), MAX_HELD_BACK_LETTERS)) if self._in_words else held
+        match = PARTIAL_MARK.search(text)
+        length = 0 if match is None else len(text) - match.start()
+        return max(length, min(len(text), MAX_HELD_BACK_LETTERS)) if self._in_words else length
 
     @property
     def _in_words(self) -> bool:
@@ -185,15 +187,15 @@ class ThoughtSeparator:
     def _answer_after_all(self, text: str) -> str:
         """Treat the expected reasoning, followed by `text`, as the answer."""
         text, self.thought = self.thought + text, ""
-        self.thinking = self._expected = False
-        return self._take(text)
+        self.thinking = self._is_expected = False
+        return self._add_text(text)
 
-    def _take(self, text: str) -> str:
+    def _add_text(self, text: str) -> str:
         if self._header is not None:
             text = self._read_header(text)
-        if self._over:
+        if self._is_over:
             return ""
-        if self._expected and (self.thought + text).lstrip().startswith(JSON_STARTS):
+        if self._is_expected and (self.thought + text).lstrip().startswith(JSON_STARTS):
             return self._answer_after_all(text)
         if self.thinking:
             self.thought += text
@@ -208,7 +210,7 @@ class ThoughtSeparator:
         inside = not self.thinking and self.answer.lstrip().startswith(JSON_STARTS)
         return inside and len(QUOTE.findall(self.answer)) % 2 == 1
 
-    def _mark(self, mark: re.Match[str]) -> bool:
+    def _process_mark(self, mark: re.Match[str]) -> bool:
         """Process a possible mark; return whether it is one here."""
         if self._in_quotes():
             return False
@@ -216,15 +218,15 @@ class ThoughtSeparator:
             self._special(mark)
             return True
         if mark["words"]:
-            return self._in_words and self._turn(closing=True)
+            return self._in_words and self._switch(closing=True)
         if mark["details"]:
-            self._detailed = self._turn(closing=False)
-            return self._detailed
+            self._in_details = self._switch(closing=False)
+            return self._in_details
         if mark["undetailed"]:
-            detailed, self._detailed = self._detailed, False
-            return detailed and self._turn(closing=True)
+            was_open, self._in_details = self._in_details, False
+            return was_open and self._switch(closing=True)
         name = mark["name"] or ""
-        return self._turn(
+        return self._switch(
             closing=bool(mark["slash"] or mark["shut"] or CLOSING_MARK_NAME.search(name))
         )
 
@@ -234,7 +236,7 @@ class ThoughtSeparator:
         if token in HEADER_ENDS:
             self._end_header(message=True)
         elif mark["right"] == "channel" and self._channel != "final":
-            self._turn(closing=True)
+            self._switch(closing=True)
         elif token in HEADER_TOKENS and not mark["right"]:
             self._end_header()
             self._header, self._header_token = "", token
@@ -263,19 +265,19 @@ class ThoughtSeparator:
         if token == "channel":
             previous_channel, self._channel = self._channel, first_word
             if first_word != "final":
-                self._turn(closing=False, sure=True)
+                self._switch(closing=False, sure=True)
             elif previous_channel != "final":
-                self._turn(closing=True, sure=True)
+                self._switch(closing=True, sure=True)
         elif first_word in OTHER_ROLES:
             self._end_reply()
         elif token and message and self._channel not in ("", "final") and self.thinking:
-            self._turn(closing=True, sure=True)  # a message without a channel
+            self._switch(closing=True, sure=True)  # a message without a channel
 
     def _end_reply(self) -> None:
         """End the reply if it has any text: what follows is the message of another role."""
-        self._over = bool(self.answer.strip() or self.thought.strip())
+        self._is_over = bool(self.answer.strip() or self.thought.strip())
 
-    def _turn(self, closing: bool, sure: bool = False) -> bool:
+    def _switch(self, closing: bool, sure: bool = False) -> bool:
         """Begin or end reasoning; return whether that is possible here.
 
         With `sure` it always is.
@@ -286,9 +288,9 @@ class ThoughtSeparator:
             self._take_answer_as_thought(sure)
         elif not (closing or self.thinking or sure) and self.answer.rpartition("\n")[2].strip():
             return False  # an opening mark within a line
-        if self._expected:
+        if self._is_expected:
             self.begun = None if self._opening else closing
-            self._expected = False
+            self._is_expected = False
         if closing:
             self._drop_opening()
         elif self.thought:
@@ -304,13 +306,13 @@ class ThoughtSeparator:
         self.answer = ""
 
 
-def separate_thought(text: str, whole: bool = True) -> tuple[str, str, bool]:
+def separate_thought(text: str, complete: bool = True) -> tuple[str, str, bool]:
     """Separate the reasoning from the answer of a text.
 
     Parameters
     ----------
     text : the text.
-    whole : false for a text that was cut off, perhaps before the answer began.
+    complete : false for a text that was cut off, perhaps before the answer began.
 
     Returns
     -------
@@ -328,5 +330,5 @@ def separate_thought(text: str, whole: bool = True) -> tuple[str, str, bool]:
     """
     thoughts = ThoughtSeparator()
     thoughts.add(text)
-    thoughts.end(whole)
+    thoughts.end(complete)
     return thoughts.thought.strip(), thoughts.answer, thoughts.thinking

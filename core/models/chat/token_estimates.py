@@ -44,11 +44,11 @@ def fewest_tokens(messages: Messages) -> int:
     >>> fewest_tokens([{"role": "user", "content": "Who wrote this, and when?"}])
     5
     """
-    return sum(_fewest_of(message.get("content", "")) for message in messages)
+    return sum(_count_word_pieces(message.get("content", "")) for message in messages)
 
 
 @lru_cache(maxsize=64)
-def _fewest_of(text: str) -> int:
+def _count_word_pieces(text: str) -> int:
     return len(WORD_PIECE.findall(text))
 
 

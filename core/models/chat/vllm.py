@@ -45,9 +45,9 @@ def program() -> str | None:
 
     It is the one that HOPSCOPE_VLLM names, else that of this environment, else that on the path.
     """
-    configured = os.environ.get(VLLM_PROGRAM_VARIABLE, "")
-    return shutil.which(configured or str(Path(sys.executable).with_name("vllm"))) or (
-        None if configured else shutil.which("vllm")
+    setting = os.environ.get(VLLM_PROGRAM_VARIABLE, "")
+    return shutil.which(setting or str(Path(sys.executable).with_name("vllm"))) or (
+        None if setting else shutil.which("vllm")
     )
 
 
@@ -57,9 +57,9 @@ def unavailable_reason() -> str | None:
     HOPSCOPE_VLLM_CPU=1 allows running on processors.
     """
     if program() is None:
-        configured = os.environ.get(VLLM_PROGRAM_VARIABLE)
-        if configured:
-            return f"{VLLM_PROGRAM_VARIABLE} names {configured}, which is no program here."
+        setting = os.environ.get(VLLM_PROGRAM_VARIABLE)
+        if setting:
+            return f"{VLLM_PROGRAM_VARIABLE} names {setting}, which is no program here."
         return with_command("vLLM is not installed.", VLLM_INSTALL_COMMAND)
     if os.environ.get("HOPSCOPE_VLLM_CPU") == "1" or has_graphics_card():
         return None
@@ -137,10 +137,10 @@ class VLLMServer:
         self._lock = threading.Lock()
         self._launch: ServerLaunch | None = None
         self._process: ServerProcess | None = None
-        self._started: ServerLaunch | None = None
+        self._running_launch: ServerLaunch | None = None
         self._endpoint: ServerEndpoint | None = None
         # The end of the last server process, for the error of every reply that was lost with it.
-        self._ended: tuple[ServerEndpoint | None, str] = (None, "")
+        self._last_end: tuple[ServerEndpoint | None, str] = (None, "")
 
     @property
     def running(self) -> bool:
@@ -163,7 +163,7 @@ class VLLMServer:
                 self._process is not None
                 and self._process.running
                 and self._endpoint
-                and self._started == self._launch
+                and self._running_launch == self._launch
             ):
                 return self._endpoint
             with count_time("preparation", f"Starting {self.name}"):
@@ -183,7 +183,7 @@ class VLLMServer:
         with self._lock:
             if endpoint == self._endpoint:
                 self._stop("no longer answered")  # also ends a server whose engine died
-            ended_endpoint, ending = self._ended
+            ended_endpoint, ending = self._last_end
         ending = ending if ended_endpoint == endpoint else "was stopped"
         return (
             f"{self.name}: vLLM {ending.rstrip('.')}. "
@@ -204,7 +204,7 @@ class VLLMServer:
             raise ModelFailed(
                 f"{self.name} could not be started: {error.strerror or error}."
             ) from error
-        self._process, self._started = process, self._launch
+        self._process, self._running_launch = process, self._launch
         if not process.wait(START_TIMEOUT_SECONDS):
             ending = (
                 f"was not ready within {START_TIMEOUT_SECONDS / 60:g} minutes"
@@ -222,7 +222,7 @@ class VLLMServer:
     def _stop(self, how: str = "was stopped") -> None:
         process, endpoint, self._process, self._endpoint = self._process, self._endpoint, None, None
         if process is not None:
-            self._ended = endpoint, how if process.running else process.end()
+            self._last_end = endpoint, how if process.running else process.end()
             process.stop()
 
 
@@ -243,7 +243,7 @@ class VLLMChat(OpenAIChat):
 
     Parameters
     ----------
-    served_by : the server, which models may share.
+    server : the server, which models may share.
     model : name of the model.
     context : size of the context window in tokens.
     at_once : concurrent requests; 0 for as many as make replies arrive faster.
@@ -255,7 +255,7 @@ class VLLMChat(OpenAIChat):
     """
 
     def __init__(
-        self, served_by: VLLMServer, model: str, context: int, at_once: int = 0, thoughts: int = 0
+        self, server: VLLMServer, model: str, context: int, at_once: int = 0, thoughts: int = 0
     ):
         super().__init__(
             "",
@@ -266,7 +266,7 @@ class VLLMChat(OpenAIChat):
             at_once=at_once,
             thoughts=thoughts,
         )
-        self.server = served_by
+        self.server = server
         self._endpoint: ServerEndpoint | None = None
 
     @property

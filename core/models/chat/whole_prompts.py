@@ -31,7 +31,7 @@ class WholePrompts:
     """
 
     def __init__(self) -> None:
-        self._most, self._sparsest = 0, float("inf")  # tokens, and tokens per byte
+        self._max_tokens, self._sparsest = 0, float("inf")  # tokens, and tokens per byte
 
     def cut(self, read: int, messages: Messages, reads: Callable[[Messages], int]) -> str:
         """Return in words how the token count shows that a prompt was cut.
@@ -51,7 +51,7 @@ class WholePrompts:
             return f"read {read:,} tokens of a prompt of at least {fewest:,}"
         size = sum(len(message["content"].encode("utf-8", "replace")) for message in messages)
         if size < MIN_CHECKED_PROMPT_BYTES or not (
-            read > self._most or read < SPARSE_TOKENS_FRACTION * self._sparsest * size
+            read > self._max_tokens or read < SPARSE_TOKENS_FRACTION * self._sparsest * size
         ):
             return ""
         shorter = shorten_prompt(messages)
@@ -62,7 +62,8 @@ class WholePrompts:
             and 0 < reads(SHORTEST_PROMPT) < read
         ):
             return f"read {read:,} tokens of a prompt, and no fewer of a shorter one"
-        self._most, self._sparsest = max(self._most, read), min(self._sparsest, read / size)
+        self._max_tokens = max(self._max_tokens, read)
+        self._sparsest = min(self._sparsest, read / size)
         return ""
 
 

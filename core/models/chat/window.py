@@ -51,16 +51,16 @@ class WindowSlot:
 
     Parameters
     ----------
-    tell : called with the seconds until the request was answered.
+    report : called with the seconds until the request was answered.
     clock : returns the time in seconds.
     """
 
-    def __init__(self, tell: Callable[[float], None], clock: Callable[[], float]):
-        self._tell, self._clock, self._start = tell, clock, clock()
+    def __init__(self, report: Callable[[float], None], clock: Callable[[], float]):
+        self._report, self._clock, self._start = report, clock, clock()
 
     def answered(self) -> None:
         """Report that the reply has arrived."""
-        self._tell(self._clock() - self._start)
+        self._report(self._clock() - self._start)
 
 
 class Window(Slots):
@@ -91,28 +91,28 @@ class Window(Slots):
         self, fixed: int = 0, timeout: float = 120.0, clock: Callable[[], float] = time.monotonic
     ):
         super().__init__()
-        self._fixed, self._timeout, self._clock = fixed, timeout, clock
-        self._limit, self._step, self._hold, self._closed = (
+        self._fixed_limit, self._timeout, self._clock = fixed, timeout, clock
+        self._limit, self._step, self._hold, self._closed_until = (
             1,
             WINDOW.max_requests,
             WINDOW.first_hold_windows,
             0.0,
         )
         # Number of callers that require replies no slower than a single one.
-        self._unhurried = 0
+        self._n_unhurried = 0
         # True after the window grew for the first time, and after the server was late or busy.
-        self._began = self._shrunk = False
+        self._has_grown = self._shrunk = False
         self._sent: float | None = None  # time of the first request
         self.answers = 0  # replies so far
         # The smaller window for comparison; None while the size is kept.
-        self._before: _Level | None = None
+        self._previous_level: _Level | None = None
         self._begin(climbing=True)
 
     @property
     def limit(self) -> int:
         """Number of requests that may be at the server now."""
-        if self._fixed or self.answers or self._shrunk or self._sent is None:
-            return self._fixed or self._limit
+        if self._fixed_limit or self.answers or self._shrunk or self._sent is None:
+            return self._fixed_limit or self._limit
         # A long first reply, perhaps to another user, must not delay other requests.
         return self._limit + min(
             WINDOW.max_early_requests,
@@ -123,7 +123,9 @@ class Window(Slots):
     def at_once(self) -> int:
         """Number of pieces of work that fill the window, with some that are prepared meanwhile."""
         limit = self.limit
-        return limit if self._fixed == 1 else limit + min(WINDOW.max_prepared_pieces, limit) + 1
+        return (
+            limit if self._fixed_limit == 1 else limit + min(WINDOW.max_prepared_pieces, limit) + 1
+        )
 
     @property
     def crowded(self) -> bool:
@@ -133,12 +135,12 @@ class Window(Slots):
     @contextmanager
     def fixed_at(self, number: int) -> Iterator[None]:
         """Fix the number of concurrent requests within the block; 0 changes nothing."""
-        previous, self._fixed = self._fixed, number or self._fixed
+        previous, self._fixed_limit = self._fixed_limit, number or self._fixed_limit
         self._let_in()
         try:
             yield
         finally:
-            self._fixed = previous
+            self._fixed_limit = previous
 
     @contextmanager
     def no_slower(self) -> Iterator[None]:
@@ -149,15 +151,15 @@ class Window(Slots):
         later.
         """
         with self._lock:
-            self._unhurried += 1
-            if self._unhurried == 1:
-                self._limit, self._step, self._began = 1, WINDOW.max_requests, False
+            self._n_unhurried += 1
+            if self._n_unhurried == 1:
+                self._limit, self._step, self._has_grown = 1, WINDOW.max_requests, False
                 self._begin(climbing=True)
         try:
             yield
         finally:
             with self._lock:
-                self._unhurried -= 1
+                self._n_unhurried -= 1
 
     @contextmanager
     def place(self, watch: Watch = NO_WATCH, first: bool = False) -> Iterator[WindowSlot]:
@@ -175,7 +177,7 @@ class Window(Slots):
         self.acquire(watch, first)
         epoch = self._epoch
         try:
-            yield WindowSlot(lambda seconds: self._answered(epoch, seconds), self._clock)
+            yield WindowSlot(lambda seconds: self._report_reply(epoch, seconds), self._clock)
         finally:
             self.release()
 
@@ -189,7 +191,7 @@ class Window(Slots):
             others = self._at_work - 1
             self._shrink(max(1, min(self._limit, others)))
             if not others:
-                self._closed = self._clock() + pause
+                self._closed_until = self._clock() + pause
 
     def overdue(self) -> None:
         """Shrink the window because a reply is late. Called while holding its slot."""
@@ -201,92 +203,92 @@ class Window(Slots):
         self._limit, self._step = limit, max(1, limit // 8)
         self._begin()
 
-    def _begin(self, climbing: bool = False, before: _Level | None = None) -> None:
-        """Start a new measurement; while `climbing`, it is compared with `before`."""
+    def _begin(self, climbing: bool = False, previous: _Level | None = None) -> None:
+        """Start a new measurement; while `climbing`, it is compared with `previous`."""
         self._epoch = object()
-        self._climbing, self._before = climbing, before
-        self._taken: list[float] = []  # seconds of replies to requests since then
-        self._since = self._turned = self._clock()
+        self._climbing, self._previous_level = climbing, previous
+        self._reply_seconds: list[float] = []  # seconds of replies to requests since then
+        self._since = self._counted_at = self._clock()
         self._busy = 0.0
 
     def _until_a_look(self) -> float:
-        closed = self._closed - self._clock()
-        return min(self.look_seconds, closed) if closed > 0 else self.look_seconds
+        pause = self._closed_until - self._clock()
+        return min(self.look_seconds, pause) if pause > 0 else self.look_seconds
 
-    def _answered(self, epoch: object, seconds: float) -> None:
+    def _report_reply(self, epoch: object, seconds: float) -> None:
         with self._lock:
             self.answers += 1
-            if epoch is self._epoch and not self._fixed:
-                self._replied(seconds)
+            if epoch is self._epoch and not self._fixed_limit:
+                self._add_reply(seconds)
         self._let_in()
 
     def _may_enter(self) -> bool:
-        return super()._may_enter() and self._clock() >= self._closed
+        return super()._may_enter() and self._clock() >= self._closed_until
 
     def _count(self, by: int) -> None:
         now = self._clock()
-        self._busy += self._at_work * (now - self._turned)
-        self._turned = now
+        self._busy += self._at_work * (now - self._counted_at)
+        self._counted_at = now
         super()._count(by)
         self._sent = now if self._sent is None and by > 0 else self._sent
 
-    def _replied(self, seconds: float) -> None:
+    def _add_reply(self, seconds: float) -> None:
         """Record a reply to a request of this window size.
 
         After as many replies as there are slots, they are evaluated.
         """
-        self._taken.append(seconds)
-        limit, count = self._limit, len(self._taken)
+        self._reply_seconds.append(seconds)
+        limit, count = self._limit, len(self._reply_seconds)
         if self._climbing and count % limit == 0 and not self._in_use():
-            self._begin(True, self._before)
+            self._begin(True, self._previous_level)
         elif self._climbing and count == limit:
-            self._look_early()
+            self._grow_early()
         elif self._climbing and count == 2 * limit:
-            self._look()
-        elif not self._climbing and not self._unhurried and count >= self._hold * limit:
-            self._climb(self._measured())
+            self._grow_or_shrink()
+        elif not self._climbing and not self._n_unhurried and count >= self._hold * limit:
+            self._climb(self._measure())
 
-    def _measured(self) -> _Level:
+    def _measure(self) -> _Level:
         """Measure the window by the replies after the first ones.
 
         Replies per second follow from running requests and their duration, by Little's law.
         """
-        seconds = fmean(self._taken[self._limit :] or self._taken)
+        seconds = fmean(self._reply_seconds[self._limit :] or self._reply_seconds)
         # Excludes requests that were sent when the window was larger.
-        at_work = min(self._limit, self._usual())
+        at_work = min(self._limit, self._mean_at_work())
         return _Level(self._limit, seconds, at_work / max(seconds, 1e-9))
 
-    def _usual(self) -> float:
+    def _mean_at_work(self) -> float:
         """Return the mean number of running requests."""
         self._count(0)
-        elapsed = self._turned - self._since
+        elapsed = self._counted_at - self._since
         return self._busy / elapsed if elapsed else float(self._at_work)
 
     def _in_use(self) -> bool:
         """Return whether the window was about full, so that its size limits the speed."""
-        return self._usual() >= WINDOW.full_fraction * self._limit
+        return self._mean_at_work() >= WINDOW.full_fraction * self._limit
 
-    def _look_early(self) -> None:
+    def _grow_early(self) -> None:
         """Grow at once if replies are no slower than with the smaller window, or there was none."""
-        level = self._measured()
+        level = self._measure()
         if (
-            self._before is None
-            or level.seconds <= WINDOW.max_equal_slowdown * self._before.seconds
+            self._previous_level is None
+            or level.seconds <= WINDOW.max_equal_slowdown * self._previous_level.seconds
         ):
             self._hold = WINDOW.first_hold_windows
             self._climb(level)
 
-    def _look(self) -> None:
+    def _grow_or_shrink(self) -> None:
         """Grow if replies per second increase about as much as the window, else shrink.
 
         The window then shrinks to the size at which the server was full.
         """
-        level, smaller = self._measured(), self._before
+        level, smaller = self._measure(), self._previous_level
         assert smaller is not None  # the first window always grows before this
         rate_gain = level.rate / smaller.rate
         if (
             rate_gain >= WINDOW.min_gain_fraction * level.limit / smaller.limit
-            and not self._unhurried
+            and not self._n_unhurried
         ):
             self._hold = WINDOW.first_hold_windows
             self._climb(level)
@@ -298,14 +300,14 @@ class Window(Slots):
         self._begin()
 
     def _climb(self, level: _Level) -> None:
-        if self._began:
+        if self._has_grown:
             first_limit = 2
         else:
             first_limit = max(
                 2,
                 min(WINDOW.max_second_requests, int(self._timeout / 2 / max(level.seconds, 1e-9))),
             )
-        self._began = True
+        self._has_grown = True
         new_limit = min(
             WINDOW.max_requests, max(first_limit, 2 * level.limit), level.limit + self._step
         )
@@ -314,4 +316,6 @@ class Window(Slots):
             return
         self._step = 2 * max(self._step, new_limit - level.limit)
         self._limit = new_limit
-        self._begin(True, self._before if self._unhurried and self._before else level)
+        self._begin(
+            True, self._previous_level if self._n_unhurried and self._previous_level else level
+        )

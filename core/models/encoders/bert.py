@@ -59,10 +59,10 @@ class _ExitBlock:
     """
 
     def __init__(self) -> None:
-        self._changed = threading.Condition()
+        self._condition = threading.Condition()
         self._at_work, self._over = 0, False
         # Called at the end of the main thread, before other threads are ended.
-        threading._register_atexit(self._end)  # type: ignore[attr-defined]
+        threading._register_atexit(self._wait_for_work)  # type: ignore[attr-defined]
 
     @contextmanager
     def work(self) -> Iterator[None]:
@@ -73,26 +73,26 @@ class _ExitBlock:
         """
         daemon = threading.current_thread().daemon
         if daemon:
-            with self._changed:
+            with self._condition:
                 self.check()
                 self._at_work += 1
         try:
             yield
         finally:
             if daemon:
-                with self._changed:
+                with self._condition:
                     self._at_work -= 1
-                    self._changed.notify_all()
+                    self._condition.notify_all()
 
     def check(self) -> None:
         """Raise Cancelled in a daemon thread if the program is ending."""
         if self._over and threading.current_thread().daemon:
             raise RunCancelled()
 
-    def _end(self) -> None:
-        with self._changed:
+    def _wait_for_work(self) -> None:
+        with self._condition:
             self._over = True
-            self._changed.wait_for(lambda: not self._at_work)
+            self._condition.wait_for(lambda: not self._at_work)
 
 
 _exit_block = _ExitBlock()
@@ -125,9 +125,9 @@ class OpenVINO:
         settings["CPU_RUNTIME_CACHE_CAPACITY"] = COMPILED
         self.device = f"cpu, OpenVINO {precision}, {threads} threads"
         with _exit_block.work():
-            compiled = core.compile_model(openvino_model(folder), "CPU", settings)
+            model = core.compile_model(openvino_model(folder), "CPU", settings)
             # One more than run concurrently: it waits in the library while `done` runs.
-            self._requests = [compiled.create_infer_request() for _ in range(threads + 1)]
+            self._requests = [model.create_infer_request() for _ in range(threads + 1)]
 
     def run(
         self,
@@ -186,7 +186,7 @@ class Torch:
         import torch
         from transformers import AutoModel
 
-        self._torch, self._place = torch, device()
+        self._torch, self._device = torch, device()
         torch.set_num_threads(threads)
         network = AutoModel.from_pretrained(
             str(folder), local_files_only=True, add_pooling_layer=False
@@ -194,14 +194,14 @@ class Torch:
         dtypes = {"f32": torch.float32, "bf16": torch.bfloat16}
         self._model = (
             network.to(dtypes[precision])
-            if self._place == "cpu"
-            else network.half().to(self._place)
+            if self._device == "cpu"
+            else network.half().to(self._device)
         )
-        self.batch = 8 if self._place == "cpu" else CARD_BATCH_TEXTS
-        if self._place == "cpu":
+        self.batch = 8 if self._device == "cpu" else CARD_BATCH_TEXTS
+        if self._device == "cpu":
             self.device = f"cpu, torch {precision}, {threads} threads"
         else:
-            self.device = f"{self._place}, torch float16"
+            self.device = f"{self._device}, torch float16"
 
     def run(
         self,
@@ -212,11 +212,11 @@ class Torch:
     ) -> None:
         for rows, ids in batches:
             watch.check()
-            padded = np.concatenate(
+            padded_ids = np.concatenate(
                 [ids, np.repeat(ids[:1], max(0, self.batch - len(ids)), axis=0)]
             )
-            pooled, tokens = self._read(padded, with_tokens)
-            done(rows, pooled[: len(ids)], tokens[: len(ids)] if with_tokens else None)
+            means, tokens = self._read(padded_ids, with_tokens)
+            done(rows, means[: len(ids)], tokens[: len(ids)] if with_tokens else None)
 
     def _read(self, ids: np.ndarray, with_tokens: bool) -> tuple[np.ndarray, np.ndarray]:
         """Return the means over tokens of some rows, and the tokens or an empty array.
@@ -226,7 +226,7 @@ class Torch:
         try:
             with self._torch.inference_mode():
                 tokens = self._model(
-                    input_ids=self._torch.from_numpy(ids).to(self._place)
+                    input_ids=self._torch.from_numpy(ids).to(self._device)
                 ).last_hidden_state.float()
                 return tokens.mean(dim=1).cpu().numpy(), (
                     tokens if with_tokens else tokens[:, :0]
@@ -235,7 +235,7 @@ class Torch:
             if not is_out_of_memory(error) or len(ids) == 1:
                 raise
         parts = [self._read(part, with_tokens) for part in np.array_split(ids, 2)]
-        return np.concatenate([pooled for pooled, _ in parts]), np.concatenate(
+        return np.concatenate([means for means, _ in parts]), np.concatenate(
             [tokens for _, tokens in parts]
         )
 
@@ -259,9 +259,9 @@ def openvino_model(folder: Path):
         return op.constant(np.array(values, dtype=np.int64))
 
     def norm(x, name: str):
-        scaled = op.mvn(x, whole(-1), True, epsilon, "inside_sqrt")
+        normalized = op.mvn(x, whole(-1), True, epsilon, "inside_sqrt")
         return op.add(
-            op.multiply(scaled, op.constant(weights[f"{name}.weight"])),
+            op.multiply(normalized, op.constant(weights[f"{name}.weight"])),
             op.constant(weights[f"{name}.bias"]),
         )
 

@@ -208,13 +208,13 @@ def _choose_precision(program: str, precision: str | None) -> str:
 @cache
 def package_versions(*programs: str) -> str:
     """Return the versions of the packages of programs; those not installed are left out."""
-    installed = []
+    versions = []
     for package in (package for program in programs for package in PROGRAM_PACKAGES[program]):
         try:
-            installed.append(f"{package} {importlib.metadata.version(package)}")
+            versions.append(f"{package} {importlib.metadata.version(package)}")
         except importlib.metadata.PackageNotFoundError:
             continue
-    return " ".join(installed)
+    return " ".join(versions)
 
 
 def saved_speeds() -> ModeSpeeds | None:
@@ -284,7 +284,7 @@ def _measure_in_subprocess(folder: str, watch: Watch = NO_WATCH) -> list[tuple]:
     for mode in _available_modes():
         watch.report(f"Measuring {mode.words}", len(passes) / 4)
         try:
-            passes[mode] = partial(_timed, mode.forward(Path(folder)), batch)
+            passes[mode] = partial(_time_vectors, mode.forward(Path(folder)), batch)
             vectors[mode], _ = passes[mode]()  # the first call compiles
         # An installed program may fail to run; the others are measured all the same.
         except Exception as error:
@@ -327,7 +327,7 @@ def _texts(folder: Path) -> np.ndarray:
     return ids
 
 
-def _timed(forward: ForwardPass, ids: np.ndarray) -> tuple[np.ndarray, float]:
+def _time_vectors(forward: ForwardPass, ids: np.ndarray) -> tuple[np.ndarray, float]:
     """Return unit vectors of tokenized texts, and the processor time that they took."""
     pooled_by_start: dict[int, np.ndarray] = {}
     batches: list[tuple[int, Any]] = [
@@ -336,7 +336,7 @@ def _timed(forward: ForwardPass, ids: np.ndarray) -> tuple[np.ndarray, float]:
     start_time = time.process_time()
     forward.run(
         batches,
-        lambda start, pooled, tokens: pooled_by_start.__setitem__(start, pooled.copy()),
+        lambda start, means, tokens: pooled_by_start.__setitem__(start, means.copy()),
         NO_WATCH,
         False,
     )
@@ -355,7 +355,7 @@ def _file() -> Path:
 
 def _read(file: Path) -> dict[str, Any]:
     try:
-        found = json.loads(file.read_text("utf-8"))
-        return found if isinstance(found, dict) else {}
+        data = json.loads(file.read_text("utf-8"))
+        return data if isinstance(data, dict) else {}
     except (OSError, ValueError):
         return {}

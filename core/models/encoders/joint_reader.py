@@ -72,7 +72,7 @@ class JointReader:
 
     def __init__(self, turn: Slots):
         self._turn = turn
-        self._changed = threading.Condition()
+        self._condition = threading.Condition()
         self._texts: dict[str, _Text] = {}
         # Requests with texts that have not begun, the next one first.
         self._requests: deque[_Request] = deque()
@@ -84,12 +84,12 @@ class JointReader:
         watch: Watch,
         *,
         forward: Callable[[], ForwardPass],
-        ended: Ended,
+        finish: Ended,
     ) -> Iterator[Vectors]:
         """Yield texts with their vectors as they are computed.
 
-        The callers pass the same `forward` and `ended`. They are held only during encoding, so that
-        a model and its reader are freed together.
+        The callers pass the same `forward` and `finish`. They are held only during encoding, so
+        that a model and its reader are freed together.
 
         Parameters
         ----------
@@ -97,26 +97,26 @@ class JointReader:
         watch : called before each batch and while waiting; may raise. Texts of other callers are
             then encoded all the same.
         forward : returns the forward pass.
-        ended : receives the texts of a batch, the means of their token vectors [n, d] and the
+        finish : receives the texts of a batch, the means of their token vectors [n, d] and the
             seconds taken, and returns the vectors for the callers.
 
         Yields
         ------
-        What `ended` returns for texts of this caller.
+        What `finish` returns for texts of this caller.
 
         Raises
         ------
         Exception
             What the forward pass and `watch` raise.
         """
-        request = self._asked(texts, watch, lambda: self._serve(forward, ended))
+        request = self._add_request(texts, watch, lambda: self._serve(forward, finish))
         try:
             while request.wanted or request.came:
-                yield self._next(request)
+                yield self._next_result(request)
         finally:
             self._withdraw(request)
 
-    def _asked(
+    def _add_request(
         self, texts: Mapping[str, Sequence[int]], watch: Watch, serve: Callable[[], None]
     ) -> _Request:
         texts_by_length: dict[int, deque[str]] = {}
@@ -130,7 +130,7 @@ class JointReader:
             accounts(),
             passing=threading.current_thread().daemon,
         )
-        with self._changed:
+        with self._condition:
             for text, ids in texts.items():
                 entry = self._texts.setdefault(text, _Text(ids, []))
                 entry.requests.append(request)
@@ -155,28 +155,28 @@ class JointReader:
                 raise
             raise RunCancelled() from None
 
-    def _next(self, request: _Request) -> Vectors:
+    def _next_result(self, request: _Request) -> Vectors:
         """Return the next result of a request.
 
         Time in which none of its texts is encoded counts as waiting.
         """
         while True:
             request.watch.check()
-            with self._changed:
+            with self._condition:
                 if request.came:
                     return request.came.popleft()
                 if request.fault:
                     raise request.fault
                 if request.running:
-                    self._changed.wait(THREAD_CHECK_SECONDS)
+                    self._condition.wait(THREAD_CHECK_SECONDS)
                     continue
-            with count_time("waiting"), self._changed:
+            with count_time("waiting"), self._condition:
                 if not request.running and not request.came and not request.fault:
-                    self._changed.wait(THREAD_CHECK_SECONDS)
+                    self._condition.wait(THREAD_CHECK_SECONDS)
 
     def _withdraw(self, request: _Request) -> None:
         """Drop a request; texts that nobody else needs are not begun any more."""
-        with self._changed:
+        with self._condition:
             if request in self._requests:
                 self._requests.remove(request)
             for text in [text for rows in request.left.values() for text in rows]:
@@ -188,20 +188,20 @@ class JointReader:
                     del self._texts[text]
             request.left = {}
 
-    def _serve(self, forward: Callable[[], ForwardPass], ended: Ended) -> None:
+    def _serve(self, forward: Callable[[], ForwardPass], finish: Ended) -> None:
         """Encode until there are no more requests."""
         while True:
-            with self._changed:
+            with self._condition:
                 if not self._requests:
                     self._serving = False
                     return
             try:
                 with self._turn:
-                    self._round(forward(), ended)
+                    self._run_round(forward(), finish)
             except BaseException as error:  # the waiting callers raise it
                 self._fail(error)
 
-    def _round(self, forward: ForwardPass, ended: Ended) -> None:
+    def _run_round(self, forward: ForwardPass, finish: Ended) -> None:
         # End of the last batch. Concurrent batches share the time.
         since = time.perf_counter()
 
@@ -214,10 +214,10 @@ class JointReader:
                 yield batch
                 number += 1
 
-        def done(texts: list[str], pooled: np.ndarray, tokens: np.ndarray | None) -> None:
+        def done(texts: list[str], vectors: np.ndarray, tokens: np.ndarray | None) -> None:
             nonlocal since
             seconds, since = time.perf_counter() - since, time.perf_counter()
-            self._deliver(texts, ended(texts, pooled.copy(), seconds))
+            self._deliver(texts, finish(texts, vectors.copy(), seconds))
 
         forward.run(batches(), done, NO_WATCH, False)
 
@@ -233,24 +233,24 @@ class JointReader:
                     request.watch.check()
             except BaseException as error:
                 self._withdraw(request)
-                with self._changed:
+                with self._condition:
                     request.fault = error
-                    self._changed.notify_all()
+                    self._condition.notify_all()
                 continue
-            if (batch := self._taken(request, size)) is not None:
+            if (batch := self._take_texts(request, size)) is not None:
                 return batch
         return None
 
     def _whose_turn(self) -> _Request | None:
-        with self._changed:
+        with self._condition:
             self._fewest = not self._fewest
             if not self._requests or not self._fewest:
                 return self._requests[0] if self._requests else None
             return min(self._requests, key=lambda one: sum(map(len, one.left.values())))
 
-    def _taken(self, request: _Request, size: int) -> tuple[list[str], np.ndarray] | None:
+    def _take_texts(self, request: _Request, size: int) -> tuple[list[str], np.ndarray] | None:
         """Return the shortest texts of a request and others of their length, if any are left."""
-        with self._changed:
+        with self._condition:
             texts = self._begin_shortest(request, size)
             self._requests = deque(
                 one for one in (*self._requests, request) if any(one.left.values())
@@ -258,7 +258,7 @@ class JointReader:
             if request in self._requests:
                 # It is in the queue twice: removing the first entry moves it to the end.
                 self._requests.remove(request)
-            self._changed.notify_all()
+            self._condition.notify_all()
             if texts:
                 return (texts, np.array([self._texts[text].ids for text in texts], np.int64))
             return None
@@ -289,7 +289,7 @@ class JointReader:
         return True
 
     def _deliver(self, texts: list[str], vectors: np.ndarray) -> None:
-        with self._changed:
+        with self._condition:
             rows_by_request: dict[int, tuple[_Request, list[int]]] = {}
             for row, text in enumerate(texts):
                 for request in self._texts.pop(text).requests:
@@ -300,12 +300,12 @@ class JointReader:
                     request.wanted - len(rows),
                     request.running - len(rows),
                 )
-            self._changed.notify_all()
+            self._condition.notify_all()
 
     def _fail(self, error: BaseException) -> None:
-        with self._changed:
+        with self._condition:
             waiting = {id(one): one for text in self._texts.values() for one in text.requests}
             for request in waiting.values():
                 request.fault = error
             self._texts, self._requests = {}, deque()
-            self._changed.notify_all()
+            self._condition.notify_all()

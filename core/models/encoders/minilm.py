@@ -81,12 +81,12 @@ class MiniLMEncoder:
         self.folder, self.backend, self.precision = Path(folder), backend, precision
         self._forward: ForwardPass | None = None
         self._files = files
-        self._saved: SavedVectors | None = None
+        self._saved_vectors: SavedVectors | None = None
         self._loading, self._running, self._lookup = threading.Lock(), Slots(), threading.Lock()
         self._vectors: LRUCache[str, np.ndarray] = LRUCache(remember)
         self.computed = 0  # texts whose vectors were computed and not remembered
         # Seconds of computing vectors, now or when they were saved, and characters of their texts.
-        self._spent = [0.0, 0]
+        self._cost = [0.0, 0]
         self._reader = JointReader(self._running)
 
     @property
@@ -147,7 +147,7 @@ class MiniLMEncoder:
             received(list(known_vectors), to_unit_vectors(np.stack(list(known_vectors.values()))))
         fresh: dict[str, np.ndarray] = {}
         try:
-            for rows, vectors in self._computed(
+            for rows, vectors in self._compute(
                 [text for text in unique if text not in known_vectors], watch
             ):
                 fresh |= zip(rows, vectors, strict=True)
@@ -243,26 +243,26 @@ class MiniLMEncoder:
     def _remember(self, vectors: dict[str, np.ndarray], seconds: float) -> dict[str, np.ndarray]:
         """Keep vectors in memory; `seconds` is the time that computing them took."""
         with self._lookup:
-            self._spent[0] += seconds
-            self._spent[1] += sum(map(len, vectors))
+            self._cost[0] += seconds
+            self._cost[1] += sum(map(len, vectors))
             if self._vectors.maxsize:
                 self._vectors.update(vectors)
         return vectors
 
     def _seconds(self, texts: Iterable[str]) -> float:
         """Estimate the time that computing the vectors of texts took."""
-        seconds, characters = self._spent
+        seconds, characters = self._cost
         return seconds / max(1, characters) * sum(map(len, texts))
 
     def on_disk(self) -> SavedVectors | None:
         """Return the vectors of this encoder on disk; None if none are saved."""
-        if self._files is not None and self._saved is None:
-            self._saved = SavedVectors(
+        if self._files is not None and self._saved_vectors is None:
+            self._saved_vectors = SavedVectors(
                 self._files, f"{weights_digest(self.folder)} {MAX_TEXT_TOKENS} {self.way.identity}"
             )
-        return self._saved
+        return self._saved_vectors
 
-    def _computed(
+    def _compute(
         self, texts: list[str], watch: Watch = NO_WATCH
     ) -> Iterator[tuple[list[str], np.ndarray]]:
         """Yield texts with their computed vectors, float16, sharing batches with other callers."""
@@ -273,13 +273,13 @@ class MiniLMEncoder:
         yield from self._reader.read(
             dict(zip(texts, self._ids(texts))),
             watch,
-            forward=self._loaded,
-            ended=self._ended,
+            forward=self._forward_pass,
+            finish=self._finish_batch,
         )
 
-    def _ended(self, texts: list[str], pooled: np.ndarray, seconds: float) -> np.ndarray:
+    def _finish_batch(self, texts: list[str], means: np.ndarray, seconds: float) -> np.ndarray:
         """Round and remember the vectors of a batch, and return them."""
-        vectors = to_half_precision(pooled)
+        vectors = to_half_precision(means)
         self.computed += len(texts)
         self._remember(dict(zip(texts, vectors)), seconds)
         return vectors
@@ -287,7 +287,7 @@ class MiniLMEncoder:
     def _ids(self, texts: Sequence[str]) -> list[list[int]]:
         return [code.ids for code in self._tokenizer.encode_batch(list(texts))]
 
-    def _loaded(self) -> ForwardPass:
+    def _forward_pass(self) -> ForwardPass:
         assert self._forward is not None  # loaded before anything is encoded
         return self._forward
 
@@ -302,7 +302,7 @@ class MiniLMEncoder:
             return
         if not self.loaded:
             run_cancellable(self.load, watch)
-        forward, ids = self._loaded(), self._ids(texts)
+        forward, ids = self._forward_pass(), self._ids(texts)
         groups: dict[int, list[int]] = {}
         for row, code in enumerate(ids):
             groups.setdefault(len(code), []).append(row)
@@ -317,16 +317,16 @@ class MiniLMEncoder:
             results: dict[int, np.ndarray] = {}
 
             def done(
-                place: int, pooled: np.ndarray, tokens: np.ndarray | None, results=results
+                index: int, means: np.ndarray, tokens: np.ndarray | None, results=results
             ) -> None:
                 assert tokens is not None  # guaranteed by `with_tokens`
-                results[place] = tokens.copy()
+                results[index] = tokens.copy()
 
             def run(part=round_batches, done=done) -> None:
                 forward.run(
                     (
-                        (place, np.array([ids[r] for r in rows], np.int64))
-                        for place, rows in enumerate(part)
+                        (index, np.array([ids[r] for r in rows], np.int64))
+                        for index, rows in enumerate(part)
                     ),
                     done,
                     watch,

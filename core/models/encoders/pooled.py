@@ -63,13 +63,13 @@ class PooledEncoder(TransformersModel):
             return np.stack([vectors_by_text[text] for text in texts])
         return np.zeros((0, 0), np.float32)
 
-    def pool(self, net: Any, given: Any) -> np.ndarray:
+    def pool(self, net: Any, batch: Any) -> np.ndarray:
         """Return one vector for each text of a padded batch.
 
         Parameters
         ----------
         net : the model.
-        given : its input tensors, with the attention mask.
+        batch : its input tensors, with the attention mask.
 
         Returns
         -------
@@ -78,6 +78,6 @@ class PooledEncoder(TransformersModel):
         import torch
 
         with torch.inference_mode():
-            tokens = net(**given).last_hidden_state.float()
-        mask = given["attention_mask"][..., None]
+            tokens = net(**batch).last_hidden_state.float()
+        mask = batch["attention_mask"][..., None]
         return ((tokens * mask).sum(1) / mask.sum(1)).cpu().numpy()

@@ -136,23 +136,23 @@ class VectorFile:
 
         def look(base: SqliteDatabase) -> dict[bytes, tuple[np.ndarray, float]]:
             oldest, newest = base.execute("select min(number), max(number) from vectors").fetchone()
-            rows_by_key, older, damaged = {}, [], []
+            rows_by_key, older_keys, damaged_keys = {}, [], []
             for number, key, seconds, data in select_by_keys(
                 base, "vectors", ("number", "key", "seconds", "vector"), keys
             ):
                 if not _has_valid_checksum(key, data):
-                    damaged.append(key)
+                    damaged_keys.append(key)
                     continue
                 rows_by_key[key] = (
                     np.frombuffer(data, np.float16, len(data) // 2 - CHECKSUM_BYTES // 2),
                     seconds,
                 )
                 if number < (oldest + newest) // 2:
-                    older.append(key)
-            self._renew(base, older, damaged)
+                    older_keys.append(key)
+            self._renew(base, older_keys, damaged_keys)
             return rows_by_key
 
-        rows = self._tried(look) or {}
+        rows = self._run_safely(look) or {}
         with self._lock:
             self.asked, self.found = self.asked + len(keys), self.found + len(rows)
         return rows
@@ -170,14 +170,14 @@ class VectorFile:
                 base.executemany(
                     "insert or ignore into vectors (key, seconds, vector) values (?, ?, ?)",
                     (
-                        (key, seconds, _sealed(key, vector))
+                        (key, seconds, _with_checksum(key, vector))
                         for key, (vector, seconds) in rows.items()
                     ),
                 )
                 self._make_room(base)
 
         if rows:
-            self._tried(write)
+            self._run_safely(write)
 
     @contextmanager
     def growing(self) -> Iterator[None]:
@@ -193,7 +193,7 @@ class VectorFile:
         finally:
             with self._lock:
                 self._builds -= 1
-            self._tried(self._shrink)
+            self._run_safely(self._shrink)
 
     def clear(self) -> None:
         """Remove all saved vectors. Raises StoreError if that is impossible."""
@@ -212,7 +212,7 @@ class VectorFile:
 
     def facts(self) -> VectorFileUse:
         """Return size and use of the file."""
-        counts = self._tried(
+        counts = self._run_safely(
             lambda base: (base.execute("select count(*) from vectors").fetchone()[0], _size(base))
         )
         texts, size = counts or (0, 0)
@@ -225,26 +225,30 @@ class VectorFile:
                 self._database.close()
             self._database = None
 
-    def _renew(self, base: SqliteDatabase, older: list[bytes], damaged: list[bytes]) -> None:
+    def _renew(
+        self, base: SqliteDatabase, older_keys: list[bytes], damaged_keys: list[bytes]
+    ) -> None:
         """Give rows the latest numbers and remove damaged ones, unless another process writes."""
-        if damaged:
-            self.note = f"{len(damaged):,} saved vectors were damaged and are computed again."
+        if damaged_keys:
+            self.note = f"{len(damaged_keys):,} saved vectors were damaged and are computed again."
             log.warning("%s: %s", self.file, self.note)
-        if not base.saves or not (older or damaged):
+        if not base.saves or not (older_keys or damaged_keys):
             return
         try:
             with transaction(base):
-                base.executemany("delete from vectors where key = ?", ((key,) for key in damaged))
+                base.executemany(
+                    "delete from vectors where key = ?", ((key,) for key in damaged_keys)
+                )
                 latest = base.execute(
                     "select seq from sqlite_sequence where name = 'vectors'"
                 ).fetchone()[0]
                 base.executemany(
                     "update vectors set number = ? where key = ?",
-                    zip(range(latest + 1, latest + 1 + len(older)), older),
+                    zip(range(latest + 1, latest + 1 + len(older_keys)), older_keys),
                 )
                 base.execute(
                     "update sqlite_sequence set seq = ? where name = 'vectors'",
-                    (latest + len(older),),
+                    (latest + len(older_keys),),
                 )
         # Another process writes, or the disk is full: the rows stay as they are.
         except sqlite3.OperationalError:
@@ -269,7 +273,7 @@ class VectorFile:
             self._make_room(base)
         base.execute("vacuum")
 
-    def _tried(self, work: Callable[[SqliteDatabase], T]) -> T | None:
+    def _run_safely(self, work: Callable[[SqliteDatabase], T]) -> T | None:
         """Return the result of `work`; None if the file cannot be used.
 
         A note is left unless another process is using the file.
@@ -329,7 +333,7 @@ def _size(base: SqliteDatabase) -> int:
     return (pages - free) * width
 
 
-def _sealed(key: bytes, vector: np.ndarray) -> bytes:
+def _with_checksum(key: bytes, vector: np.ndarray) -> bytes:
     data = vector.tobytes()
     return data + zlib.crc32(data, zlib.crc32(key)).to_bytes(CHECKSUM_BYTES, "little")
 
@@ -362,7 +366,7 @@ class SavedVectors:
         """
         keys = {self._key(text): text for text in texts}
         return (
-            {keys[key]: found for key, found in self._file.find(list(keys)).items()} if keys else {}
+            {keys[key]: entry for key, entry in self._file.find(list(keys)).items()} if keys else {}
         )
 
     def save(self, vectors: Mapping[str, np.ndarray], seconds: float) -> None:

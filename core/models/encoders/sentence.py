@@ -108,7 +108,7 @@ class SentenceEncoder:
         BadParameter : the pooling is neither declared nor stated by the folder.
         ModelFailed : the memory does not suffice for a single text.
         """
-        return self._encoded([self.text + text for text in texts], watch)
+        return self._encode([self.text + text for text in texts], watch)
 
     def encode_questions(self, questions: Sequence[str], watch: Watch = NO_WATCH) -> np.ndarray:
         """Return the vectors of questions, read after the prompt for questions.
@@ -126,9 +126,9 @@ class SentenceEncoder:
         ------
         ModelUnavailable, BadParameter, ModelFailed : as `encode` raises.
         """
-        return self._encoded([self.question + question for question in questions], watch)
+        return self._encode([self.question + question for question in questions], watch)
 
-    def _encoded(self, texts: list[str], watch: Watch = NO_WATCH) -> np.ndarray:
+    def _encode(self, texts: list[str], watch: Watch = NO_WATCH) -> np.ndarray:
         vectors_by_text: dict[str, np.ndarray] = {}
 
         def read() -> None:
@@ -140,7 +140,7 @@ class SentenceEncoder:
             if not fresh:
                 return
             codes = model.tokenizer(
-                fresh, truncation=True, max_length=self._most(model), **IDS_ALONE
+                fresh, truncation=True, max_length=self._token_limit(model), **IDS_ALONE
             )
 
             def vectors(rows: list[int]) -> np.ndarray:
@@ -160,7 +160,7 @@ class SentenceEncoder:
             else np.zeros((0, 0), np.float32)
         )
 
-    def _most(self, model: Any) -> int:
+    def _token_limit(self, model: Any) -> int:
         """Return the limit of tokens per text: the requested one, or a smaller one of the model."""
         return min(self.max_tokens, model.max_seq_length or self.max_tokens)
 
@@ -225,7 +225,7 @@ class SentenceEncoder:
         return [network, Pooling(network.get_embedding_dimension(), pooling_mode=self.pooling)]
 
 
-def _vectors(model: Any, given: dict[str, Any]) -> np.ndarray:
+def _vectors(model: Any, batch: dict[str, Any]) -> np.ndarray:
     """Return unit vectors of tokenized texts, float32 [n, d].
 
     They are computed in the model's precision and normalised in float32.
@@ -233,5 +233,5 @@ def _vectors(model: Any, given: dict[str, Any]) -> np.ndarray:
     import torch
 
     with torch.inference_mode():
-        vectors = model.forward(given)["sentence_embedding"].float()
+        vectors = model.forward(batch)["sentence_embedding"].float()
         return torch.nn.functional.normalize(vectors, dim=1).cpu().numpy()

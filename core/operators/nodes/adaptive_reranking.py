@@ -64,7 +64,7 @@ class AdaptiveRerank(Operator):
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         pool = state.nodes or Ranking("node", (), ())
         first_scores = dict(
-            zip(pool.items, pool.scores or [-float(place) for place in range(len(pool))])
+            zip(pool.items, pool.scores or [-float(rank) for rank in range(len(pool))])
         )
         if not first_scores:
             return state.replace(nodes=Ranking("node", (), ()))
@@ -120,19 +120,20 @@ class AdaptiveRanking:
     scores: Mapping[int, float]
     batches: tuple[tuple[str, tuple[int, ...]], ...]
 
-    def order(self, first: Mapping[int, float]) -> Ranking:
-        """Return the nodes by score, then the not_read nodes of `first`.
+    def order(self, first_scores: Mapping[int, float]) -> Ranking:
+        """Return the nodes by score, then the not_read nodes of `first_scores`.
 
         Of equal scores those of a later batch come first, as the library sorts them.
         """
         turn = {node: number for number, (_, part) in enumerate(self.batches) for node in part}
         nodes = sorted(self.scores, key=lambda node: (-self.scores[node], -turn[node]))
         not_read = sorted(
-            (node for node in first if node not in self.scores), key=lambda node: -first[node]
+            (node for node in first_scores if node not in self.scores),
+            key=lambda node: -first_scores[node],
         )
         last = min(self.scores.values(), default=0.0)
         scores = [self.scores[node] for node in nodes] + [
-            last - 1.0 - place for place in range(len(not_read))
+            last - 1.0 - rank for rank in range(len(not_read))
         ]
         return Ranking("node", (*nodes, *not_read), tuple(scores))
 
@@ -160,20 +161,21 @@ def neighbour_lookup(graph: KnowledgeGraph) -> Callable[[int], list[int]]:
 
 
 def rerank_adaptively(
-    first: Mapping[int, float],
-    near: Callable[[int], Iterable[int]],
+    first_scores: Mapping[int, float],
+    neighbours: Callable[[int], Iterable[int]],
     score: ScoreNodes,
     budget: int,
     batch: int,
 ) -> AdaptiveRanking:
     """Run GAR and return the scores and batches.
 
-    Of equal scores the node found first comes first, by the order of `first` and of `near`.
+    Of equal scores the node found first comes first, by the order of `first_scores` and of
+    `neighbours`.
 
     Parameters
     ----------
-    first : scores of the retrieved nodes.
-    near : returns the neighbours of a node.
+    first_scores : scores of the retrieved nodes.
+    neighbours : returns the neighbours of a node.
     score : returns the scores of a batch of nodes.
     budget : number of nodes to read.
     batch : number of nodes in a batch.
@@ -187,7 +189,7 @@ def rerank_adaptively(
     >>> found.batches, found.scores
     ((('first', (0,)), ('frontier', (2,)), ('first', (1,))), {0: 0.0, 2: 2.0, 1: 1.0})
     """
-    pools: dict[str, dict[int, float]] = {"first": dict(first), "frontier": {}}
+    pools: dict[str, dict[int, float]] = {"first": dict(first_scores), "frontier": {}}
     scores: dict[int, float] = {}
     batches: list[tuple[str, tuple[int, ...]]] = []
     frontier, turn = pools["frontier"], 0
@@ -208,7 +210,7 @@ def rerank_adaptively(
             if len(frontier) < budget - len(scores) or fresh[node] >= min(
                 frontier.values(), default=fresh[node]
             ):
-                for other in near(node):
+                for other in neighbours(node):
                     if other not in scores:
                         frontier[other] = max(frontier.get(other, -np.inf), fresh[node])
     return AdaptiveRanking(scores, tuple(batches))

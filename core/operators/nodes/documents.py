@@ -37,9 +37,9 @@ class DocumentsOfNodes(Operator):
         nodes = state.nodes.items if state.nodes else ()
         scores = state.nodes.scores if state.nodes else None
         best_scores: dict[int, float] = {}
-        for place, rows in enumerate(chunk_lists(ctx.graph, "nodes", nodes)):
+        for rank, rows in enumerate(chunk_lists(ctx.graph, "nodes", nodes)):
             for row in rows:
-                best_scores.setdefault(row, 0.0 if scores is None else scores[place])
+                best_scores.setdefault(row, 0.0 if scores is None else scores[rank])
         order = Ranking(
             "chunk", tuple(best_scores), None if scores is None else tuple(best_scores.values())
         )

@@ -99,18 +99,18 @@ class ExpandNodes(Operator):
     def _nearest(self, state: State, index: VectorIndex) -> Ranking:
         """Return the nearest nodes that are not retrieved yet."""
         assert state.vector is not None
-        found = set(state.nodes.items if state.nodes else ())
-        ids, scores = index.nearest(state.vector, min(len(index), len(found) + self.keep))
-        fresh = [place for place, node in enumerate(ids.tolist()) if node not in found]
+        seen_nodes = set(state.nodes.items if state.nodes else ())
+        ids, scores = index.nearest(state.vector, min(len(index), len(seen_nodes) + self.keep))
+        fresh = [row for row, node in enumerate(ids.tolist()) if node not in seen_nodes]
         return best_hits("node", ids[fresh], scores[fresh], self.keep)
 
     def words(self) -> str:
         return f"{self.keep} neighbours more, beta {self.beta:g}"
 
 
-def _summary(graph: KnowledgeGraph, added: Ranking, total: int) -> str:
-    if len(added):
-        return f"Of {max(total, len(added)):,} neighbours: {best_names(graph, added)}."
+def _summary(graph: KnowledgeGraph, new_nodes: Ranking, total: int) -> str:
+    if len(new_nodes):
+        return f"Of {max(total, len(new_nodes)):,} neighbours: {best_names(graph, new_nodes)}."
     return "No neighbour is left."
 
 
@@ -122,13 +122,13 @@ class SimilarityCache:
 
     def __init__(self, index: VectorIndex, vector: np.ndarray):
         self._index, self._vector = index, vector
-        self._known = np.full(len(index), np.nan)
+        self._similarities = np.full(len(index), np.nan)
 
     def __call__(self, nodes: np.ndarray) -> np.ndarray:
-        missing = nodes[np.isnan(self._known[nodes])]
+        missing = nodes[np.isnan(self._similarities[nodes])]
         if len(missing):
-            self._known[missing] = self._index.cosines(self._vector, missing)
-        return self._known[nodes]
+            self._similarities[missing] = self._index.cosines(self._vector, missing)
+        return self._similarities[nodes]
 
 
 def cached_similarity(
@@ -148,12 +148,12 @@ def best_neighbours(
     Nodes that are ranked already do not count. The score is likeness + beta * structure. `keep` 0
     keeps all.
     """
-    found = np.array(nodes, np.int64)
-    fresh, structure = structure_scores(found, links)
+    node_ids = np.array(nodes, np.int64)
+    fresh, structure = structure_scores(node_ids, links)
     return best_hits("node", fresh, similar(fresh) + beta * structure, keep), len(fresh)
 
 
-def structure_scores(found: np.ndarray, links: SimpleGraph) -> tuple[np.ndarray, np.ndarray]:
+def structure_scores(node_ids: np.ndarray, links: SimpleGraph) -> tuple[np.ndarray, np.ndarray]:
     """Return the new neighbours of ranked nodes, and their structure scores.
 
     The scores are float64 in [0, 2]. Example: a node next to the second and the third of three
@@ -169,4 +169,4 @@ def structure_scores(found: np.ndarray, links: SimpleGraph) -> tuple[np.ndarray,
     """
     from core.graph.kernels import structural_scores  # imported here because it loads numba
 
-    return structural_scores(found, links.indptr, links.near)
+    return structural_scores(node_ids, links.indptr, links.near)

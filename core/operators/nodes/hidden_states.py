@@ -28,13 +28,11 @@ def read_hidden_states(
     Only nodes that were not read before are read now. The states are kept after the first weights
     of the head. These weights are linear, so they commute with any smoothing of the states.
     """
-    states_before = (
-        state.hidden if state.hidden is not None and state.hidden.model == model else None
-    )
-    before = set(states_before.nodes) if states_before else set()
-    fresh = [node for node in nodes if node not in before]
-    if states_before is not None and not fresh:
-        return states_before
+    old_states = state.hidden if state.hidden is not None and state.hidden.model == model else None
+    read_nodes = set(old_states.nodes) if old_states else set()
+    fresh = [node for node in nodes if node not in read_nodes]
+    if old_states is not None and not fresh:
+        return old_states
     reranker, note = with_hidden_states(ctx.models.chooser(model), _reranker_title(ctx, model))
     if note and note not in recorder.notes:
         recorder.notes.append(note)
@@ -47,12 +45,12 @@ def read_hidden_states(
         )
         vectors, head = reranker.head.enter(reranker.hidden(task, node_labels(ctx.graph, fresh)))
     recorder.usage += Usage(texts=len(fresh))
-    if states_before is None:
+    if old_states is None:
         return HiddenStates(model, tuple(fresh), vectors, head)
     return HiddenStates(
         model,
-        (*states_before.nodes, *fresh),
-        np.concatenate([states_before.vectors, vectors]),
+        (*old_states.nodes, *fresh),
+        np.concatenate([old_states.vectors, vectors]),
         head,
     )
 
@@ -66,5 +64,5 @@ def _reranker_title(ctx: Context, model: str) -> str:
 
 def state_rows(hidden: HiddenStates, nodes: Sequence[int]) -> np.ndarray:
     """Return the rows of some nodes in the hidden states, int64 [n]."""
-    row = {node: at for at, node in enumerate(hidden.nodes)}
+    row = {node: index for index, node in enumerate(hidden.nodes)}
     return np.array([row[node] for node in nodes], np.int64)

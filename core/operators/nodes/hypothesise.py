@@ -52,7 +52,7 @@ class Hypothesise(Operator):
         if skips_model_call(ctx, recorder, "the question itself was encoded"):
             passages = []
         else:
-            passages = self._imagined(state, ctx, recorder)
+            passages = self._write_passages(state, ctx, recorder)
         vectors = ctx.models.encoder(self.encoder).encode(
             [state.question.text, *passages], ctx.watch
         )
@@ -62,7 +62,7 @@ class Hypothesise(Operator):
             vector=(mean / max(float(np.linalg.norm(mean)), 1e-12)).astype(np.float32)
         )
 
-    def _imagined(self, state: State, ctx: Context, recorder: Recorder) -> list[str]:
+    def _write_passages(self, state: State, ctx: Context, recorder: Recorder) -> list[str]:
         """Return the written passages that are not empty."""
         chat, passages_written = ctx.models.chat(self.model), []
         for number in range(self.passages):

@@ -100,11 +100,11 @@ class SimilarPageRank(Operator):
             recorder.notes.append("No node is like the question; all count alike.")
             shares[:] = 1.0
         ctx.watch.report("PageRank from what is alike")
-        scores = self._scored(ctx, shares / shares.sum(), recorder)
+        scores = self._pagerank_scores(ctx, shares / shares.sum(), recorder)
         nodes = np.flatnonzero(scores > 0)
-        found = best_hits("node", nodes, scores[nodes], self.keep)
-        recorder.notes.append(f"The best: {best_names(ctx.graph, found)}.")
-        return state.replace(nodes=found)
+        ranking = best_hits("node", nodes, scores[nodes], self.keep)
+        recorder.notes.append(f"The best: {best_names(ctx.graph, ranking)}.")
+        return state.replace(nodes=ranking)
 
     def _seeds(
         self, state: State, ctx: Context, cosines: np.ndarray, recorder: Recorder
@@ -115,13 +115,13 @@ class SimilarPageRank(Operator):
             return ends_of_facts(
                 ctx, state.relations, state.vector, self.encoder, self.seeds, recorder
             )
-        among = np.arange(len(cosines))
+        candidates = np.arange(len(cosines))
         if self.at == "nodes":
             assert state.nodes is not None
-            among = np.array(state.nodes.items, np.int64)
-        return best_hits("node", among, cosines[among], self.seeds)
+            candidates = np.array(state.nodes.items, np.int64)
+        return best_hits("node", candidates, cosines[candidates], self.seeds)
 
-    def _scored(self, ctx: Context, shares: np.ndarray, recorder: Recorder) -> np.ndarray:
+    def _pagerank_scores(self, ctx: Context, shares: np.ndarray, recorder: Recorder) -> np.ndarray:
         """Return the PageRank of every node.
 
         On a graph of more than `MAX_EDGES_SOLVED` edges it is only as exact as the best
@@ -142,11 +142,11 @@ class SimilarPageRank(Operator):
             self.damping,
             lambda: solve(graph, even, self.damping, True, ctx.watch),
         )
-        pushed = push_everywhere(
+        result = push_everywhere(
             links, shares, nodes, start_state, self.damping, slice(None), self.keep, ctx.watch
         )
-        recorder.notes.append(pushed.note(f"{self.keep:,} nodes"))
-        return pushed.scores
+        recorder.notes.append(result.note(f"{self.keep:,} nodes"))
+        return result.scores
 
     def words(self) -> str:
         return self.title if self.at == "nearest" else f"PageRank from the {self.at} found"
@@ -163,7 +163,7 @@ def node_shares(cosines: np.ndarray, seeds: Ranking, everywhere: float) -> np.nd
     [0.6, 0.0, 0.05]
     """
     spread = float(np.ptp(cosines))
-    scaled = (cosines - cosines.min()) / spread if spread else np.ones(len(cosines))
-    shares = everywhere * scaled
+    weights = (cosines - cosines.min()) / spread if spread else np.ones(len(cosines))
+    shares = everywhere * weights
     shares[list(seeds.items)] += np.maximum(seeds.scores or (), 0.0)
     return shares

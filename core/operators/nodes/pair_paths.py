@@ -67,12 +67,12 @@ class PairPaths(Operator):
         for source, target in permutations(nodes[: self.pairs], 2):
             ctx.watch.check()
             for weight, walk in weighted_paths(links, source, target, self.alpha, self.theta):
-                best_before = best_walks.get(frozenset(walk))
-                if best_before is None or (-weight, walk) < (-best_before[0], best_before[1]):
+                previous = best_walks.get(frozenset(walk))
+                if previous is None or (-weight, walk) < (-previous[0], previous[1]):
                     best_walks[frozenset(walk)] = (weight, walk)
         selected = sorted(best_walks.values(), key=lambda one: (-one[0], one[1]))[: self.paths]
         order = dict.fromkeys([node for _, walk in selected for node in walk] + list(nodes))
-        scores = tuple(1.0 / place for place in range(1, len(order) + 1))
+        scores = tuple(1.0 / rank for rank in range(1, len(order) + 1))
         node_ranking = Ranking("node", tuple(order), scores)
         recorder.notes.append(
             f"{len(selected)} of {len(best_walks):,} paths; the first nodes: "
@@ -155,11 +155,11 @@ def edge_flows(
 def _path_along(graph, walk: Walk) -> Path:
     """Return the path along some nodes; of parallel edges the first is taken."""
     path = Path((walk[0],))
-    step: Callable[[int, int], tuple[int, bool]] = lambda node, after: next(
+    step: Callable[[int, int], tuple[int, bool]] = lambda node, target: next(
         (int(edge), bool(ahead))
-        for near, edge, ahead in zip(*graph.steps(node, "both"))
-        if near == after
+        for neighbour, edge, ahead in zip(*graph.steps(node, "both"))
+        if neighbour == target
     )
-    for node, after in zip(walk, walk[1:]):
-        path = path.extended(after, *step(node, after))
+    for node, target in zip(walk, walk[1:]):
+        path = path.extended(target, *step(node, target))
     return path

@@ -76,34 +76,34 @@ def replay_loop(
     nodes = smoothed_order(
         hidden, tuple(node for node in start if node in read_nodes), links, alpha
     )
-    round_of_node, passed, number = dict.fromkeys(nodes.items, 0), set[int](), 0
+    round_of_node, skipped, number = dict.fromkeys(nodes.items, 0), set[int](), 0
     while 0 < len(nodes) < budget:
         number += 1
         fresh, structure = structure_scores(np.array(nodes.items, np.int64), links)
         order = best_hits("node", fresh, similar(fresh) + beta * structure).items
-        added, left = _read_nodes(order, read_nodes, min(batch, budget - len(nodes)))
-        passed |= left
+        added, unread = _read_nodes(order, read_nodes, min(batch, budget - len(nodes)))
+        skipped |= unread
         if not added:
             break
         round_of_node |= dict.fromkeys(added, number)
         nodes = smoothed_order(hidden, (*nodes.items, *added), links, alpha)
-    return LoopReplay(nodes, round_of_node, len(passed))
+    return LoopReplay(nodes, round_of_node, len(skipped))
 
 
 def _read_nodes(
-    order: tuple[int, ...], known: frozenset[int], room: int
+    order: tuple[int, ...], available: frozenset[int], room: int
 ) -> tuple[list[int], set[int]]:
     """Return the first `room` read nodes, and the unread nodes before their last."""
     added: list[int] = []
-    passed: set[int] = set()
+    skipped: set[int] = set()
     for node in order:
         if len(added) == room:
             break
-        if node in known:
+        if node in available:
             added.append(node)
         else:
-            passed.add(node)
-    return added, passed
+            skipped.add(node)
+    return added, skipped
 
 
 def node_origins(
@@ -123,8 +123,8 @@ def node_origins(
         fresh = [node for node in frame.ranking.items if node not in origins]
         number += bool(fresh) and index > 0
         for node in fresh:
-            near = set(links.of(node).tolist())
-            source_node = next((one for one in order if one in near), None) if index else None
+            neighbours = set(links.of(node).tolist())
+            source_node = next((one for one in order if one in neighbours), None) if index else None
             origins[node] = (
                 number,
                 source_node,

@@ -62,9 +62,9 @@ class GraphRerank(Operator):
             return state.replace(nodes=Ranking("node", (), ()))
         ctx.watch.report("Re-ranking along links")
         hidden = read_hidden_states(state, nodes, self.model, ctx, recorder)
-        found = smoothed_order(hidden, nodes, simple_graph(ctx.graph), self.alpha, self.lonely)
-        recorder.notes.append(lambda: f"The best: {best_names(ctx.graph, found)}.")
-        return state.replace(nodes=found, hidden=hidden)
+        ranking = smoothed_order(hidden, nodes, simple_graph(ctx.graph), self.alpha, self.lonely)
+        recorder.notes.append(lambda: f"The best: {best_names(ctx.graph, ranking)}.")
+        return state.replace(nodes=ranking, hidden=hidden)
 
     def words(self) -> str:
         return f"re-ranked along links, alpha {self.alpha:g}"

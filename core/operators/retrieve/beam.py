@@ -149,7 +149,7 @@ class BeamSearch(Operator):
         for seed in dict.fromkeys(state.seeds):
             if seed in state.subgraph:
                 self._search(local, seed, state, task, ctx, recorder, path_scores)
-        return state.replace(paths=self._ranked(path_scores, task, ctx, recorder))
+        return state.replace(paths=self._rank_paths(path_scores, task, ctx, recorder))
 
     def _search(
         self,
@@ -159,7 +159,7 @@ class BeamSearch(Operator):
         task: Task,
         ctx: Context,
         recorder: Recorder,
-        found: dict,
+        scored: dict,
     ) -> None:
         beam: dict[Path, tuple[float, ...]] = {Path((seed,)): ()}
         label = f" from {ctx.graph.node_name(seed)}" if len(set(state.seeds)) > 1 else ""
@@ -178,12 +178,12 @@ class BeamSearch(Operator):
             texts = self._texts(ctx.graph, list(candidates))
             groups = chain_groups(ctx.graph, list(candidates))
             preview = self._preview(
-                state, found, list(candidates), ctx, f"hop {hop} of {self.hops}{label}, "
+                state, scored, list(candidates), ctx, f"hop {hop} of {self.hops}{label}, "
             )
             reading = replace(task, groups=groups, preview=preview)
             choice = recorder.choice(self._choose(ctx.models.chooser(self.model), reading, texts))
-            selected, before = chosen_items(Ranking("path", tuple(candidates)), choice)
-            recorder.frames.append(Frame(f"hop {hop}{label}", selected, len(candidates), before))
+            selected, ranked = chosen_items(Ranking("path", tuple(candidates)), choice)
+            recorder.frames.append(Frame(f"hop {hop}{label}", selected, len(candidates), ranked))
             history = list(beam.values())
             origins = list(candidates.values())
             beam = {
@@ -191,7 +191,7 @@ class BeamSearch(Operator):
                 for i, (position, path) in enumerate(zip(choice.positions, selected.items))
             }
             for path, scores in beam.items():
-                found.setdefault(path, scores)
+                scored.setdefault(path, scores)
             if (
                 beam
                 and hop < self.hops
@@ -202,7 +202,7 @@ class BeamSearch(Operator):
     def _preview(
         self,
         state: State,
-        found: dict[Path, tuple[float, ...]],
+        scored: dict[Path, tuple[float, ...]],
         candidates: list[Path],
         ctx: Context,
         where: str,
@@ -212,17 +212,17 @@ class BeamSearch(Operator):
         It shows the paths of the earlier hops and the best candidates scored so far, each by its
         latest score.
         """
-        before = {path: scores[-1] if scores else math.nan for path, scores in found.items()}
+        last_scores = {path: scores[-1] if scores else math.nan for path, scores in scored.items()}
 
         def so_far(recorder: Recorder, positions: np.ndarray, scores: np.ndarray) -> State:
             best_paths = rank_positions(Ranking("path", tuple(candidates)), positions, scores).head(
                 self.width
             )
-            paths_so_far = before | dict(zip(best_paths.items, best_paths.scores or ()))
-            every = Ranking("path", tuple(paths_so_far))
+            scores_by_path = last_scores | dict(zip(best_paths.items, best_paths.scores or ()))
+            all_paths = Ranking("path", tuple(scores_by_path))
             return state.replace(
                 paths=rank_positions(
-                    every, np.arange(len(every)), np.array(list(paths_so_far.values()))
+                    all_paths, np.arange(len(all_paths)), np.array(list(scores_by_path.values()))
                 )
             )
 
@@ -250,8 +250,8 @@ class BeamSearch(Operator):
         """
         candidates: dict[Path, int] = {}
         for origin, path in enumerate(beam):
-            for near, edge, forward in local.lists[local.place(path.end)][: self.fanout or None]:
-                node = int(local.nodes[near])
+            for row, edge, forward in local.lists[local.place(path.end)][: self.fanout or None]:
+                node = int(local.nodes[row])
                 if self.revisit or node not in path.nodes:
                     candidates.setdefault(path.extended(node, edge, forward), origin)
                     if len(candidates) == MAX_TEXTS:
@@ -275,29 +275,29 @@ class BeamSearch(Operator):
         if not choice.scores:
             return choice
         scores = np.asarray(choice.scores)
-        spread = scores.max() - scores.min()
-        normal = (scores - scores.min()) / spread if spread > 0 else np.ones_like(scores)
+        score_range = scores.max() - scores.min()
+        normal = (scores - scores.min()) / score_range if score_range > 0 else np.ones_like(scores)
         bar = normal.mean() if self.prune == "mean" else np.percentile(normal, self.percentile)
         keep = max(1, min(int((normal >= bar - 1e-12).sum()), self.limit))
         return replace(choice, positions=choice.positions[:keep], scores=choice.scores[:keep])
 
-    def _ranked(
-        self, found: dict[Path, tuple[float, ...]], task: Task, ctx: Context, recorder: Recorder
+    def _rank_paths(
+        self, scored: dict[Path, tuple[float, ...]], task: Task, ctx: Context, recorder: Recorder
     ) -> Ranking:
-        paths = Ranking("path", tuple(found))
+        paths = Ranking("path", tuple(scored))
         if self.rank == RANK_BY_STEPS:
             order = sorted(
                 range(len(paths)),
                 key=lambda i: (
-                    -float(np.mean(found[paths.items[i]])),
-                    -found[paths.items[i]][-1],
+                    -float(np.mean(scored[paths.items[i]])),
+                    -scored[paths.items[i]][-1],
                     i,
                 ),
             )
             return Ranking(
                 "path",
                 tuple(paths.items[i] for i in order),
-                tuple(float(np.mean(found[paths.items[i]])) for i in order),
+                tuple(float(np.mean(scored[paths.items[i]])) for i in order),
             )
         texts = ctx.graph.texts(paths.items)
         choice = recorder.choice(

@@ -78,11 +78,11 @@ def neighbours(
     recorder.usage += Usage(texts=1)
     question_key = text_key(state.question)
     voters = (
-        (place, cosine)
-        for place, cosine in all_cases.nearest(vector)
+        (index, cosine)
+        for index, cosine in all_cases.nearest(vector)
         if cosine >= by.alike
-        and all_cases.fits[place] >= MIN_SOLUTION_F1
-        and not all_cases.keys[place].startswith(question_key)
+        and all_cases.fits[index] >= MIN_SOLUTION_F1
+        and not all_cases.keys[index].startswith(question_key)
     )
     return all_cases, voters
 
@@ -149,7 +149,7 @@ class CaseMemory(Operator):
             )
             return self._chain_ranking().apply(state, ctx, recorder)
         best_chain = min(votes, key=_vote_order(votes))
-        for chain, voice in self._voice(state, ctx).items():
+        for chain, voice in self._ranking_votes(state, ctx).items():
             votes[chain] = votes.get(chain, 0.0) + voice
         total = sum(votes.values())
         order = sorted(votes, key=_vote_order(votes))
@@ -171,15 +171,15 @@ class CaseMemory(Operator):
             self.steps, self.chains, self.price, self.keep, self.encoder, self.direction
         )
 
-    def _voice(self, state: State, ctx: Context) -> dict[Chain, float]:
+    def _ranking_votes(self, state: State, ctx: Context) -> dict[Chain, float]:
         """Return chain ranking's own votes, chain by chain.
 
         The question's vectors are cached, so this encodes no text.
         """
-        ranked = self._chain_ranking().ranked(state, ctx, Recorder()) if self.ranking else []
+        ranked_chains = self._chain_ranking().ranked(state, ctx, Recorder()) if self.ranking else []
         return {
             chain: self.ranking**COSINE_EXPONENT * float(np.exp(LIKENESS_FACTOR * score))
-            for chain, score, _ in ranked
+            for chain, score, _ in ranked_chains
         }
 
     def stamp(self, graph, environment: Environment) -> str:
@@ -224,14 +224,14 @@ class PredictHops(Operator):
             hops[len(chain)] = hops.get(len(chain), 0.0) + weight
         if hops:
             return state.replace(hops=min(hops, key=lambda length: (-hops[length], length)))
-        ranked = ChainRanking(
+        ranked_chains = ChainRanking(
             self.steps, price=self.price, encoder=self.encoder, direction=self.direction
         ).ranked(state, ctx, recorder)
         reason = "There is no solved question on this graph"
         if len(memory):
             reason = f"None of {len(memory):,} solved questions is like this one"
         recorder.notes.append(f"{reason}; chain ranking decides.")
-        return state.replace(hops=len(ranked[0][0]) if ranked else None)
+        return state.replace(hops=len(ranked_chains[0][0]) if ranked_chains else None)
 
     def stamp(self, graph, environment: Environment) -> str:
         return own_stamp(self.source, environment.solved(graph.digest))
@@ -244,7 +244,7 @@ def _chain_votes(
     state: State,
     ctx: Context,
     recorder: Recorder,
-    known: Cases,
+    cases: Cases,
     fit: Iterator[tuple[int, float]],
     by: Any,
 ) -> dict[Chain, float]:
@@ -252,7 +252,7 @@ def _chain_votes(
 
     Notes name the voters.
     """
-    voters = _choose_voters(state, ctx, known, fit, by)
+    voters = _choose_voters(state, ctx, cases, fit, by)
     if not voters:
         return {}
     chains_of_voters = dict.fromkeys(chain for *_, chains in voters for chain in chains)
@@ -260,25 +260,25 @@ def _chain_votes(
     votes: dict[Chain, float] = {}
     for case, cosine, chains in voters:
         for chain in chains:
-            vote = cosine**COSINE_EXPONENT * known.fits[case] * worth[chain]
+            vote = cosine**COSINE_EXPONENT * cases.fits[case] * worth[chain]
             votes[chain] = votes.get(chain, 0.0) + vote
-    recorder.notes.append(_name_voters(ctx, known, voters))
+    recorder.notes.append(_name_voters(ctx, cases, voters))
     if voters[0][1] > MIN_TWIN_COSINE:
         recorder.notes.append(TWIN_NOTE)
     return votes
 
 
 def _choose_voters(
-    state: State, ctx: Context, known: Cases, fit: Iterator[tuple[int, float]], by: Any
+    state: State, ctx: Context, cases: Cases, fit: Iterator[tuple[int, float]], by: Any
 ) -> list[Voter]:
     """Return the nearest cases whose chains lead from the seeds to another node."""
     leads: dict[Chain, bool] = {}
     voters: list[Voter] = []
     for case, cosine in fit:
-        for chain in known.chains[case]:
+        for chain in cases.chains[case]:
             if chain not in leads:
                 leads[chain] = _leads_to_node(state, ctx, chain, by.direction)
-        chains = tuple(chain for chain in known.chains[case] if leads[chain])
+        chains = tuple(chain for chain in cases.chains[case] if leads[chain])
         if chains:
             voters.append((case, cosine, chains))
         if len(voters) == by.neighbours:
@@ -286,13 +286,13 @@ def _choose_voters(
     return voters
 
 
-def _name_voters(ctx: Context, known: Cases, voters: Sequence[Voter]) -> str:
+def _name_voters(ctx: Context, cases: Cases, voters: Sequence[Voter]) -> str:
     """Return a note on the voters and the chains they voted for."""
     voices = []
     for case, cosine, chains in voters[:MAX_VOTERS_NOTED]:
         words = " or ".join(_words(ctx.graph, chain) for chain in chains)
-        voices.append(f"“{known.texts[case]}” ({cosine:.2f}) for {words}")
-    return f"Of {len(known):,} solved questions {len(voters)} voted: {'; '.join(voices)}."
+        voices.append(f"“{cases.texts[case]}” ({cosine:.2f}) for {words}")
+    return f"Of {len(cases):,} solved questions {len(voters)} voted: {'; '.join(voices)}."
 
 
 def _vote_order(votes: dict[Chain, float]) -> Callable[[Chain], tuple]:
@@ -328,8 +328,8 @@ def _chain_weights(
             ).tolist(),
         )
     )
-    least = min(scores.values(), default=0.0)
-    return {chain: float(np.exp(LIKENESS_FACTOR * scores.get(chain, least))) for chain in chains}
+    lowest = min(scores.values(), default=0.0)
+    return {chain: float(np.exp(LIKENESS_FACTOR * scores.get(chain, lowest))) for chain in chains}
 
 
 def _words(graph, chain: Chain) -> str:

@@ -186,14 +186,14 @@ class MeetingChains:
             self.main.ctx.graph, ranked_ends(self.onward, (self.main.seed, self.other.seed))
         )
 
-    def paths(self, most: int) -> list[Path]:
+    def paths(self, max_paths: int) -> list[Path]:
         """Return for each answer the paths from both entities through a shared node.
 
-        There are at most `most` paths, in the order of the answers.
+        There are at most `max_paths` paths, in the order of the answers.
         """
         joined_paths: list[Path] = []
         assert self.onward is not None  # there are ends
-        for onward_path in self.onward.paths(self.ends[: max(0, most) // 2]):
+        for onward_path in self.onward.paths(self.ends[: max(0, max_paths) // 2]):
             for side, chain in ((self.main, self.chain[: self.at]), (self.other, self.constraint)):
                 front = side.front(chain)
                 assert front is not None  # the chains have met
@@ -248,11 +248,11 @@ def _entity_chains(
     )
     alike = index.alike(question, chain_rows)
     best_rows = np.argsort(-np.round(alike.f1(), 9), kind="stable")[: by.beam]
-    best_chains = [index.chains[place] for place in chain_rows[best_rows]]
+    best_chains = [index.chains[row] for row in chain_rows[best_rows]]
     return EntityChains(
         seed,
         best_chains,
-        [index.texts[place] for place in chain_rows[best_rows]],
+        [index.texts[row] for row in chain_rows[best_rows]],
         alike[best_rows],
         {},
         ctx,
@@ -279,14 +279,14 @@ def _chain_pairs(sides: Sequence[EntityChains]) -> Iterator[tuple[MeetingChains,
             )
             # if both chains end at the answer, their order does not matter
             for meeting_step in range(1, len(chain) + (main_index < other_index)):
-                same = np.full((3, len(steps)), [[main_index], [other_index], [main_chain]])
+                indices = np.full((3, len(steps)), [[main_index], [other_index], [main_chain]])
                 columns.append(
                     np.stack(
                         [
                             -scores,
                             steps,
                             np.full(len(steps), -meeting_step),
-                            *same,
+                            *indices,
                             np.arange(len(steps)),
                         ]
                     )

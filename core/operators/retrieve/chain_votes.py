@@ -128,8 +128,8 @@ class ChainBallot:
                 best_chain.setdefault(end_node, row)
                 sums[end_node] += float(weights[row])
         return {
-            end: (float(weights[place]) + share * sums[end], place)
-            for end, place in best_chain.items()
+            end: (float(weights[chain]) + share * sums[end], chain)
+            for end, chain in best_chain.items()
         }
 
 
@@ -174,8 +174,8 @@ def _ballots_of_entities(
     return ballots
 
 
-def _possible_answers(graph, ends: np.ndarray, seeds: Sequence[int]) -> np.ndarray:
-    return named_nodes(graph, ends[~np.isin(ends, seeds)])
+def _possible_answers(graph, end_nodes: np.ndarray, seeds: Sequence[int]) -> np.ndarray:
+    return named_nodes(graph, end_nodes[~np.isin(end_nodes, seeds)])
 
 
 def _paths(
@@ -251,17 +251,19 @@ def _name_best_ways(ballots: Sequence[ChainBallot], ways: Sequence[Way]) -> str:
 
 def _paths_along_chain(
     ballot: ChainBallot,
-    place: int,
-    ends: Sequence[int],
+    chain_index: int,
+    end_nodes: Sequence[int],
     votes: dict[int, float],
     ctx: Context,
     recorder: Recorder,
     by: ChainVotes,
 ) -> dict[int, Path]:
     """Return the paths to these ends along one chain of an entity."""
-    front = walk_chain(ctx.graph, (ballot.seed,), ballot.chains[place], by.direction, ctx.watch)
-    ends_reached = [end for end in ends if end in front.now] if front is not None else []
+    front = walk_chain(
+        ctx.graph, (ballot.seed,), ballot.chains[chain_index], by.direction, ctx.watch
+    )
+    ends_reached = [end for end in end_nodes if end in front.now] if front is not None else []
     paths = front.paths(ends_reached) if front is not None and ends_reached else []
     ranking = Ranking("path", tuple(paths), tuple(votes[end] for end in ends_reached))
-    recorder.frames.append(Frame(ballot.texts[place], ranking, len(ballot.ends[place])))
+    recorder.frames.append(Frame(ballot.texts[chain_index], ranking, len(ballot.ends[chain_index])))
     return dict(zip(ends_reached, paths, strict=True))

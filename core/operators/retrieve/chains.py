@@ -135,7 +135,7 @@ def score_chains(
     ctx: Context,
     index: ChainIndex,
     question: np.ndarray,
-    places: Sequence[int],
+    rows: Sequence[int],
     price: float,
 ) -> np.ndarray:
     """Return the similarity of the question and some chains, minus the price.
@@ -145,22 +145,22 @@ def score_chains(
     Parameters
     ----------
     question : token vectors of the question.
-    places : positions of the chains in the index.
+    rows : positions of the chains in the index.
     price : price of a step that the question has no words for.
     """
     room = (
         len(_WORD_PATTERN.findall(mask_entities(ctx.graph, state.question.text, state.seeds)))
         / WORDS_PER_STEP
     )
-    steps = np.array([len(index.chains[place]) for place in places], np.int64)
-    return np.round(index.scores(question, places) - price * np.maximum(0, steps - room), 9)
+    steps = np.array([len(index.chains[row]) for row in rows], np.int64)
+    return np.round(index.scores(question, rows) - price * np.maximum(0, steps - room), 9)
 
 
 def walk_chains(
     state: State,
     ctx: Context,
     recorder: Recorder,
-    chosen: Sequence[tuple[Chain, float, str]],
+    ranked_chains: Sequence[tuple[Chain, float, str]],
     by: Any,
 ) -> State:
     """Return the state with the paths of the best chains and their subgraph.
@@ -170,9 +170,9 @@ def walk_chains(
     A path's score is that of its chain. The step has a frame for each chain.
     """
     paths: dict[Path, float] = {}
-    followed = 0
-    for chain, score, words in chosen:
-        if followed == by.chains or len(paths) == by.keep:
+    n_followed = 0
+    for chain, score, words in ranked_chains:
+        if n_followed == by.chains or len(paths) == by.keep:
             break
         front = walk_chain(ctx.graph, state.seeds, chain, by.direction, ctx.watch)
         if front is None:
@@ -185,7 +185,7 @@ def walk_chains(
                 f"{words}: more walks than can be followed; the ends are those of the first."
             )
         if new_paths:
-            followed += 1
+            n_followed += 1
             recorder.frames.append(
                 Frame(
                     words,

@@ -140,8 +140,8 @@ class FileAnswer(Operator):
 
     @property
     def on_documents(self) -> bool:  # type: ignore[override]
-        known = runs_by_name().get(self.run)
-        return known is not None and known.source.is_corpus
+        file_run = runs_by_name().get(self.run)
+        return file_run is not None and file_run.source.is_corpus
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         row = _row_of_question(find_run(self.run), state, ctx)
@@ -156,20 +156,20 @@ class FileAnswer(Operator):
         return f"answers of the finished run “{self.run}”" if self.run else self.title
 
 
-def _row_of_question(known: FileRun, state: State, ctx: Context) -> RunRow:
+def _row_of_question(file_run: FileRun, state: State, ctx: Context) -> RunRow:
     """Return the run's row of the question.
 
     Raises BadInput if the run is on another source or does not have the question.
     """
-    if known.source.corpus_name not in ("", ctx.graph.name):
+    if file_run.source.corpus_name not in ("", ctx.graph.name):
         raise BadInput(
-            f"The finished run “{known.title}” is on “{known.source_name}”, and this is "
+            f"The finished run “{file_run.title}” is on “{file_run.source_name}”, and this is "
             f"“{ctx.graph.name}”."
         )
-    row = known.row(state.question)
+    row = file_run.row(state.question)
     if row is None:
         raise BadInput(
-            f"The finished run “{known.title}” does not have the question "
+            f"The finished run “{file_run.title}” does not have the question "
             f"“{shorten(state.question.text, 60)}”."
         )
     return row

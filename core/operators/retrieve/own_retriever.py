@@ -219,9 +219,9 @@ def _with_prompt(state: State, graph: KnowledgeGraph, text: str) -> State:
     """Return the state with a given prompt, and the chunks that it shows."""
     assert state.chunks is not None  # written by the caller
     inside = frozenset(covered_chunks(graph, text, state.chunks.items))
-    shown = Ranking("chunk", tuple(row for row in state.chunks.items if row in inside))
-    tables = tables_of(graph, State(state.question, chunks=shown), {})
-    hits = {"chunk": len(shown)} if len(shown) else {}
+    shown_chunks = Ranking("chunk", tuple(row for row in state.chunks.items if row in inside))
+    tables = tables_of(graph, State(state.question, chunks=shown_chunks), {})
+    hits = {"chunk": len(shown_chunks)} if len(shown_chunks) else {}
     return state.replace(
         tables=tables, prompt=Prompt(({"role": "user", "content": text},), 0, hits=hits)
     )
@@ -276,9 +276,9 @@ def stamp_of(name: str) -> str:
         return ""
 
 
-def _rank_paths(found: PlacedDocuments) -> Ranking:
-    scores = tuple(found.rows.values())
-    return Ranking("chunk", tuple(found.rows), _complete_scores(scores))
+def _rank_paths(placement: PlacedDocuments) -> Ranking:
+    scores = tuple(placement.rows.values())
+    return Ranking("chunk", tuple(placement.rows), _complete_scores(scores))
 
 
 def _path_ranking(paths: dict) -> Ranking:
@@ -287,5 +287,5 @@ def _path_ranking(paths: dict) -> Ranking:
 
 def _complete_scores(scores: tuple[float | None, ...]) -> tuple[float, ...] | None:
     """Return the scores if every item has one, else None."""
-    known = tuple(score for score in scores if score is not None)
-    return known if known and len(known) == len(scores) else None
+    values = tuple(score for score in scores if score is not None)
+    return values if values and len(values) == len(scores) else None

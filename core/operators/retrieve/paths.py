@@ -26,7 +26,7 @@ def paths_from_seeds(
     assert state.subgraph is not None  # a line in which nothing writes it is refused
     local = LocalAdjacency(ctx.graph, state.subgraph, direction)
     seed_paths: list[tuple[int, Path]] = []
-    dropped = 0
+    n_dropped = 0
     for order, seed in enumerate(dict.fromkeys(state.seeds)):
         ctx.watch.check()
         if seed not in state.subgraph:
@@ -38,19 +38,19 @@ def paths_from_seeds(
                 f"Stopped at {cap:,} paths from “{ctx.graph.node_name(seed)}”; there are more."
             )
         seed_paths.sort(key=_path_order)
-        dropped += len(seed_paths[cap:])
+        n_dropped += len(seed_paths[cap:])
         del seed_paths[cap:]
-    if dropped:
+    if n_dropped:
         recorder.notes.append(
-            f"Of {cap + dropped:,} paths from all entities the first {cap:,} were kept, the "
+            f"Of {cap + n_dropped:,} paths from all entities the first {cap:,} were kept, the "
             "shortest first."
         )
     return Ranking("path", tuple(path for _, path in seed_paths))
 
 
-def _path_order(found: tuple[int, Path]) -> tuple:
+def _path_order(pair: tuple[int, Path]) -> tuple:
     """Return the sort key of paths: (length, seed, nodes, edges, forward)."""
-    order, path = found
+    order, path = pair
     return len(path), order, path.nodes, path.edges, path.forward
 
 

@@ -71,9 +71,11 @@ class RelationPlans(Operator):
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         assert state.subgraph is not None  # a line in which nothing writes it is refused
         local = LocalAdjacency(ctx.graph, state.subgraph, self.direction)
-        known = near_relations(local, state.seeds)[: self.shown]
+        relations = near_relations(local, state.seeds)[: self.shown]
         plan_paths: dict[Path, None] = {}
-        for number, plan in enumerate(self._plans(state, ctx, recorder, known) if known else (), 1):
+        for number, plan in enumerate(
+            self._plans(state, ctx, recorder, relations) if relations else (), 1
+        ):
             paths = [
                 path
                 for seed in dict.fromkeys(state.seeds)
@@ -89,22 +91,22 @@ class RelationPlans(Operator):
         return state.replace(paths=Ranking("path", tuple(plan_paths)[: self.cap]))
 
     def _plans(
-        self, state: State, ctx: Context, recorder: Recorder, known: Sequence[str]
+        self, state: State, ctx: Context, recorder: Recorder, relations: Sequence[str]
     ) -> list[Plan]:
         ctx.watch.report("Planning which relations to follow")
         prompt_messages = plan_prompt(
-            state.question.text, ctx.graph.names(state.seeds), known, self.plans, self.hops
+            state.question.text, ctx.graph.names(state.seeds), relations, self.plans, self.hops
         )
-        longest = 24 + self.plans * self.hops * (4 + max(map(len, known)) // 2)
+        longest = 24 + self.plans * self.hops * (4 + max(map(len, relations)) // 2)
         reply = request_reply(
             ctx.models.chat(self.role),
             prompt_messages,
             ctx,
             recorder,
             longest,
-            schema=plan_schema(known, self.plans, self.hops),
+            schema=plan_schema(relations, self.plans, self.hops),
         )
-        plans, notes = parse_plans(reply.text, known)
+        plans, notes = parse_plans(reply.text, relations)
         recorder.notes += notes
         return [plan[: self.hops] for plan in plans][: self.plans]
 
@@ -113,11 +115,11 @@ class RelationPlans(Operator):
 
 
 def plan_prompt(
-    question: str, entities: Sequence[str], known: Sequence[str], plans: int, hops: int
+    question: str, entities: Sequence[str], relations: Sequence[str], plans: int, hops: int
 ) -> Messages:
     """Return the planning prompt with the known relations, the question and its entities."""
     values = dict(question=question, entities=", ".join(entities), k=str(plans), hops=str(hops))
-    return make_messages("relations", "plans", relations="\n".join(known), **values)
+    return make_messages("relations", "plans", relations="\n".join(relations), **values)
 
 
 def near_relations(local, seeds: Sequence[int]) -> list[str]:
@@ -131,10 +133,10 @@ def near_relations(local, seeds: Sequence[int]) -> list[str]:
     while level:
         hop += 1
         level = [
-            near
-            for place in level
-            for near, _, _ in local.lists[place]
-            if depth.setdefault(near, hop) == hop
+            neighbour
+            for index in level
+            for neighbour, _, _ in local.lists[index]
+            if depth.setdefault(neighbour, hop) == hop
         ]
         level = list(dict.fromkeys(level))
     sources = np.repeat(np.arange(len(local)), np.diff(local.indptr))
@@ -151,7 +153,7 @@ def near_relations(local, seeds: Sequence[int]) -> list[str]:
     ]
 
 
-def plan_schema(known: Sequence[str], plans: int, hops: int) -> dict[str, Any]:
+def plan_schema(relations: Sequence[str], plans: int, hops: int) -> dict[str, Any]:
     """Return the JSON schema of a reply.
 
     It has at most `plans` chains of 1 to `hops` known relations.
@@ -160,7 +162,7 @@ def plan_schema(known: Sequence[str], plans: int, hops: int) -> dict[str, Any]:
         "type": "array",
         "minItems": 1,
         "maxItems": hops,
-        "items": {"type": "string", "enum": list(known)},
+        "items": {"type": "string", "enum": list(relations)},
     }
     plan_list = {"type": "array", "maxItems": plans, "items": plan}
     return {
@@ -171,13 +173,13 @@ def plan_schema(known: Sequence[str], plans: int, hops: int) -> dict[str, Any]:
     }
 
 
-def parse_plans(reply: str, known: Sequence[str]) -> tuple[list[Plan], list[str]]:
+def parse_plans(reply: str, relations: Sequence[str]) -> tuple[list[Plan], list[str]]:
     """Return the different plans in a reply, and notes on unusable ones.
 
     The reply is read as JSON, else line by line with arrows or commas between relations. A suffix
     _reverse is ignored, as a step may follow its relation in either direction.
     """
-    known_names = set(known)
+    known_names = set(relations)
     plans = [_drop_suffixes(plan, known_names) for plan in _read_plans(reply) if plan]
     usable = [plan for plan in plans if known_names.issuperset(plan)]
     if not usable:
@@ -194,16 +196,16 @@ def parse_plans(reply: str, known: Sequence[str]) -> tuple[list[Plan], list[str]
 
 def _read_plans(reply: str) -> list[Plan]:
     """Return the plans in a reply, from its JSON or else from its lines; some may be empty."""
-    found = json_reply(reply, ("plans",))
-    if found is not None and isinstance(found.value["plans"], list):
-        return [tuple(map(str, plan)) for plan in found.value["plans"] if isinstance(plan, list)]
+    parsed = json_reply(reply, ("plans",))
+    if parsed is not None and isinstance(parsed.value["plans"], list):
+        return [tuple(map(str, plan)) for plan in parsed.value["plans"] if isinstance(plan, list)]
     lines = [LIST_ITEM_MARK.sub("", line) for line in reply.splitlines()]
     return [tuple(filter(None, map(str.strip, ARROW_PATTERN.split(line)))) for line in lines]
 
 
-def _drop_suffixes(plan: Plan, known: set[str]) -> Plan:
+def _drop_suffixes(plan: Plan, names: set[str]) -> Plan:
     """Return a plan without the suffix _reverse at names that are not known with it."""
-    return tuple(name if name in known else name.removesuffix("_reverse") for name in plan)
+    return tuple(name if name in names else name.removesuffix("_reverse") for name in plan)
 
 
 def follow_plan(local, seed: int, plan: Plan, cap: int, ctx: Context) -> list[Path]:
@@ -218,8 +220,8 @@ def follow_plan(local, seed: int, plan: Plan, cap: int, ctx: Context) -> list[Pa
         ctx.watch.check()
         longer: list[Path] = []
         for path in level:
-            for near, edge, forward in local.lists[local.place(path.end)]:
+            for neighbour, edge, forward in local.lists[local.place(path.end)]:
                 if names[relation_of[edge]] == relation and len(longer) <= cap:
-                    longer.append(path.extended(int(local.nodes[near]), edge, forward))
+                    longer.append(path.extended(int(local.nodes[neighbour]), edge, forward))
         level = longer
     return level

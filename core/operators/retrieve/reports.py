@@ -55,16 +55,16 @@ class CommunityReports(Operator):
             lambda: ctx.models.chat(self.role),
             ctx.models.signature(self.role),
         )
-        of: dict[int, list[int]] = {}  # seeds by community
+        seed_groups: dict[int, list[int]] = {}  # seeds by community
         for seed in dict.fromkeys(state.seeds):
-            of.setdefault(int(partition.of[seed]), []).append(seed)
-        chosen = list(of.items())[: self.keep]
+            seed_groups.setdefault(int(partition.of[seed]), []).append(seed)
+        selected = list(seed_groups.items())[: self.keep]
         reports = []
         n_written = 0
         start = time.perf_counter()
-        for number, (community, seeds) in enumerate(chosen, 1):
+        for number, (community, seeds) in enumerate(selected, 1):
             ctx.watch.report(
-                f"Community report {number} of {len(chosen)}", (number - 1) / len(chosen)
+                f"Community report {number} of {len(selected)}", (number - 1) / len(selected)
             )
             ctx.watch.check()
             report = stored_reports.get(community, ctx.seed, ctx.watch)
@@ -84,12 +84,14 @@ class CommunityReports(Operator):
         if n_written:
             seconds = time.perf_counter() - start
             recorder.notes.append(
-                f"{n_written} of {len(chosen)} reports had not been prepared and were written now, "
+                f"{n_written} of {len(selected)} reports had not been prepared and were written "
+                "now, "
                 f"in {seconds:.1f} s."
             )
-        if len(of) > self.keep:
+        if len(seed_groups) > self.keep:
             recorder.notes.append(
-                f"The question's entities lie in {len(of)} communities; the reports of the first "
+                f"The question's entities lie in {len(seed_groups)} communities; the reports of "
+                "the first "
                 f"{self.keep} are shown."
             )
         return state.replace(reports=tuple(reports))

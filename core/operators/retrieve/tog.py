@@ -161,7 +161,7 @@ class _QuestionWalk:
 
     def hop(self, chains: list[Path], number: int) -> list[ScoredPath]:
         """Return the best chains with one more step, best first."""
-        grown: list[ScoredPath] = []
+        scored: list[ScoredPath] = []
         for chain in chains:
             name = self.ctx.graph.node_name(chain.end)
             self.ctx.watch.report(
@@ -170,13 +170,13 @@ class _QuestionWalk:
             )
             for relation_score, behind in self._relations(chain, name):
                 for score, (node, edge, forward) in self._entities(behind, relation_score, name):
-                    grown.append((score, chain.extended(node, edge, forward)))
-        grown.sort(key=lambda pair: (-pair[0], pair[1]))
-        best_pairs = [pair for pair in grown if pair[0] > 0][: self.operator.width]
-        seeds = list(dict.fromkeys(path.start for _, path in grown))
+                    scored.append((score, chain.extended(node, edge, forward)))
+        scored.sort(key=lambda pair: (-pair[0], pair[1]))
+        best_pairs = [pair for pair in scored if pair[0] > 0][: self.operator.width]
+        seeds = list(dict.fromkeys(path.start for _, path in scored))
         for seed in seeds:
             every, selected = (
-                [pair for pair in pairs if pair[1].start == seed] for pairs in (grown, best_pairs)
+                [pair for pair in pairs if pair[1].start == seed] for pairs in (scored, best_pairs)
             )
             label = f" from {self.ctx.graph.node_name(seed)}" if len(seeds) > 1 else ""
             self.recorder.frames.append(
@@ -230,9 +230,9 @@ class _QuestionWalk:
         )
         texts = [names[code] + ("_reverse" if code & 1 else "") for code in keys]
         for position, score in (self._scores("relation", start, texts) or {}).items():
-            here = np.flatnonzero(codes == keys[position])
-            nodes, first = np.unique(steps.nodes[here], return_index=True)
-            yield score, (nodes, steps.edges[here[first]], not keys[position] & 1)
+            matches = np.flatnonzero(codes == keys[position])
+            nodes, first = np.unique(steps.nodes[matches], return_index=True)
+            yield score, (nodes, steps.edges[matches[first]], not keys[position] & 1)
 
     def _entities(self, behind: EntitiesBehind, relation_score: float, start: str):
         """Return (score, step) for the entities kept behind one relation."""

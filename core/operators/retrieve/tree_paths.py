@@ -92,10 +92,10 @@ class TreePaths(Operator):
         seeds = [seed for seed in dict.fromkeys(state.seeds) if seed in state.subgraph]
         for seed in seeds:
             label = f" from {ctx.graph.node_name(seed)}" if len(seeds) > 1 else ""
-            grown_paths += self._grown(local, seed, label, state, ctx, recorder)
+            grown_paths += self._grow_tree(local, seed, label, state, ctx, recorder)
         return state.replace(paths=Ranking("path", tuple(grown_paths)))
 
-    def _grown(
+    def _grow_tree(
         self, local, seed: int, label: str, state: State, ctx: Context, recorder: Recorder
     ) -> list[Path]:
         """Return the branches of one seed's tree."""
@@ -103,7 +103,7 @@ class TreePaths(Operator):
         beam, reached, hops_done = [Path((seed,))], {seed}, []
         for hop in range(1, self.hops + 1):
             frontier = self._frontier(local, beam, reached)
-            hops_done += self._ended(local, beam, frontier)
+            hops_done += self._finished_paths(local, beam, frontier)
             if not frontier:
                 return hops_done
             if len(frontier) == MAX_TEXTS:
@@ -114,8 +114,8 @@ class TreePaths(Operator):
                 f"Tree search, hop {hop} of {self.hops}: {len(frontier):,} triples",
                 (hop - 1) / self.hops,
             )
-            selected, before = self._selected(frontier, state, ctx, recorder)
-            recorder.frames.append(Frame(f"hop {hop}{label}", selected, len(frontier), before))
+            selected, ranked = self._select_paths(frontier, state, ctx, recorder)
+            recorder.frames.append(Frame(f"hop {hop}{label}", selected, len(frontier), ranked))
             if not selected.items:
                 return hops_done + [path for path in beam if len(path) and path not in hops_done]
             beam = list(selected.items)
@@ -129,8 +129,8 @@ class TreePaths(Operator):
         """
         frontier = []
         for path in beam:
-            for near, edge, forward in local.lists[local.place(path.end)]:
-                node = int(local.nodes[near])
+            for neighbour, edge, forward in local.lists[local.place(path.end)]:
+                node = int(local.nodes[neighbour])
                 if node not in (reached if self.reading == "code" else path.nodes):
                     frontier.append(path.extended(node, edge, forward))
                     if self.reading == "code":
@@ -139,7 +139,7 @@ class TreePaths(Operator):
                         return frontier
         return frontier
 
-    def _ended(self, local, beam: list[Path], frontier: list[Path]) -> list[Path]:
+    def _finished_paths(self, local, beam: list[Path], frontier: list[Path]) -> list[Path]:
         """Return the branches that end at this hop.
 
         In the paper's reading they are all that cannot grow, in the code's reading those at a node
@@ -150,7 +150,7 @@ class TreePaths(Operator):
         growing = {(path.nodes[:-1], path.edges[:-1]) for path in frontier}
         return [path for path in beam if len(path) and (path.nodes, path.edges) not in growing]
 
-    def _selected(
+    def _select_paths(
         self, frontier: list[Path], state: State, ctx: Context, recorder: Recorder
     ) -> GrownPaths:
         paths, by_code = Ranking("path", tuple(frontier)), self.reading == "code"
@@ -205,8 +205,8 @@ def newest_triples(graph, paths: list[Path]) -> list[str]:
         ids.tolist() for ids in graph.triples(np.array([path.edges[-1] for path in paths]))
     )
     nodes = list(dict.fromkeys((*heads, *tails)))
-    called = dict(zip(nodes, graph.names(nodes)))
+    node_names = dict(zip(nodes, graph.names(nodes)))
     return [
-        f"{called[h]}, {graph.relation_names[r]}, {called[t]}"
+        f"{node_names[h]}, {graph.relation_names[r]}, {node_names[t]}"
         for h, r, t in zip(heads, relations, tails)
     ]

@@ -40,12 +40,14 @@ class DrawnTriples(Operator):
         paths: dict[int, Path] = {}
         for seed in seed_array(ctx.graph, state.seeds).tolist():
             neighbours, edges, forward = ctx.graph.steps(seed, ctx.graph.resolve(self.direction))
-            for node, edge, way in zip(neighbours.tolist(), edges.tolist(), forward.tolist()):
-                paths.setdefault(edge, Path((seed, node), (edge,), (way,)))
+            for node, edge, is_forward in zip(
+                neighbours.tolist(), edges.tolist(), forward.tolist()
+            ):
+                paths.setdefault(edge, Path((seed, node), (edge,), (is_forward,)))
         node_paths = [paths[edge] for edge in sorted(paths)]
-        drawn = ctx.rng(state.question.text, self).permutation(len(node_paths))[: self.keep]
+        sample = ctx.rng(state.question.text, self).permutation(len(node_paths))[: self.keep]
         recorder.notes.append(f"Drawn from {len(node_paths):,} triples at the question's entities.")
-        selected = Ranking("path", tuple(node_paths[i] for i in drawn), (0.0,) * len(drawn))
+        selected = Ranking("path", tuple(node_paths[i] for i in sample), (0.0,) * len(sample))
         return state.replace(paths=selected, subgraph=subgraph_of_paths(state.seeds, selected))
 
     def words(self) -> str:

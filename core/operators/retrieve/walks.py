@@ -100,28 +100,30 @@ class NodesThenWalks(Operator):
             f"The nearest of {len(corpus.nodes):,} nodes with walks: "
             f"{', '.join(ctx.graph.names(chosen_nodes))}."
         )
-        drawn = [walks_from(ctx.graph, node, self.plan) for node in nodes.items]
-        found = self._nearest(question, drawn, encoder, words, ctx, recorder)
-        recorder.before_cut = _rank_walks(found)
-        walks = found[: self.keep] if self.per == "all" else _first_walks_of_nodes(found, self.keep)
-        ranked = _rank_walks(walks)
-        if len(ranked) < len(walks):
+        node_walks = [walks_from(ctx.graph, node, self.plan) for node in nodes.items]
+        scored = self._score_walks(question, node_walks, encoder, words, ctx, recorder)
+        recorder.before_cut = _rank_walks(scored)
+        walks = (
+            scored[: self.keep] if self.per == "all" else _first_walks_of_nodes(scored, self.keep)
+        )
+        ranking = _rank_walks(walks)
+        if len(ranking) < len(walks):
             recorder.notes.append(
-                f"Of the {len(walks)} walks kept, {len(walks) - len(ranked)} are copies of others."
+                f"Of the {len(walks)} walks kept, {len(walks) - len(ranking)} are copies of others."
             )
-        after = state.replace(
-            nodes=nodes, paths=ranked, subgraph=subgraph_of_paths(nodes.items, ranked)
+        new_state = state.replace(
+            nodes=nodes, paths=ranking, subgraph=subgraph_of_paths(nodes.items, ranking)
         )
         if verbalise is None:
-            return after
-        reports = tuple(WrittenReport("Walk", text) for text in verbalise(ranked.items))
+            return new_state
+        reports = tuple(WrittenReport("Walk", text) for text in verbalise(ranking.items))
         recorder.usage += verbalise.usage
         if verbalise.silent:
             recorder.notes.append(
                 f"Of {verbalise.silent} walks the language model told nothing; the template says "
                 "them."
             )
-        return after.replace(reports=reports)
+        return new_state.replace(reports=reports)
 
     def _writer(self, ctx: Context) -> WalkSentences | None:
         """Return the language model's writer of sentences, or None for the template."""
@@ -136,22 +138,22 @@ class NodesThenWalks(Operator):
             ctx.seed,
         )
 
-    def _nearest(
+    def _score_walks(
         self,
         question: np.ndarray,
-        drawn: list[list[Path]],
+        node_walks: list[list[Path]],
         encoder,
         words: WalkWording,
         ctx: Context,
         recorder: Recorder,
     ) -> list[tuple[Path, float]]:
         """Return all walks of the chosen nodes with their cosines, by (-cosine, path)."""
-        different = list(dict.fromkeys(walk for walks in drawn for walk in walks))
-        vectors = encoder.encode(words(different), ctx.watch)
-        recorder.usage += Usage(texts=len(different))
-        cosine = dict(zip(different, np.round(vectors.astype(np.float64) @ question, 6).tolist()))
+        unique = list(dict.fromkeys(walk for walks in node_walks for walk in walks))
+        vectors = encoder.encode(words(unique), ctx.watch)
+        recorder.usage += Usage(texts=len(unique))
+        cosine = dict(zip(unique, np.round(vectors.astype(np.float64) @ question, 6).tolist()))
         return sorted(
-            ((walk, cosine[walk]) for walks in drawn for walk in walks),
+            ((walk, cosine[walk]) for walks in node_walks for walk in walks),
             key=lambda one: (-one[1], one[0]),
         )
 
@@ -160,18 +162,18 @@ class NodesThenWalks(Operator):
         return f"{how} of the {self.nodes} nearest nodes"
 
 
-def _first_walks_of_nodes(found: list[tuple[Path, float]], keep: int) -> list[tuple[Path, float]]:
+def _first_walks_of_nodes(walks: list[tuple[Path, float]], keep: int) -> list[tuple[Path, float]]:
     """Return the first `keep` walks of each node, in their order."""
     count_of_node: dict[int, int] = {}
     selected = []
-    for walk, score in found:
+    for walk, score in walks:
         count_of_node[walk.start] = count_of_node.get(walk.start, 0) + 1
         if count_of_node[walk.start] <= keep:
             selected.append((walk, score))
     return selected
 
 
-def _rank_walks(found: list[tuple[Path, float]]) -> Ranking:
+def _rank_walks(walks: list[tuple[Path, float]]) -> Ranking:
     """Return the ranking of the walks, each once, with their scores."""
-    scores = dict(found)
+    scores = dict(walks)
     return Ranking("path", tuple(scores), tuple(scores.values()))

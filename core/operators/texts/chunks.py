@@ -149,8 +149,8 @@ class ChunksOfHits(Operator):
         by_nodes = nearest({row for rows in of_nodes for row in rows}, sum(map(bool, of_nodes)))
         chunks_of_nodes = set(by_nodes)
         bringing = {
-            row: place
-            for place, rows in reversed(list(enumerate(of_edges)))
+            row: rank
+            for rank, rows in reversed(list(enumerate(of_edges)))
             for row in rows
             if row not in chunks_of_nodes
         }
@@ -208,9 +208,9 @@ def _scores_by_entity(
     for rank, node in enumerate(nodes.items if nodes else ()):
         ctx.watch.check()
         neighbours = np.setdiff1d(graph.steps(node, "both")[0], [node])
-        held = Counter(row for one in neighbours.tolist() for row in rows[one].tolist())
+        counts = Counter(row for one in neighbours.tolist() for row in rows[one].tolist())
         for row in rows[node].tolist():
-            best_scores.setdefault(row, -rank + held[row] / (1 + len(neighbours)))
+            best_scores.setdefault(row, -rank + counts[row] / (1 + len(neighbours)))
     return best_scores
 
 

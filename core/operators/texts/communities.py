@@ -66,18 +66,18 @@ class CommunitiesOfNodes(Operator):
         communities_of_node = ctx.graph.derived.once(
             "communities of", None, lambda: table.lists("members").inverse(ctx.graph.n_nodes)
         )
-        held = np.bincount(
+        counts = np.bincount(
             np.concatenate(
                 [communities_of_node[node] for node in state.nodes.items] or [np.empty(0, np.int64)]
             ),
             minlength=len(table),
         )
-        ids = np.flatnonzero((held > 0) & (_levels(table) <= self.level))
+        ids = np.flatnonzero((counts > 0) & (_levels(table) <= self.level))
         ratings = _ratings(table)
         if self.reading == "paper":
-            scores = ratings.round(2) + _as_fractions(held) / 1000
+            scores = ratings.round(2) + _as_fractions(counts) / 1000
         else:
-            scores = held + _as_fractions(ratings)
+            scores = counts + _as_fractions(ratings)
         order = best_hits(
             "community", ids, scores[ids], self.keep and max(MAX_HITS_BEFORE_CUT, self.keep)
         )
@@ -131,11 +131,11 @@ class CommunitiesAtLevel(Operator):
         order = best_hits(
             "community", ids, occurrence[ids] + _as_fractions(_ratings(table))[ids], self.keep
         )
-        rated = _ratings(table)
-        stays = [place for place, row in enumerate(order.items) if rated[row] >= self.rating]
+        ratings = _ratings(table)
+        kept = [index for index, row in enumerate(order.items) if ratings[row] >= self.rating]
         scores = order.scores or ()
         hits = Ranking(
-            "community", tuple(order.items[i] for i in stays), tuple(scores[i] for i in stays)
+            "community", tuple(order.items[i] for i in kept), tuple(scores[i] for i in kept)
         )
         recorder.notes += missing_reports_note(ctx.graph, hits)
         return state.replace(communities=hits)

@@ -59,17 +59,19 @@ class NeighbourRelations(Operator):
         edges_found = _edges_by_node(ctx.graph, linked, self.direction)
         if linked and len(edges_found) <= self.few:
             heads, _, tails = ctx.graph.triples(np.array(edges_found, np.int64))
-            further = [
+            neighbours = [
                 node
                 for node in dict.fromkeys((*heads.tolist(), *tails.tolist()))
                 if node not in linked
             ]
             recorder.notes.append(
-                f"Only {len(edges_found)} at the entities themselves; those at {len(further)} "
+                f"Only {len(edges_found)} at the entities themselves; those at {len(neighbours)} "
                 "neighbours follow."
             )
             edges_found = list(
-                dict.fromkeys([*edges_found, *_edges_by_node(ctx.graph, further, self.direction)])
+                dict.fromkeys(
+                    [*edges_found, *_edges_by_node(ctx.graph, neighbours, self.direction)]
+                )
             )
         recorder.before_cut = score_by_position("triple", edges_found)
         return state.replace(relations=recorder.before_cut.head(self.keep))
@@ -103,7 +105,7 @@ class EvidenceChoice(Operator):
             texts = ctx.graph.triple_texts(np.array(candidates.items, np.int64))
         task = Task(state.question.text, candidates.kind, ctx.seed, ctx.watch)
         choice = recorder.choice(ctx.models.chooser(self.model).choose(task, texts, self.keep))
-        items = [candidates.items[place] for place in choice.positions]
+        items = [candidates.items[index] for index in choice.positions]
         if choice.scores is None:
             selected = score_by_position(candidates.kind, items)
         else:
@@ -181,16 +183,16 @@ class HitsOfPaths(Operator):
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         assert state.paths is not None
         best_scores: dict[str, dict[Any, float]] = {"node": {}, "triple": {}}
-        for place, path in enumerate(state.paths.items, 1):
-            score = state.paths.score(place - 1) if state.paths.scores else 1.0 / place
+        for rank, path in enumerate(state.paths.items, 1):
+            score = state.paths.score(rank - 1) if state.paths.scores else 1.0 / rank
             for kind, items in (("node", path.nodes), ("triple", path.edges)):
                 for item in items:
                     best_scores[kind][item] = max(
                         score or 0.0, best_scores[kind].get(item, score or 0.0)
                     )
         hits = {
-            kind: best_hits(kind, list(found), list(found.values()))  # type: ignore[arg-type]
-            for kind, found in best_scores.items()
+            kind: best_hits(kind, list(scores), list(scores.values()))  # type: ignore[arg-type]
+            for kind, scores in best_scores.items()
         }
         return state.replace(nodes=hits["node"], relations=hits["triple"])
 

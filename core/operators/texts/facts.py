@@ -128,8 +128,8 @@ def ends_of_facts(
     holding = graph.derived.once(LINKS_CACHE_KEY, "holding", of_passages)
     heads, _, tails = graph.triples(edges)
     shares: dict[int, list[float]] = {}
-    for score, *ends in zip(scores.tolist(), heads.tolist(), tails.tolist()):
-        for end in ends:
+    for score, *end_nodes in zip(scores.tolist(), heads.tolist(), tails.tolist()):
+        for end in end_nodes:
             shares.setdefault(end, []).append(score / max(holding[end], 1))
     return best_hits("node", list(shares), [float(np.mean(one)) for one in shares.values()], keep)
 
@@ -161,13 +161,13 @@ def _scores_of_facts(
 
 
 def _scaled_cosines(
-    ctx: Context, vector: np.ndarray, encoder: str, of: ItemKind, items: np.ndarray
+    ctx: Context, vector: np.ndarray, encoder: str, kind: ItemKind, items: np.ndarray
 ) -> np.ndarray:
     """Return the cosines of chunks or relations with the question, scaled to 0 .. 1.
 
     All are 1 if the cosines are equal.
     """
-    cosines = vector_index(ctx.graph, ctx.models.encoder(encoder), of, ctx.watch).cosines(
+    cosines = vector_index(ctx.graph, ctx.models.encoder(encoder), kind, ctx.watch).cosines(
         vector, items
     )
     spread = float(np.ptp(cosines)) if len(cosines) else 0.0
@@ -207,7 +207,7 @@ def _passages_of_entities(graph: KnowledgeGraph) -> tuple[np.ndarray, np.ndarray
     n = max(1, graph.n_nodes)
     # each pair encoded as one number
     pair_codes = np.unique(
-        np.concatenate([passages * n + np.repeat(ends, counts) for ends in (heads, tails)])
+        np.concatenate([passages * n + np.repeat(nodes, counts) for nodes in (heads, tails)])
     )
     return pair_codes // n, pair_codes % n
 
@@ -225,18 +225,18 @@ def _page_rank(
 
     links = _passage_links(graph)
     shares = shares / shares.sum()
-    solved = lambda some, fine: np.maximum(
+    solve_shares = lambda some, fine: np.maximum(
         solve(links, np.flatnonzero(some), some[some > 0], damping, fine, ctx.watch), 0.0
     )
     if graph.n_edges <= MAX_EDGES_SOLVED:
-        scores = solved(shares, 0.5e-8)
+        scores = solve_shares(shares, 0.5e-8)
         return scores / scores.sum()
     passages = np.arange(graph.n_nodes, len(shares))
     alike = np.where(np.arange(len(shares)) < graph.n_nodes, 0.0, 1.0 / len(passages))
     start_state = graph.derived.once(
-        LINKS_CACHE_KEY, ("everywhere", damping), lambda: solved(alike, 0.5e-8)
+        LINKS_CACHE_KEY, ("everywhere", damping), lambda: solve_shares(alike, 0.5e-8)
     )
-    pushed = push_everywhere(
+    push = push_everywhere(
         links,
         shares,
         passages,
@@ -246,8 +246,8 @@ def _page_rank(
         EXACT_PASSAGES,
         ctx.watch,
     )
-    recorder.notes.append(pushed.note(f"{EXACT_PASSAGES:,} passages"))
-    return pushed.scores
+    recorder.notes.append(push.note(f"{EXACT_PASSAGES:,} passages"))
+    return push.scores
 
 
 def _passage_links(graph: KnowledgeGraph) -> Adjacency:

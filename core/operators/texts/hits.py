@@ -123,8 +123,8 @@ def count_tokens_roughly(text: str) -> int:
     >>> count_tokens_roughly("fourteen chars"), count_tokens_roughly("圣诞")
     (4, 2)
     """
-    plain = len(text) if text.isascii() else sum(char < "\u0250" for char in text)
-    return math.ceil(plain / PROMPT_CHARACTERS_PER_TOKEN) + len(text) - plain
+    n_latin = len(text) if text.isascii() else sum(char < "\u0250" for char in text)
+    return math.ceil(n_latin / PROMPT_CHARACTERS_PER_TOKEN) + len(text) - n_latin
 
 
 def count_fitting_texts(texts: Iterable[str], budget: int) -> int:
@@ -142,7 +142,7 @@ def count_fitting_texts(texts: Iterable[str], budget: int) -> int:
 
 
 def read_in_blocks(
-    texts_of: Callable[[Sequence[int]], Sequence[str]], items: Sequence[int]
+    read_texts: Callable[[Sequence[int]], Sequence[str]], items: Sequence[int]
 ) -> Iterator[str]:
     """Yield the texts of items, reading them in blocks when they are needed.
 
@@ -151,12 +151,12 @@ def read_in_blocks(
     >>> count_fitting_texts(read_in_blocks(texts_of, range(1000)), 7)  # each text counts two
     3
     """
-    for first in range(0, len(items), HIT_BLOCK_TEXTS):
-        yield from texts_of(items[first : first + HIT_BLOCK_TEXTS])
+    for start in range(0, len(items), HIT_BLOCK_TEXTS):
+        yield from read_texts(items[start : start + HIT_BLOCK_TEXTS])
 
 
 def hits_within_budget(
-    ranking: Ranking, texts_of: Callable[[Sequence[int]], Sequence[str]], budget: int
+    ranking: Ranking, read_texts: Callable[[Sequence[int]], Sequence[str]], budget: int
 ) -> Ranking:
     """Return the first hits whose texts fit into a budget of tokens.
 
@@ -173,23 +173,24 @@ def hits_within_budget(
     if not budget:
         return ranking
     candidates = ranking.head(budget + 1)
-    room = count_fitting_texts(read_in_blocks(texts_of, candidates.items), budget)
+    room = count_fitting_texts(read_in_blocks(read_texts, candidates.items), budget)
     if room == len(candidates) < len(ranking):  # some have no text
         candidates = ranking
-        room = count_fitting_texts(read_in_blocks(texts_of, ranking.items), budget)
+        room = count_fitting_texts(read_in_blocks(read_texts, ranking.items), budget)
     return candidates.head(room)
 
 
-def missing_reports_note(graph: Any, found: Ranking) -> list[str]:
+def missing_reports_note(graph: Any, hits: Ranking) -> list[str]:
     """Return a note on communities without a report, if there are any.
 
     The names of their members are used instead.
     """
     table = graph.columns.communities
-    bare = sum(not table.text("report", row) for row in found.items) if table is not None else 0
-    if bare:
+    n_missing = sum(not table.text("report", row) for row in hits.items) if table is not None else 0
+    if n_missing:
         return [
-            f"{bare:,} of {len(found):,} without a report; the names of the members stand for it."
+            f"{n_missing:,} of {len(hits):,} without a report; the names of the members stand for "
+            "it."
         ]
     return []
 
@@ -197,7 +198,7 @@ def missing_reports_note(graph: Any, found: Ranking) -> list[str]:
 def best_names(graph: Any, ranking: Ranking) -> str:
     """Return the names and scores of the first hits, for a note."""
     first_hits = ranking.head(MAX_HITS_NAMED)
-    scores = [first_hits.score(place) for place in range(len(first_hits))]
+    scores = [first_hits.score(index) for index in range(len(first_hits))]
     return "; ".join(
         name + ("" if score is None else f" ({score:.2f})")
         for name, score in zip(hit_titles(graph, first_hits.kind, first_hits.items), scores)

@@ -52,28 +52,28 @@ class KhopPaths(Operator):
         waiting = list(state.linked.items if state.linked else ())
         chains: list[Path] = []
         while waiting:
-            chain = self._grown(Path((waiting[0],)), waiting[1:], ctx)
+            chain = self._grow_chain(Path((waiting[0],)), waiting[1:], ctx)
             waiting = [node for node in waiting if node not in chain.nodes]
             if len(chain):
                 chains.append(chain)
-        joined = chains if self.reading == "code" else drop_contained_paths(chains)
-        recorder.notes.append(f"{len(joined)} chains join {len(state.linked or ())} entities.")
-        return state.replace(paths=Ranking("path", tuple(joined)))
+        kept = chains if self.reading == "code" else drop_contained_paths(chains)
+        recorder.notes.append(f"{len(kept)} chains join {len(state.linked or ())} entities.")
+        return state.replace(paths=Ranking("path", tuple(kept)))
 
-    def _grown(self, chain: Path, waiting: list[int], ctx: Context) -> Path:
+    def _grow_chain(self, chain: Path, waiting: list[int], ctx: Context) -> Path:
         """Return the path from its start to the nearest waiting entity.
 
         In DALK's reading it goes on from one entity to the next.
         """
         while waiting:
-            joined = connecting_paths(
+            paths = connecting_paths(
                 ctx.graph, (chain.end,), waiting, self.hops, self.direction, ctx.watch
             )
-            if not joined:
+            if not paths:
                 break
-            nearness = {node: (len(joined[node]), waiting.index(node)) for node in joined}
-            end = min(joined, key=nearness.__getitem__)
-            chain = _extend_chain(ctx.graph, chain, joined[end], self.direction)
+            nearness = {node: (len(paths[node]), waiting.index(node)) for node in paths}
+            end = min(paths, key=nearness.__getitem__)
+            chain = _extend_chain(ctx.graph, chain, paths[end], self.direction)
             waiting = [node for node in waiting if node not in chain.nodes]
             if self.reading == "paper":
                 break
@@ -94,16 +94,16 @@ def drop_contained_paths(paths: Sequence[Path]) -> list[Path]:
     """
     return [
         path
-        for at, path in enumerate(paths)
+        for index, path in enumerate(paths)
         if not any(
-            _is_part_of(path.nodes, other.nodes) and (len(other) > len(path) or place < at)
-            for place, other in enumerate(paths)
-            if place != at
+            _is_subpath(path.nodes, other.nodes) and (len(other) > len(path) or other_index < index)
+            for other_index, other in enumerate(paths)
+            if other_index != index
         )
     ]
 
 
-def _is_part_of(part: tuple[int, ...], whole: tuple[int, ...]) -> bool:
+def _is_subpath(part: tuple[int, ...], whole: tuple[int, ...]) -> bool:
     """Return whether one path runs along another, forwards or backwards."""
     runs = [whole[start : start + len(part)] for start in range(len(whole) - len(part) + 1)]
     return part in runs or part[::-1] in runs
@@ -115,7 +115,7 @@ def _extend_chain(graph: KnowledgeGraph, chain: Path, nodes: list[int], directio
     The first of them is the end of the chain. Of parallel edges the first is taken.
     """
     for node, target in zip(nodes, nodes[1:]):
-        near, edges, forward = graph.steps(node, direction)
-        place = next(i for i, one in enumerate(near.tolist()) if one == target)
-        chain = chain.extended(target, int(edges[place]), bool(forward[place]))
+        neighbours, edges, forward = graph.steps(node, direction)
+        index = next(i for i, one in enumerate(neighbours.tolist()) if one == target)
+        chain = chain.extended(target, int(edges[index]), bool(forward[index]))
     return chain

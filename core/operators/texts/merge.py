@@ -43,8 +43,10 @@ class SetAside(Operator):
     reads_any, writes = HIT_FIELDS, ("waiting",)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        found = tuple(hits for field in HIT_FIELDS if (hits := getattr(state, field)) is not None)
-        return state.replace(waiting=found, **dict.fromkeys(HIT_FIELDS))
+        rankings = tuple(
+            hits for field in HIT_FIELDS if (hits := getattr(state, field)) is not None
+        )
+        return state.replace(waiting=rankings, **dict.fromkeys(HIT_FIELDS))
 
 
 @dataclass(frozen=True, repr=False)
@@ -68,9 +70,9 @@ class Merge(Operator):
     order: str = param("in turn", "Order", MERGE_ORDER_HELP, choices=MERGE_ORDERS)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        before = {FIELD_BY_KIND[hits.kind]: hits for hits in state.waiting}
+        waiting_hits = {FIELD_BY_KIND[hits.kind]: hits for hits in state.waiting}
         merged_hits = {
-            field: merge_rankings(before.get(field), getattr(state, field), self.order)
+            field: merge_rankings(waiting_hits.get(field), getattr(state, field), self.order)
             for field in HIT_FIELDS
         }
         return state.replace(waiting=(), **merged_hits)
@@ -124,9 +126,9 @@ class Truncate(Operator):
                 else:
                     recorder.before_cut = recorder.before_cut
                 hits = hits.head(self.keep) if self.keep else hits
-                texts_of = row_texts if self.rows else hit_texts
+                read_texts = row_texts if self.rows else hit_texts
                 cut[field] = hits_within_budget(
-                    hits, partial(texts_of, ctx.graph, hits.kind), self.budget
+                    hits, partial(read_texts, ctx.graph, hits.kind), self.budget
                 )
         return state.replace(**cut)
 
@@ -152,11 +154,11 @@ def merge_rankings(one: Ranking | None, other: Ranking | None, order: str) -> Ra
                 best_scores[item] = max(score, best_scores.get(item, score))
         return best_hits(one.kind, list(best_scores), list(best_scores.values()))
     if order == "reciprocal rank":
-        fused: defaultdict[int, float] = defaultdict(float)
+        scores: defaultdict[int, float] = defaultdict(float)
         for hits in (one, other):
             for rank, item in enumerate(hits.items, 1):
-                fused[item] += 1 / (RANK_OFFSET + rank)
-        return best_hits(one.kind, list(fused), list(fused.values()))
+                scores[item] += 1 / (RANK_OFFSET + rank)
+        return best_hits(one.kind, list(scores), list(scores.values()))
     return score_by_position(
         one.kind,
         [*one.items, *other.items]
@@ -167,8 +169,8 @@ def merge_rankings(one: Ranking | None, other: Ranking | None, order: str) -> Ra
 
 def score_by_position(kind, items: Iterable[int]) -> Ranking:
     """Return items in their order, each once, scored by position: 1, 1/2, 1/3."""
-    found = tuple(dict.fromkeys(items))
-    return Ranking(kind, found, tuple(1.0 / place for place in range(1, len(found) + 1)))
+    unique = tuple(dict.fromkeys(items))
+    return Ranking(kind, unique, tuple(1.0 / rank for rank in range(1, len(unique) + 1)))
 
 
 def interleave_lists(*lists: Sequence[int]) -> list[int]:

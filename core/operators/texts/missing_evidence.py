@@ -65,52 +65,54 @@ class MissingEvidence(Operator):
             chat = None
         else:
             chat = ctx.models.chat(self.role)
-        seeds, neighbours_of = state.chunks.items, chunk_neighbour_lookup(ctx.graph)
+        seeds, find_neighbours = state.chunks.items, chunk_neighbour_lookup(ctx.graph)
         order, taken_rows = list[int](), set(seeds)
         for number, row in enumerate(seeds, 1):
             ctx.watch.report(
                 f"Looking for what is missing in passage {number} of {len(seeds)}",
                 (number - 1) / len(seeds),
             )
-            near = [one for one in neighbours_of(row) if one not in taken_rows]
-            found = self._best(row, near, chat, state.question.text, ctx, recorder) if near else []
-            taken_rows.update(found)
-            order += [row, *found] if found or self.alone == "kept" else []
+            rows = [one for one in find_neighbours(row) if one not in taken_rows]
+            best = (
+                self._best_rows(row, rows, chat, state.question.text, ctx, recorder) if rows else []
+            )
+            taken_rows.update(best)
+            order += [row, *best] if best or self.alone == "kept" else []
         recorder.notes.append(
             f"{len(order):,} chunks, of which {len(taken_rows) - len(set(seeds)):,} are neighbours."
         )
         return state.replace(chunks=score_by_position("chunk", order))
 
-    def _best(
+    def _best_rows(
         self,
         row: int,
-        near: list[int],
+        rows: list[int],
         chat: Chat | None,
         question: str,
         ctx: Context,
         recorder: Recorder,
     ) -> list[int]:
         """Return the neighbours that follow a chunk."""
-        missing = "" if chat is None else self._missing(row, chat, question, ctx, recorder)
+        missing = "" if chat is None else self._request_missing(row, chat, question, ctx, recorder)
         scores = word_search(ctx.graph, "chunks", self.by, ctx.watch)(
             f"{question} {missing}".strip()
-        )[near]
+        )[rows]
         return list(
-            best_hits("chunk", np.array(near)[scores > 0], scores[scores > 0], self.keep).items
+            best_hits("chunk", np.array(rows)[scores > 0], scores[scores > 0], self.keep).items
         )
 
-    def _missing(
+    def _request_missing(
         self, row: int, chat: Chat, question: str, ctx: Context, recorder: Recorder
     ) -> str:
         """Return the evidence that a language model finds missing in a chunk."""
         text = passage_texts(ctx.graph, Ranking("chunk", (row,)))
-        prompt_of = lambda count: make_messages(
+        make_prompt = lambda count: make_messages(
             "passages", "missing", passages="".join(text[:count]) or "(none)", question=question
         )
         missing = one_line(
             request_reply(
                 chat,
-                fit_prompt(chat, prompt_of, 1, self.max_tokens)[0],
+                fit_prompt(chat, make_prompt, 1, self.max_tokens)[0],
                 ctx,
                 recorder,
                 self.max_tokens,
@@ -135,7 +137,7 @@ def chunk_neighbour_lookup(graph: KnowledgeGraph):
     def beside(row: int) -> list[int]:
         if row not in nodes:
             return []
-        near = np.unique(graph.steps(nodes[row], "both")[0]).tolist()
-        return sorted(rows[node] for node in near if node in rows and rows[node] != row)
+        neighbours = np.unique(graph.steps(nodes[row], "both")[0]).tolist()
+        return sorted(rows[node] for node in neighbours if node in rows and rows[node] != row)
 
     return beside

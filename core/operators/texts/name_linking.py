@@ -49,9 +49,9 @@ class LinkNames(Operator):
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         graph, best_scores, others = ctx.graph, {}, []
         for name in state.names or ():
-            same = name_lookup(graph).alike(name) if self.spelt and graph.n_nodes else ()
-            if same:
-                best_scores[min(same, key=lambda node: (-graph.degree(node), node))] = 1.0
+            matches = name_lookup(graph).alike(name) if self.spelt and graph.n_nodes else ()
+            if matches:
+                best_scores[min(matches, key=lambda node: (-graph.degree(node), node))] = 1.0
             else:
                 others.append(name)
         nearest_nodes = self._nearest(others, ctx, recorder)
@@ -68,16 +68,16 @@ class LinkNames(Operator):
         )
 
     def _nearest(
-        self, wanted: list[str], ctx: Context, recorder: Recorder
+        self, names: list[str], ctx: Context, recorder: Recorder
     ) -> list[tuple[int, float]]:
         """Return for each name the nearest entity and its cosine, if near enough."""
-        if not wanted or not ctx.graph.n_nodes:
+        if not names or not ctx.graph.n_nodes:
             return []
         encoder = ctx.models.encoder(self.encoder)
         index = vector_index(ctx.graph, encoder, "nodes", ctx.watch)
-        recorder.usage += Usage(texts=len(wanted))
+        recorder.usage += Usage(texts=len(names))
         recorder.notes.extend(filter(None, (index.source, index.approximate)))
-        nearest_rows = [index.nearest(vector, 1) for vector in encoder.encode(wanted, ctx.watch)]
+        nearest_rows = [index.nearest(vector, 1) for vector in encoder.encode(names, ctx.watch)]
         return [
             (int(ids[0]), float(scores[0]))
             for ids, scores in nearest_rows

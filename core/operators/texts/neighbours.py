@@ -63,17 +63,17 @@ class NeighbourNodes(Operator):
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         assert state.nodes is not None
         hits = state.nodes.items
-        before = set(hits)
+        hit_set = set(hits)
         best_scores = self._best_scores(state.nodes, ctx)
 
         def rank(node: int) -> tuple[float, bool, int]:
-            return -round(best_scores[node], HIT_SCORE_DIGITS), node not in before, node
+            return -round(best_scores[node], HIT_SCORE_DIGITS), node not in hit_set, node
 
-        allowed = [node for node in best_scores if self.itself or node not in before]
+        allowed = [node for node in best_scores if self.itself or node not in hit_set]
         order = sorted(allowed, key=rank)
         if self.order == HITS_FIRST:
-            others = [node for node in order if node not in before]
-            worst = min((best_scores[node] for node in before), default=0.0)
+            others = [node for node in order if node not in hit_set]
+            worst = min((best_scores[node] for node in hit_set), default=0.0)
             best_scores |= {node: min(best_scores[node], worst) for node in others}
             order = [*hits, *others] if self.itself else others
         order = order[: self.keep]
@@ -171,16 +171,16 @@ class EndpointNodes(Operator):
         ):
             best_scores.setdefault(head, score)
             best_scores.setdefault(tail, score)
-        found = best_hits("node", list(best_scores), list(best_scores.values()), self.keep)
-        recorder.notes.append(f"Ends: {best_names(ctx.graph, found) or 'none'}.")
-        return state.replace(nodes=found)
+        hits = best_hits("node", list(best_scores), list(best_scores.values()), self.keep)
+        recorder.notes.append(f"Ends: {best_names(ctx.graph, hits) or 'none'}.")
+        return state.replace(nodes=hits)
 
 
 def relation_scores(relations: Ranking) -> tuple[float, ...]:
     """Return the score of each relation; an order without scores gets descending scores."""
     if relations.scores is not None:
         return relations.scores
-    return tuple(float(-place) for place in range(len(relations)))
+    return tuple(float(-rank) for rank in range(len(relations)))
 
 
 def connected_scores(graph: KnowledgeGraph, edges: np.ndarray) -> np.ndarray:

@@ -55,7 +55,7 @@ class NextThought(Operator):
         ctx.watch.report("Thinking what to look up next")
         texts = passage_texts(ctx.graph, retrieved_hits(state).head(self.passages))
         chat = ctx.models.chat(self.role)
-        prompt_of = lambda count: make_messages(
+        make_prompt = lambda count: make_messages(
             "passages",
             "next",
             passages="\n\n".join(texts[:count]) or NO_PASSAGES,
@@ -64,7 +64,7 @@ class NextThought(Operator):
         thought = one_line(
             request_reply(
                 chat,
-                fit_prompt(chat, prompt_of, len(texts), self.max_tokens)[0],
+                fit_prompt(chat, make_prompt, len(texts), self.max_tokens)[0],
                 ctx,
                 recorder,
                 self.max_tokens,

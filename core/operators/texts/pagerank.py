@@ -121,9 +121,9 @@ class PageRankNodes(Operator):
             self, ctx.graph, shares / shares.sum(), ctx.watch, recorder
         )
         enough = scores > 0 if self.least == 0 else scores >= self.least
-        found = best_hits("node", nodes[enough], scores[enough], self.keep)
-        recorder.notes.append(f"The best: {best_names(ctx.graph, found)}.")
-        return state.replace(nodes=found)
+        hits = best_hits("node", nodes[enough], scores[enough], self.keep)
+        recorder.notes.append(f"The best: {best_names(ctx.graph, hits)}.")
+        return state.replace(nodes=hits)
 
     def words(self) -> str:
         return "entities by PageRank"
@@ -142,11 +142,11 @@ def _nodes_by_pagerank(
         )
     from core.graph.pagerank.local.push import local_push  # imported here: it loads numba
 
-    pushed = local_push(pagerank_problem(graph, shares, how.damping, how.weighted, watch, how.keep))
+    push = local_push(pagerank_problem(graph, shares, how.damping, how.weighted, watch, how.keep))
     recorder.notes.append(
-        f"{pushed.note} Such a push is asked for {PUSH_RECALL:.2f} of the best {how.keep:,}."
+        f"{push.note} Such a push is asked for {PUSH_RECALL:.2f} of the best {how.keep:,}."
     )
-    return pushed.nodes, pushed.scores
+    return push.nodes, push.scores
 
 
 def restart_weights(reset: str, state: State, graph: KnowledgeGraph) -> np.ndarray:
@@ -154,9 +154,9 @@ def restart_weights(reset: str, state: State, graph: KnowledgeGraph) -> np.ndarr
     if reset == "scores":
         return np.maximum(_scores_by_node(state.nodes, graph), 0.0)
     if reset == "max":
-        found = list(state.nodes.items if state.nodes else ())
+        hit_nodes = list(state.nodes.items if state.nodes else ())
         shares = np.zeros(graph.n_nodes)
-        shares[found] = (1.0 + _scores_by_node(state.nodes, graph)[found]) / 2.0
+        shares[hit_nodes] = (1.0 + _scores_by_node(state.nodes, graph)[hit_nodes]) / 2.0
         shares = _scaled_to_one(shares)
         shares[list(state.linked.items if state.linked else ())] = 1.0
         return shares

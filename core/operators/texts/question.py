@@ -87,9 +87,9 @@ class EmbedQuery(Operator):
             if self.without == "nothing":
                 return state.replace(vector=None)
         recorder.usage += Usage(texts=1)
-        wanted = ", ".join(keywords) or state.question.text
+        text = ", ".join(keywords) or state.question.text
         return state.replace(
-            vector=question_vectors(ctx.models.encoder(self.encoder), [wanted], ctx.watch)[0]
+            vector=question_vectors(ctx.models.encoder(self.encoder), [text], ctx.watch)[0]
         )
 
     def words(self) -> str:
@@ -194,9 +194,9 @@ def _keywords_of_words(text: str, ctx: Context) -> Keywords:
 
 def _words_beside_names(text: str, names: Sequence[str], ctx: Context) -> list[str]:
     """Return the content words of a text that are no part of these names in it."""
-    named = {word for name in names for word in folded_words(name)}
+    name_words = {word for name in names for word in folded_words(name)}
     code = language_code(ctx.graph, text)
-    words = [word for word in _content_words(text, code) if word not in named]
+    words = [word for word in _content_words(text, code) if word not in name_words]
     if not code:
         return words
     folded_names = [fold(name) for name in names]
@@ -217,12 +217,12 @@ def names_in(text: str, by: str, ctx: Context, recorder: Recorder) -> tuple[str,
     They are found by a language model of that role. The graph's vocabulary finds them if `by` says
     so, or if the reply cannot be read.
     """
-    found = (
+    lists = (
         None
         if by == VOCABULARY_SOURCE
         else _request_lists(by, "names", ("names",), text, ctx, recorder)
     )
-    return tuple(found["names"]) if found is not None else vocabulary_names(text, ctx)
+    return tuple(lists["names"]) if lists is not None else vocabulary_names(text, ctx)
 
 
 def vocabulary_names(text: str, ctx: Context) -> tuple[str, ...]:
@@ -232,8 +232,8 @@ def vocabulary_names(text: str, ctx: Context) -> tuple[str, ...]:
     """
     if not ctx.graph.n_nodes or has_chunk_nodes(ctx.graph):
         return ()
-    found = [mention.node for mention in name_lookup(ctx.graph).mentions(text)]
-    return tuple(dict.fromkeys(ctx.graph.names(found)))[:MAX_NAMES]
+    nodes = [mention.node for mention in name_lookup(ctx.graph).mentions(text)]
+    return tuple(dict.fromkeys(ctx.graph.names(nodes)))[:MAX_NAMES]
 
 
 def _request_lists(

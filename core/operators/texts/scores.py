@@ -69,7 +69,7 @@ class RelationsFromNodes(Operator):
         assert state.nodes is not None
         graph, scores = ctx.graph, scores_of(state.nodes, ctx.graph.n_nodes)
         if graph.n_edges > MAX_EDGES_SOLVED and not self.keep:
-            edges = _edges_at(graph, np.array(state.nodes.items, np.int64), self.alike)
+            edges = _incident_edges(graph, np.array(state.nodes.items, np.int64), self.alike)
             scored_relations: Ranking = LazyRanking(
                 "triple", edges, scores[graph.heads[edges]] + scores[graph.tails[edges]]
             )
@@ -122,20 +122,20 @@ class ChunksFromRelations(Operator):
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         assert state.relations is not None
         edges, scores = arrays_of(state.relations)
-        sums, there = _chunk_score_sums(
+        sums, has_edges = _chunk_score_sums(
             chunks_of(ctx.graph, "edges"), edges, scores, n_chunks(ctx.graph)
         )
-        ids = np.flatnonzero(there)
+        ids = np.flatnonzero(has_edges)
         # a chunk without any relation has 0
-        least = sums.min() if 0 < len(ids) == len(sums) else 0.0
-        spread = sums.max() - least if len(ids) else 0.0
-        scaled = (sums[ids] - least) / spread if spread > 0 else np.ones(len(ids))
+        min_sum = sums.min() if 0 < len(ids) == len(sums) else 0.0
+        sum_range = sums.max() - min_sum if len(ids) else 0.0
+        scaled = (sums[ids] - min_sum) / sum_range if sum_range > 0 else np.ones(len(ids))
         order = best_hits("chunk", ids, scaled, max(self.keep, MAX_HITS_BEFORE_CUT))
         recorder.before_cut = order
         return state.replace(chunks=order.head(self.keep))
 
 
-def _edges_at(graph: Graph, nodes: np.ndarray, alike: bool) -> np.ndarray:
+def _incident_edges(graph: Graph, nodes: np.ndarray, alike: bool) -> np.ndarray:
     """Return the edges at some nodes, ascending.
 
     Edges of similar names are included only with `alike`. It is meant for nodes with a large part
@@ -159,12 +159,12 @@ def _chunk_score_sums(
     The sums are float64. `rows` are the chunks of each edge, `n` is the number of chunks.
     """
     if len(edges) <= MAX_EDGES_UNCOMPILED:
-        held = rows.taken(edges)
-        return np.bincount(held.ids, np.repeat(scores, held.counts), n), np.bincount(
-            held.ids, minlength=n
+        lists = rows.taken(edges)
+        return np.bincount(lists.ids, np.repeat(scores, lists.counts), n), np.bincount(
+            lists.ids, minlength=n
         ) > 0
     from core.graph.algorithms.traversal import add_to_rows  # loads numba
 
-    sums, there = np.zeros(n), np.zeros(n, bool)
-    add_to_rows(edges, scores, rows.indptr, rows.ids, sums, there)
-    return sums, there
+    sums, has_edges = np.zeros(n), np.zeros(n, bool)
+    add_to_rows(edges, scores, rows.indptr, rows.ids, sums, has_edges)
+    return sums, has_edges

@@ -38,7 +38,7 @@ class WordHits(Operator):
         return state.replace(**{self.field: self._found(state, ctx, recorder, None)})
 
     def _found(
-        self, state: State, ctx: Context, recorder: Recorder, among: Sequence[int] | None
+        self, state: State, ctx: Context, recorder: Recorder, candidates: Sequence[int] | None
     ) -> Ranking:
         kind: ItemKind = self.field  # type: ignore[assignment]
         if not count(ctx.graph, kind):
@@ -46,10 +46,10 @@ class WordHits(Operator):
             return Ranking(KIND_BY_FIELD[self.field], (), ())
         ctx.watch.report("Searching by words")
         scores = word_search(ctx.graph, kind, self.by, ctx.watch)(state.question.text)
-        if among is None:
+        if candidates is None:
             ids = np.flatnonzero(scores > 0)
         else:
-            ids = np.array([i for i in among if scores[i] > 0], np.int64)
+            ids = np.array([i for i in candidates if scores[i] > 0], np.int64)
         order = best_hits(
             KIND_BY_FIELD[self.field], ids, scores[ids], max(self.keep, MAX_HITS_BEFORE_CUT)
         )
@@ -122,7 +122,7 @@ class SparseNodes(WordHits):
         return f"{self.keep:,} entities by {self.by.upper()}"
 
 
-def word_search(graph: Any, of: ItemKind, by: str, watch: Watch = NO_WATCH) -> Search:
+def word_search(graph: Any, kind: ItemKind, by: str, watch: Watch = NO_WATCH) -> Search:
     """Return the word search over all chunks or nodes, cached."""
-    found = postings(graph, of, watch)
-    return found.bm25 if by == "bm25" else found.tfidf
+    index = postings(graph, kind, watch)
+    return index.bm25 if by == "bm25" else index.tfidf

@@ -66,18 +66,18 @@ class SteinerSubgraph(Operator):
         assert state.nodes is not None
         ctx.watch.report("Joining what was found")
         node_prizes = {
-            node: float(self.nodes - place)
-            for place, node in enumerate(state.nodes.items[: self.nodes])
+            node: float(self.nodes - rank)
+            for rank, node in enumerate(state.nodes.items[: self.nodes])
         }
         edge_prizes, cost = self._edge_prizes(state.relations)
         heads, _, tails = ctx.graph.triples(np.array(list(edge_prizes), np.int64))
         start = sorted({*node_prizes, *heads.tolist(), *tails.tolist()})
         if start:
-            around = nearest(ctx.graph, start, self.hops, "both", self.keep, ctx.watch)[0]
+            nearby = nearest(ctx.graph, start, self.hops, "both", self.keep, ctx.watch)[0]
         else:
-            around = np.empty(0, np.int64)
+            nearby = np.empty(0, np.int64)
         nodes, edges = steiner_tree(
-            ctx.graph, np.sort(around), node_prizes, edge_prizes, cost, ctx.watch
+            ctx.graph, np.sort(nearby), node_prizes, edge_prizes, cost, ctx.watch
         )
         ranked_nodes = best_hits(
             "node", nodes, [node_prizes.get(node, 0.0) for node in nodes.tolist()]
@@ -87,7 +87,7 @@ class SteinerSubgraph(Operator):
         )
         recorder.notes.append(
             f"A tree of {len(nodes):,} entities and {len(edges):,} relations, sought among "
-            f"{len(around):,} entities."
+            f"{len(nearby):,} entities."
         )
         return state.replace(
             subgraph=Subgraph(nodes, edges), nodes=ranked_nodes, relations=relations
@@ -97,14 +97,14 @@ class SteinerSubgraph(Operator):
         """Return the prizes of relations, and the cost of an edge."""
         if relations is None or not len(relations) or not self.relations:
             return {}, self.cost
-        edge_scores = relations.scores or tuple(float(-place) for place in range(len(relations)))
+        edge_scores = relations.scores or tuple(float(-rank) for rank in range(len(relations)))
         prizes: dict[int, float] = {}
         values = sorted(set(edge_scores), reverse=True)[: self.relations]
         lowest_prize = float(len(values))
         for index, value in enumerate(values):
-            same = [edge for edge, score in zip(relations.items, edge_scores) if score == value]
-            prize = min((len(values) - index) / len(same), lowest_prize)
-            prizes |= dict.fromkeys(same, prize)
+            tied = [edge for edge, score in zip(relations.items, edge_scores) if score == value]
+            prize = min((len(values) - index) / len(tied), lowest_prize)
+            prizes |= dict.fromkeys(tied, prize)
             lowest_prize = prize * (1 - MIN_PRIZE_STEP)
         return prizes, min(self.cost, max(prizes.values()) * (1 - MIN_PRIZE_STEP / 2))
 
@@ -156,7 +156,7 @@ def steiner_tree(
         int(edges[prized_rows[node - len(nodes)]]) for node in tree_nodes if node >= len(nodes)
     }
     tree_edges = np.array(sorted(edge_ids), np.int64)
-    found = {int(nodes[node]) for node in tree_nodes if node < len(nodes)}
+    node_ids = {int(nodes[node]) for node in tree_nodes if node < len(nodes)}
     return np.array(
-        sorted(found.union(*(end.tolist() for end in graph.triples(tree_edges)[::2]))), np.int64
+        sorted(node_ids.union(*(end.tolist() for end in graph.triples(tree_edges)[::2]))), np.int64
     ), tree_edges

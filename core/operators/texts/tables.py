@@ -102,11 +102,11 @@ def row_texts(graph: KnowledgeGraph, kind: str, ids: Sequence[int]) -> list[str]
 def _table(graph: KnowledgeGraph, hits: Ranking, budget: int) -> ContextTable:
     header, rows = _ROWS_BY_KIND[hits.kind](graph, hits.items)
     room = count_fitting_texts([" ".join(row) for row in rows], budget)
-    columns = [place for place in range(len(header)) if any(row[place] for row in rows)]
-    shown_rows = tuple(tuple(row[place] for place in columns) for row in rows[:room])
+    columns = [column for column in range(len(header)) if any(row[column] for row in rows)]
+    shown_rows = tuple(tuple(row[column] for column in columns) for row in rows[:room])
     return ContextTable(
         hits.kind,
-        tuple(header[place] for place in columns),
+        tuple(header[column] for column in columns),
         shown_rows,
         hits.items[:room],
         len(rows) - room,

@@ -32,7 +32,7 @@ VECTOR_ORDER_HELP = (
 LEAST_COSINE_HELP = "The least cosine of a hit; -1 takes all (LightRAG and nano-graphrag: 0.2)."
 
 
-def searchable_vectors(encoder: str, of: ItemKind, ctx: Context) -> VectorIndex | PartialVectors:
+def searchable_vectors(encoder: str, kind: ItemKind, ctx: Context) -> VectorIndex | PartialVectors:
     """Return the searchable vectors of nodes, relations, chunks or communities.
 
     If the question need not wait, only the vectors that are made so far are searched. `encoder` is
@@ -40,9 +40,9 @@ def searchable_vectors(encoder: str, of: ItemKind, ctx: Context) -> VectorIndex 
     """
     begin, sentence_encoder = ctx.environment.encoding, ctx.models.encoder(encoder)
     if ctx.whole or begin is None:
-        return vector_index(ctx.graph, sentence_encoder, of, ctx.watch)
+        return vector_index(ctx.graph, sentence_encoder, kind, ctx.watch)
     return available_vectors(
-        ctx.graph, sentence_encoder, of, lambda: begin(ctx.graph, encoder, of), ctx.watch
+        ctx.graph, sentence_encoder, kind, lambda: begin(ctx.graph, encoder, kind), ctx.watch
     )
 
 
@@ -65,8 +65,8 @@ class VectorHits(Operator):
         return self.field  # type: ignore[return-value]
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        found = self._nearest(state, ctx, recorder)
-        return state.replace(**{self.field: found})
+        hits = self._nearest(state, ctx, recorder)
+        return state.replace(**{self.field: hits})
 
     def _nearest(self, state: State, ctx: Context, recorder: Recorder) -> Ranking:
         kind = KIND_BY_FIELD[self.field]
@@ -79,10 +79,10 @@ class VectorHits(Operator):
             return Ranking(kind, (), ())
         index = searchable_vectors(self.encoder, self.of, ctx)
         ctx.watch.report("Searching vectors")
-        left_out = self._left_out(ctx.graph)
+        excluded = self._excluded_ids(ctx.graph)
         order = best_hits(
             kind,
-            *index.nearest(state.vector, min(total, max(self.keep, MAX_HITS_BEFORE_CUT)), left_out),
+            *index.nearest(state.vector, min(total, max(self.keep, MAX_HITS_BEFORE_CUT)), excluded),
         )
         enough = sum(score >= self.least for score in order.scores or ())
         recorder.before_cut, hits = order, order.head(min(self.keep, enough))
@@ -98,7 +98,7 @@ class VectorHits(Operator):
         recorder.notes.extend(filter(None, (index.source, index.approximate)))
         return hits
 
-    def _left_out(self, graph: Graph) -> np.ndarray:
+    def _excluded_ids(self, graph: Graph) -> np.ndarray:
         """Return the ids that are never hits."""
         return np.empty(0, np.int64)
 
@@ -174,7 +174,7 @@ class VectorRelations(VectorHits):
     def of(self) -> ItemKind:
         return "relations" if self.reading == "paper" else "relation-names"
 
-    def _left_out(self, graph: Graph) -> np.ndarray:
+    def _excluded_ids(self, graph: Graph) -> np.ndarray:
         return similarity_edges(graph)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:

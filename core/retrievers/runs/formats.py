@@ -106,9 +106,9 @@ def _by_keys(keys: RunKeys) -> Callable[[Iterable[Row]], Iterator[RunRow]]:
     return lambda rows: map(keys.read, rows)
 
 
-def _has(*wanted: str, any_of: Sequence[str] = ()) -> Callable[[Row], bool]:
+def _has(*required: str, any_of: Sequence[str] = ()) -> Callable[[Row], bool]:
     return lambda row: (
-        all(key in row for key in wanted) and (not any_of or any(key in row for key in any_of))
+        all(key in row for key in required) and (not any_of or any(key in row for key in any_of))
     )
 
 
@@ -282,7 +282,7 @@ FORMATS: dict[str, RunFormat] = {
         "answers by the questions' ids; the titles under “sp” as documents",
         "sentence numbers, evidences",
         lambda row: bool(_predictions(row)),
-        lambda rows: (one for row in rows for one in _predicted(row)),
+        lambda rows: (one for row in rows for one in _prediction_rows(row)),
     ),
 }
 
@@ -324,20 +324,20 @@ def read_run_file(
             f"runs.{nearest(format, FORMATS)}"
         )
     if is_columnar(path):
-        rows, begins = (row for _, row in column_rows(path, most=MAX_RUN_FILE_BYTES)), ""
+        rows, start = (row for _, row in column_rows(path, max_bytes=MAX_RUN_FILE_BYTES)), ""
     else:
         file = readable(path, reading_notes.append, encoding, MAX_RUN_FILE_BYTES)
-        begins = read_start(file, 1, MAX_RUN_FILE_BYTES)
+        start = read_start(file, 1, MAX_RUN_FILE_BYTES)
         if format == TREC_FORMAT or (
-            format == AUTO_RUN_FORMAT and begins not in ("{", "[") and _is_trec(file)
+            format == AUTO_RUN_FORMAT and start not in ("{", "[") and _is_trec(file)
         ):
             run_rows = read_run(numbered_lines(file, watch, MAX_RUN_FILE_BYTES), path.name)
             return _collect_rows(path.name, TREC_FORMAT, run_rows, reading_notes)
-        numbered = numbered_rows(file, watch, MAX_RUN_FILE_BYTES, ROW_LIST_KEYS, single=True)
-        is_json = begins in ("{", "[")
-        rows = (row for _, _, row in numbered) if is_json else _table(file, watch)
+        indexed_rows = numbered_rows(file, watch, MAX_RUN_FILE_BYTES, ROW_LIST_KEYS, single=True)
+        is_json = start in ("{", "[")
+        rows = (row for _, _, row in indexed_rows) if is_json else _table(file, watch)
     first_rows = list(islice(rows, MAX_FORMAT_ROWS))
-    single = begins == "{" and len(first_rows) == 1
+    single = start == "{" and len(first_rows) == 1
     file_format = format if format != AUTO_RUN_FORMAT else _format(path.name, first_rows, single)
     return _collect_rows(
         path.name, file_format, FORMATS[file_format].read(chain(first_rows, rows)), reading_notes
@@ -349,7 +349,7 @@ def _is_trec(file: FileSource) -> bool:
 
     Raises BadInput where the file holds relevance judgements.
     """
-    line = next((text for _, text in numbered_lines(file, most=MAX_RUN_FILE_BYTES)), "")
+    line = next((text for _, text in numbered_lines(file, max_bytes=MAX_RUN_FILE_BYTES)), "")
     if not is_run_line(line) and is_qrels_line(line):
         raise BadInput(
             f"{file.name} holds judgements of relevance rather than a run; give it as the qrels "
@@ -358,20 +358,20 @@ def _is_trec(file: FileSource) -> bool:
     return is_run_line(line)
 
 
-def format_of_rows(looked: Sequence[Row]) -> str:
+def format_of_rows(rows: Sequence[Row]) -> str:
     """Return the first format that matches the first row; empty where none does."""
-    return next((key for key, one in FORMATS.items() if looked and one.fits(looked[0])), "")
+    return next((key for key, one in FORMATS.items() if rows and one.fits(rows[0])), "")
 
 
-def _format(name: str, looked: Sequence[Row], single: bool) -> str:
+def _format(name: str, rows: Sequence[Row], single: bool) -> str:
     """Return the format of some rows. Raises BadInput where none is known.
 
     A `single` object, the only one of its file, may map question ids to answers.
     """
-    key = format_of_rows(looked)
+    key = format_of_rows(rows)
     if key and (single or key != PREDICTIONS_FORMAT):
         return key
-    keys = ", ".join(f"“{shorten(str(key), 30)}”" for key in list(looked[0] if looked else ())[:8])
+    keys = ", ".join(f"“{shorten(str(key), 30)}”" for key in list(rows[0] if rows else ())[:8])
     raise BadInput(
         f"{name} is no finished run that is known "
         f"here{f': its rows have {keys}' if keys else ''}. A row needs a question or its id, and "
@@ -432,7 +432,7 @@ def _predictions(row: Row) -> Mapping[str, Any]:
     return {}
 
 
-def _predicted(row: Row) -> Iterator[RunRow]:
+def _prediction_rows(row: Row) -> Iterator[RunRow]:
     titles_field = row.get("sp")
     supporting = titles_field if isinstance(titles_field, Mapping) else {}
     for id, answer in _predictions(row).items():

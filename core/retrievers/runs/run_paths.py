@@ -54,45 +54,45 @@ def paths_in(row: Mapping[str, Any]) -> tuple[tuple[TextPath, ...], int]:
     [('A', 'B', 'C')]
     """
     listed_paths = next((some for key in PATH_LIST_KEYS if (some := list_in(row.get(key)))), None)
-    entries = listed_paths if listed_paths is not None else list(_shown(row))
+    entries = listed_paths if listed_paths is not None else list(_prompt_lines(row))
     paths_found: dict[TextPath, None] = {}
     not_read_entries = 0
     for entry in entries[: REPLY_LIMITS.max_paths]:
         paths = list(_paths(entry))
         not_read_entries += not paths
         paths_found.update(dict.fromkeys(paths))
-    return tuple(_chained(list(paths_found)) if "reasoning_chains" in row else paths_found)[
+    return tuple(_join_chains(list(paths_found)) if "reasoning_chains" in row else paths_found)[
         : REPLY_LIMITS.max_paths
     ], not_read_entries
 
 
-def _shown(row: Mapping[str, Any]) -> Iterator[str]:
+def _prompt_lines(row: Mapping[str, Any]) -> Iterator[str]:
     """Yield the lines of the prompt that show paths, up to a blank one."""
     for text in (row[key] for key in PROMPT_KEYS if isinstance(row.get(key), str)):
         if mark := PATHS_HEADING.search(text):
-            shown = text[mark.end() :].lstrip("\r\n").partition("\n\n")[0]
-            yield from filter(None, (line.strip() for line in shown.splitlines()))
+            section = text[mark.end() :].lstrip("\r\n").partition("\n\n")[0]
+            yield from filter(None, (line.strip() for line in section.splitlines()))
             return
 
 
 def _paths(entry: Any) -> Iterator[TextPath]:
     """Yield the paths of one entry; none if it is no path."""
     if isinstance(entry, str):
-        entry = entry.split(PATH_ARROW) if PATH_ARROW in entry else _bracketed(entry)
+        entry = entry.split(PATH_ARROW) if PATH_ARROW in entry else _split_brackets(entry)
     if isinstance(entry, Mapping):
-        yield from _of_object(entry)
+        yield from _object_paths(entry)
     elif isinstance(entry, Sequence) and not isinstance(entry, str):
-        yield from _of_list(list(entry))
+        yield from _list_paths(list(entry))
 
 
-def _bracketed(text: str) -> list[str]:
+def _split_brackets(text: str) -> list[str]:
     """Return the parts of `(head, relation, tail)`; empty where there are not exactly three."""
     inside = text.strip()
     parts = inside[1:-1].split(",") if inside[:1] == "(" and inside[-1:] == ")" else []
     return [part.strip().strip("'\"") for part in parts] if len(parts) == 3 else []
 
 
-def _of_object(entry: Mapping[str, Any]) -> Iterator[TextPath]:
+def _object_paths(entry: Mapping[str, Any]) -> Iterator[TextPath]:
     """Yield a path of `nodes` and `relations`, or a triple by the names of its parts."""
     score = to_number(entry.get("score"))
     nodes, relations = entry.get("nodes"), entry.get("relations")
@@ -106,7 +106,7 @@ def _of_object(entry: Mapping[str, Any]) -> Iterator[TextPath]:
     yield from _path(parts, score)
 
 
-def _of_list(entry: list[Any]) -> Iterator[TextPath]:
+def _list_paths(entry: list[Any]) -> Iterator[TextPath]:
     """Yield the paths of a list of paths, or the one of a list of names."""
     if entry and all(isinstance(one, (list, Mapping)) for one in entry):
         paths = [path for one in entry for path in _paths(one)]
@@ -138,14 +138,14 @@ def _path(parts: list[Any], score: float | None = None) -> Iterator[TextPath]:
         yield TextPath(tuple(names[::2]), tuple(names[1::2]), (None,) * (len(names) // 2), score)
 
 
-def _chained(paths: list[TextPath]) -> list[TextPath]:
+def _join_chains(paths: list[TextPath]) -> list[TextPath]:
     """Join the steps of a search that continues from the ends of earlier paths (Think-on-Graph).
 
     A path that begins at the end of earlier ones extends them. The extended ones are no longer
     paths of their own.
     """
     chains: dict[TextPath, None] = {}
-    continued = set[TextPath]()
+    extended = set[TextPath]()
     for path in paths:
         earlier_chains = [
             one
@@ -153,7 +153,7 @@ def _chained(paths: list[TextPath]) -> list[TextPath]:
             if one.nodes[-1] == path.nodes[0]
             and len(one.nodes) + len(path.nodes) <= REPLY_LIMITS.max_hops + 2
         ]
-        continued.update(earlier_chains)
+        extended.update(earlier_chains)
         longer_chains = (
             TextPath(
                 (*one.nodes, *path.nodes[1:]),
@@ -163,4 +163,4 @@ def _chained(paths: list[TextPath]) -> list[TextPath]:
             for one in earlier_chains
         )
         chains.update(dict.fromkeys(list(longer_chains) or [path]))
-    return [path for path in chains if path not in continued]
+    return [path for path in chains if path not in extended]

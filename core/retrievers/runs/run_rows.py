@@ -94,10 +94,10 @@ def text_in(value: Any, keys: Sequence[str] = ()) -> str:
     if isinstance(value, int | float):
         return str(value)
     if isinstance(value, Mapping):
-        return next((found for key in keys if (found := text_in(value.get(key), keys))), "")
+        return next((text for key in keys if (text := text_in(value.get(key), keys))), "")
     if isinstance(value, list) and keys:  # messages: the last one with a text
         return next(
-            (found for one in reversed(value) if (found := text_in(one, ("content", *keys)))), ""
+            (text for one in reversed(value) if (text := text_in(one, ("content", *keys)))), ""
         )
     return ""
 
@@ -142,9 +142,9 @@ def documents_in(value: Any, ids: Any = None, scores: Any = None) -> tuple[Reply
      ReplyDocument(id='2', ..., text='b', ...), ...)
     """
     documents, ids, scores = list[ReplyDocument](), list_in(ids), list_in(scores)
-    for place, one in enumerate(list_in(value)[:MAX_ROW_DOCUMENTS]):
-        id = text_in(ids[place]) if place < len(ids) else ""
-        score = to_number(scores[place]) if place < len(scores) else None
+    for index, one in enumerate(list_in(value)[:MAX_ROW_DOCUMENTS]):
+        id = text_in(ids[index]) if index < len(ids) else ""
+        score = to_number(scores[index]) if index < len(scores) else None
         document = _document(one, id, score)
         if document is not None:
             documents.append(document)
@@ -222,7 +222,7 @@ def texts_in(value: Any) -> tuple[str, ...]:
     )
 
 
-def flat_leaves(value: Any, before: str = "") -> Iterator[tuple[str, Any]]:
+def flat_leaves(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
     """Yield the leaves of nested objects, with their keys joined by dots.
 
     Lists of objects use their indices as keys.
@@ -233,9 +233,9 @@ def flat_leaves(value: Any, before: str = "") -> Iterator[tuple[str, Any]]:
     """
     if isinstance(value, Mapping) and value:
         for key, one in value.items():
-            yield from flat_leaves(one, f"{before}.{key}" if before else str(key))
+            yield from flat_leaves(one, f"{prefix}.{key}" if prefix else str(key))
     elif isinstance(value, list) and value and all(isinstance(one, Mapping) for one in value):
-        for place, one in enumerate(value):
-            yield from flat_leaves(one, f"{before}.{place}")
+        for index, one in enumerate(value):
+            yield from flat_leaves(one, f"{prefix}.{index}")
     else:
-        yield before, value
+        yield prefix, value

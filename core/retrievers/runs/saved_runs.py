@@ -78,8 +78,8 @@ class FileRun:
 
         It is found by the question's text, else by its id among the rows without a text.
         """
-        found = _row(self.name, self.digest, question.id, _text(question.text))
-        return found if found is not None and found.holds else None
+        run_row = _row(self.name, self.digest, question.id, _text(question.text))
+        return run_row if run_row is not None and run_row.holds else None
 
     def asked(self) -> tuple[Question, ...]:
         """Return the questions of the run, as the source's question sets have them.
@@ -92,11 +92,13 @@ class FileRun:
             _text(question.text): question for question in reversed(_known_questions(self.source))
         }
         questions: dict[str, Question] = {}
-        for place, row in enumerate(self.rows(), 1):
+        for number, row in enumerate(self.rows(), 1):
             if not row.question or (self.judged and not row.gold):
                 continue
-            own = Question(row.question, row.id or f"{self.name}-{place}", answers=row.references)
-            question = known_questions.get(_text(row.question), own)
+            fallback = Question(
+                row.question, row.id or f"{self.name}-{number}", answers=row.references
+            )
+            question = known_questions.get(_text(row.question), fallback)
             question = replace(question, gold=row.gold) if self.judged else question
             questions.setdefault(question.id, question)
         return tuple(questions.values())
@@ -106,7 +108,7 @@ class FileRun:
         packed_rows = _file().query(
             "SELECT row FROM rows WHERE run = ? ORDER BY place", (self.name,)
         )
-        return tuple(_unpacked(data) for (data,) in packed_rows)
+        return tuple(_unpack_row(data) for (data,) in packed_rows)
 
     def words(self) -> str:
         """Return the contents in a sentence.
@@ -115,12 +117,12 @@ class FileRun:
         sets of “x”.
         """
         counts = ", ".join(
-            [f"{self.questions:,} question{'s' * (self.questions != 1)}", *self._parts()]
+            [f"{self.questions:,} question{'s' * (self.questions != 1)}", *self._count_words()]
         )
         known_count = "all" if self.known == self.questions else f"{self.known:,}"
         return f"{counts}. Of these {known_count} in the question sets of “{self.source_name}”."
 
-    def _parts(self) -> list[str]:
+    def _count_words(self) -> list[str]:
         counts = [(self.with_documents, "documents"), (self.with_answers, "answers")]
         if self.source_kind == GraphSource.kind:
             counts[0] = (self.with_paths, "paths")
@@ -154,13 +156,13 @@ def save_run_file(
         return saved_run
     parsed_run = read_run_file(path, format)
     _check_kind(path.name, parsed_run.rows, source)
-    run_rows = _judged(parsed_run.rows, _relevant(qrels, source)) if qrels else parsed_run.rows
-    rows, known = _matched(run_rows, _known_questions(source))
+    run_rows = _judge(parsed_run.rows, _relevant(qrels, source)) if qrels else parsed_run.rows
+    rows, n_known = _match_rows(run_rows, _known_questions(source))
     rows_with_results = [row for row in rows if row.holds]
     name = _free_name(path.name)
-    notes = [*parsed_run.notes, *_unknown(rows_with_results, known, source)]
+    notes = [*parsed_run.notes, *_unknown_notes(rows_with_results, n_known, source)]
     if qrels:
-        notes += _unjudged(rows, source)
+        notes += _judgement_notes(rows, source)
     file_run = FileRun(
         name,
         title=" ".join(title.split())[:200] or path.name,
@@ -172,7 +174,7 @@ def save_run_file(
         questions=len(rows_with_results),
         with_documents=sum(bool(row.documents) for row in rows_with_results),
         with_answers=sum(row.answer is not None for row in rows_with_results),
-        known=known,
+        known=n_known,
         notes=tuple(notes),
         with_paths=sum(bool(row.paths) for row in rows_with_results),
         judged=bool(qrels),
@@ -232,14 +234,14 @@ def find_run(name: str) -> FileRun:
 
     Raises BadParameter, which names the most similar one.
     """
-    saved = runs_by_name()
-    if name in saved:
-        return saved[name]
-    if not saved:
+    runs = runs_by_name()
+    if name in runs:
+        return runs[name]
+    if not runs:
         raise BadParameter(
             f"There is no finished run “{shorten(name, 40)}”: none was brought from a file."
         )
-    raise BadParameter(f"There is no finished run “{shorten(name, 40)}”.{nearest(name, saved)}")
+    raise BadParameter(f"There is no finished run “{shorten(name, 40)}”.{nearest(name, runs)}")
 
 
 def remove_saved_run(name: str) -> None:
@@ -260,10 +262,10 @@ def _file() -> RowFile:
 
 
 @lru_cache(maxsize=4)
-def _runs(file: Path, changed: int, size: int, ahead: int) -> dict[str, FileRun]:
-    found = RowFile(file, SAVED_RUNS_SCHEMA).query("SELECT name, about FROM runs ORDER BY rowid")
+def _runs(file: Path, mtime: int, size: int, ahead: int) -> dict[str, FileRun]:
+    rows = RowFile(file, SAVED_RUNS_SCHEMA).query("SELECT name, about FROM runs ORDER BY rowid")
     try:
-        return {name: from_plain(FileRun, json.loads(about)) for name, about in found}
+        return {name: from_plain(FileRun, json.loads(about)) for name, about in rows}
     except (ValueError, KeyError, TypeError) as error:
         raise StoreError(
             f"The finished runs in {file} are damaged ({error}); move the file away to start anew."
@@ -273,11 +275,11 @@ def _runs(file: Path, changed: int, size: int, ahead: int) -> dict[str, FileRun]
 def _save(run: FileRun, rows: Sequence[RunRow]) -> None:
     with _file().writing() as database:
         database.execute("INSERT INTO runs VALUES (?, ?)", (run.name, json.dumps(to_plain(run))))
-        packed = (
-            (run.name, place, row.id, _text(row.question), _packed(row))
-            for place, row in enumerate(rows)
+        packed_rows = (
+            (run.name, index, row.id, _text(row.question), _pack_row(row))
+            for index, row in enumerate(rows)
         )
-        database.executemany("INSERT INTO rows VALUES (?, ?, ?, ?, ?)", packed)
+        database.executemany("INSERT INTO rows VALUES (?, ?, ?, ?, ?)", packed_rows)
     record_owner(RUN_OWNED_AS, run.name)
 
 
@@ -293,7 +295,7 @@ def _row(name: str, digest: str, id: str, text: str) -> RunRow | None:
             "SELECT row FROM rows WHERE run = ? AND id = ? AND text = '' ORDER BY place LIMIT 1",
             (name, id),
         )
-    return _unpacked(packed_rows[0][0]) if packed_rows else None
+    return _unpack_row(packed_rows[0][0]) if packed_rows else None
 
 
 def _digest(*files: str | Path) -> str:
@@ -319,7 +321,7 @@ def _relevant(qrels: str | Path, source: AnswerSource) -> dict[str, tuple[str, .
     }
 
 
-def _judged(rows: Iterable[RunRow], qrels: Mapping[str, tuple[str, ...]]) -> list[RunRow]:
+def _judge(rows: Iterable[RunRow], qrels: Mapping[str, tuple[str, ...]]) -> list[RunRow]:
     """Add the judgements to the rows, and rows for judged questions that the run lacks."""
     judged_rows = [replace(row, gold=qrels.get(row.id, ())) for row in rows]
     row_ids = {row.id for row in judged_rows}
@@ -329,7 +331,7 @@ def _judged(rows: Iterable[RunRow], qrels: Mapping[str, tuple[str, ...]]) -> lis
     ]
 
 
-def _unjudged(rows: Sequence[RunRow], source: AnswerSource) -> list[str]:
+def _judgement_notes(rows: Sequence[RunRow], source: AnswerSource) -> list[str]:
     """Return sentences on gaps between the run, the judgements and the corpus.
 
     They count the judged questions that the run lacks, the questions that are not judged, and the
@@ -340,18 +342,18 @@ def _unjudged(rows: Sequence[RunRow], source: AnswerSource) -> list[str]:
     documents = source.documents
     gold = {id for row in rows for id in row.gold}
     unknown_documents = sum(id not in documents for id in gold) if documents else 0
-    counted = lambda count: f"{count:,} question{'s' * (count != 1)}"
+    count_text = lambda count: f"{count:,} question{'s' * (count != 1)}"
     return [
         sentence
         for count, sentence in (
             (
                 missing,
-                f"Judged and not in the run, so that they count as failed: {counted(missing)}.",
+                f"Judged and not in the run, so that they count as failed: {count_text(missing)}.",
             ),
             (
                 unjudged,
                 "In the run and without a relevant document in the qrels, so that they are left "
-                f"out: {counted(unjudged)}.",
+                f"out: {count_text(unjudged)}.",
             ),
             (
                 unknown_documents,
@@ -377,14 +379,14 @@ def _known_questions(source: AnswerSource) -> tuple[Question, ...]:
     return tuple(questions)
 
 
-def _matched(rows: Iterable[RunRow], asked: Iterable[Question]) -> tuple[list[RunRow], int]:
+def _match_rows(rows: Iterable[RunRow], questions: Iterable[Question]) -> tuple[list[RunRow], int]:
     """Give rows with an id alone the text of the question of that id.
 
-    The second result is the number of rows whose question is in `asked`.
+    The second result is the number of rows whose question is in `questions`.
     """
     by_id: dict[str, Question] = {}
     texts = set[str]()
-    for question in asked:
+    for question in questions:
         by_id.setdefault(question.id, question)
         texts.add(_text(question.text))
     matched_rows, known_count = [], 0
@@ -396,8 +398,8 @@ def _matched(rows: Iterable[RunRow], asked: Iterable[Question]) -> tuple[list[Ru
     return matched_rows, known_count
 
 
-def _unknown(rows: Sequence[RunRow], known: int, source: AnswerSource) -> list[str]:
-    others = len(rows) - known
+def _unknown_notes(rows: Sequence[RunRow], n_known: int, source: AnswerSource) -> list[str]:
+    others = len(rows) - n_known
     nameless = sum(not row.question for row in rows)
     sentences = []
     if others:
@@ -431,11 +433,11 @@ def _text(text: str) -> str:
     return single_line(text.replace("[", "").replace("]", "")).casefold()
 
 
-def _packed(row: RunRow) -> bytes:
+def _pack_row(row: RunRow) -> bytes:
     return zlib.compress(json.dumps(to_plain(row)).encode(), 6)
 
 
-def _unpacked(data: bytes) -> RunRow:
+def _unpack_row(data: bytes) -> RunRow:
     try:
         plain: Mapping = json.loads(zlib.decompress(data))
         return from_plain(RunRow, plain)

@@ -48,8 +48,8 @@ def is_openinference(row: Mapping[str, Any]) -> bool:
     """Return whether an object is an OpenInference span, or holds spans."""
     if "resourceSpans" in row or "resource_spans" in row or "span_kind" in row:
         return True
-    identified = any(key in row for key in ("context", "traceId", "trace_id", "context.trace_id"))
-    return identified and (
+    has_id = any(key in row for key in ("context", "traceId", "trace_id", "context.trace_id"))
+    return has_id and (
         isinstance(row.get("attributes"), Mapping | list)
         or any(key.startswith("attributes.") for key in row)
     )
@@ -103,9 +103,9 @@ def _row(spans: list[_Span]) -> RunRow:
     )
 
 
-def _last_documents(ordered: Sequence[_Span]) -> tuple[ReplyDocument, ...]:
+def _last_documents(spans: Sequence[_Span]) -> tuple[ReplyDocument, ...]:
     """Return the documents of the last re-ranking, else of the last retrieval."""
-    retrievals = [span for span in ordered if span.documents]
+    retrievals = [span for span in spans if span.documents]
     rerankings = [span for span in retrievals if span.kind == "RERANKER"]
     result_spans = rerankings or retrievals
     return result_spans[-1].documents if result_spans else ()
@@ -116,9 +116,9 @@ def _root_answer(root: _Span | None) -> str:
     return root.said if root is not None and root.kind not in RETRIEVAL_SPAN_KINDS else ""
 
 
-def _last_reply(ordered: Sequence[_Span]) -> str:
+def _last_reply(spans: Sequence[_Span]) -> str:
     """Return the last reply of a language model; empty if there is none."""
-    replies = [span.said for span in ordered if span.answers and span.said]
+    replies = [span.said for span in spans if span.answers and span.said]
     return replies[-1] if replies else ""
 
 
@@ -157,7 +157,7 @@ def _span(row: Mapping[str, Any]) -> _Span:
         not parent,
         text_in(attributes.get("input.value"), INPUT_TEXT_KEYS),
         text_in(attributes.get("output.value"), OUTPUT_TEXT_KEYS),
-        _retrieved(attributes),
+        _span_documents(attributes),
         start_time,
         kind == "LLM",
     )
@@ -197,17 +197,17 @@ def _attributes(row: Mapping[str, Any]) -> Mapping[str, Any]:
     }
 
 
-def _retrieved(known: Mapping[str, Any]) -> tuple[ReplyDocument, ...]:
+def _span_documents(attributes: Mapping[str, Any]) -> tuple[ReplyDocument, ...]:
     """Return the documents of a retriever's or a re-ranker's span, in their order."""
     for name in reversed(DOCUMENT_LIST_KEYS):
         documents: dict[int, dict[str, Any]] = {}
-        for key, value in known.items():
+        for key, value in attributes.items():
             suffix = key.removeprefix(f"{name}.")
             index, _, part = suffix.partition(".")
             if suffix != key and index.isdecimal():
                 documents.setdefault(int(index), {})[part.removeprefix("document.")] = value
         if documents:
-            return documents_in([documents[place] for place in sorted(documents)])
+            return documents_in([documents[rank] for rank in sorted(documents)])
     return ()
 
 
@@ -235,7 +235,7 @@ def _observations(row: Mapping[str, Any]) -> Iterator[_Span]:
 
 def _observation(row: Mapping[str, Any], trace: str, root: bool) -> _Span:
     kind, name = text_in(row.get("type")).upper(), text_in(row.get("name")).casefold()
-    question, output = (_decoded(row.get(key)) for key in ("input", "output"))
+    question, output = (_decode_value(row.get(key)) for key in ("input", "output"))
     retrieves = kind == "RETRIEVER" or (
         kind != "GENERATION" and any(word in name for word in ("retriev", "rerank", "search"))
     )
@@ -262,7 +262,7 @@ def _observation(row: Mapping[str, Any], trace: str, root: bool) -> _Span:
     )
 
 
-def _decoded(value: Any) -> Any:
+def _decode_value(value: Any) -> Any:
     """Decode a value that is JSON in a text, as in version 2 of Langfuse's observations.
 
     Any other value is returned unchanged.

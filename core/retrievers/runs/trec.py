@@ -40,7 +40,7 @@ def is_qrels_line(line: str) -> bool:
     ]
 
 
-def read_run(numbered: Iterable[tuple[int, str]], name: str) -> Iterator[RunRow]:
+def read_run(lines: Iterable[tuple[int, str]], name: str) -> Iterator[RunRow]:
     """Yield the rows of a TREC run, in the order of the questions in the file.
 
     Documents are ordered as by trec_eval: by score, ties by id in descending order. The column of
@@ -48,11 +48,11 @@ def read_run(numbered: Iterable[tuple[int, str]], name: str) -> Iterator[RunRow]
 
     Parameters
     ----------
-    numbered : pairs of line number and text.
+    lines : pairs of line number and text.
     name : the file's name, for error messages.
     """
     scores_by_question: dict[str, dict[str, float]] = {}
-    for line, text in numbered:
+    for line, text in lines:
         parts = (
             [part.strip() for part in text.split("\t")] if text.count("\t") == 5 else text.split()
         )
@@ -83,7 +83,7 @@ def read_qrels(path: str | Path) -> dict[str, tuple[str, ...]]:
     irrelevant has an empty entry. Raises BadInput.
     """
     grades_by_question: dict[str, dict[str, int]] = {}
-    for line, text in numbered_lines(readable(Path(path)), most=MAX_RUN_FILE_BYTES):
+    for line, text in numbered_lines(readable(Path(path)), max_bytes=MAX_RUN_FILE_BYTES):
         parts = text.split("\t") if "\t" in text else text.split()
         if not text.strip() or parts[:2] == ["query-id", "corpus-id"]:
             continue

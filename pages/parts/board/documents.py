@@ -50,13 +50,13 @@ class DocumentView:
     documents, source_word = True, tr("documents")
     ways: tuple[str, ...] = ()  # buttons in the panel of a node
 
-    def __init__(self, comparison: MethodComparison, places: Mapping[Any, Position]):
+    def __init__(self, comparison: MethodComparison, positions: Mapping[Any, Position]):
         self._comparison = comparison
         # By lane index: the version of the lane, and its data.
         self._cached: dict[int, tuple[Any, dict[str, Any]]] = {}
-        self._picture = TextPicture(rename_places(places, comparison.ask.source.edits))
+        self._picture = TextPicture(rename_places(positions, comparison.ask.source.edits))
         self._paths, self._words = PathsDrawing(comparison, path_items), AnswerWordPaths(path_items)
-        self._shared: tuple[Any, dict[str, Any]] | None = None
+        self._shared_data: tuple[Any, dict[str, Any]] | None = None
 
     @property
     def places(self) -> dict[Any, Position]:
@@ -71,34 +71,34 @@ class DocumentView:
         """
         lanes = self._comparison.lanes
         lane_versions = tuple(lane.version for lane in lanes)
-        if self._shared is None or self._shared[0] != lane_versions:
+        if self._shared_data is None or self._shared_data[0] != lane_versions:
             gold = self._gold()
-            walked = self._paths.draw([()] * len(lanes), [True] * len(lanes))
-            best = [[walked.paths[entry["key"]] for entry in part or ()] for part in walked.best]
+            drawing = self._paths.draw([()] * len(lanes), [True] * len(lanes))
+            best = [[drawing.paths[entry["key"]] for entry in part or ()] for part in drawing.best]
             data = hit_fates(lanes, gold, best)
             picture = self._picture.draw(lanes, gold, data, best)
             stories = [
                 story(f"lane-{i}", lane, self._comparison.ask.question.gold)
                 for i, lane in enumerate(lanes)
             ]
-            paths = {**walked.paths, **items_of_keys(lanes, data)}
-            fates: dict[str, Any] = {**walked.fates}
+            paths = {**drawing.paths, **items_of_keys(lanes, data)}
+            fates: dict[str, Any] = {**drawing.fates}
             fates.update(data.items())
             for _, more, said in stories:
                 paths, fates = {**paths, **more}, {**fates, **said}
-            every = [[*hops, *batches] for hops, (batches, _, _) in zip(walked.stories, stories)]
-            self._shared = (
+            every = [[*hops, *batches] for hops, (batches, _, _) in zip(drawing.stories, stories)]
+            self._shared_data = (
                 lane_versions,
                 {
                     **picture,
                     "paths": paths,
                     "fates": fates,
                     "stories": every,
-                    "best": walked.best,
-                    "keys": walked.keys,
+                    "best": drawing.best,
+                    "keys": drawing.keys,
                 },
             )
-        return self._shared[1]
+        return self._shared_data[1]
 
     def whole(self, shared: dict[str, Any]) -> dict[str, Any]:
         """Return the remaining data of the whole comparison: marked words, and evidence by lane."""
@@ -110,7 +110,7 @@ class DocumentView:
             if lane.retrieved and lane.state.paths is not None
         )
         resting = {f"lane-{i}": self._words(i, lane, shared["keys"]) for i, lane in lanes}
-        own = next(
+        language = next(
             (
                 graph_language(lane.graph).code
                 for lane in self._comparison.lanes
@@ -119,7 +119,7 @@ class DocumentView:
             "",
         )
         return {
-            "marks": {"words": question_words(question.text, own), "answers": answer_names},
+            "marks": {"words": question_words(question.text, language), "answers": answer_names},
             "evidence": resting,
         }
 
@@ -129,7 +129,7 @@ class DocumentView:
 
     def lane(self, i: int, lane: MethodLane, shared: dict[str, Any]) -> dict[str, Any]:
         """Return the data of one lane."""
-        data, state, excerpt = self._found(i, lane), lane.state, lane.state.excerpt
+        data, state, excerpt = self._cached_data(i, lane), lane.state, lane.state.excerpt
         has_answer, answers = state.answer is not None, self._comparison.ask.question.answers
         return {
             "reader": [excerpt.text]
@@ -161,27 +161,27 @@ class DocumentView:
             [
                 fate
                 for i, lane in enumerate(self._comparison.lanes)
-                for fate in self._found(i, lane)["fates"]
+                for fate in self._cached_data(i, lane)["fates"]
             ],
         )
 
-    def _found(self, i: int, lane: MethodLane) -> dict[str, Any]:
+    def _cached_data(self, i: int, lane: MethodLane) -> dict[str, Any]:
         if self._cached.get(i, ((),))[0] != lane.version:
-            self._cached[i] = (lane.version, self._tell(lane, lane.state))
+            self._cached[i] = (lane.version, self._lane_data(lane, lane.state))
         return self._cached[i][1]
 
-    def _tell(self, lane: MethodLane, state: State) -> dict[str, Any]:
+    def _lane_data(self, lane: MethodLane, state: State) -> dict[str, Any]:
         """Return the data of one state of a lane.
 
         `hits` is None until all are found.
         """
         ask = self._comparison.ask
         stages = (
-            funnel(ask.source, lane.graph, state, wanted(ask.question), saved=lane.saved_alive)
-            for wanted in (answers_of, passages_of)
+            funnel(ask.source, lane.graph, state, select(ask.question), survivors=lane.saved_alive)
+            for select in (answers_of, passages_of)
         )
-        words, passages = ({stage.name: stage for stage in found} for found in stages)
-        found = (
+        words, passages = ({stage.name: stage for stage in outcomes} for outcomes in stages)
+        outcomes = (
             fates(lane.graph, lane.states, ask.question.gold)
             if lane.retrieved and lane.preview is None
             else ()
@@ -202,8 +202,8 @@ class DocumentView:
             if words or passages
             else None,
             "verdict": answer_tag(alive, len(set(ask.question.answers)), state.answer is not None),
-            "fates": found,
-            "hits": add_lost_rows(tables(lane, ask.question.gold, prompt_ranks), lane, found)
+            "fates": outcomes,
+            "hits": add_lost_rows(tables(lane, ask.question.gold, prompt_ranks), lane, outcomes)
             if has_hits(lane)
             else None,
             "excerpt": excerpt,
@@ -222,7 +222,7 @@ def _graph_line(comparison: MethodComparison, lane: MethodLane) -> str:
     if not counts["build"]:
         return next(
             (
-                _found_names(step.sizes[NAMED_DOCUMENTS], step.sizes[UNPLACED_DOCUMENTS])
+                _documents_text(step.sizes[NAMED_DOCUMENTS], step.sizes[UNPLACED_DOCUMENTS])
                 for step in lane.state.trace
                 if NAMED_DOCUMENTS in step.sizes
             ),
@@ -234,10 +234,10 @@ def _graph_line(comparison: MethodComparison, lane: MethodLane) -> str:
     return ": ".join(filter(None, (build_title(lane), ", ".join(size))))
 
 
-def _found_names(given: int, unplaced: int) -> str:
+def _documents_text(n_named: int, unplaced: int) -> str:
     return tr(
         "{documents} named{unplaced}",
-        documents=many(given, "document"),
+        documents=many(n_named, "document"),
         unplaced=tr(", {unplaced:,} not in the corpus", unplaced=unplaced) if unplaced else "",
     )
 
@@ -255,9 +255,9 @@ def _count_merges(comparison: MethodComparison, lane: MethodLane) -> list[str]:
     except StoreError:
         return [tr("merges cannot be read")]
     absent = len(unmatched_edits(origin.graph, edits))
-    found = [many(len(edits) - absent, "merge")] if len(edits) > absent else []
+    notes = [many(len(edits) - absent, "merge")] if len(edits) > absent else []
     return [
-        *found,
+        *notes,
         *(
             [
                 tr(

@@ -22,20 +22,20 @@ def beside_data(one: EditComparison | None) -> dict[str, Any] | None:
         return None
     right_before, right_now = one.right
     # Counts that are equal say nothing: of two merged answers, one is left.
-    counted = (
+    has_counts = (
         not one.same
         and right_before is not None
         and right_now is not None
         and right_before != right_now
     )
     rose = (right_now or 0) > (right_before or 0)
-    tone = ("good" if rose else "bad") if counted else "same" if one.same else "changed"
-    answer_before = "" if one.same else shorten(", ".join(one.said), MAX_EARLIER_ANSWER_CHARACTERS)
+    tone = ("good" if rose else "bad") if has_counts else "same" if one.same else "changed"
+    old_answer = "" if one.same else shorten(", ".join(one.said), MAX_EARLIER_ANSWER_CHARACTERS)
     return {
         "text": one.text,
         "tone": tone,
-        "said": "" if answer_before.rstrip(".") in one.text else answer_before,
-        "count": f"{right_before:,} → {right_now:,}" if counted else "",
+        "said": "" if old_answer.rstrip(".") in one.text else old_answer,
+        "count": f"{right_before:,} → {right_now:,}" if has_counts else "",
     }
 
 

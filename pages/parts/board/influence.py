@@ -83,7 +83,7 @@ def _smallest_set(lane: MethodLane, one: Influence, keys: PathKeys) -> list[dict
     Each has a `key` and a `name`; a path is named by its rank.
     """
     item_keys = []
-    for weight in (one.weights[at] for at in one.smallest):
+    for weight in (one.weights[index] for index in one.smallest):
         item = item_at(lane.state, one.by_model, weight.kind, weight.place)
         path = weight.kind == "path"
         if path:
@@ -99,13 +99,13 @@ def _smallest_set(lane: MethodLane, one: Influence, keys: PathKeys) -> list[dict
 
 def _items(lane: MethodLane, one: Influence, keys: PathKeys) -> dict[str, dict[str, Any]]:
     items_by_key: dict[str, dict[str, Any]] = {}
-    for at, weight in enumerate(one.weights):
+    for index, weight in enumerate(one.weights):
         key = _key(lane, weight, item_at(lane.state, one.by_model, weight.kind, weight.place), keys)
         if key is not None:
             items_by_key[key] = {
                 "share": weight.influence,
                 "changes": weight.changes,
-                "needed": at in one.smallest,
+                "needed": index in one.smallest,
             }
     return items_by_key
 

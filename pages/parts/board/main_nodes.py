@@ -18,29 +18,30 @@ def main_nodes(
     best: Sequence[Sequence[Path]],
     lost: Sequence[Sequence[Path]],
     answers: set[int],
-    named: Collection[int] = frozenset(),
+    named_nodes: Collection[int] = frozenset(),
 ) -> list[int]:
     """Return the nodes of the large picture.
 
     There are at most 15, or 18 with paths to answers. Whole paths are added in this order: the
-    seeds, a path to each answer of `named`, each lane's best path, a path to each known answer that
-    a lane found or lost (up to 18 nodes), and further paths of each lane until there are 12 nodes.
+    seeds, a path to each answer of `named_nodes`, each lane's best path, a path to each known
+    answer that a lane found or lost (up to 18 nodes), and further paths of each lane until there
+    are 12 nodes.
 
     Parameters
     ----------
     seeds : question entities.
     best, lost : for each lane its best paths, and paths to the known answers that it lost.
     answers : nodes of the known answers.
-    named : nodes of the answers that the sentence for all lanes names.
+    named_nodes : nodes of the answers that the sentence for all lanes names.
     """
-    chosen = dict.fromkeys(seeds[:MAX_MAIN_NODES])
+    nodes = dict.fromkeys(seeds[:MAX_MAIN_NODES])
 
-    def add(path: Path, most: int) -> None:
-        fresh = [node for node in path.nodes if node not in chosen]
-        if len(chosen) + len(set(fresh)) <= most:
-            chosen.update(dict.fromkeys(fresh))
+    def add(path: Path, limit: int) -> None:
+        fresh = [node for node in path.nodes if node not in nodes]
+        if len(nodes) + len(set(fresh)) <= limit:
+            nodes.update(dict.fromkeys(fresh))
 
-    for path in _paths_to_answers([*best, *lost], set(named)):
+    for path in _paths_to_answers([*best, *lost], set(named_nodes)):
         add(path, MAX_MAIN_NODES)
     for paths in best:
         for path in paths[:1]:
@@ -48,9 +49,9 @@ def main_nodes(
     for path in (*_paths_to_answers(best, answers), *_alternate_paths(lost)):
         add(path, MAX_NODES_WITH_ANSWERS)
     for path in _alternate_paths([paths[1:] for paths in best]):
-        if len(chosen) < ENOUGH_MAIN_NODES:
+        if len(nodes) < ENOUGH_MAIN_NODES:
             add(path, MAX_MAIN_NODES)
-    return list(chosen)
+    return list(nodes)
 
 
 def _paths_to_answers(best: Sequence[Sequence[Path]], answers: set[int]) -> Iterator[Path]:

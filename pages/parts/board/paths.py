@@ -68,11 +68,11 @@ class PathsDrawing:
     A path keeps its key, which is the same in all lanes.
     """
 
-    def __init__(self, comparison: MethodComparison, placed: PathPlacement):
-        self._comparison, self._placed = comparison, placed
+    def __init__(self, comparison: MethodComparison, place_path: PathPlacement):
+        self._comparison, self._place_path = comparison, place_path
         self._keys: dict[Any, str] = {}
         # By key and `id` of a graph: the graph, and the path in its ids.
-        self._known: dict[str, dict[int, tuple[Any, Path]]] = {}
+        self._occurrences: dict[str, dict[int, tuple[Any, Path]]] = {}
         # Story of a PageRank by the `id` of its graph and its operators.
         self._spreads: dict[tuple[int, str], list[Data]] = {}
 
@@ -88,19 +88,19 @@ class PathsDrawing:
         by_model : for each lane whether its language model's answer counts, as in
             `path_outcome.fate`.
         """
-        self._known = {}
+        self._occurrences = {}
         best, missed, stories = [], [], []
         for lane, lost_answers in zip(self._comparison.lanes, lost):
             state = retrieved_state(lane)
-            best.append(self._best(lane, state))
-            missed.append(self._missed(lane, lost_answers))
-            stories.append([*self._searches(lane, state), *self._spread(lane)])
+            best.append(self._best_data(lane, state))
+            missed.append(self._lost_data(lane, lost_answers))
+            stories.append([*self._searches(lane, state), *self._pagerank_story(lane)])
         walked, paths = self._known_paths()
         shown_keys = {entry["key"] for part in (*best, *missed) for entry in part or ()}
         fates = {key: self._fates(key, by_model) for key in paths if key in shown_keys}
         return DrawnPaths(best, missed, stories, paths, fates, walked, self._keys_by_path())
 
-    def _best(self, lane: MethodLane, state: State) -> list[Data] | None:
+    def _best_data(self, lane: MethodLane, state: State) -> list[Data] | None:
         """Return a lane's best paths with ranks and scores; None if it seeks no paths."""
         if state.paths is None:
             return None
@@ -111,7 +111,7 @@ class PathsDrawing:
             for rank, (path, score) in enumerate(rows, 1)
         ]
 
-    def _missed(self, lane: MethodLane, lost_answers: Sequence[tuple[str, Path]]) -> list[Data]:
+    def _lost_data(self, lane: MethodLane, lost_answers: Sequence[tuple[str, Path]]) -> list[Data]:
         """Return the first paths to known answers that a lane lost."""
         return [
             {"key": self._key(lane, path), "answer": answer}
@@ -133,7 +133,7 @@ class PathsDrawing:
         walked: dict[str, Path] = {}
         paths: dict[str, Data] = {}
         tables: dict[str, Mapping[str, tuple[str, str]]] = {}
-        for key, occurrences in self._known.items():
+        for key, occurrences in self._occurrences.items():
             graph, path = next(iter(occurrences.values()))
             if graph.name not in tables:
                 tables[graph.name] = relation_table(graph.name)
@@ -144,22 +144,22 @@ class PathsDrawing:
     def _keys_by_path(self) -> dict[tuple[int, Path], str]:
         """Return the key of each known path, by the `id` of a graph and the path in it."""
         keys: dict[tuple[int, Path], str] = {}
-        for key, occurrences in self._known.items():
+        for key, occurrences in self._occurrences.items():
             for graph_id, (_, path) in occurrences.items():
                 keys[graph_id, path] = key
         return keys
 
     def _key(self, lane: MethodLane, path: Path) -> str:
-        nodes, edges = self._placed(lane.graph, path)
+        nodes, edges = self._place_path(lane.graph, path)
         relations = tuple(relation_names(lane.graph, path.edges))
         key = self._keys.setdefault(
             (*nodes, *edges, relations, path.forward), f"p{len(self._keys)}"
         )
-        self._known.setdefault(key, {}).setdefault(id(lane.graph), (lane.graph, path))
+        self._occurrences.setdefault(key, {}).setdefault(id(lane.graph), (lane.graph, path))
         return key
 
     def _path(self, graph, path: Path, table: Mapping[str, tuple[str, str]]) -> Data:
-        nodes, edges = self._placed(graph, path)
+        nodes, edges = self._place_path(graph, path)
         start, *names = titles = hit_titles(graph, "node", path.nodes)
         relations = [graph.relation_name(edge) for edge in path.edges]
         steps = [start, *(part for step in zip(relations, names) for part in step)]
@@ -174,12 +174,12 @@ class PathsDrawing:
             "steps": steps,
             "words": words,
         }
-        called = graph.names(path.nodes)
+        node_names = graph.names(path.nodes)
         # Nodes that are passages have titles that differ from their names.
-        return data if called == titles else {**data, "names": called}
+        return data if node_names == titles else {**data, "names": node_names}
 
     def _fates(self, key: str, by_model: Sequence[bool]) -> dict[str, Data]:
-        occurrences, fates_by_lane = self._known[key], {}
+        occurrences, fates_by_lane = self._occurrences[key], {}
         for i, (lane, model) in enumerate(zip(self._comparison.lanes, by_model)):
             if lane.retrieved:
                 graph, path = occurrences.get(id(lane.graph)) or next(iter(occurrences.values()))
@@ -193,7 +193,7 @@ class PathsDrawing:
                     }
         return fates_by_lane
 
-    def _spread(self, lane: MethodLane) -> list[Data]:
+    def _pagerank_story(self, lane: MethodLane) -> list[Data]:
         """Return the replay of a lane's PageRank, if it has one.
 
         Its frames have the mass of the nodes by their ids in the picture.
@@ -212,7 +212,7 @@ class PathsDrawing:
 
     def _moment(self, lane: MethodLane, moment: MassMoment) -> Data:
         nodes, shares = list(moment.mass), list(moment.mass.values())
-        ids, _ = self._placed(lane.graph, Path(tuple(nodes)))
+        ids, _ = self._place_path(lane.graph, Path(tuple(nodes)))
         names = hit_titles(lane.graph, "node", nodes[:MAX_MASS_NAMES])
         steps = moment.steps
         if steps is None:
@@ -245,10 +245,10 @@ class AnswerWordPaths:
     written.
     """
 
-    def __init__(self, placed: PathPlacement):
-        self._placed = placed
+    def __init__(self, place_path: PathPlacement):
+        self._place_path = place_path
         # By lane index: the inputs of the data, and the data.
-        self._made: dict[int, tuple[tuple, list[Data]]] = {}
+        self._word_data: dict[int, tuple[tuple, list[Data]]] = {}
 
     def __call__(
         self, i: int, lane: MethodLane, keys: Mapping[tuple[int, Path], str]
@@ -260,20 +260,20 @@ class AnswerWordPaths:
         """
         answer = lane.answer or lane.state.answer or ""
         version = (lane.version, answer, id(keys))
-        if self._made.get(i, (None,))[0] != version:
-            self._made[i] = (
+        if self._word_data.get(i, (None,))[0] != version:
+            self._word_data[i] = (
                 version,
                 [
                     self._word(lane, one, keys)
                     for one in answer_evidence(lane.graph, lane.state, answer)
                 ],
             )
-        return self._made[i][1]
+        return self._word_data[i][1]
 
     def _word(self, lane: MethodLane, word: Evidence, keys: Mapping[tuple[int, Path], str]) -> Data:
-        (node,), _ = self._placed(lane.graph, Path((word.node,)))
-        known = [keys[at] for path in word.paths if (at := (id(lane.graph), path)) in keys]
-        return {"text": word.text, "node": node, "paths": known, "prompt": list(word.lines)}
+        (node,), _ = self._place_path(lane.graph, Path((word.node,)))
+        path_keys = [keys[key] for path in word.paths if (key := (id(lane.graph), path)) in keys]
+        return {"text": word.text, "node": node, "paths": path_keys, "prompt": list(word.lines)}
 
 
 def path_counts(state: State) -> Data | None:

@@ -59,7 +59,7 @@ class Board:
         """
         self.comparison, self._previews = comparison, previews
         self._lock = threading.RLock()
-        self._drawn: tuple[int, dict[str, Any]] | None = None
+        self._latest: tuple[int, dict[str, Any]] | None = None
         self._due = 0.0  # time from which another preview may be drawn
         self._shown = dataclasses.replace(comparison, lanes=[])  # has lanes only during a drawing
         self._versions: list[tuple] = []  # versions of the lanes that were drawn last
@@ -68,7 +68,7 @@ class Board:
         self.view: DocumentView | TripleView = view(
             self._shown, {} if earlier is None else earlier.view.places
         )
-        self._explained: tuple[tuple, ComparisonVerdict] | None = None
+        self._last_verdict: tuple[tuple, ComparisonVerdict] | None = None
 
     def at(self, version: int) -> dict[str, Any]:
         """Return the data of this version of the job, or of a later one.
@@ -76,9 +76,9 @@ class Board:
         It is made once for all viewers, so it must not be changed.
         """
         with self._lock:
-            if self._drawn is None or self._drawn[0] < version:
-                self._drawn = (version, self._payload())
-            return self._drawn[1]
+            if self._latest is None or self._latest[0] < version:
+                self._latest = (version, self._payload())
+            return self._latest[1]
 
     def payload(self) -> dict[str, Any]:
         """Return the data as it is now."""
@@ -95,7 +95,8 @@ class Board:
         """Return the data of a comparison whose lanes do not change meanwhile."""
         view, begun_seconds = self.view, time.thread_time()
         self._shown.lanes[:] = [
-            self._seen(lane, drawn) for lane, drawn in zip(comparison.lanes, self._drawn_previews)
+            self._shown_lane(lane, preview)
+            for lane, preview in zip(comparison.lanes, self._drawn_previews)
         ]
         self._drawn_previews = [lane.preview for lane in self._shown.lanes]
         verdict = self._verdict(comparison)
@@ -124,15 +125,15 @@ class Board:
             **{name: shared[name] for name in ("layout", "paths", "fates")},
         }
 
-    def _seen(self, lane: MethodLane, drawn: Preview | None) -> MethodLane:
+    def _shown_lane(self, lane: MethodLane, preview: Preview | None) -> MethodLane:
         """Return a lane as it is shown now.
 
         It keeps the preview that is drawn, as long as drawing another one would take too much time.
         """
         if not self._previews:
             return dataclasses.replace(lane, preview=None)
-        early = drawn is not None and lane.preview is not None and time.monotonic() < self._due
-        return (dataclasses.replace(lane, preview=drawn) if early else lane).shown
+        early = preview is not None and lane.preview is not None and time.monotonic() < self._due
+        return (dataclasses.replace(lane, preview=preview) if early else lane).shown
 
     def _verdict(self, comparison: MethodComparison) -> ComparisonVerdict:
         """Return the sentences as they are now, made again when a lane has advanced."""
@@ -144,9 +145,9 @@ class Board:
             )
             for lane in comparison.lanes
         )
-        if self._explained is None or self._explained[0] != verdict_key:
-            self._explained = (verdict_key, explain_comparison(comparison))
-        return self._explained[1]
+        if self._last_verdict is None or self._last_verdict[0] != verdict_key:
+            self._last_verdict = (verdict_key, explain_comparison(comparison))
+        return self._last_verdict[1]
 
     def _lane(
         self,
@@ -164,7 +165,7 @@ class Board:
             text = {"stage": one.stage, "head": one.head, "text": one.text, "tone": tone}
         return {
             "id": f"lane-{i}",
-            **self._on_any_source(comparison, lane, shown_lane),
+            **self._common_data(comparison, lane, shown_lane),
             **data,
             "verdict_text": text,
             "influence": influence_data(comparison, lane, shared["keys"], answering_model(lane)),
@@ -173,11 +174,11 @@ class Board:
             "stories": shared["stories"][i],
         }
 
-    def _on_any_source(
-        self, comparison: MethodComparison, lane: MethodLane, shown: MethodLane
+    def _common_data(
+        self, comparison: MethodComparison, lane: MethodLane, shown_lane: MethodLane
     ) -> dict[str, Any]:
         """Return the data of a lane that graphs and documents have in common."""
-        state, preview = self.view.state(shown), shown.preview
+        state, preview = self.view.state(shown_lane), shown_lane.preview
         prompt = prompt_dict(state)
         return {
             "title": tr(lane.method.label),
@@ -186,7 +187,7 @@ class Board:
             "terms": lane.method.line.words(),
             "status": lane.status,
             "status_text": ending_sentence(lane) or lane.text,
-            "retrieved": shown.retrieved,
+            "retrieved": shown_lane.retrieved,
             "so_far": None if preview is None else preview.text,
             "retrieves": any(
                 operator.stage in ("extract", "retrieve") for operator in lane.method.line.parts()
@@ -198,7 +199,7 @@ class Board:
             "thought": answer_thoughts(state),
             "model": OWN_ANSWER_HEADING if state.own_answer else answering_model(lane),
             "repair": offered_repair(comparison, lane),
-            "found": path_counts(retrieved_state(shown)),
+            "found": path_counts(retrieved_state(shown_lane)),
             "cost": cost(
                 lane.state.trace if preview else state.trace, seconds_by_kind(lane, UNCOUNTED_KINDS)
             ),
@@ -244,17 +245,17 @@ def idle(methods: Iterable[Method], documents: bool = False) -> dict[str, Any]:
     }
 
 
-def cost(trace: Iterable[Step], left_out: Mapping[str, float] = MappingProxyType({})) -> str:
+def cost(trace: Iterable[Step], excluded: Mapping[str, float] = MappingProxyType({})) -> str:
     """Return the cost of a run in a few words.
 
     An example is `0.9 s, apart from 0.6 s preparation · 948 texts scored · 6 tokens in, 14 out`.
 
     Parameters
     ----------
-    left_out : seconds by kind that are no cost of the method and are shown separately.
+    excluded : seconds by kind that are no cost of the method and are shown separately.
     """
     trace = list(trace)
-    parts = [f"{method_seconds(trace):.2f} s{_left_out_text(left_out)}"] if trace else []
+    parts = [f"{method_seconds(trace):.2f} s{_left_out_text(excluded)}"] if trace else []
     texts = sum(step.usage.texts for step in trace)
     tokens_in = sum(s.usage.tokens_in for s in trace)
     tokens_out = sum(s.usage.tokens_out for s in trace)
@@ -271,9 +272,9 @@ def _left_out_text(seconds: Mapping[str, float]) -> str:
     Times that are too short to be shown are skipped.
     """
     cost_parts = [
-        tr("{seconds:.2f} s {kind}", seconds=spent, kind=tr(kind))
-        for kind, spent in seconds.items()
-        if spent >= MIN_SHOWN_SECONDS
+        tr("{seconds:.2f} s {kind}", seconds=value, kind=tr(kind))
+        for kind, value in seconds.items()
+        if value >= MIN_SHOWN_SECONDS
     ]
     return tr(", apart from {others}", others=tr(" and ").join(cost_parts)) if cost_parts else ""
 
@@ -307,6 +308,6 @@ def _progress(graph, how: ProgressReport) -> dict[str, Any]:
     """
     best, table = how.best, relation_table(graph.name)
     for name in graph.relation_names if best and " -> " in best else ():
-        for printed, forward in ((f" -> {name} -> ", True), (f" -> {name}_reverse -> ", False)):
-            best = (best or "").replace(printed, f" {relation_words(name, forward, table)} ")
+        for raw_text, forward in ((f" -> {name} -> ", True), (f" -> {name}_reverse -> ", False)):
+            best = (best or "").replace(raw_text, f" {relation_words(name, forward, table)} ")
     return {**dataclasses.asdict(how), "best": best}

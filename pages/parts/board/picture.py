@@ -49,16 +49,17 @@ class Picture:
         self,
         comparison: MethodComparison,
         words: RelationWords,
-        places: Mapping[tuple[str, int], Position] | None = None,
+        positions: Mapping[tuple[str, int], Position] | None = None,
     ):
         """Make the picture.
 
-        `places` are the positions in another picture of the same graph, which may have other edits.
+        `positions` are the positions in another picture of the same graph, which may have other
+        edits.
         """
         self._comparison, self._words = comparison, words
-        self._before = dict(places or {})
-        self._places: dict[int, Position] = self._known(self._before)
-        self._joined: dict[int, dict[str, Any]] = {}
+        self._old_positions = dict(positions or {})
+        self._positions: dict[int, Position] = self._map_positions(self._old_positions)
+        self._node_data: dict[int, dict[str, Any]] = {}
 
     @property
     def places(self) -> dict[tuple[str, int], Position]:
@@ -67,21 +68,21 @@ class Picture:
         Nodes that were drawn earlier are included, in case they return.
         """
         digest, rows = self._rows()
-        return self._before | {
-            (digest, rows[node] if rows is not None else node): place
-            for node, place in self._places.items()
+        return self._old_positions | {
+            (digest, rows[node] if rows is not None else node): position
+            for node, position in self._positions.items()
         }
 
-    def _known(self, places: Mapping[tuple[str, int], Position]) -> dict[int, Position]:
+    def _map_positions(self, positions: Mapping[tuple[str, int], Position]) -> dict[int, Position]:
         """Return the positions of another picture by the node ids of this graph."""
         digest, rows = self._rows()
-        node_of = None if rows is None else {row: node for node, row in enumerate(rows)}
-        known_places = {
-            row if node_of is None else node_of.get(row): place
-            for (whole, row), place in places.items()
-            if whole == digest
+        node_by_row = None if rows is None else {row: node for node, row in enumerate(rows)}
+        by_node = {
+            row if node_by_row is None else node_by_row.get(row): position
+            for (graph_digest, row), position in positions.items()
+            if graph_digest == digest
         }
-        return {node: place for node, place in known_places.items() if node is not None}
+        return {node: position for node, position in by_node.items() if node is not None}
 
     def _rows(self) -> tuple[str, list[int] | None]:
         """Return the digest and the node ids of the graph without edits.
@@ -114,7 +115,7 @@ class Picture:
         """
         ask = self._comparison.ask
         nodes = self._nodes(
-            shown=list(chain(*best, *missed)),
+            shown_paths=list(chain(*best, *missed)),
             every=every,
             hits=list(chain.from_iterable(hit["nodes"] for hit in hits)),
         )
@@ -125,18 +126,20 @@ class Picture:
         subgraphs = self._subgraphs()
         edges = [edge for edge in triples if edge in used or _has_edge(subgraphs, edge)]
         # A picture of seeds only is no reason to keep their positions.
-        fixed = self._places if len(self._places) > len(ask.seeds) else None
-        self._places = node_positions(nodes, [triples[edge][:2] for edge in edges], fixed)
+        old_positions = self._positions if len(self._positions) > len(ask.seeds) else None
+        self._positions = node_positions(
+            nodes, [triples[edge][:2] for edge in edges], old_positions
+        )
         named_nodes = answer_nodes(self._comparison, named)
         main = main_nodes(ask.seeds, best, missed, answer_nodes(self._comparison), named_nodes)
         used_pairs = [triples[edge][:2] for edge in edges if edge in used]
         large = layered_positions(main, used_pairs, ask.seeds)
         return {
-            "nodes": self._drawn(nodes, large, named_nodes),
+            "nodes": self._drawn_nodes(nodes, large, named_nodes),
             "edges": [self._edge(edge, *triples[edge]) for edge in edges],
         }
 
-    def _drawn(
+    def _drawn_nodes(
         self, nodes: list[int], large: dict[int, Position], named: set[int]
     ) -> list[dict[str, Any]]:
         """Return the data of the nodes.
@@ -144,27 +147,27 @@ class Picture:
         Nodes of the large picture have a second position `at`. Named answers are marked `named`.
         """
         comparison, graph = self._comparison, self._comparison.graph
-        self._joined |= node_relations(
-            graph, [node for node in nodes if node not in self._joined], self._words
+        self._node_data |= node_relations(
+            graph, [node for node in nodes if node not in self._node_data], self._words
         )
         answers = answer_nodes(comparison)
         seeds = set(comparison.ask.seeds)
         lanes = lane_fates(comparison.lanes, nodes)
         node_rows = []
         for node, name in zip(nodes, graph.names(nodes)):
-            x, y = self._places[node]
+            x, y = self._positions[node]
             role = "question" if node in seeds else "answer" if node in answers else "plain"
-            at: dict[str, Any] = {"at": list(large[node])} if node in large else {}
-            at |= {"named": True} if node in named else {}
+            extras: dict[str, Any] = {"at": list(large[node])} if node in large else {}
+            extras |= {"named": True} if node in named else {}
             node_rows.append(
                 {
                     "id": node,
                     "name": name,
                     "x": x,
                     "y": y,
-                    **at,
+                    **extras,
                     "role": role,
-                    "about": {**self._joined[node], "lanes": lanes[node]},
+                    "about": {**self._node_data[node], "lanes": lanes[node]},
                 }
             )
         return node_rows
@@ -179,20 +182,20 @@ class Picture:
             "words": relation_words(name, True, self._words),
         }
 
-    def _nodes(self, shown: list[Path], every: list[Path], hits: list[int]) -> list[int]:
+    def _nodes(self, shown_paths: list[Path], every: list[Path], hits: list[int]) -> list[int]:
         """Return the nodes to draw, in order of importance.
 
         They are seeds, nodes of shown paths, answers, nodes of replayed paths, hits, nodes that are
         drawn already, and the best-scored neighbours.
         """
-        shown_nodes = _nodes_of(shown)
+        shown_nodes = _nodes_of(shown_paths)
         subgraphs = self._subgraphs()
         chosen = dict.fromkeys([*self._comparison.ask.seeds, *shown_nodes])
         chosen |= dict.fromkeys(self._retrieved_answers(subgraphs))
         _add_while_room(chosen, _nodes_of(every), MAX_PICTURE_NODES)
         _add_while_room(chosen, hits, USUAL_PICTURE_NODES)
-        drawn_before = (node for node in self._places if _has_node(subgraphs, node))
-        _add_while_room(chosen, drawn_before, USUAL_PICTURE_NODES)
+        old_nodes = (node for node in self._positions if _has_node(subgraphs, node))
+        _add_while_room(chosen, old_nodes, USUAL_PICTURE_NODES)
         for subgraph in subgraphs:
             neighbours = _neighbours(self._comparison.graph, subgraph, chosen)
             _add_while_room(chosen, neighbours, USUAL_PICTURE_NODES)
@@ -228,10 +231,10 @@ def _has_edge(subgraphs: Iterable[Subgraph], edge: int) -> bool:
     return any(subgraph.has_edge(edge) for subgraph in subgraphs)
 
 
-def _add_while_room(chosen: dict[int, None], nodes: Iterable[int], most: int) -> None:
-    """Add nodes to the chosen ones until there are `most`."""
+def _add_while_room(chosen: dict[int, None], nodes: Iterable[int], limit: int) -> None:
+    """Add nodes to the chosen ones until there are `limit`."""
     for node in nodes:
-        if len(chosen) >= most:
+        if len(chosen) >= limit:
             break
         chosen.setdefault(node)
 
@@ -269,10 +272,10 @@ def edges_between(graph, nodes: np.ndarray) -> np.ndarray:
 def _neighbours(graph, subgraph, chosen: dict[int, None]) -> list[int]:
     """Return neighbours of the chosen nodes in the subgraph, best score first."""
     heads, _, tails = graph.triples(subgraph.edges)
-    here = np.fromiter(chosen, np.int64, len(chosen))
-    beside = np.union1d(tails[np.isin(heads, here)], heads[np.isin(tails, here)])
-    beside = np.setdiff1d(beside, here)
-    if subgraph.scores is None or not len(beside):
-        return [int(node) for node in beside]
-    scores = subgraph.scores[np.searchsorted(subgraph.nodes, beside)]
-    return [int(beside[i]) for i in np.lexsort((beside, -scores))]
+    start_nodes = np.fromiter(chosen, np.int64, len(chosen))
+    neighbours = np.union1d(tails[np.isin(heads, start_nodes)], heads[np.isin(tails, start_nodes)])
+    neighbours = np.setdiff1d(neighbours, start_nodes)
+    if subgraph.scores is None or not len(neighbours):
+        return [int(node) for node in neighbours]
+    scores = subgraph.scores[np.searchsorted(subgraph.nodes, neighbours)]
+    return [int(neighbours[i]) for i in np.lexsort((neighbours, -scores))]

@@ -34,9 +34,9 @@ def finished_board(comparison: MethodComparison, key: str) -> Board:
         "ways": ["walk"] if drawing.view.ways and graph.name in datasets() else [],
         "repairs": False,
     }
-    clicked = board(show_thumbs(comparison, board_data), key="finished_board")
-    save_thumb(comparison, clicked.thumb)
-    if clicked.go is not None and 0 <= (node := int(clicked.go["node"])) < graph.n_nodes:
+    clicks = board(show_thumbs(comparison, board_data), key="finished_board")
+    save_thumb(comparison, clicks.thumb)
+    if clicks.go is not None and 0 <= (node := int(clicks.go["node"])) < graph.n_nodes:
         st.switch_page(
             "pages/graphs.py", query_params={"entity": graph.node_name(node), "graph": graph.name}
         )

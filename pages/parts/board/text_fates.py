@@ -49,7 +49,7 @@ def hit_fates(
     paths : for each lane its best paths.
     """
     hits_by_key = [{hit.key: hit for hit in hits_of(lane)} for lane in lanes]
-    on_paths = [_path_fates(ways) for ways in paths or [()] * len(lanes)]
+    on_paths = [_path_fates(lane_paths) for lane_paths in paths or [()] * len(lanes)]
     gold_keys = [Key("chunk", id) for id in gold]
     keys = list(dict.fromkeys(chain(gold_keys, *hits_by_key, *on_paths)))
     fates: dict[Key, dict[str, Data]] = {key: {} for key in keys}
@@ -72,43 +72,43 @@ def _fates_in_lane(
     keys : the items.
     """
     late = _late_fates(lane, [key for key in keys if key.kind == "chunk" and key not in hits])
-    prompt_ranks = dict(lane.state.prompt.hits) if lane.state.prompt is not None else {}
+    n_shown = dict(lane.state.prompt.hits) if lane.state.prompt is not None else {}
     kinds = {hit.kind for hit in hits.values()}
-    handed_on = handed_on_chunks(lane.graph, lane.state)
+    kept_rows = handed_on_chunks(lane.graph, lane.state)
     fates: dict[Key, Data] = {}
     for key in keys:
         if key in hits:
-            fates[key] = _found_fate(hits[key], prompt_ranks, handed_on)
+            fates[key] = _found_fate(hits[key], n_shown, kept_rows)
         elif key in on_path:
             fates[key] = on_path[key]
         # During a preview, a hit that is not found may still be found.
         elif lane.preview is None:
-            fates[key] = late.get(key) or _missing_fate(key, kinds, lane, handed_on is not None)
+            fates[key] = late.get(key) or _missing_fate(key, kinds, lane, kept_rows is not None)
     return fates
 
 
 def _path_fates(paths: Sequence[Mapping[str, Any]]) -> dict[Key, Data]:
     """Return the fate of the nodes on some paths, best path first."""
-    places: dict[Key, int] = {}
+    ranks: dict[Key, int] = {}
     for path_rank, path in enumerate(paths, 1):
-        places |= {key: path_rank for key in path["nodes"] if key not in places}
+        ranks |= {key: path_rank for key in path["nodes"] if key not in ranks}
     return {
-        key: _fate("found", tr("found: on path {place:,}", place=place))
-        for key, place in places.items()
+        key: _fate("found", tr("found: on path {place:,}", place=rank))
+        for key, rank in ranks.items()
     }
 
 
-def _found_fate(hit: Hit, shown: dict[str, int], handed_on: frozenset[int] | None) -> Data:
-    if hit.kind == "chunk" and handed_on is not None and hit.item not in handed_on:
-        return _fate("dropped", too_late_text(hit.place, len(handed_on)))
+def _found_fate(hit: Hit, n_shown: dict[str, int], kept_rows: frozenset[int] | None) -> Data:
+    if hit.kind == "chunk" and kept_rows is not None and hit.item not in kept_rows:
+        return _fate("dropped", too_late_text(hit.place, len(kept_rows)))
     kind = "node" if hit.kind == "summary" else hit.kind
-    if kind in shown and hit.place > shown[kind]:
+    if kind in n_shown and hit.place > n_shown[kind]:
         return _fate(
             "dropped",
             tr(
                 "dropped: rank {place:,}; the prompt has room for only {kind:,}",
                 place=hit.place,
-                kind=shown[kind],
+                kind=n_shown[kind],
             ),
         )
     return _fate("found", tr("found: rank {place:,}", place=hit.place))
@@ -151,13 +151,13 @@ def _late_fates(lane: MethodLane, keys: Sequence[Key]) -> dict[str, Data]:
     for step in reversed(lane.state.trace):
         if step.before_cut is None or step.before_cut.kind not in ("chunk", "node"):
             continue
-        places = _places(lane.graph, step.before_cut, set(rows_by_key.values()))
+        ranks = _passage_ranks(lane.graph, step.before_cut, set(rows_by_key.values()))
         for key, row in rows_by_key.items():
-            if key not in fates_by_key and row in places:
+            if key not in fates_by_key and row in ranks:
                 fates_by_key[key] = (
-                    _beyond_batches_text(places[row])
+                    _beyond_batches_text(ranks[row])
                     if reads_in_batches(lane)
-                    else _fate("dropped", too_late_text(places[row], retained_by(step)))
+                    else _fate("dropped", too_late_text(ranks[row], retained_by(step)))
                 )
     return fates_by_key
 
@@ -170,22 +170,22 @@ def reads_in_batches(lane: MethodLane) -> bool:
     return any(found_in_batches(step) for step in lane.state.trace)
 
 
-def _beyond_batches_text(place: int) -> Data:
-    return _fate("never", tr("never reached: rank {place:,} of the first search", place=place))
+def _beyond_batches_text(rank: int) -> Data:
+    return _fate("never", tr("never reached: rank {place:,} of the first search", place=rank))
 
 
-def _places(graph, order: Ranking, rows: set[int]) -> dict[int, int]:
+def _passage_ranks(graph, order: Ranking, rows: set[int]) -> dict[int, int]:
     """Return the ranks, from 1, of some passages in a ranking.
 
     The ranking is of passages, or of nodes that are passages.
     """
     if order.kind == "chunk":
         return {row: order.positions[row] + 1 for row in rows if row in order.positions}
-    own = chunk_nodes(graph, order.items)
+    rows_by_node = chunk_nodes(graph, order.items)
     return {
-        own[node]: place
-        for place, node in enumerate(order.items, 1)
-        if node in own and own[node] in rows
+        rows_by_node[node]: rank
+        for rank, node in enumerate(order.items, 1)
+        if node in rows_by_node and rows_by_node[node] in rows
     }
 
 
@@ -195,8 +195,10 @@ def gold_titles(graph, documents: Iterable[str], fates: Sequence[Fate]) -> dict[
     A document may be whole in one graph and split in another. Its passage is the one that a lane
     found, else one in the graph of a lane, else the first one in `graph`.
     """
-    seen = sorted((fate for fate in fates if fate.chunk), key=lambda fate: fate.place is None)
-    chunk_of_document = {fate.document: fate.chunk for fate in reversed(seen)}
+    sorted_fates = sorted(
+        (fate for fate in fates if fate.chunk), key=lambda fate: fate.place is None
+    )
+    chunk_of_document = {fate.document: fate.chunk for fate in reversed(sorted_fates)}
     table, titles = graph.columns.chunks, {}
     for document in dict.fromkeys(documents):
         if rows := sorted(chunk_rows(graph, document)):

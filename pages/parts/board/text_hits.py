@@ -75,7 +75,7 @@ def question_words(text: str, code: str = "") -> list[str]:
     """
     if not is_english(code := language_of_question(text, not is_english(code))):
         return list(dict.fromkeys(content_words(text, code)))
-    words = (re.sub(r"['’]s$", "", found.lower()) for found in WORD_PATTERN.findall(text))
+    words = (re.sub(r"['’]s$", "", token.lower()) for token in WORD_PATTERN.findall(text))
     return list(dict.fromkeys(word for word in words if word not in COMMON_WORDS))
 
 
@@ -86,12 +86,12 @@ def hits_of(lane: MethodLane) -> list[Hit]:
     """
     if not has_hits(lane):
         return []
-    every = [hit for hits in lane.state.hits for hit in _keyed_hits(lane.graph, hits.listed)]
+    all_hits = [hit for hits in lane.state.hits for hit in _keyed_hits(lane.graph, hits.listed)]
     first_ranks: dict[str, int] = {}
-    for at, hit in enumerate(every):
-        first_ranks.setdefault(hit.key, at)
+    for i, hit in enumerate(all_hits):
+        first_ranks.setdefault(hit.key, i)
     return [
-        hit for at, hit in enumerate(every) if hit.kind != "chunk" or first_ranks[hit.key] == at
+        hit for i, hit in enumerate(all_hits) if hit.kind != "chunk" or first_ranks[hit.key] == i
     ]
 
 
@@ -104,7 +104,7 @@ def has_hits(lane: MethodLane) -> bool:
 
 
 def _keyed_hits(graph, hits: Ranking) -> Iterable[Hit]:
-    own = chunk_nodes(graph, hits.items) if hits.kind == "node" else {}
+    rows_by_node = chunk_nodes(graph, hits.items) if hits.kind == "node" else {}
     # Lanes on texts may have different graphs, so their items are identified by name. Lanes on
     # triples share one graph, whose ids identify the items.
     names = (
@@ -117,8 +117,8 @@ def _keyed_hits(graph, hits: Ranking) -> Iterable[Hit]:
         levels = graph.columns.nodes.numbers("level")
     for hit_rank, (item, name) in enumerate(zip(hits.items, names), 1):
         score = hits.score(hit_rank - 1)
-        if item in own:
-            yield Hit("chunk", own[item], Key("chunk", name), hit_rank, score)
+        if item in rows_by_node:
+            yield Hit("chunk", rows_by_node[item], Key("chunk", name), hit_rank, score)
         elif hits.kind == "node" and levels is not None and levels[item] > 0:
             yield Hit("summary", item, Key("summary", f"{graph.name} {name}"), hit_rank, score)
         elif hits.kind == "community":
@@ -134,10 +134,8 @@ def item_hit(graph, kind: Kind, item: int) -> Hit:
 
 def node_keys(graph, nodes: Sequence[int]) -> dict[int, Key]:
     """Return the keys of some nodes as hits."""
-    once = tuple(dict.fromkeys(nodes))
-    return {
-        node: hit.key for node, hit in zip(once, _keyed_hits(graph, Ranking("node", once, None)))
-    }
+    ids = tuple(dict.fromkeys(nodes))
+    return {node: hit.key for node, hit in zip(ids, _keyed_hits(graph, Ranking("node", ids, None)))}
 
 
 def _has_column(graph, what: str, column: str) -> bool:
@@ -145,19 +143,19 @@ def _has_column(graph, what: str, column: str) -> bool:
     return table is not None and table.has(column)
 
 
-def tables(lane: MethodLane, gold: Sequence[str], shown: dict[str, int]) -> list[dict[str, Any]]:
+def tables(lane: MethodLane, gold: Sequence[str], n_shown: dict[str, int]) -> list[dict[str, Any]]:
     """Return a table for each kind of hit.
 
-    It has `kind`, `rows`, and the number of unlisted hits `more`. `shown` has the number of hits in
-    the prompt, by kind.
+    It has `kind`, `rows`, and the number of unlisted hits `more`. `n_shown` has the number of hits
+    in the prompt, by kind.
     """
     rows_by_kind: dict[str, list[dict[str, Any]]] = {}
-    passages, handed_on = gold_rows(lane.graph, gold), handed_on_chunks(lane.graph, lane.state)
+    passages, kept_rows = gold_rows(lane.graph, gold), handed_on_chunks(lane.graph, lane.state)
     for hit in hits_of(lane):
-        if handed_on is not None and hit.kind == "chunk" and hit.item not in handed_on:
+        if kept_rows is not None and hit.kind == "chunk" and hit.item not in kept_rows:
             continue
         kind = "node" if hit.kind == "summary" else hit.kind
-        beyond = kind in shown and hit.place > shown[kind]
+        beyond = kind in n_shown and hit.place > n_shown[kind]
         rows_by_kind.setdefault(hit.kind, []).append(
             {**_row(lane.graph, hit, passages), "unread": beyond}
         )
@@ -231,8 +229,13 @@ def passage_data(graph, row: int, gold: frozenset[int]) -> dict[str, Any]:
     gold passages.
     """
     chunks = graph.columns.chunks
-    id, place = (chunks.text(name, row) for name in ("id", "place"))
-    return {"id": id, "title": chunk_title(graph, row), "place": place or "", "gold": row in gold}
+    id, position = (chunks.text(name, row) for name in ("id", "place"))
+    return {
+        "id": id,
+        "title": chunk_title(graph, row),
+        "place": position or "",
+        "gold": row in gold,
+    }
 
 
 HitTables = list[dict[str, Any]]

@@ -47,24 +47,24 @@ class PictureDraft:
 class TextPicture:
     """Layout of a comparison; positions are computed again when there is more to draw."""
 
-    def __init__(self, places: Mapping[str, Position] | None = None) -> None:
+    def __init__(self, positions: Mapping[str, Position] | None = None) -> None:
         """Make the layout.
 
-        `places` are the positions, by key, in another picture of the same documents, whose graphs
-        may have other edits.
+        `positions` are the positions, by key, in another picture of the same documents, whose
+        graphs may have other edits.
         """
-        self._before = dict(places or {})
+        self._placed = dict(positions or {})
         self._numbers: dict[str, int] = {}
         self._laid: tuple[list[int], list[tuple[int, int]]] = ([], [])
-        self._places: dict[int, Position] = {}
+        self._positions: dict[int, Position] = {}
 
     @property
     def places(self) -> dict[str, Position]:
         """Positions by key; nodes that were drawn earlier are included, in case they return."""
-        return self._before | {
-            key: self._places[number]
+        return self._placed | {
+            key: self._positions[number]
             for key, number in self._numbers.items()
-            if number in self._places
+            if number in self._positions
         }
 
     def draw(
@@ -87,9 +87,9 @@ class TextPicture:
         ids = list(map(number, drawing.nodes))
         pairs = [(number(one), number(other)) for one, other in drawing.edges]
         if (ids, pairs) != self._laid:
-            fixed = {number(key): self._before[key] for key in drawing.nodes if key in self._before}
+            fixed = {number(key): self._placed[key] for key in drawing.nodes if key in self._placed}
             self._laid = (ids, pairs)
-            self._places = (
+            self._positions = (
                 node_positions(ids, pairs, fixed) if fixed else _spread(node_positions(ids, pairs))
             )
         nodes = [
@@ -102,32 +102,32 @@ class TextPicture:
                 "about": {"lanes": _fates_text(fates.get(key, {}))},
             }
             for key, data in drawing.nodes.items()
-            for x, y in [self._places[number(key)]]
+            for x, y in [self._positions[number(key)]]
         ]
         edges = [
             {
-                "id": edge_id(*ends),
-                "source": ends[0],
-                "target": ends[1],
+                "id": edge_id(*pair),
+                "source": pair[0],
+                "target": pair[1],
                 "relation": words,
                 "words": words,
             }
-            for ends, words in drawing.edges.items()
+            for pair, words in drawing.edges.items()
         ]
         return {"layout": {"nodes": nodes, "edges": edges}, "kept": drawing.shares}
 
 
-def rename_places(places: Mapping[str, Position], edits: Sequence[Edit]) -> dict[str, Position]:
+def rename_places(positions: Mapping[str, Position], edits: Sequence[Edit]) -> dict[str, Position]:
     """Return the positions of a picture for a graph with some edits.
 
     A renamed entity has its position also under its new name.
     """
-    new_places = dict(places)
+    new_positions = dict(positions)
     for edit in edits:
         old = Key("node", edit.names[0])
-        if edit.kind == "rename" and old in new_places:
-            new_places[Key("node", edit.names[1])] = new_places[old]
-    return new_places
+        if edit.kind == "rename" and old in new_positions:
+            new_positions[Key("node", edit.names[1])] = new_positions[old]
+    return new_positions
 
 
 def nodes_to_draw(
@@ -141,19 +141,19 @@ def nodes_to_draw(
     lane_hits = [[hit for hit in hits_of(lane) if hit.kind != "triple"] for lane in lanes]
     paths = paths or [()] * len(lanes)
     draws_documents = _hand_on_documents(lanes)
-    most = MAX_DRAWN_DOCUMENTS if draws_documents else MAX_TEXT_PICTURE_NODES
-    most_gold = MAX_DRAWN_GOLD if draws_documents else None
-    drawing = PictureDraft(_gold_nodes(gold, chain(*lane_hits), most_gold))
+    limit = MAX_DRAWN_DOCUMENTS if draws_documents else MAX_TEXT_PICTURE_NODES
+    max_gold = MAX_DRAWN_GOLD if draws_documents else None
+    drawing = PictureDraft(_gold_nodes(gold, chain(*lane_hits), max_gold))
     for lane, path, hit in _take_turns(lanes, paths, lane_hits):
         if path is not None:
-            _path(drawing, path, gold, most)
-        if hit is not None and len(drawing.nodes) < most:
+            _path(drawing, path, gold, limit)
+        if hit is not None and len(drawing.nodes) < limit:
             data = {"name": _name(lane.graph, hit), "role": _role(hit.key, gold)}
             drawing.nodes.setdefault(hit.key, data)
     for lane in lanes:
         _relations(drawing, lane)
-    for lane, hits, ways in zip(lanes, lane_hits, paths):
-        drawing.shares.append(_add_share(drawing, lane, hits, ways))
+    for lane, hits, lane_paths in zip(lanes, lane_hits, paths):
+        drawing.shares.append(_add_share(drawing, lane, hits, lane_paths))
     return drawing
 
 
@@ -165,13 +165,13 @@ def _hand_on_documents(lanes: Sequence[MethodLane]) -> bool:
 
 
 def _gold_nodes(
-    gold: Mapping[str, str], hits: Iterable[Hit], most: int | None
+    gold: Mapping[str, str], hits: Iterable[Hit], limit: int | None
 ) -> dict[Key, dict[str, str]]:
-    """Return the gold passages to draw; the hits come first if there are more than `most`."""
-    reached = {hit.key for hit in hits}
+    """Return the gold passages to draw; the hits come first if there are more than `limit`."""
+    hit_keys = {hit.key for hit in hits}
     nodes = {Key("chunk", id): {"name": title, "role": "gold"} for id, title in gold.items()}
-    chosen = set(sorted(nodes, key=lambda key: key not in reached)[:most])
-    return {key: data for key, data in nodes.items() if key in chosen}
+    selected = set(sorted(nodes, key=lambda key: key not in hit_keys)[:limit])
+    return {key: data for key, data in nodes.items() if key in selected}
 
 
 def _take_turns(
@@ -196,12 +196,12 @@ def _add_share(
     paths: Sequence[Mapping[str, Any]],
 ) -> dict[str, list[Any]]:
     """Add the edges of a lane, and return its part of the picture."""
-    own = {hit.key for hit in hits}
+    lane_keys = {hit.key for hit in hits}
     for path in paths:
-        own.update(path["nodes"])
+        lane_keys.update(path["nodes"])
     drawn_hits = [hit for hit in hits if hit.key in drawing.nodes]
-    edges, ends = _add_edges(drawing, lane, drawn_hits, paths)
-    nodes = [key for key in drawing.nodes if key in own or key in ends]
+    edges, end_nodes = _add_edges(drawing, lane, drawn_hits, paths)
+    nodes = [key for key in drawing.nodes if key in lane_keys or key in end_nodes]
     return {"nodes": nodes, "edges": edges}
 
 
@@ -210,7 +210,7 @@ def _role(key: Key, gold: Mapping[str, str]) -> str:
 
 
 def _path(
-    drawing: PictureDraft, path: Mapping[str, Any], gold: Mapping[str, str], most: int
+    drawing: PictureDraft, path: Mapping[str, Any], gold: Mapping[str, str], limit: int
 ) -> None:
     """Add the nodes of a path if there is room for all."""
     fresh = {
@@ -218,23 +218,23 @@ def _path(
         for key, name in zip(path["nodes"], path["steps"][::2])
         if key not in drawing.nodes
     }
-    if len(drawing.nodes) + len(fresh) <= most:
+    if len(drawing.nodes) + len(fresh) <= limit:
         drawing.nodes |= fresh
 
 
-def _spread(places: dict[int, Position]) -> dict[int, Position]:
+def _spread(positions: dict[int, Position]) -> dict[int, Position]:
     """Return positions with more even gaps, so that crowded nodes get room.
 
     The order in each direction stays. Each position moves halfway to its evenly spaced one.
     """
-    spread_places: dict[int, list[float]] = {node: [] for node in places}
+    new_positions: dict[int, list[float]] = {node: [] for node in positions}
     for axis in (0, 1):
-        order = sorted(places, key=lambda node: (places[node][axis], node))
+        order = sorted(positions, key=lambda node: (positions[node][axis], node))
         for rank, node in enumerate(order):
-            spread_places[node].append(
-                round((places[node][axis] + rank / max(1, len(order) - 1)) / 2, 4)
+            new_positions[node].append(
+                round((positions[node][axis] + rank / max(1, len(order) - 1)) / 2, 4)
             )
-    return {node: (at[0], at[1]) for node, at in spread_places.items()}
+    return {node: (point[0], point[1]) for node, point in new_positions.items()}
 
 
 def _relations(drawing: PictureDraft, lane: MethodLane) -> None:
@@ -253,9 +253,9 @@ def _relation_ends(lane: MethodLane) -> list[tuple[Key, Key, str]]:
     heads, relations, tails = (
         part.tolist() for part in lane.graph.triples(np.asarray(hits.listed.items, np.int64))
     )
-    names, own = lane.graph.relation_names, chunk_nodes(lane.graph, [*heads, *tails])
+    names, rows_by_node = lane.graph.relation_names, chunk_nodes(lane.graph, [*heads, *tails])
     keys = lambda nodes: [
-        Key("chunk" if node in own else "node", name)
+        Key("chunk" if node in rows_by_node else "node", name)
         for node, name in zip(nodes, lane.graph.names(nodes))
     ]
     return [
@@ -270,14 +270,14 @@ def items_of_keys(lanes: Sequence[MethodLane], keys: Iterable[Key]) -> dict[str,
     They have the form of paths. A relation stands for both ends and the edge between them; any
     other key for its own node.
     """
-    ends = {
+    relation_ends = {
         hit.key: end[:2]
         for lane in lanes
         for hit, end in zip(
             (hit for hit in hits_of(lane) if hit.kind == "triple"), _relation_ends(lane)
         )
     }
-    nodes = {key: list(ends.get(key, (key,))) for key in keys}
+    nodes = {key: list(relation_ends.get(key, (key,))) for key in keys}
     return {
         key: item_position(on, [edge_id(*on)] if len(on) == 2 else []) for key, on in nodes.items()
     }
@@ -301,10 +301,8 @@ def _add_edges(
     for hit in hits:
         edges |= _hit_edges(drawing, lane, hit)
     edges |= _links(drawing, lane)
-    drawing.edges |= {
-        joined: words for joined, words in edges.items() if joined not in drawing.edges
-    }
-    return [edge_id(*joined) for joined in edges], set(chain.from_iterable(relation_edges))
+    drawing.edges |= {pair: words for pair, words in edges.items() if pair not in drawing.edges}
+    return [edge_id(*pair) for pair in edges], set(chain.from_iterable(relation_edges))
 
 
 def _path_edges(
@@ -356,16 +354,16 @@ def _member_keys(lane: MethodLane, hit: Hit) -> list[Key]:
 def _links(drawing: PictureDraft, lane: MethodLane) -> dict[tuple[Key, Key], str]:
     """Return the edges between drawn nodes of a lane that are passages."""
     nodes = lane.state.nodes.items if lane.retrieved and lane.state.nodes is not None else ()
-    own = list(chunk_nodes(lane.graph, nodes))
+    passages = list(chunk_nodes(lane.graph, nodes))
     keys = {
         node: key
-        for node, name in zip(own, lane.graph.names(own))
+        for node, name in zip(passages, lane.graph.names(passages))
         if (key := Key("chunk", name)) in drawing.nodes
     }
     if not keys:
         return {}
-    among = edges_between(lane.graph, np.array(sorted(keys), np.int64))
-    heads, relations, tails = (part.tolist() for part in lane.graph.triples(among))
+    edges = edges_between(lane.graph, np.array(sorted(keys), np.int64))
+    heads, relations, tails = (part.tolist() for part in lane.graph.triples(edges))
     words = lane.graph.relation_names
     return {
         sorted_pair(keys[head], keys[tail]): words[by]
@@ -378,7 +376,7 @@ def path_items(graph, path: Path) -> tuple[list[Key], list[str]]:
     """Return the keys of a path's nodes, and its edge ids."""
     keys = node_keys(graph, path.nodes)
     nodes = [keys[node] for node in path.nodes]
-    return nodes, [edge_id(*ends) for ends in zip(nodes, nodes[1:])]
+    return nodes, [edge_id(*pair) for pair in zip(nodes, nodes[1:])]
 
 
 def _name(graph, hit: Hit) -> str:

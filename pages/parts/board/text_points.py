@@ -44,14 +44,14 @@ def points_data(lane: MethodLane) -> Data | None:
         if _has_run(state, AnswerFromPoints)
         else None
     )
-    beyond = lambda place: n_shown is not None and place >= n_shown
+    beyond = lambda index: n_shown is not None and index >= n_shown
     answering = next(
         (one for one in lane.method.line.parts() if isinstance(one, AnswerFromPoints)),
         AnswerFromPoints(),
     )
     rows = [
-        {**_row(lane, point), "unread": beyond(place)}
-        for place, point in enumerate(diversify_points(state.points, answering.diversity))
+        {**_row(lane, point), "unread": beyond(index)}
+        for index, point in enumerate(diversify_points(state.points, answering.diversity))
     ]
     return {"rows": rows, "note": _note(lane, state, n_shown)}
 
@@ -77,12 +77,12 @@ def _hit_data(lane: MethodLane, point: AnswerPoint, item: int, gold: frozenset[i
     return {"key": key, "title": hit_names(lane.graph, point.kind, [item])[0], "gold": False}
 
 
-def _note(lane: MethodLane, state: State, shown: int | None) -> str:
+def _note(lane: MethodLane, state: State, n_shown: int | None) -> str:
     """Return sentences on the number of points and their use."""
     assert state.points is not None
-    parts, left = _count(state, Points, PARTS_KEY), _count(state, Points, PARTS_NOT_REACHED_KEY)
-    if left:
-        parts_text = tr("{parts:,} of {of}", parts=parts, of=many(parts + left, "part"))
+    parts, unread = _count(state, Points, PARTS_KEY), _count(state, Points, PARTS_NOT_REACHED_KEY)
+    if unread:
+        parts_text = tr("{parts:,} of {of}", parts=parts, of=many(parts + unread, "part"))
     else:
         parts_text = many(parts, "part")
     sentences = [tr("{points} from {of}.", points=many(len(state.points), "point"), of=parts_text)]
@@ -95,12 +95,12 @@ def _note(lane: MethodLane, state: State, shown: int | None) -> str:
                 else tr("{unreadable:,} replies", unreadable=unreadable),
             )
         )
-    if shown is not None and shown < len(state.points):
-        if shown:
-            sentences.append(tr("The answer was made from the best {shown:,}.", shown=shown))
+    if n_shown is not None and n_shown < len(state.points):
+        if n_shown:
+            sentences.append(tr("The answer was made from the best {shown:,}.", shown=n_shown))
         else:
             sentences.append(tr("The answer was made from none of them."))
-    if lane.status == JOB_FAILED and shown is None:
+    if lane.status == JOB_FAILED and n_shown is None:
         sentences.append(tr("Then the method failed: no answer was made from them."))
     return " ".join(sentences)
 

@@ -44,22 +44,24 @@ def story(
     frames: list[Data] = []
     paths: dict[str, Data] = {}
     fates: dict[str, Data] = {}
-    for title, considered, brought in _batches(simple_graph(lane.graph), step):
-        known = _nodes_and_neighbours(brought)
-        keys = node_keys(lane.graph, known)
-        names = dict(zip(known, hit_titles(lane.graph, "node", known)))
-        read = [f"{lane_id} reads {keys[node]}" for node, _, _ in brought]
-        for path_key, (node, by, _) in zip(read, brought):
+    for title, considered, batch in _batches(simple_graph(lane.graph), step):
+        nodes = _nodes_and_neighbours(batch)
+        keys = node_keys(lane.graph, nodes)
+        names = dict(zip(nodes, hit_titles(lane.graph, "node", nodes)))
+        read = [f"{lane_id} reads {keys[node]}" for node, _, _ in batch]
+        for path_key, (node, parent, _) in zip(read, batch):
             star = "★ " if keys[node] in stars else ""
-            paths[path_key] = _arrival_path(keys, node, by) | {"steps": [f"{star}{names[node]}"]}
-            text = _arrival_text(names, by)
+            paths[path_key] = _arrival_path(keys, node, parent) | {
+                "steps": [f"{star}{names[node]}"]
+            }
+            text = _arrival_text(names, parent)
             fates[path_key] = {lane_id: {"fate": "found", "text": text, "plain": True}}
         frames.append(
             {
                 "title": title,
                 "considered": considered,
                 "paths": read,
-                "scores": [score for _, _, score in brought],
+                "scores": [score for _, _, score in batch],
                 "note": _scores_note(step, is_first=not frames),
             }
         )
@@ -82,27 +84,27 @@ def _gold_keys(lane: MethodLane, gold: Iterable[str]) -> set[Key]:
     return keys
 
 
-def _nodes_and_neighbours(brought: Sequence[ArrivedNode]) -> list[int]:
+def _nodes_and_neighbours(batch: Sequence[ArrivedNode]) -> list[int]:
     """Return the nodes of a batch, then the neighbours through which they were found."""
-    neighbours = [by for _, by, _ in brought if by is not None]
-    return [*(node for node, _, _ in brought), *neighbours]
+    neighbours = [parent for _, parent, _ in batch if parent is not None]
+    return [*(node for node, _, _ in batch), *neighbours]
 
 
-def _arrival_path(keys: Mapping[int, Key], node: int, by: int | None) -> Data:
+def _arrival_path(keys: Mapping[int, Key], node: int, parent: int | None) -> Data:
     """Return the path to a node from the neighbour through which it was found."""
-    if by is None:
+    if parent is None:
         position = item_position([keys[node]], [])
     else:
-        ends = [keys[by], keys[node]]
-        position = item_position(ends, [edge_id(*ends)])
+        pair = [keys[parent], keys[node]]
+        position = item_position(pair, [edge_id(*pair)])
     return {**position, "words": [], "forward": []}
 
 
-def _arrival_text(names: Mapping[int, str], by: int | None) -> str:
+def _arrival_text(names: Mapping[int, str], parent: int | None) -> str:
     """Return how a node was found."""
-    if by is None:
+    if parent is None:
         return tr("found by the first search")
-    return tr("next to “{by}”", by=names[by])
+    return tr("next to “{by}”", by=names[parent])
 
 
 def _scores_note(step: Step, is_first: bool) -> str:
@@ -144,7 +146,7 @@ def _adaptive_links(
     scores: dict[int, float] = {}
     links_by_node: dict[int, tuple[int, int | None, float | None]] = {}
     for number, frame in enumerate(frames):
-        own = dict(zip(frame.ranking.items, frame.ranking.scores or ()))
+        frame_scores = dict(zip(frame.ranking.items, frame.ranking.scores or ()))
         for node in frame.ranking.items:
             scored_neighbours = []
             if frame.title.endswith(NEIGHBOURS_TITLE):
@@ -152,7 +154,7 @@ def _adaptive_links(
             links_by_node[node] = (
                 number,
                 max(scored_neighbours, key=lambda other: (scores[other], -other), default=None),
-                own.get(node),
+                frame_scores.get(node),
             )
-        scores |= own
+        scores |= frame_scores
     return links_by_node

@@ -73,10 +73,10 @@ def _excerpt_support(lane: MethodLane) -> list[Data] | None:
     return [data | _passage_data(lane, excerpt.chunk, *sentence_span)]
 
 
-def _sentence_data(said: str, start: int, end: int, sure: str, text: str) -> Data:
+def _sentence_data(answer: str, start: int, end: int, sure: str, text: str) -> Data:
     return {
-        "start": _units(said[:start]),
-        "end": _units(said[:end]),
+        "start": _units(answer[:start]),
+        "end": _units(answer[:end]),
         "sure": sure,
         "text": text,
         "key": None,

@@ -24,30 +24,30 @@ def show_thumbs(comparison: MethodComparison, payload: dict[str, Any]) -> dict[s
     """
     lanes = list(payload["lanes"])
     try:
-        for place, lane in enumerate(comparison.lanes):
+        for i, lane in enumerate(comparison.lanes):
             if lane.status == JOB_DONE and answer_text(lane):
-                lanes[place] = {**lanes[place], "thumb": THUMB_WORDS[verdict(*_key(lane))]}
+                lanes[i] = {**lanes[i], "thumb": THUMB_WORDS[verdict(*_key(lane))]}
     except HopscopeError as error:
         st.caption(plain(str(error)))
     return {**payload, "lanes": lanes}
 
 
-def save_thumb(comparison: MethodComparison, pressed: Mapping[str, str] | None) -> None:
+def save_thumb(comparison: MethodComparison, click: Mapping[str, str] | None) -> None:
     """Save the thumb that was clicked, if any, and draw the page again.
 
     A second click on the same thumb removes the rating.
     """
-    if pressed is None:
+    if click is None:
         return
-    lane = comparison.lanes[int(pressed["lane"].removeprefix("lane-"))]
+    lane = comparison.lanes[int(click["lane"].removeprefix("lane-"))]
     with shown_errors():
-        if pressed["verdict"] == "none":
+        if click["verdict"] == "none":
             unrate(*_key(lane))
         else:
-            rate(rating_of(lane, pressed["verdict"] == "up"))
+            rate(rating_of(lane, click["verdict"] == "up"))
         st.rerun()
 
 
 def _key(lane: MethodLane) -> tuple[str, str, str, str]:
-    rated = rating_of(lane, True)
-    return rated.digest, rated.question, rated.line, rated.answer
+    rating = rating_of(lane, True)
+    return rating.digest, rating.question, rating.line, rating.answer

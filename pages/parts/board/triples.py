@@ -34,13 +34,13 @@ class TripleView:
     documents, source_word = False, tr("graph")
     ways: tuple[str, ...] = ("walk", "start")  # buttons in the panel of a node
 
-    def __init__(self, comparison: MethodComparison, places: Mapping[Any, Position]):
+    def __init__(self, comparison: MethodComparison, positions: Mapping[Any, Position]):
         self._comparison = comparison
         self._ready: tuple | None = None
         self._shared: dict[str, Any] = {}
         self._words = AnswerWordPaths(placed_by_id)
         self._paths = PathsDrawing(comparison, placed_by_id)
-        self._picture = Picture(comparison, relation_table(comparison.graph.name), places)
+        self._picture = Picture(comparison, relation_table(comparison.graph.name), positions)
 
     @property
     def places(self) -> dict[Any, Position]:
@@ -52,8 +52,8 @@ class TripleView:
 
         For each lane it has the best paths, the paths to lost answers, and the replays.
         """
-        come = tuple(lane.retrieved and lane.version for lane in self._comparison.lanes)
-        ready = (counts_by_model(self._comparison), verdict.named, come)
+        versions = tuple(lane.retrieved and lane.version for lane in self._comparison.lanes)
+        ready = (counts_by_model(self._comparison), verdict.named, versions)
         if ready != self._ready:
             self._shared, self._ready = self._draw(verdict.named), ready
         return self._shared
@@ -83,12 +83,12 @@ class TripleView:
         hits = [shared["hits"][hit.key] for hit in hits_of(lane)]
         nodes = _retrieved_nodes(hits, state.subgraph, shared["drawn"])
         drawn_edges = [edge["id"] for edge in shared["layout"]["edges"]]
-        drawn = None
+        node_counts = None
         if state.subgraph is not None:
-            drawn = {"nodes": len(nodes), "of": len(state.subgraph.nodes)}
-        ranked = shared["ranked"][i]
+            node_counts = {"nodes": len(nodes), "of": len(state.subgraph.nodes)}
+        hit_tables = shared["ranked"][i]
         return {
-            **({"hits": ranked} if ranked else {}),
+            **({"hits": hit_tables} if hit_tables else {}),
             "reader": None if state.reader is None else graph.names(state.reader),
             "verdict": verdict_data(
                 count_right_answers(graph, state, answers, reader=False), answers
@@ -97,8 +97,8 @@ class TripleView:
                 count_right_answers(graph, state, answers, reader=True), answers
             ),
             "funnel": stages,
-            "drawn": drawn,
-            "alive": None if state.paths is None else self._alive(state, by_model),
+            "drawn": node_counts,
+            "alive": None if state.paths is None else self._read_answers(state, by_model),
             "nodes": nodes,
             "edges": _retrieved_edges(hits, state.subgraph, drawn_edges),
             "lost": shared["missed"][i],
@@ -122,10 +122,10 @@ class TripleView:
         """Return the tone of a lane's sentence: good, warn or bad."""
         return lane_tone(one)
 
-    def _draw(self, named: Sequence[str]) -> dict[str, Any]:
+    def _draw(self, named_answers: Sequence[str]) -> dict[str, Any]:
         """Return all data that depends on retrieval: paths, nodes, positions and fates.
 
-        The answers of `named` come first among the lost ones, and are always drawn.
+        The answers of `named_answers` come first among the lost ones, and are always drawn.
         """
         comparison = self._comparison
         models = [lane_counts_by_model(comparison, lane) for lane in comparison.lanes]
@@ -136,9 +136,10 @@ class TripleView:
             models,
         )
         drawn_paths = self._paths.draw(
-            [sorted(missing, key=lambda one: one[0] not in named) for missing in lost], models
+            [sorted(missing, key=lambda one: one[0] not in named_answers) for missing in lost],
+            models,
         )
-        ranked = [
+        hit_tables = [
             tables(lane, (), dict(lane.state.prompt.hits) if lane.state.prompt else {})
             for lane in comparison.lanes
         ]
@@ -147,7 +148,7 @@ class TripleView:
             list(drawn_paths.walked.values()),
             drawn_paths.of(drawn_paths.best),
             drawn_paths.of(drawn_paths.missed),
-            named,
+            named_answers,
             hits.values(),
         )
         return {
@@ -157,13 +158,13 @@ class TripleView:
             "stories": drawn_paths.stories,
             "layout": layout,
             "drawn": [node["id"] for node in layout["nodes"]],
-            "ranked": [part or None for part in ranked],
+            "ranked": [part or None for part in hit_tables],
             "hits": hits,
             "paths": {**drawn_paths.paths, **hits},
             "fates": {**drawn_paths.fates, **hit_fates(comparison.lanes, ())},
         }
 
-    def _alive(self, state: State, by_model: bool) -> list[int]:
+    def _read_answers(self, state: State, by_model: bool) -> list[int]:
         """Return the known answers on a path that is read.
 
         The language model reads the paths in its prompt; the graph reader reads its own.
@@ -177,23 +178,23 @@ class TripleView:
 
 
 def _retrieved_nodes(
-    hits: Iterable[Mapping[str, Any]], subgraph: Subgraph | None, drawn: Iterable[int]
+    hits: Iterable[Mapping[str, Any]], subgraph: Subgraph | None, drawn_nodes: Iterable[int]
 ) -> list[int]:
     """Return the drawn nodes that are in a hit or in the subgraph."""
     in_hits = set(chain.from_iterable(hit["nodes"] for hit in hits))
     if subgraph is None:
-        return [node for node in drawn if node in in_hits]
-    return [node for node in drawn if node in in_hits or node in subgraph]
+        return [node for node in drawn_nodes if node in in_hits]
+    return [node for node in drawn_nodes if node in in_hits or node in subgraph]
 
 
 def _retrieved_edges(
-    hits: Iterable[Mapping[str, Any]], subgraph: Subgraph | None, drawn: Iterable[int]
+    hits: Iterable[Mapping[str, Any]], subgraph: Subgraph | None, drawn_edges: Iterable[int]
 ) -> list[int]:
     """Return the drawn edges that are in a hit or in the subgraph."""
     in_hits = set(chain.from_iterable(hit["edges"] for hit in hits))
     if subgraph is None:
-        return [edge for edge in drawn if edge in in_hits]
-    return [edge for edge in drawn if edge in in_hits or subgraph.has_edge(edge)]
+        return [edge for edge in drawn_edges if edge in in_hits]
+    return [edge for edge in drawn_edges if edge in in_hits or subgraph.has_edge(edge)]
 
 
 def _hits(comparison: MethodComparison) -> dict[str, dict[str, Any]]:

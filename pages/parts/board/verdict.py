@@ -76,7 +76,7 @@ def document_tone(one: LaneExplanation, funnel: Sequence[dict[str, Any]] | None)
     )
 
 
-def answer_tag(right: int | None, of: int, said: bool) -> dict[str, Any] | None:
+def answer_tag(right: int | None, total: int, said: bool) -> dict[str, Any] | None:
     """Return the tag of an answer: how many of the known answers it has.
 
     If there is one known answer, the tag is a word.
@@ -84,4 +84,6 @@ def answer_tag(right: int | None, of: int, said: bool) -> dict[str, Any] | None:
     if right is None:
         return None
     words = (tr("correct"), tr("wrong")) if said else (tr("correct"), tr("not found"))
-    return {"right": right, "of": of} | ({"word": words[0 if right else 1]} if of == 1 else {})
+    return {"right": right, "of": total} | (
+        {"word": words[0 if right else 1]} if total == 1 else {}
+    )

@@ -53,7 +53,7 @@ class DatabaseForm:
     number: int
 
 
-def database_step(dropped: ImportInput, importer: Importer, here: AnswerSource) -> None:
+def database_step(upload: ImportInput, importer: Importer, current: AnswerSource) -> None:
     """Draw the form of a copy, or of a live database."""
     copy_or_live = st.segmented_control(
         tr("How it is used"),
@@ -64,15 +64,15 @@ def database_step(dropped: ImportInput, importer: Importer, here: AnswerSource) 
         required=True,
     )
     if copy_or_live == DATABASE_WAYS[1]:
-        live_database(dropped.path)
+        live_database(upload.path)
         return
-    limit, secret = _form(dropped.path)
+    limit, secret = _form(upload.path)
     sent_form = session.database_asked
-    if sent_form is None or sent_form.dropped != dropped.path:
+    if sent_form is None or sent_form.dropped != upload.path:
         return
     with shown_errors():
         key = secret or ("" if shared() else sent_form.address.key(sent_form.variable))
-        _draw_preview(dropped, sent_form, key, limit)
+        _draw_preview(upload, sent_form, key, limit)
 
 
 def _form(address: str) -> tuple[int, str]:
@@ -111,11 +111,11 @@ def _form(address: str) -> tuple[int, str]:
                 "SELECT of three variables, CONSTRUCT, DESCRIBE. In Cypher: relationships or paths."
             ),
         ).strip()
-        chosen = literals("database_literals")
+        literal_choice = literals("database_literals")
         pressed = st.form_submit_button(tr("Preview"), icon=":material/visibility:")
     if pressed:
         with shown_errors():
-            _store_form(address, query=query, literals=chosen, variable=variable)
+            _store_form(address, query=query, literals=literal_choice, variable=variable)
     return int(limit), secret
 
 
@@ -135,25 +135,25 @@ def _report(job: Job, text: str, share: float | None = None) -> None:
     job.report(tr("Copying: {text}", text=text), share)
 
 
-def _draw_preview(dropped: ImportInput, asked: DatabaseForm, key: str, limit: int) -> None:
+def _draw_preview(upload: ImportInput, form: DatabaseForm, key: str, limit: int) -> None:
     """Draw the first triples of the database, and the build form."""
 
     @contextmanager
     def opened(job: Job, triples: int) -> Iterator[TripleFile]:
         limits = CopyLimits(triples, watch=Watch(job.check, partial(_report, job)))
-        with dropped.laid_down() as (folder, _):
-            how = {"literals": asked.literals}
-            yield copy_graph(asked.address, folder, limits, key=key, query=asked.query, **how)
+        with upload.laid_down() as (folder, _):
+            options = {"literals": form.literals}
+            yield copy_graph(form.address, folder, limits, key=key, query=form.query, **options)
 
     def work(job: Job) -> TriplesPreview:
         with opened(job, COPY_PREVIEW_TRIPLES) as source:
             return preview_source(source)
 
     job = inspect_upload(
-        "database_looked", (asked,), work, tr("Asking the database"), tr("press “Preview” again")
+        "database_looked", (form,), work, tr("Asking the database"), tr("press “Preview” again")
     )
-    looked: TriplesPreview = job.result or TriplesPreview()
-    if looked.triples:
+    preview: TriplesPreview = job.result or TriplesPreview()
+    if preview.triples:
         st.caption(
             tr(
                 "The preview has at most {looked_at:,} triples, the graph at most {triples}.",
@@ -161,7 +161,7 @@ def _draw_preview(dropped: ImportInput, asked: DatabaseForm, key: str, limit: in
                 triples=many(limit, "triple"),
             )
         )
-    usual = asked.address.database or asked.address.title.partition(":")[0]
-    chosen = graph_form(looked, usual, f"database_{asked.number}")
-    if chosen is not None:
-        begin_graph(*chosen, lambda job: opened(job, limit))
+    default_name = form.address.database or form.address.title.partition(":")[0]
+    choice = graph_form(preview, default_name, f"database_{form.number}")
+    if choice is not None:
+        begin_graph(*choice, lambda job: opened(job, limit))

@@ -49,13 +49,13 @@ def choose_columns(files: list) -> Columns | None:
     if len(common) == 1 and not is_whole_workbook:
         guess = {"text": common[0]} | guess
     no_text_words = _no_text_words(is_whole_workbook, header_choice)
-    chosen = _draw_columns(common, guess, no_text_words, f"{tables_key}-{header_choice}")
-    if is_whole_workbook and not chosen["text"]:
+    columns = _draw_columns(common, guess, no_text_words, f"{tables_key}-{header_choice}")
+    if is_whole_workbook and not columns["text"]:
         return None
     # The reader searches nested fields for texts before it makes sentences of the rows.
-    if not chosen["text"] and "text" not in guess:
-        del chosen["text"]
-    return {**chosen, HEADER_OPTION: header_choice}
+    if not columns["text"] and "text" not in guess:
+        del columns["text"]
+    return {**columns, HEADER_OPTION: header_choice}
 
 
 def _choose_header(tables: list, key: str) -> str:
@@ -84,8 +84,8 @@ def _draw_columns(
     roles = COLUMN_ROLES | {"text": (tr("Text"), no_text_words)}
     with st.container(horizontal=True):
         return {
-            role: _column(role, words_for, names, guess.get(role, ""), key)
-            for role, words_for in roles.items()
+            role: _column(role, labels, names, guess.get(role, ""), key)
+            for role, labels in roles.items()
         }
 
 
@@ -96,12 +96,12 @@ def _no_text_words(is_whole_workbook: bool, header_choice: str) -> str:
     return "" if header_choice == HEADER_NO else ROW_SENTENCES
 
 
-def _column(role: str, words_for: tuple[str, str], names: list[str], guess: str, key: str) -> str:
+def _column(role: str, labels: tuple[str, str], names: list[str], guess: str, key: str) -> str:
     """Draw and return the column of a role.
 
     Empty for none, if that is allowed.
     """
-    label, none = words_for
+    label, none = labels
     options = ["", *names] if none else names
     start = options.index(guess) if guess in options else 0 if none else len(options) - 1
     words = lambda name: name or none

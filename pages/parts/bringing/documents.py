@@ -29,43 +29,43 @@ from pages.parts.shared.wording import tr
 from pages.parts.texts.graph_builds import start_build
 
 
-def documents_step(dropped: ImportInput, importer: Importer, here: AnswerSource) -> None:
+def documents_step(upload: ImportInput, importer: Importer, current: AnswerSource) -> None:
     """Draw the form of documents or a published set, and start to read them."""
-    with_columns = importer.kind == KindName.DOCUMENTS and not dropped.is_folder
-    columns = choose_columns(list(dropped.files)) if with_columns else None
+    with_columns = importer.kind == KindName.DOCUMENTS and not upload.is_folder
+    columns = choose_columns(list(upload.files)) if with_columns else None
     if shared():
         st.caption(tr("They are stored on the server. Everyone who uses it can read them."))
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        own = own_corpora()
+        corpora_by_name = own_corpora()
         target = choose_target(
             tr("Add them to"),
-            list(own),
-            Path(dropped.name).stem,
+            list(corpora_by_name),
+            Path(upload.name).stem,
             "texts_into",
-            f"texts_title_{dropped.id}",
-            first=here.name if here.is_corpus else NEW_CORPUS,
-            called=lambda name: own[name].title,
+            f"texts_title_{upload.id}",
+            default=current.name if current.is_corpus else NEW_CORPUS,
+            format_name=lambda name: corpora_by_name[name].title,
         )
         pressed = st.button(
             tr("Add documents"), type="primary", key="texts_read", icon=":material/play_arrow:"
         )
     if pressed:
         with shown_errors():
-            _start_reading(dropped, target, columns)
+            _start_reading(upload, target, columns)
 
 
-def _start_reading(dropped: ImportInput, target: TargetCorpus, columns: Columns | None) -> None:
+def _start_reading(upload: ImportInput, target: TargetCorpus, columns: Columns | None) -> None:
     name = target.name()
 
     def work(job: Job) -> ImportOutcome:
-        with dropped.laid_down() as (_, paths):
-            encoding = dropped.encoding
+        with upload.laid_down() as (_, paths):
+            encoding = upload.encoding
             brought = import_documents(
                 name, paths, target.title, columns=columns, watch=job, encoding=encoding
             )
         return documents_outcome(brought)
 
-    start_import(f"bring-{name}-{dropped.id}", work)
+    start_import(f"bring-{name}-{upload.id}", work)
 
 
 def documents_outcome(brought: CorpusImport) -> ImportOutcome:
@@ -101,7 +101,7 @@ def _next_step_buttons(brought: CorpusImport) -> None:
     One of them removes documents that the files no longer have.
     """
     corpus = brought.corpus
-    missing_documents = _missing(brought)
+    missing_documents = _missing_documents(brought)
     if missing_documents:
         words = tr(
             "{on_missing} They are still in {title}.",
@@ -127,7 +127,7 @@ def _next_step_buttons(brought: CorpusImport) -> None:
     )
 
 
-def _missing(brought: CorpusImport) -> tuple[str, ...]:
+def _missing_documents(brought: CorpusImport) -> tuple[str, ...]:
     """Return documents of the corpus that the files no longer have."""
     corpus = own_corpus(brought.corpus.name) if brought.missing else None
     return tuple(id for id in brought.missing if corpus is not None and id in corpus)

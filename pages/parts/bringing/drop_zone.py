@@ -66,27 +66,27 @@ KINDS_WITH_FORMAT_CHOICE = (
 )  # kinds whose format the user may name
 
 
-def drop_zone(here: AnswerSource | None = None) -> None:
+def drop_zone(current: AnswerSource | None = None) -> None:
     """Draw the choice of files, their recognition, and the form that imports them.
 
     Parameters
     ----------
-    here : the graph or corpus on the page, which is selected at first.
+    current : the graph or corpus on the page, which is selected at first.
     """
     follow_set_button()
-    dropped = _choose()
-    if dropped is None or is_bringing():
+    upload = _choose()
+    if upload is None or is_bringing():
         follow_bringing()
-    if dropped is None:
+    if upload is None:
         _overview()
         return
-    importer = _choose_importer(dropped)
+    importer = _choose_importer(upload)
     if importer is None:
         return
-    if fault := _fault(dropped, importer.kind):
+    if fault := _fault(upload, importer.kind):
         st.error(plain(fault))
     else:
-        IMPORT_STEPS[importer.kind](dropped, importer, here or chosen_source())
+        IMPORT_STEPS[importer.kind](upload, importer, current or chosen_source())
 
 
 def _choose() -> ImportInput | None:
@@ -106,24 +106,24 @@ def _choose() -> ImportInput | None:
     if input_kind == PATH_CHOICE:
         return _path_field()
     is_folder = input_kind == FOLDER_CHOICE
-    uploaded = st.file_uploader(
+    files = st.file_uploader(
         tr("Drop files here"),
         accept_multiple_files="directory" if is_folder else True,
         key=f"bring_{'folder' if is_folder else 'files'}-{session.bring_round}",
         max_upload_size=max(KIND_MAX_MEGABYTES.values()),
         label_visibility="collapsed",
     )
-    if not uploaded:
+    if not files:
         return None
-    first_upload = uploaded[0]
-    encoding = "" if is_folder else choose_encoding(uploaded)
-    id = "-".join(filter(None, (first_upload.file_id, str(len(uploaded)), encoding)))
+    first_upload = files[0]
+    encoding = "" if is_folder else choose_encoding(files)
+    id = "-".join(filter(None, (first_upload.file_id, str(len(files)), encoding)))
     name = (
         first_upload.name.replace("\\", "/").strip("/").partition("/")[0]
         if is_folder
         else first_upload.name
     )
-    return ImportInput(id, name, tuple(uploaded), is_folder=is_folder, encoding=encoding)
+    return ImportInput(id, name, tuple(files), is_folder=is_folder, encoding=encoding)
 
 
 def _path_field() -> ImportInput | None:
@@ -180,23 +180,23 @@ def _fetch_hub_set(id: str) -> ImportInput | None:
     return ImportInput(id, job.result.path.name, path=str(job.result.path))
 
 
-def _choose_importer(dropped: ImportInput) -> Importer | None:
+def _choose_importer(upload: ImportInput) -> Importer | None:
     """Draw what was recognised, and return the importer that the user chose."""
 
     def work(job: Job) -> tuple[list[Recognition], list[str]]:
         job.report(tr("Recognising the format"))
-        if is_address(dropped.path):
-            return recognise(dropped.path), []
-        with dropped.laid_down() as (_, paths):
-            return _recognise(paths, dropped.encoding)
+        if is_address(upload.path):
+            return recognise(upload.path), []
+        with upload.laid_down() as (_, paths):
+            return _recognise(paths, upload.encoding)
 
     recognitions: list[Recognition]
     fault = st.empty()
     with fault.container():
-        recognitions, faults = inspect_upload("recognised", (dropped.id,), work).result or ([], [])
+        recognitions, faults = inspect_upload("recognised", (upload.id,), work).result or ([], [])
     for sentence in faults:
         st.warning(plain(sentence), icon=":material/rule:")
-    if is_address(dropped.path):
+    if is_address(upload.path):
         return recognitions[0].importer if recognitions else None
     options = _options(recognitions)
     importer = st.selectbox(
@@ -205,12 +205,12 @@ def _choose_importer(dropped: ImportInput) -> Importer | None:
         index=0 if recognitions else None,
         format_func=_title,
         placeholder=tr("Choose another, if this is wrong"),
-        key=f"bring_as-{dropped.id}",
+        key=f"bring_as-{upload.id}",
         width=560,
     )
     if importer is not None:
         fault.empty()  # The user's choice overrides the failed recognition.
-        _describe(dropped, importer, recognitions)
+        _describe(upload, importer, recognitions)
     return importer
 
 
@@ -233,15 +233,15 @@ def _recognise(paths: list[Path], encoding: str) -> tuple[list[Recognition], lis
     return recognise_together(fits, encoding), faults
 
 
-def _options(found: list[Recognition]) -> list[Importer]:
+def _options(recognitions: list[Recognition]) -> list[Importer]:
     """Return the importers to choose from.
 
     They are the recognised ones, the other kinds by their first lines, and the formats that the
     user may name. A published set is offered as a set only, even if it is also a file of documents.
     """
-    kinds = {one.importer.kind for one in found if one.confidence >= MIN_SURE_CONFIDENCE}
+    kinds = {one.importer.kind for one in recognitions if one.confidence >= MIN_SURE_CONFIDENCE}
     without = {KindName.DOCUMENTS} if KindName.SET in kinds else {KindName.SET} - kinds
-    fits = [one.importer for one in found if one.importer.kind not in without]
+    fits = [one.importer for one in recognitions if one.importer.kind not in without]
     firsts = {one.kind: one for one in reversed(IMPORTERS.values())}
     others = [
         replace(
@@ -250,26 +250,26 @@ def _options(found: list[Recognition]) -> list[Importer]:
         for kind in IMPORT_KINDS
         if kind not in {*kinds, *without, KindName.SET, KindName.DATABASE}
     ]
-    named = [
+    named_formats = [
         one
         for one in IMPORTERS.values()
         if one.kind in KINDS_WITH_FORMAT_CHOICE and one not in fits
     ]
-    return [*fits, *others, *named]
+    return [*fits, *others, *named_formats]
 
 
 def _title(importer: Importer) -> str:
     return f"{IMPORT_KINDS[importer.kind].title} · {importer.title}"
 
 
-def _describe(dropped: ImportInput, importer: Importer, found: list[Recognition]) -> None:
+def _describe(upload: ImportInput, importer: Importer, recognitions: list[Recognition]) -> None:
     """Draw the kind of the files, and what is read of them.
 
     It names what is left out too.
     """
-    reason = next((one.reason for one in found if one.importer.key == importer.key), "")
-    more = tr(" and {files} more", files=many(len(dropped.files) - 1, "file"))
-    name = dropped.name + more * (len(dropped.files) > 1 and not dropped.is_folder)
+    reason = next((one.reason for one in recognitions if one.importer.key == importer.key), "")
+    more = tr(" and {files} more", files=many(len(upload.files) - 1, "file"))
+    name = upload.name + more * (len(upload.files) > 1 and not upload.is_folder)
     sentences = [
         f"{name}: {reason}." if reason else f"{name}.",
         f"{IMPORT_KINDS[importer.kind].action}.",
@@ -279,12 +279,12 @@ def _describe(dropped: ImportInput, importer: Importer, found: list[Recognition]
     st.caption(plain(" ".join(filter(None, sentences))))
 
 
-def _fault(dropped: ImportInput, kind: KindName) -> str:
+def _fault(upload: ImportInput, kind: KindName) -> str:
     """Return why uploads cannot be imported as a kind; empty if they can."""
-    if len(dropped.files) > 1 and not dropped.is_folder and kind not in KINDS_OF_SEVERAL_FILES:
+    if len(upload.files) > 1 and not upload.is_folder and kind not in KINDS_OF_SEVERAL_FILES:
         return tr("Files of this kind are added one at a time.")
     limit = KIND_MAX_MEGABYTES.get(kind, DEFAULT_MAX_MEGABYTES) << 20
-    for file in dropped.files:
+    for file in upload.files:
         if file.size > limit:
             return tr("{name} is larger than {size}.", name=file.name, size=size_text(limit))
     return ""
@@ -312,18 +312,18 @@ def _overview() -> None:
         st.code(GOLD_EXAMPLE.rstrip(), language=None)
 
 
-def cases_step(dropped: ImportInput, importer: Importer, here: AnswerSource) -> None:
+def cases_step(upload: ImportInput, importer: Importer, current: AnswerSource) -> None:
     """Draw the button that adds saved comparisons."""
     st.caption(tr("Comparisons that are already saved stay as they are."))
     if st.button(tr("Add them"), key="cases_import", type="primary"):
-        start_import(f"cases-{dropped.id}", partial(_load_cases, dropped))
+        start_import(f"cases-{upload.id}", partial(_load_cases, upload))
 
 
-def _load_cases(dropped: ImportInput, job: Job) -> ImportOutcome:
-    with dropped.laid_down() as (_, paths):
-        loaded = load(paths[0].read_bytes())
-    more = tr("; {known:,} were here already", known=loaded.known) if loaded.known else ""
-    words = tr("{cases} added{more}.", cases=many(len(loaded.added), "case"), more=more)
+def _load_cases(upload: ImportInput, job: Job) -> ImportOutcome:
+    with upload.laid_down() as (_, paths):
+        result = load(paths[0].read_bytes())
+    more = tr("; {known:,} were here already", known=result.known) if result.known else ""
+    words = tr("{cases} added{more}.", cases=many(len(result.added), "case"), more=more)
     return ImportOutcome(words, ways=_go_to_cases)
 
 

@@ -39,7 +39,7 @@ def choose_encoding(files: list, key: str = "upload_encoding") -> str:
         if encoding
         else tr("detect automatically")
     )
-    chosen = st.selectbox(
+    choice = st.selectbox(
         tr("Encoding of texts that are not UTF-8"),
         [DETECTED_ENCODING, *encodings],
         format_func=words,
@@ -48,7 +48,7 @@ def choose_encoding(files: list, key: str = "upload_encoding") -> str:
         help=tr("Choose the one that shows the words correctly."),
     )
     caption("{name} is not UTF-8. Each choice shows some of its words.", name=name)
-    return chosen
+    return choice
 
 
 @st.cache_data(max_entries=32, show_spinner=tr("Checking the encoding …"))

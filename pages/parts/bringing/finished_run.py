@@ -32,32 +32,32 @@ from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
 
-def run_step(dropped: ImportInput, importer: Importer, here: AnswerSource) -> None:
+def run_step(upload: ImportInput, importer: Importer, current: AnswerSource) -> None:
     """Draw the form for a finished run.
 
     It asks for the graph or corpus of the run, and for optional qrels.
     """
-    run_source = choose_source(tr("Run on"), available_sources(), here, f"run_of_{dropped.id}")
+    run_source = choose_source(tr("Run on"), available_sources(), current, f"run_of_{upload.id}")
     qrels = st.file_uploader(
         tr("Relevant documents (qrels), if any"),
         type=["txt", "tsv", "qrels", "gz"],
-        key=f"run_qrels_{dropped.id}",
+        key=f"run_qrels_{upload.id}",
         max_upload_size=64,
         width=420,
     )
     if st.button(tr("Add to the methods"), key="run-bring", icon=":material/playlist_add:"):
-        work = partial(_bring, dropped, run_source, qrels)
-        start_import(f"run-{dropped.id}", work)
+        work = partial(_import_run, upload, run_source, qrels)
+        start_import(f"run-{upload.id}", work)
 
 
-def _bring(dropped: ImportInput, on: AnswerSource, qrels: Any, job: Job) -> ImportOutcome:
+def _import_run(upload: ImportInput, source: AnswerSource, qrels: Any, job: Job) -> ImportOutcome:
     job.report(tr("Reading the run"))
-    with dropped.laid_down() as (folder, paths):
-        judged: str | Path = save_upload(qrels, folder / "qrels") if qrels is not None else ""
-        run = save_run_file(paths[0], on, qrels=judged)
+    with upload.laid_down() as (folder, paths):
+        qrels_path: str | Path = save_upload(qrels, folder / "qrels") if qrels is not None else ""
+        run = save_run_file(paths[0], source, qrels=qrels_path)
     title = f"{run.title}, {format_title(run.format)}"
     words = tr("{title}: {words} It is now listed as a method.", title=title, words=run.words())
-    return ImportOutcome(words, then=partial(_choose, run), ways=partial(_run_buttons, on))
+    return ImportOutcome(words, then=partial(_choose, run), ways=partial(_run_buttons, source))
 
 
 def _choose(run: FileRun) -> None:
@@ -86,10 +86,10 @@ def _evaluate(on: AnswerSource) -> None:
     go_to_page("evaluate", on.parameters)
 
 
-def runs_of(on: AnswerSource) -> Iterator[FileRun]:
+def runs_of(source: AnswerSource) -> Iterator[FileRun]:
     """Yield the finished runs on a graph or corpus."""
     for run in runs_by_name().values():
-        if (run.source_kind, run.source_name) == (on.kind, on.name):
+        if (run.source_kind, run.source_name) == (source.kind, source.name):
             yield run
 
 

@@ -37,34 +37,36 @@ FIRST_ROW_CHOICES = {
 }
 
 
-def graph_step(dropped: ImportInput, importer: Importer, here: AnswerSource) -> None:
+def graph_step(upload: ImportInput, importer: Importer, current: AnswerSource) -> None:
     """Draw the form of a graph of files, and start its build."""
-    known = importer.name in FORMATS and len(dropped.files) < 2
-    reading_options = _choose_reading(dropped, importer.name if known else AUTO_TRIPLE_FORMAT)
+    has_format = importer.name in FORMATS and len(upload.files) < 2
+    reading_options = _choose_reading(upload, importer.name if has_format else AUTO_TRIPLE_FORMAT)
 
     def work(job: Job) -> TriplesPreview:
-        with _open_files(dropped, reading_options) as source:
+        with _open_files(upload, reading_options) as source:
             return preview_source(source, job.part(text=tr("Reading the file")))
 
-    looked = (
-        inspect_upload("upload_looked", (dropped.id, *reading_options.items()), work).result
+    preview = (
+        inspect_upload("upload_looked", (upload.id, *reading_options.items()), work).result
         or TriplesPreview()
     )
-    chosen = graph_form(looked, dropped.name.split(".")[0], dropped.id)
-    if chosen is not None:
-        begin_graph(*chosen, lambda job: _open_files(dropped, reading_options))
+    choice = graph_form(preview, upload.name.split(".")[0], upload.id)
+    if choice is not None:
+        begin_graph(*choice, lambda job: _open_files(upload, reading_options))
 
 
 @contextmanager
-def _open_files(dropped: ImportInput, how: Mapping[str, str]) -> Iterator[TripleFile]:
+def _open_files(upload: ImportInput, reading_options: Mapping[str, str]) -> Iterator[TripleFile]:
     """Open the files as one graph, in a temporary folder."""
-    columns = parse_column_numbers(how["columns"]) if how["columns"] else None
-    options = {**how, "columns": columns, "encoding": dropped.encoding}
-    with dropped.laid_down() as (folder, paths):
+    columns = (
+        parse_column_numbers(reading_options["columns"]) if reading_options["columns"] else None
+    )
+    options = {**reading_options, "columns": columns, "encoding": upload.encoding}
+    with upload.laid_down() as (folder, paths):
         yield graph_files(paths, folder, most=MAX_UNPACKED_GRAPH_BYTES, keep=False, **options)
 
 
-def _choose_reading(dropped: ImportInput, format: str) -> dict[str, str]:
+def _choose_reading(upload: ImportInput, format: str) -> dict[str, str]:
     """Draw and return the options of a format; empty values are the defaults."""
     graph_format = format_named(format)
     reading_options = {
@@ -74,7 +76,7 @@ def _choose_reading(dropped: ImportInput, format: str) -> dict[str, str]:
         "literals": LITERAL_TRIPLES,
         "language": "",
     }
-    names = [file.name for file in dropped.files] or [dropped.path]
+    names = [file.name for file in upload.files] or [upload.path]
     is_rdf = format in RDF_SYNTAXES or any(
         bare_suffix(Path(name)) in RDF_SUFFIXES for name in names
     )

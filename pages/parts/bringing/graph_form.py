@@ -95,20 +95,20 @@ def preview_source(source: TripleFile, watch: Watch = NO_WATCH) -> TriplesPrevie
     )
 
 
-def graph_form(looked: TriplesPreview, name: str, key: str) -> tuple[str, Direction] | None:
+def graph_form(preview: TriplesPreview, name: str, key: str) -> tuple[str, Direction] | None:
     """Draw the preview and the form of a graph.
 
     Once it is sent, the name and the search direction are returned.
     """
-    if looked.notes:
-        st.info("\n".join(f"- {plain(note)}" for note in looked.notes))
-    for warning in looked.warnings:
+    if preview.notes:
+        st.info("\n".join(f"- {plain(note)}" for note in preview.notes))
+    for warning in preview.warnings:
         st.warning(plain(warning), icon=":material/warning:")
-    if not looked.triples:
+    if not preview.triples:
         return None
-    head = looked.triples[:MAX_PREVIEW_TRIPLES]
+    head = preview.triples[:MAX_PREVIEW_TRIPLES]
     st.caption(tr("The first {triples}:", triples=many(len(head), "triple")))
-    preview_columns = {column.capitalize(): values for column, values in looked.said.items()}
+    preview_columns = {column.capitalize(): values for column, values in preview.said.items()}
     st.dataframe(
         {
             tr("Head"): [r[0] for r in head],
@@ -118,14 +118,14 @@ def graph_form(looked: TriplesPreview, name: str, key: str) -> tuple[str, Direct
         },
         hide_index=True,
     )
-    if looked.nodes:
+    if preview.nodes:
         st.caption(
             tr(
                 "The first {entities} with a type or a description:",
-                entities=many(len(looked.nodes), "entity", "entities"),
+                entities=many(len(preview.nodes), "entity", "entities"),
             )
         )
-        names, types, descriptions = zip(*looked.nodes)
+        names, types, descriptions = zip(*preview.nodes)
         st.dataframe(
             {
                 tr("Name"): names,
@@ -179,13 +179,13 @@ def choose_variable(key: str, label: str) -> str:
 
 
 def begin_graph(
-    name: str, way: Direction, source: Callable[[Job], AbstractContextManager[TripleFile]]
+    name: str, direction: Direction, source: Callable[[Job], AbstractContextManager[TripleFile]]
 ) -> None:
     """Start the job that builds a graph; show an error if that fails.
 
     Parameters
     ----------
-    way : the direction of searches.
+    direction : the direction of searches.
     source : opens the triples for the time of the job.
     """
     with shown_errors():
@@ -193,7 +193,7 @@ def begin_graph(
 
         def work(job: Job) -> list[str]:
             with source(job) as file:
-                keep_graph(file, name, way, job)
+                keep_graph(file, name, direction, job)
                 return file.tally.sentences()
 
         begin_adding(name, work)

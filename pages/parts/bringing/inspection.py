@@ -42,8 +42,8 @@ def inspect_upload(
     name: str,
     key: tuple,
     work: Callable[[Job], Any],
-    said: str = tr("Reading the file"),
-    again: str = tr("choose the file again"),
+    label: str = tr("Reading the file"),
+    retry_hint: str = tr("choose the file again"),
 ) -> Job:
     """Return the ended job that inspects an upload or a database.
 
@@ -53,21 +53,21 @@ def inspect_upload(
     ----------
     name : of the job in the session.
     key : identity of the inspected upload and its options.
-    said : what the job does, for the progress bar.
-    again : how to start it again after a cancellation.
+    label : what the job does, for the progress bar.
+    retry_hint : how to start it again after a cancellation.
     """
-    known, job = Session.looked[name].value
-    if job is None or known != key:
+    old_key, job = Session.looked[name].value
+    if job is None or old_key != key:
         if job is not None:
             job.cancel()
         id = f"look-{uuid.uuid4().hex}"
         job = engine().jobs.run(id, work)
         Session.looked[name].value = (key, job)
     if not job.wait(BAR_DELAY_SECONDS):
-        show_job(job, said)
+        show_job(job, label)
     if job.status == JOB_CANCELLED:
         st.info(
-            tr("Cancelled. To see it, {again}.", again=plain(again)),
+            tr("Cancelled. To see it, {again}.", again=plain(retry_hint)),
             icon=":material/stop_circle:",
         )
     if job.error:

@@ -66,7 +66,7 @@ def live_database(address: str) -> None:
                     "identifiers."
                 ),
             )
-            chosen = literals("live_literals")
+            literal_choice = literals("live_literals")
             direction = st.selectbox(
                 tr("Edge direction"),
                 list(SEARCH_DIRECTIONS),
@@ -86,14 +86,14 @@ def live_database(address: str) -> None:
             direction,
             variable,
             language=language.strip(),
-            literals=chosen,
+            literals=literal_choice,
             **bounds,
         )
-        usual = clean_name(parsed_address.database or parsed_address.title.partition(":")[0])
-        cleaned = free_graph_name(name.strip() or usual)
+        default_name = clean_name(parsed_address.database or parsed_address.title.partition(":")[0])
+        graph_name = free_graph_name(name.strip() or default_name)
 
         def work(job: Job) -> list[str]:
             job.report(tr("Asking {found}", found=parsed_address.title))
-            return [add_live(settings, cleaned, job).live.words]
+            return [add_live(settings, graph_name, job).live.words]
 
-        begin_adding(cleaned, work)
+        begin_adding(graph_name, work)

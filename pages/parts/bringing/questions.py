@@ -60,31 +60,31 @@ class ChosenQuestions:
         }
 
 
-def questions_step(dropped: ImportInput, importer: Importer, here: AnswerSource) -> None:
+def questions_step(upload: ImportInput, importer: Importer, current: AnswerSource) -> None:
     """Draw the contents of a file of questions, and the form that saves it."""
     titles = sources_for_questions()
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        set_source = choose_source(tr("Questions of"), titles, here, f"questions_of_{dropped.id}")
+        set_source = choose_source(tr("Questions of"), titles, current, f"questions_of_{upload.id}")
         on_documents = set_source.is_corpus
         columns = st.text_input(
             tr("Columns"),
-            key=f"questions_columns_{dropped.id}",
+            key=f"questions_columns_{upload.id}",
             placeholder=f"id,question,answers,{'gold' if on_documents else 'entities'},-",
             width=420,
             help=tr("If the first row does not name them: in order, - leaves one out."),
         )
-    chosen = _read_questions(dropped, importer.name, columns, on_documents)
-    if chosen is None:
+    choice = _read_questions(upload, importer.name, columns, on_documents)
+    if choice is None:
         return
-    _preview(chosen, on_documents)
+    _preview(choice, on_documents)
     if on_documents:
-        _documents_form(chosen, set_source.name)
+        _documents_form(choice, set_source.name)
     else:
-        _graph_form(chosen, set_source.name)
+        _graph_form(choice, set_source.name)
 
 
 def _read_questions(
-    dropped: ImportInput, format: str, columns: str, documents: bool
+    upload: ImportInput, format: str, columns: str, documents: bool
 ) -> ChosenQuestions | None:
     """Return the contents of the file.
 
@@ -93,15 +93,15 @@ def _read_questions(
     reading_options: dict[str, Any] = {
         "format": format,
         "columns": columns,
-        "encoding": dropped.encoding,
+        "encoding": upload.encoding,
     }
     reading_options["most"] = (
-        MAX_UNPACKED_QUESTION_BYTES if dropped.files else MAX_UNPACKED_SET_BYTES
+        MAX_UNPACKED_QUESTION_BYTES if upload.files else MAX_UNPACKED_SET_BYTES
     )
     reading_options["gold"] = GOLD_KEYS if documents else ()
 
     def work(job: Job) -> tuple[QuestionFile, int]:
-        with dropped.laid_down() as (_, paths):
+        with upload.laid_down() as (_, paths):
             question_file = read_question_file(
                 paths[0], watch=job.part(text=tr("Reading the file")), **reading_options
             )
@@ -111,12 +111,12 @@ def _read_questions(
             watch = job.part(text=tr("Looking for graphs"))
             return question_file, count_rows_with_graphs(paths[0], reading_options["most"], watch)
 
-    job = inspect_upload("questions_looked", (dropped.id, *reading_options.values()), work)
-    return ChosenQuestions(dropped, format, columns, *job.result) if job.result else None
+    job = inspect_upload("questions_looked", (upload.id, *reading_options.values()), work)
+    return ChosenQuestions(upload, format, columns, *job.result) if job.result else None
 
 
-def _preview(chosen: ChosenQuestions, documents: bool) -> None:
-    questions = chosen.found.questions
+def _preview(choice: ChosenQuestions, documents: bool) -> None:
+    questions = choice.found.questions
     head = questions[:MAX_PREVIEW_QUESTIONS]
     answered = tr("{count:,} with answers", count=sum(bool(q.answers) for q in questions))
     counts = [
@@ -126,24 +126,24 @@ def _preview(chosen: ChosenQuestions, documents: bool) -> None:
     if documents:
         gold = sum(bool(q.gold) for q in questions)
         counts = [answered, tr("{count:,} with evidence", count=gold)]
-    if chosen.graphs:
-        counts.append(tr("{graphs:,} with graphs of their own", graphs=chosen.graphs))
+    if choice.graphs:
+        counts.append(tr("{graphs:,} with graphs of their own", graphs=choice.graphs))
     end = "." if len(head) == len(questions) else tr(". The first {head}:", head=len(head))
     st.caption(f"{many(len(questions), 'question')}, {', '.join(counts)}{end}")
-    if note := chosen.found.note():
+    if note := choice.found.note():
         st.caption(plain(note))
     st.dataframe(_table(head, documents), hide_index=True)
 
 
-def _table(head: tuple[Question, ...], documents: bool) -> dict[str, list[Any]]:
+def _table(questions: tuple[Question, ...], documents: bool) -> dict[str, list[Any]]:
     """Return the columns of some questions, without empty ones that are not expected."""
     starts, gold = tr("Starts at"), tr("Evidence")
     columns: dict[str, list[Any]] = {
-        tr("Question"): [q.text for q in head],
-        starts: [", ".join(q.entities) for q in head],
-        tr("Answers"): [", ".join(q.answers) for q in head],
-        gold: [", ".join(q.gold) for q in head],
-        tr("Hops"): [q.hops for q in head],
+        tr("Question"): [q.text for q in questions],
+        starts: [", ".join(q.entities) for q in questions],
+        tr("Answers"): [", ".join(q.answers) for q in questions],
+        gold: [", ".join(q.gold) for q in questions],
+        tr("Hops"): [q.hops for q in questions],
     }
     always = {tr("Question"), tr("Answers"), gold if documents else starts}
     return {name: cells for name, cells in columns.items() if name in always or any(cells)}
@@ -158,18 +158,20 @@ def _keep_button() -> bool:
     )
 
 
-def _documents_form(chosen: ChosenQuestions, corpus: str) -> None:
-    known = own_corpora()[corpus]
-    if known.sets:
-        here = [f"{title} ({len(known.questions(name)):,})" for name, title in known.sets.items()]
-        st.caption(plain(tr("Already here: ") + ", ".join(here)))
+def _documents_form(choice: ChosenQuestions, corpus: str) -> None:
+    entry = own_corpora()[corpus]
+    if entry.sets:
+        set_titles = [
+            f"{title} ({len(entry.questions(name)):,})" for name, title in entry.sets.items()
+        ]
+        st.caption(plain(tr("Already here: ") + ", ".join(set_titles)))
     if _keep_button():
-        start_import(f"questions-{corpus}", lambda job: _save_corpus_set(chosen, corpus))
+        start_import(f"questions-{corpus}", lambda job: _save_corpus_set(choice, corpus))
 
 
-def _save_corpus_set(chosen: ChosenQuestions, corpus: str) -> ImportOutcome:
-    with chosen.dropped.laid_down() as (_, paths):
-        brought = import_question_set(corpus, paths[0], **chosen.how)
+def _save_corpus_set(choice: ChosenQuestions, corpus: str) -> ImportOutcome:
+    with choice.dropped.laid_down() as (_, paths):
+        brought = import_question_set(corpus, paths[0], **choice.how)
     words = tr(
         "{questions} saved: {answered:,} with correct answers, {gold:,} with evidence.",
         questions=many(brought.number, "question"),
@@ -179,18 +181,18 @@ def _save_corpus_set(chosen: ChosenQuestions, corpus: str) -> ImportOutcome:
     return ImportOutcome(words, brought.notes)
 
 
-def _graph_form(chosen: ChosenQuestions, graph: str) -> None:
+def _graph_form(choice: ChosenQuestions, graph: str) -> None:
     graphs = "union"
     with st.container(horizontal=True, vertical_alignment="bottom"):
         title = st.text_input(
             tr("Title"),
-            value=chosen.dropped.name.split(".")[0][:MAX_SET_TITLE_CHARACTERS],
-            key=f"questions_title_{chosen.dropped.id}",
+            value=choice.dropped.name.split(".")[0][:MAX_SET_TITLE_CHARACTERS],
+            key=f"questions_title_{choice.dropped.id}",
             max_chars=MAX_SET_TITLE_CHARACTERS,
             width=260,
             help=tr("On the command line: its letters, digits and dashes."),
         )
-        if chosen.graphs:
+        if choice.graphs:
             graphs = st.selectbox(
                 tr("Ask each question on"),
                 list(ASKED_GRAPH_CHOICES),
@@ -199,34 +201,38 @@ def _graph_form(chosen: ChosenQuestions, graph: str) -> None:
                 width=220,
             )
         pressed = _keep_button()
-    if problem := _misfit_text(graph if graphs == "union" else "", chosen):
+    if problem := _misfit_text(graph if graphs == "union" else "", choice):
         st.warning(plain(problem))
     if pressed:
-        keep = partial(_save_graph_set, chosen, title=title, graph=graph, graphs=graphs)
+        keep = partial(_save_graph_set, choice, title=title, graph=graph, graphs=graphs)
         start_import(f"questions-{clean_name(title)}", lambda job: keep())
 
 
-def _misfit_text(graph: str, chosen: ChosenQuestions) -> str:
+def _misfit_text(graph: str, choice: ChosenQuestions) -> str:
     """Return a sentence on questions that do not fit the graph.
 
     The graph may also be that of each question's own row. Empty if all fit.
     """
     if not graph:
-        return rows_fit(len(chosen.found.questions), chosen.graphs).words(OWN_GRAPHS_WORDS)
+        return rows_fit(len(choice.found.questions), choice.graphs).words(OWN_GRAPHS_WORDS)
 
     def look() -> str:
         with st.spinner(tr("Looking up the names")):
-            opened = result_of(lambda: engine().graph(graph))
-        return "" if opened is None else measure_fit(opened, chosen.found.questions).words(graph)
+            graph_data = result_of(lambda: engine().graph(graph))
+        return (
+            ""
+            if graph_data is None
+            else measure_fit(graph_data, choice.found.questions).words(graph)
+        )
 
-    key = (graph, chosen.dropped.id, *chosen.how.values())
+    key = (graph, choice.dropped.id, *choice.how.values())
     return Session.questions_fit.of(key, look)
 
 
-def _save_graph_set(chosen: ChosenQuestions, title: str, graph: str, graphs: str) -> ImportOutcome:
-    with chosen.dropped.laid_down() as (_, paths):
+def _save_graph_set(choice: ChosenQuestions, title: str, graph: str, graphs: str) -> ImportOutcome:
+    with choice.dropped.laid_down() as (_, paths):
         question_set = keep_set(
-            paths[0], clean_name(title), title, graph, graphs=graphs, **chosen.how
+            paths[0], clean_name(title), title, graph, graphs=graphs, **choice.how
         )
     words = tr(
         "{title} is saved, with {questions}. Its name on the command line is {name}.",

@@ -48,8 +48,8 @@ def choose_target(
     key: str,
     title_key: str,
     *,
-    first: str = NEW_CORPUS,
-    called: Callable[[str], str],
+    default: str = NEW_CORPUS,
+    format_name: Callable[[str], str],
 ) -> TargetCorpus:
     """Draw the choice of a new corpus or an existing one.
 
@@ -59,19 +59,19 @@ def choose_target(
     ----------
     title : what the field has at first.
     key, title_key : the keys of the choice and of the field.
-    first : the name that is selected at first.
-    called : returns the words for the corpus of a name.
+    default : the name that is selected at first.
+    format_name : returns the words for the corpus of a name.
     """
-    chosen = NEW_CORPUS
+    corpus_name = NEW_CORPUS
     if names:
         options = [NEW_CORPUS, *names]
-        words = lambda name: called(name) if name else tr("new texts")
-        index = options.index(first) if first in options else 0
-        chosen = st.selectbox(label, options, index, words, key=key, width=300)
-    if chosen == NEW_CORPUS:
+        words = lambda name: format_name(name) if name else tr("new texts")
+        index = options.index(default) if default in options else 0
+        corpus_name = st.selectbox(label, options, index, words, key=key, width=300)
+    if corpus_name == NEW_CORPUS:
         limit = MAX_CORPUS_TITLE_CHARACTERS
         title = st.text_input(tr("Title"), title, key=title_key, max_chars=limit, width=300)
-    return TargetCorpus(chosen, title if chosen == NEW_CORPUS else "")
+    return TargetCorpus(corpus_name, title if corpus_name == NEW_CORPUS else "")
 
 
 def name_for_title(title: str) -> str:

@@ -24,7 +24,7 @@ def sources_for_questions() -> dict[AnswerSource, str]:
 
 
 def choose_source(
-    label: str, titles: Mapping[AnswerSource, str], here: AnswerSource, key: str
+    label: str, titles: Mapping[AnswerSource, str], current: AnswerSource, key: str
 ) -> AnswerSource:
     """Draw and return the choice of a graph or corpus.
 
@@ -32,8 +32,8 @@ def choose_source(
     """
     names = list(titles)
     # The graph of a single question is named after the whole graph.
-    whole = GraphSource(here.name.partition(":")[0])
-    default_source = next((one for one in (here, whole) if one in titles), names[0])
+    whole_source = GraphSource(current.name.partition(":")[0])
+    default_source = next((one for one in (current, whole_source) if one in titles), names[0])
     words = lambda one: (
         tr("{title} · texts", title=titles[one]) if one.documents else str(titles[one])
     )

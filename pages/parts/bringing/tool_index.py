@@ -22,62 +22,62 @@ from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
 
-def index_step(dropped: ImportInput, importer: Importer, here: AnswerSource) -> None:
+def index_step(upload: ImportInput, importer: Importer, current: AnswerSource) -> None:
     """Draw what would be taken of an index, and the button that opens it."""
 
     def work(job: Job) -> IndexSummary:
-        with dropped.laid_down() as (_, paths):
+        with upload.laid_down() as (_, paths):
             return preview_index(paths[0], job)
 
-    index_content: IndexSummary | None = inspect_upload("index_looked", (dropped.id,), work).result
+    index_content: IndexSummary | None = inspect_upload("index_looked", (upload.id,), work).result
     if index_content is None:
         return
     _describe(index_content)
-    own = own_corpora()
+    corpora_by_name = own_corpora()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         target = choose_target(
             tr("Open it as"),
             [
                 name
-                for name, corpus in own.items()
+                for name, corpus in corpora_by_name.items()
                 if index_content.tool not in opened_tools(corpus)
             ],
             _free_title(TOOLS[index_content.tool].title),
             "index_into",
-            f"index_title-{dropped.id}",
-            called=lambda name: tr("a graph of {title}", title=own[name].title),
+            f"index_title-{upload.id}",
+            format_name=lambda name: tr("a graph of {title}", title=corpora_by_name[name].title),
         )
         pressed = st.button(
             tr("Open it"), type="primary", key="index_open", icon=":material/play_arrow:"
         )
     if pressed:
         with shown_errors():
-            _open_index(dropped, target.name(), target.title)
+            _open_index(upload, target.name(), target.title)
 
 
-def _describe(taken: IndexSummary) -> None:
-    st.markdown(plain(taken.words()))
+def _describe(summary: IndexSummary) -> None:
+    st.markdown(plain(summary.words()))
     vectors = (
         tr("Its vectors are used if your encoder makes the same, else they are computed again.")
-        if taken.counts["vectors"]
+        if summary.counts["vectors"]
         else tr("It has no readable vectors, so your encoder computes them.")
     )
-    for text in (*taken.sentences(), vectors):
+    for text in (*summary.sentences(), vectors):
         st.caption(plain(text))
 
 
 def _free_title(title: str) -> str:
     """Return the title, with a number if a corpus has it already."""
-    known = corpora()
+    used_names = corpora()
     titles = (title if number == 1 else f"{title} {number}" for number in count(1))
-    return next(one for one in titles if clean_name(one) not in known)
+    return next(one for one in titles if clean_name(one) not in used_names)
 
 
-def _open_index(dropped: ImportInput, name: str, title: str) -> None:
+def _open_index(upload: ImportInput, name: str, title: str) -> None:
     """Start to open the index under that name."""
 
     def work(job: Job) -> ImportOutcome:
-        with dropped.laid_down() as (_, paths):
+        with upload.laid_down() as (_, paths):
             corpus, index_content = open_index(paths[0], name, title, job)
         words = tr(
             "{counted}, opened from an index of {taken}.",

@@ -90,7 +90,7 @@ class Bench:
 
     def load(self, line: OperatorLine[Any]) -> None:
         """Replace the present line by another one."""
-        self._then(Draft.of(line))
+        self._commit(Draft.of(line))
         self.picked = None
 
     def read(self, text: str) -> None:
@@ -98,7 +98,7 @@ class Bench:
 
         Raises BadParameter if the text is no line.
         """
-        self._then(parse_draft(text[:MAX_LINE_CHARACTERS], self.draft.grammar))
+        self._commit(parse_draft(text[:MAX_LINE_CHARACTERS], self.draft.grammar))
         self.picked = None
 
     def hear(self, message: Mapping[str, Any], check: TextCheck) -> bool:
@@ -108,47 +108,49 @@ class Bench:
         """
         edits, self.done = new_edits(message, self.done)
         for one in edits:
-            self._do(one, check)
+            self._apply(one, check)
         return bool(edits)
 
-    def _do(self, message: Mapping[str, Any], check: TextCheck) -> None:
+    def _apply(self, message: Mapping[str, Any], check: TextCheck) -> None:
         """Apply one edit; its error becomes `trouble`."""
-        do = message.get("do")
+        action = message.get("do")
         self.trouble = None
         try:
-            if do == "choose":
+            if action == "choose":
                 self._choose(message)
-            elif do in ("undo", "redo"):
-                before = self.draft
-                self.history = self.history.undo() if do == "undo" else self.history.redo()
-                self._look_at_change(before)
-            elif do == "as-text":
+            elif action in ("undo", "redo"):
+                old_draft = self.draft
+                self.history = self.history.undo() if action == "undo" else self.history.redo()
+                self._follow_change(old_draft)
+            elif action == "as-text":
                 self.as_text = bool(message.get("on"))
-            elif do == "hold":
+            elif action == "hold":
                 self.held = bool(message.get("on"))
-            elif do in ("over", "cancel-over"):
-                self.over = do
-            elif do == "text":
+            elif action in ("over", "cancel-over"):
+                self.over = action
+            elif action == "text":
                 self.read(str(message.get("text", "")))
             else:
                 self._change(message, check)
         except BadParameter as error:
             key, name = message.get("key"), str(message.get("name", ""))
-            typed = str(message.get("text", message.get("value", "")))[:MAX_LINE_CHARACTERS]
+            text = str(message.get("text", message.get("value", "")))[:MAX_LINE_CHARACTERS]
             self.trouble = RejectedChange(
-                str(error), key if do == "set" and type(key) is int else None, name, typed
+                str(error), key if action == "set" and type(key) is int else None, name, text
             )
 
-    def _look_at_change(self, before: Draft) -> None:
+    def _follow_change(self, old_draft: Draft) -> None:
         """Select the block that came back or was removed.
 
         For a removed one, its position is selected.
         """
-        now, then = ({brick.key for brick in draft.each()} for draft in (self.draft, before))
-        if now - then:
-            self.picked = min(now - then)
-        elif then - now:
-            self.picked = place_of(before, min(then - now))
+        new_keys, old_keys = (
+            {brick.key for brick in draft.each()} for draft in (self.draft, old_draft)
+        )
+        if new_keys - old_keys:
+            self.picked = min(new_keys - old_keys)
+        elif old_keys - new_keys:
+            self.picked = place_of(old_draft, min(old_keys - new_keys))
 
     def _choose(self, message: Mapping[str, Any]) -> None:
         key, slot = message.get("key"), message.get("slot")
@@ -167,9 +169,9 @@ class Bench:
             self.picked = place_of(draft, change.key) or self.picked
         elif isinstance(change, BrickMove | BrickReplacement):
             self.picked = change.key
-        self._then(changed_draft)
+        self._commit(changed_draft)
 
-    def _then(self, draft: Draft) -> None:
+    def _commit(self, draft: Draft) -> None:
         self.history, self.trouble = self.history.then(draft), None
 
 

@@ -25,7 +25,7 @@ TURN_ORDER: tuple[PathTurn, ...] = ("came", "went", "stayed", "passed")
 Data = dict[str, Any]
 
 
-def change_data(comparison: MethodComparison, before: Line | None, now: Line | None) -> Data | None:
+def change_data(comparison: MethodComparison, old: Line | None, new: Line | None) -> Data | None:
     """Return the data of the effect of a change.
 
     It compares the line before with the line now. If there is no line before, it describes the line
@@ -43,9 +43,7 @@ def change_data(comparison: MethodComparison, before: Line | None, now: Line | N
         rows = _path_rows(board, has_both)
     counts = _turn_counts(comparison, rows)
     return {
-        "what": change_words(before, now)
-        if has_both and before is not None and now is not None
-        else "",
+        "what": change_words(old, new) if has_both and old is not None and new is not None else "",
         "facts": _facts(
             *(lane_figures(comparison, lane) for lane in lanes),
             documents=documents,
@@ -143,8 +141,8 @@ def _fact(
     tone = "same"
     if old is not None and better and old != new:
         # Only for seconds is less better. Small differences of seconds are noise.
-        near = better < 0 and not durations_differ(old, new)
-        tone = "same" if near else "good" if (new > old) == (better > 0) else "bad"
+        is_close = better < 0 and not durations_differ(old, new)
+        tone = "same" if is_close else "good" if (new > old) == (better > 0) else "bad"
     return {
         "label": label,
         "before": None if old is None else words(old),
@@ -153,13 +151,13 @@ def _fact(
     }
 
 
-def _path_rows(board: Data, both: bool) -> list[Data]:
+def _path_rows(board: Data, has_both: bool) -> list[Data]:
     """Return the drawn paths of both lines, new and dropped ones first."""
     ranks = [
         {
-            key: place
+            key: rank
             for key, fates in board["fates"].items()
-            if (place := fates.get(lane["id"], {}).get("place")) is not None
+            if (rank := fates.get(lane["id"], {}).get("place")) is not None
         }
         for lane in board["lanes"]
     ]
@@ -169,24 +167,31 @@ def _path_rows(board: Data, both: bool) -> list[Data]:
         if key in board["paths"] and "words" in board["paths"][key]:
             path = board["paths"][key]
             path_rows.append(
-                _row(key, _path_text(path), fates, ranks, both, not stars.isdisjoint(path["nodes"]))
+                _row(
+                    key,
+                    _path_text(path),
+                    fates,
+                    ranks,
+                    has_both,
+                    not stars.isdisjoint(path["nodes"]),
+                )
             )
     return _sorted_rows(path_rows)
 
 
-def _hit_rows(board: Data, both: bool) -> list[Data]:
+def _hit_rows(board: Data, has_both: bool) -> list[Data]:
     """Return the passages, entities and relations of both lines, new and dropped ones first."""
     ranks: list[dict[str, int]] = []
     titles: dict[str, tuple[str, bool]] = {}
     for lane in board["lanes"]:
         ranks.append({})
         for table in lane.get("hits") or ():
-            for place, row in enumerate(table["rows"], 1):
-                ranks[-1].setdefault(row["key"], place)
+            for rank, row in enumerate(table["rows"], 1):
+                ranks[-1].setdefault(row["key"], rank)
                 titles.setdefault(row["key"], (row["title"], bool(row["gold"])))
     return _sorted_rows(
         [
-            _row(key, title, board["fates"].get(key, {}), ranks, both, gold)
+            _row(key, title, board["fates"].get(key, {}), ranks, has_both, gold)
             for key, (title, gold) in titles.items()
         ]
     )
@@ -197,7 +202,7 @@ def _row(
     text: str,
     fates: Mapping[str, Data],
     ranks: Sequence[Mapping[str, int]],
-    both: bool,
+    has_both: bool,
     star: bool,
 ) -> Data:
     found_by_lane = [
@@ -208,9 +213,9 @@ def _row(
     return {
         "key": key,
         "text": text,
-        "before": ranks[0].get(key) if both else None,
+        "before": ranks[0].get(key) if has_both else None,
         "now": ranks[-1].get(key),
-        "turn": path_turn(found_by_lane[0] if both else None, found_by_lane[-1]),
+        "turn": path_turn(found_by_lane[0] if has_both else None, found_by_lane[-1]),
         "why": "" if found_by_lane[-1] else last_fate.get("text", ""),
         "star": star,
     }
@@ -248,16 +253,16 @@ def _picture(board: Data, rows: Sequence[Data]) -> Data:
 
     Edges have their changes too. Empty if the lanes have no paths.
     """
-    placed = {node["id"]: node for node in board["layout"]["nodes"] if "at" in node}
+    nodes_by_id = {node["id"]: node for node in board["layout"]["nodes"] if "at" in node}
     edges: dict[tuple[Any, Any], list[PathTurn]] = {}
     nodes: dict[Any, list[PathTurn]] = {}
     for row in rows:
         path = board["paths"].get(row["key"], {"nodes": []})
         path_nodes = path["nodes"]
-        if not path_nodes or not placed.keys() >= set(path_nodes):
+        if not path_nodes or not nodes_by_id.keys() >= set(path_nodes):
             continue
-        for ends in zip(path_nodes, path_nodes[1:]):
-            edges.setdefault(ends, []).append(row["turn"])
+        for pair in zip(path_nodes, path_nodes[1:]):
+            edges.setdefault(pair, []).append(row["turn"])
         for node in path_nodes:
             nodes.setdefault(node, []).append(row["turn"])
     picture_nodes = [
@@ -269,7 +274,7 @@ def _picture(board: Data, rows: Sequence[Data]) -> Data:
             "role": node["role"],
             "turn": strongest_turn(nodes[id]),
         }
-        for id, node in placed.items()
+        for id, node in nodes_by_id.items()
         if id in nodes
     ]
     return {

@@ -89,8 +89,8 @@ def _curve(curve: Curve | None, value: Any) -> dict[str, Any] | None:
     if curve is None or curve.value != value:
         return None
     points = [
-        {"value": at, "alive": alive, "now": at == value, "next": at == curve.next}
-        for at, alive in zip(curve.values, curve.alive)
+        {"value": option, "alive": n_alive, "now": option == value, "next": option == curve.next}
+        for option, n_alive in zip(curve.values, curve.alive)
     ]
     return {"of": curve.of, "points": points}
 
@@ -139,8 +139,8 @@ def _kind(parameter: Parameter, value: Any) -> dict[str, Any]:
     return {"kind": {bool: "switch", int: "whole", float: "real"}.get(parameter.type, "text")}
 
 
-def _options(known: dict[str, str]) -> list[dict[str, str]]:
-    return [{"value": value, "words": words} for value, words in known.items()]
+def _options(choices: dict[str, str]) -> list[dict[str, str]]:
+    return [{"value": value, "words": words} for value, words in choices.items()]
 
 
 def check_expression(expression: str, parameter: Parameter) -> None:
@@ -158,17 +158,17 @@ def check_expression(expression: str, parameter: Parameter) -> None:
 
 def choosers() -> dict[str, str]:
     """Return everything that can rank or select, by name: the roles, then each model."""
-    declared = engine().models.declared()
-    found = {role: _role_words(role) for role in ("encoder", "reranker", "cross-encoder", "choose")}
-    return found | {info.name: tr(info.title) for info in declared}
+    infos = engine().models.declared()
+    roles = {role: _role_words(role) for role in ("encoder", "reranker", "cross-encoder", "choose")}
+    return roles | {info.name: tr(info.title) for info in infos}
 
 
 def chats() -> dict[str, str]:
     """Return everything that can be asked in words, by name: roles, then language models."""
-    found = {
+    roles = {
         role: _role_words(role) for role, model_kind in ROLE_KINDS.items() if model_kind == "chat"
     }
-    return found | {
+    return roles | {
         info.name: tr(info.title) for info in engine().models.declared() if info.kind == "chat"
     }
 

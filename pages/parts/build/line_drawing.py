@@ -103,7 +103,7 @@ def line_data(
     advice: Callable[[Any], dict[str, Any] | None] = lambda operator: None,
     curves: Callable[[int], Mapping[str, Curve]] = lambda key: {},
     documents: bool = True,
-    refused: Callable[[Any], str] = lambda operator: "",
+    refusal: Callable[[Any], str] = lambda operator: "",
 ) -> dict[str, Any]:
     """Return the data of assets/bricks, which bricks.js describes at its top.
 
@@ -115,11 +115,11 @@ def line_data(
     advice, curves : the suggestion for the selected operator, and the effect of its parameters'
         values.
     documents : False offers steps that begin at a graph of texts last.
-    refused : returns why an operator with its defaults cannot be used here, wherever it is put.
+    refusal : returns why an operator with its defaults cannot be used here, wherever it is put.
     """
-    draft, chosen = bench.draft, bench.chosen
+    draft, position = bench.draft, bench.chosen
     draft_faults = brick_faults(draft)
-    chosen_brick = draft.find(chosen) if isinstance(chosen, int) else None
+    chosen_brick = draft.find(position) if isinstance(position, int) else None
     form = None
     if chosen_brick is not None:
         form = {
@@ -129,8 +129,8 @@ def line_data(
     return {
         "bricks": [_brick(draft, brick, draft_faults, outcomes) for brick in draft.bricks],
         "extra": list(extra),
-        "chosen": {"slot": str(chosen)} if isinstance(chosen, Slot) else {"key": chosen},
-        "palette": _palette_once(bench, documents, refused),
+        "chosen": {"slot": str(position)} if isinstance(position, Slot) else {"key": position},
+        "palette": _cached_palette(bench, documents, refusal),
         "form": form,
         "slots": {str(slot): _slot_words(draft, slot) for slot in slots(draft)},
         "start": START_WORDS[draft.grammar],
@@ -177,7 +177,7 @@ def sentence(brick: Brick) -> str:
 
 
 def _brick(
-    draft: Draft, brick: Brick, known: Mapping[int, str], outcomes: Mapping[int, Mapping[str, Any]]
+    draft: Draft, brick: Brick, faults: Mapping[int, str], outcomes: Mapping[int, Mapping[str, Any]]
 ) -> dict[str, Any]:
     return {
         "key": brick.key,
@@ -186,7 +186,7 @@ def _brick(
         "stage_words": GRAMMAR_WORDS[draft.grammar][1][brick.stage],
         "words": block_words(brick),
         "given": changed_parameters(brick),
-        "fault": known.get(brick.key, ""),
+        "fault": faults.get(brick.key, ""),
         "outcome": outcomes.get(brick.key),
         "moves": [str(slot) for slot in possible_moves(draft, brick.key)],
         "branch": brick.cls is Branch,
@@ -194,7 +194,7 @@ def _brick(
             {
                 "name": name,
                 "label": _arm_words(name),
-                "bricks": [_brick(draft, inner, known, outcomes) for inner in row],
+                "bricks": [_brick(draft, inner, faults, outcomes) for inner in row],
             }
             for name, row in brick.arms.items()
         ],
@@ -228,8 +228,8 @@ def changed_parameters(brick: Brick) -> list[list[str]]:
         for p in parameters(brick.cls)
         if p.name in brick.given and brick.given[p.name] != p.default
     ]
-    shown = [[label, value_words(value)] for label, value in changed_values[:MAX_SHOWN_PARAMETERS]]
-    return shown + (
+    pairs = [[label, value_words(value)] for label, value in changed_values[:MAX_SHOWN_PARAMETERS]]
+    return pairs + (
         [["", tr("and {more} more", more=len(changed_values) - MAX_SHOWN_PARAMETERS)]]
         if len(changed_values) > MAX_SHOWN_PARAMETERS
         else []
@@ -261,19 +261,19 @@ def _slot_words(draft: Draft, slot: Slot) -> str:
     )
 
 
-def _palette_once(bench: Bench, documents: bool, refused: Callable[[Any], str]) -> dict[str, Any]:
+def _cached_palette(bench: Bench, documents: bool, refusal: Callable[[Any], str]) -> dict[str, Any]:
     """Return the palette of the selected position.
 
     It is computed once as long as line and position stay.
     """
-    place = bench.chosen, documents
-    if bench.palette is None or bench.palette[0] is not bench.draft or bench.palette[1] != place:
-        bench.palette = bench.draft, place, _palette(bench.draft, bench.chosen, documents, refused)
+    key = bench.chosen, documents
+    if bench.palette is None or bench.palette[0] is not bench.draft or bench.palette[1] != key:
+        bench.palette = bench.draft, key, _palette(bench.draft, bench.chosen, documents, refusal)
     return bench.palette[2]
 
 
 def _palette(
-    draft: Draft, place: Slot | int, documents: bool, refused: Callable[[Any], str]
+    draft: Draft, position: Slot | int, documents: bool, refusal: Callable[[Any], str]
 ) -> dict[str, Any]:
     """Return the operators that fit at a position, by stage.
 
@@ -281,11 +281,11 @@ def _palette(
     """
     operators = draft.grammar.operators
     reasons = {
-        name: (refused(default_operator(operators[name])) if operators[name] is not Branch else "")
+        name: (refusal(default_operator(operators[name])) if operators[name] is not Branch else "")
         or reason
-        for name, reason in operator_refusals(draft, place).items()
+        for name, reason in operator_refusals(draft, position).items()
     }
-    current = draft.find(place) if isinstance(place, int) else None
+    current = draft.find(position) if isinstance(position, int) else None
     if current is not None:
         reasons[current.cls.__name__] = None
     fitting = [name for name, reason in reasons.items() if reason is None]
@@ -300,22 +300,22 @@ def _palette(
                 if stage_of(operators[name]) == stage
             ],
         }
-        for stage in _order(draft, place, documents)
+        for stage in _stage_order(draft, position, documents)
     ]
     others: dict[str, list[str]] = {}
     for name, reason in reasons.items():
         if reason:
             title = tr(title_of(operators[name]))
-            own = f"“{title}” "
+            prefix = f"“{title}” "
             others.setdefault(
-                reason.removeprefix(own)
-                if reason.startswith(own)
+                reason.removeprefix(prefix)
+                if reason.startswith(prefix)
                 else tr("then {reason}", reason=reason),
                 [],
             ).append(title)
     slot_text = ""
-    if isinstance(place, Slot):
-        slot_text = _capital(_slot_words(draft, place))
+    if isinstance(position, Slot):
+        slot_text = _capital(_slot_words(draft, position))
     elif current is not None:
         slot_text = tr("Replace {heading}", heading=heading(current))
     return {
@@ -331,19 +331,19 @@ def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _order(draft: Draft, place: Slot | int, documents: bool) -> list[str]:
+def _stage_order(draft: Draft, position: Slot | int, documents: bool) -> list[str]:
     """Return the stages, with those first that usually come at this position.
 
     These are the stages from that of the step before to that of the step after.
     """
     stages = draft.grammar.stages
-    if isinstance(place, int):
-        first = draft.find(place)
+    if isinstance(position, int):
+        first = draft.find(position)
         near_stages = [first.stage] if first is not None else []
     else:
-        row = row_at(draft, place) or ()
-        start = stages.index(row[place.at - 1].stage) if place.at else 0
-        end = stages.index(row[place.at].stage) if place.at < len(row) else len(stages) - 1
+        row = row_at(draft, position) or ()
+        start = stages.index(row[position.at - 1].stage) if position.at else 0
+        end = stages.index(row[position.at].stage) if position.at < len(row) else len(stages) - 1
         near_stages = list(stages[start : end + 1])
     ordered = [*near_stages, *(stage for stage in stages if stage not in near_stages)]
     if documents or near_stages == ["graph"]:
@@ -398,7 +398,7 @@ def operator_details(cls: type) -> dict[str, Any]:
             "text": [BRANCH_ABOUT],
             "reads": "hops",
             "writes": GIVES_NOTHING[RETRIEVAL_GRAMMAR],
-            "used": _uses_of(cls),
+            "used": _usage_text(cls),
         }
     paragraphs = [
         " ".join(part.split()).replace("`", "")
@@ -409,22 +409,22 @@ def operator_details(cls: type) -> dict[str, Any]:
         paragraphs[0] = sentence_of(
             default_operator
         )  # It inserts the values of the parameters it names.
-    any_of = getattr(default_operator, "reads_any", ())
+    alternatives = getattr(default_operator, "reads_any", ())
     return {
         "text": [part for part in paragraphs if part],
         "reads": ", ".join(
-            [*default_operator.reads, *([tr(" or ").join(any_of)] if any_of else [])]
+            [*default_operator.reads, *([tr(" or ").join(alternatives)] if alternatives else [])]
         )
         or READS_NOTHING,
         "writes": ", ".join(default_operator.writes)
         or GIVES_NOTHING[
             BUILD_GRAMMAR if cls in BUILD_GRAMMAR.operators.values() else RETRIEVAL_GRAMMAR
         ],
-        "used": _uses_of(cls),
+        "used": _usage_text(cls),
     }
 
 
-def _uses_of(cls: type[Any]) -> str:
+def _usage_text(cls: type[Any]) -> str:
     """Return the first few published methods, or kinds of graph, that use an operator."""
     if cls in BUILD_GRAMMAR.operators.values():
         using_titles = list(

@@ -50,16 +50,16 @@ def outcomes(
     without a block is a reader that answers without a language model. `waits` says why the first
     block without a run waits.
     """
-    ran = lane.method.line.operators
-    same = next(
+    operators = lane.method.line.operators
+    n_same = next(
         (
-            at
-            for at, (brick, one) in enumerate(zip(draft.bricks, ran))
+            index
+            for index, (brick, one) in enumerate(zip(draft.bricks, operators))
             if repr(brick.operator) != repr(one)
         ),
-        len(ran),
+        len(operators),
     )
-    reads = any(operator.stage == "read" for operator in ran)
+    reads = any(operator.stage == "read" for operator in operators)
     known_targets = targets_of(comparison)
     outcomes_by_key: dict[int, OutcomeData] = {}
     extra: list[OutcomeData] = []
@@ -69,20 +69,20 @@ def outcomes(
             extra.append(
                 {"title": _title(state), "at": len(outcomes_by_key), "outcome": step_outcome}
             )
-        elif len(outcomes_by_key) < min(same, len(draft.bricks)):
+        elif len(outcomes_by_key) < min(n_same, len(draft.bricks)):
             outcomes_by_key[draft.bricks[len(outcomes_by_key)].key] = step_outcome
-    if len(outcomes_by_key) < min(same, len(draft.bricks)) and lane.status != JOB_DONE:
+    if len(outcomes_by_key) < min(n_same, len(draft.bricks)) and lane.status != JOB_DONE:
         ended = lane.status in (JOB_FAILED, JOB_CANCELLED)
         outcomes_by_key[draft.bricks[len(outcomes_by_key)].key] = (
             {"error": split_command(lane.error or "")[0] or tr("Cancelled.")}
             if ended
             else {"running": lane.text or tr("Running")}
         )
-    if waits and same == len(ran) and lane.status == JOB_DONE:
+    if waits and n_same == len(operators) and lane.status == JOB_DONE:
         brick = draft.bricks[min(len(outcomes_by_key), len(draft.bricks) - 1)]
         outcomes_by_key[brick.key] = outcomes_by_key.get(brick.key, {}) | {"waits": waits}
-    return outcomes_by_key, extra if same == len(ran) and (
-        waits or len(ran) == len(draft.bricks)
+    return outcomes_by_key, extra if n_same == len(operators) and (
+        waits or len(operators) == len(draft.bricks)
     ) else []
 
 
@@ -91,16 +91,16 @@ def _title(state: State) -> str:
     return title[:1].upper() + title[1:]
 
 
-def _step_outcome(step: StepOutcome, known: Sequence[Target], answer: str) -> OutcomeData:
+def _step_outcome(step: StepOutcome, targets: Sequence[Target], answer: str) -> OutcomeData:
     """Return the data of one step's result."""
     counts = [
         many(count, *OUTCOME_NOUNS[what]) if what in OUTCOME_NOUNS else f"{count:,} {what}"
         for what, count in step.sizes.items()
     ]
     tokens = step.usage.tokens_in + step.usage.tokens_out
-    alive = None if step.alive is None or not known else len(step.alive)
+    n_alive = None if step.alive is None or not targets else len(step.alive)
     target_noun = noun(
-        len(known), *(PASSAGE_NOUNS if known and known[0].kind == "passage" else ANSWER_NOUNS)
+        len(targets), *(PASSAGE_NOUNS if targets and targets[0].kind == "passage" else ANSWER_NOUNS)
     )
     return {
         "counts": " · ".join(counts),
@@ -112,14 +112,14 @@ def _step_outcome(step: StepOutcome, known: Sequence[Target], answer: str) -> Ou
         )
         + (tr(" · {tokens:,} tokens", tokens=tokens) if step.usage.calls else ""),
         "answer": answer,
-        "alive": alive,
-        "of": len(known),
+        "alive": n_alive,
+        "of": len(targets),
         "alive_words": ""
-        if alive is None
+        if n_alive is None
         else tr(
             "{alive:,} of {known:,} {what} still there",
-            alive=alive,
-            known=len(known),
+            alive=n_alive,
+            known=len(targets),
             what=target_noun,
         ),
         "lost": step.where or (tr("{lost} is lost", lost=step.lost[0]) if step.lost else ""),

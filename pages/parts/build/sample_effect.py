@@ -40,12 +40,12 @@ def handle_sample_click(bench: Bench, comparison: MethodComparison | None) -> No
 
     An error becomes `trouble`.
     """
-    clicked, bench.over = bench.over, ""
+    action, bench.over = bench.over, ""
     job = sample_job()
     try:
-        if clicked == "cancel-over" and job is not None:
+        if action == "cancel-over" and job is not None:
             job.cancel()
-        elif clicked == "over" and comparison is not None and len(comparison.lanes) > 1:
+        elif action == "over" and comparison is not None and len(comparison.lanes) > 1:
             _start(comparison)
     except HopscopeError as error:
         trials().trouble = str(error)
@@ -142,14 +142,14 @@ def sample_data(comparison: MethodComparison) -> Data | None:
         outcomes=len(both_lines.outcomes),
         set=both_lines.plan.set,
     )
-    ends = {
+    end_texts = {
         JOB_DONE: tr("Over {asked}", asked=questions_text),
         JOB_CANCELLED: tr("Cancelled after {asked}", asked=questions_text),
     }
     return {
         **sample_fields,
         "state": "done",
-        "text": ends.get(job.status, split_command(job.error or "")[0]),
+        "text": end_texts.get(job.status, split_command(job.error or "")[0]),
         "failed": both_lines.reasons(),
         "again": job.status != JOB_DONE,
     }
@@ -163,15 +163,15 @@ def _price(comparison: MethodComparison) -> str:
     """
     old_trace, new_trace = (lane.state.trace for lane in comparison.lanes)
     shared = next(
-        (at for at, (one, other) in enumerate(zip(old_trace, new_trace)) if one is not other),
+        (index for index, (one, other) in enumerate(zip(old_trace, new_trace)) if one is not other),
         min(len(old_trace), len(new_trace)),
     )
     steps, before, now = [*new_trace, *old_trace[shared:]], old_trace[shared:], new_trace[shared:]
-    remembered = min(
+    cached = min(
         sum(step.saved for step in (*before, *now)), method_seconds(before), method_seconds(now)
     )
     tokens = SAMPLE_QUESTIONS * sum(step.usage.tokens_in + step.usage.tokens_out for step in steps)
-    return rough_range_text(SAMPLE_QUESTIONS * max(0.05, method_seconds(steps) - remembered)) + (
+    return rough_range_text(SAMPLE_QUESTIONS * max(0.05, method_seconds(steps) - cached)) + (
         tr(", about {tokens:,} tokens", tokens=tokens) if tokens else ""
     )
 
@@ -181,21 +181,21 @@ def _row(one: MetricDifference) -> Data:
 
     It has the means before and now, and the interval of their difference.
     """
-    chosen, test = metric(one.metric), one.test
-    share = chosen.unit == "share"
-    form = "{:.0f}" if share else "{:,.2f}" if chosen.unit == "seconds" else "{:,.0f}"
+    info, test = metric(one.metric), one.test
+    share = info.unit == "share"
+    form = "{:.0f}" if share else "{:,.2f}" if info.unit == "seconds" else "{:,.0f}"
     words = lambda number: form.format(100 * number) + " %" if share else form.format(number)
-    signed = lambda number: _signed(form.format(100 * number if share else number))
-    better = (test.difference > 0) == (chosen.better == "higher")
+    format_signed = lambda number: _with_sign(form.format(100 * number if share else number))
+    better = (test.difference > 0) == (info.better == "higher")
     return {
-        "label": tr(chosen.described()["title"]),
+        "label": tr(info.described()["title"]),
         "before": words(one.before),
         "now": words(one.now),
         "difference": tr(
             "{difference}, 95 % interval {low} to {high}{share}",
-            difference=signed(test.difference),
-            low=signed(test.low),
-            high=signed(test.high),
+            difference=format_signed(test.difference),
+            low=format_signed(test.low),
+            high=format_signed(test.high),
             share=tr(" points") if share else "",
         ),
         "tone": ("good" if better else "bad") if test.beyond_chance else "same",
@@ -208,7 +208,7 @@ def _row(one: MetricDifference) -> Data:
     }
 
 
-def _signed(number: str) -> str:
+def _with_sign(number: str) -> str:
     """Return a formatted number with its sign; zero has none."""
-    zero = not number.strip("-0.,")
-    return number.lstrip("-") if zero else number if number.startswith("-") else f"+{number}"
+    is_zero = not number.strip("-0.,")
+    return number.lstrip("-") if is_zero else number if number.startswith("-") else f"+{number}"

@@ -149,7 +149,7 @@ def _steps(job: Job) -> Sequence[StepOutcome]:
 def _curves(job: Job, bench: Bench, key: int) -> Mapping[str, Curve]:
     """Return the effect of the parameter values of a block at the top level."""
     brick_index = next(
-        (at for at, brick in enumerate(bench.draft.bricks) if brick.key == key), None
+        (index for index, brick in enumerate(bench.draft.bricks) if brick.key == key), None
     )
     if brick_index is None or not job.ended:
         return {}
@@ -179,13 +179,13 @@ def _is_same_question() -> bool:
     return trials().started_for[1:3] == (question_text(), page_source())
 
 
-def compare_link(line: Line | None, known: Mapping[str, Method]) -> None:
+def compare_link(line: Line | None, catalogue: Mapping[str, Method]) -> None:
     """Draw the link to Compare with this line and a usual method."""
-    beside = page_source().usual_methods[0]
-    spec = method_of_line(line, known).id if line is not None else beside
+    baseline = page_source().usual_methods[0]
+    spec = method_of_line(line, catalogue).id if line is not None else baseline
     link = Permalink(
         question=session.try_question,
-        lanes=tuple(dict.fromkeys((spec, beside))),
+        lanes=tuple(dict.fromkeys((spec, baseline))),
         source=page_source(),
         model=session.try_model,
         typed=True,
@@ -195,7 +195,7 @@ def compare_link(line: Line | None, known: Mapping[str, Method]) -> None:
         link.address("./"),
         icon=":material/view_column:",
         disabled=line is None,
-        help=tr("Opens this method beside {name} in a new tab.", name=known[beside].name),
+        help=tr("Opens this method beside {name} in a new tab.", name=catalogue[baseline].name),
     )
 
 
@@ -249,7 +249,7 @@ def _lane(job: Job, lane: MethodLane, bench: Bench) -> None:
         st.error(plain(error))
     if lane.status == "cancelled":
         st.info(tr("Cancelled. Results so far are below."), icon=":material/stop_circle:")
-    opened, state = lane.graph, lane.state
+    graph, state = lane.graph, lane.state
     if state.partly:
         st.caption(
             f""":material/hourglass_top: {
@@ -264,7 +264,7 @@ def _lane(job: Job, lane: MethodLane, bench: Bench) -> None:
     _answers(job, lane)
     if state.paths is not None:
         st.markdown(tr("**Paths** · {paths:,} kept", paths=len(state.paths)))
-        _paths(opened, state)
+        _paths(graph, state)
     if state.trace:
         st.markdown(tr("**What each step did**"))
         rows = list(map(_row, state.trace))
@@ -310,21 +310,21 @@ def _answers(job: Job, lane: MethodLane) -> None:
                 st.text(text, width="stretch")
 
 
-def _paths(opened: Any, state: Any) -> None:
+def _paths(graph: Any, state: Any) -> None:
     shown_state = state.replace(paths=state.paths.head(200))
     rows = [
         {tr("Rank"): i, tr("Score"): path["score"], tr("Path"): path["text"]}
-        for i, path in enumerate(paths_list(opened, shown_state), 1)
+        for i, path in enumerate(paths_list(graph, shown_state), 1)
     ]
     if not rows:
         caption("No path was found. Try a larger part of the graph, or more hops.")
         return
-    scored = any(row[tr("Score")] is not None for row in rows)
+    has_scores = any(row[tr("Score")] is not None for row in rows)
     st.dataframe(
         rows,
         hide_index=True,
         height=min(320, 38 + 35 * len(rows)),
-        column_order=None if scored else [tr("Rank"), tr("Path")],
+        column_order=None if has_scores else [tr("Rank"), tr("Path")],
         column_config={
             tr("Rank"): st.column_config.NumberColumn(width=60),
             tr("Score"): st.column_config.NumberColumn(format="%.3f", width=70),

@@ -66,14 +66,14 @@ class Trials:
         """Remember the lanes of a job that are done."""
         comparison: MethodComparison | None = job.comparison if job is not None else None
         if comparison is None or not (
-            ended := [lane for lane in comparison.lanes if lane.status == JOB_DONE]
+            done_lanes := [lane for lane in comparison.lanes if lane.status == JOB_DONE]
         ):
             return
         former = self.done.get(comparison.ask.model)
         lanes: dict[str, MethodLane] = {}
         for lane in [
             *(former.lanes if former is not None and former.ask.same(comparison.ask) else ()),
-            *ended,
+            *done_lanes,
         ]:
             lanes.pop(repr(lane.method.line), None)
             lanes[repr(lane.method.line)] = lane
@@ -84,8 +84,8 @@ class Trials:
 
 def trials() -> Trials:
     """The runs of this session."""
-    found = session.trials = session.trials or Trials()
-    return found
+    runs = session.trials = session.trials or Trials()
+    return runs
 
 
 def trial_job() -> Job | None:
@@ -118,8 +118,8 @@ def can_start_now() -> bool:
     return job is not None and job.comparison.ask.source == asked_source
 
 
-def run_if_changed(bench: Bench, known: Mapping[str, Method], pressed: bool) -> bool:
-    """Run the line if it has changed, or if `pressed` requests the waiting steps.
+def run_if_changed(bench: Bench, catalogue: Mapping[str, Method], run_all: bool) -> bool:
+    """Run the line if it has changed, or if `run_all` requests the waiting steps.
 
     Returns whether it was started.
     """
@@ -128,44 +128,48 @@ def run_if_changed(bench: Bench, known: Mapping[str, Method], pressed: bool) -> 
     if line is None or not text:
         return False
     run_key = (repr(line), text, page_source(), session.try_model)
-    if pressed:
+    if run_all:
         runs.whole = run_key
-    started_for = (*run_key, runs.whole == run_key)
+    start_key = (*run_key, runs.whole == run_key)
     if (
-        started_for == runs.started_for
-        and not pressed
+        start_key == runs.started_for
+        and not run_all
         and (trial_job() is not None or runs.trouble or runs.waits)
     ):
         return False
-    runs.started_for, runs.trouble = started_for, ""
-    _set_line_before(runs, line, bench.held)
+    runs.started_for, runs.trouble = start_key, ""
+    _set_previous_line(runs, line, bench.held)
     try:
-        _start(runs, line, known, Question(text), runs.whole == run_key)
+        _start(runs, line, catalogue, Question(text), runs.whole == run_key)
     except HopscopeError as error:
         runs.trouble = str(error)
         del session.try_job
     return True
 
 
-def _set_line_before(runs: Trials, line: Line, held: bool) -> None:
+def _set_previous_line(runs: Trials, line: Line, held: bool) -> None:
     """Set the line before.
 
     It is the last line whose run was seen to its end, or the first line. A held one stays.
     """
     job = trial_job()
-    ran = job is not None and job.comparison.lanes[-1].status == JOB_DONE
+    is_done = job is not None and job.comparison.lanes[-1].status == JOB_DONE
     if (
         runs.now is not None
         and repr(runs.now) != repr(line)
         and not held
-        and (ran or runs.before is None)
+        and (is_done or runs.before is None)
     ):
         runs.before = runs.now
     runs.now = line
 
 
 def _start(
-    runs: Trials, line: Line, known: Mapping[str, Method], typed: Question, pressed: bool
+    runs: Trials,
+    line: Line,
+    methods: Mapping[str, Method],
+    typed: Question,
+    pressed: bool,
 ) -> None:
     """Start the job of the line now and the line before.
 
@@ -174,27 +178,27 @@ def _start(
     """
     asked_source = page_source()
     question = known_question(typed.text) or typed
-    opened: AnswerSource = (
+    source: AnswerSource = (
         CorpusSource.of(prepared_corpus(asked_source.name))
         if asked_source.is_corpus
         else GraphSource.of(question_neighbourhood(chosen_graph(), question, nothing))
     )
     answering = session.try_model
-    ask = engine().ask(opened, question, model=answering)
+    ask = engine().ask(source, question, model=answering)
     runs_whole = (
-        pressed or runs.known(line, ask) or engine().at_once(line, opened, answering) == len(line)
+        pressed or runs.known(line, ask) or engine().at_once(line, source, answering) == len(line)
     )
     if answering and not runs_whole:
         ask = replace(ask, model=False)
-    both = [line] if runs.before is None or repr(runs.before) == repr(line) else [runs.before, line]
-    parts = [_part(runs, one, ask, pressed) for one in both]
+    pair = [line] if runs.before is None or repr(runs.before) == repr(line) else [runs.before, line]
+    parts = [_part(runs, one, ask, pressed) for one in pair]
     runs.waits = (
         len(line)
         - len(parts[-1])
         + (answering and not runs_whole and line.operators[-1].stage == "generate")
     )
     shown_methods = list(
-        {repr(part): method_of_line(part, known) for part in parts if len(part)}.values()
+        {repr(part): method_of_line(part, methods) for part in parts if len(part)}.values()
     )
     if not len(parts[-1]):
         del session.try_job
@@ -206,9 +210,9 @@ def _start(
     job.wait(QUICK_RUN_SECONDS)
 
 
-def _part(runs: Trials, line: Line, ask: SourceQuestion, pressed: bool) -> Line:
+def _part(runs: Trials, line: Line, ask: SourceQuestion, run_all: bool) -> Line:
     """Return the part of a line that may be run."""
-    if pressed or runs.known(line, ask):
+    if run_all or runs.known(line, ask):
         return line
     return Line(line.operators[: engine().at_once(line, ask.source, ask.model)])
 

@@ -53,14 +53,14 @@ def casebook() -> None:
         with st.popover(tr("Add"), icon=":material/add:"):
             drop_zone()
         cases_found = cases(text, tag or "")
-        own = [case.id for case in cases_found if not case.example]
+        own_ids = [case.id for case in cases_found if not case.example]
         st.download_button(
             tr("Export these"),
-            lambda: export(own),
+            lambda: export(own_ids),
             EXPORT_FILE_NAME,
             "application/gzip",
             icon=":material/download:",
-            disabled=not own,
+            disabled=not own_ids,
             on_click="ignore",
         )
         draw_present_button(cases_found)
@@ -119,8 +119,8 @@ def _row(case: Case) -> None:
         if picture is None:
             _words(case)
             return
-        beside, words = st.columns((1, 3))
-        with beside:
+        picture_column, words = st.columns((1, 3))
+        with picture_column:
             alt = escape(tr("Its board"))
             st.html(
                 f'<a href="?case={case.id}"><img '

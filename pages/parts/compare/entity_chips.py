@@ -38,13 +38,13 @@ def chips(graph: Any) -> None:
 
     @st.fragment
     def draw() -> None:
-        whole = graph_if_open() or (whole_graph() if session.chips_query else graph)
+        full_graph = graph_if_open() or (whole_graph() if session.chips_query else graph)
         # Of a live database, only the fetched part can be searched.
-        known = graph if whole.live is not None else whole
+        lookup_graph = graph if full_graph.live is not None else full_graph
         component("entities")(
             key=Session.entitychips.name,
-            data=_data(known),
-            on_said_change=lambda: _apply_edits(known),
+            data=_data(lookup_graph),
+            on_said_change=lambda: _apply_edits(lookup_graph),
         )
         if Session.chips_changed.take():
             st.rerun()
@@ -91,25 +91,25 @@ def _uncertain_links(graph: Any) -> list[dict[str, Any]]:
     entities = session.entities
     if not text or not entities or len(text) > MAX_CHIP_CHARACTERS:
         return []
-    described_links = []
+    entries = []
     for link in _links(graph, text):
-        described = _uncertain_link(graph, link, entities)
-        if described is not None:
-            described_links.append(described)
-    return described_links
+        entry = _uncertain_link(graph, link, entities)
+        if entry is not None:
+            entries.append(entry)
+    return entries
 
 
 def _uncertain_link(graph: Any, link: Any, entities: list[str]) -> dict[str, Any] | None:
     """Return the entity linked to a name, with alternatives; None if it is certain."""
-    called = graph.names((link.mention.node, *link.others))
-    chosen_name = next((name for name in called if name in entities), None)
+    names = graph.names((link.mention.node, *link.others))
+    chosen_name = next((name for name in names if name in entities), None)
     if chosen_name is None:
         return None
-    is_best = chosen_name == called[0]
-    is_exact_name = link.mention.text == called[0] != called[0].lower()
+    is_best = chosen_name == names[0]
+    is_exact_name = link.mention.text == names[0] != names[0].lower()
     if is_exact_name and is_best:
         return None
-    others = list(dict.fromkeys(name for name in called if name not in entities))
+    others = list(dict.fromkeys(name for name in names if name not in entities))
     if not others and not link.mention.fuzzy:
         return None
     return _described_name(graph, chosen_name) | {
@@ -123,11 +123,11 @@ def _links(graph: Any, text: str) -> list[Any]:
     return Session.chips_links.of((graph.digest, text), lambda: name_lookup(graph).links(text))
 
 
-def _listed_names(graph: Any, listed: list[str]) -> list[dict[str, str]]:
+def _listed_names(graph: Any, names: list[str]) -> list[dict[str, str]]:
     """Return the names of a list; the first `MAX_DESCRIBED_NAMES` have a description."""
     return [
-        _described_name(graph, name) if at < MAX_DESCRIBED_NAMES else {"name": name, "note": ""}
-        for at, name in enumerate(listed)
+        _described_name(graph, name) if i < MAX_DESCRIBED_NAMES else {"name": name, "note": ""}
+        for i, name in enumerate(names)
     ]
 
 

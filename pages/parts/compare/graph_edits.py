@@ -31,7 +31,7 @@ EDIT_ACTIONS = (REMOVE_ACTION, RENAME_ACTION, MERGE_ACTION)
 
 
 def ask_with_edit(
-    comparison: MethodComparison, pressed: Mapping[str, Any], paths: Mapping[str, Mapping[str, Any]]
+    comparison: MethodComparison, click: Mapping[str, Any], paths: Mapping[str, Mapping[str, Any]]
 ) -> None:
     """Ask again with a clicked item removed, renamed or merged.
 
@@ -39,17 +39,17 @@ def ask_with_edit(
 
     Parameters
     ----------
-    pressed : the click on the board.
+    click : the click on the board.
     paths : the paths of the board by key.
     """
     try:
-        if pressed["to"] in (RENAME_ACTION, MERGE_ACTION):
-            new_edits = [_rename_of_node(comparison, pressed)]
+        if click["to"] in (RENAME_ACTION, MERGE_ACTION):
+            new_edits = [_rename_of_node(comparison, click)]
         else:
-            if "path" in pressed:
-                new_edits = _removals_of_path(paths[pressed["path"]])
+            if "path" in click:
+                new_edits = _removals_of_path(paths[click["path"]])
             else:
-                new_edits = [_removal_of_node(comparison, pressed["node"])]
+                new_edits = [_removal_of_node(comparison, click["node"])]
     except RefusedEdit as error:
         st.toast(plain(str(error)))
         return
@@ -87,17 +87,17 @@ class RefusedEdit(BadInput):
     """A rename or merge that is not possible, with the reason in a sentence."""
 
 
-def _rename_of_node(comparison: MethodComparison, pressed: Mapping[str, Any]) -> Edit:
+def _rename_of_node(comparison: MethodComparison, click: Mapping[str, Any]) -> Edit:
     """Return the edit that renames a node, or merges it into another one.
 
     The other node was clicked, or its name was typed. Raises `RefusedEdit`, and BadInput for an
     item without a name.
     """
-    (name,) = _removal_of_entity(comparison, pressed["node"]).names
-    if "other" in pressed:
-        other_name = _removal_of_entity(comparison, pressed["other"]).names[0]
+    (name,) = _removal_of_entity(comparison, click["node"]).names
+    if "other" in click:
+        other_name = _removal_of_entity(comparison, click["other"]).names[0]
     else:
-        other_name = " ".join(str(pressed.get("name", "")).split())
+        other_name = " ".join(str(click.get("name", "")).split())
     name_exists = (
         any(lane.graph.nodes_named(other_name) for lane in comparison.lanes)
         if other_name
@@ -107,7 +107,7 @@ def _rename_of_node(comparison: MethodComparison, pressed: Mapping[str, Any]) ->
         raise RefusedEdit(
             tr("It has this name already.") if other_name else tr("A node needs a name.")
         )
-    if pressed["to"] == MERGE_ACTION and not name_exists:
+    if click["to"] == MERGE_ACTION and not name_exists:
         raise RefusedEdit(
             tr(
                 "No node is called “{other}” here. Click the one that it is merged into, or type "
@@ -115,11 +115,11 @@ def _rename_of_node(comparison: MethodComparison, pressed: Mapping[str, Any]) ->
                 other=other_name,
             )
         )
-    if pressed["to"] == RENAME_ACTION and name_exists:
+    if click["to"] == RENAME_ACTION and name_exists:
         raise RefusedEdit(
             tr("Another node is called “{other}” already. Merge the two instead.", other=other_name)
         )
-    return Edit(pressed["to"], (name, other_name))
+    return Edit(click["to"], (name, other_name))
 
 
 def _removal_of_entity(comparison: MethodComparison, node: Any) -> Edit:
@@ -174,7 +174,7 @@ def job_before_edits() -> Job | None:
     return engine().jobs.get(session.before) if session.edits else None
 
 
-def add_earlier_answers(drawn: dict[str, Any], on_screen: ScreenComparison) -> dict[str, Any]:
+def add_earlier_answers(board: dict[str, Any], on_screen: ScreenComparison) -> dict[str, Any]:
     """Return the board's data with each lane's answer before the edits.
 
     Once all lanes have ended, it has a sentence for all of them. Without edits it stays as it is.
@@ -182,13 +182,13 @@ def add_earlier_answers(drawn: dict[str, Any], on_screen: ScreenComparison) -> d
     """
     job, comparison_now = job_before_edits(), on_screen.comparison
     if job is None or on_screen.job is None or not comparison_now.ask.source.edits:
-        return drawn
+        return board
     differences = compare_edited(job.comparison, comparison_now)
-    for place, one in enumerate(differences):
-        comparison_now.change(place, beside=one)
-    lanes = [{**data, "beside": beside_data(one)} for data, one in zip(drawn["lanes"], differences)]
+    for index, one in enumerate(differences):
+        comparison_now.change(index, beside=one)
+    lanes = [{**data, "beside": beside_data(one)} for data, one in zip(board["lanes"], differences)]
     return {
-        **drawn,
+        **board,
         "lanes": lanes,
         "without": None if has_running((job, on_screen.job)) else edit_effect_text(comparison_now),
     }

@@ -28,23 +28,23 @@ MEASURE_LABELS = {
 }
 
 
-def start_or_stop_measure(on_screen: ScreenComparison, place: int, what: str) -> None:
+def start_or_stop_measure(on_screen: ScreenComparison, index: int, what: str) -> None:
     """Start to measure a lane's answers in the background, or stop that.
 
     Raises NotAllowed if another person started the measurement.
     """
-    lane = on_screen.comparison.lanes[place]
+    lane = on_screen.comparison.lanes[index]
     running_job = _job(on_screen, lane)
     if what == STOP_ACTION:
         if running_job is not None:
             running_job.cancel()
-    elif missing := _missing(on_screen, lane):
+    elif kinds := _kinds_to_measure(on_screen, lane):
         key, environment = _key(on_screen, lane), engine().environment
-        measure = lambda job: _measure(job, on_screen, place, missing, environment)
+        measure = lambda job: _measure(job, on_screen, index, kinds, environment)
         engine().preparing.run(key, measure, again=True)
 
 
-def _missing(on_screen: ScreenComparison, lane: MethodLane) -> list[bool]:
+def _kinds_to_measure(on_screen: ScreenComparison, lane: MethodLane) -> list[bool]:
     """Return which of a lane's answers can be measured and are not.
 
     False stands for the reader's answer. It is measured without a click once all lanes have ended,
@@ -71,8 +71,8 @@ def _missing(on_screen: ScreenComparison, lane: MethodLane) -> list[bool]:
 def _measure(
     job: Job,
     on_screen: ScreenComparison,
-    place: int,
-    missing: Sequence[bool],
+    index: int,
+    kinds: Sequence[bool],
     environment: Environment,
 ) -> None:
     comparison, screen = on_screen.comparison, on_screen.job
@@ -83,10 +83,10 @@ def _measure(
             screen.touch()
 
     try:
-        for by_model in missing:
-            lane = comparison.lanes[place]
-            found = measure_influence(lane, environment, by_model, Watch(job.check, advanced))
-            comparison.change(place, influences=with_influence(lane.influences, found))
+        for by_model in kinds:
+            lane = comparison.lanes[index]
+            influence = measure_influence(lane, environment, by_model, Watch(job.check, advanced))
+            comparison.change(index, influences=with_influence(lane.influences, influence))
     finally:
         if screen is not None:
             screen.touch()
@@ -99,33 +99,33 @@ def measuring(on_screen: ScreenComparison) -> list[Job | None]:
     return []
 
 
-def add_measuring(drawn: dict[str, Any], on_screen: ScreenComparison) -> dict[str, Any]:
+def add_measuring(board: dict[str, Any], on_screen: ScreenComparison) -> dict[str, Any]:
     """Return the board's data with the measurement of each lane.
 
     It is offered or running. For a case it stays as it is.
     """
     if on_screen.job is None:
-        return drawn
+        return board
     return {
-        **drawn,
-        "lanes": [{**data, **one} for data, one in zip(drawn["lanes"], _measure_offers(on_screen))],
+        **board,
+        "lanes": [{**data, **one} for data, one in zip(board["lanes"], _measure_offers(on_screen))],
     }
 
 
 def _measure_offers(on_screen: ScreenComparison) -> Iterator[dict[str, Any]]:
     for lane in on_screen.comparison.lanes:
-        job, unmeasured = _job(on_screen, lane), _missing(on_screen, lane)
+        job, kinds = _job(on_screen, lane), _kinds_to_measure(on_screen, lane)
         if job is not None and not job.ended:
             yield {"measure": {"running": True, "text": job.text, "share": job.fraction}}
-        elif unmeasured:
+        elif kinds:
             cost = tr("No language model is asked.")
-            if True in unmeasured:
+            if True in kinds:
                 cost = f"{capitalised(influence_cost(lane).text)}."
             error = split_command(job.error)[0] if job is not None and job.error else None
             yield {
                 "measure": {
                     "running": False,
-                    "label": MEASURE_LABELS[True in unmeasured],
+                    "label": MEASURE_LABELS[True in kinds],
                     "cost": cost,
                     "error": error,
                 }

@@ -33,13 +33,13 @@ LANE_VIEWS = {"change": tr("Another method"), "step": tr("Its steps")}
 NEW_LANE_VIEWS = {"change": tr("A method"), "step": tr("Steps of your own")}
 
 
-def runnable_methods(known: Mapping[str, Method]) -> dict[str, Method]:
+def runnable_methods(catalogue: Mapping[str, Method]) -> dict[str, Method]:
     """Return the methods that can be run on the chosen graph or corpus.
 
     Methods that need no graph fit both.
     """
     on = page_source()
-    return {key: one for key, one in known.items() if one.is_for(on) or _needs_no_graph(one)}
+    return {key: one for key, one in catalogue.items() if one.is_for(on) or _needs_no_graph(one)}
 
 
 def _needs_no_graph(one: Method) -> bool:
@@ -52,55 +52,55 @@ def settle_lanes() -> None:
 
     Graphs and corpora have their own lanes.
     """
-    shown_source, kind_before = page_source(), session.lanes_for
+    shown_source, old_kind = page_source(), session.lanes_for
     kind = shown_source.kind
-    if kind_before != kind:
-        session.lanes_of_kind = {**session.lanes_of_kind, kind_before: session.lanes}
+    if old_kind != kind:
+        session.lanes_of_kind = {**session.lanes_of_kind, old_kind: session.lanes}
         session.lanes = session.lanes_of_kind.get(kind, list(shown_source.usual_lanes))
         session.lanes_for = kind
 
 
-def lane_methods(known: Mapping[str, Method]) -> list[Method]:
+def lane_methods(catalogue: Mapping[str, Method]) -> list[Method]:
     """Return the methods of the lanes.
 
     A lane that cannot be read shows its error and is left out.
     """
-    found = []
+    result = []
     for spec in session.lanes:
         with shown_errors():
-            one = find_method(spec, known, session.lanes)
-            found.append(method_for_source(one, page_source(), known))
-    return found
+            one = find_method(spec, catalogue, session.lanes)
+            result.append(method_for_source(one, page_source(), catalogue))
+    return result
 
 
-def handle_lane_click(lane: int, do: str) -> None:
+def handle_lane_click(lane: int, action: str) -> None:
     """Handle a click on a lane's head.
 
     `change`, `step` and `add` open the dialog; `remove` removes the lane.
     """
     lanes = session.lanes
-    if do == "remove" and len(lanes) > 1 and 0 <= lane < len(lanes):
+    if action == "remove" and len(lanes) > 1 and 0 <= lane < len(lanes):
         set_lanes(lanes[:lane] + lanes[lane + 1 :])
-    elif do == "add" and len(lanes) < MAX_COMPARE_LANES:
+    elif action == "add" and len(lanes) < MAX_COMPARE_LANES:
         session.choosing = (len(lanes), "change")
-    elif do in ("change", "step") and 0 <= lane < len(lanes):
-        session.choosing = (lane, do)
+    elif action in ("change", "step") and 0 <= lane < len(lanes):
+        session.choosing = (lane, action)
 
 
-def dialog(known: Mapping[str, Method], comparison: MethodComparison | None = None) -> None:
+def dialog(catalogue: Mapping[str, Method], comparison: MethodComparison | None = None) -> None:
     """Draw the dialog of the lane that is being changed, if there is one.
 
     It stays open while the page behind it is drawn again. `comparison` is what is on the screen.
     """
     if session.choosing is None:
         return
-    lane, do = session.choosing
+    lane, action = session.choosing
     title = (
         tr("Add a method")
         if lane >= len(session.lanes)
         else tr("Change method {lane}", lane=lane + 1)
     )
-    st.dialog(title, width="large", on_dismiss=_close)(_change)(lane, do, known, comparison)
+    st.dialog(title, width="large", on_dismiss=_close)(_change)(lane, action, catalogue, comparison)
 
 
 def _close() -> None:
@@ -108,14 +108,14 @@ def _close() -> None:
 
 
 def _change(
-    lane: int, do: str, known: Mapping[str, Method], comparison: MethodComparison | None
+    lane: int, action: str, catalogue: Mapping[str, Method], comparison: MethodComparison | None
 ) -> None:
     words = LANE_VIEWS if lane < len(session.lanes) else NEW_LANE_VIEWS
     view = st.segmented_control(
         tr("What is changed"),
         list(words),
-        default=do,
-        key=f"lane-view-{lane}-{do}",
+        default=action,
+        key=f"lane-view-{lane}-{action}",
         required=True,
         format_func=words.__getitem__,
         label_visibility="collapsed",
@@ -123,17 +123,17 @@ def _change(
     if view == "step":
         _steps(lane, comparison)
     else:
-        _method(lane, known)
+        _method(lane, catalogue)
 
 
-def _method(lane: int, known: Mapping[str, Method]) -> None:
+def _method(lane: int, catalogue: Mapping[str, Method]) -> None:
     lanes = session.lanes
     current = lanes[lane] if lane < len(lanes) else ""
-    picked = chooser(
-        known, engine().models, current, key=f"chooser-{lane}", answering=session.model
+    choice = chooser(
+        catalogue, engine().models, current, key=f"chooser-{lane}", answering=session.model
     )
-    if picked is not None and picked in known:
-        set_lanes([*lanes[:lane], picked, *lanes[lane + 1 :]])
+    if choice is not None and choice in catalogue:
+        set_lanes([*lanes[:lane], choice, *lanes[lane + 1 :]])
         _close()
         st.rerun()
 
@@ -143,17 +143,19 @@ def _steps(lane: int, comparison: MethodComparison | None) -> None:
 
     Buttons run the changed line.
     """
-    method, line_before = None, Line()
+    method, old_line = None, Line()
     if lane < len(session.lanes):
-        known = methods()
+        catalogue = methods()
         method = result_of(
-            lambda: method_for_source(find_method(session.lanes[lane], known), page_source(), known)
+            lambda: method_for_source(
+                find_method(session.lanes[lane], catalogue), page_source(), catalogue
+            )
         )
         if method is None:
             return
         _draw_source(method)
-        line_before = method.line
-    bench = Session.lane_bench.of((lane, repr(line_before)), lambda: Bench.of(line_before))
+        old_line = method.line
+    bench = Session.lane_bench.of((lane, repr(old_line)), lambda: Bench.of(old_line))
     outcomes_by_key, extra = _outcomes(comparison, bench, method)
     data = line_data(
         bench,
@@ -163,7 +165,7 @@ def _steps(lane: int, comparison: MethodComparison | None) -> None:
         documents=page_source().is_corpus,
     )
     bricks(bench, {**data, "compact": True}, Session.lane_bricks)
-    _draw_changed_line(lane, bench.line, line_before)
+    _draw_changed_line(lane, bench.line, old_line)
 
 
 def _draw_source(method: Method) -> None:
@@ -195,13 +197,13 @@ def _outcomes(
     return outcomes(comparison, ran, bench.draft, step_outcomes(comparison, ran))
 
 
-def _draw_changed_line(lane: int, line: Line | None, before: Line) -> None:
+def _draw_changed_line(lane: int, line: Line | None, old_line: Line) -> None:
     """Draw the difference of the changed line, and buttons to run it.
 
     What the line lacks is shown too. It runs in this lane or in a new one.
     """
     adding, full = lane >= len(session.lanes), len(session.lanes) >= MAX_COMPARE_LANES
-    words = "" if line is None else change_words(before, line)
+    words = "" if line is None else change_words(old_line, line)
     idle = line is None or not words
     if line is None:
         if adding:
@@ -217,7 +219,7 @@ def _draw_changed_line(lane: int, line: Line | None, before: Line) -> None:
     with st.container(horizontal=True):
         if adding:
             if button(tr("Add this method"), key="lane-add", type="primary", disabled=idle or full):
-                _use_line(lane - 1, repr(line), beside=True)
+                _use_line(lane - 1, repr(line), in_new_lane=True)
             return
         if button(
             tr("Add as a new method"),
@@ -225,7 +227,7 @@ def _draw_changed_line(lane: int, line: Line | None, before: Line) -> None:
             type="primary",
             disabled=idle or full,
         ):
-            _use_line(lane, repr(line), beside=True)
+            _use_line(lane, repr(line), in_new_lane=True)
         if button(tr("Change this method"), key=f"apply-{lane}", disabled=idle):
             _use_line(lane, repr(line))
     if full:
@@ -235,12 +237,12 @@ def _draw_changed_line(lane: int, line: Line | None, before: Line) -> None:
         )
 
 
-def _use_line(lane: int, spec: str, beside: bool = False) -> None:
+def _use_line(lane: int, spec: str, in_new_lane: bool = False) -> None:
     """Put a line into the lane, and ask the question.
 
-    With `beside` it gets a new lane after this one.
+    With `in_new_lane` it gets a new lane after this one.
     """
-    insert(lane, spec) if beside else _replace(lane, spec)
+    insert(lane, spec) if in_new_lane else _replace(lane, spec)
     del session.lane_bench
     _close()
     st.rerun()
@@ -260,9 +262,9 @@ def insert(lane: int, spec: str) -> None:
 
     If a lane runs it already, or there is no room, a message says so instead.
     """
-    lanes, there = session.lanes, lane_of_line(spec)
-    if there is not None:
-        st.toast(plain(tr("Method {there} does this already.", there=there + 1)), duration="long")
+    lanes, index = session.lanes, lane_of_line(spec)
+    if index is not None:
+        st.toast(plain(tr("Method {there} does this already.", there=index + 1)), duration="long")
     elif len(lanes) >= MAX_COMPARE_LANES:
         st.toast(
             plain(

@@ -81,15 +81,15 @@ def _all_encoded(on_screen: ScreenComparison, jobs: Mapping[str, Job]) -> bool:
     each comparison, and not while the question in the bar is being edited.
     """
     question_text = on_screen.comparison.ask.question.text
-    jobs_before = session.encoded_for[1] if session.encoded_for[0] == on_screen.key else frozenset()
+    old_keys = session.encoded_for[1] if session.encoded_for[0] == on_screen.key else frozenset()
     session.encoded_for = (
         on_screen.key,
-        frozenset(key for key, job in jobs.items() if not job.ended) | jobs_before,
+        frozenset(key for key, job in jobs.items() if not job.ended) | old_keys,
     )
-    awaited = [jobs[key] for key in session.encoded_for[1] if key in jobs]
+    awaited_jobs = [jobs[key] for key in session.encoded_for[1] if key in jobs]
     if (
-        not awaited
-        or any(job.status != JOB_DONE for job in awaited)
+        not awaited_jobs
+        or any(job.status != JOB_DONE for job in awaited_jobs)
         or " ".join(session.question.split()) != question_text
     ):
         return False
@@ -110,26 +110,26 @@ def draw_missing_graphs(on_screen: ScreenComparison) -> None:
     corpus = on_screen.comparison.ask.source.corpus
     if on_screen.job is None or not on_screen.job.ended or corpus is None:
         return
-    builds_lacked = _missing_builds(on_screen.comparison, corpus)
-    if builds_lacked:
+    missing = _missing_builds(on_screen.comparison, corpus)
+    if missing:
         caption(
             "Failed methods need a graph that is not built yet. Once it is, they are asked again."
         )
-    building = [card(corpus, one) for one in builds_lacked]
-    key, lacked = session.lacked
+    building = [card(corpus, one) for one in missing]
+    key, build_ids = session.lacked
     if key != on_screen.key:
-        lacked = frozenset()
-    lacked |= {one.id for one in builds_lacked}
-    if len(builds_lacked) < len(lacked) and not any(building):
+        build_ids = frozenset()
+    build_ids |= {one.id for one in missing}
+    if len(missing) < len(build_ids) and not any(building):
         del session.lacked
         session.submitted = True
         st.rerun()
-    elif builds_lacked:
-        session.lacked = (on_screen.key, lacked)
+    elif missing:
+        session.lacked = (on_screen.key, build_ids)
 
 
 def _missing_builds(comparison: MethodComparison, corpus: Corpus) -> list[GraphBuild]:
     """Return the missing builds that failed lanes need."""
     specs = [build_of(lane.line) for lane in comparison.lanes if lane.status == JOB_FAILED]
-    wanted = dict.fromkeys(build_for(corpus, spec) for spec in specs if spec is not None)
-    return [one for one in wanted if not build_status(corpus, one).serves]
+    required = dict.fromkeys(build_for(corpus, spec) for spec in specs if spec is not None)
+    return [one for one in required if not build_status(corpus, one).serves]

@@ -69,9 +69,9 @@ def present(repair: Callable[[MethodComparison, int], None]) -> None:
         st.info(tr("There is nothing to present yet: ask a question on Compare, or save a case."))
         button(tr("Leave the presentation"), leave_presentation)
         return
-    at = on_screen.case.id if on_screen.case else ""
-    places = _places(at, case_ids, asked="q" in st.query_params)
-    _head(on_screen, places, places.index(at))
+    current_id = on_screen.case.id if on_screen.case else ""
+    ids = _presented_ids(current_id, case_ids, has_question="q" in st.query_params)
+    _draw_head(on_screen, ids, ids.index(current_id))
     _lanes(on_screen, repair)
 
 
@@ -87,31 +87,31 @@ def leave_presentation() -> None:
         st.query_params.pop(key, None)
 
 
-def _places(at: str, listed: list[str], asked: bool) -> list[str]:
+def _presented_ids(current_id: str, case_ids: list[str], has_question: bool) -> list[str]:
     """Return the ids of the cases that the keys go through.
 
     The question of the address comes first and has an empty id.
     """
-    places = ["", *listed] if asked or not at else listed
-    return places if at in places else [at, *places]
+    ids = ["", *case_ids] if has_question or not current_id else case_ids
+    return ids if current_id in ids else [current_id, *ids]
 
 
-def _first_case(listed: list[str]) -> ScreenComparison | None:
-    if not listed:
+def _first_case(case_ids: list[str]) -> ScreenComparison | None:
+    if not case_ids:
         return None
-    show_case(get_case(listed[0]))
+    show_case(get_case(case_ids[0]))
     return screen_comparison()
 
 
-def _head(on_screen: ScreenComparison, places: list[str], at: int) -> None:
+def _draw_head(on_screen: ScreenComparison, ids: list[str], index: int) -> None:
     """Draw the question and the controls to go to other cases."""
     question = on_screen.comparison.ask.question
     data = {
         "question": question.text,
         "entities": list(question.entities)[:3],
         "answers": list(question.answers),
-        "number": at + 1,
-        "of": len(places),
+        "number": index + 1,
+        "of": len(ids),
     }
     data |= session.presenter_received._asdict()
     message = getattr(
@@ -123,9 +123,9 @@ def _head(on_screen: ScreenComparison, places: list[str], at: int) -> None:
     if any(one.get("leave") for one in edits):
         leave_presentation()
         st.rerun()
-    to = (at + sum(one["by"] for one in edits if one.get("by") in (-1, 1))) % len(places)
-    if to != at:
-        _go_to_case(places[to])
+    target = (index + sum(one["by"] for one in edits if one.get("by") in (-1, 1))) % len(ids)
+    if target != index:
+        _go_to_case(ids[target])
 
 
 def _go_to_case(case: str) -> None:
@@ -148,7 +148,7 @@ def _lanes(on_screen: ScreenComparison, repair: Callable[[MethodComparison, int]
 
     @st.fragment(run_every=1.0 if running else None)
     def follow() -> None:
-        clicked = board(
+        clicks = board(
             {
                 **add_earlier_answers(add_queue_length(payload(on_screen), on_screen), on_screen),
                 "present": True,
@@ -156,8 +156,8 @@ def _lanes(on_screen: ScreenComparison, repair: Callable[[MethodComparison, int]
             },
             key="presented_board",
         )
-        if clicked.repair is not None:
-            repair(on_screen.comparison, int(clicked.repair))
+        if clicks.repair is not None:
+            repair(on_screen.comparison, int(clicks.repair))
         if job is not None and running and job.ended and not on_screen.comparison.repairing:
             st.rerun()
         if running:
@@ -166,11 +166,11 @@ def _lanes(on_screen: ScreenComparison, repair: Callable[[MethodComparison, int]
     follow()
 
 
-def draw_present_button(found: list[Case]) -> None:
+def draw_present_button(cases: list[Case]) -> None:
     """Draw a button that presents these cases one after the other."""
 
     def begin() -> None:
-        session.present_cases = [case.id for case in found]
+        session.present_cases = [case.id for case in cases]
 
-    if button(tr("Present"), begin, icon="present_to_all", disabled=not found, key="present_found"):
-        st.switch_page("pages/compare.py", query_params={"present": "1", "show": found[0].id})
+    if button(tr("Present"), begin, icon="present_to_all", disabled=not cases, key="present_found"):
+        st.switch_page("pages/compare.py", query_params={"present": "1", "show": cases[0].id})

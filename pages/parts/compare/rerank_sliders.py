@@ -97,7 +97,7 @@ def settings(lane: MethodLane) -> FastInsightSettings | None:
 
 
 def rerank_documents(
-    lane: MethodLane, models: Models, asked: FastInsightSettings, alpha: float, beta: float
+    lane: MethodLane, models: Models, lane_settings: FastInsightSettings, alpha: float, beta: float
 ) -> tuple[list[RerankedDocument], int]:
     """Return the documents ranked with these settings.
 
@@ -108,34 +108,34 @@ def rerank_documents(
     frames = next(step.frames for step in state.trace if step.operator == "Loop")
     # The nodes that were read first, in the order of the first search.
     start = state.hidden.nodes[: len(frames[0].ranking)]
-    index = vector_index(graph, models.encoder(asked.expand.encoder), "nodes")
+    index = vector_index(graph, models.encoder(lane_settings.expand.encoder), "nodes")
     similar = cached_similarity(graph, index, state.vector)
-    ranked = replay_loop(
+    result = replay_loop(
         state.hidden,
         start,
         simple_graph(graph),
         similar,
         alpha,
         beta,
-        asked.expand.keep,
-        asked.budget,
+        lane_settings.expand.keep,
+        lane_settings.budget,
     )
     gold_ids = frozenset(
         row for document in lane.ask.question.gold for row in chunk_rows(graph, document)
     )
     about = zip(
-        ranked.nodes.items,
-        hit_titles(graph, "node", ranked.nodes.items),
-        chunk_lists(graph, "nodes", ranked.nodes.items),
+        result.nodes.items,
+        hit_titles(graph, "node", result.nodes.items),
+        chunk_lists(graph, "nodes", result.nodes.items),
     )
     was = state.nodes.positions
     rows = [
         RerankedDocument(
-            place, was[node] + 1 if node in was else None, title, not gold_ids.isdisjoint(chunks)
+            rank, was[node] + 1 if node in was else None, title, not gold_ids.isdisjoint(chunks)
         )
-        for place, (node, title, chunks) in enumerate(about, 1)
+        for rank, (node, title, chunks) in enumerate(about, 1)
     ]
-    return rows, ranked.not_ranked
+    return rows, result.not_ranked
 
 
 def line_with_settings(line: Line, alpha: float, beta: float) -> Line:
@@ -158,7 +158,7 @@ def line_with_settings(line: Line, alpha: float, beta: float) -> Line:
 
 def rerank(comparison: MethodComparison) -> None:
     """Draw the sliders behind a button, if a lane supports them."""
-    lanes = [(lane, asked) for lane in comparison.lanes if (asked := settings(lane)) is not None]
+    lanes = [(lane, values) for lane in comparison.lanes if (values := settings(lane)) is not None]
     if lanes:
         with st.popover(tr("Alpha, beta"), icon=":material/tune:", key="rerank"):
             _sliders(comparison, lanes)
@@ -215,12 +215,12 @@ def _sliders(
 
 def _row(row: RerankedDocument) -> str:
     if row.was == row.place:
-        moved = ""
+        shift = ""
     elif row.was is None:
-        moved = tr(" :gray[new]")
+        shift = tr(" :gray[new]")
     else:
-        moved = tr(" :gray[was {was:,}]", was=row.was)
-    return f"{row.place}. {':green[★] ' if row.gold else ''}{plain(row.title)}{moved}"
+        shift = tr(" :gray[was {was:,}]", was=row.was)
+    return f"{row.place}. {':green[★] ' if row.gold else ''}{plain(row.title)}{shift}"
 
 
 def _gold(rows: list[RerankedDocument], keep: int) -> str:
@@ -233,21 +233,21 @@ def _gold(rows: list[RerankedDocument], keep: int) -> str:
         return ""
     n_retained_now = sum(row.place <= keep for row in gold)
     n_retained_before = sum(row.was is not None and row.was <= keep for row in gold)
-    moved = [
+    moves = [
         f"“{plain(row.title)}” {row.was:,} → {row.place:,}"
         for row in gold
         if row.place > keep and row.was not in (None, row.place)
     ]
     others_text = (
-        tr("; {more:,} more moved", more=len(moved) - MAX_MOVED_GOLD)
-        if len(moved) > MAX_MOVED_GOLD
+        tr("; {more:,} more moved", more=len(moves) - MAX_MOVED_GOLD)
+        if len(moves) > MAX_MOVED_GOLD
         else ""
     )
     moves_text = ""
-    if moved:
+    if moves:
         moves_text = tr(
             " Further down: {moved}{rest}.",
-            moved="; ".join(moved[:MAX_MOVED_GOLD]),
+            moved="; ".join(moves[:MAX_MOVED_GOLD]),
             rest=others_text,
         )
     return tr(

@@ -43,9 +43,9 @@ def _board(on_screen: ScreenComparison) -> Board:
 
     A visit that has its own node positions gets its own board.
     """
-    earlier = _board_before_edits(on_screen)
-    if earlier is not None:
-        return Board(on_screen.comparison, earlier)
+    previous = _board_before_edits(on_screen)
+    if previous is not None:
+        return Board(on_screen.comparison, previous)
     with _boards_lock:
         shared_board = _boards.get(on_screen.key)
         if shared_board is None or shared_board.comparison is not on_screen.comparison:
@@ -60,11 +60,11 @@ def _board_before_edits(on_screen: ScreenComparison) -> Board | None:
     """
     shown_ask = on_screen.comparison.ask
     if session.drawing is not None:
-        ask_before = session.drawing[0].ask
+        old_ask = session.drawing[0].ask
         if (
-            ask_before.source == shown_ask.source
-            and ask_before.question.text == shown_ask.question.text
-            and ask_before.source.edits != shown_ask.source.edits
+            old_ask.source == shown_ask.source
+            and old_ask.question.text == shown_ask.question.text
+            and old_ask.source.edits != shown_ask.source.edits
         ):
             return session.drawing[1]
     job = job_before_edits()
@@ -100,14 +100,14 @@ def payload(on_screen: ScreenComparison) -> dict[str, Any]:
     return session.sent[2]
 
 
-def add_queue_length(drawn: dict[str, Any], on_screen: ScreenComparison) -> dict[str, Any]:
+def add_queue_length(board: dict[str, Any], on_screen: ScreenComparison) -> dict[str, Any]:
     """Return the board's data with the number of other visitors' questions that come first.
 
     The text is shown on each waiting lane. Once the comparison runs, the data stays as it is.
     """
     wait = engine().wait(on_screen.job) if on_screen.job is not None else None
     if wait is None or not wait.others:
-        return drawn
+        return board
     about = tr(", about {span}", span=duration_text(wait.seconds)) if wait.seconds else ""
     text = tr(
         "Waiting: {questions} of others first{about}",
@@ -115,10 +115,10 @@ def add_queue_length(drawn: dict[str, Any], on_screen: ScreenComparison) -> dict
         about=about,
     )
     return {
-        **drawn,
+        **board,
         "lanes": [
             {**lane, "status_text": text} if lane["status"] == JOB_WAITING else lane
-            for lane in drawn["lanes"]
+            for lane in board["lanes"]
         ],
     }
 

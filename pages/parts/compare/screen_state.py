@@ -47,7 +47,7 @@ class ScreenComparison:
     job: Job | None = None
     case: Case | None = None
 
-    def on(self, asked: SourceQuestion) -> MethodComparison:
+    def on(self, ask: SourceQuestion) -> MethodComparison:
         """Return the comparison on the graph that is asked now.
 
         A case has only a part of its graph. The whole graph is attached if the case was made on it.
@@ -55,7 +55,7 @@ class ScreenComparison:
         """
         if self.case is None:
             return self.comparison
-        return comparison_of_case(self.case.id, asked.source.graph, asked.source.corpus)
+        return comparison_of_case(self.case.id, ask.source.graph, ask.source.corpus)
 
 
 def restore_from_address() -> None:
@@ -256,11 +256,11 @@ def screen_comparison() -> ScreenComparison | None:
     if case is None:
         return None
     return ScreenComparison(
-        f"case-{case.id}", Session.case_shown.of(case.id, lambda: _comparison_of(case)), case=case
+        f"case-{case.id}", Session.case_shown.of(case.id, lambda: _case_comparison(case)), case=case
     )
 
 
-def _comparison_of(case: Case) -> MethodComparison:
+def _case_comparison(case: Case) -> MethodComparison:
     """Return the comparison of a case.
 
     Visitors of a shipped case share one object, as every visit begins with such a case.

@@ -66,9 +66,9 @@ def set_titles(run: Run) -> str:
 def figures(run: Run) -> None:
     """Draw all results of a run so far."""
     results = summary(run.id)
-    if so_far := results.so_far():
+    if progress_text := results.so_far():
         st.warning(
-            plain(tr("Figures of what is done so far; {so_far}.", so_far=so_far)),
+            plain(tr("Figures of what is done so far; {so_far}.", so_far=progress_text)),
             icon=":material/hourglass_top:",
         )
     draw_recommendation(run)
@@ -81,14 +81,14 @@ def figures(run: Run) -> None:
         tr("Questions"),
         tr("What the metrics mean"),
     ]
-    further = {
+    extra_tabs = {
         tr("Judged in pairs"): (can_be_judged, judged_pairs),
         tr("Why yours lost"): (has_own_method, draw_loss_causes),
     }
-    draw_by_name = {name: draw for name, (has, draw) in further.items() if has(results)}
+    draw_by_name = {name: draw for name, (has, draw) in extra_tabs.items() if has(results)}
     # The open tab is in the address, so that a reload returns to it.
     tabs = st.tabs([*names, *draw_by_name], key=Session.evaluate_part.name, bind="query-params")
-    table, changed, mended, pictures, tests, questions_tab, meanings = tabs[: len(names)]
+    table, changed, repairs_tab, pictures, tests, questions_tab, meanings = tabs[: len(names)]
     for tab, draw in zip(tabs[len(names) :], draw_by_name.values()):
         if tab.open:  # first, as the user waits for the open tab
             with tab:
@@ -98,8 +98,8 @@ def figures(run: Run) -> None:
     if changed.open:
         with changed:
             draw_changes(results)
-    if mended.open:
-        with mended:
+    if repairs_tab.open:
+        with repairs_tab:
             repairs(results)
     with pictures:
         _pictures(results)
@@ -176,9 +176,9 @@ def _table(results: RunSummary) -> None:
         "for every method. Failed ones score 0."
     )
     if not any(row.question.answers or row.question.gold for row in results.rows):
-        judged = tr("Where a language model answers, another tab holds")
+        pairs_text = tr("Where a language model answers, another tab holds")
         if can_be_judged(results):
-            judged = tr("The tab “Judged in pairs” holds")
+            pairs_text = tr("The tab “Judged in pairs” holds")
         sentence = tr(
             "These questions have no correct answers and no evidence, so only costs are shown."
         )
@@ -187,7 +187,7 @@ def _table(results: RunSummary) -> None:
                 tr(
                     "{sentence} {judged} the answers of several methods against one another.",
                     sentence=sentence,
-                    judged=judged,
+                    judged=pairs_text,
                 )
             )
         )
@@ -250,9 +250,9 @@ def _pictures(results: RunSummary) -> None:
     if not qualities:
         caption("There is nothing to draw yet.")
         return
-    recommended = quality_of(results)  # the metric on which the recommendation rests
+    main_metric = quality_of(results)  # the metric on which the recommendation rests
     fronts = [quality for _, quality in results.fronts]
-    first_quality = next(name for name in (recommended, *fronts, *qualities) if name in qualities)
+    first_quality = next(name for name in (main_metric, *fronts, *qualities) if name in qualities)
     with st.container(horizontal=True):
         quality = st.selectbox(
             tr("Quality"),
@@ -276,8 +276,8 @@ def _pictures(results: RunSummary) -> None:
     figures_by_name = {"front": plots.front_plot(results, table, cost, quality)} if cost else {}
     figures_by_name |= plots.funnels(results)
     for name in BUDGET_METRICS:
-        if found := budget_curves(results, name):
-            figures_by_name[name] = plots.budget_plot(results, found, name)
+        if budget_lines := budget_curves(results, name):
+            figures_by_name[name] = plots.budget_plot(results, budget_lines, name)
     if len(results.by_hops()) > 1:
         figures_by_name["hops"] = plots.hops_plot(results, quality)
     for operator, parameter in varied_parameters(results):
@@ -355,9 +355,9 @@ def _meanings(results: RunSummary) -> None:
             )
 
 
-def _cell(name: str, one, most: int) -> str:
-    if most:
-        return tr("only {most:,} handed on", most=most)
+def _cell(name: str, one, limit: int) -> str:
+    if limit:
+        return tr("only {most:,} handed on", most=limit)
     return with_interval(name, one)
 
 

@@ -38,15 +38,15 @@ SUPPORT_JUDGES = {
 
 def new_run() -> None:
     """Draw the form; without questions, draw the ways to add some."""
-    asked_on = asked_source()
-    titles = {**asked_on.sets, **questions_of_runs(asked_on)}
+    source = asked_source()
+    titles = {**source.sets, **questions_of_runs(source)}
     if not titles:
-        no_questions(asked_on)
-        _more_questions(asked_on)
+        no_questions(source)
+        _more_questions(source)
         return
-    methods_by_id = {key: one for key, one in methods().items() if one.is_for(asked_on)}
+    methods_by_id = {key: one for key, one in methods().items() if one.is_for(source)}
     with st.container(border=True, key="evaluate-box"):
-        sets, lines = _sets(asked_on, titles), _methods(asked_on, methods_by_id)
+        sets, lines = _sets(source, titles), _methods(source, methods_by_id)
         with st.container(horizontal=True, vertical_alignment="bottom"):
             size = st.number_input(
                 tr("Questions per set"),
@@ -67,9 +67,9 @@ def new_run() -> None:
                 key="evaluate_seed",
                 persist_state="session",
             )
-        settings = _settings(asked_on)
-        chosen = [methods_by_id[key] for key in lines]
-        chosen, fits = _prompt(chosen) if settings["model"] else (chosen, True)
+        settings = _settings(source)
+        selected = [methods_by_id[key] for key in lines]
+        selected, fits = _prompt(selected) if settings["model"] else (selected, True)
         at_once, cap, valid = _servers()
         if button(
             tr("Start"),
@@ -78,8 +78,8 @@ def new_run() -> None:
             icon="play_arrow",
             disabled=not (valid and fits),
         ):
-            begin_run(chosen, sets, int(size), int(seed), at_once, cap, **settings)
-    _more_questions(asked_on)
+            begin_run(selected, sets, int(size), int(seed), at_once, cap, **settings)
+    _more_questions(source)
 
 
 def _more_questions(on: AnswerSource) -> None:
@@ -87,37 +87,37 @@ def _more_questions(on: AnswerSource) -> None:
 
     They are finished runs and, on documents, a language model that writes them.
     """
-    _bring(on)
+    _draw_import(on)
     if on.is_corpus:
         write_questions(on)
 
 
-def _bring(on: AnswerSource) -> None:
+def _draw_import(source: AnswerSource) -> None:
     """Draw the drop zone for finished runs, and their list.
 
     A finished run becomes a method.
     """
-    expanded = session.bring_job is not None and session.bring_job.key.startswith("run-")
+    is_open = session.bring_job is not None and session.bring_job.key.startswith("run-")
     with st.expander(
-        tr("Import results from a file"), icon=":material/upload_file:", expanded=expanded
+        tr("Import results from a file"), icon=":material/upload_file:", expanded=is_open
     ):
         caption("What another program found is compared here as a method.")
-        drop_zone(on)
-        saved_runs(on)
+        drop_zone(source)
+        saved_runs(source)
 
 
-def _sets(on: AnswerSource, known: dict[str, str]) -> list[str]:
-    chosen = Session.evaluate_chosen[f"{on.kind}-{on.name}"]
-    preselected = [name for name in Session.evaluate_sets.take() if name in known]
+def _sets(source: AnswerSource, titles: dict[str, str]) -> list[str]:
+    choice = Session.evaluate_chosen[f"{source.kind}-{source.name}"]
+    preselected = [name for name in Session.evaluate_sets.take() if name in titles]
     if preselected:
-        chosen.value = preselected
+        choice.value = preselected
     return st.multiselect(
-        tr("Questions about {title}", title=plain(on.title)),
-        list(known),
-        None if preselected else usual_sets(known),
-        format_func=known.__getitem__,
+        tr("Questions about {title}", title=plain(source.title)),
+        list(titles),
+        None if preselected else usual_sets(titles),
+        format_func=titles.__getitem__,
         placeholder=tr("choose one or more sets"),
-        key=chosen.name,
+        key=choice.name,
         help=tr(
             "Sets of the graph or documents chosen on the left. Add more on the page Graphs "
             "or Texts."
@@ -126,21 +126,23 @@ def _sets(on: AnswerSource, known: dict[str, str]) -> list[str]:
     )
 
 
-def _methods(on: AnswerSource, known: dict[str, Method]) -> list[str]:
-    labels = {key: text for key, text in method_options(known).items() if not is_heading(key)}
-    chosen = Session.evaluate_methods[on.kind]
-    usual = [key for key in defaults(on).methods if key in labels]
+def _methods(source: AnswerSource, methods_by_id: dict[str, Method]) -> list[str]:
+    labels = {
+        key: text for key, text in method_options(methods_by_id).items() if not is_heading(key)
+    }
+    choice = Session.evaluate_methods[source.kind]
+    default_ids = [key for key in defaults(source).methods if key in labels]
     preselected = [key for key in Session.evaluate_brought.take() if key in labels]
-    here = [key for key in chosen.value if key in labels]  # a run may have been removed
-    if preselected or len(here) < len(chosen.value):
-        chosen.value = list(dict.fromkeys([*(here or usual), *preselected]))
+    available = [key for key in choice.value if key in labels]  # a run may have been removed
+    if preselected or len(available) < len(choice.value):
+        choice.value = list(dict.fromkeys([*(available or default_ids), *preselected]))
     return st.multiselect(
         tr("Methods"),
         list(labels),
-        None if chosen.value else usual,
+        None if choice.value else default_ids,
         format_func=labels.__getitem__,
         help=tr("The others are tested against the first."),
-        key=chosen.name,
+        key=choice.name,
         persist_state="session",
     )
 
@@ -195,15 +197,15 @@ def _settings(on: AnswerSource) -> dict[str, Any]:
     }
 
 
-def _prompt(chosen: list[Method]) -> tuple[list[Method], bool]:
+def _prompt(selected: list[Method]) -> tuple[list[Method], bool]:
     """Return the methods with the chosen prompt, and whether that is possible.
 
     The methods that keep their own prompt are named on the page.
     """
-    published = published_prompts()
+    prompts = published_prompts()
     titles = {
         "": tr("Each method's own"),
-        **{name: tr("After {source}", source=source) for name, source in published.items()},
+        **{name: tr("After {source}", source=source) for name, source in prompts.items()},
         OWN_PROMPT: tr("My own text"),
     }
     prompt = st.selectbox(
@@ -230,14 +232,14 @@ def _prompt(chosen: list[Method]) -> tuple[list[Method], bool]:
                 "what was found. What comes before a line --- is the system message."
             ),
         )
-    if not prompt or not chosen:
-        return chosen, True
+    if not prompt or not selected:
+        return selected, True
     with shown_errors():
-        methods, notes = methods_with_prompt(chosen, prompt, engine().models.is_chat)
+        methods, notes = methods_with_prompt(selected, prompt, engine().models.is_chat)
         if notes:
             st.caption(plain(" ".join(notes)))
         return list(methods), True
-    return chosen, False
+    return selected, False
 
 
 def _servers() -> tuple[int, Cap | None, bool]:
@@ -267,7 +269,7 @@ def _servers() -> tuple[int, Cap | None, bool]:
 
 
 def begin_run(
-    chosen: list[Method],
+    selected: list[Method],
     sets: list[str],
     size: int,
     seed: int,
@@ -278,7 +280,7 @@ def begin_run(
     """Start the evaluation and show it; show an error if that fails."""
     with shown_errors():
         with st.spinner(tr("Opening the graph or documents and drawing the questions")):
-            plan = make_plan(chosen, ",".join(sets), size, engine().graph, seed=seed, **settings)
+            plan = make_plan(selected, ",".join(sets), size, engine().graph, seed=seed, **settings)
             job = evaluate(engine(), store(), plan, at_once=at_once, cap=cap)
         st.query_params["run"] = str(job.number)
         st.rerun()

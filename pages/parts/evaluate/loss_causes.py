@@ -54,22 +54,22 @@ def draw_loss_causes(results: RunSummary) -> None:
     )
     names = {key: str(one) for key, one in method_names(run).items()}
     for one in losses_by_method:
-        _method(one, names)
+        _draw_method(one, names)
 
 
-def _method(found: LossReport, names: dict[str, str]) -> None:
+def _draw_method(report: LossReport, names: dict[str, str]) -> None:
     with st.container(border=True, gap="small"):
-        first, *rest = found.sentences(names)
+        first, *rest = report.sentences(names)
         st.markdown(f"**{plain(first)}**")
         for sentence in rest:
             st.caption(plain(sentence))
-        shown_losses = found.lost
+        shown_losses = report.lost
         if len(shown_losses) > MAX_LISTED_LOSSES and not st.toggle(
-            tr("Show all {shown:,}", shown=len(shown_losses)), key=f"why-all-{found.method}"
+            tr("Show all {shown:,}", shown=len(shown_losses)), key=f"why-all-{report.method}"
         ):
             shown_losses = shown_losses[:MAX_LISTED_LOSSES]
         for one in shown_losses:
-            _question(one, names, f"why-open-{found.method}-{one.question}")
+            _question(one, names, f"why-open-{report.method}-{one.question}")
 
 
 def _question(one: LossExplanation, names: dict[str, str], key: str) -> None:

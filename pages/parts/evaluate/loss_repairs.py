@@ -55,37 +55,37 @@ def repairs(results: RunSummary) -> None:
     )
     names = method_names(run)
     for one in repair_results:
-        _line(run, one, names)
+        _draw_repairs(run, one, names)
 
 
-def _line(run: Run, found: LineRepairs, names: dict[str, MethodName]) -> None:
+def _draw_repairs(run: Run, repairs: LineRepairs, names: dict[str, MethodName]) -> None:
     """Draw one method's losses, and changes that recover some.
 
     The best change comes first.
     """
     with st.container(border=True, gap="small"):
-        first, *other_sentences = found.sentences(str(names[found.method]))
+        first, *other_sentences = repairs.sentences(str(names[repairs.method]))
         st.markdown(f"**{plain(first)}**")
-        helpful = [attempt for attempt in found.attempts if attempt.back]
+        helpful = [attempt for attempt in repairs.attempts if attempt.back]
         if other_sentences and not helpful:
             st.caption(plain(other_sentences[0]))
-        for place, attempt in enumerate(helpful):
-            _draw_attempt(run, found, attempt, names, f"{found.method}-{place}")
-        without = [attempt for attempt in found.attempts if not attempt.back]
-        if helpful and without:
+        for index, attempt in enumerate(helpful):
+            _draw_attempt(run, repairs, attempt, names, f"{repairs.method}-{index}")
+        unhelpful = [attempt for attempt in repairs.attempts if not attempt.back]
+        if helpful and unhelpful:
             caption(
                 "Also tried, without success: {changes}.",
-                changes="; ".join(attempt.words for attempt in without),
+                changes="; ".join(attempt.words for attempt in unhelpful),
             )
 
 
 def _draw_attempt(
-    run: Run, found: LineRepairs, attempt: Attempt, names: dict[str, MethodName], key: str
+    run: Run, repairs: LineRepairs, attempt: Attempt, names: dict[str, MethodName], key: str
 ) -> None:
     """Draw a change with its effect, and the button that evaluates it."""
-    line = repaired_method(run, found, attempt, names[found.method].plain)
+    line = repaired_method(run, repairs, attempt, names[repairs.method].plain)
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.text(f"{found.brings(attempt)}.", width="stretch")
+        st.text(f"{repairs.brings(attempt)}.", width="stretch")
         if line is None:
             run_with_line = next(
                 names[one["id"]] for one in run.spec["instances"] if one["line"] == attempt.spec

@@ -75,67 +75,67 @@ def _draw_between(results: RunSummary, names: dict[str, str]) -> tuple[str, str]
     advised_method = advice.take if advice is not None and advice.take != results.methods[0] else ""
     options = list(names)
     with st.container(horizontal=True):
-        chosen: dict[str, Any] = {
+        field_options: dict[str, Any] = {
             "format_func": names.__getitem__,
             "width": 420,
             "persist_state": "session",
         }
-        a = st.selectbox(tr("From"), options, 0, key=f"flow_from_{results.run.id}", **chosen)
+        a = st.selectbox(tr("From"), options, 0, key=f"flow_from_{results.run.id}", **field_options)
         b = st.selectbox(
             tr("To"),
             options,
             options.index(advised_method) if advised_method else 1,
             key=f"flow_to_{results.run.id}",
-            **chosen,
+            **field_options,
         )
     return a, b
 
 
 def _picture(
     run: Run,
-    found: Flow,
+    flow: Flow,
     names: dict[str, str],
     causes: dict[tuple[str, str], tuple[tuple[str, int], ...]],
 ) -> None:
-    key = (run.id, found.a, found.b)
+    key = (run.id, flow.a, flow.b)
     changed = {
-        (band.before, band.after): band for band in found.bands if band.kind in ("won", "lost")
+        (band.before, band.after): band for band in flow.bands if band.kind in ("won", "lost")
     }
     laid_bands = flow_layout(
-        found, {at: f"{len(band.questions):,} {band.label}" for at, band in changed.items()}
+        flow, {stages: f"{len(band.questions):,} {band.label}" for stages, band in changed.items()}
     )
-    for shown, band in zip(laid_bands["bands"], found.bands):
-        reason = shown["reason"] = _reason(band, causes.get((band.before, band.after), ()))
-        shown["title"] = tr(
+    for band_data, band in zip(laid_bands["bands"], flow.bands):
+        reason = band_data["reason"] = _reason(band, causes.get((band.before, band.after), ()))
+        band_data["title"] = tr(
             "{band}. Press to list them.",
-            band=": ".join(filter(None, (_title(band, found, names), reason))),
+            band=": ".join(filter(None, (_title(band, flow, names), reason))),
         )
     flow_key, open_band = session.evaluate_band
-    label = tr("From {a} to {b}", a=names[found.a], b=names[found.b])
+    label = tr("From {a} to {b}", a=names[flow.a], b=names[flow.b])
 
     def pressed() -> None:
-        opened = session.evaluate_flow.opened
-        if opened is not None:
-            session.evaluate_band = (key, (str(opened[0]), str(opened[1])))
+        stages = session.evaluate_flow.opened
+        if stages is not None:
+            session.evaluate_band = (key, (str(stages[0]), str(stages[1])))
 
     data = {**laid_bands, "label": label, "chosen": ">".join(open_band) if flow_key == key else ""}
-    less = ""
-    if found.left_out:
-        less = tr(
+    note = ""
+    if flow.left_out:
+        note = tr(
             "{questions} left out: not asked of both, or without a correct answer.",
-            questions=many(found.left_out, "question"),
+            questions=many(flow.left_out, "question"),
         )
-    right = RIGHT_RULES.get(found.by, ANSWER_RIGHT_RULE)
+    right = RIGHT_RULES.get(flow.by, ANSWER_RIGHT_RULE)
     st.caption(
         plain(
             " ".join(
                 (
                     tr(
                         "Each band stands for questions (n = {n:,}); press one to list them.",
-                        n=found.n,
+                        n=flow.n,
                     ),
                     right,
-                    less,
+                    note,
                 )
             )
         )
@@ -143,10 +143,10 @@ def _picture(
     component("flow")(key=Session.evaluate_flow.name, data=data, on_opened_change=pressed)
 
 
-def _title(band: Band, found: Flow, names: dict[str, str]) -> str:
+def _title(band: Band, flow: Flow, names: dict[str, str]) -> str:
     count = many(len(band.questions), "question")
-    stage_before = found.words(band.before)
-    stage_after = found.words(band.after)
+    stage_before = flow.words(band.before)
+    stage_after = flow.words(band.after)
     if stage_before == stage_after:
         return tr("{count}: {before} with both", count=count, before=stage_before)
     changed = f" {band.label}" if band.kind in ("won", "lost") else ""
@@ -155,9 +155,9 @@ def _title(band: Band, found: Flow, names: dict[str, str]) -> str:
         count=count,
         changed=changed,
         before=stage_before,
-        a=names[found.a],
+        a=names[flow.a],
         after=stage_after,
-        b=names[found.b],
+        b=names[flow.b],
     )
 
 
@@ -223,7 +223,7 @@ def _causes(number: int, created: float, done: int, failed: int, a: str, b: str)
 
 def _draw_band_questions(
     run: Run,
-    found: Flow,
+    flow: Flow,
     names: dict[str, str],
     causes: dict[tuple[str, str], tuple[tuple[str, int], ...]],
 ) -> None:
@@ -231,13 +231,13 @@ def _draw_band_questions(
 
     Buttons open each question, or ask it again.
     """
-    what, at = session.evaluate_band
-    band = next((one for one in found.bands if (one.before, one.after) == at), None)
-    if band is None or what != (run.id, found.a, found.b):
+    key, stages = session.evaluate_band
+    band = next((one for one in flow.bands if (one.before, one.after) == stages), None)
+    if band is None or key != (run.id, flow.a, flow.b):
         return
-    st.markdown(f"**{plain(_title(band, found, names))}**")
-    if reasons := causes.get(at):
-        method_name = names[found.a if band.kind == "won" else found.b]
+    st.markdown(f"**{plain(_title(band, flow, names))}**")
+    if reasons := causes.get(stages):
+        method_name = names[flow.a if band.kind == "won" else flow.b]
         caption(
             "Why {who} loses them: {reasons}.",
             who=method_name,
@@ -259,4 +259,4 @@ def _draw_band_questions(
                     key=f"flow-open-{question}",
                     help=tr("As this evaluation ran it."),
                 )
-                draw_ask_link(run, drawn_by_question[question], (found.a, found.b))
+                draw_ask_link(run, drawn_by_question[question], (flow.a, flow.b))

@@ -87,12 +87,12 @@ def _start_search(options: dict[str, Any]) -> None:
     st.query_params.pop(SEARCH_PARAMETER, None)
     del session.search_last
     with st.spinner(tr("Opening the graph or documents")):
-        planned = result_of(lambda: _make_plan(options))
-    if planned is None or result_of(lambda: start_search(engine(), store(), planned)) is None:
+        plan = result_of(lambda: _make_plan(options))
+    if plan is None or result_of(lambda: start_search(engine(), store(), plan)) is None:
         return
-    name = planned.search.file.stem
+    name = plan.search.file.stem
     _plans.pop(name, None)
-    _plans[name] = planned
+    _plans[name] = plan
     while len(_plans) > MAX_RECENT_SEARCHES:
         _plans.pop(next(iter(_plans)))
     st.query_params[SEARCH_PARAMETER] = session.search_last = name
@@ -105,7 +105,7 @@ def _form() -> dict[str, Any] | None:
     if not known_sets:
         no_questions(searched_source)
         return None
-    titled: dict[str, Any] = {
+    field_options: dict[str, Any] = {
         "format_func": known_sets.__getitem__,
         "placeholder": tr("choose one or more sets"),
         "wrap": True,
@@ -122,7 +122,7 @@ def _form() -> dict[str, Any] | None:
                 preselected_sets,
                 key=f"search_sets_{suffix}",
                 persist_state="session",
-                **titled,
+                **field_options,
             )
             sample = st.number_input(
                 tr("Questions per set"),
@@ -133,19 +133,19 @@ def _form() -> dict[str, Any] | None:
                 persist_state="session",
                 help=tr("More questions show differences better and take longer."),
             )
-            later = [name for name in UNSEEN_SETS if name in known_sets] or (
+            default_sets = [name for name in UNSEEN_SETS if name in known_sets] or (
                 preselected_sets if searched_source.is_corpus else []
             )
             unseen = st.multiselect(
                 tr("Test questions (unseen)"),
                 list(known_sets),
-                later,
+                default_sets,
                 key=f"search_unseen_{suffix}",
                 persist_state="session",
                 help=OTHER_QUESTIONS_NOTE,
-                **titled,
+                **field_options,
             )
-            most = st.number_input(
+            n_unseen = st.number_input(
                 tr("Test questions per set"),
                 1,
                 10_000,
@@ -203,7 +203,7 @@ def _form() -> dict[str, Any] | None:
         "sets": tuning,
         "sample": int(sample),
         "unseen": unseen,
-        "unseen_sample": int(most),
+        "unseen_sample": int(n_unseen),
         **limits,
     }
 
@@ -247,25 +247,25 @@ def _choose_asking_kinds() -> tuple[list[str], int]:
 def _make_plan(options: dict[str, Any]) -> SearchPlan:
     settings = dict(options)
     sets, unseen = ",".join(settings.pop("sets")), ",".join(settings.pop("unseen"))
-    published = reference_lines(methods(), engine().models, source_of(sets))
+    references = reference_lines(methods(), engine().models, source_of(sets))
     return plan_search(
         engine(),
         sets,
         settings.pop("sample"),
         unseen,
         settings.pop("unseen_sample"),
-        known=published,
+        known=references,
         **settings,
     )
 
 
-def _draw_plan(planned: SearchPlan) -> None:
+def _draw_plan(plan: SearchPlan) -> None:
     """Draw the progress of a search, then its results.
 
     Results from before a cancellation or a failure are shown too.
     """
-    job = engine().evaluations.get(f"search-{planned.search.file.stem}")
-    config = planned.search.config
+    job = engine().evaluations.get(f"search-{plan.search.file.stem}")
+    config = plan.search.config
     asks = (
         tr(", {calls} of language models", calls=many(config.calls, "call")) if config.asks else ""
     )
@@ -293,13 +293,11 @@ def _draw_plan(planned: SearchPlan) -> None:
     if job is None or job.error or job.status == JOB_CANCELLED:
         button(
             tr("Go on searching"),
-            partial(_continue_search, planned),
+            partial(_continue_search, plan),
             key="search-on",
             icon="play_arrow",
         )
-    points, verdict = (
-        job.result if job is not None and job.result else (planned.search.points(), None)
-    )
+    points, verdict = job.result if job is not None and job.result else (plan.search.points(), None)
     if not points:
         return
     st.plotly_chart(
@@ -309,28 +307,28 @@ def _draw_plan(planned: SearchPlan) -> None:
         _draw_verdicts(verdict)
     best = pareto_points(points)
     if config.asks:
-        asked_of = tr(
+        calls_text = tr(
             "Language models were asked {times}, of {calls:,} that were allowed",
-            times=many(planned.search.calls(), "time"),
+            times=many(plan.search.calls(), "time"),
             calls=config.calls,
         )
         caption(
             "{asked_of}; {points:,} of {lines} were tried.",
-            asked_of=asked_of,
+            asked_of=calls_text,
             points=len(points),
             lines=many(config.trials, "method"),
         )
-    if verdict is None and (why := planned.unjudged(best[:MAX_COMPARED_POINTS])):
+    if verdict is None and (why := plan.unjudged(best[:MAX_COMPARED_POINTS])):
         st.info(plain(why))
     if not best:
         st.warning(tr("No method that was tried keeps within the budget."))
-    chosen = _table(points, best, config)
-    if chosen is not None:
-        _save(chosen, planned, verdict)
+    selected = _table(points, best, config)
+    if selected is not None:
+        _save(selected, plan, verdict)
 
 
-def _continue_search(planned: SearchPlan) -> None:
-    start_search(engine(), store(), planned)
+def _continue_search(plan: SearchPlan) -> None:
+    start_search(engine(), store(), plan)
 
 
 def _draw_verdicts(verdict: SearchVerdict) -> None:
@@ -391,7 +389,7 @@ def _table(
         ),
         tr("Questions"): st.column_config.NumberColumn(width=80),
     }
-    picked = st.dataframe(
+    event = st.dataframe(
         rows,
         hide_index=True,
         column_config=columns,
@@ -400,17 +398,17 @@ def _table(
         key="search_table",
         height=280,
     )
-    if picked.selection.rows and picked.selection.rows[0] < len(order):
-        return order[picked.selection.rows[0]]
+    if event.selection.rows and event.selection.rows[0] < len(order):
+        return order[event.selection.rows[0]]
     return best[0] if best else None
 
 
-def _save(point: SearchPoint, planned: SearchPlan, verdict: SearchVerdict | None) -> None:
+def _save(point: SearchPoint, plan: SearchPlan, verdict: SearchVerdict | None) -> None:
     """Draw the form that saves a line, and a link to Compare.
 
     There it is compared with the best published line.
     """
-    config = planned.search.config
+    config = plan.search.config
     st.markdown(
         tr("**Candidate {number}**: {words}", number=point.number, words=plain(point.line.words()))
     )
@@ -430,7 +428,7 @@ def _save(point: SearchPoint, planned: SearchPlan, verdict: SearchVerdict | None
                 session.search_saved = (repr(point.line), method.title if method else "")
                 if method:
                     st.rerun()  # The list of methods above was drawn without the new one.
-        drawn_questions = (planned.unseen or config.tuning).drawn[0]
+        drawn_questions = (plan.unseen or config.tuning).drawn[0]
         lanes = (*([verdict.best.id] if verdict else []), repr(point.line))
         link = Permalink(
             drawn_questions.question.text,

@@ -66,7 +66,7 @@ def judged_pairs(summary: RunSummary) -> None:
         )
 
 
-def _draw_start(summary: RunSummary, tally: PairwiseTally, missing: int) -> None:
+def _draw_start(summary: RunSummary, tally: PairwiseTally, n_missing: int) -> None:
     """Draw the button that starts or continues the judgement."""
     n_left = tally.of - len(tally.matches)
     if not n_left:
@@ -81,12 +81,12 @@ def _draw_start(summary: RunSummary, tally: PairwiseTally, missing: int) -> None
             with shown_errors():
                 start_judging(engine(), summary)
                 st.rerun()
-        known = SavedReplies().measured(engine().models.weights(JUDGE_ROLE))
-        time = f", {rough_range_text(missing * known[0])}" if known else ""
+        timing = SavedReplies().measured(engine().models.weights(JUDGE_ROLE))
+        time = f", {rough_range_text(n_missing * timing[0])}" if timing else ""
         sentence = tr(
             "{pairs} of answers left, {replies} of {judge}{time}.",
             pairs=many(n_left, "pair"),
-            replies=many(missing, "reply", "replies"),
+            replies=many(n_missing, "reply", "replies"),
             judge=tally.judge,
             time=time,
         )

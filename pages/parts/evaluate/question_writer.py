@@ -59,22 +59,22 @@ def write_questions(on: AnswerSource) -> None:
                 _draw_written(on, job.result)
 
 
-def _form(on: AnswerSource) -> None:
-    usual = Recipe()
+def _form(source: AnswerSource) -> None:
+    defaults = Recipe()
     limits = dict[str, Any](
         min_value=1, max_value=MAX_RECIPE_COUNT, width=150, persist_state="session"
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        users = st.number_input(tr("Users"), value=usual.users, key="writing_users", **limits)
+        users = st.number_input(tr("Users"), value=defaults.users, key="writing_users", **limits)
         tasks = st.number_input(
-            tr("Tasks of each"), value=usual.tasks, key="writing_tasks", **limits
+            tr("Tasks of each"), value=defaults.tasks, key="writing_tasks", **limits
         )
         questions = st.number_input(
-            tr("Questions to each"), value=usual.questions, key="writing_questions", **limits
+            tr("Questions to each"), value=defaults.questions, key="writing_questions", **limits
         )
     about = st.text_area(
         tr("What the texts are about"),
-        key=f"writing_about_{on.name}",
+        key=f"writing_about_{source.name}",
         height=68,
         placeholder=tr("if empty, the model sums it up from passages of all texts"),
         persist_state="session",
@@ -92,11 +92,11 @@ def _form(on: AnswerSource) -> None:
             replies=many(recipe.replies, "reply", "replies"),
             writer=_writer(recipe),
         )
-    if default_set_name(on.name) in on.sets:
+    if default_set_name(source.name) in source.sets:
         caption("They replace those written before.")
     if pressed:
         with shown_errors():
-            _start_writing(on, recipe, about)
+            _start_writing(source, recipe, about)
             st.rerun()
 
 
@@ -106,9 +106,9 @@ def _writer(recipe: Recipe) -> str:
     The time is known only from earlier replies.
     """
     models = engine().models
-    known = SavedReplies().measured(models.weights(QUESTION_WRITER_ROLE))
+    timing = SavedReplies().measured(models.weights(QUESTION_WRITER_ROLE))
     return models.title(QUESTION_WRITER_ROLE) + (
-        f", {rough_range_text(recipe.replies * known[0])}" if known else ""
+        f", {rough_range_text(recipe.replies * timing[0])}" if timing else ""
     )
 
 
@@ -122,18 +122,18 @@ def _start_writing(on: AnswerSource, recipe: Recipe, about: str) -> Job:
     )
 
 
-def _draw_written(on: AnswerSource, written: WrittenQuestions) -> None:
+def _draw_written(source: AnswerSource, result: WrittenQuestions) -> None:
     """Draw what is missing and why, and the first questions. They can then be selected above."""
-    for sentence in written.notes:
+    for sentence in result.notes:
         st.warning(plain(sentence), icon=":material/rule:")
-    caption("What the texts are about, as the model was given it: {about}", about=written.about)
-    for question in written.questions[:MAX_SHOWN_WRITTEN]:
+    caption("What the texts are about, as the model was given it: {about}", about=result.about)
+    for question in result.questions[:MAX_SHOWN_WRITTEN]:
         st.text(question.text)
-    if len(written.questions) > MAX_SHOWN_WRITTEN:
-        caption("and {more:,} more", more=len(written.questions) - MAX_SHOWN_WRITTEN)
+    if len(result.questions) > MAX_SHOWN_WRITTEN:
+        caption("and {more:,} more", more=len(result.questions) - MAX_SHOWN_WRITTEN)
     button(
         tr("Evaluate on them"),
-        partial(_choose, default_set_name(on.name)),
+        partial(_choose, default_set_name(source.name)),
         key="writing-choose",
         icon="checklist",
     )

@@ -33,7 +33,7 @@ def question_table(summary: RunSummary) -> None:
     """Draw every question with one metric by method; a selected row can be opened."""
     names = method_titles(summary.run)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        chosen = st.selectbox(
+        metric_name = st.selectbox(
             tr("Metric"),
             summary.reported,
             summary.reported.index(sort_metric := summary.defaults.question),
@@ -50,10 +50,10 @@ def question_table(summary: RunSummary) -> None:
         )
     rows_by_question: dict[str, dict] = {}
     for row in summary.rows:
-        if row.outcome is None or summary.lacks(row.method, chosen):
+        if row.outcome is None or summary.lacks(row.method, metric_name):
             value = None
         else:
-            value = metric(chosen)(row.outcome)
+            value = metric(metric_name)(row.outcome)
         line = rows_by_question.setdefault(row.question.id, {tr("Question"): row.question.text})
         line[names[row.method]] = value
     rows = {
@@ -67,7 +67,7 @@ def question_table(summary: RunSummary) -> None:
         return
     shown_ids = list(rows)[:MAX_TABLE_QUESTIONS]
     number = {name: st.column_config.NumberColumn(format="%.3g") for name in names.values()}
-    picked = st.dataframe(
+    event = st.dataframe(
         [rows[key] for key in shown_ids],
         hide_index=True,
         column_config={tr("Question"): st.column_config.TextColumn(width="large"), **number},
@@ -80,11 +80,11 @@ def question_table(summary: RunSummary) -> None:
         shown=len(shown_ids),
         questions=many(len(rows_by_question), "question"),
     )
-    picked_row = next(iter(picked["selection"]["rows"]), None)
-    if picked_row is not None and picked_row < len(shown_ids):
+    selected_row = next(iter(event["selection"]["rows"]), None)
+    if selected_row is not None and selected_row < len(shown_ids):
         button(
             tr("Open this question"),
-            partial(open_question, shown_ids[picked_row]),
+            partial(open_question, shown_ids[selected_row]),
             type="primary",
             icon="view_column",
         )
@@ -108,10 +108,8 @@ def one_question(number: int, question: str) -> None:
     """
     run = store().run(number)
     button(tr("The evaluation"), _back_to_evaluation, icon="arrow_back", type="tertiary")
-    drawn_question = next(
-        (one for one in store().drawn(number) if one.question.id == question), None
-    )
-    if drawn_question is None:
+    sample = next((one for one in store().drawn(number) if one.question.id == question), None)
+    if sample is None:
         raise BadInput(
             tr(
                 "Evaluation {number} holds no question “{question}”.",
@@ -120,9 +118,9 @@ def one_question(number: int, question: str) -> None:
             )
         )
     names = method_titles(run)
-    chosen = tuple(names)
+    method_ids = tuple(names)
     if len(names) > MAX_COMPARE_LANES:
-        chosen = tuple(
+        method_ids = tuple(
             st.multiselect(
                 tr("Methods"),
                 list(names),
@@ -132,33 +130,31 @@ def one_question(number: int, question: str) -> None:
                 key=f"lanes-{number}",
             )
         )
-    st.subheader(plain(drawn_question.question.text), anchor=False)
+    st.subheader(plain(sample.question.text), anchor=False)
     facts = []
-    if not drawn_question.source.is_corpus:
-        start = ", ".join(drawn_question.question.entities) or tr("what is found in it")
+    if not sample.source.is_corpus:
+        start = ", ".join(sample.question.entities) or tr("what is found in it")
         facts.append(tr("Starts at {entities}", entities=start))
-    if drawn_question.question.answers:
-        facts.append(
-            tr("Correct answers: {answers}", answers=", ".join(drawn_question.question.answers))
-        )
+    if sample.question.answers:
+        facts.append(tr("Correct answers: {answers}", answers=", ".join(sample.question.answers)))
     st.caption(plain(" · ".join(facts)))
-    key = f"evaluation-{number}-{question}-{'-'.join(chosen)}"
-    compared = Session.evaluation_open.of(
-        key, lambda: _rows_as_comparison(run, drawn_question, chosen)
+    key = f"evaluation-{number}-{question}-{'-'.join(method_ids)}"
+    comparison = Session.evaluation_open.of(
+        key, lambda: _rows_as_comparison(run, sample, method_ids)
     )
-    drawing = finished_board(compared, key)
+    drawing = finished_board(comparison, key)
     with st.container(horizontal=True):
-        draw_ask_link(run, drawn_question, chosen)
-        downloads(compared, drawing, f"hopscope-evaluation-{number}")
+        draw_ask_link(run, sample, method_ids)
+        downloads(comparison, drawing, f"hopscope-evaluation-{number}")
 
 
-def draw_ask_link(run: Run, drawn: DrawnQuestion, chosen: Sequence[str]) -> None:
+def draw_ask_link(run: Run, sample: DrawnQuestion, method_ids: Sequence[str]) -> None:
     """Draw the link that asks a question of a run on Compare.
 
     Its lanes are these methods.
     """
-    link = {"q": drawn.question.text, "lane": list(chosen)} | drawn.address.parameters
-    link |= {"e": list(drawn.question.entities), "a": list(drawn.question.answers)} | (
+    link = {"q": sample.question.text, "lane": list(method_ids)} | sample.address.parameters
+    link |= {"e": list(sample.question.entities), "a": list(sample.question.answers)} | (
         {} if run.spec["model"] else {"llm": "0"}
     )
     st.page_link(
@@ -170,12 +166,12 @@ def draw_ask_link(run: Run, drawn: DrawnQuestion, chosen: Sequence[str]) -> None
 
 
 def _rows_as_comparison(
-    run: Run, drawn: DrawnQuestion, chosen: tuple[str, ...]
+    run: Run, sample: DrawnQuestion, method_ids: tuple[str, ...]
 ) -> MethodComparison:
     """Return the rows of a question as a comparison.
 
     It is on the question's graph, or on the documents that were asked and the graphs built of them.
     """
-    source, environment = drawn.open(engine()), engine().environment
+    source, environment = sample.open(engine()), engine().environment
     open_build = lambda line: open_lane_graph(line, source, environment)
-    return reopen_comparison(store(), run, drawn.question.id, source, chosen, open_build)
+    return reopen_comparison(store(), run, sample.question.id, source, method_ids, open_build)

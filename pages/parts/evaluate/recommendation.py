@@ -45,6 +45,6 @@ def _cached_advice(number: int, created: float, done: int, failed: int) -> Recom
     return recommendation(summary(number))
 
 
-def _draw_more_questions(run: Run, more: int) -> None:
-    job = evaluate(engine(), store(), enlarge_plan(store(), run, more, engine().graph))
+def _draw_more_questions(run: Run, size: int) -> None:
+    job = evaluate(engine(), store(), enlarge_plan(store(), run, size, engine().graph))
     open_run(job.number)

@@ -65,8 +65,8 @@ def progress(run: Run) -> None:
             why = visitor_refusal(EVALUATION_OWNER_KIND, str(run.id))
             cap, valid = _limit(run, job)
             why_not = why if valid else tr("Correct the limit first.")
-            go_on = partial(resume_run, run, cap)
-            button(tr("Go on"), go_on, key="resume", icon="play_arrow", why_not=why_not)
+            resume = partial(resume_run, run, cap)
+            button(tr("Go on"), resume, key="resume", icon="play_arrow", why_not=why_not)
 
 
 @st.fragment(run_every=1.0)
@@ -79,8 +79,8 @@ def draw_progress_bar(job: Job, run: Run) -> None:
         st.rerun()
     progress_bar(job, "cancel")
     run_now = store().run(run.id)
-    drawn, when = session.evaluate_drawn
-    if run_now.done + run_now.failed != drawn and time.monotonic() - when > 5:
+    n_drawn, when = session.evaluate_drawn
+    if run_now.done + run_now.failed != n_drawn and time.monotonic() - when > 5:
         session.evaluate_drawn = (run_now.done + run_now.failed, time.monotonic())
         st.rerun()
 
@@ -120,13 +120,13 @@ def draw_result_job(
     return ()
 
 
-def _limit(run: Run, before: Job | None) -> tuple[Cap | None, bool]:
+def _limit(run: Run, old_job: Job | None) -> tuple[Cap | None, bool]:
     """Draw the spending limit for continuing a run.
 
     Returns the limit and whether it is valid. The field has the earlier limit at first. Without a
     language model there is no field.
     """
-    work = getattr(before, "evaluation", None)
+    work = getattr(old_job, "evaluation", None)
     if not (run.spec["model"] or (work and work.cap)):
         return None, True
     return spend_at_most(f"evaluate_cap-{run.id}", work.cap if work else None)

@@ -74,10 +74,10 @@ def graph_file(graph: Any, format: str, name: str) -> bytes:
         files = export_graph(graph, format, folder / name)
         if EXPORT_FORMATS[format].suffix:
             return files[0].read_bytes()
-        packed = io.BytesIO()
-        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
             for file in files:
                 archive.write(file, file.name)
-        return packed.getvalue()
+        return buffer.getvalue()
     finally:
         shutil.rmtree(folder, ignore_errors=True)

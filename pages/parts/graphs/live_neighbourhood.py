@@ -25,10 +25,10 @@ def named_neighbourhood(graph: Any) -> Any | None:
     if graph.live is None:
         return graph
     st.caption(f":material/database: {plain(graph.live.words)}")
-    if arrived := st.query_params.pop(
+    if entity := st.query_params.pop(
         AROUND_PARAMETER, "" if session.around else st.query_params.get("entity", "")
     ):
-        session.around = arrived
+        session.around = entity
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = st.text_input(
             tr("Show the neighbourhood of an entity"),

@@ -56,14 +56,14 @@ def overview_part(digest: str, _graph: Any) -> Overview:
     return overview(_graph)
 
 
-def picture_of(graph: Any, chosen: Overview, dark: bool) -> str:
+def picture_of(graph: Any, view: Overview, dark: bool) -> str:
     """Return the picture as an HTML page.
 
     The page loads nothing, and every name in it is text. It is cached by the graph's digest and the
     words of its relations.
     """
     return _overview_page(
-        graph.digest, graph.name, dict(relation_table(graph.name)), dark, graph, chosen
+        graph.digest, graph.name, dict(relation_table(graph.name)), dark, graph, view
     )
 
 
@@ -74,26 +74,26 @@ def _overview_page(
     table: dict[str, tuple[str, str]],
     dark: bool,
     _graph: Any,
-    _chosen: Overview,
+    _view: Overview,
 ) -> str:
-    graph, chosen = _graph, _chosen
+    graph, view = _graph, _view
     colours, hues = (DARK_COLOURS, HUES_DARK) if dark else (LIGHT_COLOURS, HUES_LIGHT)
     net = network(colours)
-    relations_by_pair = _drawn_relations(graph, chosen)
-    nodes = (*chosen.hubs, *chosen.joints, *chosen.further)
+    relations_by_pair = _drawn_relations(graph, view)
+    nodes = (*view.hubs, *view.joints, *view.further)
     name_and_degree = dict(
         zip(nodes, zip(graph.names(nodes), graph.degrees(np.array(nodes, np.int64)).tolist()))
     )
-    places = _places(
+    positions = _node_positions(
         nodes,
         list(relations_by_pair),
-        [ROLE_SIZES[_role(chosen, node)] for node in nodes],
+        [ROLE_SIZES[_role(view, node)] for node in nodes],
         [name_and_degree[node][0] for node in nodes],
     )
     for role, members in (
-        ("hub", chosen.hubs),
-        ("joint", chosen.joints),
-        ("further", chosen.further),
+        ("hub", view.hubs),
+        ("joint", view.joints),
+        ("further", view.further),
     ):
         size, letters = ROLE_SIZES[role]
         for node in members:
@@ -106,8 +106,8 @@ def _overview_page(
                 size=size,
                 color=colours["here" if role == "hub" else "near" if role == "joint" else "far"],
                 font={"size": letters, "color": colours["text"]},
-                x=places[node][0],
-                y=places[node][1],
+                x=positions[node][0],
+                y=positions[node][1],
                 outer=role == "further",
             )
     hue = {
@@ -126,11 +126,11 @@ def _overview_page(
     return self_contained_page(net.generate_html(notebook=False), colours)
 
 
-def _role(chosen: Overview, node: int) -> str:
-    return "hub" if node in chosen.hubs else "joint" if node in chosen.joints else "further"
+def _role(view: Overview, node: int) -> str:
+    return "hub" if node in view.hubs else "joint" if node in view.joints else "further"
 
 
-def _places(
+def _node_positions(
     nodes, edges, sizes: list[tuple[int, int]], names: list[str]
 ) -> dict[int, tuple[float, float]]:
     """Return a position for each node.
@@ -157,29 +157,29 @@ def _places(
     )
     xy = ((1 - EVEN_WEIGHT) * xy + EVEN_WEIGHT * ranks) * (plane - 2 * half) + half
     for _ in range(MAX_PUSH_ROUNDS):
-        away = xy[:, None] - xy[None]
-        over = half[:, None] + half[None] - abs(away)
+        offsets = xy[:, None] - xy[None]
+        over = half[:, None] + half[None] - abs(offsets)
         over[np.arange(len(nodes)), np.arange(len(nodes))] = 0
         overlapping = (over > 0).all(2)
         if not overlapping.any():
             break
         axis = over.argmin(2)
         sign = np.where(
-            away != 0,
-            np.sign(away),
+            offsets != 0,
+            np.sign(offsets),
             np.sign(np.arange(len(nodes))[:, None] - np.arange(len(nodes)))[..., None],
         )
-        for way in (0, 1):
-            xy[:, way] += 0.3 * (
-                np.where(overlapping & (axis == way), over[..., way], 0) * sign[..., way]
+        for column in (0, 1):
+            xy[:, column] += 0.3 * (
+                np.where(overlapping & (axis == column), over[..., column], 0) * sign[..., column]
             ).sum(1)
         xy = np.clip(xy, half, plane - half)
     return dict(zip(nodes, xy.round(1).tolist()))
 
 
-def legend(graph: Any, chosen: Overview, dark: bool) -> str:
+def legend(graph: Any, view: Overview, dark: bool) -> str:
     """Return the colours of the relations as HTML with escaped names."""
-    hues, relations = HUES_DARK if dark else HUES_LIGHT, _relations(_drawn_relations(graph, chosen))
+    hues, relations = HUES_DARK if dark else HUES_LIGHT, _relations(_drawn_relations(graph, view))
     table = relation_table(graph.name)
     rows = [(hue, _words(graph, relation, table)) for hue, relation in zip(hues, relations)]
     if len(relations) > len(hues):
@@ -206,46 +206,44 @@ def legend(graph: Any, chosen: Overview, dark: bool) -> str:
     )
 
 
-def sentence(graph: Any, chosen: Overview) -> str:
+def sentence(graph: Any, view: Overview) -> str:
     """Return a sentence on what the picture shows."""
-    if chosen.whole:
-        seen = tr(
+    if view.whole:
+        nodes_text = tr(
             "All {entities} (large: most connected)",
             entities=many(graph.n_nodes, "entity", "entities"),
         )
     else:
         others_text = ""
-        if chosen.further:
-            others_text = tr(
-                ", and {further:,} more that these link to", further=len(chosen.further)
-            )
-        seen = tr(
+        if view.further:
+            others_text = tr(", and {further:,} more that these link to", further=len(view.further))
+        nodes_text = tr(
             "The {hubs} most connected of {n_nodes:,} entities (large), {joints} that link "
             "them{more}",
-            hubs=len(chosen.hubs),
+            hubs=len(view.hubs),
             n_nodes=graph.n_nodes,
-            joints=len(chosen.joints),
+            joints=len(view.joints),
             more=others_text,
         )
     return plain(
         tr(
             "{seen}: {edges:,} of {n_edges:,} triples, coloured by relation. Click a dot to walk "
             "there.",
-            seen=seen,
-            edges=len(chosen.edges),
+            seen=nodes_text,
+            edges=len(view.edges),
             n_edges=graph.n_edges,
         )
     )
 
 
-def _drawn_relations(graph: Any, chosen: Overview) -> dict[tuple[int, int], list[int]]:
+def _drawn_relations(graph: Any, view: Overview) -> dict[tuple[int, int], list[int]]:
     """Return the relations between two drawn entities, by pair and direction.
 
     Self-loops are left out.
     """
     relations_by_pair: dict[tuple[int, int], list[int]] = {}
     heads, relations, tails = (
-        ids.tolist() for ids in graph.triples(np.array(chosen.edges, np.int64))
+        ids.tolist() for ids in graph.triples(np.array(view.edges, np.int64))
     )
     for head, relation, tail in zip(heads, relations, tails):
         if head != tail and relation not in relations_by_pair.setdefault((head, tail), []):
@@ -253,9 +251,9 @@ def _drawn_relations(graph: Any, chosen: Overview) -> dict[tuple[int, int], list
     return relations_by_pair
 
 
-def _relations(joined: dict[tuple[int, int], list[int]]) -> list[int]:
+def _relations(relations_by_pair: dict[tuple[int, int], list[int]]) -> list[int]:
     """Return the relations that give an arrow its colour, most frequent first."""
-    counts = Counter(relations[0] for relations in joined.values())
+    counts = Counter(relations[0] for relations in relations_by_pair.values())
     return sorted(counts, key=lambda relation: (-counts[relation], relation))
 
 

@@ -192,12 +192,12 @@ def _column_counts(table: Table | None) -> str:
     )
 
 
-def _origin(known: Dataset | None) -> str:
-    if known is None:
+def _origin(dataset: Dataset | None) -> str:
+    if dataset is None:
         return ""
-    if known.triples:
-        return tr("{name}, shipped with Hopscope", name=known.triples.name)
-    return tr("a database") if known.live else tr("a file you added")
+    if dataset.triples:
+        return tr("{name}, shipped with Hopscope", name=dataset.triples.name)
+    return tr("a database") if dataset.live else tr("a file you added")
 
 
 def _size(graph: Any) -> str:

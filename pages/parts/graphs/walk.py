@@ -64,22 +64,22 @@ def _draw_overview(graph: Any) -> None:
 
     They are drawn as buttons and in a picture.
     """
-    chosen, dark = overview_part(graph.digest, graph), st.context.theme.type == "dark"
-    if not chosen.hubs:
+    view, dark = overview_part(graph.digest, graph), st.context.theme.type == "dark"
+    if not view.hubs:
         st.info(tr("This graph has no entities."), icon=":material/hub:")
         return
     caption(
         "Type a name, start at one of the most connected entities, or click one in the picture:"
     )
-    _choices(graph, list(chosen.hubs), "busy")
-    drawn = {*chosen.hubs, *chosen.joints, *chosen.further}
+    _choices(graph, list(view.hubs), "busy")
+    drawn_nodes = {*view.hubs, *view.joints, *view.further}
     with st.container(border=True, key="picture"):
-        walked = lambda clicked: go_to_node(graph, clicked) if clicked in drawn else None
+        on_click = lambda node: go_to_node(graph, node) if node in drawn_nodes else None
         show_picture(
-            picture_of(graph, chosen, dark), walked, tr("Picture of the most connected entities")
+            picture_of(graph, view, dark), on_click, tr("Picture of the most connected entities")
         )
-    st.html(legend(graph, chosen, dark))
-    st.caption(sentence(graph, chosen))
+    st.html(legend(graph, view, dark))
+    st.caption(sentence(graph, view))
 
 
 def _follow_address(graph: Any) -> None:
@@ -103,7 +103,7 @@ def _follow_address(graph: Any) -> None:
 
 def _search(graph: Any) -> None:
     """Draw the search field, and the nearest names while the user types."""
-    typed = st.text_input(
+    query = st.text_input(
         tr("Search for an entity"),
         key=Session.walk_search.name,
         persist_state="session",
@@ -113,11 +113,11 @@ def _search(graph: Any) -> None:
         label_visibility="collapsed",
         icon=":material/search:",
     )
-    if not typed.strip():
+    if not query.strip():
         return
-    found = [int(node) for node, *_ in name_lookup(graph).search(typed, 8)]
-    if found:
-        _choices(graph, found, "found")
+    nodes = [int(node) for node, *_ in name_lookup(graph).search(query, 8)]
+    if nodes:
+        _choices(graph, nodes, "found")
     else:
         caption("No similar name found. Try another spelling, or a part of the name.")
 
@@ -150,18 +150,18 @@ def _draw_entity(graph: Any, node: int) -> None:
         )
         return
     step_codes = graph.triples(edges)[1] * 2 + ~forward
-    chosen = _filter(graph, step_codes)
+    code = _filter(graph, step_codes)
     chosen_edges = (
-        np.arange(len(edges)) if chosen == ALL_RELATIONS else np.flatnonzero(step_codes == chosen)
+        np.arange(len(edges)) if code == ALL_RELATIONS else np.flatnonzero(step_codes == code)
     )
     page = Session.walk_page[graph.digest]
     page_range = page_of(page, len(chosen_edges), STEPS_PER_PAGE)
     rows = chosen_edges[page_range.start : page_range.stop]
-    around = neighbours[chosen_edges[page_range.start :]]
+    page_nodes = neighbours[chosen_edges[page_range.start :]]
     _picture(
         graph,
         node,
-        around[: MAX_PICTURE_ENTITIES * 4],
+        page_nodes[: MAX_PICTURE_ENTITIES * 4],
         len(np.setdiff1d(neighbours[chosen_edges], [node])),
     )
     _table(graph, neighbours[rows], edges[rows], forward[rows])
@@ -230,21 +230,21 @@ def _filter(graph: Any, step_codes: np.ndarray) -> int:
     )
 
 
-def _picture(graph: Any, node: int, near: np.ndarray, of: int) -> None:
-    part = neighbourhood(graph, node, near.tolist(), MAX_PICTURE_ENTITIES)
+def _picture(graph: Any, node: int, neighbours: np.ndarray, total: int) -> None:
+    part = neighbourhood(graph, node, neighbours.tolist(), MAX_PICTURE_ENTITIES)
     drawn_nodes = {*part.near, *part.far}
     with st.container(border=True, key="picture"):
         show_picture(
             picture_html(graph, part, st.context.theme.type == "dark"),
             lambda clicked: go_to_node(graph, clicked) if clicked in drawn_nodes else None,
         )
-    further = tr(", and {far:,} entities one hop further", far=len(part.far)) if part.far else ""
+    far_text = tr(", and {far:,} entities one hop further", far=len(part.far)) if part.far else ""
     caption(
         "Shown: {near:,} of {of:,} neighbours{further}. Click a dot to walk there; point at a dot "
         "or an arrow to read it.",
         near=len(part.near),
-        of=of,
-        further=further,
+        of=total,
+        further=far_text,
     )
 
 

@@ -87,21 +87,21 @@ def _component():
 
 
 def show_picture(
-    html: str, walked: Callable[[int], None], title: str = tr("Picture of the neighbourhood")
+    html: str, on_click: Callable[[int], None], title: str = tr("Picture of the neighbourhood")
 ) -> None:
     """Draw the picture in a sandboxed frame.
 
     Parameters
     ----------
     html : the page of the picture.
-    walked : called with the id of an entity that was clicked.
+    on_click : called with the id of an entity that was clicked.
     title : title of the frame.
     """
 
     def clicked() -> None:
         node = session.walk_picture.walk
         if node is not None:
-            walked(int(node))
+            on_click(int(node))
 
     _component()(
         key=Session.walk_picture.name,
@@ -181,9 +181,9 @@ def picture_html(graph: Any, part: Neighbourhood, dark: bool) -> str:
     colours = DARK_COLOURS if dark else LIGHT_COLOURS
     net = network(colours)
     pairs = _pairs(graph, part)
-    places = node_positions([part.here, *part.near, *part.far], list(pairs))
+    positions = node_positions([part.here, *part.near, *part.far], list(pairs))
     for node in (part.here, *part.near, *part.far):
-        _node(net, graph, part, node, places[node], colours)
+        _node(net, graph, part, node, positions[node], colours)
     for (source, target), relations in pairs.items():
         text = ", ".join(relations)
         net.add_edge(
@@ -212,10 +212,10 @@ def _pairs(graph: Any, part: Neighbourhood) -> dict[tuple[int, int], list[str]]:
     heads, relations, tails = (
         ids.tolist() for ids in graph.triples(np.array(part.edges, np.int64))
     )
-    for ends, relation in zip(zip(heads, tails), relations):
-        if ends[0] == ends[1] or (ends[0] in outer and ends[1] in outer):
+    for pair, relation in zip(zip(heads, tails), relations):
+        if pair[0] == pair[1] or (pair[0] in outer and pair[1] in outer):
             continue
-        names = names_by_pair.setdefault(ends, [])
+        names = names_by_pair.setdefault(pair, [])
         if graph.relation_names[relation] not in names:
             names.append(graph.relation_names[relation])
     return names_by_pair
@@ -226,7 +226,7 @@ def _node(
     graph: Any,
     part: Neighbourhood,
     node: int,
-    place: tuple[float, float],
+    position: tuple[float, float],
     colours: dict[str, str],
 ) -> None:
     name = graph.node_name(node)
@@ -243,8 +243,8 @@ def _node(
             "size": {"here": 17, "near": 13, "far": 11}[role],
             "color": colours["faint" if role == "far" else "text"],
         },
-        x=place[0] * LAYOUT_WIDTH,
-        y=place[1] * LAYOUT_HEIGHT,
+        x=position[0] * LAYOUT_WIDTH,
+        y=position[1] * LAYOUT_HEIGHT,
         outer=role == "far",
     )
 

@@ -60,13 +60,13 @@ def cards(graph: Any) -> None:
 
 
 @st.cache_resource(max_entries=16, show_spinner=tr("Looking for indexes"))
-def _prepared_indexes(changed: str, _graph: Any) -> list[IndexState]:
-    """Return the prepared indexes, read again when the stamp `changed` differs."""
+def _prepared_indexes(stamp: str, _graph: Any) -> list[IndexState]:
+    """Return the prepared indexes, read again when the stamp `stamp` differs."""
     return index_states(_graph, engine().environment)
 
 
-def _figures(known: list[IndexState], left: list[Leftover]) -> None:
-    built = [one for one in known if one.kind.build is not None]
+def _figures(indexes: list[IndexState], leftovers: list[Leftover]) -> None:
+    built = [one for one in indexes if one.kind.build is not None]
     with st.container(horizontal=True, gap="large"):
         st.metric(
             tr("Ready"),
@@ -77,9 +77,11 @@ def _figures(known: list[IndexState], left: list[Leftover]) -> None:
             ),
             width="content",
         )
-        st.metric(tr("On disk"), size_words(sum(one.size for one in known)), width="content")
-        if left:
-            st.metric(tr("Left over"), size_words(sum(one.size for one in left)), width="content")
+        st.metric(tr("On disk"), size_words(sum(one.size for one in indexes)), width="content")
+        if leftovers:
+            st.metric(
+                tr("Left over"), size_words(sum(one.size for one in leftovers)), width="content"
+            )
     caption(
         "Everything here is made once from the graph and serves every question. It can be "
         "deleted and rebuilt."
@@ -132,27 +134,27 @@ def _facts(graph: Any, one: IndexState, at_work: bool) -> list[str]:
     now_seconds = time.time()
     owner = owner_text(INDEX_OWNER_KIND, key(graph, one.kind))
     lines = []
-    for saved in sorted(one.saved, key=lambda saved: not saved.usual):
-        age = ago(now_seconds - saved.changed)
-        lines.append("  ·  ".join(_saved_facts(one, saved, age, owner)))
+    for setting in sorted(one.saved, key=lambda setting: not setting.usual):
+        age = ago(now_seconds - setting.changed)
+        lines.append("  ·  ".join(_saved_facts(one, setting, age, owner)))
     if not at_work and not one.lacks and _has_missing_part(one):
         lines.append(_build_time(graph, one))
     return lines
 
 
-def _saved_facts(one: IndexState, saved: SavedIndex, age: str, owner: str) -> list[str]:
+def _saved_facts(one: IndexState, setting: SavedIndex, age: str, owner: str) -> list[str]:
     """Return the facts of a stored setting: its words, parts, size, age, owner and use."""
     facts = []
-    if saved.words:
-        facts.append(saved.words[:1].upper() + saved.words[1:])
-    if one.parts and saved.usual:
+    if setting.words:
+        facts.append(setting.words[:1].upper() + setting.words[1:])
+    if one.parts and setting.usual:
         done, total = one.parts
         parts = tr(one.kind.parts)
         facts.append(tr("{done:,} of {total:,} {parts}", done=done, total=total, parts=parts))
-    facts += [size_words(saved.size), age]
+    facts += [size_words(setting.size), age]
     if owner:
         facts.append(owner)
-    if not saved.usual and not one.lacks:
+    if not setting.usual and not one.lacks:
         facts.append(tr("used only by methods that ask for this setting or model"))
     return facts
 
@@ -240,11 +242,11 @@ def _draw_progress(kind: IndexKind, one: IndexState, job: Job) -> None:
     )
 
 
-def _leftovers(graph: Any, left: list[Leftover]) -> None:
+def _leftovers(graph: Any, leftovers: list[Leftover]) -> None:
     """Draw the files that nothing reads any more."""
     for title, files in (
-        (tr("Made for an earlier state of the graph"), [one for one in left if one.earlier]),
-        (tr("Not known to Hopscope"), [one for one in left if not one.earlier]),
+        (tr("Made for an earlier state of the graph"), [one for one in leftovers if one.earlier]),
+        (tr("Not known to Hopscope"), [one for one in leftovers if not one.earlier]),
     ):
         if files:
             st.markdown(f"**{title}**")
@@ -287,10 +289,10 @@ def _working_jobs(graph: Any) -> list[str]:
 
 
 @st.fragment(run_every=2.0)
-def _watch(graph: Any, shown: list[str]) -> None:
+def _watch(graph: Any, shown_jobs: list[str]) -> None:
     """Draw the page again when work was started or ended elsewhere.
 
     That may be in another tab.
     """
-    if _working_jobs(graph) != shown:
+    if _working_jobs(graph) != shown_jobs:
         st.rerun()

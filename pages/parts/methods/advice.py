@@ -23,9 +23,9 @@ from pages.parts.shared.wording import tr
 def compare_question() -> Question:
     """Return the question in the bar of the page Compare."""
     text = session.question
-    known = known_question(text)
+    match = known_question(text)
     return Question(
-        text, entities=tuple(session.entities), hops=known.hops if known is not None else None
+        text, entities=tuple(session.entities), hops=match.hops if match is not None else None
     )
 
 
@@ -42,15 +42,11 @@ def advise_size(operator: Operator, question: Question) -> SizeAdvice | str | No
     while the graph is not open.
     """
     job = engine().jobs.get(f"open-{page_source().graph_name}")
-    opened = job.result if job is not None else None
-    if (
-        not isinstance(operator, PersonalizedPageRank)
-        or not question.text.strip()
-        or opened is None
-    ):
+    graph = job.result if job is not None else None
+    if not isinstance(operator, PersonalizedPageRank) or not question.text.strip() or graph is None:
         return None
     try:
-        return _advice(opened, question)
+        return _advice(graph, question)
     except UnknownEntity:
         return None  # The question bar shows this error.
     except HopscopeError as error:
@@ -87,19 +83,19 @@ def advice_data(operator: Operator | None, question: Question) -> dict[str, Any]
     }
 
 
-def _advice(opened: Any, question: Question) -> SizeAdvice:
+def _advice(graph: Any, question: Question) -> SizeAdvice:
     """Return the suggestion.
 
     It is kept in the session as long as question and ratings stay the same.
     """
-    log = ratings(opened.digest)
-    key = (opened.digest, question, len(log), log[-1].time if log else 0)
+    log = ratings(graph.digest)
+    key = (graph.digest, question, len(log), log[-1].time if log else 0)
     known_advice = session.advice
     if key not in known_advice:
-        seeds = seeds_of(opened, question.text, question.entities)
+        seeds = seeds_of(graph, question.text, question.entities)
         question_facts = Question(
-            question.text, question.id, tuple(opened.names(seeds)), question.answers, question.hops
+            question.text, question.id, tuple(graph.names(seeds)), question.answers, question.hops
         )
         known_advice.clear()
-        known_advice[key] = advise_subgraph_size(opened, question_facts, seeds, log)
+        known_advice[key] = advise_subgraph_size(graph, question_facts, seeds, log)
     return known_advice[key]

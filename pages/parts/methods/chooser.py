@@ -9,13 +9,13 @@ from core.diagnosis.wording import capitalised
 from core.errors import split_command
 from core.methods.catalogue import Method
 from core.methods.model_needs import missing_models
-from pages.parts.methods.groups import grouped
+from pages.parts.methods.groups import methods_by_group
 from pages.parts.shared.scripts import component
 from pages.parts.shared.wording import tr
 
 
 def chooser(
-    known: Mapping[str, Method], models, current: str, key: str, answering: bool = True
+    catalogue: Mapping[str, Method], models, current: str, key: str, answering: bool = True
 ) -> str | None:
     """Draw the chooser, and return the id of the chosen method.
 
@@ -24,14 +24,14 @@ def chooser(
 
     Parameters
     ----------
-    known : the methods by id.
+    catalogue : the methods by id.
     models : the registry, which knows the models that are not installed.
     current : id of the method that is marked.
     answering : whether a language model answers, so that its absence is reported.
     """
     groups = [
         {"title": title, "rows": [_row(one, models, answering) for one in rows]}
-        for title, rows in grouped(known).items()
+        for title, rows in methods_by_group(catalogue).items()
     ]
     result = component("chooser")(
         key=key, data={"current": current, "groups": groups}, on_choose_change=lambda: None

@@ -16,23 +16,23 @@ def saved_heading() -> str:
     return tr("Saved here") if shared() else tr("Saved by you")
 
 
-def grouped(known: Mapping[str, Method]) -> dict[str, list[Method]]:
+def methods_by_group(catalogue: Mapping[str, Method]) -> dict[str, list[Method]]:
     """Return the methods by the title of their group, in the catalogue's order."""
     groups: dict[str, list[Method]] = {}
-    for one in known.values():
+    for one in catalogue.values():
         groups.setdefault(
             saved_heading() if one.group == OWN_GROUP else one.group or tr("Others"), []
         ).append(one)
     return groups
 
 
-def method_options(known: Mapping[str, Method]) -> dict[str, str]:
+def method_options(catalogue: Mapping[str, Method]) -> dict[str, str]:
     """Return the label of every option, in order.
 
     A heading comes before the methods of its group, and a variant after its base.
     """
     labels: dict[str, str] = {}
-    for title, rows in grouped(known).items():
+    for title, rows in methods_by_group(catalogue).items():
         labels |= {HEADING_PREFIX + title: f"── {title} ──"} | {
             one.id: ("↳ " if one.base else "") + method_label(one) for one in rows
         }

@@ -151,9 +151,9 @@ def _free_name(model: str) -> str:
         .lower()[:50]
         or "my-server"
     )
-    taken = {info.name for info in engine().models.declared()}
+    names = {info.name for info in engine().models.declared()}
     return next(
-        name for name in (base, *(f"{base}-{n}" for n in range(2, 1000))) if name not in taken
+        name for name in (base, *(f"{base}-{n}" for n in range(2, 1000))) if name not in names
     )
 
 
@@ -220,8 +220,8 @@ def _form() -> ServerForm:
         )
         role_names = [
             role
-            for role, wanted in ROLE_KINDS.items()
-            if wanted == kind or (wanted == "scorer" and kind != "chat")
+            for role, role_kind in ROLE_KINDS.items()
+            if role_kind == kind or (role_kind == "scorer" and kind != "chat")
         ]
         Session.server_roles.value = [
             role for role in Session.server_roles.value if role in role_names
@@ -245,41 +245,41 @@ def _field(label: str, key: str, example: str, width: int, help_text: str) -> st
     )
 
 
-def check_form(given: ServerForm) -> ServerForm:
+def check_form(form: ServerForm) -> ServerForm:
     """Return the values after a check.
 
     Raises BadInput that names the unusable field, or what the key's variable lacks.
     """
     check_administrator(tr("add models"))
-    _check_address(given)
-    if not given.model:
+    _check_address(form)
+    if not form.model:
         raise BadInput(
             tr("Enter the model's name on the server. “List its models” shows the names.")
         )
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._\-]{0,59}", given.name):
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._\-]{0,59}", form.name):
         raise BadInput(tr("Enter a name of letters, digits, dashes and dots."))
-    if given.name in {info.name for info in engine().models.declared() if not info.own}:
+    if form.name in {info.name for info in engine().models.declared() if not info.own}:
         raise BadInput(
             tr(
                 "“{given}” is the name of a model that comes with Hopscope; choose another.",
-                given=given.name,
+                given=form.name,
             )
         )
-    return given
+    return form
 
 
-def _check_address(given: ServerForm) -> None:
+def _check_address(form: ServerForm) -> None:
     """Raise BadInput if the address or the key cannot be used."""
-    if not re.fullmatch(r"https?://[^\s/]+\S*", given.url):
+    if not re.fullmatch(r"https?://[^\s/]+\S*", form.url):
         raise BadInput(
             tr("The address must begin with http:// or https://, such as http://localhost:8000/v1.")
         )
-    check_host(given.url)
-    if given.key and given.variable:
+    check_host(form.url)
+    if form.key and form.variable:
         raise BadInput(tr("Enter the key or the name of its variable, not both."))
-    check_key(given.key)
-    if given.variable:
-        if not KEY_VARIABLE_PATTERN.fullmatch(given.variable):
+    check_key(form.key)
+    if form.variable:
+        if not KEY_VARIABLE_PATTERN.fullmatch(form.variable):
             raise BadInput(
                 tr(
                     "The key's environment variable is named HOPSCOPE_KEY_...; it holds the "
@@ -287,17 +287,17 @@ def _check_address(given: ServerForm) -> None:
                     how=KEY_VARIABLE_EXAMPLE,
                 )
             )
-        key_for(given.variable, given.url, given.name or tr("The server"))
+        key_for(form.variable, form.url, form.name or tr("The server"))
 
 
-def _list(given: ServerForm) -> None:
+def _list(form: ServerForm) -> None:
     """Ask the server for the names of its models."""
     check_administrator(tr("add models"))
-    _check_address(given)
+    _check_address(form)
     with st.spinner(tr("Asking the server …")):
         session.server_models = (
-            given.url,
-            list_models(given.url, given.variable, given.key or None),
+            form.url,
+            list_models(form.url, form.variable, form.key or None),
         )
 
 
@@ -320,17 +320,17 @@ def _choose() -> None:
             Session.server_name.value = _free_name(model)
 
 
-def _test(given: ServerForm) -> None:
+def _test(form: ServerForm) -> None:
     """Test a server.
 
     A language model is asked for a short reply; of others only the list of models is read.
     """
-    if given.kind != "chat":
-        if given.model not in list_models(given.url, given.variable, given.key or None):
+    if form.kind != "chat":
+        if form.model not in list_models(form.url, form.variable, form.key or None):
             st.warning(
                 tr(
                     "The server answers, but does not list a model “{model}”.",
-                    model=plain(given.model),
+                    model=plain(form.model),
                 )
             )
         else:
@@ -338,39 +338,39 @@ def _test(given: ServerForm) -> None:
         return
     with st.spinner(tr("Asking the server …")):
         chat = OpenAIChat(
-            given.url,
-            given.model,
-            given.name,
-            given.variable,
+            form.url,
+            form.model,
+            form.name,
+            form.variable,
             timeout=TEST_TIMEOUT_SECONDS,
-            key=given.key or None,
+            key=form.key or None,
         )
         reply = chat.reply([{"role": "user", "content": "Say: ready"}], max_tokens=8)
     st.success(tr("The server answers:"), icon=":material/check_circle:")
     st.text(reply.text if reply.text.strip() else reply.fault())
 
 
-def _add(given: ServerForm) -> None:
+def _add(form: ServerForm) -> None:
     fields: dict[str, Any] = {
-        "url": given.url,
-        "model": given.model,
-        "title": tr("{model} at {url}", model=given.model.split("/")[-1], url=given.url),
+        "url": form.url,
+        "model": form.model,
+        "title": tr("{model} at {url}", model=form.model.split("/")[-1], url=form.url),
     }
-    fields |= {"key_variable": given.variable} if given.variable else {}
+    fields |= {"key_variable": form.variable} if form.variable else {}
     session.model_added = (
         engine()
         .models.add(
-            given.name,
-            given.kind,
-            SERVER_BACKENDS[given.kind],
-            serves=given.roles,
-            key=given.key,
+            form.name,
+            form.kind,
+            SERVER_BACKENDS[form.kind],
+            serves=form.roles,
+            key=form.key,
             **fields,
         )
         .title
     )
-    if given.kind == "chat":
-        begin_measure(given.name)
+    if form.kind == "chat":
+        begin_measure(form.name)
     Session.server_models.drop()
     session.server_emptied = True
     st.rerun()  # The lists of models above were drawn without the new one.

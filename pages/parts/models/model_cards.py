@@ -26,9 +26,9 @@ MODEL_KIND_HEADINGS = {
 
 def cards() -> None:
     """Draw every declared model, by kind."""
-    declared = engine().models.declared()
+    infos = engine().models.declared()
     for model_kind, title in MODEL_KIND_HEADINGS.items():
-        kind_models = [info for info in declared if info.kind == model_kind]
+        kind_models = [info for info in infos if info.kind == model_kind]
         if kind_models:
             st.subheader(title)
         for info in kind_models:

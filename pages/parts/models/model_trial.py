@@ -37,11 +37,11 @@ def try_model() -> None:
             tr("No model is installed. Fetch one under “Models”, or add a server under “Add one”.")
         )
         return
-    usual = engine().models.roles["answer"]
+    default = engine().models.roles["answer"]
     name = st.selectbox(
         tr("Model"),
         present_models,
-        index=present_models.index(usual) if usual in present_models else 0,
+        index=present_models.index(default) if default in present_models else 0,
         key="try_model_name",
         persist_state="session",
         format_func=lambda n: infos[n].title,
@@ -87,13 +87,13 @@ def _reply(job: Job, name: str, prompt: str) -> tuple[Any, float | None]:
 
 def _show_outcome(job: Job) -> None:
     """Draw the reply so far, and its cost."""
-    ended = job.status == JOB_DONE
+    is_done = job.status == JOB_DONE
     # Text that was streamed as the reply may turn out to be a thought, which the result leaves out.
-    reply_text = job.result[0].text if ended else job.written
+    reply_text = job.result[0].text if is_done else job.written
     if reply_text.strip():
         with st.container(border=True):
             st.text(reply_text)
-    if ended:
+    if is_done:
         _show_reply(*job.result)
 
 
@@ -108,17 +108,17 @@ def _show_reply(reply: ChatReply, seconds: float | None) -> None:
         with st.expander(tr("Thought (not part of the reply)")):
             st.text(reply.thought)
     # The time starts at the first piece of the reply. A thought comes before it and is not timed.
-    timed = seconds is not None and seconds > 0.05 and not reply.cached and not reply.thought
+    has_time = seconds is not None and seconds > 0.05 and not reply.cached and not reply.thought
     speed = ""
-    if timed and seconds and reply.tokens_out > 1:
+    if has_time and seconds and reply.tokens_out > 1:
         speed = tr(" · {rate:.1f} tokens a second", rate=(reply.tokens_out - 1) / seconds)
-    remembered = tr(" · from the cache") if reply.cached else ""
+    cache_text = tr(" · from the cache") if reply.cached else ""
     caption(
         "{tokens_in:,} tokens in, {tokens_out:,} out{speed}{remembered}",
         tokens_in=reply.tokens_in,
         tokens_out=reply.tokens_out,
         speed=speed,
-        remembered=remembered,
+        remembered=cache_text,
     )
 
 

@@ -34,14 +34,14 @@ def choose_roles() -> None:
     A choice is saved for the next start.
     """
     registry, mine = engine().models, current_person().administrator
-    declared = registry.declared()
+    infos = registry.declared()
     with st.container(border=True):
         st.markdown(tr("**Who does what**"))
         with st.container(horizontal=True, gap="medium"):
             for role, model_kind in ROLE_KINDS.items():
                 models_by_name = {
                     i.name: i
-                    for i in declared
+                    for i in infos
                     if i.kind == model_kind or (model_kind == "scorer" and i.kind != "chat")
                 }
                 label, help_text = ROLE_TITLES[role]

@@ -28,11 +28,11 @@ def ask_documents(reader: bool, model: bool, edits: Sequence[Edit] = ()) -> Any:
     it. Raises what `Engine.ask` raises.
     """
     name, text = page_source().name, " ".join(session.question.split())
-    known = known_question(text) or Question(text)
-    question = replace(known, answers=tuple(session.answers))
-    asked = replace(CorpusSource.of(prepared_corpus(name)), edits=tuple(edits))
+    match = known_question(text) or Question(text)
+    question = replace(match, answers=tuple(session.answers))
+    source = replace(CorpusSource.of(prepared_corpus(name)), edits=tuple(edits))
     return replace(
-        engine().ask(asked, question, seed=session.seed, reader=reader, model=model),
+        engine().ask(source, question, seed=session.seed, reader=reader, model=model),
         whole=session.whole,
     )
 

@@ -95,8 +95,8 @@ def parse_link(query: Mapping[str, Sequence[str] | str]) -> Permalink:
         texts = (value,) if isinstance(value, str) else value
         return tuple(encodable_text(text) for text in texts)
 
-    def one(key: str, usual: str) -> str:
-        return (many(key) or (usual,))[-1]
+    def one(key: str, default: str) -> str:
+        return (many(key) or (default,))[-1]
 
     seed = one("seed", "0")
     source = source_in({key: one(key, "") for key in query}) or DEFAULT_SOURCE
@@ -125,8 +125,8 @@ def _edits(texts: Iterable[str]) -> Iterator[Edit]:
 
 def case_link(case: Case) -> Permalink:
     """Return the link of a case, with what is needed to ask it again."""
-    usual = Permalink(case.question, case.entities, case.answers, source=GraphSource(case.graph))
-    return replace(parse_link(case.link) if case.link else usual, case=case.id)
+    fallback = Permalink(case.question, case.entities, case.answers, source=GraphSource(case.graph))
+    return replace(parse_link(case.link) if case.link else fallback, case=case.id)
 
 
 def write_link(link: Permalink) -> None:

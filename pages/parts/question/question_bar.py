@@ -30,12 +30,12 @@ def known_question(text: str) -> Question | None:
     return page_source().named(text) if text else None
 
 
-def take_question(question: Question, asked_on: AnswerSource) -> None:
+def take_question(question: Question, source: AnswerSource) -> None:
     """Put a question of a set into the bar, with its entities and answers.
 
     Its graph or corpus is chosen too.
     """
-    session.examples_open, session.source = False, asked_on
+    session.examples_open, session.source = False, source
     session.question = question.text
     session.entities = list(question.entities)
     session.answers = list(question.answers)
@@ -57,10 +57,10 @@ def ask_if_changed() -> None:
     `settled` is set last. Streamlit interrupts a run, callbacks included, as soon as the user does
     something else. What was not finished is then done in the next run.
     """
-    state_before, state_now = session.settled, bar_state()
-    if state_before == state_now:
+    old_state, new_state = session.settled, bar_state()
+    if old_state == new_state:
         return
-    if state_before is None or state_before[0] != session.question:
+    if old_state is None or old_state[0] != session.question:
         set_question = known_question(session.question)
         session.entities, session.answers = (
             (list(set_question.entities), list(set_question.answers))
@@ -68,12 +68,12 @@ def ask_if_changed() -> None:
             else ([], [])
         )
         session.hops = set_question.hops if set_question is not None else None
-    emptied = (
-        state_before is not None and bool(state_before[0].strip()) and not session.question.strip()
+    was_cleared = (
+        old_state is not None and bool(old_state[0].strip()) and not session.question.strip()
     )
-    session.submitted = emptied or bool(session.question.strip())
+    session.submitted = was_cleared or bool(session.question.strip())
     session.edited = False  # Otherwise the switches of the comparison on the screen would be used.
-    session.settled = state_now
+    session.settled = new_state
 
 
 def ask_example(text: str) -> None:
@@ -117,19 +117,19 @@ def _sets() -> None:
             type="tertiary",
             icon="arrow_forward",
         )
-    chosen = st.selectbox(
+    set_name = st.selectbox(
         tr("Question set"),
         list(titles),
         key="set",
         persist_state="session",
         format_func=titles.__getitem__,
     )
-    questions = result_of(lambda: asked_source.questions(chosen))
+    questions = result_of(lambda: asked_source.questions(set_name))
     if questions is None:
         return
     button(
         tr("Random question"),
-        partial(_draw_random, asked_source, chosen),
+        partial(_draw_random, asked_source, set_name),
         icon="casino",
         key="draw",
     )
@@ -146,16 +146,16 @@ def _sets() -> None:
             many(len(matches), "question") if matches else tr("No question has all these words.")
         )
     for i, question in enumerate(matches[:MAX_SUGGESTIONS]):
-        asked = (question, asked_source.asked_on(chosen, question))
+        args = (question, asked_source.asked_on(set_name, question))
         button(
-            plain(question.text), partial(take_question, *asked), key=f"found-{i}", type="tertiary"
+            plain(question.text), partial(take_question, *args), key=f"found-{i}", type="tertiary"
         )
 
 
-def _draw_random(known: AnswerSource, chosen: str) -> None:
+def _draw_random(source: AnswerSource, set_name: str) -> None:
     session.draws += 1
-    question = known.draw(chosen, session.draws)
-    take_question(question, known.asked_on(chosen, question))
+    question = source.draw(set_name, session.draws)
+    take_question(question, source.asked_on(set_name, question))
 
 
 def draw_question_error(error: HopscopeError) -> None:
@@ -175,8 +175,8 @@ def draw_question_error(error: HopscopeError) -> None:
                 )
 
 
-def _replace_entity(name: str, instead_of: str) -> None:
-    session.entities = [name, *(e for e in session.entities if e not in (instead_of, name))]
+def _replace_entity(name: str, old_name: str) -> None:
+    session.entities = [name, *(e for e in session.entities if e not in (old_name, name))]
     session.submitted = True
 
 

@@ -24,8 +24,8 @@ def asked_source() -> AnswerSource:
         if chosen_one.here:
             return chosen_one
         chosen_one = last_graph()
-    whole = GraphSource(chosen_one.name.partition(":")[0])
-    return whole if whole.here else chosen_one
+    whole_source = GraphSource(chosen_one.name.partition(":")[0])
+    return whole_source if whole_source.here else chosen_one
 
 
 def usual_sets(sets: Iterable[str]) -> list[str]:

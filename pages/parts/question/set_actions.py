@@ -20,7 +20,7 @@ from pages.parts.shared.wording import tr
 
 
 def draw_set_buttons(
-    known: QuestionSet,
+    question_set: QuestionSet,
     graph: str,
     key: str,
     type: Literal["primary", "secondary", "tertiary"] = "secondary",
@@ -32,14 +32,14 @@ def draw_set_buttons(
     with st.container(horizontal=True, width="content"):
         button(
             tr("Ask one"),
-            partial(_ask, known, graph),
+            partial(_ask, question_set, graph),
             key=f"ask-{key}",
             icon="view_column",
             type=type,
         )
         button(
             tr("Evaluate them"),
-            partial(_evaluate, known, graph),
+            partial(_evaluate, question_set, graph),
             key=f"evaluate-{key}",
             icon="analytics",
             type=type,
@@ -71,22 +71,22 @@ def first_answerable(questions) -> Question:
     return next((question for question in questions if question.answers), questions[0])
 
 
-def _ask(known: QuestionSet, graph: str) -> None:
+def _ask(question_set: QuestionSet, graph: str) -> None:
     try:
-        question = first_answerable(known.questions())
-        asked_on = GraphSource(graph).asked_on(known.name, question)
+        question = first_answerable(question_set.questions())
+        source = GraphSource(graph).asked_on(question_set.name, question)
     except HopscopeError as error:
         session.led_on = str(error)
         return
-    take_question(question, asked_on)
+    take_question(question, source)
     lanes = tuple(session.lanes or DEFAULT_LANES)
     session.led_on = (
         "pages/compare.py",
-        Permalink(question.text, question.entities, question.answers, lanes, asked_on).parameters(),
+        Permalink(question.text, question.entities, question.answers, lanes, source).parameters(),
     )
 
 
-def _evaluate(known: QuestionSet, graph: str) -> None:
+def _evaluate(question_set: QuestionSet, graph: str) -> None:
     session.choose(GraphSource(graph))
-    session.evaluate_sets = [known.name]
+    session.evaluate_sets = [question_set.name]
     session.led_on = ("pages/evaluate.py", {"graph": graph})

@@ -46,15 +46,15 @@ def headers() -> dict[str, str]:
     A page may connect to this server only, whatever was drawn on it. No other page may embed it,
     except those whose origins HOPSCOPE_FRAMES names, separated by commas.
     """
-    policy, framed = dict(CONTENT_POLICY), _variable_list(FRAMES_VARIABLE)
-    if framed:
-        policy["frame-ancestors"] = " ".join(["'self'", *framed])
+    policy, origins = dict(CONTENT_POLICY), _variable_list(FRAMES_VARIABLE)
+    if origins:
+        policy["frame-ancestors"] = " ".join(["'self'", *origins])
     sent = {
         "Content-Security-Policy": "; ".join(f"{name} {what}" for name, what in policy.items()),
         "X-Content-Type-Options": "nosniff",
         "Referrer-Policy": "same-origin",
     }
-    return sent if framed else {**sent, "X-Frame-Options": "DENY"}
+    return sent if origins else {**sent, "X-Frame-Options": "DENY"}
 
 
 def named_hosts() -> list[str]:
@@ -69,8 +69,8 @@ def accept_named_hosts() -> None:
     """Let pages of the public names connect; Streamlit checks them by their origin."""
     if names := named_hosts():
         origins = [f"{scheme}://{name}" for name in names for scheme in ("https", "http")]
-        known = config.get_option("server.corsAllowedOrigins") or []
-        config.set_option("server.corsAllowedOrigins", [*known, *origins])
+        old_origins = config.get_option("server.corsAllowedOrigins") or []
+        config.set_option("server.corsAllowedOrigins", [*old_origins, *origins])
 
 
 def _variable_list(variable: str) -> list[str]:
@@ -92,14 +92,14 @@ class AccessMiddleware:
             ("", 0) if scope["type"] not in ("http", "websocket") else _refusal(scope)
         )
         if not sentence:
-            await self.app(scope, receive, _guarded(send) if scope["type"] == "http" else send)
+            await self.app(scope, receive, _add_headers(send) if scope["type"] == "http" else send)
         elif scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008, "reason": ""})
         else:
             await PlainTextResponse(sentence, status)(scope, receive, send)
 
 
-def _guarded(send: Send) -> Send:
+def _add_headers(send: Send) -> Send:
     """Return a `send` that adds `headers()` to each reply."""
     sent = headers()
 
@@ -149,11 +149,11 @@ def is_allowed_host(host: str) -> bool:
             return False
     except ValueError:
         return False
-    configured = (config.get_option("server.address"), config.get_option("browser.serverAddress"))
+    addresses = (config.get_option("server.address"), config.get_option("browser.serverAddress"))
     return (
         _number(name)
         or name == "localhost"
-        or name in [one.lower().rstrip(".") for one in configured if one]
+        or name in [one.lower().rstrip(".") for one in addresses if one]
         or name in named_hosts()
     )
 

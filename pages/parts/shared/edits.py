@@ -19,14 +19,14 @@ class LastEdit(NamedTuple):
 
 
 def new_edits(
-    message: Mapping[str, Any] | None, before: LastEdit
+    message: Mapping[str, Any] | None, last_edit: LastEdit
 ) -> tuple[list[Mapping[str, Any]], LastEdit]:
     """Return the edits of a message that were not received before, in order.
 
     Parameters
     ----------
     message : `{who, edits: [{n, ...}]}` of the component; None if it sent nothing.
-    before : the sender and the number received last.
+    last_edit : the sender and the number received last.
 
     Returns
     -------
@@ -38,9 +38,9 @@ def new_edits(
     ([{'n': 2, 'do': 'undo'}], LastEdit(who='a', done=2))
     """
     if not message:
-        return [], before
+        return [], last_edit
     sender, edits = str(message.get("who", ""))[:MAX_SENDER_CHARACTERS], message.get("edits") or ()
-    n_done = before.done if before.who == sender else 0
+    n_done = last_edit.done if last_edit.who == sender else 0
     unseen_edits = sorted(
         (
             one

@@ -10,15 +10,15 @@ from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
 
-def draw_job(job: Job, key: str, ended: str = "", share: bool = False) -> None:
+def draw_job(job: Job, key: str, end_text: str = "", share: bool = False) -> None:
     """Draw the progress of a job, and draw the page again when it ends.
 
-    After the end, its error is drawn, or the sentence `ended`.
+    After the end, its error is drawn, or the sentence `end_text`.
 
     Parameters
     ----------
     key : id of the cancel button.
-    ended : the sentence after a good end; empty for none.
+    end_text : the sentence after a good end; empty for none.
     share : whether to draw the percentage of the whole job before the text of its current part.
     """
     running = not job.ended
@@ -28,12 +28,12 @@ def draw_job(job: Job, key: str, ended: str = "", share: bool = False) -> None:
         if running and job.ended:
             st.rerun()
         if not job.ended:
-            whole = _percent_prefix(job.fraction) if share and job.fraction is not None else ""
-            progress_bar(job, f"cancel-{key}", f"{whole}{job.text}")
+            prefix = _percent_prefix(job.fraction) if share and job.fraction is not None else ""
+            progress_bar(job, f"cancel-{key}", f"{prefix}{job.text}")
         elif job.error:
             st.error(plain(job.error))
-        elif ended:
-            st.caption(ended)
+        elif end_text:
+            st.caption(end_text)
 
     draw()
 

@@ -27,11 +27,11 @@ class _FetchError(HopscopeError):
     """A failed fetch, with the message of its job."""
 
 
-def question_neighbourhood(graph: Any, question: Question, cancelled: Callable[[], None]) -> Any:
+def question_neighbourhood(graph: Any, question: Question, on_cancel: Callable[[], None]) -> Any:
     """Return the neighbourhood of a question's entities in the database of a live graph.
 
     Another graph is returned unchanged. If the question has no entities, those that it names count.
-    If the user cancels, `cancelled` is called so that the next run does not ask again, and this run
+    If the user cancels, `on_cancel` is called so that the next run does not ask again, and this run
     ends. Raises HopscopeError if the database or the question does not allow it.
     """
     if graph.live is None:
@@ -53,7 +53,7 @@ def question_neighbourhood(graph: Any, question: Question, cancelled: Callable[[
         show_job(
             job,
             tr("Asking {title}", title=graph.live.address.title),
-            on_cancel=lambda job: _stop(job, cancelled),
+            on_cancel=lambda job: _stop(job, on_cancel),
         )
     if job.status == JOB_CANCELLED:
         st.stop()
@@ -77,6 +77,6 @@ def fetched_text(comparison: MethodComparison) -> str:
     return next((note for note in first_notes if note.startswith(LIVE_NOTE_START)), "")
 
 
-def _stop(job: Job, cancelled: Callable[[], None]) -> None:
+def _stop(job: Job, on_cancel: Callable[[], None]) -> None:
     job.cancel()
-    cancelled()
+    on_cancel()

@@ -38,8 +38,8 @@ def join_modules(entry: Path) -> str:
 
     def add(file: Path) -> None:
         text = file.read_text(encoding="utf-8")
-        for needed in IMPORT_STATEMENT.findall(text):
-            if (other := (file.parent / needed).resolve()) not in texts:
+        for path in IMPORT_STATEMENT.findall(text):
+            if (other := (file.parent / path).resolve()) not in texts:
                 add(other)
         text = IMPORT_STATEMENT.sub("", text)
         texts[file] = text if file == entry else re.sub(r"^export ", "", text, flags=re.MULTILINE)
@@ -62,7 +62,7 @@ def component(name: str, styles: tuple[str, ...] = ()) -> Callable[..., Any]:
     code = f"{join_modules(folder / f'{name}.js')}\nexport const hopscopeStyle = {json.dumps(style)};\n"
     failed = tr("This part of the page could not be loaded. Reload the page.")
     constants = (
-        f"const ADDRESS = {json.dumps(_served(name, code))};\nconst FAILED = "
+        f"const ADDRESS = {json.dumps(_serve_code(name, code))};\nconst FAILED = "
         f"{json.dumps(failed)};\n"
     )
     mount = (ASSETS_FOLDER / "mount.js").read_text(encoding="utf-8")
@@ -74,7 +74,7 @@ def joined_styles(files: Iterable[Path]) -> str:
     return "".join(file.read_text(encoding="utf-8") for file in files)
 
 
-def _served(name: str, code: str) -> str:
+def _serve_code(name: str, code: str) -> str:
     """Serve some code from now on and return its path on the server.
 
     The path has a hash of the code, so that changed code has a new path.

@@ -53,9 +53,9 @@ def _store(file: Path, writable: bool) -> Store:
 
 @cache
 def _engine() -> Engine:
-    made = Engine()
-    register_shutdown(made)
-    return made
+    new_engine = Engine()
+    register_shutdown(new_engine)
+    return new_engine
 
 
 def waiter(page: str) -> Waiter:

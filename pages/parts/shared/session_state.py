@@ -116,10 +116,10 @@ class DerivedKey(SessionKey[tuple[Hashable, StateT] | None]):
 
         It is computed by `make` if `what` has changed.
         """
-        stored = self.value
-        if stored is None or stored[0] != what:
-            stored = self.value = (what, make())
-        return stored[1]
+        entry = self.value
+        if entry is None or entry[0] != what:
+            entry = self.value = (what, make())
+        return entry[1]
 
 
 class SessionKeyFamily(Generic[StateT]):

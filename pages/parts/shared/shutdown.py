@@ -31,7 +31,7 @@ def register_shutdown(engine: Engine) -> None:
     if Runtime.exists() and type(Runtime.instance()) is Runtime:
         _engines.append(engine)
         # It runs before the exit functions of the thread pools, which wait for their threads.
-        threading._register_atexit(_end)  # type: ignore[attr-defined]
+        threading._register_atexit(_end_process)  # type: ignore[attr-defined]
 
 
 @asynccontextmanager
@@ -41,14 +41,14 @@ async def server_lifespan(app: Any) -> AsyncIterator[None]:
     After the lifespan a SIGTERM would end the process at once.
     """
     yield
-    _end()
+    _end_process()
 
 
-def _end() -> None:
+def _end_process() -> None:
     for engine in _engines:
         engine.stop()
-    last = time.monotonic() + STOP_SECONDS
-    while (busy := any(engine.busy for engine in _engines)) and time.monotonic() < last:
+    deadline = time.monotonic() + STOP_SECONDS
+    while (busy := any(engine.busy for engine in _engines)) and time.monotonic() < deadline:
         time.sleep(0.05)
     if busy:
         logging.getLogger(__name__).warning(

@@ -79,15 +79,15 @@ def _graph() -> None:
         return
     session.last_graph = session.source
     job = engine().jobs.get(f"open-{session.source.name}")
-    opened = job.result if job is not None else None
-    if opened is not None:
+    graph = job.result if job is not None else None
+    if graph is not None:
         counts = tr(
             "{n_nodes:,} entities · {n_edges:,} triples · {n_relations} relations",
-            n_nodes=opened.n_nodes,
-            n_edges=opened.n_edges,
-            n_relations=opened.n_relations,
+            n_nodes=graph.n_nodes,
+            n_edges=graph.n_edges,
+            n_relations=graph.n_relations,
         )
-        st.caption(counts if opened.live is None else plain(opened.live.words))
+        st.caption(counts if graph.live is None else plain(graph.live.words))
 
 
 def _documents(name: str) -> None:
@@ -95,10 +95,10 @@ def _documents(name: str) -> None:
 
     On pages about triples, the graph that they show is named.
     """
-    opened = result_of(lambda: open_corpus(name))
-    if opened is not None:
+    corpus = result_of(lambda: open_corpus(name))
+    if corpus is not None:
         st.caption(
-            f"{many(opened.n_documents, 'document')} · {many(opened.characters, 'character')}"
+            f"{many(corpus.n_documents, 'document')} · {many(corpus.characters, 'character')}"
         )
     if session.page in TRIPLE_PAGES:
         caption("This page is about triples: {title}.", title=last_graph().title)
@@ -110,8 +110,8 @@ def _clear_question() -> None:
     Its results are cleared too.
     """
     session.begin_anew()
-    named = session.source.parameters if session.source not in (None, DEFAULT_SOURCE) else {}
-    st.query_params.from_dict(named if session.page == ADDRESS_PAGE else {})
+    parameters = session.source.parameters if session.source not in (None, DEFAULT_SOURCE) else {}
+    st.query_params.from_dict(parameters if session.page == ADDRESS_PAGE else {})
 
 
 def _models() -> None:

@@ -10,7 +10,7 @@ from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
 
-def spend_at_most(key: str, before: Cap | None = None) -> tuple[Cap | None, bool]:
+def spend_at_most(key: str, old_cap: Cap | None = None) -> tuple[Cap | None, bool]:
     """Draw the field, and return the limit and whether work may begin.
 
     Text that is no limit is reported below the field. Work may not begin then, as a limit was
@@ -18,7 +18,7 @@ def spend_at_most(key: str, before: Cap | None = None) -> tuple[Cap | None, bool
 
     Parameters
     ----------
-    before : the limit that is in the field at first.
+    old_cap : the limit that is in the field at first.
 
     Returns
     -------
@@ -26,7 +26,7 @@ def spend_at_most(key: str, before: Cap | None = None) -> tuple[Cap | None, bool
     """
     text = st.text_input(
         tr("Spend at most"),
-        f"{before.most:g}{' tokens' if before.tokens else ''}" if before is not None else "",
+        f"{old_cap.most:g}{' tokens' if old_cap.tokens else ''}" if old_cap is not None else "",
         placeholder=tr("no limit"),
         width=220,
         key=key,

@@ -23,38 +23,38 @@ def page_of(page: SessionKey[int], total: int, size: int) -> range:
     total : number of all rows.
     size : rows per page.
     """
-    at = min(page.value, max(0, -(-total // size) - 1))
-    return range(at * size, min(total, (at + 1) * size))
+    number = min(page.value, max(0, -(-total // size) - 1))
+    return range(number * size, min(total, (number + 1) * size))
 
 
 def pager(
-    page: SessionKey[int], shown: range, total: int, size: int, what: str, hint: str = ""
+    page: SessionKey[int], page_rows: range, total: int, size: int, what: str, hint: str = ""
 ) -> None:
     """Draw which rows are shown, with buttons to the pages before and after.
 
     Parameters
     ----------
     page : key of the page number, from 0.
-    shown : the rows of this page, as `page_of` returns them.
+    page_rows : the rows of this page, as `page_of` returns them.
     what : the plural noun of the rows.
     hint : a sentence that follows.
     """
-    at, last_page = shown.start // size, max(0, -(-total // size) - 1)
+    number, last_page = page_rows.start // size, max(0, -(-total // size) - 1)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         if last_page:
             sentence = tr(
                 "{what} {start:,} to {stop:,} of {total:,}.",
                 what=what,
-                start=shown.start + 1,
-                stop=shown.stop,
+                start=page_rows.start + 1,
+                stop=page_rows.stop,
                 total=total,
             )
         else:
             sentence = tr("{total:,} in all.", total=total)
         st.caption(f"{sentence} {hint}".strip(), width="stretch")
         if last_page:
-            _button(tr("Previous"), "chevron_left", page, at - 1, at == 0)
-            _button(tr("Next"), "chevron_right", page, at + 1, at == last_page)
+            _button(tr("Previous"), "chevron_left", page, number - 1, number == 0)
+            _button(tr("Next"), "chevron_right", page, number + 1, number == last_page)
 
 
 def _button(words: str, icon: str, page: SessionKey[int], to: int, off: bool) -> None:

@@ -38,12 +38,12 @@ def isolated(text: str) -> str:
     return f"\u2068{plain(text)}\u2069" if _RTL_WORDS.search(text) else plain(text)
 
 
-def many(count: int, what: str, more: str = "") -> str:
+def many(count: int, what: str, plural: str = "") -> str:
     """Return a number with its noun: 1 question, 1,200 questions.
 
-    `more` is the plural, if it is not made with an s.
+    `plural` is the plural, if it is not made with an s.
     """
-    return f"{count:,} {noun(count, what, more or what + 's')}"
+    return f"{count:,} {noun(count, what, plural or what + 's')}"
 
 
 def size_words(count: float) -> str:

@@ -60,34 +60,34 @@ def tr(text: str, /, **values: object) -> str:
     >>> tr("{found:,} of {pairs} found", found=1200, pairs="2,000 pairs")
     '1,200 of 2,000 pairs found'
     """
-    translated = _translate(text)
+    translation = _translate(text)
     if not values:
-        return translated
+        return translation
     with suppress(LookupError, ValueError, AttributeError):
-        return translated.format(**values)
+        return translation.format(**values)
     return text.format(**values)
 
 
 def _translate(text: str) -> str:
     """Return the translation of a text; of a noun its singular."""
-    found = catalogue().gettext(text) if text else text
-    return catalogue().ngettext(text, text, 1) if found is text and text else found
+    translation = catalogue().gettext(text) if text else text
+    return catalogue().ngettext(text, text, 1) if translation is text and text else translation
 
 
-def noun(count: int, one: str, more: str) -> str:
+def noun(count: int, singular: str, plural: str) -> str:
     """Return the noun for a number in the server's language.
 
-    In English it is `one` or `more`.
+    In English it is `singular` or `plural`.
     """
-    return catalogue().ngettext(one, more, count)
+    return catalogue().ngettext(singular, plural, count)
 
 
-def nouns(one: str, more: str) -> tuple[str, str]:
+def nouns(singular: str, plural: str) -> tuple[str, str]:
     """Return the two forms of an English noun, marked for translation.
 
     They are for a later call of `many` or `noun`.
     """
-    return one, more
+    return singular, plural
 
 
 @cache

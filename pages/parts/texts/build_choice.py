@@ -110,44 +110,44 @@ WRITER_WORDS = {
 def choose_build(corpus: Corpus) -> GraphBuild:
     """Draw and return the choice of the kind of graph and of the build."""
     builds_by_id = builds_of(corpus)
-    own = own_builds(corpus)
-    offered = _offered_by_kind(builds_by_id.values(), own.values())
-    every = list(chain.from_iterable(offered.values()))
+    user_builds = own_builds(corpus)
+    groups = _builds_by_kind(builds_by_id.values(), user_builds.values())
+    every = list(chain.from_iterable(groups.values()))
     built = [one for one in every if _is_built(corpus, one)]
     available = [
         *built,
         *(one for one in every if _is_ready_made(corpus, one) and one not in built),
     ]
-    _select_first(corpus, offered, available)
+    _select_first(corpus, groups, available)
     kind = st.segmented_control(
         tr("Kind of graph"),
-        [kind for kind, some in offered.items() if some],
+        [kind for kind, some in groups.items() if some],
         key=Session.texts_kind.name,
         required=True,
         persist_state="session",
         format_func=lambda kind: BUILD_KIND_WORDS[kind][0],
     )
     assert kind is not None  # one is required
-    _keep_or_select(corpus, kind, offered[kind], available)
-    built_kinds = [other for other, some in offered.items() if any(one in built for one in some)]
+    _keep_or_select(corpus, kind, groups[kind], available)
+    built_kinds = [other for other, some in groups.items() if any(one in built for one in some)]
     also_built = _runnable_kinds([other for other in built_kinds if other != kind])
     st.caption(f"{BUILD_KIND_WORDS[kind][1]}{also_built}")
-    return (builds_by_id | own)[_draw_builds(kind, offered[kind])]
+    return (builds_by_id | user_builds)[_draw_builds(kind, groups[kind])]
 
 
-def _offered_by_kind(
-    catalogue: Iterable[GraphBuild], own: Iterable[GraphBuild]
+def _builds_by_kind(
+    catalogue: Iterable[GraphBuild], user_builds: Iterable[GraphBuild]
 ) -> dict[str, list[GraphBuild]]:
     """Return the builds that are offered, by kind of graph.
 
     Those of a kind are in the order of `READER_WORDS`.
     """
-    offered: dict[str, list[GraphBuild]] = {kind: [] for kind in BUILD_KIND_WORDS}
+    groups: dict[str, list[GraphBuild]] = {kind: [] for kind in BUILD_KIND_WORDS}
     for build_spec in sorted(catalogue, key=_reader_rank):
-        if build_spec.graph in offered:
-            offered[build_spec.graph].append(build_spec)
-    offered[OWN_KIND] = list(own)
-    return offered
+        if build_spec.graph in groups:
+            groups[build_spec.graph].append(build_spec)
+    groups[OWN_KIND] = list(user_builds)
+    return groups
 
 
 def _reader_rank(build: GraphBuild) -> int:
@@ -211,41 +211,39 @@ def _choice_label(kind: str) -> str:
 
 
 def _select_first(
-    corpus: Corpus, offered: dict[str, list[GraphBuild]], built: list[GraphBuild]
+    corpus: Corpus, groups: dict[str, list[GraphBuild]], built: list[GraphBuild]
 ) -> None:
     """Select the first graph if another corpus was chosen or the page was reloaded.
 
     It is a graph that is being built, else the first available one. Graphs built on this computer
     come before shipped ones.
     """
-    if session.texts_begun == corpus.name and offered.get(session.texts_kind):
+    if session.texts_begun == corpus.name and groups.get(session.texts_kind):
         return
     session.texts_begun = corpus.name
-    kinds = {one.id: kind for kind, some in offered.items() for one in some}
-    session.texts_kind = _first_kind(corpus, offered, [kinds[one.id] for one in built])
-    for kind, kind_builds in offered.items():
+    kinds = {one.id: kind for kind, some in groups.items() for one in some}
+    session.texts_kind = _first_kind(corpus, groups, [kinds[one.id] for one in built])
+    for kind, kind_builds in groups.items():
         if kind_builds:
             _select_first_of_kind(corpus, kind, kind_builds, built)
-    for build_spec in chain.from_iterable(offered.values()):
+    for build_spec in chain.from_iterable(groups.values()):
         if being_built(corpus, build_spec):
             kind = kinds[build_spec.id]
             session.texts_kind = kind
             Session.texts_build[kind].value = build_spec.id
 
 
-def _first_kind(
-    corpus: Corpus, offered: dict[str, list[GraphBuild]], built_kinds: list[str]
-) -> str:
+def _first_kind(corpus: Corpus, groups: dict[str, list[GraphBuild]], built_kinds: list[str]) -> str:
     """Return the kind that is selected first.
 
     It is the one selected before, if it can be shown, else the first that is built.
     """
-    kind_before = session.texts_kind
-    if not any(_can_run(corpus, one) for one in offered.get(kind_before, ())):
-        kind_before = ""
-    if built_kinds and kind_before not in built_kinds:
+    old_kind = session.texts_kind
+    if not any(_can_run(corpus, one) for one in groups.get(old_kind, ())):
+        old_kind = ""
+    if built_kinds and old_kind not in built_kinds:
         return built_kinds[0]
-    return kind_before or "tkg"
+    return old_kind or "tkg"
 
 
 def _select_first_of_kind(

@@ -34,9 +34,9 @@ def communities(graph: Graph) -> None:
     They are the way down, the map of the next level, and the report of the open community.
     """
     table = graph.columns.tables()["communities"]
-    way = opened_communities(graph)
-    _draw_way(graph, table, way)
-    open_row = way[-1] if way else -1
+    trail = opened_communities(graph)
+    _draw_trail(graph, table, trail)
+    open_row = trail[-1] if trail else -1
     parts = np.flatnonzero(table.numbers("parent") == open_row)
     members = table.lists("members")
     if len(parts):
@@ -46,9 +46,9 @@ def communities(graph: Graph) -> None:
         _members(graph, members[open_row])
 
 
-def _draw_way(graph: Graph, table: Table, way: list[int]) -> None:
+def _draw_trail(graph: Graph, table: Table, trail: list[int]) -> None:
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        if not way:
+        if not trail:
             caption(
                 "A tile is a community: entities that are closely related. The larger, the more "
                 "entities. Click one to open it."
@@ -61,10 +61,10 @@ def _draw_way(graph: Graph, table: Table, way: list[int]) -> None:
             icon="arrow_back",
             type="tertiary",
         )
-        titles = [button_name(community_title(table, row)) for row in way[:-1]]
-        places = [(title, way[: at + 1]) for at, title in enumerate(titles)]
+        titles = [button_name(community_title(table, row)) for row in trail[:-1]]
+        places = [(title, trail[: i + 1]) for i, title in enumerate(titles)]
         way_back(places, "texts-map", partial(open_community, graph))
-    st.subheader(plain(community_title(table, way[-1])), anchor=False)
+    st.subheader(plain(community_title(table, trail[-1])), anchor=False)
 
 
 def _map(graph: Graph, table: Table, rows: np.ndarray) -> None:
@@ -105,8 +105,8 @@ def _map(graph: Graph, table: Table, rows: np.ndarray) -> None:
         st.caption(caption)
 
 
-def _open(graph: Graph, row: int, drawn: set[int]) -> None:
-    if row in drawn:
+def _open(graph: Graph, row: int, drawn_rows: set[int]) -> None:
+    if row in drawn_rows:
         open_community(graph, [*opened_communities(graph), row])
 
 

@@ -77,25 +77,27 @@ def _component():
     return st.components.v2.component("hopscope_communities", js=_JS, css=_CSS)
 
 
-def show_map(tiles: Sequence[dict[str, Any]], label: str, opened: Callable[[int], None]) -> None:
+def show_map(tiles: Sequence[dict[str, Any]], label: str, on_open: Callable[[int], None]) -> None:
     """Draw the tiles.
 
     Parameters
     ----------
     tiles : dicts with `row`, `title`, `words`, `size` and `heat` (percent of the colour).
     label : of the map, for screen readers.
-    opened : called with the row of a tile that is clicked.
+    on_open : called with the row of a tile that is clicked.
     """
-    places = layout_tiles([tile["size"] ** SIZE_EXPONENT for tile in tiles])
+    boxes = layout_tiles([tile["size"] ** SIZE_EXPONENT for tile in tiles])
 
     def clicked() -> None:
         row = session.texts_map.opened
         if row is not None:
-            opened(int(row))
+            on_open(int(row))
 
-    drawn = [{**tile, "place": place} for tile, place in zip(tiles, places)]
+    tile_data = [{**tile, "place": box} for tile, box in zip(tiles, boxes)]
     _component()(
-        key=Session.texts_map.name, data={"tiles": drawn, "label": label}, on_opened_change=clicked
+        key=Session.texts_map.name,
+        data={"tiles": tile_data, "label": label},
+        on_opened_change=clicked,
     )
 
 
@@ -109,33 +111,33 @@ def layout_tiles(sizes: Sequence[float]) -> list[Tile]:
     >>> layout_tiles([1.0])
     [(0.0, 0.0, 100.0, 100.0)]
     """
-    whole = sum(sizes)
-    areas = [size * MAP_ASPECT / whole for size in sizes]  # The map has height 1.
+    total = sum(sizes)
+    areas = [size * MAP_ASPECT / total for size in sizes]  # The map has height 1.
     tile_left, top, width, height = 0.0, 0.0, MAP_ASPECT, 1.0
-    tiles, at = [], 0
-    while at < len(areas):
-        short, end = min(width, height), at + 1
-        while end < len(areas) and _worst(areas[at : end + 1], short) <= _worst(
-            areas[at:end], short
+    tiles, start = [], 0
+    while start < len(areas):
+        short, end = min(width, height), start + 1
+        while end < len(areas) and _worst(areas[start : end + 1], short) <= _worst(
+            areas[start:end], short
         ):
             end += 1
-        row = areas[at:end]
-        thick, along = sum(row) / short, 0.0
+        row = areas[start:end]
+        thick, offset = sum(row) / short, 0.0
         for area in row:
             long = area / thick
             x, y, w, h = (
-                (tile_left, top + along, thick, long)
+                (tile_left, top + offset, thick, long)
                 if height <= width
-                else (tile_left + along, top, long, thick)
+                else (tile_left + offset, top, long, thick)
             )
             tiles.append((100 * x / MAP_ASPECT, 100 * y, 100 * w / MAP_ASPECT, 100 * h))
-            along += long
+            offset += long
         tile_left, top, width, height = (
             (tile_left + thick, top, width - thick, height)
             if height <= width
             else (tile_left, top + thick, width, height - thick)
         )
-        at = end
+        start = end
     return tiles
 
 

@@ -29,11 +29,11 @@ def choose() -> str:
     The address decides if the user went to it.
     """
     corpora_by_name = corpora()
-    address_corpus, beside = st.query_params.get("corpus", ""), chosen_source()
+    address_corpus, source = st.query_params.get("corpus", ""), chosen_source()
     if session.texts_wanted in corpora_by_name:
         session.texts_corpus = Session.texts_wanted.take()
-    elif beside.is_corpus and beside != session.texts_beside and beside.name in corpora_by_name:
-        session.texts_corpus = beside.name
+    elif source.is_corpus and source != session.texts_beside and source.name in corpora_by_name:
+        session.texts_corpus = source.name
     elif address_corpus in corpora_by_name and (not session.texts_corpus or was_address_entered()):
         session.texts_corpus = address_corpus
     if session.texts_corpus not in corpora_by_name:
@@ -55,15 +55,15 @@ def choose() -> str:
     if address_corpus and address_corpus != name:
         st.query_params["corpus"] = name
     write_address({"corpus": name}, "texts")
-    session.came, session.texts_beside = False, beside
+    session.came, session.texts_beside = False, source
     return name
 
 
 def warn_missing_corpus() -> None:
     """Draw a warning if the address named a corpus that does not exist."""
-    if asked := Session.texts_missed.take():
+    if name := Session.texts_missed.take():
         st.warning(
-            plain(tr("There are no texts called “{asked}” here.", asked=asked)),
+            plain(tr("There are no texts called “{asked}” here.", asked=name)),
             icon=":material/search_off:",
         )
 
@@ -89,13 +89,13 @@ def _select_corpus(name: str) -> None:
         session.begin_anew()
 
 
-def opened(name: str) -> Corpus | None:
+def await_corpus(name: str) -> Corpus | None:
     """Return the corpus; show an error and return None if it cannot be opened."""
     work = lambda job: open_corpus(name, job)
     return await_result(f"corpus-{name}", work, tr("Opening the documents"))
 
 
-def await_result(key: str, work: Any, words: str, again: bool = True) -> Any | None:
+def await_result(key: str, work: Any, words: str, rerun: bool = True) -> Any | None:
     """Return the result of a job.
 
     If it takes long, the progress and a cancel button are shown. If it fails or is cancelled, that
@@ -104,9 +104,9 @@ def await_result(key: str, work: Any, words: str, again: bool = True) -> Any | N
     Parameters
     ----------
     words : what the job does, for the progress bar.
-    again : whether an ended job is run again.
+    rerun : whether an ended job is run again.
     """
-    job = engine().jobs.run(key, work, again=again)
+    job = engine().jobs.run(key, work, again=rerun)
     if not job.wait(0.5):
         show_job(job, words)
     if job.error or job.result is None:

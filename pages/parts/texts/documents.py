@@ -35,7 +35,7 @@ def documents(corpus: Corpus) -> None:
         _draw_document(corpus, one[1])
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        typed = st.text_input(
+        query = st.text_input(
             tr("Search the texts"),
             key="texts_search",
             persist_state="session",
@@ -57,7 +57,7 @@ def documents(corpus: Corpus) -> None:
             on_change=_clear_position,
             args=(corpus,),
         )
-    (_documents if listed_kind == LISTED_KINDS[0] else _chunks)(corpus, " ".join(typed.split()))
+    (_documents if listed_kind == LISTED_KINDS[0] else _chunks)(corpus, " ".join(query.split()))
 
 
 def _clear_position(corpus: Corpus) -> None:
@@ -65,15 +65,15 @@ def _clear_position(corpus: Corpus) -> None:
         page[corpus.name].value = 0
 
 
-def _documents(corpus: Corpus, typed: str) -> None:
+def _documents(corpus: Corpus, query: str) -> None:
     rows: Sequence[int] | np.ndarray = range(len(corpus))
-    if typed:
-        rows = matching_rows(corpus.digest, typed, ("title", "id", "text"), corpus.table)
+    if query:
+        rows = matching_rows(corpus.digest, query, ("title", "id", "text"), corpus.table)
     if not len(rows):
         caption("No document contains this phrase.")
         return
     page_range = page_of(Session.texts_document_page[corpus.name], len(rows), DOCUMENTS_PER_PAGE)
-    page_document_rows = [int(rows[at]) for at in page_range]
+    page_document_rows = [int(rows[i]) for i in page_range]
     ids = corpus.table.texts("id", page_document_rows)
     columns: dict[str, list] = {
         tr("Title"): [
@@ -89,7 +89,7 @@ def _documents(corpus: Corpus, typed: str) -> None:
         columns,
         len(ids),
         lambda row: _open(corpus, ids[row]),
-        f"documents-{corpus.digest[:8]}-{hash(typed)}-{page_range.start}",
+        f"documents-{corpus.digest[:8]}-{hash(query)}-{page_range.start}",
         formats={tr("Characters"): st.column_config.NumberColumn(width=110, format="localized")},
     )
     pager(
@@ -114,15 +114,15 @@ def _open(corpus: Corpus, id: str) -> None:
     Session.texts_chunk_page[corpus.name].value = 0
 
 
-def _chunks(corpus: Corpus, typed: str) -> None:
-    table = _passages_of(corpus)
+def _chunks(corpus: Corpus, query: str) -> None:
+    table = _passage_table(corpus)
     if table is None:
         return
     rows: Sequence[int] | np.ndarray = range(len(table))
-    if typed:
-        rows = matching_rows(f"chunks of {corpus.digest}", typed, ("text", "title"), table)
+    if query:
+        rows = matching_rows(f"chunks of {corpus.digest}", query, ("text", "title"), table)
     if len(rows):
-        _passages(Session.texts_chunk_page[corpus.name], table, rows, typed)
+        _passages(Session.texts_chunk_page[corpus.name], table, rows, query)
     else:
         caption("No chunk contains this phrase.")
 
@@ -141,7 +141,7 @@ def _draw_document(corpus: Corpus, id: str) -> None:
     source = corpus.table.text("source", document)
     st.subheader(plain(title), anchor=False)
     remove_document(corpus, id)
-    table = _passages_of(corpus, document)
+    table = _passage_table(corpus, document)
     if table is None:
         return
     parts = [
@@ -159,7 +159,7 @@ def _draw_document(corpus: Corpus, id: str) -> None:
         caption("This document has no text.")
 
 
-def _passages_of(corpus: Corpus, row: int | None = None) -> Table | None:
+def _passage_table(corpus: Corpus, row: int | None = None) -> Table | None:
     """Return the passages of the corpus, or of one document.
 
     They are split as in builds. `row` is that of the document. If that fails, the error is shown
@@ -170,11 +170,11 @@ def _passages_of(corpus: Corpus, row: int | None = None) -> Table | None:
     documents_to_cut = corpus if row is None else [corpus.at(row)]
     key = f"cut-{corpus.digest}-{'' if row is None else row}"
     words = tr("Cutting the documents into chunks")
-    return await_result(key, lambda job: cutter.table(documents_to_cut, job), words, again=False)
+    return await_result(key, lambda job: cutter.table(documents_to_cut, job), words, rerun=False)
 
 
-def _passages(page: SessionKey[int], table: Table, rows: Any, typed: str) -> None:
+def _passages(page: SessionKey[int], table: Table, rows: Any, query: str) -> None:
     page_range = page_of(page, len(rows), PASSAGES_PER_PAGE)
-    for at in page_range:
-        draw_passage(table, int(rows[at]), typed)
+    for i in page_range:
+        draw_passage(table, int(rows[i]), query)
     pager(page, page_range, len(rows), PASSAGES_PER_PAGE, tr("Chunks"))

@@ -47,7 +47,7 @@ SCROLLED_CHARACTERS, SCROLL_BOX_PIXELS = 700, 220
 
 def entity(graph: Graph, node: int) -> None:
     """Draw an entity, with links back to earlier ones."""
-    _draw_way(graph)
+    _draw_trail(graph)
     name, table = node_label(graph, node), graph.columns.nodes
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.subheader(plain(name), anchor=False, width="content")
@@ -61,18 +61,18 @@ def entity(graph: Graph, node: int) -> None:
             st.badge(plain(kind), color="blue")
     _draw_communities(graph, node)
     row, tree = chunk_rows(graph, [node]).get(node), is_tree(graph)
-    described, related = (
+    text_column, relation_column = (
         st.columns(2, gap="large") if graph.degree(node) else (st.container(), None)
     )
-    with described:
+    with text_column:
         if row is not None:
             draw_passage(graph.columns.tables()["chunks"], row)
         else:
             _draw_description(graph, node)
             if not tree:
                 _passages(graph, node)
-    if related is not None:
-        with related:
+    if relation_column is not None:
+        with relation_column:
             _neighbours(graph, node)
             if row is None and not tree:
                 _picture(graph, node)
@@ -98,19 +98,19 @@ def _draw_communities(graph: Graph, node: int) -> None:
     if community_rows:
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
             st.caption(tr("In the community"), width="content")
-            for at, row in enumerate(community_rows):
+            for i, row in enumerate(community_rows):
                 words = plain(
                     button_name(community_title(graph.columns.tables()["communities"], row))
                 )
                 button(
                     words,
-                    partial(open_community, graph, community_rows[: at + 1]),
+                    partial(open_community, graph, community_rows[: i + 1]),
                     key=f"texts-in-{row}",
                     type="tertiary",
                 )
 
 
-def _draw_way(graph: Graph) -> None:
+def _draw_trail(graph: Graph) -> None:
     been = trail(graph)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         button(
@@ -153,12 +153,12 @@ def _neighbours(graph: Graph, node: int) -> None:
         caption("It has no relations.")
         return
     page_range = page_of(Session.texts_near_page, total, RELATIONS_PER_PAGE)
-    shown = relations.select(slice(page_range.start, page_range.stop))
+    page_relations = relations.select(slice(page_range.start, page_range.stop))
     st.markdown(f"**{many(total, 'relation')}**")
     clickable_table(
-        _relation_columns(graph, shown, has_weights=bool(np.ptp(relations.weights))),
-        len(shown.edges),
-        lambda row: go_to_entity(graph, int(shown.neighbours[row])),
+        _relation_columns(graph, page_relations, has_weights=bool(np.ptp(relations.weights))),
+        len(page_relations.edges),
+        lambda row: go_to_entity(graph, int(page_relations.neighbours[row])),
         f"near-{graph.digest[:8]}-{node}-{page_range.start}",
         max_height=300,
         formats={
@@ -191,30 +191,30 @@ def _sorted_relations(graph: Graph, node: int) -> EntityRelations:
 
 
 def _relation_columns(
-    graph: Graph, shown: EntityRelations, has_weights: bool
+    graph: Graph, relations: EntityRelations, has_weights: bool
 ) -> dict[str, Sequence[Any]]:
     """Return the columns of the table of relations; those without any text are left out."""
     columns: dict[str, Sequence[Any]] = {}
     if graph.n_relations > 1 and not is_tree(graph):
-        columns[tr("Way")] = ["→" if ahead else "←" for ahead in shown.forward]
-    columns[tr("Related to")] = [node_label(graph, int(other)) for other in shown.neighbours]
-    columns[tr("Relation")] = _relation_words(graph, shown)
+        columns[tr("Way")] = ["→" if ahead else "←" for ahead in relations.forward]
+    columns[tr("Related to")] = [node_label(graph, int(other)) for other in relations.neighbours]
+    columns[tr("Relation")] = _relation_words(graph, relations)
     if graph.columns.edges is not None:
-        columns[tr("Keywords")] = graph.columns.edges.texts("keywords", shown.edges)
+        columns[tr("Keywords")] = graph.columns.edges.texts("keywords", relations.edges)
     if has_weights:
-        columns[tr("Weight")] = shown.weights.tolist()
-    columns[tr("Description")] = relation_texts(graph, shown.edges)
+        columns[tr("Weight")] = relations.weights.tolist()
+    columns[tr("Description")] = relation_texts(graph, relations.edges)
     if has_passage_nodes(graph):
-        texts = node_texts(graph, shown.neighbours)
+        texts = node_texts(graph, relations.neighbours)
         columns[tr("Text")] = [shorten(text, MAX_TABLE_CHARACTERS) for text in texts]
     return {name: values for name, values in columns.items() if _has_text(values)}
 
 
-def _relation_words(graph: Graph, shown: EntityRelations) -> Sequence[str]:
+def _relation_words(graph: Graph, relations: EntityRelations) -> Sequence[str]:
     """Return the words of each relation."""
     if not is_tree(graph):
-        return relation_names(graph, shown.edges)
-    return [tr("sums up") if ahead else tr("is summed up in") for ahead in shown.forward]
+        return relation_names(graph, relations.edges)
+    return [tr("sums up") if ahead else tr("is summed up in") for ahead in relations.forward]
 
 
 def _has_text(values: Sequence[Any]) -> bool:
@@ -242,8 +242,8 @@ def _picture(graph: Graph, node: int) -> None:
 
 def _weights(graph: Graph) -> np.ndarray:
     """Return the weight of each relation; 1 if the graph has none."""
-    found = edge_weights(graph)
-    return np.ones(graph.n_edges) if found is None else found
+    weights = edge_weights(graph)
+    return np.ones(graph.n_edges) if weights is None else weights
 
 
 def _passages(graph: Graph, node: int) -> None:

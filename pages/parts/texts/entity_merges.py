@@ -76,16 +76,16 @@ class MergeReview:
         """Draw the button that lists more rows, if there are more."""
         if rows > self.most:
             label = tr("Show more · {rows:,} left", rows=rows - self.most)
-            put = partial(Session.mend_shown.put, self.most + ROWS_PER_CLICK)
-            button(label, put, type="tertiary", key=f"mend-more-{key}")
+            show_more = partial(Session.mend_shown.put, self.most + ROWS_PER_CLICK)
+            button(label, show_more, type="tertiary", key=f"mend-more-{key}")
 
 
 def draw_merges(
-    corpus: Corpus, one: GraphBuild, graph: Graph, again: Callable[[Corpus, GraphBuild], object]
+    corpus: Corpus, one: GraphBuild, graph: Graph, rebuild: Callable[[Corpus, GraphBuild], object]
 ) -> Graph:
     """Draw the suggestions and merges, and return the merged graph.
 
-    A graph without entities is returned as it is. `again` starts a new build of the graph.
+    A graph without entities is returned as it is. `rebuild` starts a new build of the graph.
     """
     table = graph.columns.nodes
     if table is None or table.has("level") or not graph.n_nodes:
@@ -103,7 +103,7 @@ def draw_merges(
             "A merge applies to all graphs of these texts, also when they are rebuilt. The "
             "documents do not change."
         )
-        _draw_rebuild_button(review, partial(again, corpus, one))
+        _draw_rebuild_button(review, partial(rebuild, corpus, one))
         merges = name_merges(build_status(corpus, one).report)
         if merges.made or merges.near:
             _draw_joined_names(review, merges)
@@ -115,17 +115,23 @@ def draw_merges(
     return merged_graph
 
 
-def _draw_rebuild_button(on: MergeReview, again: Callable[[], object]) -> None:
+def _draw_rebuild_button(review: MergeReview, rebuild: Callable[[], object]) -> None:
     """Draw the button that builds the graph again.
 
     It is drawn if names were marked since the build.
     """
-    status = build_status(on.corpus, on.build)
+    status = build_status(review.corpus, review.build)
     if status.renamed:
-        wait = tr("It is being built.") if being_built(on.corpus, on.build) else ""
+        wait = tr("It is being built.") if being_built(review.corpus, review.build) else ""
         with _row("mend-anew"):
             st.markdown(f":material/info: {plain(status.outdated)}", width="stretch")
-            button(tr("Rebuild"), again, key="split-again", icon="refresh", why_not=on.why or wait)
+            button(
+                tr("Rebuild"),
+                rebuild,
+                key="split-again",
+                icon="refresh",
+                why_not=review.why or wait,
+            )
 
 
 def _draw_joined_names(on: MergeReview, merges: NameMerges) -> None:
@@ -208,46 +214,49 @@ def _document_words(row: NameMerge | NearMerge) -> str:
     return plain(tr("In {documents}{more}", documents=", ".join(row.documents), more=more))
 
 
-def _suggestions(on: MergeReview) -> None:
+def _suggestions(review: MergeReview) -> None:
     """Draw pairs that may be the same.
 
     Each has buttons to merge or reject it.
     """
-    if on.graph.n_nodes > MAX_COMPARED_ENTITIES:
+    if review.graph.n_nodes > MAX_COMPARED_ENTITIES:
         caption(
             "This graph has more than {limit:,} entities. The command line lists which names may be "
             "the same:",
             limit=MAX_COMPARED_ENTITIES,
         )
         st.code(
-            shlex.join(["python", "-m", "core", "corpus", "mend", on.corpus.name]), language=None
+            shlex.join(["python", "-m", "core", "corpus", "mend", review.corpus.name]),
+            language=None,
         )
         return
-    job = engine().jobs.get(_alike_key(on.graph))
-    looked = job is not None and job.ended
-    pairs_found = list(_pairs_by_spelling(on.now.digest, on.mends.refused, on.now, on.mends))
-    if job is not None and looked and not job.error:
-        pairs_found += _open_pairs(job.result, on)
+    job = engine().jobs.get(_alike_key(review.graph))
+    is_done = job is not None and job.ended
+    pairs_found = list(
+        _pairs_by_spelling(review.now.digest, review.mends.refused, review.now, review.mends)
+    )
+    if job is not None and is_done and not job.error:
+        pairs_found += _open_pairs(job.result, review)
     st.markdown(f"**{many(len(pairs_found), 'suggestion')}**")
-    if not pairs_found and looked:
+    if not pairs_found and is_done:
         caption("None left.")
     elif not pairs_found:
         caption("No names differ only in case, accents, apostrophes or plural.")
-    for place, one in enumerate(pairs_found[: on.most]):
-        _suggestion(on, place, one)
+    for index, one in enumerate(pairs_found[: review.most]):
+        _suggestion(review, index, one)
     with st.container(horizontal=True, gap="small"):
-        on.more(len(pairs_found), "suggested")
+        review.more(len(pairs_found), "suggested")
         if job is None or (job.ended and job.error):
-            look = partial(_compare_vectors, on)
-            button(tr("Also find similar names"), look, key="mend-alike", icon="search")
+            compare = partial(_compare_vectors, review)
+            button(tr("Also find similar names"), compare, key="mend-alike", icon="search")
     if job is not None:
         draw_job(job, "mend-alike", "")
 
 
-def _suggestion(on: MergeReview, place: int, one: Suggestion) -> None:
+def _suggestion(review: MergeReview, index: int, one: Suggestion) -> None:
     name, into = one.edit.names
     reason = one.reason if one.cosine is None else tr("similar, {cosine:.2f}", cosine=one.cosine)
-    with _row(f"mend-row-{place}"):
+    with _row(f"mend-row-{index}"):
         words = (
             f"**{isolated(name)}** ({one.passages[0]:,}) → **{isolated(into)}** "
             f"({one.passages[1]:,})"
@@ -256,9 +265,9 @@ def _suggestion(on: MergeReview, place: int, one: Suggestion) -> None:
         with _controls():
             st.badge(reason, color="gray")
             accept = partial(EntityMerges.accepted, edits=[one.edit])
-            on.button(tr("Merge"), accept, f"mend-{name}-{into}")
+            review.button(tr("Merge"), accept, f"mend-{name}-{into}")
             refuse = partial(EntityMerges.refusing, names=[one.edit.names])
-            on.button(tr("Different"), refuse, f"refuse-{name}-{into}", type="tertiary")
+            review.button(tr("Different"), refuse, f"refuse-{name}-{into}", type="tertiary")
 
 
 @st.cache_data(max_entries=8, show_spinner=tr("Comparing names …"))
@@ -268,11 +277,13 @@ def _pairs_by_spelling(
     return suggest_by_spelling(_graph, _mends)
 
 
-def _open_pairs(found: list[Suggestion], on: MergeReview) -> list[Suggestion]:
+def _open_pairs(pairs: list[Suggestion], review: MergeReview) -> list[Suggestion]:
     """Return the pairs found by vectors, without those that were merged or rejected since."""
-    there = lambda one: all(on.now.nodes_named(name) for name in one.edit.names)
+    exists = lambda one: all(review.now.nodes_named(name) for name in one.edit.names)
     return [
-        one for one in found if there(one) and ordered_pair(*one.edit.names) not in on.mends.refused
+        one
+        for one in pairs
+        if exists(one) and ordered_pair(*one.edit.names) not in review.mends.refused
     ]
 
 
@@ -290,16 +301,16 @@ def _compare_vectors(on: MergeReview) -> None:
     engine().jobs.run(_alike_key(on.graph), work)
 
 
-def _merges(on: MergeReview) -> None:
+def _merges(review: MergeReview) -> None:
     """Draw the saved merges, each with a button that undoes it.
 
     Merges whose names the graph does not have are marked.
     """
-    saved = on.mends.edits
-    if not saved:
+    saved_edits = review.mends.edits
+    if not saved_edits:
         return
-    absent = set(unmatched_edits(on.graph, saved))
-    st.markdown(f"**{many(len(saved), 'merge')}**")
+    absent = set(unmatched_edits(review.graph, saved_edits))
+    st.markdown(f"**{many(len(saved_edits), 'merge')}**")
     if absent:
         unused_text = tr(
             "{merges} {fits} no names in this graph. Saved for other graphs.",
@@ -307,49 +318,49 @@ def _merges(on: MergeReview) -> None:
             fits=noun(len(absent), "fits", "fit"),
         )
         st.warning(plain(unused_text))
-    edits = sorted(saved, key=lambda edit: edit not in absent)
+    edits = sorted(saved_edits, key=lambda edit: edit not in absent)
     with st.container(horizontal=True, gap="small", key="mend-saved"):
-        for edit in edits[: on.most]:
+        for edit in edits[: review.most]:
             words = (
                 f"{isolated(edit.names[0])} → "
                 f"{isolated(edit.names[1])}{tr(' (not here)') if edit in absent else ''}"
             )
             forget = partial(EntityMerges.without, edits=[edit])
             key = f"unmend-{edit.written()}"
-            on.button(words, forget, key, icon="undo", help=tr("Undo this merge"))
+            review.button(words, forget, key, icon="undo", help=tr("Undo this merge"))
         if len(edits) > 1:
             nothing = lambda mends: mends.without(mends.edits)
-            on.button(tr("Undo all"), nothing, "unmend-all", type="tertiary")
-    on.more(len(edits), "saved")
+            review.button(tr("Undo all"), nothing, "unmend-all", type="tertiary")
+    review.more(len(edits), "saved")
 
 
-def _refusals(on: MergeReview, merges: NameMerges) -> None:
+def _refusals(review: MergeReview, merges: NameMerges) -> None:
     """Draw the pairs marked as not the same.
 
     Each has a button that undoes the mark. Pairs in the list of the build's merges are left out.
     """
-    listed = {ordered_pair(row.name, row.into) for row in merges.made[: on.most]}
-    refused = [names for names in on.mends.refused if names not in listed]
-    if not refused:
+    listed_pairs = {ordered_pair(row.name, row.into) for row in merges.made[: review.most]}
+    pairs = [names for names in review.mends.refused if names not in listed_pairs]
+    if not pairs:
         return
-    st.markdown(tr("**{pairs} marked as different**", pairs=many(len(refused), "pair")))
+    st.markdown(tr("**{pairs} marked as different**", pairs=many(len(pairs), "pair")))
     about = tr("Undo “different”: they may be suggested and merged again")
     with st.container(horizontal=True, gap="small", key="mend-refused"):
-        for names in refused[: on.most]:
+        for names in pairs[: review.most]:
             allow = partial(EntityMerges.allowing, names=[names])
             key = f"allow-{names[0]}-{names[1]}"
-            on.button(" ≠ ".join(map(isolated, names)), allow, key, icon="undo", help=about)
-    on.more(len(refused), "refused")
+            review.button(" ≠ ".join(map(isolated, names)), allow, key, icon="undo", help=about)
+    review.more(len(pairs), "refused")
 
 
-def _draw_evaluation(on: MergeReview) -> None:
+def _draw_evaluation(review: MergeReview) -> None:
     """Draw the form that evaluates the merges.
 
     A question set is asked on the graph before and after them.
     """
-    if not on.mends.edits:
+    if not review.mends.edits:
         return
-    lines, sets = _lines(on.build), on.corpus.sets
+    lines, sets = _lines(review.build), review.corpus.sets
     st.markdown(tr("**Before and after**"))
     if not sets:
         caption("These texts have no question set.")
@@ -358,7 +369,7 @@ def _draw_evaluation(on: MergeReview) -> None:
         caption("No method of the catalogue uses this kind of graph.")
         return
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        chosen = st.selectbox(
+        set_name = st.selectbox(
             tr("Question set"),
             list(sets),
             key="mend_set",
@@ -374,7 +385,7 @@ def _draw_evaluation(on: MergeReview) -> None:
         )
         button(
             tr("Evaluate"),
-            partial(_evaluate, on.corpus.name, chosen, lines[line], session.mend_model),
+            partial(_evaluate, review.corpus.name, set_name, lines[line], session.mend_model),
             key="mend-evaluate",
             icon="leaderboard",
         )
@@ -383,7 +394,7 @@ def _draw_evaluation(on: MergeReview) -> None:
             key=Session.mend_model.name,
             help=tr("A language model answers; otherwise only retrieval is measured."),
         )
-    number = Session.mend_run[on.corpus.name].value
+    number = Session.mend_run[review.corpus.name].value
     if number:
         job = engine().evaluations.get(f"evaluation-{number}")
         if job is not None:
@@ -412,7 +423,7 @@ def _lines(one: GraphBuild) -> dict[str, Method]:
     )
 
 
-def _evaluate(name: str, set_name: str, after: Method, model: bool) -> None:
+def _evaluate(name: str, set_name: str, method: Method, model: bool) -> None:
     """Start the evaluation, or find the one that was done."""
-    plan = make_plan((as_built(after), after), set_name, None, engine().graph, model=model)
+    plan = make_plan((as_built(method), method), set_name, None, engine().graph, model=model)
     Session.mend_run[name].value = evaluate(engine(), store(), plan).number

@@ -26,16 +26,16 @@ def entity_table(graph: Graph, nodes: np.ndarray, name: str) -> None:
 
     `name` tells it from other tables of the graph.
     """
-    chunk_lists, bare = chunks_of(graph, "nodes"), has_passage_nodes(graph)
+    chunk_lists, are_passages = chunks_of(graph, "nodes"), has_passage_nodes(graph)
 
     columns = {
         tr("Name"): [node_label(graph, int(node)) for node in nodes],
         tr("Type"): _types(graph, nodes),
         tr("Relations"): graph.degrees(nodes).tolist(),
         tr("Chunks"): []
-        if bare
+        if are_passages
         else (chunk_lists.indptr[nodes + 1] - chunk_lists.indptr[nodes]).tolist(),
-        tr("Text") if bare else tr("Description"): [
+        tr("Text") if are_passages else tr("Description"): [
             shorten(text, MAX_TABLE_CHARACTERS) for text in node_texts(graph, nodes)
         ],
     }
@@ -60,7 +60,7 @@ def entity_table(graph: Graph, nodes: np.ndarray, name: str) -> None:
 def _types(graph: Graph, nodes: np.ndarray) -> list[str]:
     """Return the type of each node; its level in a tree."""
     if is_tree(graph):
-        known = levels(graph)
-        return [known[node] for node in nodes.tolist()]
+        node_levels = levels(graph)
+        return [node_levels[node] for node in nodes.tolist()]
     table = graph.columns.nodes
     return [] if table is None or has_passage_nodes(graph) else table.texts("type", nodes)

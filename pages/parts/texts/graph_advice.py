@@ -54,11 +54,11 @@ def advice(corpus: Corpus) -> None:
     The form has the expected cost and the start button.
     """
     job = engine().evaluations.get(advice_job_key(corpus.name))
-    advice_before = load_advice(corpus)
+    record = load_advice(corpus)
     is_running = job is not None and not job.ended
-    is_current = advice_before is not None and advice_before.corpus == corpus.digest
+    is_current = record is not None and record.corpus == corpus.digest
     box = st.expander(
-        _title(advice_before) if is_current and not is_running else ADVICE_TITLE,
+        _title(record) if is_current and not is_running else ADVICE_TITLE,
         job is not None,
         key=f"advice-{corpus.name}",
         icon=":material/balance:",
@@ -72,27 +72,27 @@ def advice(corpus: Corpus) -> None:
         if job is not None and (is_running or job.error or job.status == JOB_CANCELLED):
             draw_job(job, f"advice-{corpus.name}", ADVICE_CANCELLED_NOTE, share=True)
         if not is_running:
-            _draw_answer_or_form(corpus, advice_before, is_current)
+            _draw_answer_or_form(corpus, record, is_current)
 
 
-def _title(before: Advice | None) -> str:
+def _title(record: Advice | None) -> str:
     """Return the title, with the headline of the answer if there is one."""
-    if before is None or not before.done or not before.headline:
+    if record is None or not record.done or not record.headline:
         return ADVICE_TITLE
-    return f"{ADVICE_TITLE} **{plain(before.headline)}**"
+    return f"{ADVICE_TITLE} **{plain(record.headline)}**"
 
 
-def _draw_answer_or_form(corpus: Corpus, before: Advice | None, current: bool) -> None:
+def _draw_answer_or_form(corpus: Corpus, record: Advice | None, current: bool) -> None:
     """Draw the answer if there is one, else the form."""
-    if before is not None and before.done:
-        _draw_answer(corpus, before, current)
+    if record is not None and record.done:
+        _draw_answer(corpus, record, current)
     else:
-        _form(corpus, before if current else None)
+        _form(corpus, record if current else None)
 
 
-def _draw_answer(corpus: Corpus, before: Advice, current: bool) -> None:
+def _draw_answer(corpus: Corpus, record: Advice, current: bool) -> None:
     """Draw the answer, its reasons, and the form for another one."""
-    advice_answer = _answer(before)
+    advice_answer = _answer(record)
     if advice_answer is None:
         caption("The figures of the last answer were deleted.")
         _form(corpus, None)
@@ -113,18 +113,18 @@ def _draw_answer(corpus: Corpus, before: Advice, current: bool) -> None:
         with st.popover(tr("What the paper recommends"), icon=":material/alt_route:"):
             _roadmap(corpus, advice_answer)
         with st.popover(tr("Run again"), icon=":material/refresh:"):
-            _form(corpus, before)
-        figures = {"run": str(before.run)}
+            _form(corpus, record)
+        figures = {"run": str(record.run)}
         st.page_link(
             "pages/evaluate.py",
             label=tr("All figures and questions"),
             icon=":material/bar_chart:",
             query_params=figures,
         )
-        caption("It took {span}.", span=duration_text(before.seconds))
+        caption("It took {span}.", span=duration_text(record.seconds))
 
 
-def _kinds(found: AdviceAnswer) -> None:
+def _kinds(advice_answer: AdviceAnswer) -> None:
     """Draw the kinds of questions as a table."""
     share = lambda name, value: f"{plain(name)}: {value:.2f}"
     caption(
@@ -140,13 +140,13 @@ def _kinds(found: AdviceAnswer) -> None:
                 tr("Test result"): plain(kind.difference),
                 tr("What they favour"): plain(kind.favours),
             }
-            for kind in found.kinds
+            for kind in advice_answer.kinds
         ],
         hide_index=True,
     )
 
 
-def _roadmap(corpus: Corpus, found: AdviceAnswer) -> None:
+def _roadmap(corpus: Corpus, advice_answer: AdviceAnswer) -> None:
     """Draw the paper's roadmap.
 
     Its questions lead to a method. The figures measured on these documents are added.
@@ -172,34 +172,34 @@ def _roadmap(corpus: Corpus, found: AdviceAnswer) -> None:
     st.markdown(f"**{plain(step.name)}**")
     for sentence in (
         *step.words(),
-        measured_sentence(step, found.shares, found.names, found.asked),
+        measured_sentence(step, advice_answer.shares, advice_answer.names, advice_answer.asked),
     ):
         st.write(plain(sentence))
 
 
-def _answer(before: Advice) -> AdviceAnswer | None:
+def _answer(record: Advice) -> AdviceAnswer | None:
     """Return the answer from the saved rows; None if they were deleted."""
     try:
-        run = store().run(before.run)
+        run = store().run(record.run)
     except HopscopeError:
         return None
-    key = (run.id, run.created, run.done, before.seconds)
+    key = (run.id, run.created, run.done, record.seconds)
     if key not in _answers:
-        _answers[key] = answer(RunSummary(run, store().rows(run.id)), before)
+        _answers[key] = answer(RunSummary(run, store().rows(run.id)), record)
     return _answers[key]
 
 
-def _form(corpus: Corpus, before: Advice | None) -> None:
+def _form(corpus: Corpus, record: Advice | None) -> None:
     """Draw who makes the questions, the expected cost, and the start button."""
-    is_done, is_begun = before is not None and before.done, before is not None and not before.done
+    is_done, is_begun = record is not None and record.done, record is not None and not record.done
     if not is_done:
         write(
             "Questions are made from these texts, each with the passages that answer it. They are "
             "asked of search by words, by vectors and by both, and of four methods on graphs. The "
             "answer is a sentence."
         )
-    by = _writer(corpus, before)
-    expected = _cost_job(corpus, by)
+    maker = _writer(corpus, record)
+    expected = _cost_job(corpus, maker)
     if not expected.ended:
         draw_cost_progress(expected)
         return
@@ -221,13 +221,13 @@ def _form(corpus: Corpus, before: Advice | None) -> None:
         with st.popover(tr("What the paper recommends"), icon=":material/alt_route:"):
             _roadmap(corpus, AdviceAnswer("", ""))
     if pressed:
-        seed = before.seed + is_done if before is not None else 0
+        seed = record.seed + is_done if record is not None else 0
         with shown_errors():
-            start_advice(engine(), store(), corpus, by=by, seed=seed)
+            start_advice(engine(), store(), corpus, by=maker, seed=seed)
             st.rerun()
 
 
-def _writer(corpus: Corpus, before: Advice | None) -> str:
+def _writer(corpus: Corpus, record: Advice | None) -> str:
     """Draw and return who makes the questions.
 
     Without a language model, names in the texts are used. The earlier choice is selected at first.
@@ -237,7 +237,7 @@ def _writer(corpus: Corpus, before: Advice | None) -> str:
     return st.radio(
         tr("The questions are made by"),
         list(QUESTION_MAKERS),
-        list(QUESTION_MAKERS).index(before.by) if before is not None else 0,
+        list(QUESTION_MAKERS).index(record.by) if record is not None else 0,
         key=f"advice_writer_{corpus.name}",
         format_func=lambda by: (
             f"{QUESTION_MAKERS[by]} ({engine().models.title(ADVICE_WRITER_ROLE)})"
@@ -249,10 +249,10 @@ def _writer(corpus: Corpus, before: Advice | None) -> str:
     )
 
 
-def _cost_job(corpus: Corpus, by: str) -> Job:
+def _cost_job(corpus: Corpus, maker: str) -> Job:
     """Return the job that estimates the cost."""
-    there = [build_status(corpus, build_for(corpus, kind)).current for kind in graph_kinds()]
-    key = f"cost-advice-{corpus.digest}-{by}-{there}"
+    is_built = [build_status(corpus, build_for(corpus, kind)).current for kind in graph_kinds()]
+    key = f"cost-advice-{corpus.digest}-{maker}-{is_built}"
     return engine().jobs.run(
-        key, lambda job: estimate_advice_cost(corpus, engine().models, by, watch=job)
+        key, lambda job: estimate_advice_cost(corpus, engine().models, maker, watch=job)
     )

@@ -97,10 +97,10 @@ def _draw_built(corpus: Corpus, now: Status, job: Job | None) -> None:
         if not is_running:
             _start(corpus, now, job)
     if job is not None:
-        ended = ""
+        end_text = ""
         if job.status == JOB_CANCELLED and not now.current:
-            ended = tr("Cancelled. What was read is saved; the next build goes on from there.")
-        draw_job(job, now.build.id, ended, share=True)
+            end_text = tr("Cancelled. What was read is saved; the next build goes on from there.")
+        draw_job(job, now.build.id, end_text, share=True)
 
 
 def _draw_missing_parts(corpus: Corpus, now: Status) -> None:
@@ -128,7 +128,7 @@ def _state(corpus: Corpus, now: Status, job: Job | None) -> tuple[str, Colour, s
     return tr("of earlier documents") if now.built else tr("not built"), "gray", ""
 
 
-def _start(corpus: Corpus, now: Status, before: Job | None) -> None:
+def _start(corpus: Corpus, now: Status, old_job: Job | None) -> None:
     """Draw the expected cost of a build, and the start button.
 
     The button is drawn once the cost is known.
@@ -150,10 +150,10 @@ def _start(corpus: Corpus, now: Status, before: Job | None) -> None:
     elif not counting.ended:
         draw_cost_progress(counting)
     else:
-        _draw_known_cost(corpus, now, before, counting.result)
+        _draw_known_cost(corpus, now, old_job, counting.result)
 
 
-def _draw_known_cost(corpus: Corpus, now: Status, before: Job | None, cost: BuildCost) -> None:
+def _draw_known_cost(corpus: Corpus, now: Status, old_job: Job | None, cost: BuildCost) -> None:
     """Draw a known cost, and the start button unless a model is missing."""
     is_complete = bool(cost.chunks) and not cost.missing
     sentence = cost.words()
@@ -169,15 +169,15 @@ def _draw_known_cost(corpus: Corpus, now: Status, before: Job | None, cost: Buil
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         cap, valid = spend_at_most(f"build_cap-{now.folder.name}") if cost.calls else (None, True)
-        label = _start_label(now, before, cost)
+        label = _start_label(now, old_job, cost)
         _build_button(corpus, now, label, cap=cap, type="primary", disabled=not valid)
 
 
-def _start_label(now: Status, before: Job | None, cost: BuildCost) -> str:
+def _start_label(now: Status, old_job: Job | None, cost: BuildCost) -> str:
     """Return the label of the start button."""
     if now.built:
         return tr("Rebuild")
-    if before is not None and cost.missing < cost.chunks:
+    if old_job is not None and cost.missing < cost.chunks:
         return tr("Go on")
     return tr("Build")
 
@@ -296,13 +296,13 @@ def _key(corpus: Corpus, one: GraphBuild | None = None) -> str:
 
 
 @st.fragment(run_every=2.0)
-def _watch(corpus: Corpus, one: GraphBuild, shown: bool) -> None:
+def _watch(corpus: Corpus, one: GraphBuild, was_running: bool) -> None:
     """Draw the page again when this build was started or ended elsewhere.
 
     That may be in another tab.
     """
     job = engine().preparing.get(_key(corpus, one))
-    if (job is not None and not job.ended) != shown:
+    if (job is not None and not job.ended) != was_running:
         st.rerun()
 
 

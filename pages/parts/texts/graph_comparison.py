@@ -57,17 +57,17 @@ def draw_graph_comparison(corpus: Corpus, one: GraphBuild, graph: Graph) -> None
 
     The other graph is chosen first.
     """
-    known = (builds_of(corpus) | own_builds(corpus)).values()
-    entities = (other for other in known if other.graph != "chunks" and other.id != one.id)
+    builds = (builds_of(corpus) | own_builds(corpus)).values()
+    entities = (other for other in builds if other.graph != "chunks" and other.id != one.id)
     others = {other.id: other for other in entities if build_status(corpus, other).serves}
     if not others:
         st.info(
             tr("These texts have no other graph yet. Build one above to compare it with this one.")
         )
         return
-    chosen = Session.texts_other[corpus.name]
-    if chosen.value not in others:
-        chosen.value = next(
+    choice = Session.texts_other[corpus.name]
+    if choice.value not in others:
+        choice.value = next(
             (id for id, other in others.items() if other.extractor != one.extractor),
             next(iter(others)),
         )
@@ -75,7 +75,7 @@ def draw_graph_comparison(corpus: Corpus, one: GraphBuild, graph: Graph) -> None
         st.selectbox(
             tr("Compare with"),
             list(others),
-            key=chosen.name,
+            key=choice.name,
             persist_state="session",
             format_func=lambda id: plain(others[id].title),
             width=560,
@@ -92,11 +92,11 @@ def draw_graph_comparison(corpus: Corpus, one: GraphBuild, graph: Graph) -> None
             )
         )
     else:
-        difference = _graph_difference(graph, other_graph)
-        if difference is not None:
-            _figures(difference, one, other_build)
+        delta = _graph_difference(graph, other_graph)
+        if delta is not None:
+            _figures(delta, one, other_build)
             _picture(graph, other_graph, one, other_build)
-            _lists(difference, graph, other_graph, one, other_build)
+            _lists(delta, graph, other_graph, one, other_build)
     _questions(corpus, one, other_build)
 
 
@@ -107,10 +107,10 @@ def _graph_difference(first: Graph, second: Graph) -> GraphDifference | None:
     """
     key = f"beside-{first.digest}-{second.digest}"
     work = lambda job: graph_difference(first, second)
-    return await_result(key, work, tr("Comparing the graphs"), again=False)
+    return await_result(key, work, tr("Comparing the graphs"), rerun=False)
 
 
-def _figures(found: GraphDifference, one: GraphBuild, other: GraphBuild) -> None:
+def _figures(delta: GraphDifference, one: GraphBuild, other: GraphBuild) -> None:
     columns = st.columns(3, gap="medium")
     for column, title, nodes, links in zip(
         columns,
@@ -119,13 +119,13 @@ def _figures(found: GraphDifference, one: GraphBuild, other: GraphBuild) -> None
             tr("Only in “{title}”", title=one.title),
             tr("Only in “{other}”", other=other.title),
         ),
-        (found.nodes, len(found.first.nodes), len(found.second.nodes)),
-        (found.links, found.first.links, found.second.links),
+        (delta.nodes, len(delta.first.nodes), len(delta.second.nodes)),
+        (delta.links, delta.first.links, delta.second.links),
     ):
         with column, st.container(border=True, height="stretch"):
             st.markdown(f"**{plain(title)}**")
             st.write(f"{many(nodes, 'entity', 'entities')}, {many(links, 'linked pair')}")
-            column_figures = {columns[1]: found.first, columns[2]: found.second}.get(column)
+            column_figures = {columns[1]: delta.first, columns[2]: delta.second}.get(column)
             if column_figures is not None and column_figures.links:
                 caption(
                     "{between:,} of these pairs link entities that both graphs have.",
@@ -143,13 +143,13 @@ def _picture(first: Graph, second: Graph, one: GraphBuild, other: GraphBuild) ->
     )
     if not union_graph.names[0]:
         return
-    places = node_positions(
+    positions = node_positions(
         range(len(union_graph.names[0])), sorted(union_graph.pairs[0] | union_graph.pairs[1])
     )
     for column, side, build in zip(st.columns(2, gap="medium"), (0, 1), (one, other)):
         with column:
             st.markdown(f"**{plain(build.title)}**")
-            figure = layout_figure(union_graph, side, places)
+            figure = layout_figure(union_graph, side, positions)
             st.plotly_chart(figure, key=f"texts-beside-{side}", config={"displayModeBar": False})
     caption(
         "The {shared:,} entities with the most relations, at the same position in both pictures. "
@@ -159,26 +159,26 @@ def _picture(first: Graph, second: Graph, one: GraphBuild, other: GraphBuild) ->
     )
 
 
-def layout_figure(both: GraphUnion, side: int, places: dict[int, Position]) -> go.Figure:
+def layout_figure(union: GraphUnion, side: int, positions: dict[int, Position]) -> go.Figure:
     """Return the figure of one of two graphs on their common layout.
 
     `side` is 0 or 1. It shows the shared parts, its own parts, and as rings the entities that only
     the other graph has.
     """
-    own, others = both.names[side], both.names[1 - side]
-    alone = sorted(both.pairs[side] - both.pairs[1 - side])
-    shared = sorted(both.pairs[0] & both.pairs[1])
-    own_nodes = [at for at, name in enumerate(own) if name]
-    colors = [SHARED_COLOUR if others[at] else ALONE_COLOUR for at in own_nodes]
-    absent = [at for at, name in enumerate(own) if not name]
+    own_names, other_names = union.names[side], union.names[1 - side]
+    alone = sorted(union.pairs[side] - union.pairs[1 - side])
+    shared = sorted(union.pairs[0] & union.pairs[1])
+    own_nodes = [i for i, name in enumerate(own_names) if name]
+    colors = [SHARED_COLOUR if other_names[i] else ALONE_COLOUR for i in own_nodes]
+    absent = [i for i, name in enumerate(own_names) if not name]
     ring = {"size": 8, "color": "rgba(0,0,0,0)", "line": {"color": EDGE_COLOUR, "width": 1}}
-    names = [chart_name(own[at]) for at in own_nodes]
+    names = [chart_name(own_names[i]) for i in own_nodes]
     figure = go.Figure(
         [
-            straight_lines(alone, places, {"color": EDGE_COLOUR, "width": 0.8}),
-            straight_lines(shared, places, {"color": SHARED_COLOUR, "width": 1.8}),
-            _points(absent, places, [""] * len(absent), ring),
-            _points(own_nodes, places, names, {"size": 9, "color": colors}),
+            straight_lines(alone, positions, {"color": EDGE_COLOUR, "width": 0.8}),
+            straight_lines(shared, positions, {"color": SHARED_COLOUR, "width": 1.8}),
+            _points(absent, positions, [""] * len(absent), ring),
+            _points(own_nodes, positions, names, {"size": 9, "color": colors}),
         ]
     )
     hidden = {"visible": False, "range": [-0.06, 1.06], "fixedrange": True}
@@ -188,22 +188,22 @@ def layout_figure(both: GraphUnion, side: int, places: dict[int, Position]) -> g
 
 
 def _points(
-    nodes: list[int], places: dict[int, Position], names: list[str], marker: dict
+    nodes: list[int], positions: dict[int, Position], names: list[str], marker: dict
 ) -> go.Scatter:
     """Return points with those names for which there is room; earlier points come first."""
     boxes: list[tuple[float, float, float]] = []
     named_nodes = [
-        name if name and _has_room(places[at], name, boxes) else ""
-        for at, name in zip(nodes, names)
+        name if name and _has_room(positions[node], name, boxes) else ""
+        for node, name in zip(nodes, names)
     ]
     return go.Scatter(
-        x=[places[at][0] for at in nodes],
-        y=[places[at][1] for at in nodes],
+        x=[positions[node][0] for node in nodes],
+        y=[positions[node][1] for node in nodes],
         mode="markers+text",
         text=named_nodes,
         hovertext=names,
         hoverinfo="text" if any(names) else "skip",
-        textposition=[f"top {_name_side(places[at][0])}" for at in nodes],
+        textposition=[f"top {_name_side(positions[node][0])}" for node in nodes],
         textfont={"size": 11},
         marker=marker,
     )
@@ -217,13 +217,13 @@ def _name_side(x: float) -> str:
     return "right" if x < MARGIN_SHARE else "left" if x > 1 - MARGIN_SHARE else "center"
 
 
-def _has_room(place: Position, name: str, boxes: list[tuple[float, float, float]]) -> bool:
+def _has_room(position: Position, name: str, boxes: list[tuple[float, float, float]]) -> bool:
     """Return whether a name overlaps no other name.
 
     `boxes` are those of the other names. A box is the middle, the height and half of the width. The
     name's box is added if there is room.
     """
-    x, y, half = *place, len(name) * LETTER_SHARE / 2
+    x, y, half = *position, len(name) * LETTER_SHARE / 2
     x += {"right": half, "left": -half, "center": 0.0}[_name_side(x)]
     free = len(boxes) < MAX_PAIR_NAMES and all(
         abs(y - b) > LINE_SHARE or abs(x - a) > half + other for a, b, other in boxes
@@ -234,13 +234,13 @@ def _has_room(place: Position, name: str, boxes: list[tuple[float, float, float]
 
 
 def _lists(
-    found: GraphDifference, first: Graph, second: Graph, one: GraphBuild, other: GraphBuild
+    delta: GraphDifference, first: Graph, second: Graph, one: GraphBuild, other: GraphBuild
 ) -> None:
-    if found.alike:
+    if delta.alike:
         st.markdown(
-            tr("**Possibly the same entity, two names**  ·  {alike:,}", alike=len(found.alike))
+            tr("**Possibly the same entity, two names**  ·  {alike:,}", alike=len(delta.alike))
         )
-        pairs = found.alike[:MAX_ALIKE_PAIRS]
+        pairs = delta.alike[:MAX_ALIKE_PAIRS]
         rows = {
             plain(one.title): first.names([a for a, _, _ in pairs]),
             plain(other.title) + " ": second.names([b for _, b, _ in pairs]),
@@ -253,7 +253,7 @@ def _lists(
             column_config={tr("Similarity"): _draw_alike()},
         )
     if not (
-        len(found.first.nodes) or len(found.second.nodes) or found.first.links or found.second.links
+        len(delta.first.nodes) or len(delta.second.nodes) or delta.first.links or delta.second.links
     ):
         st.info(
             tr(
@@ -264,9 +264,9 @@ def _lists(
         return
     left, right = st.columns(2, gap="large")
     with left:
-        _draw_missing(first, found.first, one)
+        _draw_missing(first, delta.first, one)
     with right:
-        _draw_missing(second, found.second, other)
+        _draw_missing(second, delta.second, other)
     caption("Compared by name. Case, accents and punctuation at the ends do not count.")
 
 
@@ -324,11 +324,11 @@ def _questions(corpus: Corpus, one: GraphBuild, other: GraphBuild) -> None:
             key="beside_method",
             width=320,
         )
-        usual = list(source.sets).index(usual_sets(source.sets)[0])
+        default_index = list(source.sets).index(usual_sets(source.sets)[0])
         questions = st.selectbox(
             tr("Questions"),
             list(source.sets),
-            usual,
+            default_index,
             format_func=source.sets.__getitem__,
             key="beside_set",
             width=320,

@@ -166,11 +166,15 @@ def sizes_figure(growth: GraphGrowth, row: int) -> go.Figure:
 
     A line marks the passage in `row`.
     """
-    at = np.arange(1, len(growth.nodes) + 1)
+    numbers = np.arange(1, len(growth.nodes) + 1)
     figure = go.Figure(
         [
-            go.Scatter(x=at, y=growth.nodes, name=tr("entities"), line={"color": FRESH_COLOUR}),
-            go.Scatter(x=at, y=growth.edges, name=tr("relations"), line={"color": CURRENT_COLOUR}),
+            go.Scatter(
+                x=numbers, y=growth.nodes, name=tr("entities"), line={"color": FRESH_COLOUR}
+            ),
+            go.Scatter(
+                x=numbers, y=growth.edges, name=tr("relations"), line={"color": CURRENT_COLOUR}
+            ),
         ]
     )
     figure.add_vline(x=row + 1, line={"color": OLD_COLOUR, "dash": "dot"})
@@ -193,7 +197,7 @@ def growing_figure(graph: Graph, growth: GraphGrowth, row: int) -> go.Figure:
     edges = induced_edges(graph, np.sort(nodes))
     heads, _, tails = graph.triples(edges)
     pairs = list(zip(heads.tolist(), tails.tolist()))
-    places = node_positions(nodes.tolist(), pairs)
+    positions = node_positions(nodes.tolist(), pairs)
     rows = sorted(
         {
             *np.linspace(0, len(growth.nodes) - 1, min(MAX_FRAMES, len(growth.nodes)))
@@ -202,9 +206,9 @@ def growing_figure(graph: Graph, growth: GraphGrowth, row: int) -> go.Figure:
             row,
         }
     )
-    traces = {at: _moment_traces(graph, growth, at, nodes, edges, pairs, places) for at in rows}
+    traces = {i: _moment_traces(graph, growth, i, nodes, edges, pairs, positions) for i in rows}
     figure = go.Figure(
-        traces[row], frames=[go.Frame(data=data, name=str(at + 1)) for at, data in traces.items()]
+        traces[row], frames=[go.Frame(data=data, name=str(i + 1)) for i, data in traces.items()]
     )
     hidden = {"visible": False, "range": [-0.05, 1.05]}
     play = {
@@ -214,12 +218,10 @@ def growing_figure(graph: Graph, growth: GraphGrowth, row: int) -> go.Figure:
     }
     stop = {"frame": {"duration": 0, "redraw": True}, "mode": "immediate"}
     buttons = [
-        {"label": tr("▶ Play"), "method": "animate", "args": [[str(at + 1) for at in rows], play]},
+        {"label": tr("▶ Play"), "method": "animate", "args": [[str(i + 1) for i in rows], play]},
         {"label": "❚❚", "method": "animate", "args": [[None], stop]},
     ]
-    steps = [
-        {"label": str(at + 1), "method": "animate", "args": [[str(at + 1)], stop]} for at in rows
-    ]
+    steps = [{"label": str(i + 1), "method": "animate", "args": [[str(i + 1)], stop]} for i in rows]
     figure.update_layout(
         height=330,
         margin={"l": 4, "r": 4, "t": 4, "b": 4},
@@ -261,7 +263,7 @@ def _moment_traces(
     nodes: np.ndarray,
     edges: np.ndarray,
     pairs: list,
-    places: dict[int, Position],
+    positions: dict[int, Position],
 ) -> list:
     """Return the traces after the passage in `row`: relations, and entities.
 
@@ -270,28 +272,28 @@ def _moment_traces(
     first_rows = growth.first("nodes")[nodes]
     adds = growth.adds(row)
     is_in_passage = np.isin(nodes, np.concatenate([adds.fresh, adds.known]))
-    there = growth.first("edges")[edges] <= row
-    drawn_pairs = [pair for pair, shown in zip(pairs, there) if shown]
-    shown_nodes = [at for at in range(len(nodes)) if first_rows[at] <= row]
-    names = [chart_name(graph.node_name(int(nodes[at]))) for at in shown_nodes]
+    visible = growth.first("edges")[edges] <= row
+    drawn_pairs = [pair for pair, shown in zip(pairs, visible) if shown]
+    shown_nodes = [i for i in range(len(nodes)) if first_rows[i] <= row]
+    names = [chart_name(graph.node_name(int(nodes[i]))) for i in shown_nodes]
     return [
-        straight_lines(drawn_pairs, places, {"color": OLD_COLOUR, "width": 0.8}),
+        straight_lines(drawn_pairs, positions, {"color": OLD_COLOUR, "width": 0.8}),
         go.Scatter(
-            x=[places[int(nodes[at])][0] for at in shown_nodes],
-            y=[places[int(nodes[at])][1] for at in shown_nodes],
+            x=[positions[int(nodes[i])][0] for i in shown_nodes],
+            y=[positions[int(nodes[i])][1] for i in shown_nodes],
             mode="markers+text",
             text=[
-                name if at < MAX_GROWN_NAMES or is_in_passage[at] else ""
-                for at, name in zip(shown_nodes, names)
+                name if i < MAX_GROWN_NAMES or is_in_passage[i] else ""
+                for i, name in zip(shown_nodes, names)
             ],
             textposition="top center",
             textfont={"size": 11},
             hovertext=names,
             hoverinfo="text",
             marker={
-                "size": [13 if is_in_passage[at] else 8 for at in shown_nodes],
+                "size": [13 if is_in_passage[i] else 8 for i in shown_nodes],
                 "color": [
-                    CURRENT_COLOUR if is_in_passage[at] else FRESH_COLOUR for at in shown_nodes
+                    CURRENT_COLOUR if is_in_passage[i] else FRESH_COLOUR for i in shown_nodes
                 ],
             },
         ),
@@ -299,13 +301,13 @@ def _moment_traces(
 
 
 def straight_lines(
-    pairs: Iterable[tuple[int, int]], places: Mapping[int, Position], line: dict
+    pairs: Iterable[tuple[int, int]], positions: Mapping[int, Position], line: dict
 ) -> go.Scatter:
     """Return straight lines between the positions of pairs."""
-    ends: list[tuple[float | None, float | None]] = []
+    points: list[tuple[float | None, float | None]] = []
     for one, other in pairs:
-        ends += [places[one], places[other], (None, None)]
-    x, y = [end[0] for end in ends], [end[1] for end in ends]
+        points += [positions[one], positions[other], (None, None)]
+    x, y = [point[0] for point in points], [point[1] for point in points]
     return go.Scatter(x=x, y=y, mode="lines", line=line, hoverinfo="skip")
 
 

@@ -112,9 +112,9 @@ def types(digest: str, _graph: Graph) -> dict[str, int]:
         return dict(sorted(Counter(levels(_graph)).items(), reverse=True))
     if table is None or not table.has("type"):
         return {}
-    counted = pc.value_counts(table.arrow.column("type")).to_pylist()
-    found = {row["values"] or "": row["counts"] for row in counted}
-    return dict(sorted(found.items(), key=lambda pair: (-pair[1], pair[0])))
+    counts = pc.value_counts(table.arrow.column("type")).to_pylist()
+    sizes = {row["values"] or "": row["counts"] for row in counts}
+    return dict(sorted(sizes.items(), key=lambda pair: (-pair[1], pair[0])))
 
 
 @st.cache_data(max_entries=16, show_spinner=tr("Ordering entities …"))
@@ -147,7 +147,7 @@ def nodes_by_degree(digest: str, type: str | None, _graph: Graph) -> np.ndarray:
 def _entities(graph: Graph) -> None:
     chunks = has_passage_nodes(graph)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        typed = st.text_input(
+        query = st.text_input(
             tr("Search"),
             key="texts_name",
             persist_state="session",
@@ -162,9 +162,9 @@ def _entities(graph: Graph) -> None:
         )
         kind = _type(graph)
     nodes = nodes_by_degree(graph.digest, kind, graph)
-    if typed.strip():
-        near = (_passages_by_words if chunks else _nodes_by_name)(graph, typed)
-        nodes = near[np.isin(near, nodes)]
+    if query.strip():
+        matches = (_passages_by_words if chunks else _nodes_by_name)(graph, query)
+        nodes = matches[np.isin(matches, nodes)]
     if not len(nodes):
         if chunks:
             caption("No text contains this phrase.")
@@ -183,36 +183,36 @@ def _entities(graph: Graph) -> None:
     )
 
 
-def _nodes_by_name(graph: Graph, typed: str) -> np.ndarray:
+def _nodes_by_name(graph: Graph, query: str) -> np.ndarray:
     """Return the nodes with the nearest names, nearest first."""
     return np.array(
         [
             node
-            for node, score in name_lookup(graph).search(typed, MAX_FOUND_NAMES)
+            for node, score in name_lookup(graph).search(query, MAX_FOUND_NAMES)
             if score >= MIN_SEARCH_SIMILARITY
         ],
         np.int64,
     )
 
 
-def _passages_by_words(graph: Graph, typed: str) -> np.ndarray:
+def _passages_by_words(graph: Graph, query: str) -> np.ndarray:
     """Return the passages and summaries that contain some words."""
-    words = " ".join(typed.split())
+    words = " ".join(query.split())
     tables = graph.columns.tables()
     chunks = tables["chunks"]
     rows = matching_rows(f"chunks of {graph.digest}", words, ("title", "text"), chunks)
     leaf = [node for id in chunks.texts("id", rows) for node in graph.nodes_named(id)]
-    described = matching_rows(f"nodes of {graph.digest}", words, ("description",), tables["nodes"])
-    return np.unique(np.concatenate([np.array(leaf, np.int64), described]))
+    matches = matching_rows(f"nodes of {graph.digest}", words, ("description",), tables["nodes"])
+    return np.unique(np.concatenate([np.array(leaf, np.int64), matches]))
 
 
 def _type(graph: Graph) -> str | None:
     """Draw and return the choice of one type; None for all."""
-    counted = types(graph.digest, graph)
-    if len(counted) < 2:
+    counts = types(graph.digest, graph)
+    if len(counts) < 2:
         return None
     words = {ALL_TYPES: tr("all types  ·  {n_nodes:,}", n_nodes=graph.n_nodes)} | {
-        name: f"{name or tr('without a type')}  ·  {n:,}" for name, n in counted.items()
+        name: f"{name or tr('without a type')}  ·  {n:,}" for name, n in counts.items()
     }
     if session.texts_type not in words:
         session.texts_type = ALL_TYPES

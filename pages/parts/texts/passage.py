@@ -26,7 +26,7 @@ def draw_passage(chunks: Table, row: int, *names: str) -> None:
     Its document and position come first. Sentences without a name are paler.
     """
     with st.container(border=True):
-        st.html(f"{_head(chunks, row)}<div>{mark_names(chunks.text('text', row), *names)}</div>")
+        st.html(f"{_heading(chunks, row)}<div>{mark_names(chunks.text('text', row), *names)}</div>")
 
 
 def mark_names(text: str, *names: str) -> str:
@@ -43,15 +43,15 @@ def mark_names(text: str, *names: str) -> str:
         match.span() for name in names if name.strip() for match in pattern(name).finditer(cut)
     )
     spans = list(sentence_spans(cut)) if name_spans else [(0, len(cut))]
-    parts, at = [], 0
+    parts, offset = [], 0
     for start, end in [*spans, (len(cut), len(cut))]:
-        parts.append(html.escape(cut[at:start]))
+        parts.append(html.escape(cut[offset:start]))
         inside = [(max(a, start), min(b, end)) for a, b in name_spans if a < end and b > start]
-        shown = _marked_html(cut, start, end, inside)
+        piece = _marked_html(cut, start, end, inside)
         parts.append(
-            shown if inside or not name_spans else f'<span style="{FAINT_STYLE}">{shown}</span>'
+            piece if inside or not name_spans else f'<span style="{FAINT_STYLE}">{piece}</span>'
         )
-        at = end
+        offset = end
     cut_note = ""
     if len(text) > MAX_PASSAGE_CHARACTERS:
         cut_note = f" … <i>{html.escape(tr('{more:,} characters more', more=len(text) - MAX_PASSAGE_CHARACTERS))}</i>"
@@ -83,14 +83,14 @@ def pattern(name: str) -> re.Pattern[str]:
 
 
 def _marked_html(text: str, start: int, end: int, spans: list[tuple[int, int]]) -> str:
-    parts, at = [], start
+    parts, offset = [], start
     for span_start, span_end in spans:
         parts += [
-            html.escape(text[at:span_start]),
+            html.escape(text[offset:span_start]),
             f'<mark style="{MARK_STYLE}">{html.escape(text[span_start:span_end])}</mark>',
         ]
-        at = span_end
-    return "".join(parts) + html.escape(text[at:end])
+        offset = span_end
+    return "".join(parts) + html.escape(text[offset:end])
 
 
 def passage_position(chunks: Table, row: int) -> tuple[str, str]:
@@ -107,7 +107,7 @@ def passage_position(chunks: Table, row: int) -> tuple[str, str]:
     return chunks.text("title", row) or document, "  ·  ".join(filter(None, parts))
 
 
-def _head(chunks: Table, row: int) -> str:
-    title, place = passage_position(chunks, row)
-    rest = f' <span style="{FAINT_STYLE}">{html.escape(place)}</span>' if place else ""
-    return f'<div style="margin-bottom:.3em"><b>{html.escape(title)}</b>{rest}</div>'
+def _heading(chunks: Table, row: int) -> str:
+    title, position = passage_position(chunks, row)
+    suffix = f' <span style="{FAINT_STYLE}">{html.escape(position)}</span>' if position else ""
+    return f'<div style="margin-bottom:.3em"><b>{html.escape(title)}</b>{suffix}</div>'

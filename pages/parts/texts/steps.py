@@ -34,7 +34,7 @@ def draw_build_steps(corpus: Corpus, base: GraphBuild) -> GraphBuild | None:
     """
     bench = Session.texts_bench.of((corpus.name, base.id), lambda: Bench.of(base.line))
     with st.expander(tr("Steps of this build"), icon=":material/linear_scale:", key="texts_steps"):
-        data = line_data(bench, {}, refused=lambda operator: operator.lacks(corpus))
+        data = line_data(bench, {}, refusal=lambda operator: operator.lacks(corpus))
         bricks(bench, {**data, "compact": True}, Session.texts_bricks)
     line = bench.line
     if line is not None and line == base.line:

@@ -82,9 +82,9 @@ def opened_communities(graph: Graph) -> list[int]:
     return session.texts_communities.setdefault(graph.digest, [])
 
 
-def open_community(graph: Graph, way: list[int]) -> None:
+def open_community(graph: Graph, trail: list[int]) -> None:
     """Open the last one of nested communities; an empty list closes all."""
-    opened_communities(graph)[:] = way
+    opened_communities(graph)[:] = trail
     session.texts_view, session.texts_member_page = COMMUNITIES_VIEW, 0
 
 

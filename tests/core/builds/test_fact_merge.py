@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from core.builds.base import BuildContext, BuildState
-from core.builds.fact_collections import NumberColumns, _filled, _packed
+from core.builds.fact_collections import NumberColumns, _fill, _pack
 from core.builds.facts import ChunkEntity, ChunkRelation, Facts
 from core.builds.merge import passages
 from core.builds.merge.fact_merge import Merge, Merged
@@ -298,7 +298,7 @@ def test_facts_merged_in_blocks_equal_facts_merged_at_once(tmp_path):
                 for row in rows.tolist():
                     block.add(row - first if packed else row, facts[row])
                 if packed:
-                    whole.include(_filled(fresh(), _packed(block)), rows)
+                    whole.include(_fill(fresh(), _pack(block)), rows)
                 else:
                     whole.include(block)
             found.append(whole)

@@ -106,7 +106,7 @@ def test_similar_vectors_with_other_numbers_are_not_suggested():
         ("1 stave", 1),
         ("stave 2", 1),
     )
-    found = suggest_by_vectors(known, EntityMerges(), Bag(), least=0.6)
+    found = suggest_by_vectors(known, EntityMerges(), Bag(), min_cosine=0.6)
     assert [(one.edit.names, one.cosine) for one in found] == [
         (("Cratchit Tim Tiny", "Tiny Tim Cratchit"), 1.0),
         (("stave 1", "1 stave"), 1.0),

@@ -242,7 +242,7 @@ def test_very_many_vectors_are_projected_as_by_pca(monkeypatch):
         clustering, "CLUSTERING", replace(clustering.CLUSTERING, max_kmeans_vectors=40)
     )
     found, expected = (
-        clustering._projected(vectors.astype(np.float32), 5),
+        clustering._project(vectors.astype(np.float32), 5),
         PCA(5, svd_solver="full").fit_transform(vectors),
     )
     # The sign of an axis is arbitrary.

@@ -221,7 +221,7 @@ def test_tables_created_by_another_process_are_used(home):
     connection = sqlite3.connect(
         home / "cases.sqlite", isolation_level=None, factory=RacingConnection
     )
-    assert saved_cases()._known(connection)
+    assert saved_cases()._has_tables(connection)
 
 
 def test_damaged_file_is_reported_and_kept(home, compared):

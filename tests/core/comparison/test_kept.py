@@ -31,7 +31,7 @@ def state(numbers: int) -> State:
 
 
 def test_states_are_kept_within_a_bound_of_bytes():
-    prefixes = PrefixCache(size=4, most=1_000_000)
+    prefixes = PrefixCache(size=4, max_bytes=1_000_000)
     for number in range(3):
         prefixes.put((number,), state(60_000))  # 480 kB each
     assert [prefixes.get((number,)) is not None for number in range(3)] == [False, True, True]
@@ -45,7 +45,7 @@ def test_states_are_kept_within_a_bound_of_bytes():
 
 
 def test_number_of_kept_states_is_bounded():
-    prefixes = PrefixCache(size=4, most=1_000_000)
+    prefixes = PrefixCache(size=4, max_bytes=1_000_000)
     for number in range(6):
         prefixes.put((number,), state(10))
     assert [prefixes.get((number,)) is not None for number in range(6)] == [
@@ -157,7 +157,7 @@ class OwnModelRegistry(Registry):
 
     def __init__(self):
         super().__init__()
-        self._made["own"] = Bag()
+        self._models["own"] = Bag()
 
 
 @pytest.fixture
@@ -185,7 +185,9 @@ def test_dropped_engine_is_freed_completely(films, no_collection, repairs):
     ask = engine.ask(GraphSource.of(graph), Question("who was in One"), model=False)
     job = engine.compare(ask, [Method(LINE, LINE, parse_line(LINE))], repairs=repairs)
     assert job.wait(120) and state_count(job) > 1
-    gone = [weakref.ref(one) for one in (engine, engine.models, graph, engine.models._made["own"])]
+    gone = [
+        weakref.ref(one) for one in (engine, engine.models, graph, engine.models._models["own"])
+    ]
     del engine, graph, ask, job
     assert are_freed(*gone)
 
@@ -194,7 +196,7 @@ def test_closed_engine_holds_neither_graphs_nor_models(films, monkeypatch, no_co
     monkeypatch.setattr("core.engine.Registry", OwnModelRegistry)
     engine = Engine()
     gone = [
-        weakref.ref(one) for one in (engine.graph(str(films.folder)), engine.models._made["own"])
+        weakref.ref(one) for one in (engine.graph(str(films.folder)), engine.models._models["own"])
     ]
     engine.close()
     assert are_freed(*gone)
@@ -203,7 +205,7 @@ def test_closed_engine_holds_neither_graphs_nor_models(films, monkeypatch, no_co
 def test_given_models_outlive_their_engine(no_collection):
     models = OwnModelRegistry()
     Engine(models).close()
-    assert models._made["own"] is not None
+    assert models._models["own"] is not None
 
 
 def test_command_closes_only_its_own_engine(films, monkeypatch, capsys):

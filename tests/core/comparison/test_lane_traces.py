@@ -39,7 +39,7 @@ def spans(monkeypatch):
     """A function that returns the exported spans, with a tracer provider set for this process."""
     exporter, provider = InMemorySpanExporter(), TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
-    monkeypatch.setattr(lane_traces, "_provided", lambda: provider)
+    monkeypatch.setattr(lane_traces, "_global_provider", lambda: provider)
     return exporter.get_finished_spans
 
 

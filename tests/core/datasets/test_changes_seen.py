@@ -81,7 +81,7 @@ def test_a_damaged_or_rebuilt_graph_is_noticed_at_once(home):
 def test_a_data_set_by_name_is_that_of_the_list(home, tmp_path):
     rows = tmp_path / "rows.jsonl"
     rows.write_text(json.dumps({"question": "who is A", "answer": ["B"]}))
-    save_set(rows, "asked", "Asked", "mine", taken={})
+    save_set(rows, "asked", "Asked", "mine", used_names={})
     for name in datasets():
         assert dataset_of(name) == datasets()[name]
     assert dataset_of("mine:1") == datasets()["mine"] and list(dataset_of("mine").sets) == ["asked"]
@@ -93,7 +93,7 @@ def test_a_data_set_by_name_is_that_of_the_list(home, tmp_path):
 def test_a_changed_question_set_is_noticed_at_once(home, tmp_path):
     rows = tmp_path / "rows.jsonl"
     rows.write_text(json.dumps({"question": "who is A", "answer": ["B"]}))
-    save_set(rows, "asked", "Asked", "mine", taken={})
+    save_set(rows, "asked", "Asked", "mine", used_names={})
     set_old_times(home)
     assert datasets()["mine"].sets["asked"].title == "Asked"
     file = home / "questions" / "asked" / "set.toml"

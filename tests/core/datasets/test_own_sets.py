@@ -36,7 +36,7 @@ def file(tmp_path):
 
 
 def test_a_set_is_saved_and_found_by_its_graph(home, file):
-    save_set(file, "My rows!", "My <b>rows</b>", "mine", taken={})
+    save_set(file, "My rows!", "My <b>rows</b>", "mine", used_names={})
     assert (
         list(datasets()["mine"].sets) == ["my-rows"]
         and datasets()["mine"].sets["my-rows"].title == "My <b>rows</b>"
@@ -49,7 +49,7 @@ def test_a_set_is_saved_and_found_by_its_graph(home, file):
     assert sorted(os.listdir(home)) == ["graphs", "questions"]
     with pytest.raises(BadInput, match="already a question set “my-rows”"):
         save_set(
-            home / "questions" / "my-rows" / "questions.jsonl", "my rows", "", "mine", taken={}
+            home / "questions" / "my-rows" / "questions.jsonl", "my rows", "", "mine", used_names={}
         )
     remove_set("my-rows")
     assert datasets()["mine"].sets == {} and os.listdir(sets_folder()) == []
@@ -58,7 +58,7 @@ def test_a_set_is_saved_and_found_by_its_graph(home, file):
 
 
 def test_each_question_on_the_graph_of_its_row(home, file):
-    save_set(file, "rog", "", "mine", taken={}, graphs="question")
+    save_set(file, "rog", "", "mine", used_names={}, graphs="question")
     first, second = questions("rog")
     graph = graph_for("rog", first)
     assert (graph.name, graph.n_edges, graph.direction) == ("mine:rog-1", 2, "out")
@@ -69,19 +69,19 @@ def test_each_question_on_the_graph_of_its_row(home, file):
 @pytest.mark.parametrize("name", ["", "///", "metaqa-1hop-dev"])
 def test_impossible_names_are_refused(home, file, name):
     with pytest.raises(BadInput, match="name"):
-        save_set(file, name, "", "mine", taken={"metaqa-1hop-dev": 1})
+        save_set(file, name, "", "mine", used_names={"metaqa-1hop-dev": 1})
     assert not sets_folder().exists() or os.listdir(sets_folder()) == []
 
 
 def test_nothing_of_a_bad_file_is_saved(home, tmp_path):
     (tmp_path / "bad.jsonl").write_text('{"question": "fine"}\n{"answer": 1}\n')
     with pytest.raises(BadInput, match="line 2"):
-        save_set(tmp_path / "bad.jsonl", "bad", "", "mine", taken={})
+        save_set(tmp_path / "bad.jsonl", "bad", "", "mine", used_names={})
     assert os.listdir(sets_folder()) == [] and sorted(os.listdir(home)) == ["graphs", "questions"]
 
 
 def test_a_damaged_set_is_named_and_affects_no_other(home, file):
-    save_set(file, "good", "", "mine", taken={})
+    save_set(file, "good", "", "mine", used_names={})
     (sets_folder() / "broken").mkdir()
     (sets_folder() / "broken" / "set.toml").write_text("graph = ")
     (sets_folder() / "empty").mkdir()
@@ -89,7 +89,7 @@ def test_a_damaged_set_is_named_and_affects_no_other(home, file):
     (sets_folder() / "outside" / "set.toml").write_text(
         'graph = "mine"\nfile = "../good/questions.jsonl"\n'
     )
-    save_set(file, "elsewhere", "", "gone", taken={})
+    save_set(file, "elsewhere", "", "gone", used_names={})
     assert list(datasets()["mine"].sets) == ["good"]
     for name in ("broken", "outside"):
         with pytest.raises(StoreError, match="damaged"):

@@ -50,7 +50,7 @@ def test_the_second_node_of_a_question_computes_nothing_anew(movies):
         State(Question("q"), (seed,)), Context(movies, Environment(None))
     )
     out = np.setdiff1d(np.arange(movies.n_nodes), state.subgraph.nodes)[:2]
-    leftout._places.cache_clear()
+    leftout._node_ranks.cache_clear()
     for node in out:
         rank_beyond_cut(movies, state, (int(node),))
-    assert leftout._places.cache_info().misses == 1
+    assert leftout._node_ranks.cache_info().misses == 1

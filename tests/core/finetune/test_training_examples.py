@@ -82,7 +82,7 @@ def test_dialogues_use_the_choosers_prompt(films):  # noqa: F811
     from core.models.base import Task
     from core.models.llm_chooser import choosing_messages, parse_numbers
 
-    paths, _, relations, plan = training_dialogues([asked(films, "One", "Ann")], shown=4, seed=3)
+    paths, _, relations, plan = training_dialogues([asked(films, "One", "Ann")], limit=4, seed=3)
     listed = paths.messages[1]["content"].split(":\n")[1].split("\n\n")[0].splitlines()
     texts = [line.split(". ", 1)[1] for line in listed]
     assert paths.messages == choosing_messages(Task("who", "path"), texts, 2)

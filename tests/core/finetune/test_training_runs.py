@@ -69,7 +69,7 @@ def test_a_trained_encoder_is_served_at_once_and_no_result_of_the_old_one_is_tak
     assert models.encoder("encoder-finetuned") is first
     # A repeated training gives the same weights.
     assert (
-        training_runs.run_encoder_training(house.engine, house.split, FAST, NO_WATCH, again=True)
+        training_runs.run_encoder_training(house.engine, house.split, FAST, NO_WATCH, rerun=True)
         == told
     )
     training_runs.run_encoder_training(

@@ -322,7 +322,7 @@ def test_an_exact_index_needs_half_the_bytes_of_an_earlier_one(clouds, tmp_path)
         index, *_ = build_search_index(blocks, NO_WATCH, kind)
         index_parts.save_index(index, tmp_path / f"{kind}.faiss")
         facts = {"kind": kind, "items": 4000, "dimension": 32}
-        found[kind] = vectors.VectorIndex(index_parts.mapped(tmp_path / f"{kind}.faiss"), facts)
+        found[kind] = vectors.VectorIndex(index_parts.map_index(tmp_path / f"{kind}.faiss"), facts)
         assert found[kind].exact and np.array_equal(found[kind].of(np.arange(4000)), made)
     sizes = [(tmp_path / f"{kind}.faiss").stat().st_size for kind in found]
     assert sizes[0] < 1.01 * 4000 * 32 * 2 and sizes[1] > 4000 * 32 * 4

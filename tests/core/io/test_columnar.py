@@ -91,7 +91,7 @@ def test_a_shared_long_text_counts_for_each_row(tmp_path, name):
     else:
         arrow(path, {"text": [text] * 200})
     with pytest.raises(BadInput, match="holds more than 64 MB"):
-        for _ in column_rows(path, most=1 << 26):
+        for _ in column_rows(path, max_bytes=1 << 26):
             pass
 
 
@@ -143,7 +143,7 @@ def test_a_text_of_a_dictionary_counts_for_each_row(tmp_path):
     texts = pa.array(["x" * 1_000_000] * 200).dictionary_encode()
     pq.write_table(pa.table({"text": texts}), path)
     with pytest.raises(BadInput, match="holds more than 64 MB"):
-        list(column_rows(path, most=1 << 26))
+        list(column_rows(path, max_bytes=1 << 26))
 
 
 def test_long_texts_come_in_pieces(tmp_path):

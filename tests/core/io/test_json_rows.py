@@ -148,4 +148,4 @@ def test_leading_blanks_are_skipped_in_pieces(tmp_path):
     file.write_text(" \n" * 400_000 + '[{"a": 1}]')
     assert list(json_rows(file)) == [("line 400001", {"a": 1})]
     with pytest.raises(BadInput, match="more than 1 MB of text"):
-        list(json_rows(file, most=700_000))
+        list(json_rows(file, max_bytes=700_000))

@@ -274,7 +274,7 @@ def test_find_by_id_by_text_and_not_at_all():
         "PersonalizedPageRank() >> ChainRanking() >> Answer()"  # one operator apart from several
     )
     assert find_method(chains).name == f"{catalogue()['lego-1'].label}, changed"
-    assert find_method(chains, near=["lego-14", "lego-12"]).name == beam.name
+    assert find_method(chains, preferred_ids=["lego-14", "lego-12"]).name == beam.name
     assert find_method(repr(catalogue()["lego-1"].line)).id == "lego-1"
     assert method_of_line(Line((PersonalizedPageRank(keep=3),)), catalogue()).name == "Own method"
     with pytest.raises(BadParameter, match="lego-12"):

@@ -106,9 +106,9 @@ def test_shipped_sparse_encoder_expands_words():
 
 
 def test_batches_have_texts_of_one_length():
-    assert list(batches_by_length([3, 1, 9, 2, 4], batch=3, most=8)) == [[1, 3], [0, 4], [2]]
-    assert list(batches_by_length([1] * 5, batch=2, most=100)) == [[0, 1], [2, 3], [4]]
-    assert list(batches_by_length([], batch=2, most=8)) == []
+    assert list(batches_by_length([3, 1, 9, 2, 4], batch=3, max_tokens=8)) == [[1, 3], [0, 4], [2]]
+    assert list(batches_by_length([1] * 5, batch=2, max_tokens=100)) == [[0, 1], [2, 3], [4]]
+    assert list(batches_by_length([], batch=2, max_tokens=8)) == []
 
 
 def test_missing_weights_are_reported(tmp_path):

@@ -205,5 +205,5 @@ def test_chain_listing_from_a_sample_is_bounded(star, monkeypatch):
         (0, 0, 0): 2000,
     }
     mixed = np.array([*star.nodes_named("H"), *(star.nodes_named(f"m{i}")[0] for i in range(30))])
-    front = next(chains.next_fronts(star, chains.start_front(star, mixed), "out", most=20))[1]
+    front = next(chains.next_fronts(star, chains.start_front(star, mixed), "out", limit=20))[1]
     assert front.cut and front.previous.tolist() == sorted(mixed[1:].tolist())[:20]

@@ -37,7 +37,7 @@ def test_requested_job_is_kept():
 
 
 def test_results_are_kept_within_a_bound_of_bytes():
-    jobs = Jobs(keep=64, most=1000, weigh=lambda job: len(job.result))
+    jobs = Jobs(keep=64, max_bytes=1000, weigh=lambda job: len(job.result))
     for number in range(20):
         run_job(jobs, str(number), b"x" * 300)
     run_job(jobs, "next", b"")
@@ -45,7 +45,7 @@ def test_results_are_kept_within_a_bound_of_bytes():
 
 
 def test_running_job_is_always_kept():
-    jobs, go = Jobs(keep=1, most=1, weigh=lambda job: 2), threading.Event()
+    jobs, go = Jobs(keep=1, max_bytes=1, weigh=lambda job: 2), threading.Event()
     running = jobs.start("running", lambda: Job("running", lambda job: go.wait(30)))
     for number in range(5):
         run_job(jobs, str(number))

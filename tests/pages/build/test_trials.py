@@ -162,9 +162,9 @@ def test_a_change_is_tried_over_more_questions(own):  # noqa: F811
     [("-0.00", "0.00"), ("0", "0"), ("3", "+3"), ("-1,200", "-1,200"), ("1,000", "+1,000")],
 )
 def test_a_difference_has_its_sign_and_zero_has_none(number, printed):
-    from pages.parts.build.sample_effect import _signed
+    from pages.parts.build.sample_effect import _with_sign
 
-    assert _signed(number) == printed
+    assert _with_sign(number) == printed
 
 
 def figures_of(seconds: float) -> SimpleNamespace:

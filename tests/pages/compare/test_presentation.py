@@ -30,7 +30,7 @@ def says(monkeypatch):
             pressed={"who": who, "edits": list(edits)} if edits else None
         )
         monkeypatch.setattr(presentation, "component", lambda name: draw)
-        presentation._head(
+        presentation._draw_head(
             SimpleNamespace(comparison=SimpleNamespace(ask=SimpleNamespace(question=QUESTION))),
             PLACES,
             1,
@@ -76,4 +76,4 @@ def test_what_is_no_step_is_none(says, by):
     ],
 )
 def test_the_question_of_the_address_stays_among_the_cases(at, asked, places):
-    assert presentation._places(at, ["a", "b"], asked) == places
+    assert presentation._presented_ids(at, ["a", "b"], asked) == places

@@ -15,7 +15,7 @@ from core.types import Question
 from pages.parts.board.payload import Board
 from pages.parts.board.thumbs import show_thumbs
 from pages.parts.compare import screen_board
-from pages.parts.compare.screen_state import ScreenComparison, _comparison_of
+from pages.parts.compare.screen_state import ScreenComparison, _case_comparison
 
 LINE = "EgoNetwork() >> ShortestPaths()"
 
@@ -85,8 +85,8 @@ def test_a_thumb_of_one_visitor_is_not_in_what_others_are_shown(on_screen, monke
 
 def test_a_shipped_case_is_read_once_for_all_who_look_at_it(monkeypatch):
     case = demo()[0]
-    first = _comparison_of(case)
+    first = _case_comparison(case)
     monkeypatch.setattr(
         "pages.parts.compare.screen_state.comparison_of_case", lambda id: pytest.fail("read again")
     )
-    assert _comparison_of(case) is first
+    assert _case_comparison(case) is first

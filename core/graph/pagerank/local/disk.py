@@ -37,18 +37,18 @@ class DiskReadAhead:
 
     def __init__(self, links: Adjacency):
         self.links, self.waiting = links, False
-        self._asked: dict[int, np.ndarray] = {}
+        self._requested_pages: dict[int, np.ndarray] = {}
         self.mapped = (
             CAN_READ_AHEAD
             and max(links.tails.nbytes, links.in_heads.nbytes) >= MEASURED_ARRAY_BYTES
         )
-        self._from = _waited() if self.mapped else 0
+        self._start = _n_waits() if self.mapped else 0
 
     def waits(self) -> bool:
         """Return whether this thread has waited for more than `MIN_WAITED_PAGES` pages since the
         start.
         """
-        self.waiting = self.waiting or (self.mapped and _waited() - self._from > MIN_WAITED_PAGES)
+        self.waiting = self.waiting or (self.mapped and _n_waits() - self._start > MIN_WAITED_PAGES)
         return self.waiting
 
     def offsets(self, nodes: np.ndarray) -> None:
@@ -56,74 +56,74 @@ class DiskReadAhead:
         self._read(self.links.out_indptr, nodes)
         self._read(self.links.in_indptr, nodes)
 
-    def rows(self, nodes: np.ndarray, most: int) -> int:
-        """Read the steps of some nodes ahead, at most `most` per node and direction.
+    def rows(self, nodes: np.ndarray, limit: int) -> int:
+        """Read the steps of some nodes ahead, at most `limit` per node and direction.
 
         Returns the number of all their steps.
         """
         self.offsets(nodes)
         way, out_indptr, tails, in_indptr, in_heads = self.links[:5]
         out, into = (indptr[nodes + 1] - indptr[nodes] for indptr in (out_indptr, in_indptr))
-        for side, ends, starts, counts in (
+        for side, array, starts, counts in (
             (1, tails, out_indptr[nodes], out),
             (2, in_heads, in_indptr[nodes], into),
         ):
             if way & side:
-                self._read(ends, _pages(starts, np.minimum(counts, most), ends.itemsize))
+                self._read(array, _pages(starts, np.minimum(counts, limit), array.itemsize))
         return int((out.sum() if way & 1 else 0) + (into.sum() if way & 2 else 0))
 
-    def around(self, nodes: np.ndarray, most: int, few: int) -> None:
+    def around(self, nodes: np.ndarray, limit: int, few: int) -> None:
         """Read the steps of some nodes and of their smaller neighbours ahead.
 
         The neighbours are those with two to `few` steps. Neighbours are only read if degrees are
         known.
         """
-        self.rows(nodes, most)
+        self.rows(nodes, limit)
         if len(self.links.degree_bytes):
-            ends = self._ends(nodes, most)
-            degrees = self.links.degree_bytes[ends]
-            self.rows(ends[(1 < degrees) & (degrees <= few)], few)
+            neighbours = self._neighbours(nodes, limit)
+            degrees = self.links.degree_bytes[neighbours]
+            self.rows(neighbours[(1 < degrees) & (degrees <= few)], few)
 
-    def _read(self, array: np.ndarray, places: np.ndarray) -> None:
+    def _read(self, array: np.ndarray, positions: np.ndarray) -> None:
         """Request the pages of some positions of an array, without waiting.
 
         Each page is requested once.
         """
         base, offset = divmod(array.ctypes.data, DISK_PAGE_BYTES)
-        if base not in self._asked:
-            self._asked[base] = np.zeros(
+        if base not in self._requested_pages:
+            self._requested_pages[base] = np.zeros(
                 (offset + len(array) * array.strides[0]) // DISK_PAGE_BYTES + 1, bool
             )
-        requested = self._asked[base]
-        pages = (offset + places.astype(np.int64) * array.strides[0]) // DISK_PAGE_BYTES
-        pages = np.unique(pages[~requested[pages]])
-        requested[pages] = True
+        is_requested = self._requested_pages[base]
+        pages = (offset + positions.astype(np.int64) * array.strides[0]) // DISK_PAGE_BYTES
+        pages = np.unique(pages[~is_requested[pages]])
+        is_requested[pages] = True
         if sys.platform != "win32":
             for page in pages.tolist():
                 _madvise((base + page) * DISK_PAGE_BYTES, DISK_PAGE_BYTES, mmap.MADV_WILLNEED)
 
-    def _ends(self, nodes: np.ndarray, most: int) -> np.ndarray:
-        """Return the neighbours of those nodes that have at most `most` steps, ascending."""
+    def _neighbours(self, nodes: np.ndarray, limit: int) -> np.ndarray:
+        """Return the neighbours of those nodes that have at most `limit` steps, ascending."""
         way, out_indptr, tails, in_indptr, in_heads = self.links[:5]
         sides = [(out_indptr, tails)] * (way & 1) + [(in_indptr, in_heads)] * (way >> 1)
         counts = [indptr[nodes + 1] - indptr[nodes] for indptr, _ in sides]
-        fits = sum(counts) <= most
+        fits = sum(counts) <= limit
         return np.unique(
             np.concatenate(
                 [
-                    ends[_places(indptr[nodes[fits]], count[fits])]
-                    for (indptr, ends), count in zip(sides, counts)
+                    neighbours[_row_positions(indptr[nodes[fits]], count[fits])]
+                    for (indptr, neighbours), count in zip(sides, counts)
                 ]
             )
         )
 
 
-def _places(starts: np.ndarray, counts: np.ndarray) -> np.ndarray:
+def _row_positions(starts: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """Return all positions of some rows."""
     return np.arange(counts.sum()) + np.repeat(starts - (np.cumsum(counts) - counts), counts)
 
 
-def _waited() -> int:
+def _n_waits() -> int:
     """Number of pages that this thread has waited for.
 
     On systems that count only processes, such as macOS, it is that of this process.
@@ -139,6 +139,6 @@ def _pages(starts: np.ndarray, counts: np.ndarray, size: int) -> np.ndarray:
     """Return a position on each page of some rows."""
     starts, counts = starts[counts > 0], counts[counts > 0]
     step = DISK_PAGE_BYTES // size
-    many = (counts - 1) // step + 2  # including the last position
-    within = np.arange(many.sum()) - np.repeat(np.cumsum(many) - many, many)
-    return np.minimum(np.repeat(starts, many) + within * step, np.repeat(starts + counts - 1, many))
+    pages = (counts - 1) // step + 2  # including the last position
+    page = np.arange(pages.sum()) - np.repeat(np.cumsum(pages) - pages, pages)
+    return np.minimum(np.repeat(starts, pages) + page * step, np.repeat(starts + counts - 1, pages))

@@ -28,11 +28,11 @@ def expected_scores(
     -------
     The scores, the sum of all residuals, and the last of the best scores (0 if there are too few).
     """
-    scores, left = known_scores(table, staying_share(problem))
+    scores, residual_sum = known_scores(table, staying_share(problem))
     if disk.waits():
         disk.offsets(table.nodes[: len(scores)][table.cells[: len(scores), CELL_DEGREE] < 0.0])
-    add_far_mass(table, scores, far_mass(problem, left), problem.links)
-    return scores, left, last_score(scores, problem.keep)
+    add_far_mass(table, scores, far_mass(problem, residual_sum), problem.links)
+    return scores, residual_sum, last_score(scores, problem.keep)
 
 
 def last_score(scores: np.ndarray, keep: int) -> float:
@@ -46,15 +46,15 @@ def staying_share(problem: PageRankProblem) -> float:
 
     It restarts there at once, or each time that it comes back.
     """
-    return (1.0 - problem.damping) / (1.0 - _comes_back(problem))
+    return (1.0 - problem.damping) / (1.0 - _return_share(problem))
 
 
-def far_mass(problem: PageRankProblem, left: float) -> float:
+def far_mass(problem: PageRankProblem, residual_sum: float) -> float:
     """Return the mass that is expected along each step from far away.
 
-    `left` is the sum of all residuals.
+    `residual_sum` is the sum of all residuals.
     """
-    return (1.0 - staying_share(problem)) * left / max(1.0, problem.flow)
+    return (1.0 - staying_share(problem)) * residual_sum / max(1.0, problem.flow)
 
 
 def returned_mass(problem: PageRankProblem) -> np.ndarray:
@@ -64,12 +64,12 @@ def returned_mass(problem: PageRankProblem) -> np.ndarray:
     more.
     """
     degrees = np.arange(DEGREE_BYTE_CAP + 1.0)
-    back = 1.0 / np.maximum(1.0, degrees - _comes_back(problem) * (degrees - 1.0))
-    back[[0, DEGREE_BYTE_CAP]] = 0.0
-    return back
+    mass = 1.0 / np.maximum(1.0, degrees - _return_share(problem) * (degrees - 1.0))
+    mass[[0, DEGREE_BYTE_CAP]] = 0.0
+    return mass
 
 
-def _comes_back(problem: PageRankProblem) -> float:
+def _return_share(problem: PageRankProblem) -> float:
     """Return the share of pushed mass that comes back along the same step.
 
     It assumes that there are few loops, and that all nodes have the degree that a step meets on
@@ -81,5 +81,5 @@ def _comes_back(problem: PageRankProblem) -> float:
     share = 0.0
     if len(problem.links.degree_bytes):
         share = min(1.0, problem.graph.n_nodes / max(1, problem.steps))
-    once = problem.damping**2 * share
-    return 2.0 * once / (1.0 + sqrt(1.0 - 4.0 * once * (1.0 - share)))
+    direct_share = problem.damping**2 * share
+    return 2.0 * direct_share / (1.0 + sqrt(1.0 - 4.0 * direct_share * (1.0 - share)))

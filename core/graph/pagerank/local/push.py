@@ -163,7 +163,7 @@ class _FallingBarPush:
             # This gives all of the seeds' neighbours the mass that the seeds have received since.
             _push_seeds(self.work, self.problem, self.disk)
             self._predict_scores()
-        walked = self.refinement.ask(
+        refine_edges = self.refinement.ask(
             self.work.table, self.scores, self.residual_sum, last=self.last_score, crowded=crowded
         )
         self.nodes = self.work.table.nodes[: len(self.scores)].copy()
@@ -173,7 +173,7 @@ class _FallingBarPush:
         if not (self.is_settled or self.is_spent):
             self.is_settled = self._is_best_stable()
         self._previous_best = self.best_nodes
-        self.is_spent = self.is_spent or self.edges + walked > self.max_edges
+        self.is_spent = self.is_spent or self.edges + refine_edges > self.max_edges
 
     def _is_best_stable(self) -> bool:
         """Return whether the best nodes changed by no more than the recall allows."""

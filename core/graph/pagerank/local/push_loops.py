@@ -33,7 +33,7 @@ QUEUE_EMPTY, BUDGET_SPENT = (0, -1)
 
 
 @njit(cache=True, nogil=True, inline="always")
-def count_of(nodes, cells, slot, way, out_indptr, in_indptr, degree_bytes):
+def get_degree(nodes, cells, slot, way, out_indptr, in_indptr, degree_bytes):
     """Return the number of steps from a slot's node.
 
     It is looked up once, in `degree_bytes` if they exist.
@@ -67,26 +67,26 @@ def enqueue(table, bar, slots):
 
 
 @njit(cache=True, nogil=True, inline="always")
-def read_ahead(ends, start, stop, index, cells, degree_bytes):
+def read_ahead(neighbours, start, stop, index, cells, degree_bytes):
     """Read the cells and degrees of neighbours into the processor's cache.
 
     They are those of the nodes at the ends of some steps. There is no branch that would have to
     wait for one of the values.
     """
-    seen, has_degrees = 0.0, len(degree_bytes) > 0
-    for at in range(start, stop):
-        node = np.int64(ends[at])
-        seen += cells[np.int64(index[home(index, node)] & LOW_32_BITS), RESIDUAL]
+    read_sum, has_degrees = 0.0, len(degree_bytes) > 0
+    for link in range(start, stop):
+        node = np.int64(neighbours[link])
+        read_sum += cells[np.int64(index[home(index, node)] & LOW_32_BITS), RESIDUAL]
         if has_degrees:
-            seen += degree_bytes[node]
-    return np.int64(seen > 0.0)
+            read_sum += degree_bytes[node]
+    return np.int64(read_sum > 0.0)
 
 
 @njit(cache=True, nogil=True, inline="always")
 def _share_out(
-    ends,
+    neighbours,
     weights,
-    weighted,
+    has_weights,
     start,
     stop,
     gain,
@@ -104,17 +104,19 @@ def _share_out(
     Nodes whose residual may reach the bar are queued.
     """
     ring, read = len(queue) - 1, start + READ_AHEAD_STEPS
-    for at in range(start, stop):
-        if at == read:
-            read = min(at + READ_AHEAD_STEPS, stop)
-            state[READ_AHEAD_SUM] += read_ahead(ends, at, read, index, cells, degree_bytes)
-        near = slot_of(index, place, nodes, cells, state, np.int64(ends[at]), bar, degree_bytes)
-        residual = cells[near, RESIDUAL] + (gain * weights[at] if weighted else gain)
-        cells[near, RESIDUAL] = residual
-        if residual >= cells[near, QUEUE_LIMIT]:
-            queue[(state[QUEUE_HEAD] + state[QUEUE_SIZE]) & ring] = near
+    for link in range(start, stop):
+        if link == read:
+            read = min(link + READ_AHEAD_STEPS, stop)
+            state[READ_AHEAD_SUM] += read_ahead(neighbours, link, read, index, cells, degree_bytes)
+        slot = slot_of(
+            index, place, nodes, cells, state, np.int64(neighbours[link]), bar, degree_bytes
+        )
+        residual = cells[slot, RESIDUAL] + (gain * weights[link] if has_weights else gain)
+        cells[slot, RESIDUAL] = residual
+        if residual >= cells[slot, QUEUE_LIMIT]:
+            queue[(state[QUEUE_HEAD] + state[QUEUE_SIZE]) & ring] = slot
             state[QUEUE_SIZE] += 1
-            cells[near, QUEUE_LIMIT] = np.inf
+            cells[slot, QUEUE_LIMIT] = np.inf
 
 
 @njit(cache=True, nogil=True)
@@ -138,46 +140,46 @@ def push_queue(table, damping, bar, budget, links):
         links
     )
     ring = len(queue) - 1
-    weighted = len(strength) > 0
-    ahead = np.zeros((PUSH_BATCH_NODES, 4), np.int64)
+    has_weights = len(strength) > 0
+    ranges = np.zeros((PUSH_BATCH_NODES, 4), np.int64)
     while state[QUEUE_SIZE] > 0:
-        batch, seen = min(state[QUEUE_SIZE], PUSH_BATCH_NODES), 0
-        for at in range(batch):
-            node = nodes[queue[(state[QUEUE_HEAD] + at) & ring]]
-            ahead[at, 0], ahead[at, 1] = (
+        batch, read_sum = min(state[QUEUE_SIZE], PUSH_BATCH_NODES), 0
+        for row in range(batch):
+            node = nodes[queue[(state[QUEUE_HEAD] + row) & ring]]
+            ranges[row, 0], ranges[row, 1] = (
                 out_indptr[node],
                 out_indptr[node + 1] if way & 1 else out_indptr[node],
             )
-            ahead[at, 2], ahead[at, 3] = (
+            ranges[row, 2], ranges[row, 3] = (
                 in_indptr[node],
                 in_indptr[node + 1] if way & 2 else in_indptr[node],
             )
-        for at in range(batch):
-            if ahead[at, 0] < ahead[at, 1]:
-                seen += tails[ahead[at, 0]]
-            if ahead[at, 2] < ahead[at, 3]:
-                seen += in_heads[ahead[at, 2]]
-        for at in range(batch):
-            seen += read_ahead(
+        for row in range(batch):
+            if ranges[row, 0] < ranges[row, 1]:
+                read_sum += tails[ranges[row, 0]]
+            if ranges[row, 2] < ranges[row, 3]:
+                read_sum += in_heads[ranges[row, 2]]
+        for row in range(batch):
+            read_sum += read_ahead(
                 tails,
-                ahead[at, 0],
-                min(ahead[at, 1], ahead[at, 0] + READ_AHEAD_STEPS),
+                ranges[row, 0],
+                min(ranges[row, 1], ranges[row, 0] + READ_AHEAD_STEPS),
                 index,
                 cells,
                 degree_bytes,
             )
-            seen += read_ahead(
+            read_sum += read_ahead(
                 in_heads,
-                ahead[at, 2],
-                min(ahead[at, 3], ahead[at, 2] + READ_AHEAD_STEPS),
+                ranges[row, 2],
+                min(ranges[row, 3], ranges[row, 2] + READ_AHEAD_STEPS),
                 index,
                 cells,
                 degree_bytes,
             )
-        state[READ_AHEAD_SUM] = seen
-        for at in range(batch):
+        state[READ_AHEAD_SUM] = read_sum
+        for row in range(batch):
             slot = queue[state[QUEUE_HEAD]]
-            degree = ahead[at, 1] - ahead[at, 0] + ahead[at, 3] - ahead[at, 2]
+            degree = ranges[row, 1] - ranges[row, 0] + ranges[row, 3] - ranges[row, 2]
             node, mass, limit = nodes[slot], cells[slot, RESIDUAL], bar * max(1, degree)
             waits = mass < limit < np.inf
             if not waits and state[EDGES_WALKED] >= budget:
@@ -192,15 +194,15 @@ def push_queue(table, damping, bar, budget, links):
             state[EDGES_WALKED] += degree + 1
             cells[slot, RESIDUAL] = 0.0
             cells[slot, ESTIMATE] += (1.0 - damping) * mass
-            gain = damping * mass / (max(strength[node], 1e-300) if weighted else max(1, degree))
+            gain = damping * mass / (max(strength[node], 1e-300) if has_weights else max(1, degree))
             if gain == 0.0:
                 continue
             _share_out(
                 tails,
                 out_weights,
-                weighted,
-                ahead[at, 0],
-                ahead[at, 1],
+                has_weights,
+                ranges[row, 0],
+                ranges[row, 1],
                 gain,
                 bar,
                 index,
@@ -214,9 +216,9 @@ def push_queue(table, damping, bar, budget, links):
             _share_out(
                 in_heads,
                 in_weights,
-                weighted,
-                ahead[at, 2],
-                ahead[at, 3],
+                has_weights,
+                ranges[row, 2],
+                ranges[row, 3],
                 gain,
                 bar,
                 index,
@@ -244,10 +246,10 @@ def known_scores(table, stays):
 
 
 @njit(cache=True, nogil=True)
-def add_far_mass(table, scores, far, links):
+def add_far_mass(table, scores, far_mass, links):
     """Add to each score the mass that is expected from far away.
 
-    It is `far` for each step to the node.
+    It is `far_mass` for each step to the node.
     """
     nodes, cells = table.nodes, table.cells
     way, out_indptr, tails, in_indptr, in_heads, out_weights, in_weights, strength, degree_bytes = (
@@ -256,10 +258,10 @@ def add_far_mass(table, scores, far, links):
     if way == 3 and len(strength) == 0:
         for slot in range(len(scores)):
             degree = cells[slot, CELL_DEGREE]
-            scores[slot] += far * (
+            scores[slot] += far_mass * (
                 degree
                 if degree >= 0.0
-                else count_of(nodes, cells, slot, way, out_indptr, in_indptr, degree_bytes)
+                else get_degree(nodes, cells, slot, way, out_indptr, in_indptr, degree_bytes)
             )
         return
     for slot in range(len(scores)):
@@ -272,9 +274,9 @@ def add_far_mass(table, scores, far, links):
             else:
                 total = out_indptr[node + 1] - out_indptr[node]
         elif way == 1:
-            for at in range(in_indptr[node], in_indptr[node + 1]):
-                total += in_weights[at]
+            for link in range(in_indptr[node], in_indptr[node + 1]):
+                total += in_weights[link]
         else:
-            for at in range(out_indptr[node], out_indptr[node + 1]):
-                total += out_weights[at]
-        scores[slot] += far * total
+            for link in range(out_indptr[node], out_indptr[node + 1]):
+                total += out_weights[link]
+        scores[slot] += far_mass * total

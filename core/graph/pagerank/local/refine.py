@@ -43,20 +43,21 @@ class ScoreRefinement:
         return len(self._band(scores, last))
 
     def ask(
-        self, table: SlotTable, scores: np.ndarray, left: float, last: float, crowded: bool
+        self, table: SlotTable, scores: np.ndarray, residual_sum: float, last: float, crowded: bool
     ) -> int:
         """Recompute the scores around the last one.
 
-        `left` is the sum of all residuals. `scores` is changed. Returns the number of edges walked.
+        `residual_sum` is the sum of all residuals. `scores` is changed. Returns the number of edges
+        walked.
         """
-        band, walked = self._band(scores, last), int(table.state[EDGES_WALKED])
+        band, start_edges = self._band(scores, last), int(table.state[EDGES_WALKED])
         if not crowded:
-            self._pull(table, scores, left, band, 0)
-            return int(table.state[EDGES_WALKED]) - walked
+            self._pull(table, scores, residual_sum, band, 0)
+            return int(table.state[EDGES_WALKED]) - start_edges
         is_close = np.abs(self._scores - self._last) <= LAST_SCORE_TOLERANCE * self._last
         close_slots, other_slots = self._slots[is_close], self._slots[~is_close]
-        self._pull(table, scores, left, close_slots, SMALL_NEIGHBOUR_STEPS)
-        self._closely(table, scores, left, np.setdiff1d(band, self._slots))
+        self._pull(table, scores, residual_sum, close_slots, SMALL_NEIGHBOUR_STEPS)
+        self._recompute(table, scores, residual_sum, np.setdiff1d(band, self._slots))
         if len(other_slots):
             change = (
                 scores[close_slots] / self._scores[is_close] if len(close_slots) else np.zeros(1)
@@ -65,29 +66,29 @@ class ScoreRefinement:
             if np.std(change) <= MAX_CHANGE_DEVIATION * np.median(change):
                 scores[other_slots] = self._scores[~is_close] * np.median(change)
             else:
-                self._closely(table, scores, left, other_slots)
+                self._recompute(table, scores, residual_sum, other_slots)
         self._slots, self._last = (
             np.union1d(band, self._slots),
             last_score(scores, self.problem.keep),
         )
         self._scores = scores[self._slots]
-        return int(table.state[EDGES_WALKED]) - walked
+        return int(table.state[EDGES_WALKED]) - start_edges
 
-    def _closely(
-        self, table: SlotTable, scores: np.ndarray, left: float, slots: np.ndarray
+    def _recompute(
+        self, table: SlotTable, scores: np.ndarray, residual_sum: float, slots: np.ndarray
     ) -> None:
         """Recompute the scores of some slots from their neighbours.
 
         Scores close to the last one are also recomputed from the neighbours' neighbours. The others
         are multiplied by the median change of these.
         """
-        self._pull(table, scores, left, slots, 0)
+        self._pull(table, scores, residual_sum, slots, 0)
         last = last_score(scores, self.problem.keep)
         is_close = np.abs(scores[slots] - last) <= LAST_SCORE_TOLERANCE * last
-        scores_before = scores[slots]
+        old_scores = scores[slots]
         if is_close.any():
-            self._pull(table, scores, left, slots[is_close], SMALL_NEIGHBOUR_STEPS)
-            scores[slots[~is_close]] *= np.median(scores[slots[is_close]] / scores_before[is_close])
+            self._pull(table, scores, residual_sum, slots[is_close], SMALL_NEIGHBOUR_STEPS)
+            scores[slots[~is_close]] *= np.median(scores[slots[is_close]] / old_scores[is_close])
 
     def _band(self, scores: np.ndarray, last: float) -> np.ndarray:
         """Return the slots with scores around the last one.
@@ -102,19 +103,19 @@ class ScoreRefinement:
         return band[band >= len(self.problem.seeds)]
 
     def _pull(
-        self, table: SlotTable, scores: np.ndarray, left: float, band: np.ndarray, few: int
+        self, table: SlotTable, scores: np.ndarray, residual_sum: float, band: np.ndarray, few: int
     ) -> None:
         problem = self.problem
         if self.disk.waits():
             self.disk.around(table.nodes[band], MAX_RECOMPUTED_STEPS, few)
-        means = (
+        arguments = (
             problem.damping,
             staying_share(problem),
-            far_mass(problem, left),
+            far_mass(problem, residual_sum),
             MAX_RECOMPUTED_STEPS,
             returned_mass(problem),
             few,
             len(problem.seeds),
         )
-        scores[band], walked = recompute_scores(table, band, scores, *means, problem.links)
-        table.state[EDGES_WALKED] += walked
+        scores[band], edges = recompute_scores(table, band, scores, *arguments, problem.links)
+        table.state[EDGES_WALKED] += edges

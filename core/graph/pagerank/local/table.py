@@ -59,10 +59,10 @@ class SlotTable(NamedTuple):
 def new_table(slots: int) -> SlotTable:
     """Return work arrays with at least so many slots, all free."""
     slots = 1 << max(int(slots) - 1, FIRST_SLOTS - 1).bit_length()
-    places, nodes, queue = (np.empty(slots, np.int64) for _ in range(3))
+    positions, nodes, queue = (np.empty(slots, np.int64) for _ in range(3))
     return SlotTable(
         np.zeros(2 * slots, np.uint64),
-        places,
+        positions,
         nodes,
         np.empty((slots, 4)),
         queue,
@@ -113,12 +113,12 @@ def home(index, node):
 def find_slot(index, node):
     """Return the slot of a node, -1 if it has none."""
     mask, key = np.uint64(len(index) - 1), np.uint64(node + 1)
-    at, slot = home(index, node), np.int64(-1)
-    while index[at] != 0:
-        if index[at] >> np.uint64(32) == key:
-            slot = np.int64(index[at] & LOW_32_BITS)
+    entry, slot = home(index, node), np.int64(-1)
+    while index[entry] != 0:
+        if index[entry] >> np.uint64(32) == key:
+            slot = np.int64(index[entry] & LOW_32_BITS)
             break
-        at = (at + np.uint64(1)) & mask
+        entry = (entry + np.uint64(1)) & mask
     return slot
 
 
@@ -130,17 +130,17 @@ def slot_of(index, place, nodes, cells, state, node, bar, degree_bytes):
     least possible degree if `degree_bytes` does not contain it.
     """
     mask, key = np.uint64(len(index) - 1), np.uint64(node + 1)
-    at, slot = home(index, node), np.int64(-1)
-    while index[at] != 0:
-        if index[at] >> np.uint64(32) == key:
-            slot = np.int64(index[at] & LOW_32_BITS)
+    entry, slot = home(index, node), np.int64(-1)
+    while index[entry] != 0:
+        if index[entry] >> np.uint64(32) == key:
+            slot = np.int64(index[entry] & LOW_32_BITS)
             break
-        at = (at + np.uint64(1)) & mask
+        entry = (entry + np.uint64(1)) & mask
     if slot < 0:
         slot = state[SLOT_COUNT]
         state[SLOT_COUNT] = slot + 1
-        index[at] = key << np.uint64(32) | np.uint64(slot)
-        place[slot], nodes[slot] = at, node
+        index[entry] = key << np.uint64(32) | np.uint64(slot)
+        place[slot], nodes[slot] = entry, node
         count = np.int64(degree_bytes[node]) if len(degree_bytes) else -1
         cells[slot, RESIDUAL], cells[slot, ESTIMATE] = 0.0, 0.0
         cells[slot, CELL_DEGREE], cells[slot, QUEUE_LIMIT] = (
@@ -187,8 +187,8 @@ def _move(table, larger):
             UNKNOWN_DEGREES,
         )
         larger.cells[fresh] = table.cells[slot]
-    for at in range(table.state[QUEUE_SIZE]):
-        larger.queue[at] = table.queue[(table.state[QUEUE_HEAD] + at) & (len(table.queue) - 1)]
+    for i in range(table.state[QUEUE_SIZE]):
+        larger.queue[i] = table.queue[(table.state[QUEUE_HEAD] + i) & (len(table.queue) - 1)]
     larger.state[QUEUE_SIZE], larger.state[EDGES_WALKED] = (
         table.state[QUEUE_SIZE],
         table.state[EDGES_WALKED],

@@ -39,8 +39,8 @@ class NearestSentence(Operator):
     encoder: str = param("encoder", "Encoder", "The sentence encoder that compares.", model=True)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        own = chunk_nodes(ctx.graph, state.nodes.items) if state.nodes else {}
-        chunks = state.chunks.items if state.chunks else own.values()
+        chunk_by_node = chunk_nodes(ctx.graph, state.nodes.items) if state.nodes else {}
+        chunks = state.chunks.items if state.chunks else chunk_by_node.values()
         sentences = [
             (row, sentence) for row in chunks for sentence in _sentences(chunk_text(ctx.graph, row))
         ][: self.most]

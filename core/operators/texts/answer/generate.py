@@ -62,9 +62,9 @@ class AnswerFromTables(Operator):
         ctx.watch.report("Waiting for the language model")
         chat = ctx.models.chat(self.role)
         reply_tokens = answer_length(question, self.max_tokens, chat.context)
-        prompt_for = lambda part: prompt_of(question, part, self.template).messages
+        make_prompt = lambda part: prompt_of(question, part, self.template).messages
         _, shown_tables, tokens = fit_prompt(
-            chat, prompt_for, tables, reply_tokens, less=shorten_tables
+            chat, make_prompt, tables, reply_tokens, shrink=shorten_tables
         )
         n_shown, n_hits = (
             sum(len(table.items) for table in each) for each in (shown_tables, tables)

@@ -39,9 +39,9 @@ class OwnAnswer(AnswerFromTables):
         if not ctx.answering:
             return state
         chat = ctx.models.chat(self.role)
-        most = answer_length(state.question, self.max_tokens, chat.context)
+        reply_tokens = answer_length(state.question, self.max_tokens, chat.context)
         recorder.notes.append("The prompt is the retriever's own.")
-        reply = request_reply(chat, state.prompt.messages, ctx, recorder, most, "answer")
+        reply = request_reply(chat, state.prompt.messages, ctx, recorder, reply_tokens, "answer")
         return state.replace(
             prompt=replace(state.prompt, tokens=reply.tokens_in), answer=reply.text.strip()
         )

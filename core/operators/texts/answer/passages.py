@@ -73,17 +73,17 @@ class AnswerFromPassages(Operator):
         hits = retrieved_hits(state)
         hits = hits.head(self.passages or len(hits))
         texts = passage_texts(ctx.graph, hits)
-        prompt_of = lambda count: self._messages(state.question, texts[:count])
+        make_prompt = lambda count: self._messages(state.question, texts[:count])
         source = OWN_SOURCE if self.template else ""
         if not ctx.answering:
-            sent = tuple(prompt_of(len(texts)))
+            sent = tuple(make_prompt(len(texts)))
             return state.replace(
                 prompt=Prompt(sent, 0, hits={hits.kind: len(texts)} if texts else {}, source=source)
             )
         ctx.watch.report("Waiting for the language model")
         chat = ctx.models.chat(self.role)
         reply_tokens = answer_length(state.question, self.max_tokens, chat.context)
-        prompt_messages, count, tokens = fit_prompt(chat, prompt_of, len(texts), reply_tokens)
+        prompt_messages, count, tokens = fit_prompt(chat, make_prompt, len(texts), reply_tokens)
         if count < len(texts):
             recorder.notes.append(
                 f"Only {count:,} of {len(texts):,} passages fit into the model's context of "
@@ -128,11 +128,11 @@ def retrieved_hits(state: State) -> Ranking:
     return state.nodes if state.nodes is not None else Ranking("chunk", (), ())
 
 
-def passage_texts(graph: KnowledgeGraph, found: Ranking) -> list[str]:
+def passage_texts(graph: KnowledgeGraph, hits: Ranking) -> list[str]:
     """Return the text of each hit as a reader sees it.
 
     A chunk has its title, and a node is its text.
     """
-    if found.kind == "chunk":
-        return [chunk_label(graph, row) for row in found.items]
-    return node_labels(graph, found.items)
+    if hits.kind == "chunk":
+        return [chunk_label(graph, row) for row in hits.items]
+    return node_labels(graph, hits.items)

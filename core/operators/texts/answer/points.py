@@ -191,16 +191,16 @@ class AnswerFromPoints(Operator):
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         hits = prompt_of(state.question, tables_for_points(state, ctx)).hits
         if state.points is None:
-            return state.replace(prompt=Prompt(tuple(self._unnoted(state, ctx)), 0, hits=hits))
+            return state.replace(prompt=Prompt(tuple(self._part_prompt(state, ctx)), 0, hits=hits))
         best_points = diversify_points(state.points, self.diversity)
-        prompt_with = lambda count: _reduce_prompt(state.question.text, best_points[:count])
+        make_prompt = lambda count: _reduce_prompt(state.question.text, best_points[:count])
         n_shown = _count_fitting_points(best_points, self.room)
         chat = ctx.models.chat(self.role) if ctx.answering else None
         reply_tokens = answer_length(state.question, self.max_tokens, chat.context) if chat else 0
         prompt, n_shown, _ = (
-            fit_prompt(chat, prompt_with, n_shown, reply_tokens)
+            fit_prompt(chat, make_prompt, n_shown, reply_tokens)
             if chat
-            else (prompt_with(n_shown), n_shown, 0)
+            else (make_prompt(n_shown), n_shown, 0)
         )
         recorder.sizes[POINTS_SHOWN_KEY] = n_shown
         state = state.replace(prompt=Prompt(tuple(prompt), 0, hits=hits))
@@ -218,7 +218,7 @@ class AnswerFromPoints(Operator):
             prompt=Prompt(tuple(prompt), 0, reply.tokens_in, hits=hits), answer=reply.text.strip()
         )
 
-    def _unnoted(self, state: State, ctx: Context) -> Messages:
+    def _part_prompt(self, state: State, ctx: Context) -> Messages:
         """Return the prompt of the first part, if no model noted points."""
         first_part = next(
             (_table_part(table, [0]) for table in tables_for_points(state, ctx)),
@@ -274,7 +274,7 @@ def diversify_points(points: Sequence[AnswerPoint], diversity: float) -> tuple[A
         common[rows[best_row]] = 1
         shared = words @ common
         nearest = np.maximum(nearest, shared / np.maximum(sizes + sizes[best_row] - shared, 1))
-    return tuple(ordered[place] for place in picked)
+    return tuple(ordered[index] for index in picked)
 
 
 def tables_for_points(state: State, ctx: Context) -> tuple[ContextTable, ...]:
@@ -296,16 +296,16 @@ def _readable_parts(
     waiting = list(_row_groups(tables, points.per, min(points.group, room)))
     while waiting:
         table_part = waiting.pop(0)
-        needed = chat.count_tokens(_part_messages(table_part, question))
+        n_tokens = chat.count_tokens(_part_messages(table_part, question))
         half = len(table_part.items) // 2
-        if needed <= room:
+        if n_tokens <= room:
             yield table_part
         elif half:
             waiting[:0] = [
                 _table_part(table_part, list(range(half))),
                 _table_part(table_part, list(range(half, len(table_part.items)))),
             ]
-        elif cut := _cut_longest_cell(table_part, room / needed):
+        elif cut := _cut_longest_cell(table_part, room / n_tokens):
             waiting.insert(0, cut)
 
 
@@ -335,11 +335,11 @@ def _cut_longest_cell(part: ContextTable, share: float) -> ContextTable | None:
     return replace(part, rows=((*row[:longest], cell, *row[longest + 1 :]),)) if cell else None
 
 
-def _table_part(table: ContextTable, places: list[int]) -> ContextTable:
+def _table_part(table: ContextTable, indices: list[int]) -> ContextTable:
     return replace(
         table,
-        rows=tuple(table.rows[i] for i in places),
-        items=tuple(table.items[i] for i in places),
+        rows=tuple(table.rows[i] for i in indices),
+        items=tuple(table.items[i] for i in indices),
         left_out=0,
     )
 

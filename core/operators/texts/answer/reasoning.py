@@ -75,8 +75,8 @@ class AnswerFromEvidence(Operator):
             )
         chat = ctx.models.chat(self.role)
         evidence = dict(
-            paths=self._digested("paths", paths, chat, ctx, recorder),
-            relations=self._digested("relations", relations, chat, ctx, recorder),
+            paths=self._digest("paths", paths, chat, ctx, recorder),
+            relations=self._digest("relations", relations, chat, ctx, recorder),
         )
         thought = (
             self._thought(chat, evidence | asked_text, ctx, recorder) if self.think else NO_EVIDENCE
@@ -95,7 +95,7 @@ class AnswerFromEvidence(Operator):
         shown_prompt = Prompt(tuple(prompt), len(paths), reply.tokens_in or tokens, hits=hits)
         return state.replace(prompt=shown_prompt, answer=reply.text.strip())
 
-    def _digested(
+    def _digest(
         self, what: str, lines: Sequence[str], chat: Chat, ctx: Context, recorder: Recorder
     ) -> str:
         """Return the evidence in sentences of the model.
@@ -138,5 +138,5 @@ def _bullet_list(lines: Sequence[str]) -> str:
 
 def _fit_whole_prompt(chat: Chat, prompt: Messages, max_tokens: int) -> tuple[Messages, int]:
     """Return a prompt and its tokens; raises BadInput if it does not fit."""
-    shown, _, tokens = fit_prompt(chat, lambda _: prompt, 0, max_tokens)
-    return shown, tokens
+    messages, _, tokens = fit_prompt(chat, lambda _: prompt, 0, max_tokens)
+    return messages, tokens

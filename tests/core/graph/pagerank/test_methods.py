@@ -481,7 +481,7 @@ def test_without_read_ahead_in_the_system_no_page_is_requested(web, monkeypatch)
     monkeypatch.setattr(disk, "MIN_WAITED_PAGES", -1)
     monkeypatch.setattr(disk, "CAN_READ_AHEAD", False)
     monkeypatch.delattr(disk, "_madvise")
-    monkeypatch.delattr(disk, "_waited")
+    monkeypatch.delattr(disk, "_n_waits")
     reading = disk.DiskReadAhead(pose_problem(web, [0], 1, 0.8, "both").links)
     assert not reading.mapped and not reading.waits()
     assert len(local_push(pose_problem(web, [0], 60, 0.8, "both")).nodes) == 60

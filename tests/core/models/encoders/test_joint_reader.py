@@ -67,7 +67,7 @@ class ReadingCaller(threading.Thread):
                     {text: [len(text)] * int(text[-1]) for text in self.texts},
                     self.watch,
                     forward=lambda: self.reader.forward,
-                    ended=lambda texts, pooled, seconds: pooled,
+                    finish=lambda texts, pooled, seconds: pooled,
                 ):
                     self.found |= zip(texts, vectors[:, 0].tolist(), strict=True)
             except BaseException as fault:
@@ -214,7 +214,7 @@ def read_one(joint: JointReader) -> weakref.ref:
     forward = AddingForward()
     forward.go.release(9)
     read = joint.read(
-        {"a": [1]}, NO_WATCH, forward=lambda: forward, ended=lambda texts, pooled, seconds: pooled
+        {"a": [1]}, NO_WATCH, forward=lambda: forward, finish=lambda texts, pooled, seconds: pooled
     )
     assert [texts for texts, _ in read] == [["a"]]
     return weakref.ref(forward)

@@ -12,7 +12,7 @@ from core.errors import BadInput
 from core.graph.algorithms.chains import chain_name, chain_of
 from core.graph.building.build import build
 from core.graph.names.lookup import name_lookup
-from core.indexes.cases import _drawn, case_key, load_cases
+from core.indexes.cases import _draw, case_key, load_cases
 from core.operators import CaseMemory, ChainIntersection, ChainRanking, GraphReader, PredictHops
 from core.operators.base import Context, Line, Recorder
 from core.sources import GraphSource, SourceQuestion
@@ -181,7 +181,7 @@ def test_case_has_every_chain_that_solves_it(kit, solved):
         WHICH_BY_ANN,
         Question("who made Nobody", entities=("Nobody",), answers=("Ann",)),
     ]
-    known = load_cases(kit.graph, Bag(), "own", 1, 3, own=solved)
+    known = load_cases(kit.graph, Bag(), "own", 1, 3, own_cases=solved)
     # A case whose entity the graph lacks is left out.
     assert known.texts == ("who made X", "what is there by X")
     assert known.chains == (((0,), (6,)), ((1,),)) and known.fits == (1.0, 1.0)
@@ -326,17 +326,17 @@ def test_hops_follow_the_nearest_cases(kit, solved):
 
 
 def test_case_sample_is_fixed():
-    few = _drawn(("metaqa-1hop-dev", "metaqa-2hop-dev"), 4)
+    few = _draw(("metaqa-1hop-dev", "metaqa-2hop-dev"), 4)
     assert (
         len(few) == 8
         and len({case_key(question) for question in few}) == 8
-        and few == _drawn(("metaqa-1hop-dev", "metaqa-2hop-dev"), 4)
+        and few == _draw(("metaqa-1hop-dev", "metaqa-2hop-dev"), 4)
     )
     assert {question.hops for question in few[:4]} == {1} and {
         question.hops for question in few[4:]
     } == {2}
     with pytest.raises(BadInput, match="metaqa-9hop"):
-        _drawn(("metaqa-9hop",), 4)
+        _draw(("metaqa-9hop",), 4)
 
 
 def test_results_are_reproducible(kit):
