@@ -92,7 +92,7 @@ def _filled(schema: dict, drawn: random.Random):
     return bool(drawn.getrandbits(1)) if kind == "boolean" else f"{drawn.getrandbits(32):08x}"
 
 
-class Handler(http.server.BaseHTTPRequestHandler):
+class ModelHandler(http.server.BaseHTTPRequestHandler):
     """Answers by what `main` was given."""
 
     protocol_version = "HTTP/1.1"
@@ -193,10 +193,14 @@ def main() -> None:
     parser.add_argument("--busy", default="queue", choices=("queue", "refuse", "storm"))
     parser.add_argument("--port", type=int, default=0)
     options = parser.parse_args()
-    Handler.seconds, Handler.slots, Handler.busy = options.seconds, options.slots, options.busy
+    ModelHandler.seconds, ModelHandler.slots, ModelHandler.busy = (
+        options.seconds,
+        options.slots,
+        options.busy,
+    )
     if options.slots and options.busy == "queue":
-        Handler.places = threading.Semaphore(options.slots)
-    with Server(("127.0.0.1", options.port), Handler) as server:
+        ModelHandler.places = threading.Semaphore(options.slots)
+    with Server(("127.0.0.1", options.port), ModelHandler) as server:
         print(f"http://127.0.0.1:{server.server_port}/v1", flush=True)
         server.serve_forever()
 

@@ -33,7 +33,7 @@ ASKED = Question(
 )
 
 
-class Recorded:
+class DescribingChat:
     """A language model that describes names, writes reports, and answers “Ebenezer Scrooge”; each reply took 2 seconds."""
 
     context = 4096
@@ -55,7 +55,7 @@ class Recorded:
         return 1000
 
 
-class Models(Written):
+class ForgetfulModels(Written):
     """Its models, which remember nothing."""
 
     def forget(self):
@@ -78,7 +78,7 @@ def test_each_method_is_asked_on_the_graph_by_each_extractor():
 def test_quality_and_cost_by_both_extractors(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     corpus = write_corpus(new_folder("carols"), DOCUMENTS, sets={"carols": ("Carols", (ASKED,))})
-    engine = Engine(Models(Recorded()))
+    engine = Engine(ForgetfulModels(DescribingChat()))
     for name in ("tkg-described", "tkg-noun-phrases"):
         run_build(corpus, name, engine.models)
     main(["vgraphrag", "--corpus", "carols", "--extractor", "described,noun-phrases"], engine)
@@ -110,7 +110,7 @@ def test_without_a_language_model_methods_that_can_do_without_one_are_measured(
     """KGP then seeks neighbours by the question's words, HyDE searches with the question; walks that a model puts into words need it."""
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     write_corpus(new_folder("carols"), DOCUMENTS, sets={"carols": ("Carols", (ASKED,))})
-    models = Models(Recorded())
+    models = ForgetfulModels(DescribingChat())
     models.is_chat = lambda name: name == "answer"
     main(
         [
@@ -152,7 +152,7 @@ def test_replies_come_along_in_a_file_and_are_not_asked_for_again(tmp_path, monk
         write_corpus(new_folder("carols"), DOCUMENTS, sets={"carols": ("Carols", (ASKED,))})
         main(
             ["zero-shot", "--corpus", "carols", "--no-builds", "--replies", str(file)],
-            Engine(Models(Told("told", 4096))),
+            Engine(ForgetfulModels(Told("told", 4096))),
         )
         assert "`zero-shot`" in capsys.readouterr().out
     assert Told.asked == 1 and [reply.text for _, reply in read_shipped(file)] == [

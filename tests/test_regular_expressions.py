@@ -46,7 +46,7 @@ PATTERNS = {
 
 
 def ways(name: str) -> set[str]:
-    """How a pattern is looked for, wherever it is named: `match`, `sub`, ..."""
+    """How a pattern is looked for, wherever it is named: by matching, splitting or replacing."""
     return methods_called().get(name.rpartition(".")[2], set())
 
 

@@ -48,7 +48,7 @@ def any_of(piece):
     return globals()[name](argument)
 
 
-class Reading:
+class LastWordExtractor:
     """An extractor that finds each text's last word, and reports a call for it."""
 
     def extracted(self, texts, ctx):

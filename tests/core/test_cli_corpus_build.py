@@ -9,7 +9,7 @@ import pytest
 from core.cli import EXIT_FAILED, EXIT_OK, EXIT_WRONG_INPUT, main
 from core.corpus import Document, new_folder, open_corpus, write_corpus
 from core.errors import ModelFailed
-from tests.core.builds.test_language_model import Models, entity, relation
+from tests.core.builds.test_language_model import ChatModels, entity, relation
 from tests.notes import NoteWith
 
 
@@ -36,7 +36,7 @@ def met(asked, number):
 
 def told(capsys, *arguments, models=None):
     code = main(
-        ["corpus", *map(str, arguments)], lambda: SimpleNamespace(models=models or Models(met))
+        ["corpus", *map(str, arguments)], lambda: SimpleNamespace(models=models or ChatModels(met))
     )
     out = capsys.readouterr()
     return code, out.out.splitlines(), out.err
@@ -69,7 +69,7 @@ def test_only_a_graph_that_should_have_nodes_is_said_to_have_none(capsys):
 
 
 def test_a_language_model_is_put_to_work_only_where_that_was_said(notes, capsys):
-    models = Models(met)
+    models = ChatModels(met)
     code, _, err = told(capsys, "build", "notes", "--graph", "rkg", models=models)
     assert code == EXIT_WRONG_INPUT and "--yes" in err and not models.writer.asked
     code, out, _ = told(capsys, "build", "notes", "--graph", "rkg", "--yes", models=models)
@@ -87,11 +87,19 @@ def test_a_model_that_dies_is_a_sentence_and_what_was_read_is_kept(notes, capsys
         return met(asked, number)
 
     code, _, err = told(
-        capsys, "build", "notes", "--graph", "rkg", "--yes", "--requests", 1, models=Models(dies)
+        capsys,
+        "build",
+        "notes",
+        "--graph",
+        "rkg",
+        "--yes",
+        "--requests",
+        1,
+        models=ChatModels(dies),
     )
     assert code == EXIT_FAILED
     assert err.splitlines() == [NoteWith("hopscope", "saved"), "hopscope: The model died."]
-    again = Models(met)
+    again = ChatModels(met)
     code, out, _ = told(capsys, "build", "notes", "--graph", "rkg", "--yes", models=again)
     assert (
         code == EXIT_OK
@@ -135,7 +143,7 @@ def test_what_comes_with_a_corpus_is_told(notes, capsys, tmp_path, monkeypatch):
 
 
 def test_another_language_model_is_asked_where_it_is_named(notes, capsys):
-    models = Models(lambda *_: {"about": {"John Smith": "A man."}, "links": []})
+    models = ChatModels(lambda *_: {"about": {"John Smith": "A man."}, "links": []})
     models.is_chat = lambda name: name.startswith("qwen")
     build = (
         "build",

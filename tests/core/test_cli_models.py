@@ -11,7 +11,7 @@ from core.models.api_keys import saved_key
 from core.models.declarations import own_file
 from core.models.discovery import FoundServer
 from core.models.registry import Registry
-from tests.core.models.chat.test_profile import Server
+from tests.core.models.chat.test_profile import WordServer
 from tests.core.models.chat_server import serving
 from tests.core.models.test_discovery import listing
 
@@ -37,7 +37,7 @@ def test_servers_are_found(monkeypatch, capsys):
 
 def test_a_server_is_added_with_its_roles_and_key_and_measured(monkeypatch, capsys):
     monkeypatch.setattr("getpass.getpass", lambda prompt: "typed")
-    with serving(Server(reads=700, cuts=True)) as (url, _):
+    with serving(WordServer(reads=700, cuts=True)) as (url, _):
         assert (
             main(
                 [

@@ -140,7 +140,7 @@ def test_taken_port_is_said_before_a_browser_opens(monkeypatch):
 def test_next_free_port_is_taken_where_none_was_named(monkeypatch, capsys):
     begun = []
 
-    class Server:
+    class RecordedServer:
         def __init__(self, command):
             begun.append(command)
 
@@ -150,7 +150,7 @@ def test_next_free_port_is_taken_where_none_was_named(monkeypatch, capsys):
         def terminate(self):
             pass
 
-    monkeypatch.setattr(run_command.subprocess, "Popen", Server)
+    monkeypatch.setattr(run_command.subprocess, "Popen", RecordedServer)
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()

@@ -12,7 +12,7 @@ from tests.films import TRIPLES, Written
 from tests.notes import NoteWith
 
 
-class Writer:
+class ReportWriter:
     """Writes the same report each time; after `most` reports a person presses Ctrl-C."""
 
     context = 4096
@@ -30,7 +30,7 @@ class Writer:
 @pytest.fixture
 def films(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
-    graph, writer = build(TRIPLES, tmp_path / "films", "films", "both"), Writer()
+    graph, writer = build(TRIPLES, tmp_path / "films", "films", "both"), ReportWriter()
     engine = Engine(Written(writer))
     monkeypatch.setattr("core.cli._engine", lambda: engine)
     return graph, writer

@@ -60,11 +60,11 @@ def test_lanes_share_what_they_have_in_common(engine, kit):
 
 
 def test_a_failing_lane_leaves_the_others_alone(engine, kit):
-    class Broken:
+    class BrokenLane:
         def choose(self, task, texts, k):
             raise ModelFailed("The model server went away.")
 
-    engine.models.choosers["bm25"] = Broken()
+    engine.models.choosers["bm25"] = BrokenLane()
     ask = engine.ask(GraphSource.of(kit.graph), Question("genre of One", entities=("One",)))
     job = done(
         engine.compare(
@@ -164,14 +164,14 @@ def test_lane_whose_model_sent_nothing_is_asked_again(engine, kit, monkeypatch, 
 def test_cancelling_stops_the_lanes_that_are_left(engine, kit):
     reached, go = threading.Event(), threading.Event()
 
-    class Slow:
+    class SlowLane:
         def choose(self, task, texts, k):
             reached.set()
             go.wait(120)
             task.watch.check()
             raise AssertionError("the check did not stop it")
 
-    engine.models.choosers["bm25"] = Slow()
+    engine.models.choosers["bm25"] = SlowLane()
     ask = engine.ask(GraphSource.of(kit.graph), Question("genre of One", entities=("One",)))
     job = engine.compare(
         ask,

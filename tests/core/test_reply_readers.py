@@ -151,7 +151,7 @@ def chats():
         yield {way: OpenAIChat(url, way, way) for way in WAYS}
 
 
-class Models(Written):
+class ChooserModels(Written):
     def chooser(self, expression):
         return LLMChooser(self._chat)
 
@@ -167,7 +167,7 @@ def ran(toy, tmp_path, monkeypatch):
         home = tmp_path / chat.name
         home.mkdir()
         monkeypatch.setenv("HOPSCOPE_HOME", str(home))
-        return SimpleNamespace(chat=chat, models=Models(chat), home=home, toy=toy)
+        return SimpleNamespace(chat=chat, models=ChooserModels(chat), home=home, toy=toy)
 
     return make
 

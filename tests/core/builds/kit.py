@@ -41,7 +41,7 @@ class Texts:
         )
 
 
-class Reading(NoModels):
+class LetterModels(NoModels):
     """Models whose encoder counts letters."""
 
     def encoder(self, name="encoder"):

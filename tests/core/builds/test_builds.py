@@ -32,7 +32,7 @@ from core.indexes.vectors import vector_folder as vectors_place
 from core.io.digests import check_own_digest
 from core.models.chat.token_estimates import estimate_text_tokens
 from core.watch import Watch
-from tests.core.builds.kit import Reading, Texts
+from tests.core.builds.kit import LetterModels, Texts
 from tests.notes import NoteWith
 
 
@@ -85,7 +85,7 @@ def test_a_bad_row_is_refused_by_file_and_row(row, tmp_path):
 def test_chunks_alone_are_a_graph_without_nodes(corpus):
     with pytest.raises(StoreError, match="not built yet"):
         open_graph(corpus, "chunks")
-    made = run_build(corpus, "chunks", Reading())
+    made = run_build(corpus, "chunks", LetterModels())
     graph = open_graph(corpus, choose_build("chunks"))
     assert (graph.n_nodes, graph.columns.chunks.texts("id"), graph.digest) == (
         0,
@@ -100,14 +100,14 @@ def test_chunks_alone_are_a_graph_without_nodes(corpus):
 
 
 def test_a_graph_of_changed_documents_is_not_opened(corpus):
-    run_build(corpus, "chunks", Reading())
+    run_build(corpus, "chunks", LetterModels())
     with pytest.raises(StoreError, match="have changed"):
         open_graph(corpus.changed(one="Ann lives in Oslo."), "chunks")
 
 
 def test_a_tree_of_an_earlier_version_is_outdated_and_rebuilt(corpus):
     one = find_build("tree-noun-phrases")
-    run_build(corpus, one, Reading())
+    run_build(corpus, one, LetterModels())
     file = build_folder(corpus, one) / BUILT_FILE
     # Earlier versions wrote no digest.
     earlier = check_own_digest(json.loads(file.read_text()))
@@ -121,9 +121,9 @@ def test_a_tree_of_an_earlier_version_is_outdated_and_rebuilt(corpus):
         StoreError, match="(?s)outdated.*earlier version.*Build it anew.*--graph tree"
     ):
         open_graph(corpus, one)
-    run_build(corpus, one, Reading())
+    run_build(corpus, one, LetterModels())
     assert build_status(corpus, one).current and not build_status(corpus, one).outdated
-    run_build(corpus, "chunks", Reading())
+    run_build(corpus, "chunks", LetterModels())
     # Builds without changed operators have no edition.
     assert (
         json.loads((build_folder(corpus, find_build("chunks")) / BUILT_FILE).read_text())[
@@ -146,11 +146,11 @@ def test_a_graph_that_is_being_built_is_waited_for(corpus):
                 run_build(
                     corpus,
                     "chunks",
-                    Reading(),
+                    LetterModels(),
                     Watch(cancelled, lambda text, share: inner.append(text)),
                 )
 
-    run_build(corpus, "chunks", Reading(), watch=Watch(check))
+    run_build(corpus, "chunks", LetterModels(), watch=Watch(check))
     assert (
         seen == [True]
         and inner == ["Another process is building this; waiting for it"]
@@ -161,10 +161,10 @@ def test_a_graph_that_is_being_built_is_waited_for(corpus):
 def test_a_graph_serves_until_the_next_one_is_whole(corpus, monkeypatch, tmp_path):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     before, fresh = (
-        run_build(corpus, "tkg-noun-phrases", Reading()),
+        run_build(corpus, "tkg-noun-phrases", LetterModels()),
         corpus.changed(one="Ann lives in Oslo."),
     )
-    asked, seen = BuiltGraphs(Reading()), []
+    asked, seen = BuiltGraphs(LetterModels()), []
 
     def told(text, share):
         # At this point the new graph is stored, but its vectors are not made yet.
@@ -178,12 +178,12 @@ def test_a_graph_serves_until_the_next_one_is_whole(corpus, monkeypatch, tmp_pat
             )
             assert (
                 open_vectors(
-                    vectors_place(open_graph(fresh, "tkg-noun-phrases"), Reading(), "nodes")
+                    vectors_place(open_graph(fresh, "tkg-noun-phrases"), LetterModels(), "nodes")
                 )
                 is not None
             )
 
-    after = run_build(fresh, "tkg-noun-phrases", Reading(), Watch(report=told))
+    after = run_build(fresh, "tkg-noun-phrases", LetterModels(), Watch(report=told))
     assert (
         seen
         and set(seen) == {(before.digest, before.digest, "tkg-noun-phrases")}
@@ -193,7 +193,7 @@ def test_a_graph_serves_until_the_next_one_is_whole(corpus, monkeypatch, tmp_pat
         asked(fresh, "tkg").digest == open_graph(fresh, "tkg-noun-phrases").digest == after.digest
     )
     assert open_vectors(
-        vectors_place(after, Reading(), "chunks")
+        vectors_place(after, LetterModels(), "chunks")
     ) is not None and "Oslo" in after.columns.chunks.text("text", 0)
     assert sorted(
         one.name
@@ -203,7 +203,12 @@ def test_a_graph_serves_until_the_next_one_is_whole(corpus, monkeypatch, tmp_pat
 
 
 def test_a_waiting_caller_hears_the_progress_of_the_builder(corpus, monkeypatch):
-    asked, at_work, waits, heard = BuiltGraphs(Reading()), threading.Event(), threading.Event(), []
+    asked, at_work, waits, heard = (
+        BuiltGraphs(LetterModels()),
+        threading.Event(),
+        threading.Event(),
+        [],
+    )
 
     def slow(corpus, one, models, watch, indexed):
         watch.report("Encoding chunks: 1 of 4", 0.25)
@@ -226,19 +231,22 @@ def test_a_waiting_caller_hears_the_progress_of_the_builder(corpus, monkeypatch)
 
 
 def test_a_stopped_build_keeps_the_old_graph_and_continues_later(corpus):
-    before, fresh = run_build(corpus, "chunks", Reading()), corpus.changed(one="Ann lives in Oslo.")
+    before, fresh = (
+        run_build(corpus, "chunks", LetterModels()),
+        corpus.changed(one="Ann lives in Oslo."),
+    )
 
     def stopped(text, share):
         if "searchable" in text:
             raise RunCancelled
 
     with pytest.raises(RunCancelled):
-        run_build(fresh, "chunks", Reading(), Watch(report=stopped))
+        run_build(fresh, "chunks", LetterModels(), Watch(report=stopped))
     assert open_graph(corpus, "chunks").digest == before.digest
     with pytest.raises(StoreError, match="have changed"):
         open_graph(fresh, "chunks")
     assert (
-        run_build(fresh, "chunks", Reading()).digest
+        run_build(fresh, "chunks", LetterModels()).digest
         == open_graph(fresh, "chunks").digest
         != before.digest
     )
@@ -253,7 +261,7 @@ def test_a_kind_of_graph_selects_the_best_built_one(tmp_path):
         "tree-k-noun-phrases",
         "kg-synonyms-names",
     ]
-    run_build(corpus, "kg-noun-phrases", Reading())
+    run_build(corpus, "kg-noun-phrases", LetterModels())
     assert build_for(corpus, "kg").id == "kg-noun-phrases"
     build_folder(corpus, find_build("kg-described")).mkdir()
     write_atomically(
@@ -279,7 +287,7 @@ def test_the_remaining_time_is_that_of_a_step(tmp_path, monkeypatch):
     monkeypatch.setattr("core.io.durations.time.monotonic", lambda: clock[0])
     ctx = build_context(
         Texts(tmp_path, d="Ann met Bob."),
-        Reading(),
+        LetterModels(),
         Watch(report=lambda text, share: said.append((text, share))),
     )
     steps = find_build(
@@ -305,9 +313,9 @@ def test_a_build_estimates_its_time_from_an_earlier_one(tmp_path, monkeypatch):
     corpus = Texts(
         tmp_path / "one", **{f"d{number}": f"Ann{number} met Bob in Rome." for number in range(20)}
     )
-    told = estimate_cost(corpus, line, Reading())
+    told = estimate_cost(corpus, line, LetterModels())
     assert told.seconds is None and told.words() == NoteWith(20, 20, "chunks", "No language model")
-    run_build(corpus, line, Reading())
+    run_build(corpus, line, LetterModels())
     kept = json.loads((tmp_path / "speeds.json").read_text("utf-8"))
     operators = [repr(operator) for operator in line.line]
     assert list(kept) == [*operators[:-1], f"Merge {operators[-1]}", "encoded"] and all(
@@ -318,24 +326,27 @@ def test_a_build_estimates_its_time_from_an_earlier_one(tmp_path, monkeypatch):
     more = corpus.changed(**{f"e{number}": f"Eva{number} met Olof." for number in range(10)})
     # All chunks are cut and merged; only new ones are read.
     assert (
-        estimate_cost(more, line, Reading()).seconds == 30 * 0.5 + 10 * 1.0 + 30 * 0.25 + 10 * 2.0
+        estimate_cost(more, line, LetterModels()).seconds
+        == 30 * 0.5 + 10 * 1.0 + 30 * 0.25 + 10 * 2.0
     )
-    assert estimate_cost(more, line, Reading()).words().endswith("26 seconds to 2 minutes here.")
+    assert (
+        estimate_cost(more, line, LetterModels()).words().endswith("26 seconds to 2 minutes here.")
+    )
     # Most of the work was reused, so that this build tells nothing about the time of reading.
-    run_build(more, line, Reading())
+    run_build(more, line, LetterModels())
     assert json.loads((tmp_path / "speeds.json").read_text("utf-8")) == slow
-    assert estimate_cost(more, find_build("kg-noun-phrases"), Reading()).seconds is None
+    assert estimate_cost(more, find_build("kg-noun-phrases"), LetterModels()).seconds is None
     (tmp_path / "speeds.json").write_text(json.dumps(slow | {"encoded": 0.2}), "utf-8")
     # Vectors of chunks have no measured time, but the general time for vectors is known.
-    assert estimate_cost(more, find_build("chunks"), Reading()).seconds == 30 * 0.5 + 30 * 0.2
+    assert estimate_cost(more, find_build("chunks"), LetterModels()).seconds == 30 * 0.5 + 30 * 0.2
 
 
 def test_a_damaged_file_of_speeds_is_ignored(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     (tmp_path / "speeds.json").write_text("[1", "utf-8")
     corpus = Texts(tmp_path / "one", d="Ann met Bob in Rome.")
-    assert estimate_cost(corpus, find_build("chunks"), Reading()).seconds is None
-    run_build(corpus, "chunks", Reading())
+    assert estimate_cost(corpus, find_build("chunks"), LetterModels()).seconds is None
+    run_build(corpus, "chunks", LetterModels())
 
 
 KINDS = ("chunks", "passage", "tree", "kg", "tkg", "rkg")
@@ -347,7 +358,7 @@ def test_a_corpus_of_one_sentence_is_a_graph_of_each_kind(kind, tmp_path, monkey
     graph = run_build(
         Texts(tmp_path / "one", d="Ann Berg sails to Turku."),
         choose_build(kind, "noun-phrases"),
-        Reading(),
+        LetterModels(),
     )
     assert graph.columns.chunks.texts("text") == ["Ann Berg sails to Turku."]
     assert set(graph.names(range(graph.n_nodes))) == {
@@ -364,7 +375,7 @@ def test_a_text_without_a_parser_still_has_its_chunks(kind, tmp_path, monkeypatc
     graph = run_build(
         Texts(tmp_path / "one", d="李白乘舟将欲行，忽闻岸上踏歌声。"),
         choose_build(kind, "noun-phrases"),
-        Reading(),
+        LetterModels(),
         report=report,
     )
     assert len(graph.columns.chunks) == 1
@@ -381,7 +392,7 @@ def test_an_entity_in_every_chunk_is_one_node_with_a_short_description(kind, tmp
     graph = run_build(
         Texts(tmp_path / "one", **texts),
         choose_build(kind, "noun-phrases"),
-        Reading(),
+        LetterModels(),
         report=report,
     )
     if kind == "passage":
@@ -400,8 +411,8 @@ def test_custom_builds_are_listed_apart_from_the_catalogue(tmp_path):
     corpus = Texts(tmp_path, one="Ann met Bob in Rome.")
     line = "TokenChunks(size=99, overlap=9) >> NounPhrases() >> Merge(longest=7)"
     assert own_builds(corpus) == {}
-    run_build(corpus, "kg-noun-phrases", Reading())
-    run_build(corpus, line, Reading())
+    run_build(corpus, "kg-noun-phrases", LetterModels())
+    run_build(corpus, line, LetterModels())
     (found,) = own_builds(corpus).values()
     assert (found.id, found.own, found.graph) == (line, True, "rkg") and found.title.startswith(
         "Own build: chunks of 99 tokens → "

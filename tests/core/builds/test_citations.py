@@ -20,8 +20,8 @@ from core.corpus import write_corpus
 from core.corpus.chunks import chunk_by_characters
 from core.corpus.document import Document
 from core.errors import BadInput
-from tests.core.builds.kit import Reading
-from tests.core.builds.test_language_model import Models
+from tests.core.builds.kit import LetterModels
+from tests.core.builds.test_language_model import ChatModels
 
 PAPERS = {
     "lida": (
@@ -119,7 +119,7 @@ def test_shared_and_short_titles_match_no_document():
 
 def graph_of(tmp_path, operator, models=None, chunker=None):
     one = write_corpus(tmp_path / "corpora" / "papers", papers())
-    ctx = BuildContext(models or Reading())
+    ctx = BuildContext(models or LetterModels())
     made = operator.apply((chunker or CharacterChunks(size=120)).apply(BuildState(one), ctx), ctx)
     graph = made.graph
     heads, _, tails = graph.triples(np.arange(graph.n_edges))
@@ -165,7 +165,7 @@ def test_a_language_model_can_find_references(tmp_path):
         return {"else": []}
 
     graph, links, report = graph_of(
-        tmp_path, CitedDocuments(model="answer"), Models(say), WholeDocuments()
+        tmp_path, CitedDocuments(model="answer"), ChatModels(say), WholeDocuments()
     )
     assert links == {("lida", "brat"), ("lida", "moss")} and not any(
         "References" in text for text in asked
@@ -179,7 +179,7 @@ def test_missing_titles_are_noted(tmp_path):
     )
     assert "no titles" in CitedDocuments().lacks(one)
     with pytest.raises(BadInput, match="no titles"):
-        ctx = BuildContext(Reading())
+        ctx = BuildContext(LetterModels())
         CitedDocuments().apply(WholeDocuments().apply(BuildState(one), ctx), ctx)
 
 

@@ -17,7 +17,7 @@ from core.corpus.links import DocumentLink
 from core.errors import BadInput
 from core.graph.texts import chunk_nodes
 from core.watch import NO_WATCH
-from tests.core.builds.kit import Reading
+from tests.core.builds.kit import LetterModels
 from tests.notes import NoteWith
 
 
@@ -34,7 +34,7 @@ def write_linked_corpus(folder, links=(), **texts):
 
 def build_corpus_graph(one, operator, chunker=None):
     """Graph of a corpus graph operator, and the report of its build."""
-    ctx = BuildContext(Reading())
+    ctx = BuildContext(LetterModels())
     return operator.apply(
         (chunker or WholeDocuments()).apply(BuildState(one), ctx), ctx
     ).graph, ctx.report

@@ -8,7 +8,7 @@ import pytest
 
 from core.builds.base import BuildContext
 from core.builds.extract.described_names import DescribedNames
-from tests.core.builds.test_language_model import Models
+from tests.core.builds.test_language_model import ChatModels
 
 CAROL = "Ebenezer Scrooge and Jacob Marley were partners in London. Marley died on Christmas Eve."
 
@@ -19,7 +19,7 @@ def home(tmp_path, monkeypatch):
 
 
 def describe_text(say, text=CAROL, **how):
-    models = Models(say)
+    models = ChatModels(say)
     ctx = BuildContext(models)
     ((_, facts),) = DescribedNames(**how).extracted([text], ctx)
     return facts, models.writer.asked
@@ -119,7 +119,7 @@ def test_braces_and_markup_are_text():
 
 def test_each_chunk_causes_one_call():
     calls = []
-    models = Models(lambda *_: calls.append(1) or reply())
+    models = ChatModels(lambda *_: calls.append(1) or reply())
     for _ in range(2):
         list(DescribedNames().extracted([CAROL], BuildContext(models)))
     assert len(calls) == 1

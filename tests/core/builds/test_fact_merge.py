@@ -21,7 +21,7 @@ from core.graph import columns as graph_columns
 from core.graph.columns import Table, texts_of
 from core.models.base import NoModels
 from tests.core.builds.kit import Texts
-from tests.core.builds.test_language_model import Models
+from tests.core.builds.test_language_model import ChatModels
 
 FACTS = (
     Facts(
@@ -152,7 +152,7 @@ def test_long_descriptions_are_cut_after_the_last_that_fits(tmp_path):
 
 def test_long_descriptions_are_summarised_on_request(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
-    models = Models(lambda *_: "Ann in short.")
+    models = ChatModels(lambda *_: "Ann in short.")
     facts = tuple(
         Facts(
             (ChunkEntity("Ann", "", f"Sentence {{text}} {i}."), ChunkEntity(f"n{i}", "", "Short."))
@@ -173,7 +173,7 @@ def test_a_description_with_an_empty_summary_is_cut_instead(tmp_path, monkeypatc
     # Each sentence has 18 bytes, 6 tokens.
     facts = tuple(Facts((ChunkEntity("Ann", "", f"Sentence number {i}."),)) for i in range(9))
     graph = merged_graph(
-        tmp_path, facts, Merge(longest=13, summarise=True), BuildContext(Models(lambda *_: " "))
+        tmp_path, facts, Merge(longest=13, summarise=True), BuildContext(ChatModels(lambda *_: " "))
     )
     assert node_columns(graph)["Ann"][1] == "Sentence number 0. Sentence number 1."
 

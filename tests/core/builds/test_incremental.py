@@ -29,7 +29,7 @@ from core.builds.run import build_context
 from core.corpus import Document, write_corpus
 from core.indexes import vectors
 from core.io.home import ROOT
-from tests.core.builds.test_language_model import Models, entity, relation
+from tests.core.builds.test_language_model import ChatModels, entity, relation
 
 EXTRACTION_LINE = "WholeDocuments() >> LanguageModelExtraction(gleaning=0)"
 LINES = {
@@ -56,7 +56,7 @@ def home(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
 
 
-class NameExtractionModels(Models):
+class NameExtractionModels(ChatModels):
     """Models with a chat that extracts every known name and joins neighbours.
 
     The encoder counts letters.

@@ -15,7 +15,7 @@ from core.errors import BadInput, ModelFailed, RunCancelled, StoreError
 from core.models.base import ChatReply
 from core.models.chat.saved_replies import reply_key
 from core.watch import NO_WATCH, Watch
-from tests.core.builds.kit import Reading, Texts
+from tests.core.builds.kit import LetterModels, Texts
 
 ANN = "Ann is a cook who lives in Rome. She met Bob there."
 
@@ -25,7 +25,7 @@ def home(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
 
 
-class Writer:
+class ScriptedChat:
     """A chat whose replies are the results or errors of `say(last message, number)`."""
 
     context = 4096
@@ -56,9 +56,9 @@ class Writer:
         return 10
 
 
-class Models(Reading):
+class ChatModels(LetterModels):
     def __init__(self, say):
-        self.writer = Writer(say)
+        self.writer = ScriptedChat(say)
 
     def chat(self, role="answer"):
         return self.writer
@@ -76,7 +76,7 @@ def relation(source, target, description="They met.", keywords="meeting"):
 
 
 def read(say, text=ANN, **how):
-    models = Models(say)
+    models = ChatModels(say)
     ctx = BuildContext(models)
     operator = LanguageModelExtraction(**{"gleaning": 0, **how})
     ((_, facts),) = operator.extracted([text], ctx)
@@ -187,7 +187,9 @@ def test_a_bad_reply_is_requested_again_at_once():
 
 def test_unreadable_replies_are_requested_again_by_the_next_build(tmp_path):
     corpus, ill = Texts(tmp_path / "corpus", **TEXTS), {"now": True}
-    models = Models(lambda asked, number: "" if ill["now"] and "Person3" in asked else met(asked))
+    models = ChatModels(
+        lambda asked, number: "" if ill["now"] and "Person3" in asked else met(asked)
+    )
     first = run_build(corpus, "rkg", models)
     counts = build_status(corpus, "rkg").report["counts"]
     assert (counts["unread"], counts["unread chunks"], counts["asked"], first.n_edges) == (
@@ -207,19 +209,19 @@ def test_unreadable_replies_are_requested_again_by_the_next_build(tmp_path):
 
 
 def test_a_build_without_a_readable_reply_fails(tmp_path):
-    corpus, models = Texts(tmp_path / "corpus", **TEXTS), Models(lambda *_: "I cannot do that.")
+    corpus, models = Texts(tmp_path / "corpus", **TEXTS), ChatModels(lambda *_: "I cannot do that.")
     with pytest.raises(
         ModelFailed,
         match="None of the 6 chunks",
     ):
         run_build(corpus, "rkg", models)
     assert not build_status(corpus, "rkg").built
-    assert run_build(corpus, "rkg", Models(met)).n_edges == 6
+    assert run_build(corpus, "rkg", ChatModels(met)).n_edges == 6
 
 
 def test_an_empty_graph_is_noted(tmp_path):
     corpus = Texts(tmp_path / "corpus", **TEXTS)
-    run_build(corpus, "rkg", Models(lambda *_: {"entities": [], "relations": []}))
+    run_build(corpus, "rkg", ChatModels(lambda *_: {"entities": [], "relations": []}))
     assert "the graph has no nodes" in " ".join(build_status(corpus, "rkg").report["notes"])
 
 
@@ -281,17 +283,17 @@ def test_facts_read_before_a_failure_of_the_model_are_kept(tmp_path):
         return met(asked)
 
     with pytest.raises(ModelFailed, match="died"):
-        run_build(corpus, "rkg", Models(dies))
+        run_build(corpus, "rkg", ChatModels(dies))
     with pytest.raises(StoreError, match="not built yet"):
         open_graph(corpus, "rkg")
-    well = Models(met)
+    well = ChatModels(met)
     graph = run_build(corpus, "rkg", well)
     assert len(well.writer.asked) == 3 and graph.n_edges == 6
     assert build_status(corpus, "rkg").report["counts"]["extracted"] == 3
 
 
 def test_facts_read_before_cancelling_are_kept(tmp_path):
-    corpus, models = Texts(tmp_path / "corpus", **TEXTS), Models(met)
+    corpus, models = Texts(tmp_path / "corpus", **TEXTS), ChatModels(met)
 
     def check():
         if len(models.writer.asked) >= 2:
@@ -306,7 +308,7 @@ def test_facts_read_before_cancelling_are_kept(tmp_path):
 
 
 def test_the_textual_graph_shares_the_replies_of_the_rich_one(tmp_path):
-    corpus, models = Texts(tmp_path / "corpus", **TEXTS), Models(met)
+    corpus, models = Texts(tmp_path / "corpus", **TEXTS), ChatModels(met)
     rich = run_build(corpus, "rkg", models)
     # Nothing is left to read. At .24 reports per chunk there are 2 reports, each with 460 tokens in
     # and 190 out, which take as long as 1220 in. The replies so far took 2 seconds for 1000 in and

@@ -16,7 +16,7 @@ from core.builds.merge.passages import Mentions
 from core.builds.run import build_context
 from core.corpus.sentences import sentence_spans
 from core.languages import languages
-from tests.core.builds.kit import Reading, Texts
+from tests.core.builds.kit import LetterModels, Texts
 from tests.notes import NoteWith
 
 GERMAN = (
@@ -132,10 +132,10 @@ def test_any_text_can_be_read(code):
 
 def test_a_build_uses_the_language_of_its_corpus(tmp_path):
     texts = Texts(tmp_path, a=GERMAN)
-    graph = run_build(texts, "kg-noun-phrases", Reading())
+    graph = run_build(texts, "kg-noun-phrases", LetterModels())
     names = set(graph.names(range(graph.n_nodes)))
     assert "Klara Stettner" in names and "Sie" not in names
-    ctx = build_context(texts, Reading())
+    ctx = build_context(texts, LetterModels())
     assert ctx.language == "de" and NounPhrases().signature(ctx) == "rules 1 de"
     assert reader_choice.reader_words("de") == "by rules, as no parser for German is installed"
     list(NounPhrases().extracted([GERMAN], ctx))
@@ -148,7 +148,10 @@ def test_workers_use_the_language_of_the_corpus_too(tmp_path, monkeypatch):
             yield from ((item, work(item)) for item in items)
 
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
-    ctx, fresh = build_context(Texts(tmp_path, a=GERMAN), Reading()), partial(Mentions, "unicode")
+    ctx, fresh = (
+        build_context(Texts(tmp_path, a=GERMAN), LetterModels()),
+        partial(Mentions, "unicode"),
+    )
     alone = worker_extraction.collect_facts(NounPhrases(), fresh, ctx, [GERMAN])
     (gathered,) = worker_extraction.collect_over_workers(
         NounPhrases(), fresh, [[GERMAN]], replace(ctx, workers=InlineWorkers())

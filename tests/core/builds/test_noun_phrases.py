@@ -10,7 +10,7 @@ from core.builds.chunkers import WholeDocuments
 from core.builds.extract.mentions import MAX_JOINED_ENTITIES
 from core.builds.extract.noun_phrases import NounPhrases
 from core.builds.fact_store import FactStore
-from tests.core.builds.kit import Reading, Texts
+from tests.core.builds.kit import LetterModels, Texts
 
 
 @pytest.fixture(autouse=True)
@@ -19,7 +19,7 @@ def home(tmp_path, monkeypatch):
 
 
 def facts(tmp_path, text):
-    ctx = BuildContext(Reading())
+    ctx = BuildContext(LetterModels())
     made = NounPhrases().apply(
         WholeDocuments().apply(BuildState(Texts(tmp_path, d=text)), ctx), ctx
     )
@@ -115,7 +115,7 @@ def test_a_sentence_of_many_names_joins_each_with_those_near_it(tmp_path):
 
 def test_one_sentence_is_a_graph(tmp_path):
     graph = run_build(
-        Texts(tmp_path, d="Barack Obama visited Paris."), "kg-noun-phrases", Reading()
+        Texts(tmp_path, d="Barack Obama visited Paris."), "kg-noun-phrases", LetterModels()
     )
     assert graph.triple_texts(range(graph.n_edges)) == ["Barack Obama -> appears with -> Paris"]
 
@@ -124,7 +124,7 @@ def test_saved_facts_are_not_read_again(tmp_path, monkeypatch):
     first = Texts(
         tmp_path / "one", a="Barack Obama visited Paris.", b="Angela Merkel lives in Berlin."
     )
-    run_build(first, "tkg-noun-phrases", Reading())
+    run_build(first, "tkg-noun-phrases", LetterModels())
     asked = []
     real = NounPhrases.extracted
 
@@ -134,8 +134,8 @@ def test_saved_facts_are_not_read_again(tmp_path, monkeypatch):
 
     monkeypatch.setattr(NounPhrases, "extracted", counted)
     second = first.changed(a=None, c="Angela Merkel met Barack Obama.")
-    grown = run_build(second, "tkg-noun-phrases", Reading())
+    grown = run_build(second, "tkg-noun-phrases", LetterModels())
     assert asked == ["Angela Merkel met Barack Obama."]
     FactStore().file.unlink()
-    afresh = run_build(Texts(tmp_path / "two", **second.texts), "tkg-noun-phrases", Reading())
+    afresh = run_build(Texts(tmp_path / "two", **second.texts), "tkg-noun-phrases", LetterModels())
     assert grown.digest == afresh.digest and len(asked) == 3

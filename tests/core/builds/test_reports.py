@@ -12,7 +12,7 @@ from core.graph.building.text_graph import assemble, with_tables
 from core.graph.columns import Table
 from core.watch import NO_WATCH, Watch
 from tests.core.builds.kit import Texts
-from tests.core.builds.test_language_model import Models
+from tests.core.builds.test_language_model import ChatModels
 
 CHUNKS = Table.of(id=["x", "y", "z"], text=["one", "two", "three"])
 # A star a-b, a-c, a-d and an edge d-e. The community of all nodes has the part {d, e}.
@@ -52,7 +52,7 @@ def report_communities(operator, tmp_path, say=None, watch=NO_WATCH):
     )
     made = BuildState(Texts(tmp_path), CHUNKS, None, graph)
     made = made.replace(graph=with_tables(graph, communities=table))
-    models = Models(say)
+    models = ChatModels(say)
     ctx = BuildContext(models, watch)
     return operator.apply(made, ctx).graph.columns.communities, models.writer.asked, ctx
 

@@ -20,7 +20,7 @@ from core.errors import BadParameter
 from core.graph.columns import Table
 from core.indexes.index_storage import write_atomically
 from core.io.digests import check_own_digest
-from tests.core.builds.kit import Reading, Texts
+from tests.core.builds.kit import LetterModels, Texts
 
 
 @pytest.fixture(autouse=True)
@@ -46,7 +46,7 @@ def resolve_facts(tmp_path, *chunks, operator=None, texts=None, titles=None):
         text=texts or [" and ".join(name for name, *_ in names) for _, names, _ in chunks],
         tokens=[1] * len(chunks),
     )
-    ctx = BuildContext(Reading())
+    ctx = BuildContext(LetterModels())
     made = (operator or ResolveNames(least=-9)).apply(
         BuildState(Texts(tmp_path), table, facts), ctx
     )
@@ -400,7 +400,7 @@ def test_a_graph_by_names_reports_joined_names(tmp_path):
         "b": "Angela Merkel and Barack Obama visited Paris.",
     }
     corpus = Texts(tmp_path / "one", **texts)
-    graph = run_build(corpus, "kg-names", Reading())
+    graph = run_build(corpus, "kg-names", LetterModels())
     assert set(graph.names(range(graph.n_nodes))) == {
         "Angela Merkel",
         "Barack Obama",
@@ -411,7 +411,7 @@ def test_a_graph_by_names_reports_joined_names(tmp_path):
     assert [
         (one.name, one.into) for one in name_merges(build_status(corpus, "kg-names").report).made
     ] == [("Merkel", "Angela Merkel")]
-    afresh = run_build(Texts(tmp_path / "two", **texts), "kg-names", Reading())
+    afresh = run_build(Texts(tmp_path / "two", **texts), "kg-names", LetterModels())
     assert open_graph(corpus, "kg-names").digest == afresh.digest
 
 
@@ -426,7 +426,7 @@ def test_a_graph_with_later_marked_names_is_outdated_but_usable(
 ):
     corpus = Texts(tmp_path / "one", **HOODS)
     corpus.own = False
-    first = run_build(corpus, "kg-names", Reading())
+    first = run_build(corpus, "kg-names", LetterModels())
     # The build never joined this pair.
     change_merges(corpus, lambda now: now.refusing([("Paris", "Berlin")]))
     assert build_status(corpus, "kg-names").current
@@ -438,7 +438,7 @@ def test_a_graph_with_later_marked_names_is_outdated_but_usable(
     change_merges(corpus, lambda now: now.allowing([("Hood", "Amy Hood")]))
     assert build_status(corpus, "kg-names").current
     change_merges(corpus, lambda now: now.refusing([("Hood", "Amy Hood")]))
-    apart = run_build(corpus, "kg-names", Reading())
+    apart = run_build(corpus, "kg-names", LetterModels())
     assert {"Hood", "Amy Hood"} <= set(apart.names(range(apart.n_nodes)))
     assert (
         build_status(corpus, "kg-names").current and uncovered(open_graph(corpus, "kg-names")) == ""
@@ -446,7 +446,7 @@ def test_a_graph_with_later_marked_names_is_outdated_but_usable(
     change_merges(corpus, lambda now: now.allowing([("Hood", "Amy Hood")]))
     assert build_status(corpus, "kg-names").renamed
     assert (
-        run_build(corpus, "kg-names", Reading()).digest == first.digest
+        run_build(corpus, "kg-names", LetterModels()).digest == first.digest
         and build_status(corpus, "kg-names").current
     )
     (corpus.folder / "mends.json").write_text("{")
@@ -457,7 +457,7 @@ def test_a_graph_with_later_marked_names_is_outdated_but_usable(
 @pytest.mark.parametrize("earlier", [{}, {"NamesAndTerms": 2}, {"ResolveNames": 2}])
 def test_a_graph_that_joined_names_by_earlier_rules_is_outdated(earlier, tmp_path):
     corpus = Texts(tmp_path, **HOODS)
-    run_build(corpus, "kg-names", Reading())
+    run_build(corpus, "kg-names", LetterModels())
     file = build_folder(corpus, find_build("kg-names")) / BUILT_FILE
     record = check_own_digest(json.loads(file.read_text()))
     assert record["editions"] == {"NamesAndTerms": 3, "ResolveNames": 2}

@@ -34,8 +34,8 @@ from core.models.chat.saved_replies import SavedReplies
 from core.models.registry import Registry
 from core.operators.texts.built_graph import BuiltGraph
 from core.watch import NO_WATCH
-from tests.core.builds.kit import Reading, Texts
-from tests.core.builds.test_language_model import Models
+from tests.core.builds.kit import LetterModels, Texts
+from tests.core.builds.test_language_model import ChatModels
 from tests.core.builds.test_language_model import entity as entity_of
 from tests.core.builds.test_language_model import relation as relation_of
 
@@ -53,7 +53,7 @@ def home(tmp_path, monkeypatch):
     monkeypatch.setattr("core.builds.shipped_data.DATA_FOLDER", tmp_path / "data")
 
 
-class TitledModels(Models):
+class TitledModels(ChatModels):
     """Models with a title and weights of their own for each name."""
 
     def is_chat(self, name):
@@ -430,7 +430,7 @@ def test_shipped_graphs_open_without_a_language_model_call(file, monkeypatch):
     monkeypatch.setattr("core.builds.shipped_data.DATA_FOLDER", file.parent.parent)
     corpus, real = open_corpus(file.parent.name), Registry()
 
-    class LetterVectorRegistry(Reading):
+    class LetterVectorRegistry(LetterModels):
         weights, is_chat, title, signature = real.weights, real.is_chat, real.title, real.signature
 
     assert shipped_builds(corpus)

@@ -23,7 +23,7 @@ from core.models.chat.openai import OpenAIChat
 from core.models.price import Cap, CapReached, TokenPrice
 from core.types import Usage
 from core.watch import Watch
-from tests.core.builds.test_language_model import Models
+from tests.core.builds.test_language_model import ChatModels
 from tests.core.models.chat_server import serving, stream
 
 READ_TOKENS, WRITTEN_TOKENS = (
@@ -33,7 +33,7 @@ READ_TOKENS, WRITTEN_TOKENS = (
 TEXTS = [f"Person{i:02} visited City{i:02}." for i in range(20)]
 
 
-class PricedServerModels(Models):
+class PricedServerModels(ChatModels):
     """Models with a language model behind a server, at 2 per thousand tokens in and 10 out."""
 
     def __init__(self, chat):

@@ -15,12 +15,12 @@ from core.builds.text_vectors import ENCODE_BATCH_TEXTS, encode_half_vectors
 from core.models.encoders.minilm import MiniLMEncoder, package_folder
 from core.models.encoders.saved_vectors import vector_file
 from core.watch import NO_WATCH
-from tests.core.builds.kit import Reading
+from tests.core.builds.kit import LetterModels
 
 ENCODED_TEXTS = ["a bed", "deaf", "a bed", "ice"]
 
 
-class TextRecordingModels(Reading):
+class TextRecordingModels(LetterModels):
     """Models that record the texts that they encoded."""
 
     def __init__(self):
@@ -31,7 +31,7 @@ class TextRecordingModels(Reading):
         return super().encode(texts)
 
 
-class MiniLMModels(Reading):
+class MiniLMModels(LetterModels):
     """Models with the embedded encoder, which saves its vectors itself."""
 
     def __init__(self):
@@ -71,7 +71,7 @@ def test_a_text_is_encoded_once_and_saved_with_those_of_questions(home):
     encoder = TextRecordingModels()
     made, fresh = vectors_and_fresh(encoder)
     assert made.dtype == np.float16 and np.array_equal(made[0], made[2])
-    assert np.array_equal(made, Reading().encode(ENCODED_TEXTS).astype(np.float16))
+    assert np.array_equal(made, LetterModels().encode(ENCODED_TEXTS).astype(np.float16))
     assert encoder.asked == ["a bed", "deaf", "ice"] and fresh == 3
     again, fresh = vectors_and_fresh(other := TextRecordingModels(), [*ENCODED_TEXTS, "new"])
     assert np.array_equal(again[:4], made) and other.asked == ["new"] and fresh == 1
@@ -82,7 +82,9 @@ def test_a_text_is_encoded_once_and_saved_with_those_of_questions(home):
 def test_more_texts_than_a_batch_are_encoded(home):
     texts = [f"{'abc' * (number % 7)} {number}" for number in range(ENCODE_BATCH_TEXTS + 3)]
     made, fresh = vectors_and_fresh(TextRecordingModels(), texts)
-    assert np.array_equal(made, Reading().encode(texts).astype(np.float16)) and fresh == len(texts)
+    assert np.array_equal(made, LetterModels().encode(texts).astype(np.float16)) and fresh == len(
+        texts
+    )
     assert vectors_and_fresh(TextRecordingModels(), [])[0].shape[0] == 0
 
 

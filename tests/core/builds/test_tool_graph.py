@@ -24,7 +24,7 @@ from core.graph.difference import graph_difference
 from core.operators.base import Context
 from core.operators.texts.built_graph import BuiltGraph
 from core.types import Question, State
-from tests.core.builds.kit import Reading, Texts
+from tests.core.builds.kit import LetterModels, Texts
 from tests.core.corpus.indexes.kit import RECORDED
 from tests.notes import NoteWith
 
@@ -58,25 +58,25 @@ def test_an_opened_corpus_has_the_documents_and_the_graph_of_the_index(dulce):
         ("dulce.txt",),
     )
     assert opened_summary(dulce, "graphrag").corpus == dulce.digest
-    graph = run_build(dulce, "opened-graphrag", Reading())
+    graph = run_build(dulce, "opened-graphrag", LetterModels())
     assert graph.columns.chunks.texts("id") == ["dulce.txt#graphrag-0", "dulce.txt#graphrag-1"]
     now = build_status(dulce, "opened-graphrag")
     assert now.current and now.report["counts"]["vectors of communities"] == 4
     assert NoteWith("claims (covariates)", 2) in now.report["notes"]
-    assert estimate_cost(dulce, find_build("opened-graphrag"), Reading()).chunks == 2
+    assert estimate_cost(dulce, find_build("opened-graphrag"), LetterModels()).chunks == 2
 
 
 def test_methods_prefer_the_opened_graph_of_their_kind(dulce):
-    run_build(dulce, "tkg-noun-phrases", Reading())
+    run_build(dulce, "tkg-noun-phrases", LetterModels())
     assert build_for(dulce, "tkg").id == "tkg-noun-phrases"  # No other graph is built.
-    run_build(dulce, "opened-graphrag", Reading())
+    run_build(dulce, "opened-graphrag", LetterModels())
     assert build_for(dulce, "tkg").id == "opened-graphrag"
 
 
 def test_the_opened_graph_is_compared_with_a_built_one(dulce):
     theirs, ours = (
-        run_build(dulce, "opened-graphrag", Reading()),
-        run_build(dulce, "tkg-noun-phrases", Reading()),
+        run_build(dulce, "opened-graphrag", LetterModels()),
+        run_build(dulce, "tkg-noun-phrases", LetterModels()),
     )
     found = graph_difference(theirs, ours)
     assert found.nodes and len(found.first.nodes) + found.nodes == theirs.n_nodes
@@ -90,7 +90,7 @@ def test_each_tools_index_is_built_and_used_by_methods(tool, tmp_path, monkeypat
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
     corpus, _ = open_index(RECORDED / tool, "opened")
     one = find_build(tool_build(tool))
-    graph = run_build(corpus, one, Reading())
+    graph = run_build(corpus, one, LetterModels())
     assert (graph.digest == open_graph(corpus, one).digest) and build_for(
         corpus, one.graph
     ).id == one.id
@@ -102,8 +102,8 @@ def test_synonym_edges_are_added_to_triples_of_hipporag(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
     corpus, _ = open_index(RECORDED / "hipporag", "opened")
     bare, joined = (
-        run_build(corpus, "opened-hipporag", Reading()),
-        run_build(corpus, "opened-hipporag-synonyms", Reading()),
+        run_build(corpus, "opened-hipporag", LetterModels()),
+        run_build(corpus, "opened-hipporag-synonyms", LetterModels()),
     )
     added = build_status(corpus, "opened-hipporag-synonyms").report["counts"]["synonym edges"]
     assert joined.n_edges == bare.n_edges + added and joined.names(range(5)) == bare.names(range(5))
@@ -116,12 +116,12 @@ def test_the_opened_build_is_not_offered_to_other_corpora(dulce, tmp_path):
         BadInput,
         match="(?s)index of Microsoft GraphRAG.*python -m core corpus open",
     ):
-        run_build(other, "opened-graphrag", Reading())
+        run_build(other, "opened-graphrag", LetterModels())
     assert build_for(other, "tkg").extractor == "names"
 
 
 def test_documents_added_later_are_noted_as_missing(dulce):
-    run_build(dulce, "opened-graphrag", Reading())
+    run_build(dulce, "opened-graphrag", LetterModels())
     assert not build_status(dulce, "opened-graphrag").uncovered
     more = dulce.add(
         [Document("more", "Ann lives in Rome."), Document("other", "Bo lives in Rome.")]
@@ -133,15 +133,15 @@ def test_documents_added_later_are_noted_as_missing(dulce):
     ).built
     graph = open_graph(more, "opened-graphrag")
     after = BuiltGraph(build="opened-graphrag")(
-        State(Question("Who?")), Context(graph, Environment(Reading()))
+        State(Question("Who?")), Context(graph, Environment(LetterModels()))
     )
     assert after.trace[0].notes[1:] == (said,)
     # The same once more, after the change.
-    assert run_build(more, "opened-graphrag", Reading()).digest == graph.digest
+    assert run_build(more, "opened-graphrag", LetterModels()).digest == graph.digest
 
 
 def test_changed_or_removed_documents_make_the_opened_graph_outdated(dulce):
-    run_build(dulce, "opened-graphrag", Reading())
+    run_build(dulce, "opened-graphrag", LetterModels())
     text = dulce.document("dulce.txt").text
     more = dulce.add([Document("more", "Ann lives in Rome.")])
     other = more.change([Document("dulce.txt", f"{text} The end.")])
@@ -154,7 +154,7 @@ def test_changed_or_removed_documents_make_the_opened_graph_outdated(dulce):
         BadInput,
         match="Bring them back as they were, open its folder under another name, or build a graph",
     ):
-        run_build(other, "opened-graphrag", Reading())
+        run_build(other, "opened-graphrag", LetterModels())
     assert (
         not build_status(other, "opened-graphrag").uncovered
         and "1 document was changed" in build_status(other, "opened-graphrag").outdated
@@ -168,7 +168,7 @@ def test_changed_or_removed_documents_make_the_opened_graph_outdated(dulce):
 
 
 def test_an_index_opened_by_an_earlier_version_stays_usable(dulce):
-    run_build(dulce, "opened-graphrag", Reading())
+    run_build(dulce, "opened-graphrag", LetterModels())
     file = dulce.folder / OPENED_FOLDER / "graphrag" / SUMMARY_FILE
     known = json.loads(file.read_text())
     del known["documents"]
@@ -190,8 +190,8 @@ def test_indexes_of_two_tools_are_two_graphs_of_one_corpus(tmp_path, monkeypatch
     beside, taken = open_index(RECORDED / "fast-graphrag", "harbour")
     assert beside.digest == corpus.digest and taken.counts["documents"] == 2
     first, second = (
-        run_build(beside, "opened-lightrag", Reading()),
-        run_build(beside, "opened-fast-graphrag", Reading()),
+        run_build(beside, "opened-lightrag", LetterModels()),
+        run_build(beside, "opened-fast-graphrag", LetterModels()),
     )
     assert (
         set(second.columns.chunks.texts("document"))
@@ -231,7 +231,7 @@ def test_a_folder_that_is_no_index_leaves_no_corpus(tmp_path, monkeypatch):
 
 
 def test_chunks_that_are_longer_than_an_encoder_reads_are_noted(dulce):
-    class ShortEncoderModels(Reading):
+    class ShortEncoderModels(LetterModels):
         max_tokens = 100
 
     sizes = (

@@ -21,7 +21,7 @@ from core.operators.base import Context
 from core.operators.texts.vectors import VectorNodes
 from core.types import Question, State
 from core.watch import NO_WATCH
-from tests.core.builds.kit import Reading
+from tests.core.builds.kit import LetterModels
 from tests.core.corpus.indexes.kit import ENCODER, RECORDED
 from tests.notes import NoteWith
 
@@ -82,7 +82,7 @@ def test_passages_come_in_the_order_of_the_index(corpus):
 
 
 def test_an_encoder_does_not_read_the_name_of_a_file(corpus):
-    graph = run_build(corpus, "opened-lightrag", Reading())
+    graph = run_build(corpus, "opened-lightrag", LetterModels())
     own = graph.columns.chunks.texts("text")
     assert texts_of_items(graph, "chunks", range(4)) == own
     assert chunk_title(graph, 0).startswith("harbour.txt")
@@ -90,16 +90,16 @@ def test_an_encoder_does_not_read_the_name_of_a_file(corpus):
 
 
 def test_vectors_of_another_encoder_are_not_taken(corpus):
-    graph = run_build(corpus, "opened-lightrag", Reading())
+    graph = run_build(corpus, "opened-lightrag", LetterModels())
     why = "are not used: they have 384 numbers each, and those of the encoder here 16. They are computed again."
     assert notes(corpus) == [
         f"The vectors of {what} in the index of LightRAG {why}"
         for what in ("entities", "relations", "chunks")
     ]
-    index = vector_index(graph, Reading(), "nodes")
+    index = vector_index(graph, LetterModels(), "nodes")
     assert not index.source and np.allclose(
         index.of(np.arange(5)),
-        Reading().encode(texts_of_items(graph, "nodes", range(5))),
+        LetterModels().encode(texts_of_items(graph, "nodes", range(5))),
         atol=1e-3,
     )
 

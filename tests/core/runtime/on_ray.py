@@ -282,8 +282,10 @@ def test_workers_read_chunks_by_their_language_models(tmp_path, monkeypatch):
     report, ctx = BuildReport(), BuildContext(models())
     with_workers = replace(ctx, report=report, workers=TWO_WORKERS)
     texts = [f"chunk {number}" for number in range(worker_extraction.WORKER_BATCH_CHUNKS + 1)]
-    found = list(worker_extraction.extract_over_workers(work.Reading(), texts, with_workers))
-    assert found == sorted(work.Reading().extracted(texts, ctx), key=lambda pair: pair[0])
+    found = list(
+        worker_extraction.extract_over_workers(work.LastWordExtractor(), texts, with_workers)
+    )
+    assert found == sorted(work.LastWordExtractor().extracted(texts, ctx), key=lambda pair: pair[0])
     assert report.usage == Usage(len(texts), 2 * len(texts), len(texts)) and report.counts[
         "asked again"
     ] == len(texts)

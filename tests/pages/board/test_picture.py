@@ -84,7 +84,7 @@ def test_main_nodes_have_room_for_a_path_to_each_known_answer():
 
 
 @dataclass
-class Counted:
+class CountedGraph:
     """A graph whose look-ups are counted."""
 
     graph: object
@@ -126,7 +126,7 @@ def test_a_node_tells_its_degree_and_its_relations_in_words(films):
 def test_relations_of_a_hub_are_not_counted(films, monkeypatch):
     monkeypatch.setattr("pages.parts.board.node_panel.MAX_COUNTED_EDGES", 3)
     ann, war = films.nodes_named("Ann")[0], films.nodes_named("War")[0]
-    graph = Counted(films)
+    graph = CountedGraph(films)
     told = node_relations(graph, [ann, war], {})
     assert graph.asked == [war]
     assert told[ann] == {"degree": 4, "relations": [], "others": 0, "counted": 0} and told[war][

@@ -30,7 +30,7 @@ def reading():
     """(what lets a request of the re-ranker be answered, its address): it prefers directors."""
     steps = threading.Semaphore(0)
 
-    class Handler(http.server.BaseHTTPRequestHandler):
+    class PreviewHandler(http.server.BaseHTTPRequestHandler):
         def do_POST(self):
             asked = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))))
             steps.acquire()
@@ -53,7 +53,7 @@ def reading():
         def log_message(self, *_):
             pass
 
-    served = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    served = http.server.ThreadingHTTPServer(("127.0.0.1", 0), PreviewHandler)
     served.daemon_threads = True
     threading.Thread(target=served.serve_forever, daemon=True).start()
     try:

@@ -66,7 +66,7 @@ class Talker:
 def talking():
     talker = Talker()
 
-    class Handler(http.server.BaseHTTPRequestHandler):
+    class WaitingHandler(http.server.BaseHTTPRequestHandler):
         def do_POST(self):
             self.rfile.read(int(self.headers.get("Content-Length", 0)))
             self.send_response(200)
@@ -77,7 +77,7 @@ def talking():
         def log_message(self, *_):
             pass
 
-    served = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    served = http.server.ThreadingHTTPServer(("127.0.0.1", 0), WaitingHandler)
     served.daemon_threads = True
     threading.Thread(target=served.serve_forever, daemon=True).start()
     try:

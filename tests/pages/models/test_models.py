@@ -17,7 +17,7 @@ from core.models.discovery import FoundServer
 from pages.parts.models import add_model
 from pages.parts.models.add_model import ServerForm, check_form
 from pages.parts.shared.session import engine
-from tests.core.models.chat.test_profile import Server
+from tests.core.models.chat.test_profile import WordServer
 from tests.core.models.chat.test_thoughts import sent, texts
 from tests.core.models.chat_server import serving, stream
 from tests.core.models.test_discovery import listing
@@ -89,7 +89,7 @@ def test_a_scorer_ranks_lines(own):
 def test_a_language_model_replies(own, monkeypatch):
     from core.models.base import ChatReply
 
-    class Parrot:
+    class SlowParrot:
         def reply(self, messages, *, max_tokens, on_text, watch):
             on_text("Hello ")
             time.sleep(0.2)
@@ -97,7 +97,7 @@ def test_a_language_model_replies(own, monkeypatch):
             return ChatReply("Hello <b>you</b>", 7, 5)
 
     registry = engine().models
-    monkeypatch.setattr(registry, "chat", lambda name: Parrot())
+    monkeypatch.setattr(registry, "chat", lambda name: SlowParrot())
     monkeypatch.setattr(type(registry), "info", _present(type(registry).info))
     at = opened()
     at.selectbox(key="try_model_name").set_value("qwen-0.5b").run()
@@ -191,7 +191,7 @@ def test_a_dead_server_is_a_sentence(own):
 
 
 def test_a_server_is_added_with_its_roles_and_measured_and_removed(own):
-    with serving(Server(reads=600)) as (url, _):
+    with serving(WordServer(reads=600)) as (url, _):
         at = opened()
         fill(at, name="mine", url=url, model="some-model", key="secret-key")
         at.multiselect(key="server_roles").set_value(["answer", "judge"])

@@ -27,7 +27,7 @@ KINDS = {
 BUILT = {"links": "links-nearest"}  # the others by noun phrases
 
 
-class Recorded:
+class SummaryChat:
     """A language model whose replies were written down: it sums up texts, or summaries of them, by the first thing that they tell of."""
 
     context = 4096
@@ -87,7 +87,7 @@ def test_a_tree_shows_summaries_what_they_sum_up_and_where_they_end(grouped, mon
     models = engine().models
     told, weights = models.info, models.weights
     monkeypatch.setattr(models, "info", lambda name: replace(told(name), present=True))
-    monkeypatch.setattr(models, "chat", lambda name="answer": Recorded())
+    monkeypatch.setattr(models, "chat", lambda name="answer": SummaryChat())
     monkeypatch.setattr(
         models, "weights", lambda name: "recorded" if name == "answer" else weights(name)
     )

@@ -19,7 +19,7 @@ from pages.parts.shared.session import engine
 from pages.parts.texts import graph_builds
 from pages.parts.texts.community_map import layout_tiles
 from pages.parts.texts.passage import mark_names
-from tests.core.builds.test_language_model import Writer
+from tests.core.builds.test_language_model import ScriptedChat
 from tests.model_server import model_server
 from tests.pages.texts.texts_kit import HOSTILE, button, html, labels, opened, texts, until
 
@@ -282,7 +282,7 @@ def test_a_graph_that_comes_with_the_texts_opens_with_a_click_and_says_who_made_
     models, file = engine().models, tmp_path / "data" / "small" / REPLIES_FILE
     file.parent.mkdir(parents=True)
     monkeypatch.setattr("core.builds.shipped_data.DATA_FOLDER", tmp_path / "data")
-    said = Writer(lambda *_: {"about": {"Anna Berg": "She sails to Turku."}, "links": []})
+    said = ScriptedChat(lambda *_: {"about": {"Anna Berg": "She sails to Turku."}, "links": []})
     monkeypatch.setattr(models, "chat", lambda role="answer": said)
     run_build(small, "kg-described", models, lanes=1)
     write_shipment(small, [find_build("kg-described")], models, file)

@@ -42,7 +42,7 @@ def documents(people: int = 10) -> list[Document]:
     return found
 
 
-class Models(Written):
+class ModelsWithoutChat(Written):
     """The written-down models, without a language model."""
 
     def __init__(self):

@@ -36,7 +36,7 @@ from core.evaluation.reports.summary import RunSummary
 from core.evaluation.runs.store import Run, Store, StoredRow, evaluations_file
 from core.runtime.jobs import Job
 from core.types import Question
-from tests.core.evaluation.advice.kit import Models, documents
+from tests.core.evaluation.advice.kit import ModelsWithoutChat, documents
 from tests.notes import NoteWith
 
 MOST = 12  # questions
@@ -53,7 +53,7 @@ def coast(tmp_path, monkeypatch):
 
 @pytest.fixture
 def bench(coast):
-    engine, store = Engine(Models()), Store(evaluations_file())
+    engine, store = Engine(ModelsWithoutChat()), Store(evaluations_file())
     yield engine, store
     engine.evaluations.stop()
     store.close()

@@ -361,12 +361,12 @@ def test_on_the_command_line(bench, tmp_path, capsys):
 def _varied(bench):
     """A run in which the answers of “two” are the longer ones."""
 
-    class Counting(Parrot):
+    class CountingJudge(Parrot):
         def reply(self, messages, **how):
             self.text = "word " * messages[-1]["content"].count("->")
             return super().reply(messages, **how)
 
-    bench.models._chat = Counting("")
+    bench.models._chat = CountingJudge("")
     return bench.run(bench.plan(seed=5)).number
 
 

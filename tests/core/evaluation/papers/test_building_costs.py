@@ -23,8 +23,8 @@ from core.evaluation.papers.experiments import cost_figures as known_costs
 from core.evaluation.reports.build_plots import cost_page, seconds_plot, token_plot
 from core.models.registry import Registry
 from core.types import Usage
-from tests.core.builds.kit import Reading, Texts
-from tests.core.builds.test_language_model import Models, entity, relation
+from tests.core.builds.kit import LetterModels, Texts
+from tests.core.builds.test_language_model import ChatModels, entity, relation
 from tests.notes import NoteWith
 
 WANTED = BuildingCosts("id", "A paper", "Figure 1", "Costs", {}, {}, "", 0, ("Tree", "KG"), "KG", 1)
@@ -55,7 +55,7 @@ LINE = "WholeDocuments() >> LanguageModelExtraction(gleaning=0) >> Merge() >> Ve
 
 
 def test_each_step_has_the_tokens_that_it_asked_for(corpus):
-    run_build(corpus, LINE, Models(say))
+    run_build(corpus, LINE, ChatModels(say))
     cost = graph_cost("RKG", "x", build_status(corpus, LINE).report, True)
     # two chunks, one call each; the chat of the test reads 1,000 tokens and writes 50
     assert [(one.part, one.usage) for one in cost.steps] == [
@@ -76,16 +76,16 @@ def test_each_step_has_the_tokens_that_it_asked_for(corpus):
 
 
 def test_tokens_of_chunks_that_were_read_before_are_not_known(corpus):
-    run_build(corpus, LINE, Models(say))
+    run_build(corpus, LINE, ChatModels(say))
     other = LINE.replace(" >> Vectors(of='nodes')", "")
-    run_build(corpus, other, Models(say))
+    run_build(corpus, other, ChatModels(say))
     cost = graph_cost("RKG", "x", build_status(corpus, other).report, True)
     assert not cost.whole and cost.usage() == Usage()
     assert check_claims(WANTED, [cost])[0] == NoteWith("RKG", "tokens are not whole")
 
 
 def test_without_a_language_model_there_are_no_tokens(corpus):
-    run_build(corpus, "chunks", Reading())
+    run_build(corpus, "chunks", LetterModels())
     cost = graph_cost(
         "PG", "chunks", build_status(corpus, "chunks").report, find_build("chunks").line.asks_chat
     )
@@ -157,7 +157,7 @@ def test_the_figure_names_builds_that_are_here():
 
 
 def test_the_command_counts_each_graph(tmp_path, monkeypatch, capsys):
-    chat = Models(say)
+    chat = ChatModels(say)
     monkeypatch.setattr(Registry, "chat", lambda self, role="answer": chat.writer)
     builds = {"PG": "chunks", "KG": LINE}
     wanted = known_costs()["analysis-figures-4-5"]

@@ -37,7 +37,7 @@ DOCUMENTS = (
 SMALL = Recipe(2, 1, 2)
 
 
-class Author(Parrot):
+class ListAuthor(Parrot):
     """Writes lists as long as they are asked for; `spoil(prompt, number)` may give another reply."""
 
     def __init__(self, spoil=lambda name, number: None):
@@ -80,7 +80,7 @@ def writing(corpus, author, recipe=SMALL, **how):
 
 
 def test_every_user_has_tasks_and_every_task_has_questions(corpus):
-    author = Author()
+    author = ListAuthor()
     found = writing(corpus, author)(Job("q"))
     assert [one.id for one in found.questions] == ["u1-t1-q1", "u1-t1-q2", "u2-t1-q1", "u2-t1-q2"]
     assert (
@@ -108,7 +108,7 @@ def test_the_papers_recipe_makes_125():
 
 
 def test_replies_that_cannot_be_read_are_told_and_cost_their_own_questions(corpus):
-    found = writing(corpus, Author(lambda name, number: "no idea" if number == 4 else None))(
+    found = writing(corpus, ListAuthor(lambda name, number: "no idea" if number == 4 else None))(
         Job("q")
     )
     assert [one.id for one in found.questions] == ["u2-t1-q1", "u2-t1-q2"]
@@ -122,7 +122,7 @@ def test_questions_that_are_asked_twice_are_kept_once(corpus):
     twice = lambda name, number: (
         json.dumps({"questions": ["What of it?", "What OF it?"]}) if name == "questions" else None
     )
-    found = writing(corpus, Author(twice))(Job("q"))
+    found = writing(corpus, ListAuthor(twice))(Job("q"))
     assert [one.text for one in found.questions] == ["What of it?"]
     assert found.notes == (
         NoteWith(1, "twice"),
@@ -133,7 +133,7 @@ def test_questions_that_are_asked_twice_are_kept_once(corpus):
 def test_questions_that_ask_for_one_fact_are_told(corpus):
     """Two of three replies of Qwen2.5-Coder-0.5B on A Christmas Carol, which was asked for overviews."""
     lines = ["Who is Bob Cratchit's son?", "How many ghosts come?", "How does the miser change?"]
-    small = Author(
+    small = ListAuthor(
         lambda name, number: json.dumps({"questions": lines}) if name == "questions" else None
     )
     found = writing(corpus, small, Recipe(1, 1, 3))(Job("q"))
@@ -149,7 +149,7 @@ def test_what_is_no_question_is_left_out(corpus):
         "Alice is a clerk to a merchant and is a son of Bob Cratchit.",
         "What is Bob Cratchit's role as a clerk?",
     ]
-    small = Author(
+    small = ListAuthor(
         lambda name, number: json.dumps({"questions": lines}) if name == "questions" else None
     )
     found = writing(corpus, small, Recipe(1, 1, 2))(Job("q"))
@@ -163,7 +163,7 @@ def test_what_is_no_question_is_left_out(corpus):
 @pytest.mark.parametrize("finish", ["length", "repeat"])
 def test_what_it_is_about_ends_with_a_whole_sentence(corpus, finish):
     cut = "It is about a miser. He learns to give, as the nephew of the prec"
-    author = Author(lambda name, number: cut if name == "about" else None)
+    author = ListAuthor(lambda name, number: cut if name == "about" else None)
     reply = author.reply
     author.reply = lambda *given, **how: replace(reply(*given, **how), finish=finish)
     assert writing(corpus, author)(Job("q")).about == "It is about a miser."
@@ -172,15 +172,17 @@ def test_what_it_is_about_ends_with_a_whole_sentence(corpus, finish):
 
 def test_where_nothing_can_be_read_there_is_no_set(corpus):
     with pytest.raises(BadInput, match="No question came of it. 1 of 2 replies could not be read"):
-        writing(corpus, Author(lambda name, number: "no" if name == "users" else None))(Job("q"))
+        writing(corpus, ListAuthor(lambda name, number: "no" if name == "users" else None))(
+            Job("q")
+        )
 
 
 def test_what_it_is_about_may_be_told_and_writing_goes_on_where_it_stopped(corpus):
-    job, author = Job("q"), Author()
+    job, author = Job("q"), ListAuthor()
     author.spoil = lambda name, number: job.cancel() if number == 3 else None
     with pytest.raises(RunCancelled):
         writing(corpus, author, about="Ghosts\nand money.")(job)
-    later = Author()
+    later = ListAuthor()
     found = writing(corpus, later, about="Ghosts\nand money.")(Job("q"))
     assert (
         len(later.names) == 2 and len(found.questions) == 4 and found.about == "Ghosts and money."
@@ -226,7 +228,7 @@ def test_passages_come_from_all_over(corpus, tmp_path):
 
 
 def test_they_become_a_set_of_the_corpus_even_of_one_that_ships(corpus, monkeypatch):
-    found = writing(corpus, Author())(Job("q"))
+    found = writing(corpus, ListAuthor())(Job("q"))
     assert all(question.abstract for question in found.questions)
     assert (
         save_question_set(corpus, found, "carols-abstract", "Parrot").questions("carols-abstract")
@@ -255,7 +257,7 @@ def test_names_that_cannot_be(corpus):
 
 
 def test_on_the_command_line(corpus, capsys):
-    engine = Engine(Written(Author()))
+    engine = Engine(Written(ListAuthor()))
     told = [
         "corpus",
         "write-questions",

@@ -23,7 +23,7 @@ from tests.notes import NoteWith
 GRAPH = corpus_graph()  # a-b, c-a, b-d, d-c, d-e; f and g alone
 
 
-class Author(Parrot):
+class ReplyAuthor(Parrot):
     """Gives the replies in their order, then a question to what it reads."""
 
     def __init__(self, *replies):
@@ -73,7 +73,7 @@ def test_pairs_are_linked_passages_of_different_documents():
 
 
 def test_the_gold_of_a_question_is_both_passages(corpus):
-    author = Author()
+    author = ReplyAuthor()
     found = written(corpus, author)
     assert [one.id for one in found.questions] == [
         "linked-1",
@@ -89,7 +89,7 @@ def test_the_gold_of_a_question_is_both_passages(corpus):
 def test_what_is_no_question_is_counted_and_the_next_pair_asked(corpus):
     found = written(
         corpus,
-        Author(
+        ReplyAuthor(
             "I cannot", "Which fruit does the second passage name?", "What is it?", "What is it?"
         ),
     )
@@ -105,13 +105,13 @@ def test_what_is_no_question_is_counted_and_the_next_pair_asked(corpus):
 
 def test_without_links_or_questions_it_is_a_sentence(corpus):
     with pytest.raises(BadInput, match="No question came of it"):
-        written(corpus, Author(*["no"] * 9))
+        written(corpus, ReplyAuthor(*["no"] * 9))
     with pytest.raises(BadInput, match="no links between passages"):
-        LinkedQuestionWriter(corpus, corpus_graph(links=[]), Written(Author()), 1)(
+        LinkedQuestionWriter(corpus, corpus_graph(links=[]), Written(ReplyAuthor()), 1)(
             Job("test", lambda job: None)
         )
     with pytest.raises(BadInput, match="can be written, not 0"):
-        LinkedQuestionWriter(corpus, GRAPH, Written(Author()), 0)
+        LinkedQuestionWriter(corpus, GRAPH, Written(ReplyAuthor()), 0)
 
 
 def test_a_passage_of_a_longer_document_is_named_by_a_sentence(corpus):
@@ -129,7 +129,7 @@ def test_a_passage_of_a_longer_document_is_named_by_a_sentence(corpus):
 
 
 def test_the_command_saves_a_set(corpus, capsys):
-    engine = Engine(Written(Author()))
+    engine = Engine(Written(ReplyAuthor()))
     assert (
         main(["corpus", "write-questions", "fruit", "--linked", "2"], lambda: engine)
         == EXIT_WRONG_INPUT

@@ -40,7 +40,7 @@ PLACE = re.compile(r"Oban (\d{1,2})")
 ASKED = {"question": "Who built the harbour of Oban?", "answer": "Ann Lee"}
 
 
-class Author:
+class PassageAuthor:
     """Writes `written` of every passage, and answers from a passage what `answers` says, else that it is not answered."""
 
     context = 4096
@@ -108,7 +108,7 @@ def write_questions(tmp_path, monkeypatch):
 
 
 def test_a_question_that_its_passage_alone_answers_is_kept(write_questions):
-    author = Author(ASKED, {"Ann Lee built": "It was Ann Lee."})
+    author = PassageAuthor(ASKED, {"Ann Lee built": "It was Ann Lee."})
     (question,), left = write_questions(author)
     assert (question.text, question.answers, question.gold, question.hops) == (
         ASKED["question"],
@@ -138,19 +138,19 @@ def test_a_question_that_its_passage_alone_answers_is_kept(write_questions):
     ],
 )
 def test_what_is_refused_without_asking_again(write_questions, written, reason):
-    author = Author(written, {"Ann Lee built": "Ann Lee"})
+    author = PassageAuthor(written, {"Ann Lee built": "Ann Lee"})
     assert write_questions(author) == ((), {reason: 1}) and len(author.asked) == 1
 
 
 def test_a_question_that_its_passage_does_not_answer_is_refused(write_questions):
-    assert write_questions(Author(ASKED)) == ((), {NOT_ANSWERED: 1})
+    assert write_questions(PassageAuthor(ASKED)) == ((), {NOT_ANSWERED: 1})
 
 
 def test_a_question_that_another_passage_answers_too_is_refused(write_questions):
     """Of both passages about the harbour; the third has the name and no answer, the model is asked and says so."""
-    both = Author(ASKED, {"Ann Lee built": "Ann Lee", "A plaque": "Ann Lee"})
+    both = PassageAuthor(ASKED, {"Ann Lee built": "Ann Lee", "A plaque": "Ann Lee"})
     assert write_questions(both, (HARBOUR, COPY), near=(0, 1)) == ((), {OTHER_PASSAGE_ANSWERS: 2})
-    other = Author(ASKED, {"Ann Lee built": "Ann Lee"})
+    other = PassageAuthor(ASKED, {"Ann Lee built": "Ann Lee"})
     kept, left = write_questions(other, (HARBOUR, OTHER), near=(0, 1))
     assert (
         len(kept) == 1
@@ -160,20 +160,20 @@ def test_a_question_that_another_passage_answers_too_is_refused(write_questions)
 
 
 def test_a_passage_without_the_answers_words_is_not_read(write_questions):
-    author = Author(ASKED, {"Ann Lee built": "Ann Lee"})
+    author = PassageAuthor(ASKED, {"Ann Lee built": "Ann Lee"})
     write_questions(author, (HARBOUR, f"Bees live in Oban.{LONG}"), near=(1,), wanted=1)
     assert not any(passage.startswith("Bees") for written, passage in author.asked if not written)
 
 
 def test_the_same_question_counts_once(write_questions):
-    author = Author(ASKED, {"Ann Lee": "Ann Lee"})
+    author = PassageAuthor(ASKED, {"Ann Lee": "Ann Lee"})
     kept, left = write_questions(author, (HARBOUR, OTHER))
     assert len(kept) == 1 and left == {DUPLICATE_QUESTION: 1}
 
 
 def test_the_gold_passage_of_a_long_document_is_the_sentence_with_the_answer(write_questions):
     first = "Nothing much was here before the year in which all of it began, " * 3
-    author = Author(
+    author = PassageAuthor(
         {"question": "When was the harbour of Oban built?", "answer": "1881"},
         {"Ann": "In 1881.", "Nothing": "in 1881"},
     )
@@ -188,14 +188,14 @@ def test_it_is_given_up_where_too_few_would_come(write_questions):
     ticks = iter(range(0, 1000, 10))
     texts = [f"{HARBOUR} {i}" for i in range(9)]
     _, left = write_questions(
-        Author("I cannot."), texts, seconds=99, least=8, clock=lambda: next(ticks)
+        PassageAuthor("I cannot."), texts, seconds=99, least=8, clock=lambda: next(ticks)
     )
     assert left == {UNREADABLE_REPLY: 3}
 
 
 def test_it_ends_when_the_time_is_over_and_when_it_is_cancelled(write_questions):
     ticks = iter(range(0, 1000, 40))
-    author = Author("I cannot.")
+    author = PassageAuthor("I cannot.")
     _, left = write_questions(
         author, [f"{HARBOUR} {i}" for i in range(9)], seconds=60, clock=lambda: next(ticks)
     )
@@ -206,7 +206,7 @@ def test_it_ends_when_the_time_is_over_and_when_it_is_cancelled(write_questions)
         write_questions(author, job=job)
 
 
-class Served(Author):
+class Served(PassageAuthor):
     """Writes a question of two of three passages, the first of which are not the first to come; `most` passages at a time."""
 
     def __init__(self, at_once):

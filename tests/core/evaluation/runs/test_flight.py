@@ -24,7 +24,7 @@ SECONDS = 0.15  # of a reply, where its length matters
 HELD_SECONDS = 60  # the longest that a server holds a reply back; reached only where a test fails
 
 
-class Counted:
+class RequestCounts:
     """What the server saw: how many requests at a time, and each prompt as often as it was asked."""
 
     def __init__(self, together):
@@ -55,7 +55,7 @@ def server(seconds=0.0, refuses=lambda number: False, together=0, answers=None):
     together : replies are held back until so many requests are there at a time.
     answers : an event; while it is not set, replies are held back.
     """
-    seen = Counted(together)
+    seen = RequestCounts(together)
 
     def answer(handler, body):
         with seen.lock:

@@ -135,11 +135,11 @@ def test_without_a_model_the_graph_reader_is_scored(bench):
 
 
 def test_a_failing_model_never_ends_the_run(bench):
-    class Broken:
+    class BrokenStep:
         def choose(self, task, texts, k):
             raise ModelFailed("The model server went away.")
 
-    bench.models.choosers["bm25"] = Broken()
+    bench.models.choosers["bm25"] = BrokenStep()
     bad = bench.method("bad", "EgoNetwork() >> ShortestPaths() >> Rank(model='bm25')")
     job = bench.run(bench.plan(bad, bench.method("good", LINE.format(keep=1))))
     rows = pairs(bench.store().rows(job.number))
@@ -153,7 +153,7 @@ def test_a_failing_model_never_ends_the_run(bench):
 def test_cancelling_keeps_what_is_done_and_the_rest_follows(bench):
     reached, go = threading.Event(), threading.Event()
 
-    class Slow(type(bench.models.choosers["encoder"])):
+    class SlowStep(type(bench.models.choosers["encoder"])):
         def choose(self, task, texts, k):
             if task.query == "director of Two":
                 reached.set()
@@ -161,7 +161,7 @@ def test_cancelling_keeps_what_is_done_and_the_rest_follows(bench):
                 task.watch.check()
             return super().choose(task, texts, k)
 
-    bench.models.choosers["encoder"] = Slow({})
+    bench.models.choosers["encoder"] = SlowStep({})
     job = evaluate(bench.engine, bench.store(), bench.plan())
     assert reached.wait(60)
     job.cancel()

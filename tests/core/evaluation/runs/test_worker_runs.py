@@ -4,7 +4,7 @@ from core.evaluation.runs.evaluation_jobs import evaluate
 from core.runtime.cluster import WORKER_DIED_MESSAGE, LostResult
 
 
-class Here:
+class LocalWorkers:
     """Workers in this process, of which those at some places die."""
 
     def __init__(self, *dying):
@@ -21,7 +21,7 @@ class Here:
 
 def test_a_dead_workers_rows_say_so_and_are_tried_again(bench, monkeypatch):
     monkeypatch.setattr("core.evaluation.runs.worker_runs._engine", lambda: bench.engine)
-    job = evaluate(bench.engine, bench.store(), bench.plan(), workers=Here(1))
+    job = evaluate(bench.engine, bench.store(), bench.plan(), workers=LocalWorkers(1))
     assert job.wait(120) and job.status == "done", job.error
     rows = {(row.method, row.question.id): row for row in bench.store().rows(job.number)}
     assert {key for key, row in rows.items() if row.error == WORKER_DIED_MESSAGE} == {

@@ -43,7 +43,7 @@ operators = [{ operator = "SparseChunks", keep = [2] }, { operator = "Points" },
 POINTS = '{"points": [{"description": "It was started in 1844.", "score": 90}]}'
 
 
-class Counting:
+class CountingChat:
     """A model that notes the same point on every part and gives the same answer; it counts its replies."""
 
     context = 4096
@@ -65,7 +65,7 @@ def search(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     monkeypatch.setattr(os, "fsync", lambda file: None)
     (tmp_path / "space.toml").write_text(SPACE, "utf-8")
-    models, chat, name = Written(Counting()), Counting(), made()
+    models, chat, name = Written(CountingChat()), CountingChat(), made()
     models.chat = lambda role="answer": chat
     models.forget, models.info = (
         lambda: None,

@@ -234,11 +234,11 @@ def test_a_question_fails_as_in_an_evaluation(found, bench):
 
 
 def test_a_failed_question_counts_as_none_and_is_told(found, bench):
-    class Broken:
+    class BrokenTrial:
         def choose(self, task, texts, k):
             raise ModelFailed("The model server went away.")
 
-    bench.models.choosers["cheap"] = Broken()
+    bench.models.choosers["cheap"] = BrokenTrial()
     search = found()
     trial = Trial(
         search.config.tuning, "reader_hit@1", "tokens", 500.0, search.environment, search.ask
@@ -251,12 +251,12 @@ def test_a_failed_question_counts_as_none_and_is_told(found, bench):
 
 
 def test_seconds_end_a_line_in_the_middle_of_a_question(found, bench):
-    class Slow:
+    class SlowTrial:
         def choose(self, task, texts, k):
             while True:
                 task.watch.check()
 
-    bench.models.choosers["cheap"] = Slow()
+    bench.models.choosers["cheap"] = SlowTrial()
     search = found()
     trial = Trial(
         search.config.tuning, "reader_hit@1", "seconds", 0.02, search.environment, search.ask

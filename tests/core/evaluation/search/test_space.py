@@ -18,7 +18,7 @@ from core.parameters import make_operator, parameters
 CHAT = ("choose", "answer")
 
 
-class Here:
+class ListedModels:
     """A registry in which only these models are here."""
 
     def __init__(self, *present):
@@ -30,7 +30,7 @@ class Here:
         )
 
 
-ALL = Here("encoder", "bm25", "tfidf", "reranker", "choose")
+ALL = ListedModels("encoder", "bm25", "tfidf", "reranker", "choose")
 
 
 def drawn(chosen, seed):
@@ -53,7 +53,7 @@ def asked(line):
 @settings(max_examples=100, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.sets(st.sampled_from(sorted(OPERATOR_KINDS))), st.booleans())
 def test_every_line_can_be_run_and_asks_only_models_that_are_here(seed, kinds, few):
-    models = Here("bm25") if few else ALL
+    models = ListedModels("bm25") if few else ALL
     try:
         chosen = space(models, kinds)
     except BadParameter:

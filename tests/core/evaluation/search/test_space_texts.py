@@ -18,7 +18,7 @@ from core.operators.text import parse_line
 from core.parameters import make_operator
 
 
-class Here:
+class EncoderModels:
     def info(self, name):
         return SimpleNamespace(present=True, kind="encoder")
 
@@ -31,7 +31,7 @@ def drawn(chosen, seed):
 @settings(max_examples=100, deadline=None)
 @given(st.integers(0, 2**32 - 1))
 def test_every_line_can_be_run_on_its_graph(seed):
-    line = drawn(load_text_space(Here()), seed)
+    line = drawn(load_text_space(EncoderModels()), seed)
     assert all(order_fault(line.operators[:i], operator) is None for i, operator in enumerate(line))
     assert repr(parse_line(repr(line))) == repr(line)
     assert line.operators[0].stage == "graph" and line.operators[-1].stage == "generate"
@@ -50,7 +50,7 @@ def test_every_line_can_be_run_on_its_graph(seed):
 
 
 def test_every_operator_of_the_space_is_drawn_and_ranges_lie_in_those_of_the_operators():
-    chosen = load_text_space(Here(), ("published", "llm"))
+    chosen = load_text_space(EncoderModels(), ("published", "llm"))
     seen = {type(operator).__name__ for seed in range(300) for operator in drawn(chosen, seed)}
     every = [
         *itertools.chain(*chosen.stages.values()),
@@ -81,7 +81,7 @@ def test_what_an_operator_reads_is_put_before_it():
             },
         }
     )
-    line = [type(one).__name__ for one in load_text_space(Here()).line(trial)]
+    line = [type(one).__name__ for one in load_text_space(EncoderModels()).line(trial)]
     assert line[:5] == [
         "BuiltGraph",
         "NamesInQuestion",
@@ -97,7 +97,7 @@ def test_a_space_without_a_way_to_chunks_is_refused(tmp_path):
         '[[graph]]\nholds = ["chunks"]\nbuild = ["chunks"]\n', "utf-8"
     )
     with pytest.raises(BadParameter, match="nothing to find chunks"):
-        load_text_space(Here(), file=tmp_path / "space.toml")
+        load_text_space(EncoderModels(), file=tmp_path / "space.toml")
 
 
 def test_trees_passage_graphs_and_knowledge_graphs_are_drawn_from_and_language_models_only_where_wished():
@@ -107,7 +107,10 @@ def test_trees_passage_graphs_and_knowledge_graphs_are_drawn_from_and_language_m
         for seed in range(150)
         if "'choose'" in repr(line := drawn(space, seed)) or "Points" in repr(line)
     ]
-    quiet, loud = load_text_space(Here()), load_text_space(Here(), ("published", "llm"))
+    quiet, loud = (
+        load_text_space(EncoderModels()),
+        load_text_space(EncoderModels(), ("published", "llm")),
+    )
     assert {"tree", "tree-k", "passage", "kg", "kg-synonyms", "tkg", "links"} <= builds(quiet)
     assert "rkg" in builds(loud) and "rkg" not in builds(quiet)
     assert not asking(quiet) and not quiet.asks and "answer" not in quiet.models()
@@ -120,7 +123,7 @@ def test_trees_passage_graphs_and_knowledge_graphs_are_drawn_from_and_language_m
 
 
 def test_the_operators_of_the_twelve_methods_and_of_corpus_graphs_are_all_in_the_space():
-    space = load_text_space(Here(), ("published", "llm"))
+    space = load_text_space(EncoderModels(), ("published", "llm"))
     here = {one.cls.__name__ for line in space.whole for one in line.operators} | {
         one.cls.__name__ for part in space.stages.values() for one in part
     }
@@ -155,13 +158,13 @@ def test_the_operators_of_the_twelve_methods_and_of_corpus_graphs_are_all_in_the
 @settings(max_examples=50, deadline=None)
 @given(st.integers(0, 2**32 - 1))
 def test_every_line_that_asks_can_be_run_too(seed):
-    line = drawn(load_text_space(Here(), ("published", "llm")), seed)
+    line = drawn(load_text_space(EncoderModels(), ("published", "llm")), seed)
     assert all(order_fault(line.operators[:i], operator) is None for i, operator in enumerate(line))
     assert repr(parse_line(repr(line))) == repr(line)
 
 
 def test_every_way_is_begun_with():
-    chosen = load_text_space(Here(), ("published", "llm"))
+    chosen = load_text_space(EncoderModels(), ("published", "llm"))
     assert len(chosen.starts) == len(chosen.stages["chunks"]) + len(chosen.whole)
     assert {start["way"] for start in chosen.starts} == {
         "parts put together",

@@ -28,7 +28,7 @@ from tests.core.models.chat_server import serving, stream
 
 
 @dataclass
-class Server:
+class WordServer:
     """A simulated server whose tokens are words.
 
     It reads up to `reads` words. A longer prompt is refused, or its oldest words are cut.
@@ -124,13 +124,13 @@ class Server:
         return "one, two, three, four, five"
 
 
-def measured(server: Server, **how) -> ServerProfile:
+def measured(server: WordServer, **how) -> ServerProfile:
     with serving(server) as (url, _):
         return measure_server(OpenAIChat(url, "m", "mine"), **how)
 
 
 def test_full_featured_server_is_measured():
-    server = Server()
+    server = WordServer()
     profile = measured(server, most=2048)
     assert (
         1_400 <= server.longest <= 2_048
@@ -149,7 +149,7 @@ def test_full_featured_server_is_measured():
 
 
 def test_limited_server_is_measured():
-    server = Server(
+    server = WordServer(
         streams=False, schema=False, logs=False, repeats=False, thinks=True, refuses="seed"
     )
     profile = measured(server, most=1024)
@@ -168,18 +168,18 @@ def test_limited_server_is_measured():
     )
     assert set(profile.refuses) == {"seed", "response_format"}
     assert "does not keep to a schema: JSON is asked for in words" in profile.sentences()
-    assert measured(Server(repeats=False), most=512).seed == "varies"
+    assert measured(WordServer(repeats=False), most=512).seed == "varies"
 
 
 def test_dropped_system_message_is_detected_by_token_count():
-    assert not measured(Server(system=False), most=512).system_role
+    assert not measured(WordServer(system=False), most=512).system_role
 
 
 @pytest.mark.parametrize("counts", [True, False])
 @pytest.mark.parametrize(("cuts", "longer"), [(False, "refused"), (True, "cut")])
 def test_longest_whole_prompt_is_measured(cuts, longer, counts):
     """A limit of 1,500 words is found from below, within an eighth of the range 1,024 to 2,048."""
-    profile = measured(Server(reads=1500, cuts=cuts, counts=counts), most=8192)
+    profile = measured(WordServer(reads=1500, cuts=cuts, counts=counts), most=8192)
     assert profile.longer == (longer if counts or not cuts else "unclear")
     if counts:
         assert 1_250 <= profile.reads <= 1_500
@@ -187,8 +187,8 @@ def test_longest_whole_prompt_is_measured(cuts, longer, counts):
 
 
 def test_weak_model_is_measured_by_token_counts():
-    assert measured(Server(recalls=False), most=2048).reads > 1_400
-    profile = measured(Server(recalls=False, counts=False), most=2048)
+    assert measured(WordServer(recalls=False), most=2048).reads > 1_400
+    profile = measured(WordServer(recalls=False, counts=False), most=2048)
     assert (profile.reads, profile.longer) == (0, "unclear")
     assert "how long a prompt it reads could not be found out" in profile.sentences()
 
@@ -207,7 +207,7 @@ def test_unavailable_server_has_no_profile(monkeypatch):
             measure_server(OpenAIChat(url, "m", "mine", key="wrong"))
     with pytest.raises(ModelFailed, match="cannot be reached"):
         measure_server(OpenAIChat(url, "m", "mine"))
-    server = Server()
+    server = WordServer()
 
     def dying(handler, body):
         server(handler, body) if server.asked < 6 else handler.connection.close()
@@ -222,7 +222,7 @@ def test_measurement_is_cancelled_between_prompts():
             raise RunCancelled()
 
     with pytest.raises(RunCancelled):
-        measured(Server(), watch=Watch(report=stop))
+        measured(WordServer(), watch=Watch(report=stop))
 
 
 def test_profile_is_saved_per_address_and_model(tmp_path, monkeypatch):
@@ -243,7 +243,7 @@ def test_profile_is_saved_per_address_and_model(tmp_path, monkeypatch):
 def test_requests_respect_the_profile(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_MODELS", str(models_folder()))
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
-    with serving(Server(reads=1500, cuts=True, schema=False)) as (url, bodies):
+    with serving(WordServer(reads=1500, cuts=True, schema=False)) as (url, bodies):
         Registry().add(
             "mine", "chat", "openai", serves=["answer", "judge"], key="k-1", url=url, model="m"
         )
