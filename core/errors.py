@@ -54,7 +54,7 @@ class StoreError(HopscopeError):
 
 
 class UnreadableData(StoreError):
-    """Stored data that the operating system does not let us read. It may not be damaged."""
+    """Stored data that the operating system does not let us read. The data may be intact."""
 
 
 class ModelUnavailable(HopscopeError):

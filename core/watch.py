@@ -12,7 +12,7 @@ class Watch:
 
     Parameters
     ----------
-    check : raises Cancelled once the work was cancelled.
+    check : raises RunCancelled once the work was cancelled.
     report : receives the current activity as text, and the fraction done (0 to 1) or None if that
         is not known.
 
@@ -34,7 +34,7 @@ class Watch:
         self._check, self._report = check, report
 
     def check(self) -> None:
-        """Raise Cancelled once the work was cancelled."""
+        """Raise RunCancelled once the work was cancelled."""
         if self._check is not None:
             self._check()
 
@@ -47,7 +47,7 @@ class Watch:
             self._report(text, fraction)
 
     def step(self, fraction: float | None = None) -> None:
-        """Report the fraction done, with the text of the part. Raises Cancelled after a
+        """Report the fraction done, with the text of the part. Raises RunCancelled after a
         cancellation.
         """
         self.check()

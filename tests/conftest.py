@@ -32,8 +32,11 @@ _HOME = tempfile.TemporaryDirectory(prefix="hopscope-home-", ignore_cleanup_erro
 
 
 def pytest_configure():
-    """A person's folder of the tests' own, so that no model, key, graph or reply that a person has says how tests end. What `prepare` got
-    is taken from theirs."""
+    """Give the tests a folder of their own in place of a person's.
+
+    No model, key, graph or reply that a person has then says how tests end. Only what `prepare` got
+    is taken from the person's folder.
+    """
     prepared, models = graphs_folder() / "metaqa", models_folder()
     os.environ |= {"HOPSCOPE_HOME": _HOME.name, "HOPSCOPE_MODELS": str(models)}
     graphs_folder().mkdir()
@@ -52,13 +55,19 @@ _size = 0
 
 
 def pytest_collection_finish():
-    """The modules and the tests themselves, most of a million objects, are taken out of what the garbage collector walks."""
+    """Take all objects there are by now out of the garbage collector's walk.
+
+    These are the modules and the tests themselves, most of a million objects.
+    """
     _give_back()
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown(item, nextitem):
-    """After a module that made the process grow, what it no longer uses is given back: garbage to Python, and free memory to the system."""
+    """Give memory back after a module that made the process grow.
+
+    What the process no longer uses goes back: garbage to Python, and free memory to the system.
+    """
     yield
     if (
         nextitem is None or nextitem.path != item.path

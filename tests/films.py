@@ -83,7 +83,10 @@ class Parrot:
 
 
 class Bag:
-    """An encoder whose vectors count words, each word on a dimension of its own; a token is a word, between two marks."""
+    """An encoder whose vectors count words, each word on a dimension of its own.
+
+    A token is a word; the words of a text stand between two marks.
+    """
 
     size = 512
 

@@ -1,4 +1,7 @@
-"""A server of language models in a process of its own: each reply takes so long, so many at a time, and depends on the prompt alone."""
+"""A server of language models runs in a process of its own.
+
+It gives so many replies at a time, and each takes so long. A reply depends on the prompt alone.
+"""
 
 from __future__ import annotations
 
@@ -29,8 +32,11 @@ class ModelServer:
     process: subprocess.Popen
 
     def seen(self) -> dict[str, float]:
-        """How many requests it answered and refused, how many different ones there were, the most that it had at a time,
-        and the seconds of its clock at the first and the last."""
+        """Counts and times of the requests to the server.
+
+        It counts how many it answered and refused, how many different ones there were, and the most
+        that it had at a time. It has the seconds of its clock at the first and the last.
+        """
         with urllib.request.urlopen(self.url.removesuffix("/v1") + "/seen", timeout=30) as answer:
             return json.load(answer)
 
@@ -65,7 +71,10 @@ def model_server(
 
 
 def reply(body: dict) -> str:
-    """The reply to a request, by what was asked alone: under a schema what it allows, else words; of no use to any question."""
+    """The reply to a request, by what was asked alone.
+
+    Under a schema it is what that allows, else words. It is of no use to any question.
+    """
     schema = body.get("response_format", {}).get("json_schema", {}).get("schema")
     drawn = random.Random(hashlib.sha256(json.dumps(body["messages"]).encode()).digest())
     if schema is None:
@@ -74,7 +83,10 @@ def reply(body: dict) -> str:
 
 
 def _filled(schema: dict, drawn: random.Random):
-    """A value that a schema allows, drawn: of a list a few items, of a number any between its ends."""
+    """A drawn value that a schema allows.
+
+    A list has a few items, and a number is any between its ends.
+    """
     kind = schema.get("type")
     if "enum" in schema:
         return drawn.choice(schema["enum"])

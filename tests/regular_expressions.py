@@ -1,4 +1,7 @@
-"""Texts made after a regular expression on which a careless one takes the square of their length, or worse."""
+"""Make texts after a regular expression on which a careless one is slow.
+
+It takes the square of their length there, or worse.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +24,12 @@ ENDS = ("\0", "\n\0")
 
 
 def slow_text(pattern: Pattern, anywhere: bool = True) -> str:
-    """The beginning of a text on which a pattern takes longer than in proportion to the length; empty where none was found. It is looked
-    for `anywhere` in the text, else at its beginning only."""
+    """Return the beginning of a text on which a pattern is slow.
+
+    The pattern takes longer there than in proportion to the length. The result is empty where no
+    such text was found. The pattern is looked for `anywhere` in the text, else at its beginning
+    only.
+    """
     tried = set()
     for recipe in _recipes(pattern):
         text = _text(recipe, LENGTHS[0])
@@ -40,8 +47,12 @@ def _text(recipe: tuple[str, str, str], length: int) -> str:
 
 
 def _out_of_proportion(pattern: Pattern, recipe: tuple[str, str, str], anywhere: bool) -> bool:
-    """Whether twice the length takes more than thrice the time, from the first length on that takes long enough for a comparison. Where a
-    short text takes so little that even the square of it would not be long on the longest, that is all that is looked at."""
+    """Return whether twice the length takes more than thrice the time.
+
+    This is measured from the first length on that takes long enough for a comparison. Where a short
+    text takes so little that even the square of it would not be long on the longest, that is all
+    that is looked at.
+    """
     for length in LENGTHS:
         soon = SOON * (length / LENGTHS[-1]) ** 2
         spent = _seconds(pattern, _text(recipe, length), anywhere, soon)
@@ -114,8 +125,10 @@ def _member(choices) -> str:
 
 
 def _seconds(pattern: Pattern, text: str, anywhere: bool, soon: float = SOON) -> float:
-    """The processor's time that looking through a text takes in this thread, the least of three or the first below `soon`; no more than
-    `TOO_LATE`."""
+    """Return the processor's time that looking through a text takes in this thread.
+
+    It is the least of three or the first below `soon`, and no more than `TOO_LATE`.
+    """
     subject = text.encode("latin-1", "replace") if isinstance(pattern.pattern, bytes) else text
     spent: list[float] = []
     while len(spent) < 3 and (not spent or min(spent) > soon):

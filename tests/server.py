@@ -139,7 +139,10 @@ STILL = """() => {
 
 
 def settle(page) -> None:
-    """Wait until what was sent is answered, and nothing runs, waits to be drawn, or moves on the page."""
+    """Wait until the page is answered and still.
+
+    What was sent is answered, and nothing runs, waits to be drawn, or moves on the page.
+    """
     until = time.monotonic() + ANSWERED_WITHIN
     page.wait_for_timeout(50)  # what was pressed is sent by now
     while page in _unanswered and time.monotonic() < until:

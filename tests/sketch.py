@@ -1,4 +1,7 @@
-"""An encoder that needs no model file and computes exactly, so that what is made from its vectors is the same on every processor."""
+"""An encoder that needs no model file and computes exactly.
+
+So what is made from its vectors is the same on every processor.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,11 @@ def _signs(word: str) -> np.ndarray:
 
 
 class Sketch:
-    """Unit vectors of signs: of the sum of a text's words, each of which has signs of its own. Texts that share words are alike."""
+    """An encoder that gives unit vectors of signs.
+
+    They are the signs of the sum of a text's words, each of which has signs of its own. Texts that
+    share words are alike.
+    """
 
     def encode(self, texts, watch=NO_WATCH):
         if len(texts):

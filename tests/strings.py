@@ -1,7 +1,10 @@
-"""The texts of the screens, collected for translators: `make strings` writes assets/locale/hopscope.pot, brings the translations beside it
-up to date, and compiles them. See docs/translating.md.
+"""Collect the texts of the screens for translators.
 
-    python -m tests.strings [FOLDER]   # of translations elsewhere, such as locale in the folder of HOPSCOPE_HOME
+`make strings` writes assets/locale/hopscope.pot, brings the translations beside it up to date, and
+compiles them. FOLDER is one of translations elsewhere, such as locale in the folder of
+HOPSCOPE_HOME. See docs/translating.md.
+
+    python -m tests.strings [FOLDER]
 """
 
 from __future__ import annotations
@@ -179,7 +182,10 @@ def pot() -> str:
 
 
 def faults(translation: Catalog) -> list[str]:
-    """What a translation has wrong: braces that name other values than the English text, a sentence each."""
+    """Return the faults of a translation, a sentence each.
+
+    They are braces that name other values than the English text.
+    """
     found = []
     for message in translation:
         texts = message.string if isinstance(message.string, tuple) else (message.string,)

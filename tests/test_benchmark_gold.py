@@ -1,4 +1,7 @@
-"""The gold of entities and relations holds what its guidelines promise, and its two passes agree as its README says."""
+"""The gold of entities and relations holds what its guidelines promise.
+
+Its two passes agree as its README says.
+"""
 
 import json
 import re
@@ -106,7 +109,11 @@ def test_sentences_join_to_the_text_and_do_not_end_at_a_title():
 
 
 def test_agreement_worked_out_by_hand():
-    """Three of four and of three entities are in both, one with other mentions and one of another type; one of two pairs, turned."""
+    """Three entities are in both passes, of four in one and three in the other.
+
+    One of the three has other mentions, and one is of another type. One of two pairs is in both,
+    turned.
+    """
     one = {
         "id": "x",
         "entities": [

@@ -1,4 +1,7 @@
-"""The benchmark of methods on a corpus of three texts, with recorded replies: what is asked of which graph, and what building cost."""
+"""The benchmark of methods runs on a corpus of three texts, with recorded replies.
+
+The tests look at what is asked of which graph, and what building cost.
+"""
 
 from __future__ import annotations
 
@@ -107,7 +110,10 @@ def test_quality_and_cost_by_both_extractors(tmp_path, monkeypatch, capsys):
 def test_without_a_language_model_methods_that_can_do_without_one_are_measured(
     tmp_path, monkeypatch, capsys
 ):
-    """KGP then seeks neighbours by the question's words, HyDE searches with the question; walks that a model puts into words need it."""
+    """Without a language model KGP seeks neighbours by the question's words.
+
+    HyDE then searches with the question. Walks that a model puts into words need one.
+    """
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     write_corpus(new_folder("carols"), DOCUMENTS, sets={"carols": ("Carols", (ASKED,))})
     models = ForgetfulModels(DescribingChat())

@@ -1,4 +1,7 @@
-"""The benchmark beside other programs: what they are replied to, what is counted, and ours at work on a few passages."""
+"""The benchmark runs beside other programs, and ours is at work on a few passages.
+
+The tests look at what the others are replied to, and what is counted.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the benchmark of the screen says of the processor that it measured on."""
+"""The benchmark of the screen says which processor it measured on."""
 
 from __future__ import annotations
 

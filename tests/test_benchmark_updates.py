@@ -1,4 +1,7 @@
-"""The benchmark of updates: which documents are held out, what each change is, and a small corpus whose graph is that of a rebuild."""
+"""The benchmark of updates runs on a small corpus, whose graph is that of a rebuild.
+
+The tests look at which documents are held out, and what each change is.
+"""
 
 from __future__ import annotations
 

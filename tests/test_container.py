@@ -1,4 +1,7 @@
-"""The files around a container, a Space and a repository: read as their programs read them, and what they run exists."""
+"""Files around a container, a Space and a repository are read as their programs read them.
+
+What they run exists.
+"""
 
 from __future__ import annotations
 

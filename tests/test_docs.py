@@ -46,7 +46,11 @@ BLOCK = re.compile(r"\||#|<!--|!\[| {4}")
 
 
 def paragraphs(text: str) -> list[tuple[int, list[str]]]:
-    """The paragraphs of a page and each item of a list, as the number of the first line and the lines; no code, tables or headings."""
+    """Return the paragraphs of a page and each item of a list.
+
+    Each is given as the number of its first line and its lines. Code, tables and headings are left
+    out.
+    """
     found: list[tuple[int, list[str]]] = []
     fenced, open_ = False, False
     for number, line in enumerate(text.splitlines(), 1):

@@ -79,7 +79,10 @@ EXAMPLES = examples()
 
 
 def failures(example: doctest.DocTest) -> str:
-    """What an example gave otherwise than it says; empty where all is as it says."""
+    """Return what an example gave otherwise than it says.
+
+    The text is empty where all is as it says.
+    """
     texts: list[str] = []
     doctest.DocTestRunner(optionflags=FLAGS).run(example, out=texts.append)
     return "".join(texts)

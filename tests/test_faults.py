@@ -1,4 +1,7 @@
-"""A few kills of each kind of work, a full disk, a home that cannot be written: nothing is corrupt, nothing that was promised is lost."""
+"""After each fault nothing is corrupt, and nothing that was promised is lost.
+
+The faults are a few kills of each kind of work, a full disk, and a home that cannot be written.
+"""
 
 from __future__ import annotations
 

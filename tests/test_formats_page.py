@@ -1,4 +1,7 @@
-"""docs/formats.md, the command's help and the table in the code are one; a tool's version there is the one that is installed."""
+"""docs/formats.md, the command's help and the table in the code are one.
+
+A tool's version there is the one that is installed.
+"""
 
 import re
 from importlib.metadata import version

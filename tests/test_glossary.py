@@ -28,7 +28,10 @@ SCREENS_SECTION = re.search(r"## Words that the screens do not use\n(.*?)(?=## )
 
 
 def rows(section: str | None = None) -> list[tuple[str, str]]:
-    """The rows of all tables of the page but that of the screens, or of the one of a section."""
+    """Return the rows of all tables of the page, or of that of a section.
+
+    The table of words that the screens do not use is left out.
+    """
     text = PAGE.replace(SCREENS_SECTION, "")
     if section is not None:
         text = text[text.index(f"## {section}") :]
@@ -62,7 +65,10 @@ def screen_texts() -> list[str]:
 
 
 def names_with(words: frozenset[str], file: Path) -> Iterator[str]:
-    """Where one of the words is part of a name in a file of Python, as `file:line name`."""
+    """Yield each name in a file of Python that has one of the words as part.
+
+    It is given as `file:line name`.
+    """
     with file.open("rb") as source:
         for token in tokenize.tokenize(io.BytesIO(source.read()).readline):
             parts = (

@@ -1,4 +1,7 @@
-"""Links, case files and uploads as nobody made them: what is said is a sentence for a person, never the trace of a fault."""
+"""Links, case files and uploads as nobody made them are answered with a sentence.
+
+It is a sentence for a person, never the trace of a fault.
+"""
 
 from __future__ import annotations
 
@@ -85,7 +88,11 @@ PIECES = st.sampled_from(
 
 @st.composite
 def spoiled(draw):
-    """A format, a file's name and its content: a valid one in which pieces were put or left out, or any bytes; sometimes packed or cut."""
+    """Draw a format, a file's name and its content.
+
+    The content is a valid one in which pieces were put or left out, or is any bytes. Sometimes it
+    is packed or cut.
+    """
     key, name, data = draw(st.sampled_from(FILES))
     if draw(st.integers(0, 5)) == 0:
         data = draw(st.binary(max_size=200))

@@ -1,4 +1,7 @@
-"""`make install` as a person sees it, with a server of packages on loopback in the place of the usual index and of PyTorch's."""
+"""`make install` is run as a person sees it.
+
+A server of packages on loopback stands in the place of the usual index and of PyTorch's.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,9 @@
-"""What only some systems have is asked for where it is known to be there: Linux, macOS and Windows run the same code.
+"""Things that only some systems have are asked for where they are known to be there.
 
-What each of these places does where it is absent is tested beside its module; types of other systems are checked by
-`mypy --platform win32` and `mypy --platform darwin`.
+Linux, macOS and Windows run the same code.
+
+What each of these places does where it is absent is tested beside its module; types of other
+systems are checked by `mypy --platform win32` and `mypy --platform darwin`.
 """
 
 from __future__ import annotations
@@ -72,7 +74,10 @@ def found_in(tree: ast.AST) -> Iterator[str]:
 
 
 def moves_in(tree: ast.AST) -> Iterator[int]:
-    """The lines that move a file by other means than `move`, which tries again where Windows does not let it."""
+    """Yield the lines that move a file by other means than `move`.
+
+    That function tries again where Windows does not let it.
+    """
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             by_os = isinstance(node.func.value, ast.Name) and node.func.value.id in ("os", "shutil")
@@ -167,7 +172,10 @@ def test_the_lint_finds_what_it_looks_for():
 
 
 def test_names_of_our_files_are_names_everywhere():
-    """No two that differ by case alone, and none that Windows does not take: a checkout is whole there too."""
+    """No two names differ by case alone, and there is none that Windows does not take.
+
+    So a checkout is whole there too.
+    """
     import subprocess
 
     from tests.windows import FORBIDDEN

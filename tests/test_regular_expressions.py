@@ -1,4 +1,7 @@
-"""Every regular expression that files and models' replies are read with takes time in proportion to the text, whatever the text."""
+"""Every regular expression takes time in proportion to the text, whatever the text.
+
+Those are tested with which files and models' replies are read.
+"""
 
 from __future__ import annotations
 
@@ -46,13 +49,19 @@ PATTERNS = {
 
 
 def ways(name: str) -> set[str]:
-    """How a pattern is looked for, wherever it is named: by matching, splitting or replacing."""
+    """Return the ways a pattern is looked for, wherever it is named.
+
+    They are methods of matching, splitting or replacing.
+    """
     return methods_called().get(name.rpartition(".")[2], set())
 
 
 @cache
 def methods_called() -> dict[str, set[str]]:
-    """The methods that are called of each name, in all modules: looked up once, as reading them all takes a third of a second."""
+    """Return the methods that are called of each name, in all modules.
+
+    They are looked up once, as reading all modules takes a third of a second.
+    """
     called: dict[str, set[str]] = {}
     for module in MODULES:
         for node in ast.walk(tree(module)):
@@ -107,7 +116,10 @@ def test_a_careless_one_is_found(careless):
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
 def test_every_expression_has_a_name_by_which_it_is_found(module):
-    """None is compiled within a function, or given to `re` as a text, where the test above would not see it, but for those of a name."""
+    """No expression is compiled within a function, or given to `re` as a text.
+
+    The test above would not see it there. Those that are made for one name, by `re.escape`, may be.
+    """
     inside = [
         node
         for function in ast.walk(tree(module))

@@ -1,4 +1,7 @@
-"""The documents' site: each page is in the navigation, each link and anchor leads to a page of the site; read here without MkDocs."""
+"""The documents' site is whole: each page is in the navigation.
+
+Each link and anchor leads to a page of the site. The site is read here without MkDocs.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The texts of the screens for translators: all of them in hopscope.pot, and translations that are checked and compiled."""
+"""The texts of the screens for translators are all in hopscope.pot.
+
+Translations are checked and compiled.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The wheel: one package, and outside the checkout the command, a question, the demo in a browser and Python work from it alone."""
+"""The wheel is one package, from which everything works outside the checkout.
+
+The command, a question, the demo in a browser and Python work from it alone.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,10 @@ def wheel(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def installed(wheel, tmp_path_factory) -> Path:
-    """The folder of programs of an environment that has the wheel and the libraries, and nothing of the checkout."""
+    """Return the folder of programs of an environment that has the wheel.
+
+    It has the libraries too, and nothing of the checkout.
+    """
     folder = tmp_path_factory.mktemp("environment")
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
     programs = folder / ("Scripts" if os.name == "nt" else "bin")
@@ -67,7 +73,10 @@ def installed(wheel, tmp_path_factory) -> Path:
 
 
 def outside(programs: Path, home: Path, *command: str) -> subprocess.CompletedProcess:
-    """What a program of that environment prints, begun in a folder that holds a `core` of somebody else."""
+    """Run a program of that environment, and return what it prints.
+
+    It is begun in a folder that holds a `core` of somebody else.
+    """
     (home / "core.py").write_text(
         "raise RuntimeError('this is the core of somebody else')\n", "utf-8"
     )
@@ -214,7 +223,7 @@ def test_sizes_of_an_install_are_those_of_its_files(tmp_path):
 
 
 def test_work_in_another_process_finds_the_package(installed, tmp_path):
-    """What is done in a process of its own is begun by the module's name there."""
+    """Work in a process of its own is begun by the module's name there."""
     code = (
         "import sys; from operator import truth; from hopscope.core.runtime.subprocess_worker import in_subprocess; "
         "print('done there', in_subprocess(truth)); "

@@ -1,4 +1,4 @@
-"""How the time that something takes grows with its size, on a busy machine too."""
+"""Measure how the time of some work grows with its size, on a busy machine too."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ LEAST_SECONDS = 0.002  # below it a clock's noise counts more than the work
 
 
 def growth(small: Callable[[], object], large: Callable[[], object], tries: int = 5) -> float:
-    """How many times as long `large` takes as `small`.
+    """Return how many times as long `large` takes as `small`.
 
     Each is the least processor time of this thread over some tries, taken in turn, so that other
     threads, garbage of other tests and the processor's speed do not matter.

@@ -1,4 +1,7 @@
-"""A home that can be written no more: its disk is mounted for reading alone, or filled, or its modes say so."""
+"""A home that can be written no more.
+
+Its disk is mounted for reading alone, or filled, or its modes say so.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,10 @@ class Home:
         self.folder, self._remount = folder, remount
 
     def close(self, way: str) -> None:
-        """From now on nothing can be written, for one of `WAYS`; the test is skipped where that cannot be brought about."""
+        """Let nothing be written from now on, for one of `WAYS`.
+
+        The test is skipped where that cannot be brought about.
+        """
         if way == "full":
             self._fill()
         elif self._remount:
@@ -60,8 +66,11 @@ class Home:
 
 @contextmanager
 def home_on_a_disk(place: Path) -> Iterator[Home]:
-    """A home on a disk of its own or, for who may mount none, one whose modes say that it cannot be written; the test is skipped for root
-    without a disk, whom no modes hold up."""
+    """Yield a home on a disk of its own, which can be made unwritable.
+
+    For who may mount no disk it is a home whose modes say that it cannot be written. The test is
+    skipped for root without a disk, whom no modes hold up.
+    """
     with disk(place, f"size={SIZE}") as remount:
         if remount is None and os.geteuid() == 0:
             pytest.skip(

@@ -1,8 +1,11 @@
-"""What Windows forbids of files, held to on Linux: `pytest -p tests.windows ...`, or the fixture `windows` for one test.
+"""The rules of Windows for files are held to on Linux.
 
-There a file that is open or mapped by memory is not removed, replaced, moved, nor is a folder that holds one; a folder is not opened; and
-names have no characters such as `:`, no full stop or space at their end, and are not those of devices. What this process holds is looked up
-in /proc when it asks for such a thing, and the error is the one that Windows gives.
+They come with `pytest -p tests.windows ...`, or with the fixture `windows` for one test.
+
+There a file that is open or mapped by memory is not removed, replaced, moved, nor is a folder that
+holds one. A folder is not opened. Names have no characters such as `:`, no full stop or space at
+their end, and are not those of devices. What this process holds is looked up in /proc when it asks
+for such a thing, and the error is the one that Windows gives.
 """
 
 from __future__ import annotations
@@ -154,7 +157,7 @@ def _stat(path: object) -> os.stat_result | None:
 
 
 def _by_a_test() -> bool:
-    """Whether a test itself asks, as one that damages a file."""
+    """Return whether a test itself asks, as one that damages a file."""
     frame = sys._getframe(2)
     while frame is not None and not frame.f_code.co_filename.startswith((HERE, CORE, PAGES)):
         frame = frame.f_back  # type: ignore[assignment]
@@ -162,7 +165,10 @@ def _by_a_test() -> bool:
 
 
 def _within(*files: str) -> bool:
-    """Whether a file of Python's library asks, which does it in another way on Windows."""
+    """Return whether a file of Python's library asks.
+
+    It does the same in another way on Windows.
+    """
     frame = sys._getframe(3)
     return os.path.basename(frame.f_code.co_filename) in files and os.path.dirname(
         frame.f_code.co_filename

@@ -76,7 +76,7 @@ class BuildState:
 class BuildContext:
     """Environment of building operators: models, progress, cancelling and the report.
 
-    - `watch` shows progress, and raises Cancelled where the person cancelled.
+    - `watch` shows progress, and raises RunCancelled where the person cancelled.
     - `report` collects counts, notes and costs.
     - `lanes` is the number of parallel requests to a local language model. A server sets its
       own number.

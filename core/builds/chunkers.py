@@ -40,7 +40,7 @@ class Chunker(BuildOperator):
         Parameters
         ----------
         documents : the documents, in order.
-        watch : may raise Cancelled.
+        watch : may raise RunCancelled.
         code : code of their language; empty for English.
 
         Returns

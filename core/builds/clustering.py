@@ -86,7 +86,7 @@ def cluster_balanced(vectors: np.ndarray, size: int, watch: Watch = NO_WATCH) ->
     ----------
     vectors : float [n, d].
     size : mean number of vectors in a cluster; there are n // size clusters.
-    watch : may raise Cancelled.
+    watch : may raise RunCancelled.
 
     Returns
     -------

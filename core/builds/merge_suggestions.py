@@ -126,7 +126,7 @@ def suggest_by_vectors(
     mends : the merges and refusals of the corpus.
     encoder : encoder of the names.
     min_cosine : least cosine.
-    watch : receives the progress and may raise Cancelled.
+    watch : receives the progress and may raise RunCancelled.
 
     Returns
     -------

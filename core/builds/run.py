@@ -380,7 +380,7 @@ def build_context(
     ----------
     corpus : the corpus, with its shipped replies and facts.
     models : the registry of models.
-    watch : receives the progress and may raise Cancelled.
+    watch : receives the progress and may raise RunCancelled.
     report : collects counts, notes and costs.
     saved : saved replies; by default the person's own and the shipped ones.
     lanes : the number of parallel requests to a local language model.

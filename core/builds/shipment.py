@@ -93,7 +93,7 @@ def collect_shipment(
     corpus : the corpus.
     builds : the builds.
     models : the registry of models.
-    watch : receives the progress and may raise Cancelled.
+    watch : receives the progress and may raise RunCancelled.
     saved : saved replies; by default the person's own.
 
     Returns
@@ -149,7 +149,7 @@ def write_shipment(
     builds : the builds.
     models : the registry of models.
     file : the file.
-    watch : receives the progress and may raise Cancelled.
+    watch : receives the progress and may raise RunCancelled.
 
     Returns
     -------

@@ -163,7 +163,7 @@ def open_corpus(name: str, watch: Watch = NO_WATCH) -> Corpus:
     Parameters
     ----------
     name : name of a corpus.
-    watch : receives the progress of reading a shipped one; may raise Cancelled.
+    watch : receives the progress of reading a shipped one; may raise RunCancelled.
 
     Returns
     -------

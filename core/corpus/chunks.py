@@ -38,7 +38,7 @@ def chunk_by_tokens(
     documents : the documents.
     size : largest number of tokens of a chunk.
     overlap : about how many tokens a chunk begins before the previous one ends.
-    watch : called from time to time; may raise Cancelled.
+    watch : called from time to time; may raise RunCancelled.
 
     Returns
     -------
@@ -82,7 +82,7 @@ def chunk_by_sentences(
     ----------
     documents : the documents.
     size : largest number of tokens of a chunk.
-    watch : called from time to time; may raise Cancelled.
+    watch : called from time to time; may raise RunCancelled.
     code : code of their language; empty for English.
 
     Returns
@@ -120,7 +120,7 @@ def chunk_by_characters(
     ----------
     documents : the documents.
     size : largest number of characters of a chunk.
-    watch : called from time to time; may raise Cancelled.
+    watch : called from time to time; may raise RunCancelled.
 
     Returns
     -------
@@ -154,7 +154,7 @@ def documents_as_chunks(documents: Iterable[Document], watch: Watch = NO_WATCH) 
     Parameters
     ----------
     documents : the documents.
-    watch : called from time to time; may raise Cancelled.
+    watch : called from time to time; may raise RunCancelled.
 
     Returns
     -------

@@ -235,7 +235,7 @@ class Corpus:
         Parameters
         ----------
         documents : the documents.
-        watch : receives the progress and may raise Cancelled.
+        watch : receives the progress and may raise RunCancelled.
 
         Returns
         -------
@@ -265,7 +265,7 @@ class Corpus:
         Parameters
         ----------
         documents : the documents.
-        watch : receives the progress and may raise Cancelled.
+        watch : receives the progress and may raise RunCancelled.
 
         Returns
         -------
@@ -300,7 +300,7 @@ class Corpus:
         Parameters
         ----------
         documents : added, or put in place of those with the same ids.
-        watch : receives the progress and may raise Cancelled.
+        watch : receives the progress and may raise RunCancelled.
         title : a new title; empty keeps the old one.
         sets : question sets by name, added or put in place of those with the same names.
         links : if any are given, they replace all links of the corpus.
@@ -323,7 +323,7 @@ class Corpus:
         Parameters
         ----------
         sets : title and questions of each set, by name.
-        watch : receives the progress and may raise Cancelled.
+        watch : receives the progress and may raise RunCancelled.
 
         Returns
         -------
@@ -343,7 +343,7 @@ class Corpus:
         Parameters
         ----------
         code : code of the language; empty to detect it again.
-        watch : receives the progress and may raise Cancelled.
+        watch : receives the progress and may raise RunCancelled.
 
         Returns
         -------
@@ -361,7 +361,7 @@ class Corpus:
         Parameters
         ----------
         ids : ids of the documents.
-        watch : receives the progress and may raise Cancelled.
+        watch : receives the progress and may raise RunCancelled.
 
         Returns
         -------

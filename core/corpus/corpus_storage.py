@@ -91,8 +91,8 @@ def change_table(
 
     fresh = document_table(documents)
     dropped_ids = removed | set(fresh.texts("id"))
-    kept_rows = [row for row, id in enumerate(table.texts("id")) if id not in dropped_ids]
-    combined = pa.concat_tables([table.arrow.take(np.array(kept_rows, np.int64)), fresh.arrow])
+    old_rows = [row for row, id in enumerate(table.texts("id")) if id not in dropped_ids]
+    combined = pa.concat_tables([table.arrow.take(np.array(old_rows, np.int64)), fresh.arrow])
     return Table(combined.sort_by("id").combine_chunks())
 
 
@@ -126,7 +126,7 @@ def lock_corpus(folder: FilePath, watch: Watch = NO_WATCH) -> Iterator[None]:
     Parameters
     ----------
     folder : folder of the corpus.
-    watch : called while another process holds the lock; may raise Cancelled.
+    watch : called while another process holds the lock; may raise RunCancelled.
 
     Raises
     ------

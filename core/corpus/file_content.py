@@ -76,7 +76,7 @@ def read_content(
     columns : the columns of a table by role; None for those with usual names.
     format : one of the published formats, or that of plain files.
     questions : a file of questions; empty for none.
-    watch : receives the progress and may raise Cancelled.
+    watch : receives the progress and may raise RunCancelled.
     encoding : encoding of text files; empty to detect it.
 
     Returns

@@ -170,7 +170,7 @@ def read_question_rows(path: FilePath, sets: Sets, watch: Watch, builder: Titled
     ----------
     path : the file.
     sets : file of each question set by name; None for the questions of these rows.
-    watch : receives the share read and may raise Cancelled.
+    watch : receives the share read and may raise RunCancelled.
     builder : receives the documents.
 
     Returns
@@ -285,7 +285,7 @@ def read_passage_rows(path: FilePath, sets: Sets, watch: Watch, builder: TitledD
     ----------
     path : the file.
     sets : file of each question set by name; None for the questions of these rows.
-    watch : receives the share read and may raise Cancelled.
+    watch : receives the share read and may raise RunCancelled.
     builder : receives the documents.
 
     Returns
@@ -314,7 +314,7 @@ def read_graphrag_bench(path: FilePath, sets: Sets, watch: Watch, builder: Title
     ----------
     path : the file.
     sets : file of each question set by name; None for the questions of these rows.
-    watch : receives the share read and may raise Cancelled.
+    watch : receives the share read and may raise RunCancelled.
     builder : receives the documents.
 
     Returns
@@ -347,7 +347,7 @@ def read_book(path: FilePath, sets: Sets, watch: Watch, builder: TitledDocuments
     ----------
     path : the file.
     sets : file of each question set by name.
-    watch : receives the share read and may raise Cancelled.
+    watch : receives the share read and may raise RunCancelled.
     builder : not used; all readers of published forms have it.
 
     Returns

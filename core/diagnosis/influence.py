@@ -134,7 +134,7 @@ def measure_influence(
 
     The answer is that of its language model, or else of its reader. Only the first items are left
     out: at most 200, or 32 for a language model. `smallest_set` tells how sets of them are tried.
-    Raises BadInput where it cannot be measured, Cancelled, and what the language model raises.
+    Raises BadInput where it cannot be measured, RunCancelled, and what the language model raises.
     """
     all_items = _answer_items(lane, by_model)
     items = all_items[: INFLUENCE.max_model_items if by_model else INFLUENCE.max_reader_items]

@@ -97,19 +97,19 @@ def _prompt(state: State) -> int | None:
     return prompt.tokens
 
 
-def path_turn(was_kept: bool | None, is_kept: bool) -> PathTurn:
+def path_turn(was_in: bool | None, is_in: bool) -> PathTurn:
     """Return what a change did to one path or hit.
 
-    `was_kept` and `is_kept` tell if it was kept. `was_kept` is None where nothing was run before.
+    `was_in` and `is_in` tell if it was kept. `was_in` is None where nothing was run before.
 
     >>> from core.diagnosis.lane_figures import path_turn
     >>> [path_turn(*one) for one
     ...     in ((True, True), (False, True), (True, False), (False, False), (None, True))]
     ['stayed', 'came', 'went', 'passed', 'stayed']
     """
-    if was_kept is None or was_kept == is_kept:
-        return "stayed" if is_kept else "passed"
-    return "came" if is_kept else "went"
+    if was_in is None or was_in == is_in:
+        return "stayed" if is_in else "passed"
+    return "came" if is_in else "went"
 
 
 def strongest_turn(turns: Iterable[PathTurn]) -> PathTurn:

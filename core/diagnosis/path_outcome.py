@@ -102,7 +102,7 @@ def _dropped_fate(states: Sequence[State], path: Path) -> Fate | None:
         if index is not None:
             return _cut_fate(step, index, limit)
         assert old_paths is not None  # the path was in it
-        return _unread_fate(step, len(old_paths), limit)
+        return _not_read_fate(step, len(old_paths), limit)
     return None
 
 
@@ -117,7 +117,7 @@ def _cut_fate(step: Step, index: int, limit: int) -> Fate:
     return Fate(Cause.OUTRANKED, late, index + 1, total, limit, step=step)
 
 
-def _unread_fate(step: Step, total: int, limit: int) -> Fate:
+def _not_read_fate(step: Step, total: int, limit: int) -> Fate:
     """Return the outcome of one of `total` paths that a step did not read or did not choose."""
     if step.before_cut is not None and reads_part(step.parameters):
         read = len(step.before_cut)

@@ -276,7 +276,7 @@ def train_encoder(
 ) -> tuple[TrainableEncoder, TrainingState]:
     """Train an encoder, and return it with its best weights and its training state.
 
-    Raises BadInput, Cancelled, StoreError.
+    Raises BadInput, RunCancelled, StoreError.
 
     Parameters
     ----------

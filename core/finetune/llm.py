@@ -243,7 +243,7 @@ def train_llm(
 
     The figures of the state are negative losses. `held` are dialogues that choose when to stop.
     `work` is the folder of the intermediate state, and `key` a digest of everything that the result
-    depends on. Raises BadInput, Cancelled, StoreError.
+    depends on. Raises BadInput, RunCancelled, StoreError.
     """
     codes = fitting_tokens(model, examples, settings.cut)
     held_codes = fitting_tokens(model, held, settings.cut)

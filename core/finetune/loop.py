@@ -127,7 +127,7 @@ class Training:
     def run(self, seed: int) -> TrainingState:
         """Train to the end and leave the best weights in place.
 
-        Raises Cancelled, after the state is saved, and StoreError.
+        Raises RunCancelled, after the state is saved, and StoreError.
         """
         import torch
 

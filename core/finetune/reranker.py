@@ -154,7 +154,7 @@ def train_reranker(
     """Train a reranker, and return it with its best weights and its training state.
 
     The loss is the cross-entropy of finding the right text in its group. Raises BadInput,
-    Cancelled, StoreError.
+    RunCancelled, StoreError.
 
     Parameters
     ----------

@@ -75,7 +75,8 @@ def run_reranker_training(
     """Train the reranker, and serve it as `reranker-finetuned` if it beats late interaction.
 
     The measure is nDCG@10 of the candidates of unseen questions. If it is no better, the model that
-    was served before stays. Raises BadInput, BadParameter, ModelUnavailable, StoreError, Cancelled.
+    was served before stays. Raises BadInput, BadParameter, ModelUnavailable, StoreError and
+    RunCancelled.
 
     Parameters
     ----------
@@ -146,7 +147,7 @@ def ship_reranker(
 
     The vectors of words are unchanged. The record of the training is returned, with the figures of
     the written model. Raises BadInput where no reranker was trained, or where the compressed one is
-    no better than late interaction; StoreError, ModelUnavailable, Cancelled.
+    no better than late interaction; StoreError, ModelUnavailable, RunCancelled.
 
     Parameters
     ----------

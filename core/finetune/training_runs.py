@@ -94,7 +94,7 @@ class TrainingQuestions:
     ) -> tuple[list[TrainingExample], list[TrainingExample]]:
         """Return the examples to train on and those held out, saved in `work`.
 
-        Raises Cancelled, StoreError.
+        Raises RunCancelled, StoreError.
         """
         examples_key = training_key(self.inputs())
         parts = ((self.train, work / "train.json"), (self.held, work / "held-out.json"))
@@ -115,8 +115,8 @@ def run_encoder_training(
     """Train the sentence encoder, serve it as `encoder-finetuned`, and return its record.
 
     A model that was trained with the same questions, settings and base is left as it is, unless
-    `rerun`. Raises BadInput, BadParameter, ModelUnavailable, StoreError, and Cancelled. After
-    Cancelled the same call continues the training.
+    `rerun`. Raises BadInput, BadParameter, ModelUnavailable, StoreError, and RunCancelled. After
+    RunCancelled the same call continues the training.
     """
     target, base = served_folder(engine, ENCODER_NAME), base_encoder_folder(engine)
     questions = TrainingQuestions.of(split, engine)

@@ -175,7 +175,7 @@ def train_scorer(
 
     A step is one question, with binary cross-entropy over all its triples. Held-out questions
     choose when to stop, by the share of right triples among the first 100. Raises BadInput,
-    Cancelled, StoreError.
+    RunCancelled, StoreError.
     """
     import torch
 

@@ -252,8 +252,8 @@ class _GraphEditor:
 
     def _orphaned(self, rows: IdLists) -> np.ndarray:
         """Mark the rows that came from chunks of which all are removed, bool [rows]."""
-        kept = np.concatenate([[0], np.cumsum(self._chunks[rows.ids])])
-        return (np.diff(rows.indptr) > 0) & (kept[rows.indptr[1:]] == kept[rows.indptr[:-1]])
+        sums = np.concatenate([[0], np.cumsum(self._chunks[rows.ids])])
+        return (np.diff(rows.indptr) > 0) & (sums[rows.indptr[1:]] == sums[rows.indptr[:-1]])
 
     def _merge(self, name: str, into: str) -> bool:
         from_nodes, target = self._find_nodes(name), self._find_nodes(into)

@@ -30,7 +30,7 @@ def index_chain_texts(
     encoder : an encoder, with token vectors or without.
     chains : step codes.
     texts : the wording of each chain.
-    watch : may raise Cancelled.
+    watch : may raise RunCancelled.
 
     Returns
     -------

@@ -174,7 +174,7 @@ def token_vectors(encoder, texts: Sequence[str], watch: Watch = NO_WATCH) -> lis
     ----------
     encoder : any encoder.
     texts : any number of texts.
-    watch : called between batches; may raise Cancelled.
+    watch : called between batches; may raise RunCancelled.
 
     Returns
     -------

@@ -21,7 +21,7 @@ def pagerank_clusters(graph: Graph, watch: Watch = NO_WATCH) -> NodeCommunities:
 
     Parameters
     ----------
-    watch : may raise Cancelled.
+    watch : may raise RunCancelled.
 
     Returns
     -------
@@ -48,7 +48,7 @@ def load_communities(
     Parameters
     ----------
     max_size : number of nodes above which a community is split again.
-    watch : may raise Cancelled.
+    watch : may raise RunCancelled.
 
     Returns
     -------

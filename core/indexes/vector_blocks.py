@@ -101,7 +101,7 @@ def encode_here(encoder, watch: Watch = NO_WATCH) -> EncodeBlocks:
     Parameters
     ----------
     encoder : the encoder.
-    watch : called between batches; may raise Cancelled.
+    watch : called between batches; may raise RunCancelled.
 
     Returns
     -------
@@ -125,7 +125,7 @@ def encode_over_workers(workers: Workers, encoder: str, watch: Watch = NO_WATCH)
     ----------
     workers : the processes.
     encoder : name of the encoder, which each worker loads.
-    watch : may raise Cancelled.
+    watch : may raise RunCancelled.
 
     Returns
     -------

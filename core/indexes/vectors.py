@@ -595,7 +595,7 @@ def recall_of(
     ----------
     index : the faiss index or `SplitIndex`.
     blocks : the vectors by which it is measured.
-    watch : checked for each block; may raise Cancelled.
+    watch : checked for each block; may raise RunCancelled.
     order : the items at the positions of the index; None if they are the same.
 
     Returns

@@ -283,7 +283,7 @@ class Chat(Protocol):
         seed : seed of the sampling.
         temperature : sampling temperature.
         on_text : called with each new piece of text as it arrives.
-        watch : called between pieces; may raise Cancelled.
+        watch : called between pieces; may raise RunCancelled.
 
         Returns
         -------

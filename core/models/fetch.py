@@ -301,7 +301,7 @@ def download(requirement: str, folder: Path, watch: Watch = NO_WATCH) -> Path:
     ----------
     requirement : the package for pip.
     folder : an empty folder.
-    watch : checked meanwhile; may raise Cancelled.
+    watch : checked meanwhile; may raise RunCancelled.
 
     Returns
     -------

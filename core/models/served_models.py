@@ -195,7 +195,7 @@ class ServedEncoder(ServedModel):
         Parameters
         ----------
         texts : any number of texts, n.
-        watch : checked meanwhile; may raise Cancelled.
+        watch : checked meanwhile; may raise RunCancelled.
 
         Returns
         -------
@@ -219,7 +219,7 @@ class ServedEncoder(ServedModel):
         Parameters
         ----------
         questions : any number of questions, n.
-        watch : checked meanwhile; may raise Cancelled.
+        watch : checked meanwhile; may raise RunCancelled.
 
         Returns
         -------

@@ -47,7 +47,7 @@ class Splade(TransformersModel, BaseScorer):
         Parameters
         ----------
         texts : any number of texts, n.
-        watch : called between batches; may raise Cancelled.
+        watch : called between batches; may raise RunCancelled.
 
         Returns
         -------

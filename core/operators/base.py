@@ -114,7 +114,7 @@ class Context:
     seed
         Seed of all random numbers.
     watch
-        Receives what is being done. It raises Cancelled if the person cancelled.
+        Receives what is being done. It raises RunCancelled if the person cancelled.
     on_text
         Receives the answer while it is written.
     answering

@@ -43,7 +43,7 @@ class ConcurrentWork(Watch):
         self._at_once, self._watch, self._over = at_once, watch, threading.Event()
 
     def check(self) -> None:
-        """Raise Cancelled once the pieces are no longer needed, and what the watch raises."""
+        """Raise RunCancelled once the pieces are no longer needed, and what the watch raises."""
         if self._over.is_set():
             raise RunCancelled()
         self._watch.check()

@@ -60,7 +60,7 @@ class Job(Watch):
         )
 
     def check(self) -> None:
-        """Raise Cancelled once the job was cancelled."""
+        """Raise RunCancelled once the job was cancelled."""
         if self._cancel.is_set():
             raise RunCancelled()
 

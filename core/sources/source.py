@@ -282,7 +282,7 @@ class AnswerSource(ABC):
         ----------
         environment : the models and stores.
         build : a build, as a text that names it.
-        watch : receives the progress and may raise Cancelled.
+        watch : receives the progress and may raise RunCancelled.
         mended : apply the saved merges before the edits.
         make : build the graph if it is missing and can be built soon.
 

@@ -1,4 +1,4 @@
-"""What workers are given to do in tests of the cluster."""
+"""Work that tests of the cluster give to workers."""
 
 import os
 import signal

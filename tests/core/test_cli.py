@@ -267,7 +267,10 @@ def test_build_and_ask_a_graph_of_ones_own(tmp_path, capsys):
 
 
 def test_what_is_loaded_and_compiled_is_no_time_of_an_operator(tmp_path):
-    """A first question in a fresh process, where nothing was compiled before: PageRank of two triples takes no second."""
+    """PageRank of two triples takes less than a second in a fresh process.
+
+    It is the first question there, and nothing was compiled before.
+    """
     build([("Ann", "knows", "Bo"), ("Bo", "knows", "Cy")], tmp_path / "mine", "mine")
     asked = [
         "ask",

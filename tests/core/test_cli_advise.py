@@ -37,7 +37,10 @@ def home(tmp_path, monkeypatch):
 
 
 def test_killed_in_the_middle_it_goes_on_with_the_same_questions(home, capsys):
-    """kill -9 among the first answers: the same command asks the same questions, and what was answered stays as it was."""
+    """After kill -9 among the first answers, the same command asks the same questions.
+
+    What was answered stays as it was.
+    """
     process = started(COMMAND, home, 5)
     process.send_signal(signal.SIGKILL)
     process.communicate()

@@ -114,7 +114,10 @@ def test_a_table_and_files(told, tmp_path):
 
 
 def test_changes_are_tried_on_what_each_method_loses(told, tmp_path):
-    """Asked for its genre, One has Drama; the director is ranked second, and the graph reader follows the first path whatever is kept."""
+    """The graph reader follows the first path whatever is kept, so no change helps.
+
+    Asked for its genre, One has Drama. The director is ranked second.
+    """
     file = tmp_path / "lost.txt"
     file.write_text("what genre has [One]\tDrama\nwhat genre has One [One]\tAnn\n", "utf-8")
     line = "EgoNetwork() >> ShortestPaths() >> Rank(model='bm25', keep=1)"

@@ -1,4 +1,7 @@
-"""`python -m core index`: vectors made, listed and deleted, and what is told of a limit or an unknown kind."""
+"""`python -m core index` makes, lists and deletes vectors.
+
+It tells of a limit or an unknown kind.
+"""
 
 import pytest
 

@@ -1,4 +1,7 @@
-"""`questions` on the command line: a file is kept as a set that evaluate and the case memory know, or refused with a sentence."""
+"""`questions` on the command line keeps a file as a set.
+
+Evaluate and the case memory know the set. A file that cannot be kept is refused with a sentence.
+"""
 
 import json
 

@@ -1,4 +1,7 @@
-"""What a language model thought, left blank, cut or did not read whole: on the command line, in figures and in builds."""
+"""A language model may think, leave a reply blank or cut, or read a prompt in part.
+
+Each is told on the command line, in figures and in builds.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +22,11 @@ WRONG_ANSWER = "<think>Is it Ida? No.</think>\nNils built it."
 
 @pytest.fixture
 def served(tmp_path, monkeypatch, capsys):
-    """`served(reply, *arguments)`: the exit code, output and errors of a command, and the requests that a server got which replies
-    `reply(request, number)`."""
+    """`served(reply, *arguments)` runs a command beside a server of a language model.
+
+    It gives the exit code, output and errors of the command, and the requests that the server got.
+    The server replies `reply(request, number)`.
+    """
     home, seen, replies = tmp_path / "home", [], []
     monkeypatch.setenv("HOPSCOPE_HOME", str(home))
     home.mkdir()

@@ -1,4 +1,7 @@
-"""What a person may type wrong: a sentence and the exit code 2, before anything takes its time."""
+"""Wrong input of a person is refused with a sentence and the exit code 2.
+
+It is refused before anything takes its time.
+"""
 
 from __future__ import annotations
 

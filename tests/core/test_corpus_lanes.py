@@ -1,4 +1,7 @@
-"""A corpus asked through the engine: lanes on graphs of their own, the same object as ever, and what the command line prints."""
+"""A corpus is asked through the engine, with lanes on graphs of their own.
+
+The comparison is the same object as ever. The command line prints it.
+"""
 
 import json
 from dataclasses import replace
@@ -370,7 +373,11 @@ def test_damaged_tables_are_refused(corpus, engine, tables):
 
 
 def test_evaluated_over_the_questions_of_a_corpus(corpus, engine, capsys, monkeypatch):
-    """The command line: gold passages by place, words of the answer in the prompt, and what a lane without its graph fails with."""
+    """The command line evaluates lines over the questions of a corpus.
+
+    It counts gold passages by place, and words of the answer in the prompt. A lane without its
+    graph fails with “not built yet”.
+    """
     lines = f"{NEAR},{NEAR.replace('BuiltGraph()', 'BuiltGraph(build=' + repr('kg-noun-phrases') + ')')},language-model-only"
     # so that no graph is built within a question
     monkeypatch.setattr("core.comparison.built_graphs.MAX_ON_DEMAND_CHARACTERS", 3)

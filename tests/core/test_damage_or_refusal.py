@@ -1,4 +1,4 @@
-"""What the system refuses to read is not told as damage."""
+"""A file that the system refuses to read is not told as damage."""
 
 from __future__ import annotations
 

@@ -1,8 +1,11 @@
-"""What an earlier version saved opens: a person's folder as it was written then, in tests/earlier/home.tar.gz.
+"""The home of an earlier version opens.
 
-It holds a graph of nine triples with a question set and vectors of its nodes, a corpus of three documents with a question set and four
-builds, two evaluations, a search, two saved methods, two cases, a rating, a declared model and a declared retriever; and `expected.json`,
-the cases and evaluations as plain data as that version printed them.
+It is a person's folder as it was written then, in tests/earlier/home.tar.gz.
+
+It holds a graph of nine triples with a question set and vectors of its nodes, a corpus of three
+documents with a question set and four builds, two evaluations, a search, two saved methods, two
+cases, a rating, a declared model and a declared retriever; and `expected.json`, the cases and
+evaluations as plain data as that version printed them.
 """
 
 from __future__ import annotations
@@ -41,7 +44,10 @@ def earlier(tmp_path, monkeypatch) -> dict[str, Any]:
 
 
 def differences(expected: Any, found: Any, where: str = "") -> list[str]:
-    """Where what was expected is not found; what is found beside it does not count."""
+    """The places at which something expected is not found.
+
+    Anything that is found beside it does not count.
+    """
     if isinstance(expected, dict) and isinstance(found, dict):
         return [
             one
@@ -92,7 +98,10 @@ def test_evaluations_open_as_they_were(earlier):
 
 
 def _without_cut_passages(one: dict[str, Any], summary: RunSummary) -> None:
-    """Leave out figures of the first k passages: that version gave them of lines that hand on fewer as well."""
+    """Leave out figures of the first k passages.
+
+    The earlier version gave them of lines that hand on fewer as well.
+    """
     cut = lambda name: "@" in name and metric(name).over_passages
     one["paired"] = [test for test in one["paired"] if not cut(test["metric"])]
     one["fronts"] = [front for front in one["fronts"] if not cut(front["quality"])]

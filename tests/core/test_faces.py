@@ -1,4 +1,7 @@
-"""The face of a package, its `__init__`, is for those outside: a module that the face imports, and that imports from it, makes a circle."""
+"""A module that the face of its package imports must not import from that face.
+
+The face of a package, its `__init__`, is for those outside. Such a pair of imports makes a circle.
+"""
 
 import ast
 
@@ -6,7 +9,11 @@ from core.io.home import ROOT
 
 
 def circles(folder):
-    """Imports at the top of a module from the face of a package that it is in, where that face imports this module."""
+    """Imports that make a circle with the face of a package.
+
+    They stand at the top of a module, from the face of a package that it is in, where that face
+    imports this module.
+    """
     for file in sorted(folder.rglob("*.py")):
         module = ".".join(file.relative_to(folder.parent).with_suffix("").parts)
         for statement in (

@@ -1,4 +1,7 @@
-"""Lanes that were done before are taken over by a comparison with other lanes, from a running engine or from a saved case."""
+"""A comparison with other lanes takes over lanes that were done before.
+
+They come from a running engine or from a saved case.
+"""
 
 from __future__ import annotations
 
@@ -100,7 +103,10 @@ def test_what_was_promised_is_what_the_lane_and_the_headline_count(engine, kit):
 
 
 def test_a_lane_that_prepares_shows_how_far_it_is(engine, kit, monkeypatch):
-    """What is made ready before the first operator, such as a graph of documents, has its words and its share on the lane."""
+    """Work before the first operator has its words and its share on the lane.
+
+    An example is a graph of documents that is made ready.
+    """
     seen = []
 
     def stand(run, progress):

@@ -1,4 +1,7 @@
-"""What Windows forbids of files that are open, and of names, held to here (tests/windows.py): nothing breaks by it."""
+"""Nothing breaks by what Windows forbids of open files and of names.
+
+Its rules are held to here by tests/windows.py.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,10 @@
-"""Whoever reads a language model's reply reads what it answers: no draft in a thought, and no fence or words around JSON.
+"""A reader of a language model's reply reads the answer alone.
 
-Every reader is run against a loopback server that answers plainly, thinks of a wrong reply first in one of three ways, or fences its
-answer; what comes of it must be the same. A new reader needs a row in `READERS`.
+It reads no draft in a thought, and no fence or words around JSON.
+
+Every reader is run against a loopback server that answers plainly, thinks of a wrong reply first in
+one of three ways, or fences its answer; what comes of it must be the same. A new reader needs a row
+in `READERS`.
 """
 
 from __future__ import annotations
@@ -173,7 +176,10 @@ def ran(toy, tmp_path, monkeypatch):
 
 
 def line(text: str, graph=None, question: str = "who is the clerk Cratchit"):
-    """What a line finds on the toy graph from A, or on another one."""
+    """A function that runs a line and gives what it finds.
+
+    The line runs on the toy graph from A, or on another graph.
+    """
 
     def run(one):
         on = graph() if graph else one.toy

@@ -1,4 +1,4 @@
-"""The two lists of packages: what one has the other has, and every package has one version in each."""
+"""The two lists of packages hold the same packages. Every package has one version in each."""
 
 from __future__ import annotations
 
@@ -39,7 +39,10 @@ def test_every_package_is_pinned(wanted, pins):
 
 
 def test_every_import_is_declared():
-    """What the code imports stands in the list, not only what it brings along."""
+    """Every package that the code imports stands in the list itself.
+
+    It is not enough that another package brings it along.
+    """
     import ast
     import sys
     from importlib.metadata import packages_distributions

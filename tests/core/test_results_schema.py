@@ -1,4 +1,7 @@
-"""The schema of what `ask --json` prints: it is one, and comparisons on triples and on documents keep to it."""
+"""Comparisons keep to the schema of `ask --json`.
+
+It is a schema, and what is printed of comparisons on triples and on documents keeps to it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Where people share one Hopscope: each kind of thing is changed and deleted by who made it and the administrator alone."""
+"""On a shared Hopscope only its maker and the administrator change or delete a thing.
+
+This holds for each kind of thing.
+"""
 
 from __future__ import annotations
 
@@ -78,7 +81,11 @@ def room(tmp_path, monkeypatch):
 
 @dataclass
 class Thing:
-    """How one of a kind is made, which gives its name; the ways of changing or deleting it; and its state, None once it is gone."""
+    """One kind of thing that people make.
+
+    `make` makes one and gives its name. `changes` are the ways of changing or deleting it. `state`
+    gives its state, None once it is gone.
+    """
 
     make: object
     changes: tuple

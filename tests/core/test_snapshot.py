@@ -187,7 +187,10 @@ def test_fields_of_a_later_day_are_read_by_their_types():
 
 
 def test_of_very_many_relations_the_best_are_saved_and_the_others_counted(kit, monkeypatch):
-    """Of five relations the best two, by a bound of two; their ends are what the excerpt holds of the graph."""
+    """Of five relations the best two are saved, by a bound of two.
+
+    Their ends are what the excerpt holds of the graph.
+    """
     state = State(
         Question("q"),
         relations=Ranking("triple", (4, 0, 3, 1, 2), (0.9, 0.8, 0.7, 0.6, 0.5)),
@@ -217,7 +220,10 @@ def test_of_very_many_relations_the_best_are_saved_and_the_others_counted(kit, m
 
 
 def test_an_excerpt_is_a_graph_of_what_the_states_name(kit):
-    """Paths from One: its node names and relations, ends and texts are the graph's own; ids start at 0."""
+    """Of paths from One, the excerpt has the graph's own names and relations, ends and texts.
+
+    The names are those of its nodes. Its ids start at 0.
+    """
     states = run(kit, LINES[0])
     small = ExcerptGraph.thaw(json.loads(json.dumps(excerpt(kit.graph, states))))
     back = thaw_all(freeze_all(states, kit.graph), small)
@@ -236,7 +242,10 @@ def test_an_excerpt_is_a_graph_of_what_the_states_name(kit):
 
 
 def test_an_excerpt_leaves_the_rest_out_and_keeps_true_degrees(kit):
-    """One, directed by Ann: two nodes and one edge of five and five; Ann has three edges in the whole graph."""
+    """The excerpt holds two of five nodes and one of five edges: One, directed by Ann.
+
+    Ann has three edges in the whole graph.
+    """
     one, ann = kit.node("One"), kit.node("Ann")
     edge = next(e for e in range(5) if kit.graph.triple_text(e) == "One -> directed_by -> Ann")
     state = State(

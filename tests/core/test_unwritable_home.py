@@ -1,4 +1,4 @@
-"""A home that cannot be written: what is there is listed and asked, and what cannot be saved is said."""
+"""A home that cannot be written is still listed and asked. It is said what cannot be saved."""
 
 from __future__ import annotations
 
@@ -47,7 +47,11 @@ sys.exit(code or main(["evaluate", "--set", questions, "--graph", "mine", "--met
 
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory):
-    """A home with a graph, saved cases, an evaluation and a reply, made by a process that has let go of them, and a file of questions."""
+    """A folder with a filled home and a file of questions.
+
+    The home holds a graph, saved cases, an evaluation and a reply. The process that made them has
+    let go of them.
+    """
     folder = tmp_path_factory.mktemp("filled")
     (folder / "q.csv").write_text("question,answers,entities\nwho directed One,Ann,One\n")
     environment = os.environ | {"HOPSCOPE_HOME": str(folder / "home")}
@@ -58,7 +62,7 @@ def filled(tmp_path_factory):
 
 @pytest.fixture(params=WAYS)
 def place(request, filled, tmp_path, monkeypatch):
-    """That home on a disk that cannot be written."""
+    """The filled home on a disk that cannot be written."""
     with home_on_a_disk(tmp_path / "disk") as found:
         shutil.copytree(filled / "home", found.folder, dirs_exist_ok=True)
         shutil.copy(filled / "q.csv", tmp_path / "q.csv")

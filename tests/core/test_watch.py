@@ -13,7 +13,7 @@ from core.watch import NO_WATCH, Watch
 
 @pytest.fixture
 def heard():
-    """What a watch was told: text and share."""
+    """The text and the share of all that a watch was told."""
     return []
 
 

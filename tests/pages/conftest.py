@@ -1,4 +1,8 @@
-"""A browser for each module, one server of the app for all browser tests that need no home of their own, and a small corpus."""
+"""The tests of pages share a browser, a server and a small corpus.
+
+The browser is one for each module. The server of the app is one for all browser tests that need no
+home of their own.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +23,10 @@ expect.set_options(timeout=30_000)  # of milliseconds, for what is drawn in one 
 
 @pytest.fixture(scope="session", autouse=True)
 def components_found_once():
-    """Streamlit's test driver reads the metadata of every package for each page that it opens; all see what the first found."""
+    """All pages see the packages' metadata that the first page found.
+
+    Streamlit's test driver reads that of every package again for each page that it opens.
+    """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
             manifest_scanner,
@@ -31,8 +38,11 @@ def components_found_once():
 
 @pytest.fixture(scope="module")
 def browser():
-    """A headless Chromium, in which `open_page` opens its pages; no longer than a module, as Streamlit's own test driver and
-    Playwright do not go together in one thread."""
+    """Yield a headless Chromium, in which `open_page` opens its pages.
+
+    It lives no longer than a module, as Streamlit's own test driver and Playwright do not go
+    together in one thread.
+    """
     if not server.CHROMIUM:
         pytest.skip("Chromium is not installed (apt-get install chromium)")
     with server.browser() as opened:
@@ -54,7 +64,10 @@ def closed_pages():
 
 @pytest.fixture(scope="session")
 def app(movies):
-    """The address of the app on the WikiMovies graph, shared: each page opened there is a session of its own."""
+    """Yield the address of the shared app on the WikiMovies graph.
+
+    Each page opened there is a session of its own.
+    """
     with server.server() as (address, _):
         yield address
 

@@ -1,4 +1,7 @@
-"""A small crowd on a real server: nobody meets an error, gets another's result or goes without an answer."""
+"""A small crowd visits a real server.
+
+Nobody meets an error, gets another's result or goes without an answer.
+"""
 
 from __future__ import annotations
 

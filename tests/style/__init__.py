@@ -1,1 +1,1 @@
-"""How large and how readable this project is, and the limits that it keeps."""
+"""Measures of this project's size and readability, and the limits that it keeps."""

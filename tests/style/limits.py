@@ -96,7 +96,7 @@ ROWS = (
 
 @dataclass(frozen=True)
 class Exceptions:
-    """What may be worse than the limits."""
+    """Places and ceilings that may be worse than the limits."""
 
     places: frozenset[str]  # "rule path name"
     ceilings: dict[str, float]  # by "ceiling package row"

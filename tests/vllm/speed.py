@@ -1,6 +1,9 @@
-"""Tokens a second of a vLLM that Hopscope starts, by requests at once: `python -m tests.vllm.speed FOLDER [options of vllm serve]`.
+"""Measure tokens a second of a vLLM that Hopscope starts, by requests at once.
 
-The weights may be random ones (`--load-format dummy` with a folder that has a configuration and a tokenizer): the speed is the same.
+It is run by `python -m tests.vllm.speed FOLDER [options of vllm serve]`.
+
+The weights may be random ones (`--load-format dummy` with a folder that has a configuration and a
+tokenizer): the speed is the same.
 """
 
 from __future__ import annotations

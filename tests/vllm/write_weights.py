@@ -1,4 +1,6 @@
-"""Writes the weights of a GGUF file as a folder that vLLM loads: `python write_weights.py FILE.gguf FOLDER`, in vLLM's own environment.
+"""Writes the weights of a GGUF file as a folder that vLLM loads.
+
+It is run by `python write_weights.py FILE.gguf FOLDER`, in vLLM's own environment.
 
 It needs the packages gguf and accelerate. One minute and 1.3 GB for the model of 0.5 B.
 """

@@ -35,7 +35,7 @@ def read_batches(
     ----------
     read : a function of a module that returns the facts of each text of a batch.
     batches : the batches of texts.
-    watch : checked meanwhile; may raise Cancelled.
+    watch : checked meanwhile; may raise RunCancelled.
     workers : processes that read all batches, if given. Otherwise further processes start here for
         many batches.
 

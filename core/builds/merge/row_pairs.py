@@ -51,7 +51,7 @@ class NeighbourIndex:
         Parameters
         ----------
         vectors : float [n, d], with unit rows.
-        watch : receives the progress and may raise Cancelled.
+        watch : receives the progress and may raise RunCancelled.
 
         Returns
         -------
@@ -169,7 +169,7 @@ def nearest_rows(
         `NeighbourIndex`.
     keep : number of nearest rows.
     min_cosine : least cosine of a pair.
-    watch : receives the progress and may raise Cancelled.
+    watch : receives the progress and may raise RunCancelled.
     note : called with a sentence on an approximate search.
 
     Returns
@@ -268,7 +268,7 @@ def shared_rows(
     weights : the result of `rare_terms`.
     keep : number of such rows.
     min_terms : fewest terms that a pair shares.
-    watch : checked between blocks of rows; may raise Cancelled.
+    watch : checked between blocks of rows; may raise RunCancelled.
 
     Returns
     -------

@@ -53,7 +53,7 @@ def word_counts(texts: Iterable[str], watch: Watch = NO_WATCH) -> Counter[str]:
     Parameters
     ----------
     texts : texts of chunks.
-    watch : may raise Cancelled.
+    watch : may raise RunCancelled.
 
     Returns
     -------

@@ -122,7 +122,7 @@ def preview_index(path: str | Path, watch: Watch = NO_WATCH) -> IndexSummary:
     Parameters
     ----------
     path : a folder, zip or file.
-    watch : receives the progress and may raise Cancelled.
+    watch : receives the progress and may raise RunCancelled.
 
     Returns
     -------
@@ -148,7 +148,7 @@ def open_index(
     path : the folder, zip or file.
     name : name of the corpus.
     title : title of a new corpus.
-    watch : receives the progress and may raise Cancelled.
+    watch : receives the progress and may raise RunCancelled.
 
     Returns
     -------

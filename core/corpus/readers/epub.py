@@ -41,7 +41,7 @@ def read_epub(
     ----------
     name : name of the file, for the document and for messages.
     data : the bytes of the file.
-    watch : called from time to time; may raise Cancelled.
+    watch : called from time to time; may raise RunCancelled.
     note : receives a sentence on pages that are missing or hold no text, and on hidden passages.
     options : options of reading; not used; all readers have it.
 

@@ -54,7 +54,7 @@ def read_html(
     ----------
     name : name of the file, for the document and for messages.
     data : the bytes of the file.
-    watch : called from time to time; may raise Cancelled.
+    watch : called from time to time; may raise RunCancelled.
     note : receives a sentence on hidden passages, and on a guessed encoding.
     options : options of reading; the encoding, if it is named.
 
@@ -103,7 +103,7 @@ def read_page(
     ----------
     name : name of the file, for the document and for messages.
     data : the bytes of the file.
-    watch : called from time to time; may raise Cancelled.
+    watch : called from time to time; may raise RunCancelled.
     note : receives a sentence on a guessed encoding.
     options : options of reading; the encoding, if it is named.
 

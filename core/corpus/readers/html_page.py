@@ -63,7 +63,7 @@ class PageText:
     Parameters
     ----------
     name : name of the file, for errors.
-    watch : called from time to time; may raise Cancelled.
+    watch : called from time to time; may raise RunCancelled.
     hide : leaves out what a browser hides.
     """
 

@@ -33,7 +33,7 @@ def read_markdown(
     ----------
     name : name of the file, for the document and for messages.
     data : the bytes of the file.
-    watch : receives the share read; may raise Cancelled.
+    watch : receives the share read; may raise RunCancelled.
     note : receives a sentence on a guessed encoding.
     options : options of reading; the encoding, if it is named.
 

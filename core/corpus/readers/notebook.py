@@ -31,7 +31,7 @@ def read_notebook(
     ----------
     name : name of the file, for the document and for messages.
     data : the bytes of the file.
-    watch : may raise Cancelled.
+    watch : may raise RunCancelled.
     note : receives a sentence on outputs that are left out.
     options : options of reading; the encoding, if it is named.
 

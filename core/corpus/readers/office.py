@@ -53,7 +53,7 @@ def read_workbook(
     ----------
     name : name of the file, for the document and for messages.
     data : the bytes of the file.
-    watch : called from time to time; may raise Cancelled.
+    watch : called from time to time; may raise RunCancelled.
     note : receives a sentence on how it was read, on hidden sheets, and on formulas without a saved
         value.
     options : options of reading; the columns that a person names.
@@ -147,7 +147,7 @@ def read_slides(
     ----------
     name : name of the file, for the document and for messages.
     data : the bytes of the file.
-    watch : called from time to time; may raise Cancelled.
+    watch : called from time to time; may raise RunCancelled.
     note : receives a sentence on slides without text.
     options : options of reading; not used; all readers have it.
 

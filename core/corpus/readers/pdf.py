@@ -83,7 +83,7 @@ def read_pdf(
     ----------
     name : name of the file, for the document and for messages.
     data : the bytes of the file.
-    watch : receives the share of pages read; may raise Cancelled.
+    watch : receives the share of pages read; may raise RunCancelled.
     note : receives a sentence on pages without text, on guesses, and on attached files.
     options : options of reading; not used; all readers have it.
 

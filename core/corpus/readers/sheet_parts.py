@@ -83,7 +83,7 @@ def merged_cells(data: bytes) -> Mapping[str, MergedCells]:
 
 
 def with_marked_heights(data: bytes) -> bytes:
-    """Return a workbook with marks of `readers.raised` around raised and lowered texts."""
+    """Return a workbook with marks of `core.corpus.readers.raised_text` around raised and lowered texts."""
     changed = {}
     with zipfile.ZipFile(io.BytesIO(data)) as package:
         for name in package.namelist():

@@ -96,7 +96,7 @@ def read_delimited_table(
     ----------
     source : the file.
     columns : columns by role, as a person names them, and whether there is a header.
-    watch : receives the share read; may raise Cancelled.
+    watch : receives the share read; may raise RunCancelled.
     note : receives a sentence on how it was read.
 
     Returns
@@ -183,7 +183,7 @@ def read_json_rows(
     ----------
     source : the file.
     columns : fields by role, as a person names them.
-    watch : receives the share read; may raise Cancelled.
+    watch : receives the share read; may raise RunCancelled.
     note : receives a sentence on how it was read.
 
     Returns
@@ -246,7 +246,7 @@ def read_columnar(
     name : name of the file, for documents and messages.
     path : the file.
     columns : columns by role, as a person names them.
-    watch : receives the share read; may raise Cancelled.
+    watch : receives the share read; may raise RunCancelled.
     note : receives a sentence on how it was read.
 
     Returns

@@ -99,7 +99,7 @@ def best_change(
 def run_trial(run: LaneRun, watch: Watch = NO_WATCH, answer: bool = False) -> bool:
     """Run a line, with its answer if asked; return False if it failed or took too long.
 
-    Raises Cancelled.
+    Raises RunCancelled.
     """
     progress = LaneListener(
         Watch(watch.check, lambda text, share: watch.check()), reached=lambda state: watch.check()

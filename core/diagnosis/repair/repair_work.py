@@ -138,7 +138,7 @@ class RepairWork:
     def _wait(self, job: Job) -> None:
         """Wait until no other lane waits or runs.
 
-        Raises Cancelled if that takes too long or no session is connected.
+        Raises RunCancelled if that takes too long or no session is connected.
         """
         self._check_time(job)
         while self._queues.others(job):
@@ -148,7 +148,7 @@ class RepairWork:
     def _check_progress(self, job: Job) -> None:
         """Check that work in progress may go on, for a while even if other lanes wait.
 
-        Raises Cancelled where it may not.
+        Raises RunCancelled where it may not.
         """
         if self._queues.others(job):
             self._check_time(job)

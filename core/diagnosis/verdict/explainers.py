@@ -181,7 +181,7 @@ class Explainer(ABC):
         ----------
         lane : a lane with an answer.
         models : gives the encoder that compares sentences.
-        watch : receives the progress and may raise Cancelled.
+        watch : receives the progress and may raise RunCancelled.
 
         Returns
         -------

@@ -69,8 +69,8 @@ class GraphAdvisor:
 
     It resumes where an earlier call stopped. Questions are saved as a set of the corpus, and rows
     in the store of evaluations. Without a language model, or if `by` is “names”, questions are made
-    from names alone. Raises BadInput if the texts give no question, Cancelled, ModelUnavailable and
-    StoreError.
+    from names alone. Raises BadInput if the texts give no question, RunCancelled, ModelUnavailable
+    and StoreError.
     """
 
     engine: object

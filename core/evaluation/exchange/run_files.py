@@ -59,7 +59,7 @@ def run_files(engine: Any, store: Store, run: Run, watch: Watch = NO_WATCH) -> d
     engine : opens the graphs that the states refer to.
     store : the store with the rows and states.
     run : the run.
-    watch : receives the progress and may raise Cancelled.
+    watch : receives the progress and may raise RunCancelled.
 
     Returns
     -------
@@ -108,7 +108,7 @@ def write_run_files(
     store : the store with the rows and states.
     run : the run.
     folder : the folder.
-    watch : receives the progress and may raise Cancelled.
+    watch : receives the progress and may raise RunCancelled.
 
     Returns
     -------

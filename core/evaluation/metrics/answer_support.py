@@ -51,7 +51,7 @@ def support_by_encoder(
     graph : the graph whose chunks the prompt shows.
     state : the last state of a method.
     encoder : encodes the sentences.
-    watch : receives the progress and may raise Cancelled.
+    watch : receives the progress and may raise RunCancelled.
 
     Returns
     -------
@@ -83,7 +83,7 @@ def support_by_model(state: State, chat: Chat, watch: Watch = NO_WATCH) -> Answe
     ----------
     state : the last state of a method.
     chat : the judging language model.
-    watch : receives the progress and may raise Cancelled.
+    watch : receives the progress and may raise RunCancelled.
 
     Returns
     -------

@@ -302,7 +302,7 @@ def nearness(outcome: Outcome, _: int | None = None) -> float | None:
 
     Returns
     -------
-    A share from 0 to 1. None if no sentences were compared.
+    A mean cosine, at most 1. None if no sentences were compared.
 
     Examples
     --------

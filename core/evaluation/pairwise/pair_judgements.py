@@ -180,7 +180,7 @@ class PairwiseJudge:
     def __call__(self, job: Job) -> PairwiseTally:
         """Judge every pair in both orders, as many pairs at a time as the judge takes.
 
-        Raises Cancelled, ModelUnavailable, and ModelFailed if the judge fails several times in a
+        Raises RunCancelled, ModelUnavailable, and ModelFailed if the judge fails several times in a
         row.
         """
         progress = _JudgingProgress(job, 2 * len(self.pairs))

@@ -125,7 +125,7 @@ def ask_judge(
     chat : the judging model.
     question : the question.
     first, second : the answers in the order in which they are shown.
-    watch : may raise Cancelled.
+    watch : may raise RunCancelled.
 
     Returns
     -------

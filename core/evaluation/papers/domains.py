@@ -45,7 +45,7 @@ def domain_tables(
     rows : not used; all measurements have it.
     size : number of questions of each set; None for all.
     graph : returns the graph that is asked instead of a set's own; empty for its own.
-    watch : receives the progress and may raise Cancelled.
+    watch : receives the progress and may raise RunCancelled.
 
     Returns
     -------

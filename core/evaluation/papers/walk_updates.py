@@ -52,7 +52,7 @@ def prepare_walks(plan: Plan, engine, watch: Watch = NO_WATCH) -> None:
     ----------
     plan : the plan of an evaluation.
     engine : opens the graphs and the encoders.
-    watch : receives the progress and may raise Cancelled.
+    watch : receives the progress and may raise RunCancelled.
 
     Raises
     ------
@@ -93,7 +93,7 @@ def measure_updates(
     sizes : numbers of triples that an update adds or removes. Those above half of the triples are
         left out.
     rng : draws the triples of the updates.
-    watch : receives the progress and may raise Cancelled.
+    watch : receives the progress and may raise RunCancelled.
 
     Returns
     -------
@@ -141,7 +141,7 @@ def update_cost_tables(
     rows : the paper's name of each row, by method id.
     size : not used; all measurements have it.
     graph : returns the graph that is asked instead of a set's own; empty for its own.
-    watch : receives the progress and may raise Cancelled.
+    watch : receives the progress and may raise RunCancelled.
 
     Returns
     -------

@@ -94,8 +94,8 @@ def recall_correlations(
     """Return sentences on the correlation of win rates with recall over the methods of a set.
 
     They give Pearson's r here and of the printed values. The method that the others are compared
-    with counts with a win rate of one half. A sentence says so if the judge's verdicts are not
-    informative.
+    with counts with a win rate of one half. The first sentence says so if the judge's verdicts are
+    not informative.
 
     Parameters
     ----------

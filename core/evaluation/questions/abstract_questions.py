@@ -86,7 +86,7 @@ class AbstractQuestionWriter:
     """Writer of abstract questions by a recipe; calling it with its job returns the questions.
 
     Replies are saved, so that the work can be resumed. `about` is the subject of the corpus if a
-    person states it. Raises BadInput if no question was written, Cancelled, ModelUnavailable and
+    person states it. Raises BadInput if no question was written, RunCancelled, ModelUnavailable and
     ModelFailed.
     """
 

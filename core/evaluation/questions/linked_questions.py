@@ -66,7 +66,7 @@ class LinkedQuestionWriter:
     pairs depends on the seed alone. The result has `count` questions, or as many as
     `MAX_PAIRS_PER_QUESTION` times that number of pairs gave. Both passages of a pair are gold. As
     in the paper, nothing checks that both are needed. Raises BadInput if the graph has no such pair
-    or no question was written, Cancelled, ModelUnavailable and ModelFailed.
+    or no question was written, RunCancelled, ModelUnavailable and ModelFailed.
     """
 
     corpus: Corpus

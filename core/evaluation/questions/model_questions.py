@@ -106,7 +106,7 @@ class ModelQuestionWriter:
     def __call__(self, watch: Watch) -> MadeQuestions:
         """Return questions of the kind `written`, and how many passages failed for which reason.
 
-        Raises Cancelled, ModelUnavailable and ModelFailed.
+        Raises RunCancelled, ModelUnavailable and ModelFailed.
         """
         start = self.clock()
         question_texts = set[str]()

@@ -87,7 +87,7 @@ def questions_from_names(
     table : sentences of a corpus, with their names.
     total : largest number of questions.
     seed : seed of the order in which sentences are tried.
-    watch : may raise Cancelled.
+    watch : may raise RunCancelled.
 
     Returns
     -------

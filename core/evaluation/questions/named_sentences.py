@@ -78,7 +78,7 @@ class SentenceTable:
         ----------
         chunks : the chunks of the corpus.
         facts : the noun phrases of each chunk.
-        watch : may raise Cancelled.
+        watch : may raise RunCancelled.
 
         Returns
         -------

@@ -102,7 +102,7 @@ def explain_losses(
     store : the store with the rows and states.
     run : the run.
     method : id of the method.
-    watch : receives the progress and may raise Cancelled.
+    watch : receives the progress and may raise RunCancelled.
 
     Returns
     -------

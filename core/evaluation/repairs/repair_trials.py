@@ -153,7 +153,7 @@ class RunRepairs:
     def __call__(self, job: Job) -> tuple[LineRepairs, ...]:
         """Try the changes.
 
-        Raises Cancelled, and BadInput if no correct answers are known.
+        Raises RunCancelled, and BadInput if no correct answers are known.
         """
         summary = RunSummary(self.run, self.store.rows(self.run.id))
         measure_name = correctness_measure(summary, summary.methods)

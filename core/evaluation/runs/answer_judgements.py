@@ -30,7 +30,7 @@ def judge_lane(
     plan : names the judges.
     models : the registry of models.
     lane : a finished run of a method.
-    watch : may raise Cancelled.
+    watch : may raise RunCancelled.
 
     Returns
     -------
@@ -69,7 +69,7 @@ def measure_support(
     plan : says by what support is measured.
     models : the registry of models.
     lane : a finished run of a method.
-    watch : may raise Cancelled.
+    watch : may raise RunCancelled.
 
     Returns
     -------

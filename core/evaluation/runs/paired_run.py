@@ -52,7 +52,7 @@ class PairedRun:
     def __call__(self, watch: Watch) -> PairedRun:
         """Ask every question with both methods.
 
-        Raises Cancelled if the job was cancelled; `outcomes` then holds the results until that
+        Raises RunCancelled if the job was cancelled; `outcomes` then holds the results until that
         moment.
         """
         question_count = len(self.plan.drawn)

@@ -123,7 +123,7 @@ def run_method(
     index : index of the question in the plan.
     method : the method.
     prefixes : states of common beginnings of lines, which methods share.
-    watch : may raise Cancelled, which ends the run.
+    watch : may raise RunCancelled, which ends the run.
     with_states : keeps the states for the store.
 
     Returns
@@ -132,7 +132,7 @@ def run_method(
 
     Raises
     ------
-    Cancelled : as `watch` raises.
+    RunCancelled : as `watch` raises.
     """
     drawn_question, models, start = plan.drawn[index], environment.models, time.perf_counter()
     if plan.cold:
@@ -182,7 +182,7 @@ def load_models(
     plan : the plan.
     environment : the models, stores and settings.
     ask : the result of `make_ask`.
-    watch : receives the progress and may raise Cancelled.
+    watch : receives the progress and may raise RunCancelled.
 
     Raises
     ------

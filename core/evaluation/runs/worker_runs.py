@@ -33,7 +33,7 @@ def spread_turns(
     plan : the plan.
     turns : index of a question, and the methods that remain for it.
     workers : the processes.
-    watch : may raise Cancelled.
+    watch : may raise RunCancelled.
 
     Yields
     ------

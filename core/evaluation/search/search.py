@@ -89,8 +89,8 @@ class Search:
     def __call__(self, job: Job) -> tuple[SearchPoint, ...]:
         """Run the remaining trials.
 
-        Raises Cancelled, and BadInput if another process runs the same search. Finished trials stay
-        saved.
+        Raises RunCancelled, and BadInput if another process runs the same search. Finished trials
+        stay saved.
         """
         with _search_lock(self.file):
             study = _study(self.file)

@@ -146,7 +146,7 @@ class Trial:
         Parameters
         ----------
         line : the line.
-        job : receives the progress and may raise Cancelled.
+        job : receives the progress and may raise RunCancelled.
 
         Returns
         -------

@@ -380,7 +380,7 @@ def chains_from(
     sample : largest number of pairs from which a chain is continued, spread evenly. Hubs then cost
         little more than other nodes. A chain may be missed, but every yielded chain exists.
     accept : returns whether a chain, or the beginning of one, is wanted.
-    watch : may raise Cancelled between steps.
+    watch : may raise RunCancelled between steps.
 
     Yields
     ------
@@ -459,7 +459,7 @@ def walk_chain(
     seeds : ids of the start nodes.
     chain : step codes.
     direction : follows steps in the direction out, in, both or graph.
-    watch : checked before each step; may raise Cancelled.
+    watch : checked before each step; may raise RunCancelled.
 
     Returns
     -------
@@ -528,7 +528,7 @@ def best_chains(
     answers : ids of the correct answers.
     steps : largest number of steps of a chain.
     direction : follows steps in the direction out, in, both or graph.
-    watch : may raise Cancelled between steps.
+    watch : may raise RunCancelled between steps.
 
     Returns
     -------

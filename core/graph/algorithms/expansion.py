@@ -39,7 +39,7 @@ def connecting_paths(
     targets : node ids to reach.
     reach : largest number of steps.
     direction : follows steps in the direction out, in, both or graph.
-    watch : may raise Cancelled.
+    watch : may raise RunCancelled.
 
     Returns
     -------
@@ -98,7 +98,7 @@ def expand_nodes(
     hops : largest number of steps.
     direction : follows steps in the direction out, in, both or graph.
     keep : largest number of nodes in the result.
-    watch : checked for each expanded node; may raise Cancelled.
+    watch : checked for each expanded node; may raise RunCancelled.
 
     Returns
     -------

@@ -56,7 +56,7 @@ def hierarchical_communities(
     max_size : number of nodes above which a community is split again.
     largest : clusters only the largest connected component, as Microsoft's GraphRAG does; of
         several equally large ones that with the smallest node.
-    watch : may raise Cancelled.
+    watch : may raise RunCancelled.
 
     Returns
     -------

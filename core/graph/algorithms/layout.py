@@ -72,11 +72,11 @@ def node_positions(
     xy = np.asarray(layout.coords)
     extent = np.maximum(xy.max(0) - xy.min(0), 1e-9)
     xy = np.where(xy.max(0) - xy.min(0) < 1e-9, 0.5, (xy - xy.min(0)) / extent)
-    xy = _push_apart(xy, 0.62 / math.sqrt(len(nodes)))
+    xy = _repel(xy, 0.62 / math.sqrt(len(nodes)))
     return {node: (round(float(x), 4), round(float(y), 4)) for node, (x, y) in zip(nodes, xy)}
 
 
-def _push_apart(xy: np.ndarray, limit: float) -> np.ndarray:
+def _repel(xy: np.ndarray, limit: float) -> np.ndarray:
     """Push points apart that are nearer to each other than `limit`, within 0..1."""
     xy = xy.copy()
     for _ in range(40):

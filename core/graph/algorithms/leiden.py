@@ -71,7 +71,7 @@ def clusters(graph: Graph, watch: Watch = NO_WATCH) -> NodeCommunities:
 
     Parameters
     ----------
-    watch : may raise Cancelled.
+    watch : may raise RunCancelled.
 
     Returns
     -------
@@ -107,7 +107,7 @@ def detect_communities(graph: Graph, max_size: int, watch: Watch = NO_WATCH) -> 
     Parameters
     ----------
     max_size : number of nodes above which a community is split again.
-    watch : may raise Cancelled.
+    watch : may raise RunCancelled.
 
     Returns
     -------

@@ -96,7 +96,7 @@ def nearest(
     hops : largest distance.
     direction : follows steps in the direction out, in, both or graph.
     keep : largest number of nodes, the nearest ones; it limits the seeds, too. None for all.
-    watch : checked before each hop; may raise Cancelled.
+    watch : checked before each hop; may raise RunCancelled.
 
     Returns
     -------

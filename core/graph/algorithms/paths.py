@@ -74,7 +74,7 @@ def simple_paths(
     source : the graph's id of the start node; without it there are no paths.
     hops : largest number of steps.
     cap : largest number of paths; None for all.
-    watch : may raise Cancelled.
+    watch : may raise RunCancelled.
 
     Returns
     -------

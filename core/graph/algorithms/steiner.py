@@ -101,7 +101,7 @@ def prize_collecting_tree(
     heads, tails : ends of the edges, int [m], from 0 to n - 1.
     costs : float [m], not negative.
     prizes : float [n], not negative.
-    watch : may raise Cancelled.
+    watch : may raise RunCancelled.
 
     Returns
     -------

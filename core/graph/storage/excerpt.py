@@ -180,10 +180,10 @@ def _tables(
     return table_columns
 
 
-def _positions(lists: IdLists, kept_ids: np.ndarray) -> list[list[int]]:
+def _positions(lists: IdLists, new_ids: np.ndarray) -> list[list[int]]:
     """Return the positions of ids among those that are kept, row by row."""
-    inside = [np.intersect1d(lists[row], kept_ids) for row in range(len(lists))]
-    return [np.searchsorted(kept_ids, ids).tolist() for ids in inside]
+    inside = [np.intersect1d(lists[row], new_ids) for row in range(len(lists))]
+    return [np.searchsorted(new_ids, ids).tolist() for ids in inside]
 
 
 def _columns(frozen: Mapping[str, Any], lengths: Mapping[str, int]) -> Columns:

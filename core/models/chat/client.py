@@ -141,7 +141,7 @@ class ChatClient(ABC):
         seed : seed of the sampling.
         temperature : sampling temperature; 0 takes the likeliest token.
         on_text : called with new pieces of the text as they arrive.
-        watch : checked before the request and while it waits and runs; may raise Cancelled.
+        watch : checked before the request and while it waits and runs; may raise RunCancelled.
 
         Returns
         -------

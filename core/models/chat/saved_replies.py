@@ -308,7 +308,7 @@ class CachedChat:
         seed : seed of the sampling.
         temperature : sampling temperature.
         on_text : called with new pieces of the text as they arrive.
-        watch : may raise Cancelled.
+        watch : may raise RunCancelled.
 
         Returns
         -------

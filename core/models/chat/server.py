@@ -134,7 +134,7 @@ class OpenAIServer:
         ----------
         error : an error of a request.
         pauses : the pauses of this request so far, which limit further ones.
-        watch : checked meanwhile; may raise Cancelled.
+        watch : checked meanwhile; may raise RunCancelled.
 
         Returns
         -------

@@ -167,7 +167,7 @@ class Window(Slots):
 
         Parameters
         ----------
-        watch : checked while waiting; may raise Cancelled.
+        watch : checked while waiting; may raise RunCancelled.
         first : goes before all others, for a request that was refused.
 
         Yields

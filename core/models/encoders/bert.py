@@ -68,8 +68,8 @@ class _ExitBlock:
     def work(self) -> Iterator[None]:
         """Delay interpreter exit until this block has ended.
 
-        Raises Cancelled in a daemon thread if the program is ending. Other threads are waited for
-        in any case.
+        Raises RunCancelled in a daemon thread if the program is ending. Other threads are waited
+        for in any case.
         """
         daemon = threading.current_thread().daemon
         if daemon:
@@ -85,7 +85,7 @@ class _ExitBlock:
                     self._condition.notify_all()
 
     def check(self) -> None:
-        """Raise Cancelled in a daemon thread if the program is ending."""
+        """Raise RunCancelled in a daemon thread if the program is ending."""
         if self._over and threading.current_thread().daemon:
             raise RunCancelled()
 

@@ -239,7 +239,7 @@ def measure_modes(folder: Path, watch: Watch = NO_WATCH) -> ModeSpeeds:
     Parameters
     ----------
     folder : folder of the encoder's weights.
-    watch : receives the progress and may raise Cancelled.
+    watch : receives the progress and may raise RunCancelled.
 
     Returns
     -------

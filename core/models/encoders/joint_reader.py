@@ -145,7 +145,7 @@ class JointReader:
         """Start the thread that encodes.
 
         It is no daemon thread: ended inside a library's work, it would abort the program. Raises
-        Cancelled if the program is ending, when Python 3.12 starts no thread.
+        RunCancelled if the program is ending, when Python 3.12 starts no thread.
         """
         try:
             threading.Thread(target=serve, name="encoder", daemon=False).start()

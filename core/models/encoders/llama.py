@@ -63,7 +63,7 @@ class LlamaEncoder:
         Parameters
         ----------
         texts : any number of texts, n.
-        watch : checked between texts; may raise Cancelled.
+        watch : checked between texts; may raise RunCancelled.
 
         Returns
         -------

@@ -176,7 +176,7 @@ class MiniLMEncoder:
         Parameters
         ----------
         texts : any number of texts; equal texts are encoded once.
-        watch : called between batches; may raise Cancelled.
+        watch : called between batches; may raise RunCancelled.
 
         Yields
         ------

@@ -30,7 +30,7 @@ class PooledEncoder(TransformersModel):
         Parameters
         ----------
         texts : any number of texts, n.
-        watch : called between batches; may raise Cancelled.
+        watch : called between batches; may raise RunCancelled.
 
         Returns
         -------

@@ -96,7 +96,7 @@ class SentenceEncoder:
         Parameters
         ----------
         texts : any number of texts, n.
-        watch : called between batches; may raise Cancelled.
+        watch : called between batches; may raise RunCancelled.
 
         Returns
         -------
@@ -116,7 +116,7 @@ class SentenceEncoder:
         Parameters
         ----------
         questions : any number of questions, n.
-        watch : called between batches; may raise Cancelled.
+        watch : called between batches; may raise RunCancelled.
 
         Returns
         -------

@@ -81,8 +81,8 @@ def replay_loop(
         number += 1
         fresh, structure = structure_scores(np.array(nodes.items, np.int64), links)
         order = best_hits("node", fresh, similar(fresh) + beta * structure).items
-        added, unread = _read_nodes(order, read_nodes, min(batch, budget - len(nodes)))
-        skipped |= unread
+        added, not_read = _read_nodes(order, read_nodes, min(batch, budget - len(nodes)))
+        skipped |= not_read
         if not added:
             break
         round_of_node |= dict.fromkeys(added, number)

@@ -132,10 +132,10 @@ class CommunitiesAtLevel(Operator):
             "community", ids, occurrence[ids] + _as_fractions(_ratings(table))[ids], self.keep
         )
         ratings = _ratings(table)
-        kept = [index for index, row in enumerate(order.items) if ratings[row] >= self.rating]
+        indices = [index for index, row in enumerate(order.items) if ratings[row] >= self.rating]
         scores = order.scores or ()
         hits = Ranking(
-            "community", tuple(order.items[i] for i in kept), tuple(scores[i] for i in kept)
+            "community", tuple(order.items[i] for i in indices), tuple(scores[i] for i in indices)
         )
         recorder.notes += missing_reports_note(ctx.graph, hits)
         return state.replace(communities=hits)

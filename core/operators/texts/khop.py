@@ -56,9 +56,9 @@ class KhopPaths(Operator):
             waiting = [node for node in waiting if node not in chain.nodes]
             if len(chain):
                 chains.append(chain)
-        kept = chains if self.reading == "code" else drop_contained_paths(chains)
-        recorder.notes.append(f"{len(kept)} chains join {len(state.linked or ())} entities.")
-        return state.replace(paths=Ranking("path", tuple(kept)))
+        paths = chains if self.reading == "code" else drop_contained_paths(chains)
+        recorder.notes.append(f"{len(paths)} chains join {len(state.linked or ())} entities.")
+        return state.replace(paths=Ranking("path", tuple(paths)))
 
     def _grow_chain(self, chain: Path, waiting: list[int], ctx: Context) -> Path:
         """Return the path from its start to the nearest waiting entity.

@@ -185,7 +185,7 @@ def weighted_pagerank(
     shares : restart probabilities of the nodes, which sum to 1.
     damping : probability of following an edge.
     weighted : True to follow edges by their weights, if they have any.
-    watch : may raise Cancelled, which is passed on.
+    watch : may raise RunCancelled, which is passed on.
     """
     from core.graph.pagerank.exact import solve  # imported here because it loads numba
 

@@ -74,16 +74,16 @@ def _fates_in_lane(
     late = _late_fates(lane, [key for key in keys if key.kind == "chunk" and key not in hits])
     n_shown = dict(lane.state.prompt.hits) if lane.state.prompt is not None else {}
     kinds = {hit.kind for hit in hits.values()}
-    kept_rows = handed_on_chunks(lane.graph, lane.state)
+    retained_rows = handed_on_chunks(lane.graph, lane.state)
     fates: dict[Key, Data] = {}
     for key in keys:
         if key in hits:
-            fates[key] = _found_fate(hits[key], n_shown, kept_rows)
+            fates[key] = _found_fate(hits[key], n_shown, retained_rows)
         elif key in on_path:
             fates[key] = on_path[key]
         # During a preview, a hit that is not found may still be found.
         elif lane.preview is None:
-            fates[key] = late.get(key) or _missing_fate(key, kinds, lane, kept_rows is not None)
+            fates[key] = late.get(key) or _missing_fate(key, kinds, lane, retained_rows is not None)
     return fates
 
 
@@ -98,9 +98,9 @@ def _path_fates(paths: Sequence[Mapping[str, Any]]) -> dict[Key, Data]:
     }
 
 
-def _found_fate(hit: Hit, n_shown: dict[str, int], kept_rows: frozenset[int] | None) -> Data:
-    if hit.kind == "chunk" and kept_rows is not None and hit.item not in kept_rows:
-        return _fate("dropped", too_late_text(hit.place, len(kept_rows)))
+def _found_fate(hit: Hit, n_shown: dict[str, int], retained_rows: frozenset[int] | None) -> Data:
+    if hit.kind == "chunk" and retained_rows is not None and hit.item not in retained_rows:
+        return _fate("dropped", too_late_text(hit.place, len(retained_rows)))
     kind = "node" if hit.kind == "summary" else hit.kind
     if kind in n_shown and hit.place > n_shown[kind]:
         return _fate(

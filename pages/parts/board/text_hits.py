@@ -150,9 +150,9 @@ def tables(lane: MethodLane, gold: Sequence[str], n_shown: dict[str, int]) -> li
     in the prompt, by kind.
     """
     rows_by_kind: dict[str, list[dict[str, Any]]] = {}
-    passages, kept_rows = gold_rows(lane.graph, gold), handed_on_chunks(lane.graph, lane.state)
+    passages, retained_rows = gold_rows(lane.graph, gold), handed_on_chunks(lane.graph, lane.state)
     for hit in hits_of(lane):
-        if kept_rows is not None and hit.kind == "chunk" and hit.item not in kept_rows:
+        if retained_rows is not None and hit.kind == "chunk" and hit.item not in retained_rows:
             continue
         kind = "node" if hit.kind == "summary" else hit.kind
         beyond = kind in n_shown and hit.place > n_shown[kind]

@@ -80,9 +80,9 @@ def _hit_data(lane: MethodLane, point: AnswerPoint, item: int, gold: frozenset[i
 def _note(lane: MethodLane, state: State, n_shown: int | None) -> str:
     """Return sentences on the number of points and their use."""
     assert state.points is not None
-    parts, unread = _count(state, Points, PARTS_KEY), _count(state, Points, PARTS_NOT_REACHED_KEY)
-    if unread:
-        parts_text = tr("{parts:,} of {of}", parts=parts, of=many(parts + unread, "part"))
+    parts, not_read = _count(state, Points, PARTS_KEY), _count(state, Points, PARTS_NOT_REACHED_KEY)
+    if not_read:
+        parts_text = tr("{parts:,} of {of}", parts=parts, of=many(parts + not_read, "part"))
     else:
         parts_text = many(parts, "part")
     sentences = [tr("{points} from {of}.", points=many(len(state.points), "point"), of=parts_text)]

@@ -1,4 +1,7 @@
-"""What all lanes come to: one table of sentences for lanes that agree and lanes that differ."""
+"""Sentences about all lanes together, in one table.
+
+It has the lanes that agree and the lanes that differ.
+"""
 
 from __future__ import annotations
 
@@ -143,7 +146,10 @@ def test_whose_answers_are_counted_is_said():
 
 
 def test_every_cause_has_its_phrase():
-    """Headline and lane take their words from one table: none of its heads is another's, and every cause of a loss is in it."""
+    """Every cause of a loss is in the table of phrases, and each head is there once.
+
+    Headline and lane take their words from this one table.
+    """
     assert set(SENTENCES) <= set(CAUSE_WORDINGS) <= set(Cause)
     heads = [phrase.head for phrase in CAUSE_WORDINGS.values()]
     assert len(set(heads)) == len(heads) and all(

@@ -1,4 +1,7 @@
-"""What values of a parameter do to a question, on the films graph, by hand and beside runs with each value."""
+"""Curves of a question over the values of a parameter, on the films graph.
+
+They are worked out by hand, and held beside runs with each value.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +52,10 @@ def points(curve):
 
 
 def test_the_order_before_the_cut_says_what_more_would_keep(ran):
-    """Ann's path is first, Drama's second, the one to Two third and without a score: with one path Ann is alive, at 2 Drama comes in."""
+    """With one path kept Ann is alive, and with two Drama comes in.
+
+    Ann's path is first and Drama's second. The path to Two is third and has no score.
+    """
     found = curves(*ran(line(keep=1), ("Ann", "Drama", "Nobody")), 2)["keep"]
     assert (found.value, found.of, found.next) == (1, 3, 2)
     assert points(found)[1] == 1 and points(found)[2] == 2

@@ -1,4 +1,4 @@
-"""What lanes answer once something is taken away from their graph, beside what they answered before."""
+"""Answers of lanes before and after something is taken away from their graph."""
 
 from __future__ import annotations
 
@@ -185,7 +185,10 @@ def test_a_renamed_answer_is_the_same_answer_and_a_known_one_follows(asked):
 
 
 def test_a_merge_brings_two_directors_together(asked):
-    """Two is merged into One, which then is of 1999: nothing of One's answer changes, nor had it read Two."""
+    """Merging Two into One changes nothing of One's answer.
+
+    One is then of 1999. Its answer had not read Two before either.
+    """
     now = asked([Edit("merge", ("Two", "One"))], lines=(NEAR,))
     (one,) = compare_edited(asked(lines=(NEAR,)), now)
     assert one.same and not one.read

@@ -1,4 +1,4 @@
-"""What the words of an answer rest on, on the five films nodes."""
+"""Evidence that the words of an answer rest on, on the five films nodes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ TWO = "One -> directed_by -> Ann -> directed_by_reverse -> Two"
 
 @pytest.fixture
 def answered(kit):
-    """`answered(text)`: a state with Ann, Drama and Two on its paths, the reader's answer Ann, and that model's answer."""
+    """`answered(text)`: a state with Ann, Drama and Two on its paths.
+
+    The reader's answer is Ann, and the model's answer is the text.
+    """
 
     def make(text="Ann", shown=32):
         state, chat = kit.state("One"), kit.Parrot(text)

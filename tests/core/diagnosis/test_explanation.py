@@ -1,4 +1,7 @@
-"""Why a run found or lost the known answers, for every kind of loss on the five films nodes."""
+"""Reasons why a run found or lost the known answers.
+
+Every kind of loss is there, on the five films nodes.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +52,10 @@ FIGURES = ("place", "of", "retained", "hop", "what", "start", "chain", "instead"
 
 
 def told(kit, states, *answers, beside=()):
-    """The stage, the phrase, the names lost alike, and the figures of the first loss of a run, with other runs beside it."""
+    """Return the stage, the phrase, the names lost alike and the figures of the first loss.
+
+    The loss is that of a run, which may have other runs beside it.
+    """
     runs = [states, *beside]
     one = explain_lanes(kit.graph, runs, answers, [run[-1].answer is not None for run in runs])[0]
     if not one.losses:
@@ -319,7 +325,10 @@ def test_the_commonest_loss_is_said_and_counts_are_kept(kit):
 
 
 def test_an_answer_is_found_and_lost_by_any_of_its_names(kit):
-    """Known as Anna, with the alias Ann that the graph has: found where the reader names Ann, ranked too low where Drama is kept."""
+    """An answer known as Anna is found by Ann, the alias that the graph has.
+
+    It is found where the reader names Ann, and ranked too low where Drama is kept.
+    """
     asked = Question("who directed One", answers=("Anna",), aliases=(("Anna", "Ann"),))
     named = lambda states: [state.replace(question=asked) for state in states]
     assert told(kit, named(ranked(kit, 1)), "Anna")[:2] == (None, Cause.FOUND)

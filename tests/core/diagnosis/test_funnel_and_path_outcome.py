@@ -1,4 +1,4 @@
-"""Where answers are lost, and what became of a path, on the five films nodes."""
+"""Stages at which answers are lost, and the fate of a path, on the five films nodes."""
 
 import pytest
 
@@ -167,7 +167,11 @@ def test_lost_answers_come_with_a_path(kit, one_shot):
 
 
 def test_the_path_of_a_run_that_answers_goes_first(kit):
-    """From Two, Ann lies at the end of both relations: the first run follows written_by to it, but only the second answers Ann."""
+    """The lost path of the run that answers Ann comes first.
+
+    From Two, Ann lies at the end of both relations. The first run follows written_by to Ann, but
+    only the second run answers Ann.
+    """
     directed, written = "Two -> directed_by -> Ann", "Two -> written_by -> Ann"
     one, other = (
         run(

@@ -1,4 +1,7 @@
-"""What answers rest on, by leaving out what they were made from: on the five films, and on three documents."""
+"""Items that answers rest on, found by leaving out what the answers were made from.
+
+The tests use the five films and three documents.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +41,10 @@ NEAR = "EgoNetwork(hops=1) >> ShortestPaths(hops=1)"
 
 
 class Reads(Parrot):
-    """Answers with those of some names that its last message holds, so that each path of a name weighs what that name does."""
+    """A language model that answers with those of its names that its last message holds.
+
+    Each path of a name therefore weighs what that name does.
+    """
 
     def __init__(self, *names: str):
         super().__init__("", 4096)
@@ -56,7 +62,10 @@ class Reads(Parrot):
 
 @pytest.fixture
 def asked(kit):
-    """`asked(entity, line, chat)`: a lane that has answered on the graph of five films; a language model is asked where there is a chat."""
+    """`asked(entity, line, chat)`: a lane that has answered on the graph of five films.
+
+    A language model is asked where there is a chat.
+    """
 
     def make(entity, line=NEAR, chat=None, answers=()):
         source = GraphSource("films", kit.graph)
@@ -87,7 +96,10 @@ def ends(lane, one):
 
 
 def test_the_graph_reader_rests_on_the_path_to_what_it_names(asked):
-    """One -> directed_by -> Ann is read, One -> has_genre -> Drama is not: without the first the answer is Drama."""
+    """Without the path that names Ann, the graph reader answers Drama.
+
+    One -> directed_by -> Ann is read, and One -> has_genre -> Drama is not.
+    """
     lane = asked("One")
     one = measure_influence(lane, asked.environment, by_model=False)
     assert (
@@ -114,7 +126,11 @@ def test_two_ways_to_the_same_answer_are_found_together(asked):
 
 
 def test_of_a_language_model_only_what_its_prompt_shows_is_left_out(asked):
-    """Of three paths two are shown, to Ann and to 1999; without either one word of two is left, F1 is 2/3: not changed."""
+    """Leaving out either of the two paths in the prompt does not change the answer.
+
+    Of three paths two are shown, to Ann and to 1999. Without either, one word of the two is left.
+    F1 is then 2/3, which counts as not changed.
+    """
     lane = asked("Two", f"{NEAR} >> Answer(paths=2)", Reads("Ann", "1999"))
     one = measure_influence(lane, asked.environment, by_model=True)
     assert lane.state.answer == "Ann, 1999" and len(lane.state.paths) == 3
@@ -200,7 +216,11 @@ def test_the_distance_of_two_answers():
     some.permutations(range(6)),
 )
 def test_the_smallest_set_changes_it_and_is_the_smallest_where_it_says_so(needed, sets, order):
-    """It changes where all of one of some sets are left out, as where an answer has several ways: then nothing found can be spared."""
+    """Nothing in the set that is found can be spared.
+
+    The answer changes where all items of at least one of the drawn sets are left out. This is as
+    where an answer has several ways.
+    """
     changes = lambda left_out: any(one <= left_out for one in needed)
     found, exact = smallest_set(order, changes, sets)
     assert changes(frozenset(found)) and not any(changes(frozenset(found) - {one}) for one in found)

@@ -19,7 +19,10 @@ LINE = "EgoNetwork(hops=1) >> ShortestPaths() >> Rank(keep={}) >> Answer()"
 
 @pytest.fixture
 def asked(kit):
-    """`asked(lines, answers, model)`: the lines on a question that starts at One, whose paths are Ann's and Drama's, in this order."""
+    """`asked(*lines, answers, model)`: the figures of lines on a question that starts at One.
+
+    The paths of the question are Ann's and Drama's, in this order.
+    """
 
     def make(*lines, answers=("Drama",), model=None):
         ask = GraphSource.of(kit.graph).ask(

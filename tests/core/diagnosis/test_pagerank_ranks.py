@@ -1,4 +1,7 @@
-"""The place of a node beyond those that PageRank keeps, on the five films nodes, where the order from One is known by hand."""
+"""The place of a node beyond those that PageRank keeps.
+
+On the five films nodes the order from One is known by hand.
+"""
 
 import numpy as np
 import pytest

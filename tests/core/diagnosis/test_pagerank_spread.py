@@ -1,4 +1,7 @@
-"""PageRank's mass step by step, by hand on the films graph, and where it settles beside the exact solution."""
+"""PageRank's mass step by step, by hand on the films graph.
+
+The state in which it settles stands beside the exact solution.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,10 @@ def problem(kit, start: str, direction: str, damping: float = 0.5):
 
 
 def test_both_ways_from_one(kit):
-    """One has two edges, Ann three (two to Two), Drama one: half of One's mass goes half to Ann and half to Drama, and so on."""
+    """Half of One's mass goes half to Ann and half to Drama, and so on.
+
+    One has two edges, Ann three (two of them to Two), and Drama one.
+    """
     start, first, second, *_ = mass_moments(problem(kit, "One", "both"))
     assert (start.steps, first.steps, second.steps) == (0, 1, 2)
     assert masses(kit, start) == {"One": 1.0}

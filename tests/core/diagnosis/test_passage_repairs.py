@@ -1,4 +1,7 @@
-"""Changes of one step tried on documents: the place of what was lost is kept, and only what was seen to help is offered."""
+"""Changes of one step, tried on documents.
+
+The place of what was lost is kept, and only what was seen to help is offered.
+"""
 
 from __future__ import annotations
 
@@ -106,7 +109,10 @@ def test_without_known_passages_the_words_of_the_answer_count(lane):
 
 
 def test_passages_by_meaning_where_words_do_not_find_them(lane):
-    """The vectors are those of the words, so that “none”, which shares none with the question, comes last but comes."""
+    """Looking passages up by meaning reaches “none”, though it comes last.
+
+    The vectors are those of the words, and “none” shares no word with the question.
+    """
     line = "BuiltGraph() >> EmbedQuery() >> SparseChunks(keep=4) >> AnswerFromTables()"
     ask, ran = lane(line, asked("none"))
     words = [change.words for change in changes(ran.method.line, ())]

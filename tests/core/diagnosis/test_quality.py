@@ -1,4 +1,7 @@
-"""The counts of a graph before any question, by hand on the story's chunks: what is alone, there twice, without an entity, or not there."""
+"""The counts of a graph before any question, by hand on the story's chunks.
+
+Counted is what is alone, there twice, without an entity, or not there.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Changes of one step that are tried on the five films nodes: which ones, and that only what was seen to help is offered."""
+"""Changes of one step that are tried on the five films nodes.
+
+The tests say which ones are tried, and that only what was seen to help is offered.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,10 @@ def home(kit, tmp_path, monkeypatch):
 
 @pytest.fixture
 def tried(kit):
-    """`tried(line, answers, scores, start)`: the repair of a lane, the words of what may be tried, and the prefixes it read."""
+    """`tried(text, answers, scores, start)`: the repair of the lane of a line.
+
+    With it come the words of what may be tried, and the prefixes that the repair read.
+    """
 
     def make(text, answers, scores, start="One", watch=NO_WATCH, seconds=60.0, model=False):
         models, prefixes = kit.Written(encoder=kit.Table(scores)), PrefixCache()
@@ -81,7 +87,10 @@ def test_what_counts_is_said_where_a_model_answers_as_well(tried):
 
 
 def test_where_the_models_answers_count_a_change_promises_what_its_prompt_shows(kit):
-    """The prompt has room for the first path alone: Two is kept and not read; a change that only keeps more paths helps nobody."""
+    """A change that only keeps more paths helps nobody where the prompt has no room for them.
+
+    The prompt has room for the first path alone, so that Two is kept and not read.
+    """
     one, two = "Ann -> directed_by_reverse -> One", "Ann -> directed_by_reverse -> Two"
     models = kit.Written(kit.Parrot("One"), encoder=kit.Table({one: 0.9, two: 0.8}))
     ask = SourceQuestion(

@@ -1,4 +1,7 @@
-"""Repairs found after a comparison has ended: kept with it, never in the way of lanes, given up when nobody is there."""
+"""Repairs that are found after a comparison has ended.
+
+They are kept with it, are never in the way of lanes, and are given up when nobody is there.
+"""
 
 from __future__ import annotations
 
@@ -120,7 +123,11 @@ def test_given_up_where_nobody_wants_it(engine, kit, end):
 
 @pytest.mark.parametrize("why", ["gone", "late"])
 def test_what_waited_in_vain_is_let_go_of_unseen(engine, kit, monkeypatch, why):
-    """Where many ask, comparisons queue for their repairs: those of a person who went, or whose time is over, are not looked at."""
+    """A comparison that waited in vain for its repairs is not looked at.
+
+    Where many ask, comparisons queue for their repairs. One waits in vain if its person went, or if
+    its time is over.
+    """
     looks, begun, free, there = [], threading.Event(), threading.Event(), [True]
     monkeypatch.setattr(repair_work, "explain_comparison", looks.append)
     engine._queues.repairing.put(object(), lambda: (begun.set(), free.wait(120)))
@@ -137,7 +144,10 @@ def test_what_waited_in_vain_is_let_go_of_unseen(engine, kit, monkeypatch, why):
 
 @pytest.fixture
 def endless(monkeypatch):
-    """A change that is tried until its check ends it: how often it looked, and whether it may end by itself."""
+    """Put a change in place that is tried until its check ends it.
+
+    The fixture gives how often the change looked, and whether it may end by itself.
+    """
     looks, free = [], threading.Event()
 
     def repair(run, losses, by_model, saved, watch, known):

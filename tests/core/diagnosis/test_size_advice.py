@@ -1,4 +1,7 @@
-"""The suggested size: numbers by hand on five nodes, each reason told, feedback weighed, and a check on MetaQA."""
+"""The suggested size of a subgraph, with numbers by hand on five nodes.
+
+Each reason is told, feedback is weighed, and there is a check on MetaQA.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +47,10 @@ def test_a_walk_out_of_a_graph_stays_at_its_last_node(tmp_path):
 
 
 def test_a_great_neighbourhood_is_looked_at_in_part(kit, monkeypatch):
-    """With room for two edges, One goes on to Ann and Drama, of which only Drama (one edge) and not Ann (three) goes on."""
+    """With room for two edges, only Drama goes on beyond the first step.
+
+    One goes on to Ann and Drama. Drama has one edge and goes on; Ann has three and does not.
+    """
     monkeypatch.setattr(
         "core.diagnosis.changes.size_advice.SIZE_ADVICE", SizeAdviceDefaults(max_walk_edges=2)
     )
@@ -53,7 +59,11 @@ def test_a_great_neighbourhood_is_looked_at_in_part(kit, monkeypatch):
 
 
 def test_the_size_follows_aim_and_spread(kit, monkeypatch):
-    """One entity, two steps: mean degree 2, growth sqrt(1.89) = 1.37, so neither dense nor sparse: aim 60 %, 1.5 x 1.89."""
+    """Two steps from one entity spread over 1.89 nodes, and the aim is 60 %.
+
+    The mean degree is 2 and the growth sqrt(1.89) = 1.37. The graph is so neither dense nor sparse,
+    and the size is 1.5 x 1.89.
+    """
     monkeypatch.setattr(
         "core.diagnosis.changes.size_advice.SIZE_ADVICE", SizeAdviceDefaults(min_nodes=1)
     )
@@ -122,7 +132,10 @@ def test_dense_and_sparse_regions_move_the_aim(tmp_path):
 
 
 def test_feedback_on_alike_questions_counts_the_more_of_it_there_is():
-    """From 10 nodes: one thumb up at 80 moves it to 10^(2/3) x 80^(1/3) = 20, two to 10^(1/2) x 80^(1/2) = 28.3."""
+    """Each thumb up at 80 nodes moves the size from 10 nodes towards 80.
+
+    One thumb up moves it to 10^(2/3) x 80^(1/3) = 20. Two move it to 10^(1/2) x 80^(1/2) = 28.3.
+    """
     question = Question("genre of One", entities=("One",))
     after = lambda *log: adjust_by_feedback(10.0, question, log)[0]
     assert (

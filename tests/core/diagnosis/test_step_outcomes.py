@@ -1,4 +1,4 @@
-"""What came of each step of a lane, on the films graph, by hand."""
+"""Outcomes of the steps of a lane, by hand on the films graph."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LINE = (EgoNetwork(hops=2), ShortestPaths(parallel=False), Rank(keep=1), GraphRe
 
 
 def outcomes(kit, *answers, operators=LINE, retrieved=True):
-    """What came of the line on a question that starts at One."""
+    """Return the outcome of each step of the line on a question that starts at One."""
     state, states = kit.state("One"), []
     context = kit.context(encoder=kit.Table({ANN: 0.9, DRAMA: 0.5}))
     question = Question("a question", answers=answers)

@@ -1,4 +1,7 @@
-"""What is said of a whole comparison: names of lanes, by whom they are counted, and when something can be said."""
+"""Sentences about a whole comparison.
+
+They have the names of lanes, say by whom lanes are counted, and come when something can be said.
+"""
 
 from __future__ import annotations
 
@@ -73,7 +76,10 @@ def test_nothing_is_said_for_all_until_every_lane_has_retrieved(asked):
 
 
 def test_while_a_repair_runs_the_sentence_of_the_lanes_before_stays(asked):
-    """Two lanes were taken over and a third is at work: what was said of the two stays, with the word that it is counted again."""
+    """The sentence on two lanes stays while a third lane is at work.
+
+    Both lanes were taken over. Their sentence comes with the word that it is counted again.
+    """
     before = explain_comparison(asked(LINES))
     compared = asked((*LINES, "EgoNetwork(hops=2) >> ShortestPaths() >> Rank(keep=9)"))
     compared.change(2, retrieved=False, status=JOB_RUNNING)
@@ -115,7 +121,10 @@ ANSWERING = tuple(f"{line} >> Answer()" for line in LINES)
 
 
 def test_one_measure_counts_for_all_and_it_is_said(asked):
-    """The graph reader names Drama in the first lane, the model in both: once it has answered everywhere, it counts."""
+    """Once the model has answered in every lane, its answers are what counts.
+
+    The graph reader names Drama in the first lane only, and the model in both.
+    """
     told = explain_comparison(asked(ANSWERING, says="Drama"))
     assert BY_MODEL in told.text and [one.right for one in told.lanes] == [1, 1]
     wrong = explain_comparison(asked(ANSWERING, says="Comedy"))

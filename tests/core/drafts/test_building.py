@@ -1,4 +1,7 @@
-"""Lines that build a graph as drafts: what fits where by the stages of a build, what does not and why."""
+"""Drafts of lines that build a graph.
+
+The stages of a build say what fits where, and what does not fit and why.
+"""
 
 from __future__ import annotations
 

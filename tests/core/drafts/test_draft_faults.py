@@ -1,4 +1,4 @@
-"""What fits where, and what bricks lack."""
+"""Bricks of a draft: the places that each fits, and what it lacks."""
 
 from __future__ import annotations
 

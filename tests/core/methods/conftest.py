@@ -1,4 +1,4 @@
-"""What the rows of the catalogue are run with where models are written down."""
+"""Fixtures for the rows of the catalogue where models are written down."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""A small corpus to work out by hand: nine texts of a Christmas Carol, what a model finds in them, and how near each thing is.
+"""Nine texts of a Christmas Carol make a corpus small enough to work out by hand.
+
+Beside them stands what a model finds in them, and how near each thing is to the question.
 
 Names are upper-case. Every number is chosen so that no order is left to chance: no two things tie.
 """
@@ -113,7 +115,11 @@ SIZE = len(NEAR) + 1
 
 
 def vector(text: str) -> list[float]:
-    """The vector of a text: of a thing of the corpus one with its cosine to the question's, of all others the question's."""
+    """The vector of a text.
+
+    A thing of the corpus has a vector with its own cosine to the question's. All other texts have
+    the question's vector.
+    """
     for place, (kind, mark, cosine) in enumerate(NEAR, 1):
         if text.startswith(mark) if kind == "entity" else mark in text:
             return [

@@ -105,7 +105,11 @@ def whole() -> Graph:
 def after(
     graph: Graph, line: str, models: Written | None = None, **values: dict[str, Any]
 ) -> State:
-    """The state that a row of the catalogue leaves, up to its tables, or a line; `values` change parameters of its operators by name."""
+    """The state that a row of the catalogue, or a line, leaves.
+
+    A row runs up to its tables. `values` change parameters of its operators, each by the name of
+    the operator.
+    """
     operators = (catalogue()[line].line if line in catalogue() else parse_line(line)).operators
     state, context = (
         State(Question(QUESTION)),

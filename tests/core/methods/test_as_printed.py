@@ -1,5 +1,7 @@
-"""Rows and builds as the papers print them, beside ours where a default differs: each test is of a paper's sentence, or of the sentence in
-a docstring that decides otherwise."""
+"""Rows and builds as the papers print them stand beside ours where a default differs.
+
+Each test is of a paper's sentence, or of the sentence in a docstring that decides otherwise.
+"""
 
 import inspect
 
@@ -68,8 +70,11 @@ def test_long_descriptions_are_summed_up_and_reports_may_be_long():
 
 
 def test_passages_are_joined_by_what_they_share_whichever_it_is():
-    """In-depth Analysis, 4: “If two chunks contain a number of the same entities larger than a threshold, we link an edge”: no entity is
-    too common, up to what the parameter allows."""
+    """No entity is too common to join two passages, up to what the parameter allows.
+
+    In-depth Analysis, 4: “If two chunks contain a number of the same entities larger than a
+    threshold, we link an edge”.
+    """
     assert [one.common for one in built("passage-paper", PassageGraph)] == [
         1000
     ] and PassageGraph().common == 50
@@ -97,7 +102,11 @@ def test_global_search_asks_for_each_community():
     "row", ["walk-retrieve-bfs-paper", "walk-retrieve-rw-paper", "walk-retrieve-bfs-told"]
 )
 def test_walks_go_along_the_triples_three_of_each_node_and_the_printed_prompt_is_put(row):
-    """Walk&Retrieve, 2.1 and 2.2: breadth-first walks are all within the depth, the k nearest walks are those of each node; Fig. 2b."""
+    """Breadth-first walks are all within the depth, the nearest walks are those of each node.
+
+    So say 2.1 and 2.2 of Walk&Retrieve, for the k nearest walks. Its Fig. 2b
+    prints the prompt.
+    """
     (walks,), (answer,) = operators(row, NodesThenWalks), operators(row, Answer)
     assert (walks.direction, walks.per, walks.length, walks.nodes, walks.keep) == (
         "out",
@@ -140,8 +149,11 @@ def test_all_shortest_paths_are_found_where_several_tie(tmp_path):
 
 
 def test_no_15_shows_the_language_model_every_candidate_and_eems_pf_filters_before():
-    """Report, Algorithm 1: every extension is scored; B.8: with EEMs-PF “EEMs are used to pre-rank and filter candidate paths before
-    passing them to the LLMs”. The code filters in either, 64 here, and EEMs-PF to 32."""
+    """The report's Algorithm 1 scores every extension.
+
+    Its B.8 says that with EEMs-PF “EEMs are used to pre-rank and filter candidate paths before
+    passing them to the LLMs”. The code filters in either, 64 here, and EEMs-PF to 32.
+    """
     beams = [
         operators(row, BeamSearch)[0] for row in ("lego-15-paper", "lego-15", "lego-15-prefiltered")
     ]
@@ -187,7 +199,10 @@ def test_the_encoder_is_trained_as_in_the_report_s_code_where_that_is_asked_for(
 
 
 def test_approximate_pagerank_goes_on_until_its_guarantee_which_the_report_s_default_settings_do_not():
-    """Report, Table 5: recalls of .31, .18 and .44 at a fixed size; the docstring says why they do not come out."""
+    """The docstring says why the recalls of the report do not come out.
+
+    Table 5 of the report has recalls of .31, .18 and .44 at a fixed size.
+    """
     assert "recalls of .18, .44 and .31" in " ".join(inspect.getdoc(fora).split())
     assert all("recall" in ROWS[row].notes for row in ("lego-12-fora",))
 

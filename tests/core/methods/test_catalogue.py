@@ -1,4 +1,7 @@
-"""The catalogue: the published rows against their tables, checks that name file, row and key, and a person's own."""
+"""The published rows of the catalogue agree with their tables.
+
+Checks name file, row and key of what is wrong. A person's own rows are tested as well.
+"""
 
 import re
 

@@ -1,8 +1,11 @@
-"""What each method on documents finds in nine texts of a Christmas Carol, worked out by hand from its definition.
+"""Each method on documents finds in nine texts what its definition says.
 
-The texts, and how near each thing is to the question, are those of nine_texts.py. Of the entities Tim (0.9), Bob (0.8), Scrooge
-(0.52) and Fred (0.4) are the nearest, of the relations Bob - Tim, Scrooge - Tim, Bob - Martha, Fred - Scrooge, of the chunks 3, 6, 1, 7, of
-the communities 2, 4, 0, 3. Edges: Scrooge 6, Bob 3, Tim 2, Fred 2, all others 1.
+The texts are of a Christmas Carol. What is found was worked out by hand from the definition.
+
+The texts, and how near each thing is to the question, are those of nine_texts.py. Of the entities
+Tim (0.9), Bob (0.8), Scrooge (0.52) and Fred (0.4) are the nearest, of the relations Bob - Tim,
+Scrooge - Tim, Bob - Martha, Fred - Scrooge, of the chunks 3, 6, 1, 7, of the communities 2, 4, 0,
+3. Edges: Scrooge 6, Bob 3, Tim 2, Fred 2, all others 1.
 """
 
 from __future__ import annotations
@@ -158,7 +161,11 @@ def walked(reset: dict[str, float]) -> dict[str, float]:
 def aggregated(
     scores: dict[str, float], relations: int = 0
 ) -> tuple[dict[tuple[str, str], float], dict[int, float]]:
-    """Relations by the sum of their ends, the best `relations` of them; chunks by the sum of these, scaled by the largest (one has 0)."""
+    """Scores of relations and of chunks.
+
+    A relation has the sum of its ends, and the best `relations` of them are kept. A chunk has the
+    sum of these, scaled by the largest. One chunk has 0 and is left out.
+    """
     told = {ends: scores.get(ends[0], 0.0) + scores.get(ends[1], 0.0) for ends in RELATIONS}
     kept = dict(sorted(told.items(), key=lambda pair: -pair[1])[: relations or None])
     chunks = {

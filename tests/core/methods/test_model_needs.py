@@ -1,4 +1,7 @@
-"""Which models a row needs and which are missing, told in sentences; every published row says what it stands for."""
+"""A row says in sentences the models that it needs and those that are missing.
+
+Every published row says what it stands for.
+"""
 
 from core.methods.catalogue import catalogue
 from core.methods.model_needs import missing_models, needed_models

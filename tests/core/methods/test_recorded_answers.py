@@ -1,10 +1,14 @@
-"""Ten methods answer ten questions as they did when the answers were recorded; and the encoder that ships ranks as it did.
+"""Ten methods answer ten questions as they did when the answers were recorded.
 
-The methods run on vectors that are exact (`tests.sketch`), so that every processor finds the same, to the last path. The digits of
-the real encoder differ from one kind of processor to another, and a beam may drop a path for such a difference; of that one is compared
-what is not changed by it: the scores, as near as processors agree, and the order of paths whose scores are further apart.
+The encoder that ships ranks as it did.
 
-A change that is meant to change answers records them anew: python -m tests.core.methods.test_recorded_answers
+The methods run on vectors that are exact (`tests.sketch`), so that every processor finds the same,
+to the last path. The digits of the real encoder differ from one kind of processor to another, and a
+beam may drop a path for such a difference; of that one is compared what is not changed by it: the
+scores, as near as processors agree, and the order of paths whose scores are further apart.
+
+A change that is meant to change answers records them anew:
+python -m tests.core.methods.test_recorded_answers
 """
 
 from __future__ import annotations
@@ -46,7 +50,10 @@ CLOSE = 3e-3  # what the scores of two processors may differ by: up to 0.0018 wa
 
 
 def run(engine: Engine, graph, text: str, line, prefixes: PrefixCache, kept: int | None) -> dict:
-    """The best paths of a line, in words, with their scores, and the first answers of the graph reader; no language model answers."""
+    """The best paths of a line, in words, with their scores.
+
+    The first answers of the graph reader come with them; no language model answers.
+    """
     lane = LaneRun(
         engine.ask(GraphSource.of(graph), Question(text), model=False),
         line,
@@ -67,7 +74,7 @@ def run(engine: Engine, graph, text: str, line, prefixes: PrefixCache, kept: int
 
 
 def by_method(graph, text: str) -> dict[str, dict]:
-    """What each method finds, on exact vectors."""
+    """The findings of each method on exact vectors."""
     engine, prefixes = Engine(Sketched(), lambda digest: ()), PrefixCache()
     return {
         name: run(engine, graph, text, catalogue()[name].line, prefixes, KEPT) for name in METHODS

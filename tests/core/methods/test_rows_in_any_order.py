@@ -1,4 +1,7 @@
-"""The same triples in any order of lines give the same results, with every row of the catalogue, to the last byte."""
+"""The same triples in any order of lines give the same results.
+
+This holds for every row of the catalogue, to the last byte.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +49,7 @@ SOLVED = (
 
 
 def told(graph, row):
-    """What a row finds from Ann and 1999, in names, where its scorers find all texts alike."""
+    """The findings of a row from Ann and 1999, in names. Its scorers find all texts alike."""
     picker = Picker(
         "directed_by",
         "Ann -> directed_by_reverse -> One",

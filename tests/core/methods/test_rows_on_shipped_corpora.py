@@ -1,5 +1,8 @@
-"""Every row on documents answers a shipped question of a part of a shipped corpus with the models that come along, no language model
-asked. Whole ones are opened in `tests.core.builds.test_shipped_data`; to read all of one with these models takes minutes."""
+"""Every row on documents answers a shipped question with the models that come along.
+
+The question is put to a part of a shipped corpus, and no language model is asked. Whole ones are
+opened in `tests.core.builds.test_shipped_data`; to read all of one with these models takes minutes.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,10 @@ PART = 20  # documents: those that the first question needs, and the first other
 
 
 def part(name: str, folder) -> Corpus:
-    """A few documents of a shipped corpus with its first question, under its name, by which what it ships of its chunks is found."""
+    """A few documents of a shipped corpus with its first question.
+
+    They stand under the name of the corpus, by which what it ships of its chunks is found.
+    """
     whole = open_corpus(name)
     first, gold = whole.questions(name)[0], whole.questions(name)[0].gold
     ids = [*gold, *(id for id in whole.ids if id not in gold)][:PART]
@@ -38,7 +44,10 @@ def part(name: str, folder) -> Corpus:
 
 @pytest.fixture(scope="module")
 def asked(tmp_path_factory):
-    """`asked(corpus)`: the first of its questions, put to a part of it, in one home for all rows; graphs are built once."""
+    """`asked(corpus)` puts the first question of a corpus to a part of it.
+
+    All rows share one home, so that graphs are built once.
+    """
     patch, engine, made = pytest.MonkeyPatch(), Engine(registry()), {}
     patch.setenv("HOPSCOPE_MODELS", str(models_folder()))
     patch.setenv("HOPSCOPE_HOME", str(tmp_path_factory.mktemp("home")))

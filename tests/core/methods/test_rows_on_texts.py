@@ -1,4 +1,7 @@
-"""Rows on documents, each on the story of five people, with a model whose replies are written down and with none."""
+"""Each row on documents runs on the story of five people.
+
+It runs with a model whose replies are written down, and with none.
+"""
 
 from __future__ import annotations
 
@@ -132,7 +135,11 @@ def test_a_card_says_where_a_row_comes_from_stands_and_what_it_asks(row):
     "row", [key for key, one in catalogue().items() if one.group == "Corpus graphs"]
 )
 def test_a_card_of_a_corpus_graph_says_what_is_asked(row):
-    """Once, for the answer, but where a passage, a thought or keywords are written, or what was found is picked from."""
+    """A language model is asked once, for the answer, by most rows.
+
+    It is asked for more where a passage, a thought or keywords are written, or what was found is
+    picked from.
+    """
     one = catalogue()[row]
     names = {type(operator).__name__ for operator in one.line}
     writes = names & {"Hypothesise", "ReasonAndRetrieve", "ExtractKeywords"}

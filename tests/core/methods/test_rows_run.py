@@ -1,4 +1,7 @@
-"""Every row of the catalogue runs: with written-down models, with the real encoder, and with the real language model."""
+"""Every row of the catalogue runs.
+
+It does so with written-down models, with the real encoder, and with the real language model.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A board payload in the states the app shows: the film question of the sketch, with hostile names among the real ones."""
+"""A board payload in the states that the app shows.
+
+It is the film question of the sketch, with hostile names among the real ones.
+"""
 
 from __future__ import annotations
 
@@ -334,7 +337,10 @@ AT = {
 
 
 def finished(count: int = 3) -> dict[str, Any]:
-    """The same with everything that a lane may tell: verdicts, times, evidence, panels, the places of the large picture."""
+    """The same payload with everything that a lane may tell.
+
+    It adds verdicts, times, evidence, panels and the places of the large picture.
+    """
     data = payload(count)
     lanes = data["lanes"]
     data["ways"] = ["walk", "start"]

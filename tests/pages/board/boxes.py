@@ -1,4 +1,7 @@
-"""Boxes that a person sees in the lanes of a board, to find those that overlap or are cut."""
+"""Boxes that a person sees in the lanes of a board.
+
+They serve to find those that overlap or are cut.
+"""
 
 from __future__ import annotations
 

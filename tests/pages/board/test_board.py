@@ -21,7 +21,7 @@ QUESTION = f"who acted with {board_payload.HOSTILE}?"
 
 
 class Watch:
-    """What a page said and asked for."""
+    """The errors, warnings and dialogs of a page, and its requests for anything not allowed."""
 
     def __init__(self, page, allowed: str):
         self.said: list[str] = []
@@ -49,7 +49,10 @@ class Watch:
 
 @pytest.fixture
 def report(browser, tmp_path):
-    """Opens a payload as a report; after the test, no console error and no request may have been seen."""
+    """Open a payload as a report.
+
+    After the test, no console error and no request may have been seen.
+    """
     watches = []
 
     def open_report(payload, width=1280, **context):
@@ -393,7 +396,10 @@ def test_streamlit_keeps_the_board_while_it_streams_and_hears_what_is_pressed(br
 
 
 def test_lanes_that_did_not_come_to_their_end_say_what_became_of_them(report):
-    """Cancelled, not begun and running ones: none of them is said to read no graph, and none has lost a star."""
+    """No unfinished lane is said to read no graph, and none has lost a star.
+
+    The lanes are a cancelled one, one not begun and a running one.
+    """
     data = board_payload.finished(3)
     first, second, third = data["lanes"]
     data["lanes"] = [

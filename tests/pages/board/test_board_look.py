@@ -1,4 +1,7 @@
-"""How the board looks, measured in a real browser: labels, contrast, heights, what fits where."""
+"""The look of the board is measured in a real browser.
+
+The tests measure labels, contrast, heights, and what fits where.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,7 @@ INKS = """[...document.querySelectorAll('.lane')].map(element => element.lane.gr
 
 
 def overlap(one: dict, other: dict, slack: float = 1.5) -> bool:
-    """Whether two boxes share more than the air around them."""
+    """Return whether two boxes share more than the air around them."""
     wide = min(one["x2"], other["x2"]) - max(one["x1"], other["x1"])
     high = min(one["y2"], other["y2"]) - max(one["y1"], other["y1"])
     return wide > slack and high > slack
@@ -279,7 +282,10 @@ def test_no_mark_lies_on_another_in_a_crowded_column_and_what_is_named_is_labell
     answers,
     height,
 ):
-    """So many answers one hop from the question, on a screen of 1280 x 720 as in a room; the last of them is named."""
+    """All answers stand one hop from the question, in one column.
+
+    The screen is 1280 x 720, as in a room. The last of the answers is named.
+    """
     data = {**board_payload.finished(3), "present": True, "height": height}
     nodes = [
         {"id": 1, "name": "The question", "x": 0.1, "y": 0.5, "at": [0, 0.5], "role": "question"}

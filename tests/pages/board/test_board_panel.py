@@ -1,4 +1,7 @@
-"""The panel of a clicked node, and what a word of an answer lights, in a real browser without any server."""
+"""The panel of a clicked node opens in a real browser without any server.
+
+A word of an answer lights what it rests on.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the panel of a node is given."""
+"""The panel of a node is given the node's type and description."""
 
 from core.graph.building.text_graph import assemble
 from pages.parts.board.node_panel import MAX_PANEL_CHARACTERS, node_descriptions, node_relations

@@ -1,4 +1,7 @@
-"""What the board is given: the same layout for all lanes, answers alive and lost, fates, and no more nodes than can be read."""
+"""The board is given the same layout for all lanes.
+
+It is given answers alive and lost, fates, and no more nodes than can be read.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Places that stay while lanes arrive, columns of the large picture, the few main nodes, and what a node's panel tells."""
+"""Places in the picture stay while lanes arrive.
+
+The tests are also of the columns of the large picture, the few main nodes, and what a node's panel
+tells.
+"""
 
 from __future__ import annotations
 
@@ -75,7 +79,10 @@ def test_main_nodes_stop_at_what_can_be_read_from_afar():
 
 
 def test_main_nodes_have_room_for_a_path_to_each_known_answer():
-    """Two best paths that lead elsewhere, and six answers by six films of one writer: 1 + 2 * 2 + 1 + 6 * 2 nodes."""
+    """Two best paths lead elsewhere, and six answers come by six films of one writer.
+
+    They need 1 + 2 * 2 + 1 + 6 * 2 nodes.
+    """
     best = [[walk(1, 2, 3)], [walk(1, 4, 5), *(walk(1, 6, 10 + i, 20 + i) for i in range(5))], []]
     lost = [[], [], [walk(1, 6, 15, 25)]]
     drawn = main_nodes([1], best, lost, {20 + i for i in range(6)})

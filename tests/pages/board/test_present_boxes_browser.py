@@ -1,4 +1,7 @@
-"""Present on low screens: nothing in a lane lies over another thing, and no text is cut without a sign."""
+"""With Present on low screens, nothing in a lane lies over another thing.
+
+No text is cut without a sign.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The board of lanes that show what they have so far: it says so, nothing jumps when more is there, and no file holds it."""
+"""The board says so where lanes show what they have so far.
+
+Nothing jumps when more is there, and no file holds such a preview.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,10 @@ ASKED = Question(
 
 
 def at_work(movies) -> tuple[MethodComparison, LaneRun]:
-    """Two lanes, of which the second is done; and the run of the first, which has retrieved, as it will be."""
+    """Two lanes, one at work and one done, and the run of the first.
+
+    The run has retrieved already, so it is the first lane as it will be. The second lane is done.
+    """
     ask = Engine().ask(GraphSource.of(movies), ASKED, model=False)
     methods = [find_method(line) for line in LINES]
     runs = [LaneRun(ask, one.line, Engine().environment) for one in methods]
@@ -87,7 +93,10 @@ def test_a_lane_at_work_shows_what_it_has_and_says_how_much_that_is(shown):
 
 
 def test_nothing_is_said_of_what_may_come_yet(shown):
-    """No sentence on it, no lost answers, no story; and of a path that it has not found, no fate."""
+    """A lane at work has no sentence on it, no lost answers and no story.
+
+    A path that it has not found has no fate.
+    """
     drawn = shown[2].payload()
     lane = drawn["lanes"][0]
     assert (

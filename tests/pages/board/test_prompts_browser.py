@@ -37,7 +37,11 @@ def cells(page, kind: str) -> list[str]:
 
 
 def test_what_only_one_prompt_says_is_marked_and_what_is_elsewhere_too(page):
-    """By hand: Ann and Cid stand in both, in another order; one of the two is aligned, the other moved; Bob is on the left alone."""
+    """Ann and Cid stand in both prompts, in another order.
+
+    One of the two is aligned, the other moved. Bob is on the left alone. This was worked out by
+    hand.
+    """
     dialog = page.get_by_role("dialog")
     assert (
         "4 lines in both, 1 moved; 1 only on the left, 1 only on the right." in dialog.inner_text()

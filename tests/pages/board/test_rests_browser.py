@@ -1,4 +1,7 @@
-"""A sentence of an answer shows the passage that it rests on, in a report of a case that was saved: by pointer and by keyboard."""
+"""A sentence of an answer shows the passage that it rests on.
+
+It does so by pointer and by keyboard, in a report of a case that was saved.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,9 @@
-"""Paths of lanes on documents, and hits of lanes on triples: shown, told of in every lane, and drawn.
+"""Paths of lanes on documents, and hits of lanes on triples, are shown and drawn.
 
-The sentences join Marley with Scrooge and Scrooge with Fred, so that one chain of two hops leads from Marley to Fred.
+They are told of in every lane.
+
+The sentences join Marley with Scrooge and Scrooge with Fred, so that one chain of two hops leads
+from Marley to Fred.
 """
 
 from __future__ import annotations

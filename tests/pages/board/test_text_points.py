@@ -1,4 +1,7 @@
-"""What a language model noted on the passages of a lane, on the board: in its data, in a saved case's report, and where the model dies."""
+"""The board has what a language model noted on the passages of a lane.
+
+The notes are in its data and in a saved case's report, also where the model dies.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,10 @@ NOTES = {
 
 
 class Reader:
-    """A model that notes on each passage what is written above, nonsense on the last one, and answers; it may die in between."""
+    """A model that notes on each passage what is written in `NOTES`, and answers.
+
+    It notes nonsense on the last one. It may die in between.
+    """
 
     def __init__(self, dies_at: str = ""):
         self.context, self.dies_at = 4096, dies_at

@@ -1,4 +1,7 @@
-"""The replay of lanes that read documents batch by batch, on a corpus graph of seven (a-b, a-c, b-d, c-d, d-e)."""
+"""Lanes that read documents batch by batch are replayed.
+
+They stand on a corpus graph of seven (a-b, a-c, b-d, c-d, d-e).
+"""
 
 from dataclasses import replace
 from types import SimpleNamespace

@@ -1,4 +1,7 @@
-"""A graph copied from a database on the Graphs screen: the look, the refusals, the build; keys stay out of sight."""
+"""A graph is copied from a database on the Graphs screen.
+
+The tests are of the look, the refusals and the build. Keys stay out of sight.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A file of edges and a file of nodes are dropped on Graphs in a real browser, looked at, built, asked, and taken out again."""
+"""A file of edges and a file of nodes are dropped on Graphs in a real browser.
+
+They are looked at, built, asked, and taken out again.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A finished run dropped on Evaluate in a real browser: it becomes a column of an evaluation, then a lane on Compare."""
+"""A finished run is dropped on Evaluate in a real browser.
+
+It becomes a column of an evaluation, then a lane on Compare.
+"""
 
 from __future__ import annotations
 

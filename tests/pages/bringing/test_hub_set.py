@@ -1,4 +1,7 @@
-"""A set named by its id in the drop zone: fetched, then taken like a file; what is in the way is a sentence."""
+"""A set that is named by its id in the drop zone is fetched.
+
+It is then taken like a file. Anything in the way is told in a sentence.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ __all__ = ["own"]
 
 
 def typed(id: str) -> str:
-    """What is said once an id was typed."""
+    """The texts on the page once an id was typed."""
     return texts(name_it(opened(), id))
 
 

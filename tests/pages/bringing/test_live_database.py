@@ -1,4 +1,7 @@
-"""A database that is asked live on the screens: added and looked at on Graphs, asked on Compare; what fails is a sentence."""
+"""A database is asked live on the screens.
+
+It is added and looked at on Graphs, and asked on Compare. A failure is told in a sentence.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The index of another tool opened on Texts: looked at, opened, its graph beside one that is built here."""
+"""The index of another tool is opened on Texts.
+
+It is looked at and opened, and its graph stands beside one that is built here.
+"""
 
 from __future__ import annotations
 

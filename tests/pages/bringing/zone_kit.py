@@ -1,4 +1,7 @@
-"""What the tests of the drop zone share: to drop files, to name something, and to choose what it is."""
+"""Steps that the tests of the drop zone share.
+
+They drop files, name something, and choose what it is.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What messages of the browser do to the line of a session."""
+"""Messages of the browser change the line of a session."""
 
 from __future__ import annotations
 

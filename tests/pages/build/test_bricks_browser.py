@@ -1,4 +1,7 @@
-"""The line of bricks in a real browser: built by mouse and by keys, undone, run, and there again after a reload."""
+"""The line of bricks is built by mouse and by keys in a real browser.
+
+It is undone, run, and there again after a reload.
+"""
 
 from __future__ import annotations
 

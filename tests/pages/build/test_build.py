@@ -61,7 +61,7 @@ def bench(at: AppTest) -> Bench:
 
 
 def hear(at: AppTest, *edits) -> AppTest:
-    """What the browser says, and the page drawn after it."""
+    """Send edits as the browser does, and return the page drawn after it."""
     one = bench(at)
     one.hear(
         {

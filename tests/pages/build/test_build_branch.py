@@ -1,4 +1,7 @@
-"""A line with a branch on the Build screen: a brick with a row for each number of hops, each of which is edited as ever."""
+"""A line with a branch is edited on the Build screen.
+
+The branch is a brick with a row for each number of hops. Each row is edited as ever.
+"""
 
 from core.drafts import Draft
 from core.drafts.draft_faults import operator_refusals

@@ -1,4 +1,8 @@
-"""A line runs as it is changed: the steps before the change are not run again, what costs waits, and before is beside now."""
+"""A line runs as it is changed.
+
+The steps before the change are not run again, and what costs waits. The result before is beside the
+one now.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +32,10 @@ LINE = "EgoNetwork(hops=1) >> ShortestPaths(hops=1) >> Rank(model='bm25', keep=1
 
 @pytest.fixture
 def at(own):  # noqa: F811
-    """Build with a line of four steps and a question to a graph of one film, as it is run for the first time."""
+    """The Build page after the first run of a line of four steps.
+
+    Its question is asked of a small graph, and names one film.
+    """
     build(TRIPLES, own / "graphs" / "films", "films", "both")
     page = AppTest.from_file(PAGE, default_timeout=60)
     page.session_state.source = GraphSource("films")
@@ -125,7 +132,7 @@ def test_what_asks_a_language_model_waits_and_says_so(at):
 
 
 def test_a_hostile_name_is_data(own):  # noqa: F811
-    """What is drawn is set as text in the browser; here it is not changed."""
+    """A hostile name is not changed here, as the browser sets what is drawn as text."""
     build([("One", "r", "<script>alert(1)</script>")], own / "graphs" / "bad", "bad", "both")
     page = AppTest.from_file(PAGE, default_timeout=60)
     page.session_state.source = GraphSource("bad")
@@ -137,7 +144,11 @@ def test_a_hostile_name_is_data(own):  # noqa: F811
 
 
 def test_a_change_is_tried_over_more_questions(own):  # noqa: F811
-    """Of both questions the film's director is the answer; by one path one is found, by three both are, so recall cannot fall."""
+    """Recall cannot fall when three paths are kept instead of one.
+
+    Of both questions the film's director is the answer. By one path one is found, by three both
+    are.
+    """
     build(TRIPLES, own / "graphs" / "films", "films", "both")
     file = own / "two.txt"
     file.write_text("".join(f"who directed [{film}]\tAnn\n" for film in ("One", "Two")))

@@ -1,4 +1,7 @@
-"""A case saved on Compare opens on Cases in a real browser, on a server that has neither models nor graph."""
+"""A case saved on Compare opens on Cases in a real browser.
+
+The server has neither models nor graph.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ LANES = (
 
 
 def shown(page) -> dict:
-    """What the lanes show, and where the nodes lie."""
+    """The titles, answers, funnels and paths that the lanes show."""
     page.locator(".lane[data-status=done]").nth(1).wait_for(timeout=90_000)
     return {
         "titles": page.locator(".lane h3").all_inner_texts(),

@@ -1,4 +1,7 @@
-"""A line to the app on which what the server says comes late: what a person does meanwhile, they do on the page of before."""
+"""A line to the app on which what the server says comes late.
+
+A person meanwhile acts on the page of before.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,11 @@ from contextlib import contextmanager
 
 
 class SlowLine:
-    """Passes the connections of a browser on to the server at `address`; what the server says on its web socket comes `late` (s)."""
+    """A gate that passes the connections of a browser on to a server.
+
+    The browser connects to `address`. Messages of the server on its web socket come `late` seconds
+    later.
+    """
 
     def __init__(self, server: str) -> None:
         host, port = server.removeprefix("http://").split(":")

@@ -1,4 +1,7 @@
-"""A case that was answered before has an address on Compare, which opens it, and which what is done next replaces."""
+"""A case that was answered before has an address on Compare.
+
+The address opens it. What is done next replaces the address.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A case on Compare in a real browser: Back, Forward, loading it again, a second tab, another page, another corpus."""
+"""A case on Compare is there again in a real browser.
+
+The ways to it are Back, Forward, loading it again, a second tab, another page and another corpus.
+"""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def steps_of(at: AppTest, lane: int) -> None:
 
 
 def hear(at: AppTest, *edits) -> None:
-    """What the browser says of the line in the dialog, and the page drawn after it."""
+    """Send edits of the line in the dialog as the browser does, and draw the page."""
     one = at.session_state["lane_bench"][1]
     one.hear(
         {
@@ -279,7 +279,10 @@ def test_a_question_of_another_set_on_the_graph_of_its_row(movies):
 
 
 def test_a_set_s_question_keeps_its_answers_where_its_reading_is_interrupted(movies, monkeypatch):
-    """Streamlit breaks off what it runs as soon as the person does something else, such as pressing Ask while a set is read."""
+    """Streamlit breaks off what it runs as soon as the person does something else.
+
+    An example is pressing Ask while a set is read.
+    """
     from streamlit.runtime.scriptrunner_utils.exceptions import RerunException
     from streamlit.runtime.scriptrunner_utils.script_requests import RerunData
 
@@ -311,7 +314,10 @@ def test_a_set_s_question_keeps_its_answers_where_its_reading_is_interrupted(mov
 
 
 def test_an_address_that_the_browser_has_not_changed_yet_takes_nothing_back(movies):
-    """Who types at once after a switch is heard with the address of before: the browser learns the new one a moment later."""
+    """Typing at once after a switch is heard with the address of before.
+
+    The browser learns the new one a moment later.
+    """
     at = opened(q=QUESTION, lane=[FAST], llm="0")
     before = {key: at.query_params[key] for key in at.query_params}
     at.toggle(key="reader").set_value(False).run()
@@ -334,7 +340,10 @@ def test_a_switch_is_heard_where_the_job_of_the_page_was_left(movies):
 
 
 def test_a_run_of_the_page_s_own_with_the_address_of_before_takes_nothing_back(movies):
-    """The board has the page drawn anew when a job ends or a lane's dialog opens: with the address that the browser had then."""
+    """The board has the page drawn anew with the address that the browser had then.
+
+    It does so when a job ends or a lane's dialog opens.
+    """
     at = opened(q=QUESTION, lane=[FAST], llm="0")
     before = {key: at.query_params[key] for key in at.query_params}
     at.text_input(key="question").set_value("when was Inferno released").run()

@@ -29,7 +29,10 @@ def ask(page, text: str) -> None:
 
 @pytest.fixture(scope="module")
 def asked(app):
-    """A page on which the question was typed and asked in the three default lanes, without the language model."""
+    """A page on which the question was typed and asked, without the language model.
+
+    It was asked in the three default lanes.
+    """
     with open_page(app + "/?llm=0") as page:
         page.problems = []
         page.on(

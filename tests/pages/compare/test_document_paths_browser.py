@@ -1,4 +1,7 @@
-"""Paths on documents, and hits on triples, in a real browser: on the page of Compare, presented, and replayed hop by hop."""
+"""Paths on documents, and hits on triples, are shown in a real browser.
+
+They are shown on the page of Compare, presented, and replayed hop by hop.
+"""
 
 from __future__ import annotations
 

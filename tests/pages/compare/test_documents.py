@@ -143,7 +143,10 @@ def test_a_graph_that_is_not_built_is_built_on_the_spot_and_the_question_asked_a
 
 
 def test_a_graph_that_was_built_before_the_page_is_drawn_again_is_asked_as_well(monkeypatch):
-    """A build that ends between the click and the drawing, or that another tab made, was never seen at work."""
+    """The page never saw the build at work.
+
+    It ended between the click and the drawing, or another tab made it.
+    """
     monkeypatch.setattr("core.comparison.built_graphs.MAX_ON_DEMAND_CHARACTERS", 0)
     line = "BuiltGraph(build='links-nearest') >> SparseNodes(keep=2) >> DocumentsOfNodes() >> AnswerFromTables()"
     at = opened(corpus=NAME, q=QUESTION, lane=[LINE, line], **OWN)

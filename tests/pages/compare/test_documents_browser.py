@@ -1,4 +1,7 @@
-"""Asking a corpus in a real browser: what documents hold is text, gold passages are starred, a hit tells of every lane."""
+"""A corpus is asked in a real browser.
+
+What documents hold is text, gold passages are starred, and a hit tells of every lane.
+"""
 
 from __future__ import annotations
 

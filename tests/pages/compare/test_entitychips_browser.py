@@ -1,4 +1,7 @@
-"""“Starts at” and the correct answers in a real Chromium: completing, removing, swapping, and names that look like code."""
+"""“Starts at” and the correct answers are edited in a real Chromium.
+
+The tests are of completing, removing, swapping, and names that look like code.
+"""
 
 from __future__ import annotations
 

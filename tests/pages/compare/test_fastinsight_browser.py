@@ -1,4 +1,7 @@
-"""FastInsight in a real browser: replayed batch by batch, and ordered anew by alpha and beta beside what was asked."""
+"""FastInsight is replayed batch by batch in a real browser.
+
+It is ordered anew by alpha and beta beside what was asked.
+"""
 
 from __future__ import annotations
 

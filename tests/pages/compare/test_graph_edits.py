@@ -1,4 +1,7 @@
-"""What is taken away: by a path or a node of the board, in an address, in a saved case, in the board's data."""
+"""A part of the graph is taken away by a path or a node of the board.
+
+It is told in an address, in a saved case and in the board's data.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Take something away and ask again, in a real browser: from a node's panel, from a path, by a link, undone, saved."""
+"""A person takes something away and asks again, in a real browser.
+
+It is taken away from a node's panel, from a path or by a link. It is undone, and it is saved.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,10 @@ def says(page) -> list[str]:
 
 
 def open_panel(page, lane, name: str) -> None:
-    """Click a node of the picture until its panel is there: under load the picture may still be moving."""
+    """Click a node of the picture until its panel is there.
+
+    Under load the picture may still be moving.
+    """
     panel = page.get_by_role("dialog", name=f"About {name}")
     for _ in range(10):
         page.mouse.click(*lane.evaluate(PLACE, name))

@@ -1,4 +1,7 @@
-"""What an answer rests on, as the board gets it; that of a language model begun by a press, with its cost said before."""
+"""The board gets what an answer rests on.
+
+For a language model's answer this is begun by a press, with its cost said before.
+"""
 
 from __future__ import annotations
 
@@ -108,7 +111,10 @@ def test_the_bars_are_those_of_the_items_that_are_drawn(on_screen):
 
 
 def test_of_the_reader_nothing_is_offered_until_it_was_left_undone(on_screen):
-    """The reader is measured by itself once the lanes have ended; where the machine was busy then, a press does it."""
+    """The reader is measured by itself once the lanes have ended.
+
+    Where the machine was busy then, a press does it.
+    """
     lane = on_screen.comparison.lanes[0]
     silent = lane.state.replace(answer=None)
     on_screen.comparison.change(0, states=(*lane.states[:-1], silent))

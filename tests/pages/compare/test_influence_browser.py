@@ -1,4 +1,7 @@
-"""What an answer rests on, in a real browser: the graph reader's at once, a bar at each path, drawn as text."""
+"""A real browser shows the items that an answer rests on.
+
+Those of the graph reader's answer are there at once, with a bar at each path, drawn as text.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What a person does before the browser has heard what came of the last thing they did: nothing of it is lost."""
+"""A person may act before the browser has heard what came of the last action.
+
+Nothing of what the person did is lost.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The keys of the presented screen: each press moves once, also where the browser sends it again or several at once."""
+"""Each press of a key on the presented screen moves once.
+
+It does so also where the browser sends a press again, or several at once.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,11 @@ QUESTION = SimpleNamespace(
 
 @pytest.fixture
 def says(monkeypatch):
-    """Lets the browser say something while the second of four cases is shown: the cases that were gone to, or that it was left."""
+    """Return a function by which the browser says something.
+
+    The second of four cases is shown then. The function returns the cases that were gone to, or
+    that the presentation was left.
+    """
     done = []
     monkeypatch.setattr(st, "session_state", {})
     monkeypatch.setattr(presentation, "_go_to_case", done.append)

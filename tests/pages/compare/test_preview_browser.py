@@ -1,5 +1,7 @@
-"""A lane shows what it has so far while a re-ranker reads, and says so, until it is exact: a real browser, and a server that reads two
-texts each time it is let."""
+"""A lane shows what it has so far while a re-ranker reads.
+
+It says so, until it is exact. The browser is real. The server reads two texts each time it is let.
+"""
 
 from __future__ import annotations
 

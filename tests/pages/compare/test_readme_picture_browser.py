@@ -1,4 +1,7 @@
-"""README's picture is of the app as it is: the first page has the texts that it had then."""
+"""README's picture shows the app as it is.
+
+The first page has the texts that it had when the picture was made.
+"""
 
 from __future__ import annotations
 

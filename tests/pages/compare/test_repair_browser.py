@@ -1,4 +1,7 @@
-"""The first page's repair in a real browser: its promise, its lane and the headline count the same; Present at 1280 x 720."""
+"""The first page's repair is pressed in a real browser.
+
+Its promise, its lane and the headline count the same. Present is looked at in 1280 x 720.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ MARKS = """lanes => lanes.map(one => one.lane.graph).map(graph => ({
 
 
 def of_lanes(page, script: str):
-    """What a script makes of the lanes on the page."""
+    """Return what a script makes of the lanes on the page."""
     return page.locator(".lane").evaluate_all(script)
 
 
@@ -39,7 +42,10 @@ def repaired(page) -> None:
 
 
 def told(page) -> tuple:
-    """The headline, and of each lane its name, its tag, its sentence's head, and the last stage of its funnel."""
+    """Return the headline, and four texts of each lane.
+
+    These are its name, its tag, the head of its sentence, and the last stage of its funnel.
+    """
     lanes = page.locator(".lane")
     parts = (
         "h3 span:first-child",
@@ -54,7 +60,10 @@ def told(page) -> tuple:
 
 @pytest.fixture(scope="module")
 def pressed(app):
-    """A page on which the first page's repair was pressed: the page, its promise, and what the lanes did meanwhile."""
+    """Yield a page on which the first page's repair was pressed.
+
+    Its promise, and what the lanes did meanwhile, come with it.
+    """
     with open_page(app) as page:
         first_page(page)
         promise = page.locator(".main-repair").inner_text()

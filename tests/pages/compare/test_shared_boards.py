@@ -1,4 +1,7 @@
-"""Visitors who look at one comparison share what draws it: it is drawn once a version, and let go of with the last of them."""
+"""Visitors who look at one comparison share what draws it.
+
+It is drawn once for each version, and let go of with the last of them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What a language model thought before its answer, in a real browser: folded in its lane and in a saved case, and no part of the answer."""
+"""A language model's thought before its answer is shown folded, in a real browser.
+
+It is folded in its lane and in a saved case, and is no part of the answer.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Questions that nobody waits for end, and Cancel is there at once: a real browser, and a model server that never ends its answer."""
+"""Questions that nobody waits for end, and Cancel is there at once.
+
+The browser is real, and the model server never ends its answer.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,10 @@ OTHER = "when was Inferno released"
 
 
 class Talker:
-    """An OpenAI-compatible server that streams a word after the other until its listener is gone: 300 seconds, unless somebody ends it."""
+    """An OpenAI-compatible server that streams one word after another until its listener is gone.
+
+    It goes on for 300 seconds, unless somebody ends it.
+    """
 
     def __init__(self) -> None:
         self.listeners = 0
@@ -55,7 +61,7 @@ class Talker:
             self.count(-1)
 
     def soon(self, listeners: int, seconds: float) -> bool:
-        """Whether so many listen within the time."""
+        """Return whether this number of listeners is reached within the time."""
         end = time.monotonic() + seconds
         while self.listeners != listeners and time.monotonic() < end:
             time.sleep(0.05)

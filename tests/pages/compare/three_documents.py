@@ -1,4 +1,7 @@
-"""A corpus of three documents, one of them with what must never become markup, and lines that need no model on it."""
+"""A corpus of three documents, and lines on it that need no model.
+
+One of the documents holds what must never become markup.
+"""
 
 from __future__ import annotations
 

@@ -175,8 +175,11 @@ def test_the_search_form_takes_the_same_set_for_unseen_questions(home):
 
 
 def test_what_a_budget_brings_is_drawn(home):
-    """By words the gold document, the only one with “Alexandria”, is first of twelve; the re-ranker puts all that name a lighthouse before
-    it, ten of them where 20 may be read."""
+    """The larger budget moves the gold document out of the first ten.
+
+    It is the only one with “Alexandria”, and by words it is first of twelve. The re-ranker puts all
+    that name a lighthouse before it: where 20 may be read, ten of them fill the first ten places.
+    """
     asked = Question("Who built the lighthouse of Alexandria?", "q1", gold=("gold",))
     others = [
         Document(f"d{n:02}", f"Lighthouse {n}, a lighthouse built and built again.")

@@ -132,7 +132,10 @@ def test_figures_tests_and_meanings_of_a_run(run):
 
 
 def test_a_run_opens_on_its_recommendation_and_goes_on_with_more_questions(home):
-    """Twelve questions of one hop, all of which both methods find: nothing tells them apart, and the table gives both the first rank."""
+    """Both methods find all twelve questions of one hop.
+
+    Nothing tells the methods apart, and the table gives both the first rank.
+    """
     known = catalogue()
     plan = make_plan(
         [known["lego-1"], known["lego-10"]], "metaqa-1hop-dev", 12, engine().graph, model=False

@@ -1,4 +1,7 @@
-"""An evaluation in a real browser, on three documents: a band of questions is pressed and lists them; a repair is tried and evaluated."""
+"""A real browser shows an evaluation on three documents.
+
+A band of questions is pressed and lists them. A repair is tried and evaluated.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,10 @@ TAB = "/evaluate?run=1&part="
 
 @pytest.fixture(scope="module")
 def evaluated(tmp_path_factory):
-    """The address of an app of its own with one run: a line that keeps one passage of the two that count, and one that keeps three."""
+    """Yield the address of an app of its own with one run.
+
+    One line of the run keeps one passage of the two that count, and the other keeps three.
+    """
     home = tmp_path_factory.mktemp("home")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HOPSCOPE_HOME", str(home))
@@ -87,7 +93,10 @@ def test_a_band_is_pressed_and_lists_its_questions(evaluated):
 
 
 def test_a_repair_is_tried_and_evaluated_beside_the_others(evaluated):
-    """The line that keeps one passage finds the other one further down; the change that keeps as many is evaluated with both lines."""
+    """The line that keeps one passage finds the other one further down.
+
+    The change that keeps as many as that takes is evaluated with both lines.
+    """
     with open_page(f"{evaluated}{TAB}Repairs") as page:
         problems = []
         page.on("pageerror", lambda error: problems.append(str(error)))

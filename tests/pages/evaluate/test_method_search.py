@@ -1,4 +1,7 @@
-"""Find me a method on the screen: wishes are sent, the front is shown and saved, what cannot be granted is a sentence."""
+"""“Find me a method” takes wishes on the screen, and shows and saves the front.
+
+Wishes that cannot be granted are told in a sentence.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The Graphs screen in a real browser: the first picture is drawn and walked by a click, and every control has a name."""
+"""The Graphs screen works in a real browser.
+
+The first picture is drawn and walked by a click, and every control has a name.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The suggested size beside its parameter: shown with reasons, applied by a press alone, on Compare and on Build."""
+"""The suggested size is shown beside its parameter, with reasons.
+
+A press alone applies it, on Compare and on Build.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Links as nobody wrote them: the page says what is wrong, and never ends in a fault of its own."""
+"""The page says what is wrong with a link as nobody would write it.
+
+It never ends in a fault of its own.
+"""
 
 from __future__ import annotations
 

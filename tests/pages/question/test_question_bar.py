@@ -1,4 +1,7 @@
-"""What the question bar looks up, and when."""
+"""The question bar reads a question set only where it holds the question.
+
+A set that cannot be read is left out.
+"""
 
 from __future__ import annotations
 

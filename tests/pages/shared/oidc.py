@@ -18,7 +18,10 @@ CLIENT, SECRET = "hopscope", "only-for-the-test"
 
 
 class Provider:
-    """`claims` are those of whom it lets in next; with `forged` it signs by a key that it does not publish."""
+    """The provider, which lets in next the person whom `claims` describe.
+
+    With `forged` it signs by a key that it does not publish.
+    """
 
     def __init__(self) -> None:
         self.claims: dict[str, Any] = {}

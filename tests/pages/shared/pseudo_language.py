@@ -1,4 +1,6 @@
-"""The pages in a made-up language, in which each text is in ⟦…⟧: what each draws, as JSON, in a process of its own.
+"""The pages are drawn in a made-up language, in which each text is in ⟦…⟧.
+
+What each page draws is printed as JSON, by a process of its own.
 
 HOPSCOPE_LANGUAGE=xx python -m tests.pages.shared.pseudo_language FOLDER [PAGE ...]
 """

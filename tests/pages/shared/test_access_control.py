@@ -1,4 +1,7 @@
-"""A name that is not the server's is refused at every route, and where people share, files of those who are not signed in."""
+"""A name that is not the server's is refused at every route.
+
+Where people share, files of those who are not signed in are refused too.
+"""
 
 from __future__ import annotations
 
@@ -125,7 +128,7 @@ def test_a_configured_name_is_its_own(monkeypatch):
 
 
 def sent(address: str) -> tuple[int, str]:
-    """What is replied to a file that is sent once the first page was drawn."""
+    """Return the reply to a file that is sent once the first page was drawn."""
     cookies = asked(address, "/_stcore/health", urlsplit(address).netloc).headers["Set-Cookie"]
     token = cookies.partition("_streamlit_xsrf=")[2].partition(";")[0]
     with opened(address, urlsplit(address).netloc, address) as stream:
@@ -169,7 +172,10 @@ def test_files_of_visitors_are_taken_where_nobody_can_sign_in(tmp_path):
 
 @pytest.fixture(scope="module")
 def public():
-    """A server with public names, one of which is that of a Space, and a page that may frame it."""
+    """Yield a server with public names, and with a page that may frame it.
+
+    One of the names is that of a Space.
+    """
     names = {"HOPSCOPE_HOSTS": "hopscope.example.com", "SPACE_HOST": "ann-hopscope.example.net"}
     with server(**names, HOPSCOPE_FRAMES="https://hub.example.org") as (url, _):
         yield url

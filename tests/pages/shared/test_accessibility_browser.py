@@ -58,7 +58,7 @@ def test_axe_finds_nothing_serious_in_what_opens_on_compare(app):
 
 
 def serious(page) -> str:
-    """What axe finds serious on the page, a line each."""
+    """Return what axe finds serious on the page, a line each."""
     from axe_playwright_python.sync_playwright import Axe
 
     settle(page)  # what is drawn anew is pale for a moment

@@ -1,4 +1,7 @@
-"""A damaged graph or corpus is listed as damaged, with what to do; whatever else is there works as before."""
+"""A damaged graph or corpus is listed as damaged, with what to do.
+
+Whatever else is there works as before.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is pressed on the board is sent until it is received, and done once."""
+"""A press on the board is sent until it is received, and is done once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,11 @@ from pages.parts.board.component import BOARD_FOLDER, BoardClicks, board
 
 @pytest.fixture
 def says(monkeypatch):
-    """Lets the browser say something; what the board was then taken to have pressed, and the data that it was drawn from."""
+    """Return a function by which the browser says something.
+
+    It returns what the board was then taken to have pressed. Its `drawn` is the data that the board
+    was drawn from.
+    """
     drawn = {}
 
     def one(message):

@@ -1,4 +1,4 @@
-"""What is drawn in an alert or a toast goes through the escaping of texts: whatever is not written down in the page itself."""
+"""An alert or a toast escapes every text that is not written down in the page itself."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def drawn(tree: ast.AST):
 
 
 def safe(text: ast.expr) -> bool:
-    """Whether a text is written in the page, or escaped wherever it is not."""
+    """Return whether a text is written in the page, or escaped wherever it is not."""
     if isinstance(text, ast.Constant):
         return True
     if isinstance(text, ast.Call):
@@ -52,7 +52,11 @@ def safe(text: ast.expr) -> bool:
 
 
 def _part(part: ast.expr) -> bool:
-    """A piece of an f-string: written down, escaped, a number in figures, or a text that this page made of such pieces."""
+    """Return whether a piece of an f-string is safe.
+
+    It is so where it is written down, escaped, a number in figures, or a text that this page made
+    of such pieces.
+    """
     if isinstance(part, ast.FormattedValue):
         number = isinstance(part.format_spec, ast.JoinedStr)
         return (
@@ -65,7 +69,10 @@ def _part(part: ast.expr) -> bool:
 
 
 def _value(value: ast.keyword, text: str) -> bool:
-    """A value of `tr`: a number in figures by its braces in the text, or as in an f-string."""
+    """Return whether a value of `tr` is safe.
+
+    It is a number in figures by its braces in the text, or is safe as in an f-string.
+    """
     number = any(name == value.arg and spec for _, name, spec, _ in Formatter().parse(text))
     return (
         number
@@ -110,7 +117,10 @@ def test_the_check_finds_what_is_raw(text):
     ],
 )
 def test_no_address_becomes_a_link(text):
-    """What Streamlit's Markdown makes a link after it has taken the escapes away: by the patterns of GitHub's autolinks."""
+    """Nothing is left that the patterns of GitHub's autolinks would find.
+
+    By these patterns Streamlit's Markdown makes links after it has taken the escapes away.
+    """
     shown = re.sub(r"\\(.)", r"\1", plain(text))
     assert not re.search(r"(https?://|www(?=\.))([-.\w]+)", shown, re.IGNORECASE) and not re.search(
         r"[-.\w+]+@[-\w]+(?:\.[-\w]+)+", shown

@@ -1,4 +1,7 @@
-"""Names of a stranger in everything that data can name, on every page: none of them is drawn as an image or a link."""
+"""No name of a stranger is drawn as an image or a link.
+
+Such names stand in everything that data can name, and every page is drawn.
+"""
 
 from __future__ import annotations
 
@@ -108,7 +111,7 @@ def hostile(movies, tmp_path_factory):
 
 
 def raw(message: Message, kind: str = "") -> Iterator[str]:
-    """What a message would have drawn as Markdown that holds a raw link."""
+    """Yield what a message would have drawn as Markdown that holds a raw link."""
     if kind in NO_MARKDOWN and kind not in WITH_NAMES:
         return
     for field, value in message.ListFields():

@@ -1,4 +1,7 @@
-"""How far a job is, as the page says it: the share of the whole, and the count of the part at work."""
+"""The page says how far a job is.
+
+It gives the share of the whole, and the count of the part at work.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Two people on one Hopscope: whose things are, what the other cannot do, and what a browser that sends it all the same is told."""
+"""Two people use one Hopscope, and each has things of their own.
+
+The page says whose things are, and what the other cannot do. A browser that sends it all the same
+is told so.
+"""
 
 from __future__ import annotations
 
@@ -198,7 +202,11 @@ st.text("in")
     "file", sorted((ROOT / "pages").glob("[a-z]*.py")), ids=lambda file: file.stem
 )
 def test_each_page_lets_in_by_itself(file):
-    """Streamlit runs a page's own file instead of main.py as long as nobody has opened that since the server started."""
+    """Each page admits people by itself, as it may run without main.py.
+
+    Streamlit runs a page's own file instead of main.py as long as nobody has opened main.py since
+    the server started.
+    """
     assert file.read_text("utf-8").endswith("\n\n\nadmit(page)\n")
 
 

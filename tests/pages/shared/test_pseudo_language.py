@@ -1,4 +1,7 @@
-"""Every text that the pages draw can be translated: in a made-up language each is in ⟦…⟧, but for what is named here."""
+"""Every text that the pages draw can be translated.
+
+In a made-up language each is in ⟦…⟧, but for what is named here.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,7 @@ NAMES = {  # what stays as it is: names of graphs, entities, methods in papers a
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory, movies):
-    """What each page draws in the made-up language."""
+    """Return the texts that each page draws in the made-up language."""
     command = [
         sys.executable,
         "-m",

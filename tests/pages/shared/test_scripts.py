@@ -31,7 +31,10 @@ def test_stylesheets_are_joined_in_their_order():
 
 
 def test_code_is_served_under_its_own_hash_and_stays(tmp_path):
-    """In a process of its own, as a server is: what is there is one file for each text, of no visit."""
+    """There is one file for each text, and it belongs to no visit.
+
+    The code runs in a process of its own, as a server does.
+    """
     script = (
         "from streamlit import runtime\n"
         "from streamlit.runtime.media_file_manager import MediaFileManager\n"

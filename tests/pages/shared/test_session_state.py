@@ -1,4 +1,7 @@
-"""The session's keys: read, set, dropped, made once; each with a line on it; and no other way to a key in the pages."""
+"""The session's keys are read, set, dropped, and made once.
+
+Each has a line on it, and the pages have no other way to a key.
+"""
 
 import ast
 import re

@@ -1,4 +1,7 @@
-"""Signing in by OpenID Connect, with a real provider on loopback and a real browser: two people, a forged token, a forged cookie."""
+"""People sign in by OpenID Connect, with a real provider and a real browser.
+
+The provider is on loopback. There are two people; a forged token or cookie lets nobody in.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The app in a home that cannot be written: every page opens, and the sidebar says that nothing can be saved."""
+"""In a home that cannot be written, every page of the app opens.
+
+The sidebar says that nothing can be saved.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Texts in the server's language: found, with their values, by the plural forms of the language; English where there is none."""
+"""Texts are found in the server's language, with their values.
+
+They follow the plural forms of the language, and are English where there is no translation.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,10 @@ from pages.parts.shared.wording import catalogue, noun, tr, translations_script
 
 @pytest.fixture
 def in_language(tmp_path, monkeypatch):
-    """What sets the server's language to Polish, with a translation of some texts in the person's folder."""
+    """Yield a function that sets the server's language to Polish.
+
+    It puts a translation of some texts into the person's folder.
+    """
 
     def set_to(code: str, texts: dict) -> None:
         folder = tmp_path / "locale" / "pl" / "LC_MESSAGES"

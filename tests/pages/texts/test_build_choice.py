@@ -1,4 +1,7 @@
-"""Each kind of graph opened on the Texts screen; a tree by a language model, with its summaries, what they sum up and where they end."""
+"""Each kind of graph opens on the Texts screen.
+
+A tree by a language model shows its summaries, what they sum up and where they end.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,10 @@ BUILT = {"links": "links-nearest"}  # the others by noun phrases
 
 
 class SummaryChat:
-    """A language model whose replies were written down: it sums up texts, or summaries of them, by the first thing that they tell of."""
+    """A language model with replies that were written down.
+
+    It sums up texts, or summaries of them, by the first thing that they tell of.
+    """
 
     context = 4096
 

@@ -1,4 +1,7 @@
-"""Mend on the page Texts: suggestions are merged or refused one by one, undone, and a question set is asked before and after."""
+"""Mend, on the page Texts, merges or refuses suggestions one by one.
+
+A merge is undone, and a question set is asked before and after it.
+"""
 
 from __future__ import annotations
 
@@ -104,7 +107,7 @@ def joined():
 
 
 def joins(at):
-    """What the list of joined names says."""
+    """Return the entries of the list of joined names."""
     return {
         line.split(" (")[0].replace("*", "")
         for line in texts(at).splitlines()

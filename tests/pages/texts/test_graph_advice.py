@@ -1,4 +1,7 @@
-"""“Do I need a graph at all?” on Texts: what it costs, and an answer with what it rests on."""
+"""“Do I need a graph at all?” on Texts says what it costs.
+
+Its answer is shown with what it rests on.
+"""
 
 from __future__ import annotations
 

@@ -57,7 +57,10 @@ def test_the_method_stands_on_the_one_graph_or_the_other():
 
 
 def test_the_figures_count_by_chunk_and_write_names_as_text():
-    """Marley and Scrooge come with the first chunk of four, Cratchit and Fred with the second, Tim with the third."""
+    """Marley and Scrooge come with the first chunk of four.
+
+    Cratchit and Fred come with the second, and Tim with the third.
+    """
     graph, growth = story(), GraphGrowth(story())
     sizes = sizes_figure(growth, 1)
     assert [list(trace.y) for trace in sizes.data] == [[2, 4, 5, 5], [1, 3, 4, 4]]

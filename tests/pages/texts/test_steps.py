@@ -1,4 +1,7 @@
-"""The steps of a build on Texts: bricks by the palette of Build; a changed line is built, looked at, asked and found again."""
+"""The steps of a build on Texts are bricks by the palette of Build.
+
+A changed line is built, looked at, asked and found again.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ OWN = "TokenChunks(size=240, overlap=24) >> NounPhrases() >> PassageGraph(min_sh
 
 @pytest.fixture()
 def sent(monkeypatch):
-    """What the component was sent last."""
+    """Return all that the component was sent, the latest at the end."""
     found: list[dict] = []
     monkeypatch.setattr(steps, "bricks", lambda bench, data, *_: found.append(data))
     return found

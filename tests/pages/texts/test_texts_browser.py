@@ -1,4 +1,7 @@
-"""The Texts screen in a real browser: a build is started and watched, an entity opened, and all is there after a visit elsewhere."""
+"""The Texts screen works in a real browser.
+
+A build is started and watched, and an entity is opened. All is there after a visit elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -157,7 +160,10 @@ def test_the_open_tab_is_open_again_after_a_visit_elsewhere(address):
 
 
 def test_whether_a_graph_is_needed_is_answered_with_one_button(browser, tmp_path):
-    """From the button to the answer, the figures that it rests on, and back, where it is there still."""
+    """One button leads to the answer, and on to the figures that it rests on.
+
+    The answer is there still after the way back.
+    """
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("HOPSCOPE_HOME", str(tmp_path))
         write_corpus(new_folder("coast"), documents(4), "The coast")

@@ -1,4 +1,7 @@
-"""Builds of which replies of the language model could not be read, by a real server that answers with empty content."""
+"""Builds meet replies of the language model that could not be read.
+
+A real server answers with empty content.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,10 @@ def registry():
 
 @pytest.fixture()
 def server(registry, small):
-    """A server that answers what holds one of `words` and is empty for all else; it is the model that reads texts."""
+    """Let a server answer what holds one of `words`, and be empty for all else.
+
+    The server is the model that reads texts.
+    """
     words: list[str] = []
 
     def answer(handler, body):

@@ -1,4 +1,7 @@
-"""The Texts page on a corpus of five sentences, in a person's own folder, through Streamlit's own test driver."""
+"""The Texts page on a corpus of five sentences, in a person's own folder.
+
+It is opened through Streamlit's own test driver.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The paper's roadmap as data: every leaf by its answers, typed from the figure and its tables, and what was measured beside it."""
+"""The paper's roadmap as data, with every leaf by its answers.
+
+The leaves are typed from the figure and its tables. What was measured stands beside them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""An evaluation written as files of other tools and read again: the same figures; a corpus as BEIR has it."""
+"""An evaluation that is written as files of other tools and read again.
+
+The figures stay the same. A corpus is written as BEIR has it.
+"""
 
 import io
 import json

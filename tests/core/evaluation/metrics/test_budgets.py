@@ -19,7 +19,10 @@ WORDS = "ash birch cedar elm fir gum hazel ivy".split()
 
 
 def drawn(seed, size=140):
-    """A graph of texts of drawn words, in parts of its own, and the hidden states of a re-ranker for each."""
+    """A graph of texts of drawn words, which falls into separate parts.
+
+    With it come the hidden states of a re-ranker for each text.
+    """
     rng = np.random.default_rng(seed)
     texts = {f"d{place:03}": " ".join(rng.choice(WORDS, 5)) + f" {place}" for place in range(size)}
     names = sorted(texts)

@@ -34,7 +34,11 @@ TEXTS = [
 
 @pytest.fixture
 def last(kit):
-    """From One two hops: nodes One, Ann, Drama, Two; triples all but the release year; paths in the order of TEXTS, less the first."""
+    """`last(*answers)`: the last state of a line that goes two hops from One.
+
+    Its nodes are One, Ann, Drama and Two. Its triples are all but the release year. Its paths are
+    the first `shown` of TEXTS, in that order.
+    """
 
     def run(*answers, shown=2, said="Drama, 1999"):
         context = kit.context(
@@ -279,7 +283,10 @@ def test_normalising_name_by_name_gives_the_same_text(head, relation, tail, gold
     st.integers(1, 14),
 )
 def test_ranking_metrics_agree_with_ir_measures(order, count, golds, k):
-    """One answer a node; precision here is over the items that there are, so ir_measures is asked with that cut-off."""
+    """The ranking metrics agree with ir_measures where each answer is one node.
+
+    Precision is here over the items that there are, so ir_measures is asked with that cut-off.
+    """
     ranking = order[:count]
     outcome = Outcome(len(golds), reader=ranked_nodes(ranking, [(gold,) for gold in sorted(golds)]))
     qrels = [ir_measures.Qrel("q", str(gold), 1) for gold in golds]

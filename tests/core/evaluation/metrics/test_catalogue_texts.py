@@ -28,7 +28,10 @@ ALIASES = (("Daei", "Ali Daei"), ("Bican", "Josef Bican", "Pepi Bican"))
 def state(
     answer="The turkey.", answers=("turkey",), rows=(1, 0, 3), shown=2, options=(), gold=GOLD
 ):
-    """Chunks 1 and 0 of carol and the one of turkey were found in this order, of which the prompt shows the first two."""
+    """A state that found chunks 1 and 0 of carol and then the one of turkey.
+
+    The prompt shows the first two of them.
+    """
     question = Question("What was big?", answers=answers, gold=gold, options=options)
     hits = Ranking("chunk", tuple(rows), tuple(1.0 - i / 10 for i in range(len(rows))))
     told = "Sources: Marley was dead.\nQuestion: What was big?"
@@ -298,7 +301,11 @@ def test_the_cut_offs_are_those_of_trec_eval(places, k):
 
 
 def test_a_cut_off_counts_nothing_behind_what_the_line_kept():
-    """Of 4 chunks kept the second is gold; the other gold one is the seventh of the order before the cut."""
+    """Only the gold chunk that the line kept counts, at any cut-off.
+
+    Of 4 chunks kept the second is gold. The other gold one is the seventh of the order before the
+    cut.
+    """
     outcome = Outcome(1, passages=GoldRanks(4, (2, 7), (2, 7)))
     assert metric("passage_recall@10")(outcome) == metric("passage_recall@4")(outcome) == 1 / 2
     assert metric("passage_precision@10")(outcome) == 1 / 10

@@ -62,7 +62,10 @@ def test_the_interval_holds_the_true_mean_about_as_often_as_it_says():
 
 
 def test_the_paired_test_by_hand():
-    """Three differences of 1: of the eight flips of sign, two are as far from nothing: p = 1/4."""
+    """Three differences of 1 have p = 1/4.
+
+    Of the eight flips of sign, two are as far from nothing.
+    """
     told = paired_test("f1", "a", "b", [1, 1, 1, NAN], [0, 0, 0, 1])
     assert (told.difference, told.n, told.p) == (1.0, 3, pytest.approx(2 / 8))
     same = paired_test("f1", "a", "b", [1, 0], [1, 0])

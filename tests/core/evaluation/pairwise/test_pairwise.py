@@ -1,4 +1,7 @@
-"""Answers judged in pairs, by judges whose every reply is written down: fair, of one place only, of nonsense, and one that dies."""
+"""Answers judged in pairs, by judges whose every reply is written down.
+
+One judge is fair, one is for one place only, one talks nonsense, and one dies.
+"""
 
 import json
 

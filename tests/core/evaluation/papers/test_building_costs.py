@@ -1,4 +1,8 @@
-"""What graphs cost by step: counted by hand with a model that says what it is told to, drawn, and held against the paper's sentences."""
+"""The cost of graphs by step.
+
+It is counted by hand with a model that says what it is told to. It is drawn, and held against the
+paper's sentences.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""FastInsight's experiments, each by its one command: on six documents with links, and on the graph of entities made of them."""
+"""FastInsight's experiments, each by its one command.
+
+They run on six documents with links, and on the graph of entities made of these.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,10 @@ ASKED = {
 
 
 class Chat(Parrot):
-    """A language model of which every answer is longer than those before, and that prefers the longer of two answers."""
+    """A language model that prefers the longer of two answers.
+
+    Each of its own answers is longer than those before.
+    """
 
     def __init__(self):
         super().__init__("")
@@ -55,7 +61,10 @@ class Chat(Parrot):
 
 @pytest.fixture(scope="module")
 def engine(tmp_path_factory):
-    """An engine with the models that ship, a language model of the test's own, and the six documents as the corpus six."""
+    """An engine with the models that ship and a language model of the test's own.
+
+    It has the six documents as the corpus six.
+    """
     folder, monkeypatch = tmp_path_factory.mktemp("fastinsight"), pytest.MonkeyPatch()
     monkeypatch.setenv("HOPSCOPE_HOME", str(folder / "home"))
     beir = folder / "six"

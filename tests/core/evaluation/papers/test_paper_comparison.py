@@ -1,4 +1,7 @@
-"""What a paper prints beside what was measured: differences, agreement and order by hand."""
+"""Printed values of a paper beside measured ones.
+
+The differences, the agreement and the order are worked out by hand.
+"""
 
 from __future__ import annotations
 
@@ -144,7 +147,10 @@ def test_what_is_drawn_without_numbers_is_one_table_a_set():
 
 @pytest.fixture
 def told(films, tmp_path, monkeypatch, capsys):
-    """`told(*arguments)`: exit code, output and error of `reproduce`, with two questions of the films graph as the set CWQ."""
+    """`told(*arguments)`: the exit code, output and error of `reproduce`.
+
+    Two questions of the films graph stand for the set CWQ.
+    """
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
     (tmp_path / "RoG-cwq-test.jsonl").write_text(
         '{"question": "what genre has One", "entities": ["One"], "answers": ["Drama"]}\n'

@@ -1,4 +1,7 @@
-"""What the five papers print: every table and figure has an entry, and values are those of the paper."""
+"""The values that the five papers print.
+
+Every table and figure has an entry, and values are those of the paper.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Each of the papers' experiments on a question or two: it runs from its command to its tables, with a row a method."""
+"""Each of the papers' experiments, run on a question or two.
+
+It runs from its command to its tables, which have a row for each method.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,10 @@ def server():
 
 @pytest.fixture(scope="module")
 def shared_home(tmp_path_factory):
-    """One home for all, so that the graphs of the shipped documents are built once and each text is encoded once."""
+    """One home for all tests.
+
+    So the graphs of the shipped documents are built once, and each text is encoded once.
+    """
     return tmp_path_factory.mktemp("home")
 
 

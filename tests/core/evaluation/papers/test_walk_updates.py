@@ -1,4 +1,7 @@
-"""What triples more and fewer cost walks, by hand on a chain: the nodes whose walks come past them, and no other."""
+"""The cost of more triples and of fewer to walks, by hand on a chain.
+
+It counts the nodes whose walks come past these triples, and no others.
+"""
 
 from __future__ import annotations
 

@@ -39,7 +39,10 @@ FIRST, SECOND = (PairwiseVerdict(dict.fromkeys(CRITERIA, place)) for place in ("
 
 @pytest.fixture
 def summary():
-    """Two questions with ten gold nodes, of which a, b, c and d find 1, 2, 3 and 4."""
+    """A run of the methods a, b, c and d on two questions.
+
+    Each question has ten gold nodes, of which a, b, c and d find 1, 2, 3 and 4.
+    """
     methods = [{"id": one, "name": one, "title": one, "line": "GraphReader()"} for one in ROWS]
     rows = [
         StoredRow(

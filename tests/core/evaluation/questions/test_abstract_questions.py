@@ -1,4 +1,7 @@
-"""Questions written by recorded replies: the recipe, what cannot be read, what is kept, and the set that comes of it."""
+"""Abstract questions written by recorded replies.
+
+The tests are on the recipe, what cannot be read, what is kept, and the set that comes of it.
+"""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,7 @@
-"""Questions to two linked passages, by recorded replies: which pairs, what is refused, and the set that comes of them."""
+"""Questions to two linked passages, by recorded replies.
+
+The tests say which pairs are asked for, what is refused, and the set that comes of them.
+"""
 
 from __future__ import annotations
 

@@ -41,7 +41,10 @@ ASKED = {"question": "Who built the harbour of Oban?", "answer": "Ann Lee"}
 
 
 class PassageAuthor:
-    """Writes `written` of every passage, and answers from a passage what `answers` says, else that it is not answered."""
+    """A language model that writes `written` of every passage.
+
+    Asked to answer from a passage, it says what `answers` has for it, else that it is not answered.
+    """
 
     context = 4096
 
@@ -67,7 +70,10 @@ class PassageAuthor:
 
 @pytest.fixture
 def write_questions(tmp_path, monkeypatch):
-    """`write_questions(author, texts, near)`: what was made of texts, and the reasons; `near` are the rows found for every question."""
+    """`write_questions(author, texts, near)`: the questions made of texts, and the reasons.
+
+    The reasons are those against all others. `near` are the rows found for every question.
+    """
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     numbers = iter(range(100))
 
@@ -147,7 +153,10 @@ def test_a_question_that_its_passage_does_not_answer_is_refused(write_questions)
 
 
 def test_a_question_that_another_passage_answers_too_is_refused(write_questions):
-    """Of both passages about the harbour; the third has the name and no answer, the model is asked and says so."""
+    """Both passages about the harbour answer the question, so that it is refused.
+
+    The third passage has the name and no answer. The model is asked about it and says so.
+    """
     both = PassageAuthor(ASKED, {"Ann Lee built": "Ann Lee", "A plaque": "Ann Lee"})
     assert write_questions(both, (HARBOUR, COPY), near=(0, 1)) == ((), {OTHER_PASSAGE_ANSWERS: 2})
     other = PassageAuthor(ASKED, {"Ann Lee built": "Ann Lee"})
@@ -184,7 +193,11 @@ def test_the_gold_passage_of_a_long_document_is_the_sentence_with_the_answer(wri
 
 
 def test_it_is_given_up_where_too_few_would_come(write_questions):
-    """Asked at 10, 20 and 30 seconds; at 40 a third of 99 is over with none, and none of 8 would come."""
+    """The writer gives up at 40 seconds, since too few questions would come.
+
+    It asked at 10, 20 and 30 seconds. At 40 a third of the 99 seconds is over with no question, and
+    none of the 8 wanted would come.
+    """
     ticks = iter(range(0, 1000, 10))
     texts = [f"{HARBOUR} {i}" for i in range(9)]
     _, left = write_questions(
@@ -207,7 +220,11 @@ def test_it_ends_when_the_time_is_over_and_when_it_is_cancelled(write_questions)
 
 
 class Served(PassageAuthor):
-    """Writes a question of two of three passages, the first of which are not the first to come; `most` passages at a time."""
+    """An author that writes a question of two of three passages.
+
+    The first passages are not the first whose replies come. `most` is the most passages that it had
+    at a time.
+    """
 
     def __init__(self, at_once):
         super().__init__(ASKED)

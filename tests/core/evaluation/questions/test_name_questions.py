@@ -41,7 +41,10 @@ NAMES = ("Ann Lee", "Oban", "Tom Reid", "Ayr", "Bo Hart", "Rome")
 
 @pytest.fixture
 def table(tmp_path, monkeypatch):
-    """`table(texts, names)`: the table of these texts, each a chunk, or with `cut` a sentence a chunk; all names are known everywhere."""
+    """`table(texts, names)`: the table of the sentences of these texts.
+
+    Each text is a chunk, or with `cut` each sentence is. All names are known everywhere.
+    """
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     numbers = iter(range(100))
 
@@ -79,7 +82,10 @@ def test_a_shared_name_joins_a_name_of_each_of_two_passages(table):
 
 
 def test_a_bridge_leaves_out_the_name_that_leads_to_the_other_passage(table):
-    """From Ayr to Oban, which is the one other name beside Ann Lee; not back, where there are two."""
+    """The bridge leads from Ayr to Oban, the one other name beside Ann Lee.
+
+    It does not lead back, where there are two other names.
+    """
     found = make_bridge(table(), of(table(), "Later"))
     assert found.text.startswith(
         "In “Later in life _____ married Tom Reid of Ayr in secret.” a name is missing. Which other name"

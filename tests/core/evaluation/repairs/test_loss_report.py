@@ -1,4 +1,7 @@
-"""Why a run from a file lost questions, worked out by hand: what is missing, the nearest row that has it, and the smallest change."""
+"""Reasons why a run from a file lost questions, worked out by hand.
+
+They are what is missing, the nearest row that has it, and the smallest change.
+"""
 
 import json
 
@@ -67,8 +70,13 @@ def evaluated(tmp_path, monkeypatch, kit):
 
 
 def test_each_lost_question_has_the_nearest_row_and_the_smallest_change(evaluated):
-    """Question 1: the turkey is nowhere in the list of the run; the wide line has it at place 2 and shares the carol. 3: no row has it.
-    4: it is at place 2 of its own list, of which one is kept; both lines have it and share nothing, so the first counts. 5: not there."""
+    """The run from the file loses four of five questions.
+
+    Question 1: the turkey is nowhere in the list of the run. The wide line has it at place 2 and
+    shares the carol. Question 3: no row has what is missing. Question 4: the turkey is at place 2
+    of the run's own list, of which one is kept. Both lines have it and share nothing, so the first
+    counts. Question 5: it is not in the run.
+    """
     engine, store, run, mine = evaluated
     assert own_methods(RunSummary(run, store.rows(run.id))) == [mine, "run-said"]
     found = explain_losses(engine, store, run, mine)

@@ -19,7 +19,10 @@ def test_every_cause_but_found_has_its_few_words():
 
 
 def test_a_lost_question_comes_back_with_its_states_and_its_cause(bench):
-    """One directed by Ann and of genre Drama: of two paths from One the line keeps the first, which is the genre by the encoder."""
+    """Of two paths from One the line keeps the first, which is the genre.
+
+    One is directed by Ann and of genre Drama. The encoder puts the genre first.
+    """
     store, job = bench.store(), bench.run(bench.plan(model=False))
     run, drawn = store.run(job.number), {one.question.id: one for one in store.drawn(job.number)}
     one = next(spec for spec in run.spec["instances"] if spec["id"] == "one")

@@ -1,4 +1,7 @@
-"""Changes tried on all that a line loses, on five nodes: the encoder ranks the genre of One before its director; the model says Drama."""
+"""Changes that are tried on all that a line loses, on five nodes.
+
+The encoder ranks the genre of One before its director. The model says Drama.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ QUESTIONS = (
 
 
 def tried(bench, **settings):
-    """What was tried on a run of both lines over these questions, by method."""
+    """Return a run of both lines over these questions, and what was tried by method."""
     job = bench.run(bench.plan(**{"questions": QUESTIONS, **settings}))
     run = bench.store().run(job.number)
     trying = start_repairs(bench.engine, bench.store(), run)

@@ -43,7 +43,11 @@ def on_triples(*stages: str) -> list[Outcome]:
 
 
 def on_documents(*shown: tuple[int, int], answers: str = "") -> list[Outcome]:
-    """An outcome for each (passages found, passages in the prompt) of two; with answers a letter each, 1 right and 0 wrong."""
+    """Outcomes with two passages each, by how many were found and how many are in the prompt.
+
+    Each of `shown` is one outcome. With `answers` there is a letter for each outcome: 1 is right
+    and 0 is wrong.
+    """
     fates = [
         PassageSurvival(2, {"corpus": 2, "graph": 2, "retrieved": found, "prompt": prompt})
         for found, prompt in shown
@@ -103,7 +107,10 @@ def test_questions_flow_from_stage_to_stage():
 
 
 def test_the_prompt_does_not_count_where_the_graph_reader_reads_all_paths():
-    """Where the model answers it does, and an answer not in the prompt was lost there."""
+    """The prompt counts only where the language model answers.
+
+    An answer that is not in the prompt was then lost there.
+    """
     outcome = replace(on_triples("prompt")[0], answer=ScoredAnswer("Bob", "language model", 0, 1))
     assert [band.before for band in flow(summed(a=[outcome], b=[outcome]), "a", "b").bands] == [
         "answer"

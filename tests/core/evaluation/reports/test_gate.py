@@ -1,4 +1,4 @@
-"""What an evaluation must reach, on rows written down by hand."""
+"""Gates: figures that an evaluation must reach, on rows written down by hand."""
 
 import pytest
 
@@ -13,7 +13,10 @@ from tests.notes import NoteWith
 
 
 def summary(*right, sample=None):
-    """A run of one method whose answers hold all known ones (True), none of them (False), or failed (None)."""
+    """A run of one method by its answers, one entry of `right` each.
+
+    An answer holds all known ones (True), holds none of them (False), or failed (None).
+    """
     spec = {
         "instances": [{"id": "a", "name": "A", "title": "", "line": "GraphReader()"}],
         "sample": sample or len(right),

@@ -1,4 +1,7 @@
-"""What methods are called: in plain words with the paper's name beside, wherever figures are shown or written."""
+"""Names of methods: plain words with the paper's name beside.
+
+They are so wherever figures are shown or written.
+"""
 
 import csv
 import dataclasses
@@ -108,7 +111,10 @@ def test_pictures_name_methods_in_plain_words_with_the_number_small(published):
 
 
 def test_names_beside_points_stay_inside_the_picture(published):
-    """They go inwards from the nearer side, are not cut at the axes, and there is room above the best point."""
+    """Names beside points go inwards from the nearer side.
+
+    They are not cut at the axes, and there is room above the best point.
+    """
     figure = json.loads(plots.front_plot(published, published.table(), "seconds", "f1").to_json())
     *_, a, b = figure["data"]
     assert (a["textposition"], b["textposition"]) == ("top right", "top left")  # 1 s and 3 s

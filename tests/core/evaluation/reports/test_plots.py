@@ -1,4 +1,8 @@
-"""Pictures of a run: equal lines share a label, others differ by dash and marker too, and an unfinished run says so below each title."""
+"""Pictures of a run.
+
+Equal lines share a label, and others differ by dash and marker too. An unfinished run says so below
+each title.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,10 @@ from tests.core.evaluation.reports.test_summary import ONE, RUN, TWO, StoredRow,
 
 
 def three(of_c: int, rows: int = 6) -> RunSummary:
-    """a and b find one answer of one and one of two, c as many as given of the two."""
+    """A run of three methods on a question with one answer and one with two.
+
+    Of the first all find the one answer. Of the second a and b find one answer, and c finds `of_c`.
+    """
     methods = [{"id": i, "name": f"<b>{i}", "title": i, "line": "EgoNetwork()"} for i in "abc"]
     found = {"a": (1, 1), "b": (1, 1), "c": (1, of_c)}
     stored = [

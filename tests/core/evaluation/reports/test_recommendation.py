@@ -1,4 +1,7 @@
-"""Which method to take: made-up rows, with the ranks, p values and numbers of questions worked out by hand."""
+"""The recommended method, on made-up rows.
+
+The ranks, p values and numbers of questions are worked out by hand.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,10 @@ def answered(right: bool, tokens: int, size: int = 4, seconds: float = 1.0) -> O
 
 
 def summed(of: int = 400, hops=None, model: bool = True, seconds=None, **rows: str) -> RunSummary:
-    """A run of methods by their rows, a letter a question: 1 right, 0 wrong, x failed; sizes of subgraphs differ by method."""
+    """A run of methods by their rows, with a letter for each question.
+
+    The letters are 1 right, 0 wrong and x failed. The sizes of subgraphs differ by method.
+    """
     n = max(map(len, rows.values()))
     questions = [
         Question("who", f"q{i:03}", ("One",), ("Ann",), None if hops is None else hops[i])
@@ -66,7 +72,10 @@ def summed(of: int = 400, hops=None, model: bool = True, seconds=None, **rows: s
 
 
 def test_a_method_that_tests_carry_is_taken_though_it_is_dearer():
-    """b is right on 12 questions of 16 that a misses, and on no other differs: of 2^12 flips 2 are as far, p = .0005."""
+    """Method b is right on 12 questions of 16 that a misses.
+
+    It differs on no other question. Of 2^12 flips 2 are as far, so p = .0005.
+    """
     found = recommendation(summed(a="0" * 12 + "1111", b="1" * 16))
     assert found.take == "b" and found.ranks == {"a": 2, "b": 1}
     assert found.details[0].startswith(
@@ -92,7 +101,10 @@ def test_of_two_that_chance_may_explain_the_cheaper_is_taken_and_the_questions_t
 
 
 def test_the_correction_is_over_all_pairs():
-    """5 differences one way have p = 2 / 32 = .0625; 6 have .031, which is beyond chance for one pair and not for one of three."""
+    """Six differences one way are beyond chance for one pair, but not for one of three.
+
+    They have p = .031. Five differences one way have p = 2 / 32 = .0625.
+    """
     assert recommendation(summed(a="000000" + "1" * 6, b="1" * 12)).ranks == {"a": 2, "b": 1}
     three = recommendation(summed(a="000000" + "1" * 6, b="1" * 12, c="000000" + "1" * 6))
     assert three.ranks == {"a": 1, "b": 1, "c": 1} and three.take == "a"
@@ -105,7 +117,10 @@ def test_methods_behind_share_no_rank_with_the_first_and_among_the_first_the_che
 
 
 def test_of_methods_that_cost_alike_the_higher_mean_is_taken():
-    """Without a language model cost is in seconds, 1 each here, and quality is of what was found: here of paths."""
+    """Without a language model, the cost is in seconds, here 1 for each method.
+
+    Quality is then of what was found: here of paths.
+    """
     found = recommendation(summed(model=False, a="1" * 8 + "0" * 8, b="1" * 12 + "0" * 4))
     assert (found.metric, found.take) == ("path_hit@32", "b")
 
@@ -176,7 +191,11 @@ def test_methods_that_retrieve_the_same_are_named():
 
 
 def test_where_a_dearer_method_pays_is_said_by_hops():
-    """On the 12 questions of 2 hops b is right 8 times where a is wrong (p = .008); over all 24 it is wrong 8 times on the others."""
+    """Method b pays on the questions of 2 hops, but not over all questions.
+
+    On the 12 questions of 2 hops b is right 8 times where a is wrong (p = .008). Over all 24 it is
+    also wrong 8 times on the others.
+    """
     hops = [1] * 12 + [2] * 12
     found = recommendation(
         summed(hops=hops, a="1" * 12 + "0" * 8 + "1111", b="0" * 8 + "1111" + "1" * 12)
@@ -189,7 +208,11 @@ def test_where_a_dearer_method_pays_is_said_by_hops():
 
 
 def test_a_difference_too_small_to_settle_is_not_asked_for():
-    """One question of 200 apart: (2.80 x .0707 / .005)^2 is 1,570; two cancelled by one leave more than 10,000."""
+    """A small difference asks for 1,570 questions, and a smaller one for too many.
+
+    With one question of 200 apart, (2.80 x .0707 / .005)^2 is 1,570. Two differences cancelled by
+    one leave more than 10,000.
+    """
     base = "10" * 100
     one = recommendation(summed(of=5000, a=base, b="11" + base[2:]))
     assert "would take about 1,570" in one.details[-1] and one.more == 1_370
@@ -203,7 +226,11 @@ def test_no_rows_recommend_nothing(rows):
 
 
 def test_what_hands_on_more_passages_is_compared_over_the_first_few_and_what_it_brings_in_all_is_said():
-    """Both have the second of the gold passages among the first four, and the seventh only where seven are handed on."""
+    """Only the method that hands on seven passages has both gold ones.
+
+    The gold passages are at places 2 and 7. Both methods have the one at 2 among their first four,
+    and the one at 7 comes only where seven are handed on.
+    """
     questions = [Question("who", f"q{i}", gold=("one", "two")) for i in range(10)]
     methods = [
         {"id": key, "name": key.upper(), "title": key, "line": "SparseChunks()"}

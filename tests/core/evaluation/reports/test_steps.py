@@ -1,4 +1,7 @@
-"""What each step is worth: made-up rows of lines that differ in one step, the means worked out by hand."""
+"""The worth of each step, on made-up rows of lines that differ in one step.
+
+The means are worked out by hand.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,10 @@ EGO, PATHS = "EgoNetwork(hops={hops})", "ShortestPaths()"
 
 
 def summed(lines: dict[str, str], **rows: str) -> RunSummary:
-    """A run of these lines by their rows, a letter a question: 1 right, 0 lost on the paths, x failed."""
+    """A run of these lines by their rows, with a letter for each question.
+
+    The letters are 1 right, 0 lost on the paths and x failed.
+    """
     n = max(map(len, rows.values()))
     questions = [Question(f"who {i}", f"q{i}", ("One",), ("Ann",)) for i in range(n)]
     methods = [
@@ -84,7 +90,11 @@ def test_a_step_inside_a_union_is_found_there():
 
 
 def test_a_step_is_averaged_over_the_pairs_that_have_it_question_by_question():
-    """Two hops in place of one: a to b +1, +1, 0, 0 and with ranking c to d 0, 0, 0, +1. Mean by question .5, .5, 0, .5, that is .375."""
+    """Two hops in place of one are worth .375 on average.
+
+    From a to b the differences are +1, +1, 0, 0. With ranking, from c to d, they are 0, 0, 0, +1.
+    The mean by question is .5, .5, 0, .5, that is .375.
+    """
     lines = {
         "a": "EgoNetwork(hops=1) >> ShortestPaths()",
         "b": "EgoNetwork(hops=2) >> ShortestPaths()",

@@ -1,4 +1,8 @@
-"""A run summed up: figures by hand, denominators, hop counts, tests against the first method, and the tables made of it."""
+"""A run summed up, with figures by hand.
+
+The tests are on denominators, hop counts, tests against the first method, and the tables made of
+the summary.
+"""
 
 import csv
 import io
@@ -293,7 +297,10 @@ def test_a_row_opens_as_a_comparison(bench, kit):
 
 
 def ranked_run(counts: dict[str, int], golds=(2, 7), questions: int = 8) -> RunSummary:
-    """A run on documents in which each method hands on so many passages of one order, in which the gold ones have these places."""
+    """A run on documents in which each method hands on its count of passages of one order.
+
+    The gold passages have the places `golds` in this order.
+    """
     known = [Question("who", f"q{i}", gold=("one", "two")) for i in range(questions)]
     methods = [
         {"id": key, "name": key.upper(), "title": key, "line": "SparseChunks()"} for key in counts
@@ -319,7 +326,10 @@ def ranked_run(counts: dict[str, int], golds=(2, 7), questions: int = 8) -> RunS
 
 
 def test_who_hands_on_four_passages_has_no_figure_of_the_first_ten_and_is_not_tested_by_it():
-    """The gold passages come second and seventh: in the first four is one of them, in the first ten are both."""
+    """One gold passage is in the first four, and both are in the first ten.
+
+    The gold passages come second and seventh.
+    """
     told = ranked_run({"four": 4, "ten": 10})
     table = told.table()
     assert (table["four"]["passage_recall@4"].mean, table["ten"]["passage_recall@4"].mean) == (

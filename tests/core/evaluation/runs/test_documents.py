@@ -1,4 +1,7 @@
-"""A question that an evaluation asked of documents opens again with its hits, on the graphs that its lanes stood on."""
+"""A question that an evaluation asked of documents opens again with its hits.
+
+It opens on the graphs that its lanes stood on.
+"""
 
 import json
 
@@ -85,7 +88,10 @@ def test_other_documents_of_the_name_are_told(bench, run):
 
 
 class Says:
-    """A language model that answers in two sentences and, asked about either, finds the one about the carol supported."""
+    """A language model that answers in two sentences.
+
+    Asked about either, it finds the one about the carol supported.
+    """
 
     context = 4096
 

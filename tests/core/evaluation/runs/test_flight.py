@@ -1,4 +1,7 @@
-"""Evaluations with many questions in flight, on a real server on loopback whose reply depends on the prompt alone."""
+"""Evaluations with many questions in flight.
+
+They ask a real server on loopback whose reply depends on the prompt alone.
+"""
 
 import hashlib
 import json
@@ -25,7 +28,10 @@ HELD_SECONDS = 60  # the longest that a server holds a reply back; reached only 
 
 
 class RequestCounts:
-    """What the server saw: how many requests at a time, and each prompt as often as it was asked."""
+    """The requests that the server saw.
+
+    It counts how many came at a time, and holds each prompt as often as it was asked.
+    """
 
     def __init__(self, together):
         self.now = self.most = 0
@@ -257,7 +263,10 @@ def test_models_of_one_address_are_one_server(bench):
 
 
 def test_lanes_of_one_comparison_wait_for_the_server_side_by_side(bench):
-    """Three lanes that answer, and two in which the model chooses first: all five are at the server at a time."""
+    """All five lanes of one comparison are at the server at a time.
+
+    Three lanes answer, and in two the model chooses first.
+    """
     with server(together=5) as (address, seen):
         asking(bench, address, at_once=5)
         plain = bench.models.chooser

@@ -35,7 +35,10 @@ def of(run):
 
 
 def test_the_differences_are_those_of_an_evaluation(bench, both):
-    """The last question's entity is not in the graph: it failed before and now, and counts as 0 for both."""
+    """A question that failed before and now counts as 0 for both.
+
+    It is the last question, whose entity is not in the graph.
+    """
     run = both()(Job("both"))
     rows = {
         (row.method, row.question.id): row.outcome

@@ -311,7 +311,10 @@ def test_rows_that_bring_their_graph_are_asked_on_it(bench, tmp_path):
 
 
 def test_rows_are_told_one_by_one_whether_they_bring_a_graph(bench, tmp_path):
-    """The first row has none: it fails, the second is asked on its own; nothing goes to another graph."""
+    """The row without a graph fails, and the other is asked on its own graph.
+
+    It is the first row that has no graph. Nothing goes to another graph.
+    """
     file = tmp_path / "rows.jsonl"
     row = {"question": "who", "answer": "B", "q_entity": "A"}
     file.write_text(
@@ -368,7 +371,10 @@ def test_the_range_of_the_pace_narrows_with_rows_and_widens_with_their_spread():
 
 
 def test_what_is_left_is_estimated_with_the_time_that_keeping_takes(bench):
-    """Four questions of two methods on a disk that takes ten seconds a row: six rows are left after the first two."""
+    """Six rows are left after the first two of four questions of two methods.
+
+    The disk takes ten seconds a row.
+    """
     now, heard = [0.0], []
 
     class SlowDisk(Store):
@@ -432,7 +438,10 @@ def kept(database):
 
 
 def started(arguments, home, stop_at):
-    """A process of the command line, once it has kept `stop_at` rows; it hears Ctrl-C though the tests were started in the background."""
+    """A process of the command line, once it has kept `stop_at` rows.
+
+    It hears Ctrl-C though the tests were started in the background.
+    """
     process = subprocess.Popen(
         arguments,
         env={**os.environ, "HOPSCOPE_HOME": str(home)},

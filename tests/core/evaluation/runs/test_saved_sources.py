@@ -1,4 +1,7 @@
-"""What is asked is read from evaluations of any version, and written as it always was."""
+"""Sources that questions are asked of, as evaluations of any version hold them.
+
+They are read from all, and written as they always were.
+"""
 
 import json
 

@@ -1,4 +1,7 @@
-"""What an evaluation spends: counted, capped, estimated, on a real server whose replies have a known number of tokens."""
+"""The spending of an evaluation: counted, capped and estimated.
+
+It is on a real server whose replies have a known number of tokens.
+"""
 
 import json
 import time
@@ -23,7 +26,10 @@ READ, WRITTEN = 90, 10  # tokens of every prompt and reply
 
 @pytest.fixture
 def far(bench):
-    """`bench` with a server that takes 2 money for a thousand tokens read and 10 for a thousand written: .28 a question."""
+    """`bench` with a server that takes .28 money a question.
+
+    It takes 2 for a thousand tokens read and 10 for a thousand written.
+    """
 
     def answer(handler, body):
         time.sleep(0.05)

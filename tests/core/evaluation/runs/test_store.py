@@ -1,4 +1,7 @@
-"""The store: rows come back as they were, a run is found again, and what is damaged or foreign is left alone."""
+"""The store of evaluations.
+
+Rows come back as they were, a run is found again, and what is damaged or foreign is left alone.
+"""
 
 import sqlite3
 import subprocess

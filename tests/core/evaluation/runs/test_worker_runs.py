@@ -1,4 +1,7 @@
-"""Evaluations over workers, without Ray: what a dead worker was at is told in its rows and tried again by the next run."""
+"""Evaluations over workers, without Ray.
+
+What a dead worker was at is told in its rows, and the next run tries it again.
+"""
 
 from core.evaluation.runs.evaluation_jobs import evaluate
 from core.runtime.cluster import WORKER_DIED_MESSAGE, LostResult

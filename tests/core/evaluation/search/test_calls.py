@@ -1,4 +1,7 @@
-"""A search on documents whose lines may ask a language model: it ends with its calls, and goes on where more are allowed."""
+"""A search on documents whose lines may ask a language model.
+
+It ends with its calls, and goes on where more are allowed.
+"""
 
 import os
 from dataclasses import replace
@@ -44,7 +47,10 @@ POINTS = '{"points": [{"description": "It was started in 1844.", "score": 90}]}'
 
 
 class CountingChat:
-    """A model that notes the same point on every part and gives the same answer; it counts its replies."""
+    """A model that notes the same point on every part and gives the same answer.
+
+    It counts its replies.
+    """
 
     context = 4096
 

@@ -1,4 +1,7 @@
-"""Trials of a search whose lines ask a server: many questions in flight, the figures and the calls of one at a time."""
+"""Trials of a search whose lines ask a server, with many questions in flight.
+
+The figures and the calls are those of one question at a time.
+"""
 
 import threading
 import time
@@ -69,7 +72,11 @@ def test_a_line_that_is_over_its_seconds_is_given_up(bench, trial):
 def test_where_calls_are_counted_none_is_made_that_one_at_a_time_would_not_make(
     bench, trial, least
 ):
-    """The model is right in about a third of the questions, so that a line is given up after a few where much is asked of it."""
+    """Many questions in flight make the calls of one at a time, and no more.
+
+    The model is right in about a third of the questions. So a line is given up after a few where
+    much is asked of it.
+    """
     found = []
     for number in (1, 0):
         with server(0.02) as (address, seen):

@@ -1,4 +1,7 @@
-"""Searches on the five-node graph: the known best is found, budgets are kept, and what was stopped goes on as if it never was."""
+"""Searches on the five-node graph.
+
+The known best is found, budgets are kept, and what was stopped goes on as if it never was.
+"""
 
 import os
 from dataclasses import replace
@@ -45,7 +48,10 @@ WRONG = {
 
 @pytest.fixture
 def found(bench, kit, tmp_path, monkeypatch):
-    """`found(...)`: a search with these wishes, on models that cost 10, 100 and 1000 tokens a call and more where they are slow."""
+    """`found(...)`: a search with these wishes on models that cost tokens.
+
+    The models cheap, dear and dearest cost 10, 100 and 1000 tokens a call.
+    """
 
     monkeypatch.setattr(os, "fsync", lambda file: None)  # nothing here outlives the process
 
@@ -204,7 +210,11 @@ def test_a_line_is_given_up_only_where_it_cannot_come_onto_the_front(found):
 
 
 def test_a_question_fails_as_in_an_evaluation(found, bench):
-    """Of three questions the first fails, then all: they score 0 and cost nothing, and a line that answers none is on no front."""
+    """A failed question scores 0 and costs nothing, as in an evaluation.
+
+    Of three questions the first fails, and then all of them do. A line that answers none is on no
+    front.
+    """
     search = found()
     line = parse_line("EgoNetwork() >> ShortestPaths() >> Rank(model='dear', keep=1)")
     whole = Trial(

@@ -1,4 +1,7 @@
-"""The design space of lines on documents: whatever is drawn can be run on the graph that it names, and every operator is drawn."""
+"""Every line drawn for documents can be run on the graph that it names.
+
+The lines are drawn from the design space of lines on documents, and every operator is drawn.
+"""
 
 import itertools
 from types import SimpleNamespace

@@ -1,4 +1,8 @@
-"""What a search found against published lines: which are published, what counts as better, and unseen questions are unseen."""
+"""Lines that a search found are held against published lines.
+
+The tests say which lines are published, what counts as better, and that unseen questions are
+unseen.
+"""
 
 from types import SimpleNamespace
 
