@@ -150,7 +150,7 @@ def endless(monkeypatch):
     """
     looks, free = [], threading.Event()
 
-    def repair(run, losses, by_model, saved, watch, known):
+    def repair(run, losses, by_model, survivors, watch, is_known):
         while not free.wait(0.005):
             watch.check()
             looks.append(1)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import itertools
 import os
-import time
 import zipfile
 
 import pytest
@@ -16,6 +16,7 @@ from core.errors import BadInput, RunCancelled
 from core.watch import Watch
 from tests.core.corpus.readers.test_marked import made_docx, made_pdf, saved
 from tests.notes import NoteWith
+from tests.timing import growth
 
 
 @pytest.fixture
@@ -220,9 +221,15 @@ def test_a_corpus_of_one_chinese_sentence_is_one_chunk(tmp_path):
     )
 
 
-def test_ten_megabytes_become_a_corpus_in_seconds(tmp_path):
+def test_the_time_of_a_corpus_grows_with_its_length(tmp_path):
     line = "A line of ordinary words, some 60 characters long in all.\n"
-    (tmp_path / "large.txt").write_text(line * 180_000)
-    begun = time.process_time()
-    corpus = write_corpus(tmp_path / "large", read_files([tmp_path / "large.txt"]).documents)
-    assert corpus.characters == len(line) * 180_000 and time.process_time() - begun < 3
+
+    def write(lines):
+        (tmp_path / "lines.txt").write_text(line * lines)
+        folder = tmp_path / f"{lines}-{next(numbers)}"
+        return write_corpus(folder, read_files([tmp_path / "lines.txt"]).documents)
+
+    numbers = itertools.count()
+    assert write(180_000).characters == len(line) * 180_000
+    # Eight times as much text; quadratic time is 64 times as long.
+    assert growth(lambda: write(22_500), lambda: write(180_000), tries=2) < 24

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from core.models.chat.json_reply import JsonReply, json_reply
+from tests.timing import growth
 
 
 @pytest.mark.parametrize("again", ['"\\', '{"a": "\\"', ",", ', "', '["'])
 def test_parsing_time_is_linear(again):
-    begun = time.process_time()
-    json_reply('{"names": "' + again * 30_000, ["other"])
-    # Linear time takes a tenth of this bound; quadratic time takes a minute.
-    assert time.process_time() - begun < 2
+    read = lambda times: json_reply('{"names": "' + again * times, ["other"])
+    # Eight times as much text; quadratic time is 64 times as long.
+    assert growth(lambda: read(4_000), lambda: read(32_000), tries=3) < 24
 
 
 def test_unclosed_quote_leaves_no_trailing_comma():
