@@ -42,7 +42,7 @@ def test_code_is_served_under_its_own_hash_and_stays(tmp_path):
         "from pages.parts.shared import scripts\n"
         "class Here:\n    media_file_mgr = MediaFileManager(MemoryMediaFileStorage('/media'))\n"
         "runtime.get_instance = lambda: Here\n"
-        "paths = [scripts._served('one', 'a'), scripts._served('two', 'b'), scripts._served('one', 'a')]\n"
+        "paths = [scripts._serve_code('one', 'a'), scripts._serve_code('two', 'b'), scripts._serve_code('one', 'a')]\n"
         "Here.media_file_mgr.clear_session_refs('a visit')\nHere.media_file_mgr.remove_orphaned_files()\n"
         "storage = Here.media_file_mgr._storage\n"
         "print(len(set(paths)), [storage.get_file(path.split('/')[-1]).content for path in paths], paths[0].startswith('media/'))\n"
