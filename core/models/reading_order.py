@@ -98,7 +98,7 @@ def format_count(number: int, unit: str) -> str:
 
 
 class Expectation:
-    """Prediction of the best not_read texts from the scores of those that were read.
+    """Prediction of the best unread texts from the scores of those that were read.
 
     It is a Gaussian process: score = mean + group + words + tokens + length + noise, with
     independent normal priors. Their variances relative to one another are the constants above. The
@@ -313,7 +313,7 @@ class CandidateScores:
         self.distinct = list(self._slots)
         # The number of distinct texts that are read at most.
         self.most = min(task.read or len(self.distinct), len(self.distinct))
-        self.scores = np.full(len(texts), np.nan)  # float64 [n]; NaN for not_read texts
+        self.scores = np.full(len(texts), np.nan)  # float64 [n]; NaN for unread texts
         self.scored = np.zeros(len(texts), bool)
         self._task, self._tokens, self._n_read, self._best_text = task, tokens, 0, (-np.inf, "")
         self._advance = ProgressEstimate(

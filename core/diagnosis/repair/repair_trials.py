@@ -73,7 +73,7 @@ def _try_change(
 ) -> Repair | None:
     """Return the effect of a change.
 
-    The result is None where the change cannot be run, takes too long, or is `is_known`.
+    The result is None if the change cannot be run or takes too long, or if `is_known` says so.
     """
     changed = apply_change(run.line, change)
     if changed is None:

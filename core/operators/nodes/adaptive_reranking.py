@@ -23,7 +23,7 @@ class AdaptiveRerank(Operator):
     """The retrieved nodes and neighbours of good ones, re-ranked until `budget` are read.
 
     GAR (MacAvaney et al., CIKM 2022): batches are taken in turn from the retrieved nodes and from
-    the frontier, the not_read neighbours of read nodes. A node of the frontier has the best score of
+    the frontier, the unread neighbours of read nodes. A node of the frontier has the best score of
     the read nodes that it is linked to. A node's neighbours join the frontier if that is smaller
     than the rest of the budget, or if the node's score is at least that of the worst in the
     frontier. Of equal scores those that joined first are read first, neighbours in the order of the
@@ -121,7 +121,7 @@ class AdaptiveRanking:
     batches: tuple[tuple[str, tuple[int, ...]], ...]
 
     def order(self, first_scores: Mapping[int, float]) -> Ranking:
-        """Return the nodes by score, then the not_read nodes of `first_scores`.
+        """Return the nodes by score, then the unread nodes of `first_scores`.
 
         Of equal scores those of a later batch come first, as the library sorts them.
         """
