@@ -38,6 +38,8 @@ from core.runtime.jobs import error_sentence
 # True if the kernel enforces limits and ends the subprocess when this process dies.
 KERNEL = sys.platform == "linux"
 WORKER_CHECK_SECONDS = 0.1  # seconds between two checks for cancellation
+# Linux's clock of the processor time of this process in ticks, MAKE_PROCESS_CPUCLOCK(0, PROF).
+TICKS_CLOCK = ~0 << 3
 LENGTH_FIELD_BYTES = 8  # bytes of the length field before each message
 PROCESS_DIED_MESSAGE = (
     "The process at this work was ended from outside, perhaps because memory ran out."
@@ -305,11 +307,15 @@ def _limit(memory: int | None) -> None:
 
 
 def _limit_time(seconds: float | None) -> None:
-    """Limit the processor time of this process from now on; the kernel ends it then."""
+    """Limit the processor time of this process from now on; the kernel ends it then.
+
+    The kernel compares the limit with time counted in ticks, which drifts from
+    `time.process_time` on a busy processor. The limit starts from the count in ticks.
+    """
     if sys.platform == "linux":
         _, hard_limit = resource.getrlimit(resource.RLIMIT_CPU)
         if seconds is not None:
-            seconds = math.ceil(allowed_seconds(time.process_time() + seconds))
+            seconds = math.ceil(allowed_seconds(time.clock_gettime(TICKS_CLOCK) + seconds))
         resource.setrlimit(
             resource.RLIMIT_CPU, (hard_limit if seconds is None else seconds, hard_limit)
         )

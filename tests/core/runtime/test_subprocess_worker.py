@@ -176,8 +176,25 @@ def test_large_data_passes_in_both_directions():
 
 def test_processor_time_is_limited_per_item():
     with Worker() as worker:
-        pids = {worker.do(busy_for, 0.6, watch=NO_WATCH, seconds=1) for _ in range(3)}
+        pids = {worker.do(busy_for, 0.4, watch=NO_WATCH, seconds=1) for _ in range(6)}
     assert len(pids) == 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the kernel counts ticks on Linux alone")
+def test_limit_counts_from_the_clock_of_the_kernel(monkeypatch):
+    limits = []
+    monkeypatch.setattr(
+        subprocess_worker.resource, "setrlimit", lambda _, both: limits.append(both)
+    )
+    monkeypatch.setattr(subprocess_worker.resource, "getrlimit", lambda _: (-1, 5000))
+    monkeypatch.setattr(time, "process_time", lambda: 900.0)
+    monkeypatch.setattr(time, "clock_gettime", {subprocess_worker.TICKS_CLOCK: 1000.0}.get)
+    subprocess_worker._limit_time(7)
+    assert limits == [(1007, 5000)]
+    monkeypatch.undo()
+    started = time.clock_gettime(subprocess_worker.TICKS_CLOCK)
+    busy_for(0.3, NO_WATCH)
+    assert time.clock_gettime(subprocess_worker.TICKS_CLOCK) > started
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the system sets the limits on Linux alone")
