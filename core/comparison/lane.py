@@ -125,12 +125,15 @@ class MethodComparison:
     ----------
     mends : the digest of the merges saved for the corpus when the question was asked.
     repairing : True while changes of one step are tried, after the lanes have ended.
+    follow_up_errors : sentences on work that failed after the lanes have ended, such as the search
+        for repairs.
     """
 
     ask: SourceQuestion
     lanes: list[MethodLane] = field(default_factory=list)
     mends: str = ""
     repairing: bool = False
+    follow_up_errors: tuple[str, ...] = ()
     _lock: threading.Lock = field(
         default_factory=threading.Lock, init=False, repr=False, compare=False
     )

@@ -5,7 +5,6 @@ It runs only as long as no other comparison needs the machine.
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -23,7 +22,7 @@ from core.diagnosis.verdict.verdict_words import explain_comparison
 from core.environment import Environment
 from core.errors import BadInput, ModelFailed, ModelUnavailable, RunCancelled
 from core.methods.catalogue import Method
-from core.runtime.jobs import JOB_DONE, Job
+from core.runtime.jobs import JOB_DONE, Job, error_sentence
 from core.types import Repair
 from core.watch import Watch
 
@@ -61,20 +60,30 @@ class RepairWork:
         Otherwise waiting jobs would stay in memory long after their sessions are gone.
         """
         self._deadline = end_time + PATIENCE_SECONDS
+        question = self._comparison.ask.question
         try:
             self._check_alive(job)
-            self._find_rests(job)
-            self._measure_influences(job)
-            question = self._comparison.ask.question
+            self._run_part("The search for supporting sentences", self._find_rests, job)
+            self._run_part("The measurement of influences", self._measure_influences, job)
             if question.answers or question.gold:
-                self._try_repairs(job)
+                self._run_part("The search for repairs", self._try_repairs, job)
         except RunCancelled:
             pass
-        except Exception:
-            logging.getLogger(__name__).exception("Trying changes failed")
         finally:
             self._comparison.repairing = False
             job.touch()
+
+    def _run_part(self, title: str, run: Callable[[Job], None], job: Job) -> None:
+        """Run a part of the work; if it fails, its error is put on the comparison.
+
+        The error is not raised, as the other parts may still succeed. Raises RunCancelled.
+        """
+        try:
+            run(job)
+        except RunCancelled:
+            raise
+        except Exception as error:
+            self._comparison.follow_up_errors += (f"{title} failed. {error_sentence(error)}",)
 
     def _find_rests(self, job: Job) -> None:
         """Find the passages that the answers' sentences rest on, if an encoder is available."""
