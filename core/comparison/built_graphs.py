@@ -57,7 +57,7 @@ class BuiltGraphs:
         Parameters
         ----------
         corpus : the corpus.
-        spec : the build or the kind of graph; the chunks where empty.
+        spec : the build or the kind of graph; the chunks if empty.
         watch : receives the progress, and can cancel the work.
         make : True if a missing graph may be built.
 
@@ -80,7 +80,7 @@ class BuiltGraphs:
     def digest(self, corpus: Corpus | None, spec: str) -> str:
         """Return the digest of the graph that `spec` means, without opening or building it.
 
-        It is empty where the graph is not built or no build is meant.
+        It is empty if the graph is not built or no build is meant.
         """
         if corpus is None:
             return ""

@@ -46,7 +46,7 @@ def load_libraries() -> None:
 def answers_in_parallel(models, role: str) -> bool:
     """Return whether the model of a role gives several answers at a time, as a server does.
 
-    The result is False where the model is not available.
+    The result is False if the model is not available.
     """
     try:
         return getattr(models.chat(role), "side_by_side", False)
@@ -108,7 +108,7 @@ class LaneQueues:
     def wait(self, job: Job) -> QueueWait | None:
         """Return how long a job waits for its first lane to retrieve.
 
-        The result is None where a lane retrieves already or none has to.
+        The result is None if a lane retrieves already or none has to.
         """
         waits = [queue.wait(job) for queue in (self.retrieving, self.asking)]
         return next((wait for wait in waits if wait is not None), None)

@@ -43,7 +43,7 @@ def is_free_reader(operator: Operator) -> bool:
 def free_prefix(line: Line, models: Models, answering: bool = False) -> int:
     """Return how many leading operators of a method run before the first that `needs_consent`.
 
-    The result is the number of operators where none does.
+    The result is the number of operators if none does.
     """
     return next(
         (

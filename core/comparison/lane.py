@@ -31,10 +31,10 @@ class MethodLane:
     Parameters
     ----------
     states : the state after each operator so far.
-    own_graph : the graph that the line names; None where it runs on the question's graph.
+    own_graph : the graph that the line names; None if it runs on the question's graph.
     answer : the text of the answer so far.
     retrieved : True once all operators before the answer are done.
-    model : the title of the model that answers; None where none is asked.
+    model : the title of the model that answers; None if none is asked.
     repair : a change of one step that brought more of the known answers when it was tried.
     rests : the sentences that the answer's sentences most likely rest on, once that is known.
     influences : the measured influence of the items on each answer.
@@ -43,10 +43,10 @@ class MethodLane:
     saved_alive : for a saved lane, the known answers and passages that are in the corpus and in the
         graph.
     text : the current activity in words.
-    progress : the progress of that activity, where it is known.
+    progress : the progress of that activity, if it is known.
     preview : the preview shown until the lane has retrieved, and kept if it is cancelled before.
     tried : True once changes of one step were tried.
-    taken : True where the lane was run by an earlier comparison.
+    taken : True if the lane was run by an earlier comparison.
     waited : seconds in the queue, by the status that came after.
     prepared : seconds of preparation before the first operator, by label.
     reused : indices of the states that other lanes or questions had computed.

@@ -119,7 +119,7 @@ class LaneListener:
 def retrieval_operators(ask: SourceQuestion, line: Line) -> list[Operator]:
     """Return the operators before the answer, with the reader that is added to them.
 
-    The graph reader is added where paths are sought. The nearest sentence is added where chunks or
+    The graph reader is added if paths are sought. The nearest sentence is added if chunks or
     nodes are sought and no language model is asked. Nothing is added if the question wants no
     reader or the line has one.
     """
@@ -136,7 +136,7 @@ def retrieval_operators(ask: SourceQuestion, line: Line) -> list[Operator]:
 
 
 def answer_role(line: Line) -> str | None:
-    """Return the role of the model that answers at the end of a line; None where none does."""
+    """Return the role of the model that answers at the end of a line; None if none does."""
     return next((operator.role for operator in line if operator.stage == "generate"), None)
 
 
@@ -187,7 +187,7 @@ class LaneRun:
     def stand(self, progress: LaneListener) -> None:
         """Open the graph that the line names, building it first if that is soon done.
 
-        Raises BadInput for a line on documents without a corpus, StoreError where the graph is not
+        Raises BadInput for a line on documents without a corpus, StoreError if the graph is not
         built.
         """
         if self.own_graph is None:
@@ -196,7 +196,7 @@ class LaneRun:
             )
 
     def retrieve(self, progress: LaneListener) -> None:
-        """Run all operators before the answer, with a reader where one is wanted."""
+        """Run all operators before the answer, with a reader if one is wanted."""
         self._run(retrieval_operators(self.ask, self.line), progress)
 
     def answer(self, progress: LaneListener) -> None:
@@ -264,7 +264,7 @@ class LaneRun:
     def _preview(
         self, operator, rest: list, progress: LaneListener
     ) -> Callable[[str, Callable[[Recorder], State]], None] | None:
-        """Return the function that previews an operator at work; None where there are no viewers.
+        """Return the function that previews an operator at work; None if there are no viewers.
 
         `rest` are the operators after it.
         """

@@ -51,7 +51,7 @@ INSTALL_COMMAND = "pip install opentelemetry-sdk opentelemetry-exporter-otlp-pro
 class TracedLane:
     """A lane to trace: its method, its run, and its error.
 
-    The error is empty where the lane did not fail.
+    The error is empty if the lane did not fail.
     """
 
     method: str
@@ -74,7 +74,7 @@ def are_spans_wanted() -> bool:
 
 
 def send_spans(lanes: Sequence[TracedLane]) -> None:
-    """Send the spans and write the log lines of lanes on one question, where they are wanted.
+    """Send the spans and write the log lines of lanes on one question, if they are wanted.
 
     A failure is printed on the error stream.
     """
@@ -236,7 +236,7 @@ def _answer(run: LaneRun) -> str:
 
 
 def _global_provider() -> Any:
-    """Return the tracer provider that this process has set; None where there is none.
+    """Return the tracer provider that this process has set; None if there is none.
 
     It loads no library.
     """
@@ -258,7 +258,7 @@ def _tracer() -> Any:
 def _own_provider() -> Any:
     """Create a provider from the usual variables.
 
-    The result is None where the libraries are not installed. This is printed once.
+    The result is None if the libraries are not installed. This is printed once.
     """
     try:
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter

@@ -24,7 +24,7 @@ MAX_IDLE_SECONDS = 20.0  # seconds after which a thread without work ends
 class QueueWait(NamedTuple):
     """An owner's place in a queue: the owners before it, and the expected seconds.
 
-    The seconds are None where no pace is known.
+    The seconds are None if no pace is known.
     """
 
     others: int
@@ -90,7 +90,7 @@ class FairQueue:
     def wait(self, owner: Hashable) -> QueueWait | None:
         """Return how long an owner waits for its first piece to begin.
 
-        The result is None where none of its pieces waits, or one is at work.
+        The result is None if none of its pieces waits, or one is at work.
         """
         with self._changed:
             if owner not in self._waiting or owner in self._busy:
@@ -148,7 +148,7 @@ class FairQueue:
     def _pass_turn(self, owner: Hashable, waits: bool) -> bool:
         """Let another piece begin in the place of one at work.
 
-        The result is False where `MAX_PREPARING_PIECES` pieces prepare something already.
+        The result is False if `MAX_PREPARING_PIECES` pieces prepare something already.
         """
         with self._changed:
             if not waits and self._preparing == MAX_PREPARING_PIECES:

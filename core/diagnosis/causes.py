@@ -92,7 +92,7 @@ class Fate:
     retained : how many candidates were kept.
     hop : the hop at which a beam dropped the path.
     what : the node or relation that the subgraph lacks.
-    step : the trace of the operator that decided; None where none did.
+    step : the trace of the operator that decided; None if none did.
     document : the passage, if this is a passage's outcome.
     chunk : the best chunk of the passage.
     """
@@ -242,7 +242,7 @@ CAUSE_WORDINGS = {
 
 
 def rank_words(loss: Loss) -> str:
-    """Return the rank of a loss in a few words, or its cause where it has no rank.
+    """Return the rank of a loss in a few words, or its cause if it has no rank.
 
     >>> from core.diagnosis.causes import Cause, Loss, rank_words
     >>> (rank_words(Loss("Don Cheadle", "paths", Cause.OUTRANKED, 41, 1317)),

@@ -38,7 +38,7 @@ class Curve:
     """The number of targets alive after a step, for each value of its parameter.
 
     The `values` are ascending and contain the present `value`. `next` is the value with which the
-    next target is kept; None where no value keeps more.
+    next target is kept; None if no value keeps more.
     """
 
     parameter: str
@@ -53,7 +53,7 @@ def curves(comparison: MethodComparison, lane: MethodLane, index: int) -> Mappin
     """Return the curves of an operator's parameters by name.
 
     `keep` follows from the order before the cut, and `hops` from the distance of the targets. The
-    result is empty where no target is known, the line has branches, the operator has not run, or
+    result is empty if no target is known, the line has branches, the operator has not run, or
     its results are not the first ones of the order.
 
     Parameters
@@ -125,7 +125,7 @@ def _remove_smallest(curve_values: list[int], required: set[int]) -> None:
 def _cut_ranks(lane: MethodLane, state: State, targets: Sequence[Target]) -> TargetRanks | None:
     """Return the rank of each target in the order that the last operator cut.
 
-    The result is None where there is no such order.
+    The result is None if there is no such order.
     """
     node_ranks = pagerank_ranks(lane.graph, state)
     if node_ranks is not None:
@@ -193,7 +193,7 @@ def _hops(
     """Return the hops from the seeds to each target.
 
     They are counted in the graph for a neighbourhood, and in the subgraph for operators that find
-    all or the shortest paths. The result is None for other operators, on a large graph, and where a
+    all or the shortest paths. The result is None for other operators, on a large graph, and if a
     limit on nodes or paths was reached.
     """
     if state.trace[-1].notes or any(target.kind == "passage" for target in targets):

@@ -56,7 +56,7 @@ def compare_edited(earlier: MethodComparison, now: MethodComparison) -> list[Edi
 def edit_summary(comparison: MethodComparison, effects: Sequence[EditComparison | None]) -> str:
     """Return a sentence for all lanes: which of them changed their answers, and which did not.
 
-    The text is empty where no lane answered.
+    The text is empty if no lane answered.
     """
     changed: list[str] = []
     same_read: list[str] = []

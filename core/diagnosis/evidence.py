@@ -58,7 +58,7 @@ def answer_evidence(graph, state: State, answer: str = "") -> tuple[Evidence, ..
 def _names_in_text(answer: str, names: dict[int, str]) -> list[tuple[str, int]]:
     """Return the names that occur in a text as whole words, in the text's order.
 
-    Longer names take precedence where names overlap.
+    Longer names take precedence if names overlap.
     """
     folded, places = fold_with_places(answer)
     matches, is_used = list[tuple[int, str, int]](), [False] * len(answer)

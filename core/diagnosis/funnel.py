@@ -24,7 +24,7 @@ On a corpus, the targets may also be the words of known answers.
 - graph: a chunk, a name or a description of the graph contains them.
 - retrieved: a hit's name or text contains them.
 - prompt: a row of its tables contains them.
-- answer: the language model's text contains them, or the excerpt where no model was asked.
+- answer: the language model's text contains them, or the excerpt if no model was asked.
 
 Yes and no occur in any text, so only the last stage is given for them.
 """
@@ -175,7 +175,7 @@ def _text_tests(
 
 
 def _answer_text(state: State) -> str | None:
-    """Return the language model's text, or the excerpt where no model was asked."""
+    """Return the language model's text, or the excerpt if no model was asked."""
     if state.answer is not None:
         return state.answer
     return state.excerpt.text if state.excerpt else None
@@ -268,7 +268,7 @@ def saved_alive(lane: MethodLane) -> SavedAlive:
 def count_right_answers(graph, state: State, answers: Sequence[str], reader: bool) -> int | None:
     """Return how many known answers the graph reader or the language model gives.
 
-    The result is None where it gave no answer or no answer is known.
+    The result is None if it gave no answer or no answer is known.
     """
     answers = tuple(dict.fromkeys(answers))
     if not answers:

@@ -81,7 +81,7 @@ class InfluenceCost:
     """The most that a measurement costs.
 
     It is the calls of the language model, the tokens of their prompts, and the seconds. The seconds
-    are None where the duration of an answer is unknown.
+    are None if the duration of an answer is unknown.
     """
 
     calls: int
@@ -104,7 +104,7 @@ class InfluenceCost:
 def influence_cost(lane: MethodLane) -> InfluenceCost:
     """Return the cost of measuring the influence on the answer of a lane's language model.
 
-    Raises BadInput where it cannot be measured.
+    Raises BadInput if it cannot be measured.
     """
     items, state = _answer_items(lane, by_model=True), lane.state
     step = next(step for step in reversed(state.trace) if step.stage == "generate")
@@ -134,7 +134,7 @@ def measure_influence(
 
     The answer is that of its language model, or else of its reader. Only the first items are left
     out: at most 200, or 32 for a language model. `smallest_set` tells how sets of them are tried.
-    Raises BadInput where it cannot be measured, RunCancelled, and what the language model raises.
+    Raises BadInput if it cannot be measured, RunCancelled, and what the language model raises.
     """
     all_items = _answer_items(lane, by_model)
     items = all_items[: INFLUENCE.max_model_items if by_model else INFLUENCE.max_reader_items]
@@ -184,7 +184,7 @@ def with_influence(influences: Iterable[Influence], new: Influence) -> tuple[Inf
 def gold_items(lane: MethodLane, one: Influence, gold: Iterable[str]) -> set[int] | None:
     """Return the indices in `one.weights` of items that are gold passages.
 
-    The result is None where no gold passage is known, or no item is a passage.
+    The result is None if no gold passage is known, or no item is a passage.
     """
     rows = {row for document in gold for row in chunk_rows(lane.graph, document)}
     chunks = dict[int, int]()
@@ -204,7 +204,7 @@ def gold_items(lane: MethodLane, one: Influence, gold: Iterable[str]) -> set[int
 def answer_distance(old_parts: Sequence[str], new_parts: Sequence[str]) -> float:
     """Return how different two answers are: one minus the F1 of their parts.
 
-    It is 0 for the same parts in any order, and 1 where they share none.
+    It is 0 for the same parts in any order, and 1 if they share none.
 
     >>> from core.diagnosis.influence import answer_distance
     >>> (answer_distance(("ann", "bea"), ("bea", "ann")), answer_distance(("ann", "bea", "cid"), ("ann",)),
@@ -223,10 +223,10 @@ def smallest_set(
 ) -> tuple[tuple[int, ...], bool]:
     """Return the fewest items without which something changes, and True if no fewer do.
 
-    The items are ascending, and empty where it never changes. All sets of one size are tried before
+    The items are ascending, and empty if it never changes. All sets of one size are tried before
     those of the next, in `order`, while there are no more than `max_sets` of them altogether. After
     that, the shortest beginning of `order` that changes it is found by bisection. Its last
-    `max_put_back` items are then put back one by one where they are not needed.
+    `max_put_back` items are then put back one by one if they are not needed.
 
     Parameters
     ----------
@@ -359,7 +359,7 @@ class _Answers:
     def lost(self, left_out: frozenset[int]) -> str:
         """Return what the answer no longer says without some items.
 
-        The text is empty where only words differ.
+        The text is empty if only words differ.
         """
         if self._first_nodes:
             return self._lane.graph.names(self._first_nodes)[0]
@@ -414,7 +414,7 @@ class _Answers:
 def _answer_items(lane: MethodLane, by_model: bool) -> list[Item]:
     """Return the items of a lane's answer.
 
-    Raises BadInput where the influence of items cannot be measured.
+    Raises BadInput if the influence of items cannot be measured.
     """
     state = lane.state
     answer = (state.answer or "").strip() if by_model else state.reader or state.excerpt
@@ -430,7 +430,7 @@ def _answer_items(lane: MethodLane, by_model: bool) -> list[Item]:
 
 
 def _operator(lane: MethodLane, by_model: bool) -> Operator:
-    """Return the operator that gave the answer. Raises BadInput where it is part of another one."""
+    """Return the operator that gave the answer. Raises BadInput if it is part of another one."""
     operators: Sequence[Operator] = (
         lane.line.operators if by_model else retrieval_operators(lane.ask, lane.line)
     )

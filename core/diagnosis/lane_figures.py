@@ -24,13 +24,13 @@ class LaneFigures:
 
     Parameters
     ----------
-    alive : targets (known answers or gold passages) alive after retrieval; None where no target is
+    alive : targets (known answers or gold passages) alive after retrieval; None if no target is
         known.
     of : the number of targets.
-    right : how many known answers it gives; None where none is known or it gave no answer.
+    right : how many known answers it gives; None if none is known or it gave no answer.
     first_right : True if its first answer is a known one; None as above.
     seconds : the cost of the method.
-    tokens : tokens that language models read and wrote. Where no model was asked, tokens of the
+    tokens : tokens that language models read and wrote. If no model was asked, tokens of the
         prompt; None without a prompt.
     asked : True if a language model was asked.
     """
@@ -100,7 +100,7 @@ def _prompt(state: State) -> int | None:
 def path_turn(was_in: bool | None, is_in: bool) -> PathTurn:
     """Return what a change did to one path or hit.
 
-    `was_in` and `is_in` tell if it was kept. `was_in` is None where nothing was run before.
+    `was_in` and `is_in` tell if it was kept. `was_in` is None if nothing was run before.
 
     >>> from core.diagnosis.lane_figures import path_turn
     >>> [path_turn(*one) for one

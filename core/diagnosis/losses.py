@@ -309,7 +309,7 @@ def hops_inside(
 ) -> int | None:
     """Return the hops from the nearest seed to the nearest of some nodes inside the subgraph.
 
-    The result is None where it is more than eight.
+    The result is None if it is more than eight.
     """
     local = LocalAdjacency(graph, subgraph, direction)
     distances = [

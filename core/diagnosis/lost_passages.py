@@ -37,7 +37,7 @@ def lost_passages(run: LaneRun | MethodLane, stages: Sequence[FunnelStage]) -> t
 def _title(graph, fate: Fate) -> str:
     """Return the title of the passage's document.
 
-    The result is its id where it has no title or is not in the graph.
+    The result is its id if it has no title or is not in the graph.
     """
     rows = chunk_rows(graph, fate.document)
     return title_of_chunk(graph, min(rows)) if rows else fate.document
@@ -46,7 +46,7 @@ def _title(graph, fate: Fate) -> str:
 def title_of_chunk(graph, row: int) -> str:
     """Return the title of a chunk's document, without a full stop.
 
-    It is the document's id where it has no title.
+    It is the document's id if it has no title.
     """
     table = graph.columns.chunks
     return (table.text("title", row) if table.has("title") else "").strip().removesuffix(

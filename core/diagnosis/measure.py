@@ -35,7 +35,7 @@ def has_two_measures(comparison: MethodComparison) -> bool:
 
 
 def measure_words(comparison: MethodComparison) -> str:
-    """Return words on whose answers count; empty where only one of the two was asked.
+    """Return words on whose answers count; empty if only one of the two was asked.
 
     >>> from core.comparison.lane import MethodComparison
     >>> from core.sources import SourceQuestion, GraphSource

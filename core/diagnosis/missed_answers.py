@@ -59,7 +59,7 @@ def lost_paths(
 def read_paths(state: State, by_model: bool) -> tuple[Path, ...]:
     """Return the paths that are read.
 
-    They are the paths in the prompt where the model's answer counts and a prompt is written, else
+    They are the paths in the prompt if the model's answer counts and a prompt is written, else
     all.
     """
     paths = state.paths.items if state.paths is not None else ()

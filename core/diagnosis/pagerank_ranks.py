@@ -25,11 +25,11 @@ def rank_beyond_cut(graph, state: State, nodes: Iterable[int]) -> int | None:
 
     All nodes are ranked, by solving the equation once for each question. The result is None
 
-    - where the last operator was no PageRank,
-    - where it approximated by chance or by clusters,
-    - where the graph is too large,
-    - where the walk reaches none of the nodes,
-    - where one of them ranks among the kept ones, as only the approximation left it out then.
+    - if the last operator was no PageRank,
+    - if it approximated by chance or by clusters,
+    - if the graph is too large,
+    - if the walk reaches none of the nodes,
+    - if one of them ranks among the kept ones, as only the approximation left it out then.
     """
     ranks = pagerank_ranks(graph, state)
     if ranks is None:
@@ -44,8 +44,8 @@ def pagerank_ranks(graph, state: State) -> np.ndarray | None:
 
     Returns
     -------
-    Ranks from 1, int32 [n]; 0 for nodes that the walk never reaches. None where the last operator
-    was no PageRank, where it approximated by chance or by clusters, and where the graph is too
+    Ranks from 1, int32 [n]; 0 for nodes that the walk never reaches. None if the last operator
+    was no PageRank, if it approximated by chance or by clusters, and if the graph is too
     large.
     """
     step = state.trace[-1]

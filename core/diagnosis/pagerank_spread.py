@@ -40,7 +40,7 @@ class MassMoment:
 def pagerank_moments(lane: MethodLane) -> tuple[MassMoment, ...]:
     """Return the moments of the first PageRank in a lane's line.
 
-    The result is empty where the line has none, the graph has more than 2 million edges, or it is
+    The result is empty if the line has none, the graph has more than 2 million edges, or it is
     the excerpt that was saved with a case, in which mass would move differently.
     """
     number = first_pagerank(lane)
@@ -54,7 +54,7 @@ def pagerank_moments(lane: MethodLane) -> tuple[MassMoment, ...]:
 
 
 def first_pagerank(lane: MethodLane) -> int | None:
-    """Return the index of the first PageRank in a line that has run; None where there is none."""
+    """Return the index of the first PageRank in a line that has run; None if there is none."""
     indices = (
         i
         for i, operator in enumerate(lane.method.line)
@@ -122,7 +122,7 @@ def _steps(links: Adjacency) -> np.ndarray:
 def _problem(graph, operator: Any, state: State) -> PageRankProblem | None:
     """Return the problem that an operator solves.
 
-    The result is None where it has no start node or the graph is too large to walk step by step.
+    The result is None if it has no start node or the graph is too large to walk step by step.
     """
     if isinstance(graph, ExcerptGraph) or graph.n_edges > MAX_STEPPED_EDGES:
         return None

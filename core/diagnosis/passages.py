@@ -110,9 +110,9 @@ def too_late_text(rank: int, limit: int | None) -> str:
 
 
 def handed_on_chunks(graph: KnowledgeGraph, state: State) -> frozenset[int] | None:
-    """Return the chunks that a lane kept, where its nodes are chunks as on a corpus graph.
+    """Return the chunks that a lane kept, if its nodes are chunks as on a corpus graph.
 
-    The result is None where the lane keeps all that were found.
+    The result is None if the lane keeps all that were found.
     """
     if state.chunks is None or state.nodes is None or not chunk_nodes(graph, state.nodes.items):
         return None
@@ -176,7 +176,7 @@ def _by_document(graph: KnowledgeGraph) -> dict[str, frozenset[int]]:
 def retrieved_chunks(graph: KnowledgeGraph, state: State) -> frozenset[int] | None:
     """Return the rows of the chunks among the hits, including nodes that are chunks.
 
-    The result is None where no hits were sought.
+    The result is None if no hits were sought.
     """
     if not state.hits:
         return None
@@ -188,7 +188,7 @@ def chunk_order(
 ) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
     """Return the retrieved chunks, best first, and the longer order from which they were cut.
 
-    Where that order is unknown, both are the same. The result is None where no chunks were sought.
+    If that order is unknown, both are the same. The result is None if no chunks were sought.
     """
     if state.chunks is None and (state.nodes is None or not has_chunk_nodes(graph)):
         return None
@@ -201,7 +201,7 @@ def chunk_order(
 
 
 def shown_chunks(graph: KnowledgeGraph, state: State) -> frozenset[int] | None:
-    """Return the rows of the chunks that the prompt shows; None where there is no prompt."""
+    """Return the rows of the chunks that the prompt shows; None if there is no prompt."""
     if state.prompt is None:
         return None
     counts = state.prompt.hits

@@ -56,7 +56,7 @@ def path_fate_in(graph, states: Sequence[State], path: Path, origin, by_model: b
 def translate_path(graph, path: Path, other) -> Path | None:
     """Return the path of `other` with the same names of nodes and relations.
 
-    Of parallel edges the first is taken. The result is None where there is no such path. In a graph
+    Of parallel edges the first is taken. The result is None if there is no such path. In a graph
     with a single relation the relation carries no meaning, and it matches that of another such
     graph.
     """
@@ -81,7 +81,7 @@ def translate_path(graph, path: Path, other) -> Path | None:
 def prompt_paths(state: State) -> int | None:
     """Return how many paths the prompt shows.
 
-    The result is None where there is no prompt, or where it shows hits instead of paths.
+    The result is None if there is no prompt, or if it shows hits instead of paths.
     """
     prompt = state.prompt
     return None if prompt is None or (prompt.hits and not prompt.paths) else prompt.paths

@@ -39,7 +39,7 @@ def items_of(state: State, by_model: bool) -> list[Item]:
 def item_at(state: State, by_model: bool, kind: Kind, index: int) -> Any:
     """Return the path, or the row of the hit, of an item of `items_of`.
 
-    Raises LookupError where there is none.
+    Raises LookupError if there is none.
     """
     tables = (state.tables or ()) if by_model else ()
     items = {table.kind: table.items for table in tables} or {
@@ -63,7 +63,7 @@ def only_shown_items(state: State, operator: Operator | None = None) -> State:
 def only_read_items(state: State) -> State:
     """Return the state with nothing but the items that a reader read.
 
-    These are paths, or passages, or nodes where there are no passages.
+    These are paths, or passages, or nodes if there are no passages.
     """
     kind: Kind = "path" if state.excerpt is None else "chunk" if state.chunks else "node"
     return replace(
@@ -114,7 +114,7 @@ def _only(state: State, counts: Mapping[str, int]) -> State:
 
 
 def _tables(state: State, part: Callable[[tuple, Kind], tuple]) -> tuple[ContextTable, ...] | None:
-    """Return the tables with a part of their rows; None where there are none."""
+    """Return the tables with a part of their rows; None if there are none."""
     if state.tables is None:
         return None
     return tuple(

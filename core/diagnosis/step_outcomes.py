@@ -25,7 +25,7 @@ class StepOutcome:
     sizes : sizes of the step's results.
     seconds : the step's own time.
     usage : the cost of its model calls.
-    alive : the targets alive after it; None where nothing is known of them.
+    alive : the targets alive after it; None if nothing is known of them.
     lost : the targets that it lost.
     where : the rank of the best of these, as in `Don Cheadle: rank 41 of 1,317`.
     saved : seconds that cached results had cost when they were made, not part of `seconds`.

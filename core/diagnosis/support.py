@@ -52,7 +52,7 @@ def find_supports(
     """Return, for each sentence of the answer, the most similar sentence of the chunks.
 
     The chunks are those in the prompt, else those found. Similarity is the cosine of the encoder's
-    vectors. Ties go to the first sentence of the first chunk. The result is empty where there is no
+    vectors. Ties go to the first sentence of the first chunk. The result is empty if there is no
     answer or no chunk. It tells what is similar, not what the model used.
     """
     supports_found = []

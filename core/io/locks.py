@@ -21,7 +21,7 @@ def hold_lock_file(file: Path, watch: Watch = NO_WATCH) -> Iterator[None]:
     """Hold a lock file while the block runs. The system frees it if the process dies.
 
     While another process holds it, `watch` is called between two tries; an error that it raises
-    ends the waiting. The file remains after the lock is released. Its holder may delete it where
+    ends the waiting. The file remains after the lock is released. Its holder may delete it if
     nobody else uses it. Raises OSError if the file cannot be made.
     """
     from filelock import FileLock, Timeout

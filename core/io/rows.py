@@ -181,7 +181,7 @@ class RowFile:
     ) -> None:
         """Write rows and replace those with the same key. Raises StoreError.
 
-        Writes nothing where nothing can be saved.
+        Writes nothing if nothing can be saved.
 
         Parameters
         ----------

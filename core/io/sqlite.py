@@ -17,7 +17,7 @@ from core.io.home import save_fault
 BUSY_WAIT_SECONDS = 30.0  # seconds to wait for another process
 # errors of a file that is no database or has damaged pages
 DAMAGED_CODES = ("SQLITE_NOTADB", "SQLITE_CORRUPT")
-# errors raised where nothing can be written
+# errors raised if nothing can be written
 UNWRITABLE_CODES = ("SQLITE_CANTOPEN", "SQLITE_FULL", "SQLITE_IOERR", "SQLITE_READONLY")
 
 

@@ -168,7 +168,7 @@ def _nearest(
 def _find_quotation(graph: KnowledgeGraph, text: str, by_words: WordScores) -> tuple[int, ...]:
     """Return the chunks of one document that contain a text or are contained in it.
 
-    The result is empty where none of the chunks that share the most words does.
+    The result is empty if none of the chunks that share the most words does.
     """
     words = text.split()
     end_words = (
@@ -188,7 +188,7 @@ def _find_quotation(graph: KnowledgeGraph, text: str, by_words: WordScores) -> t
 def _chunks_with_text(graph: KnowledgeGraph, text: str, rows: Sequence[int]) -> tuple[int, ...]:
     """Return the first of some chunks that contains a text.
 
-    Where there is none, the result is the chunks that the text contains, wholly or by half of the
+    If there is none, the result is the chunks that the text contains, wholly or by half of the
     words.
     """
     quote = comparable_text(text)

@@ -20,14 +20,14 @@ from core.types import Path
 from core.watch import NO_WATCH, Watch
 
 MAX_JOIN_HOPS = 4  # hops within which a hit is joined to a question entity
-MAX_PARTIAL_PATHS = 16  # partial paths that are followed where several nodes share a name
+MAX_PARTIAL_PATHS = 16  # partial paths that are followed if several nodes share a name
 
 
 @dataclass
 class PlacedReply:
     """Paths with their scores, and named nodes, as ids of the graph.
 
-    `answers` is None where the retriever gave none.
+    `answers` is None if the retriever gave none.
     """
 
     paths: dict[Path, float | None] = field(default_factory=dict)
@@ -41,7 +41,7 @@ def place_reply(
 ) -> PlacedReply:
     """Return the parts of a reply that are in the graph.
 
-    Where the reply has no paths, its hits (else its answers) are joined to the question entities by
+    If the reply has no paths, its hits (else its answers) are joined to the question entities by
     shortest paths.
 
     Parameters
@@ -137,7 +137,7 @@ def _triples(graph: Any, nodes: set[int]) -> dict[tuple[int, int], list[tuple[st
 def _walk(path: TextPath, ids: dict, edges: dict) -> Path | str:
     """Return the first walk along triples that matches a path of names.
 
-    Where there is none, the result is the first step that is no triple, in words.
+    If there is none, the result is the first step that is no triple, in words.
     """
     partial_paths = [Path((node,)) for node in ids[path.nodes[0]]]
     for before, name, relation, forward in zip(
@@ -161,7 +161,7 @@ def _walk(path: TextPath, ids: dict, edges: dict) -> Path | str:
 def _step(
     edges: dict, start: int, end: int, relation: str | None, forward: bool | None
 ) -> tuple[int, bool] | None:
-    """Return the first triple between two nodes, with its direction; None where there is none.
+    """Return the first triple between two nodes, with its direction; None if there is none.
 
     A relation or a direction that is given must match. Forward edges are tried before backward
     ones.

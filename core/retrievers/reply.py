@@ -95,7 +95,7 @@ class ReplyDocument:
 class DocumentsReply:
     """A retriever's reply on a corpus: documents best first, the answer, its prompt, and notes.
 
-    Answer and prompt are None where the reply has none.
+    Answer and prompt are None if the reply has none.
     """
 
     documents: tuple[ReplyDocument, ...] = ()
@@ -186,7 +186,7 @@ def _document(data: Any, where: str, notes: list[str]) -> ReplyDocument:
 
 
 def _text(data: Mapping, key: str, where: str) -> str | None:
-    """Return the text or number under a key, as text; None where there is none."""
+    """Return the text or number under a key, as text; None if there is none."""
     value = data.get(key)
     if isinstance(value, int) and not isinstance(value, bool):
         value = str(value)
@@ -229,7 +229,7 @@ def _path(data: Any, where: str, notes: list[str]) -> TextPath:
 def _step_values(
     data: Mapping, key: str, nodes: Sequence[str], where: str, read: Callable[[Any], Any]
 ) -> tuple[Any, ...]:
-    """Return the list under `key`, one entry for each step; all None where it is absent."""
+    """Return the list under `key`, one entry for each step; all None if it is absent."""
     if data.get(key) is None:
         return (None,) * (len(nodes) - 1)
     values = tuple(
@@ -294,7 +294,7 @@ def _score(value: Any, where: str) -> float | None:
 def _sort_items(items: list, scores: list[float | None], what: str, notes: list[str]) -> Iterable:
     """Return the items by score, ties in their given order.
 
-    Where an item has no score, all keep their given order.
+    If an item has no score, all keep their given order.
     """
     known_scores = [score for score in scores if score is not None]
     missing = len(scores) - len(known_scores)

@@ -2,7 +2,7 @@
 
 It follows LEGO-GraphRAG, technical report, section B.5. The report asks for a least recall of 50 to
 75 %. The aim is higher for complex questions (several entities, several answers, nested). It is
-lower where the graph is dense around the entities, and higher where it is sparse. A log of feedback
+lower if the graph is dense around the entities, and higher if it is sparse. A log of feedback
 adjusts it.
 
 The report gives no size, so the estimate is ours. A walk of as many steps as the question needs
@@ -82,7 +82,7 @@ def advise_subgraph_size(
 
     Parameters
     ----------
-    question : its `hops` are the number of steps where they are known.
+    question : its `hops` are the number of steps if they are known.
     seeds : ids of the question entities.
     ratings : the feedback log of the graph.
     """
@@ -217,7 +217,7 @@ def adjust_by_feedback(
 
     Answers rated up move the estimate towards the size that worked. With n of them its weight is n
     / (n + 2), on a logarithmic scale. That size is the smallest one rated up. It is the median
-    where an answer from as many nodes was rated down. If answers were only rated down, and one came
+    if an answer from as many nodes was rated down. If answers were only rated down, and one came
     from at least about as many nodes as the estimate, the estimate grows by half. Without feedback
     the sentence is empty.
     """

@@ -48,7 +48,7 @@ def change_values(position: int, operator: Operator, words: str, **changed) -> I
 
 
 def apply_change(line: Line, change: LineChange) -> Line | None:
-    """Return the line with a change; None where the change does not fit."""
+    """Return the line with a change; None if the change does not fit."""
     try:
         return line.replaced(change.position, change.operator)
     except HopscopeError:
@@ -74,7 +74,7 @@ def best_change(
 ) -> Repair | None:
     """Return the best of some changes: the first that brings all, else the one that brings most.
 
-    The result is None where no change brings more than `min_right`. At most six changes are tried,
+    The result is None if no change brings more than `min_right`. At most six changes are tried,
     within `seconds`. Raises what `watch` raises.
 
     Parameters

@@ -15,7 +15,7 @@ from core.types import Repair, State
 def best_repair(comparison: MethodComparison) -> tuple[int, str] | None:
     """Return the lane whose repair brings most, and a label that names the lane.
 
-    Ties go to a repair that keeps the lane's operators. The result is None where no repair is
+    Ties go to a repair that keeps the lane's operators. The result is None if no repair is
     offered.
     """
     candidates = [

@@ -33,7 +33,7 @@ def find_repair(
 ) -> Repair | None:
     """Return the first change that brings all targets, else the one that brings most.
 
-    A change has to bring more than the run did. The result is None where nothing was lost or no
+    A change has to bring more than the run did. The result is None if nothing was lost or no
     change helps. No language model is asked. At most six changes are tried, within `seconds`.
     Raises what `watch` raises.
 
@@ -59,7 +59,7 @@ def find_repair(
 def count_brought(
     run: LaneRun | MethodLane, by_model: bool, survivors: SavedAlive = None
 ) -> BroughtTargets | None:
-    """Return how many targets a run brings; None where nothing is wanted or sought."""
+    """Return how many targets a run brings; None if nothing is wanted or sought."""
     return explainer_of(run.ask.source).brought(run, by_model, survivors)
 
 

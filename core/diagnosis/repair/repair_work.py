@@ -157,7 +157,7 @@ class RepairWork:
     def _check_progress(self, job: Job) -> None:
         """Check that work in progress may go on, for a while even if other lanes wait.
 
-        Raises RunCancelled where it may not.
+        Raises RunCancelled if it may not.
         """
         if self._queues.others(job):
             self._check_time(job)

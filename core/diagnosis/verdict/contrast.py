@@ -36,7 +36,7 @@ class LaneSummary:
     explained : the lane's own explanation; None before it has retrieved.
     says : the names that it answers.
     ended : how it ended (failed, was cancelled) if it did not finish; else empty.
-    by_reader : how many known answers its graph reader names, where the model's answers are
+    by_reader : how many known answers its graph reader names, if the model's answers are
         counted.
     """
 
@@ -54,7 +54,7 @@ class LaneSummary:
 
     @property
     def right(self) -> int:
-        """The number of known answers that the lane gives, where some are known."""
+        """The number of known answers that the lane gives, if some are known."""
         assert self.own.right is not None
         return self.own.right
 
@@ -129,7 +129,7 @@ def _compare_best(
 def _compare_readers(
     lanes: Sequence[LaneSummary], best: Sequence[LaneSummary], answers: tuple[str, ...], right: int
 ) -> str:
-    """Compare the graph readers with the language models, where the readers find more."""
+    """Compare the graph readers with the language models, if the readers find more."""
     readers = [lane for lane in lanes if lane.by_reader == right]
     first_clause = capitalised(f"{_count_clause(lanes, readers, right, answers)}, {BY_READER};")
     count = best[0].right

@@ -113,7 +113,7 @@ class Explainer(ABC):
 
         Returns
         -------
-        The number brought and wanted; None where nothing is wanted or sought.
+        The number brought and wanted; None if nothing is wanted or sought.
         """
 
     @abstractmethod
@@ -185,7 +185,7 @@ class Explainer(ABC):
 
         Returns
         -------
-        One entry for each sentence that a passage supports; None where no passages are read.
+        One entry for each sentence that a passage supports; None if no passages are read.
         """
         return None
 
@@ -224,7 +224,7 @@ class TripleExplainer(Explainer):
     ) -> BroughtTargets | None:
         """Return how many known answers the graph reader names.
 
-        Where the model's answer counts, it is the number in the prompt.
+        If the model's answer counts, it is the number in the prompt.
         """
         question, graph, state = run.ask.question, run.graph, run.state
         if by_model:
@@ -232,7 +232,7 @@ class TripleExplainer(Explainer):
             alive_count = next((len(one.alive) for one in stages if one.name == "prompt"), None)
         else:
             alive_count = count_right_answers(graph, state, question.answers, reader=True)
-        # Where both answer, a count says whose it is.
+        # If both answer, a count says whose it is.
         by = (IN_PROMPT if by_model else BY_READER) if run.ask.model else ""
         return (
             None
@@ -257,7 +257,7 @@ class TripleExplainer(Explainer):
 class DocumentExplainer(Explainer):
     """Explanations of lanes on a corpus, whose targets are gold passages.
 
-    Where no gold passage is known, the targets are the words of known answers.
+    If no gold passage is known, the targets are the words of known answers.
     """
 
     other_way = "used it and gave the same answer"  # texts have no paths

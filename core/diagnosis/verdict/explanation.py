@@ -30,10 +30,10 @@ class LaneExplanation:
 
     Parameters
     ----------
-    stage : the stage of the funnel at which most was lost; None where nothing was.
+    stage : the stage of the funnel at which most was lost; None if nothing was.
     head, text : the few words, and the sentence.
     right : how many of the `of` known answers are given, by the model or the graph reader,
-        whichever the lane is counted by; None where no answer is known.
+        whichever the lane is counted by; None if no answer is known.
     losses : the known answers that are not given. The first one belongs to the sentence.
     phrase : the sentence's key in `CAUSE_WORDINGS`.
     """

@@ -78,7 +78,7 @@ def _for_all(
 
 
 def _by_reader(comparison: MethodComparison, lane: MethodLane) -> int | None:
-    """Return how many known answers a lane's graph reader names; None where it has none."""
+    """Return how many known answers a lane's graph reader names; None if it has none."""
     return count_right_answers(
         comparison.graph, lane.state, comparison.ask.question.answers, reader=True
     )

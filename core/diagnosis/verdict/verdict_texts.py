@@ -38,7 +38,7 @@ ONLY_IN_DERIVED_TEXTS = "is in no document, but still in texts that were made fr
 def explain_text_lane(comparison: MethodComparison, lane: MethodLane) -> LaneExplanation | None:
     """Return the sentence of a lane; None before it has retrieved.
 
-    It is about the gold passages, or about the words of the known answers where no gold passage is
+    It is about the gold passages, or about the words of the known answers if no gold passage is
     known. `stage` is the stage of the funnel at which the first one is lost. `right` of `of` known
     answers are in the lane's answer.
     """
@@ -69,7 +69,7 @@ def explain_text_lane(comparison: MethodComparison, lane: MethodLane) -> LaneExp
 
 
 def _right_answers(stages: Sequence[FunnelStage]) -> int | None:
-    """Return how many known answers are in the lane's answer; None where that is unknown."""
+    """Return how many known answers are in the lane's answer; None if that is unknown."""
     for stage in stages:
         if stage.name == "answer":
             return len(stage.alive)
@@ -210,7 +210,7 @@ def _joint_text(
 ) -> str:
     """Return how many lanes give the correct answer, and how many gold passages prompts show.
 
-    The text is empty where no lane has retrieved.
+    The text is empty if no lane has retrieved.
     """
     names = lane_names(comparison)
     answering_lanes = [
@@ -234,7 +234,7 @@ def _joint_text(
 def _right_lanes(right: Sequence[str], total: int, silent: bool) -> str:
     """Return which of the lanes that answered give the correct answer.
 
-    `total` is the number of lanes that answered. `silent` is true where other lanes did not answer.
+    `total` is the number of lanes that answered. `silent` is true if other lanes did not answer.
     """
     if silent and total == 1:
         answered = "The one method that answered"

@@ -347,7 +347,7 @@ def read_run_file(
 def _is_trec(file: FileSource) -> bool:
     """Return whether a file's first line belongs to a TREC run.
 
-    Raises BadInput where the file holds relevance judgements.
+    Raises BadInput if the file holds relevance judgements.
     """
     line = next((text for _, text in numbered_lines(file, max_bytes=MAX_RUN_FILE_BYTES)), "")
     if not is_run_line(line) and is_qrels_line(line):
@@ -359,12 +359,12 @@ def _is_trec(file: FileSource) -> bool:
 
 
 def format_of_rows(rows: Sequence[Row]) -> str:
-    """Return the first format that matches the first row; empty where none does."""
+    """Return the first format that matches the first row; empty if none does."""
     return next((key for key, one in FORMATS.items() if rows and one.fits(rows[0])), "")
 
 
 def _format(name: str, rows: Sequence[Row], single: bool) -> str:
-    """Return the format of some rows. Raises BadInput where none is known.
+    """Return the format of some rows. Raises BadInput if none is known.
 
     A `single` object, the only one of its file, may map question ids to answers.
     """

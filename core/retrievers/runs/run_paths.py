@@ -86,7 +86,7 @@ def _paths(entry: Any) -> Iterator[TextPath]:
 
 
 def _split_brackets(text: str) -> list[str]:
-    """Return the parts of `(head, relation, tail)`; empty where there are not exactly three."""
+    """Return the parts of `(head, relation, tail)`; empty if there are not exactly three."""
     inside = text.strip()
     parts = inside[1:-1].split(",") if inside[:1] == "(" and inside[-1:] == ")" else []
     return [part.strip().strip("'\"") for part in parts] if len(parts) == 3 else []

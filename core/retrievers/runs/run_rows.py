@@ -51,7 +51,7 @@ class RunRow:
     ----------
     id, question : the question's id or its text, or both.
     documents : best first.
-    answer, prompt : None where the file has none.
+    answer, prompt : None if the file has none.
     references : the known answers in the file.
     gold : the ids of the documents that are judged relevant.
     paths : reasoning paths in names.
@@ -75,7 +75,7 @@ class RunRow:
 
 
 def text_in(value: Any, keys: Sequence[str] = ()) -> str:
-    """Return a value as text; empty where it has none.
+    """Return a value as text; empty if it has none.
 
     Texts and numbers are taken directly. For an object, or JSON in a text, the value under the
     first of `keys` that has a text is taken.
@@ -200,7 +200,7 @@ def _first_score(levels: Iterable[Mapping[str, Any]]) -> float | None:
 
 
 def to_number(value: Any) -> float | None:
-    """Return a value as a finite number; None where it is none."""
+    """Return a value as a finite number; None if it is none."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:

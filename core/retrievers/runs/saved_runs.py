@@ -74,7 +74,7 @@ class FileRun:
         return SOURCE_KINDS[self.source_kind](self.source_name)
 
     def row(self, question: Question) -> RunRow | None:
-        """Return the row of a question; None where the run has none.
+        """Return the row of a question; None if the run has none.
 
         It is found by the question's text, else by its id among the rows without a text.
         """
@@ -146,7 +146,7 @@ def save_run_file(
     path : the file of the run.
     source : the graph or corpus that the questions are asked of.
     format : one of the formats of runs; recognised by default.
-    title : the name on screens; the file's name where empty.
+    title : the name on screens; the file's name if empty.
     qrels : a file of relevance judgements, if there is one.
     """
     path = Path(path)
