@@ -1,11 +1,11 @@
 """Effects of a parameter on one question, computed without another run.
 
-A curve tells how many targets are alive for each value, by the order before a cut.
+A curve gives the number of targets alive for each value, from the order before a cut.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,8 +28,9 @@ from core.parameters import Parameter, parameters
 from core.types import Ranking, State
 
 CURVE_HOPS = range(1, 7)  # values of a parameter `hops` that a curve shows
-MIN_CUT, MAX_CURVE_VALUES = 1, 10  # the smallest value of a cut, and the most values of a curve
-# The rank of each target, from 1; None for one that no value is known to bring in.
+MIN_CUT = 1  # the smallest value of a cut
+MAX_CURVE_VALUES = 10
+# The rank of each target, from 1; None if no value is known to bring the target in.
 TargetRanks = dict[Target, int | None]
 
 
@@ -72,7 +73,7 @@ def curves(comparison: MethodComparison, lane: MethodLane, index: int) -> Mappin
     previous = lane.states[index - 1] if index else None
     ranks_by_name = {
         "keep": _cut_ranks(lane, state, targets),
-        "hops": _hops(lane, operator, state, previous, targets),
+        "hops": _target_hops(lane, operator, state, previous, targets),
     }
     int_parameters = {one.name: one for one in parameters(type(operator)) if one.type is int}
     return {
@@ -111,13 +112,13 @@ def curve(parameter: Parameter, value: int, target_ranks: Iterable[int | None]) 
 
 
 def _cut_values(value: int, ranks: Iterable[int]) -> set[int]:
-    """Return the powers of two from the smallest cut to beyond the present value and the ranks."""
+    """Return the powers of two up to one above the present value and the ranks."""
     last = max([value, *ranks])
     return {1 << power for power in range(MIN_CUT - 1, last.bit_length() + 1)}
 
 
 def _remove_smallest(curve_values: list[int], required: set[int]) -> None:
-    """Shorten ascending values to those that a curve shows, as the smallest tell least."""
+    """Remove the smallest values, which tell least, until a curve can show the others."""
     while len(curve_values) > MAX_CURVE_VALUES:
         curve_values.remove(next(one for one in curve_values if one not in required))
 
@@ -129,13 +130,7 @@ def _cut_ranks(lane: MethodLane, state: State, targets: Sequence[Target]) -> Tar
     """
     node_ranks = pagerank_ranks(lane.graph, state)
     if node_ranks is not None:
-        return {
-            one: min(
-                (int(node_ranks[node]) for node in _nodes(lane, one) if node_ranks[node]),
-                default=None,
-            )
-            for one in targets
-        }
+        return _min_by_target(lane, targets, lambda node: int(node_ranks[node]) or None)
     order = state.trace[-1].before_cut
     if order is None or not _is_head(state, order) or not _is_counted(lane, order, targets):
         return None
@@ -151,8 +146,8 @@ def _is_head(state: State, order: Ranking) -> bool:
 def _is_counted(lane: MethodLane, order: Ranking, targets: Sequence[Target]) -> bool:
     """Return whether the items of an order can hold the targets.
 
-    Passages are chunks, or nodes that are chunks. Answers are nodes, on paths or alone. Words of an
-    answer on a corpus are not looked for.
+    Passages are chunks, or nodes that are chunks. Answers are nodes, on paths or alone. On a
+    corpus, answers are words, which are not counted.
     """
     if targets[0].kind == "passage":
         return order.kind == "chunk" or (
@@ -164,7 +159,7 @@ def _is_counted(lane: MethodLane, order: Ranking, targets: Sequence[Target]) -> 
 def _target_rank(lane: MethodLane, order: Ranking, target: Target) -> int | None:
     """Return the rank, from 1, of the first item that holds a target."""
     if order.kind == "path":
-        return best_rank(order, set(_nodes(lane, target)))
+        return best_rank(order, set(_answer_nodes(lane, target)))
     chunk_of_node: Mapping[Any, int] = (
         chunk_nodes(lane.graph, order.items)
         if target.kind == "passage" and order.kind == "node"
@@ -173,17 +168,17 @@ def _target_rank(lane: MethodLane, order: Ranking, target: Target) -> int | None
     target_items = (
         chunk_rows(lane.graph, target.name)
         if target.kind == "passage"
-        else set(_nodes(lane, target))
+        else set(_answer_nodes(lane, target))
     )
     items = (chunk_of_node.get(item) for item in order.items) if chunk_of_node else order.items
     return next((rank for rank, item in enumerate(items, 1) if item in target_items), None)
 
 
-def _nodes(lane: MethodLane, target: Target) -> tuple[int, ...]:
+def _answer_nodes(lane: MethodLane, target: Target) -> tuple[int, ...]:
     return () if target.kind == "passage" else gold_nodes(lane.graph, *target.names)
 
 
-def _hops(
+def _target_hops(
     lane: MethodLane,
     operator: Operator,
     state: State,
@@ -208,20 +203,25 @@ def _hops(
         and previous is not None
         and previous.subgraph is not None
     ):
-        local, hops_by_node = LocalAdjacency(lane.graph, previous.subgraph, operator.direction), {}
+        local = LocalAdjacency(lane.graph, previous.subgraph, operator.direction)
+        hops_by_node = {}
         for seed in dict.fromkeys(state.seeds):
-            for path in (
-                shortest_paths(local, seed, CURVE_HOPS[-1], parallel=False)[0]
-                if seed in previous.subgraph
-                else ()
-            ):
+            if seed not in previous.subgraph:
+                continue
+            for path in shortest_paths(local, seed, CURVE_HOPS[-1], parallel=False)[0]:
                 hops_by_node[path.end] = min(len(path), hops_by_node.get(path.end, len(path)))
                 hops_by_node.setdefault(seed, 1)  # the seed lies on every path
     else:
         return None
-    return {
-        one: min(
-            (hops_by_node[node] for node in _nodes(lane, one) if node in hops_by_node), default=None
-        )
-        for one in targets
-    }
+    return _min_by_target(lane, targets, hops_by_node.get)
+
+
+def _min_by_target(
+    lane: MethodLane, targets: Sequence[Target], value_of: Callable[[int], int | None]
+) -> TargetRanks:
+    """Return the smallest value of each target's nodes; None if none of them has a value."""
+    smallest: TargetRanks = {}
+    for target in targets:
+        values = map(value_of, _answer_nodes(lane, target))
+        smallest[target] = min((one for one in values if one is not None), default=None)
+    return smallest

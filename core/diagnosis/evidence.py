@@ -48,9 +48,10 @@ def answer_evidence(graph, state: State, answer: str = "") -> tuple[Evidence, ..
     words = [(names[node], node) for node in state.reader or () if node in names]
     words += _names_in_text(answer, names)
     words = list(dict.fromkeys(words))[:MAX_EVIDENCE_NAMES]
-    routes, lines = _routes(state.paths.items, {node for _, node in words}), _lines(state)
+    paths = _paths_by_node(state.paths.items, {node for _, node in words})
+    lines = _prompt_lines(state)
     return tuple(
-        Evidence(text, node, routes.get(node, ()), _lines_with(lines, names[node]))
+        Evidence(text, node, paths.get(node, ()), _lines_with(lines, names[node]))
         for text, node in words
     )
 
@@ -85,8 +86,8 @@ def _whole_word(name: str) -> str:
     return f"{before}{re.escape(name)}{after}"
 
 
-def _routes(paths: Sequence[Path], nodes: set[int]) -> dict[int, tuple[Path, ...]]:
-    """Return the paths that end at each node, else those that pass it, best first."""
+def _paths_by_node(paths: Sequence[Path], nodes: set[int]) -> dict[int, tuple[Path, ...]]:
+    """Return the paths that end at each node, best first; if none does, those that pass it."""
     ending: dict[int, list[Path]] = {}
     passing: dict[int, list[Path]] = {}
     for path in paths:
@@ -95,7 +96,7 @@ def _routes(paths: Sequence[Path], nodes: set[int]) -> dict[int, tuple[Path, ...
     return {node: tuple(ending.get(node) or passing.get(node) or ()) for node in nodes}
 
 
-def _lines(state: State) -> list[tuple[int, str]]:
+def _prompt_lines(state: State) -> list[tuple[int, str]]:
     """Return the lines of the prompt's last message, with their indices among all lines."""
     if state.prompt is None or not state.prompt.messages:
         return []

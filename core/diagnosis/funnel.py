@@ -73,7 +73,9 @@ def funnel(
     by_model: bool | None = None,
     survivors: SavedAlive = None,
 ) -> tuple[FunnelStage, ...]:
-    """Return the stages that a run has reached, for targets of one kind; empty without targets.
+    """Return the stages that a run has reached, for targets of one kind.
+
+    The result is empty without targets.
 
     Parameters
     ----------
@@ -84,7 +86,8 @@ def funnel(
         the model's if it has answered.
     survivors : for a saved comparison, the targets alive in the corpus and in the graph.
     """
-    targets, bypass = tuple(dict.fromkeys(targets)), ""
+    targets = tuple(dict.fromkeys(targets))
+    bypass = ""
     if not targets:
         return ()
     if targets[0].kind == "passage":
@@ -95,7 +98,7 @@ def funnel(
         by_model = state.answer is not None if by_model is None else by_model
         tests = _node_tests(graph, state, targets, by_model)
         bypass = "" if by_model or state.reader is None else "prompt"
-    return _stages(tests, targets, bypass)
+    return _make_stages(tests, targets, bypass)
 
 
 def _node_tests(graph, state: State, targets: Sequence[Target], by_model: bool) -> Tests:
@@ -106,10 +109,10 @@ def _node_tests(graph, state: State, targets: Sequence[Target], by_model: bool) 
         tests.append(("subgraph", lambda target: any(node in subgraph for node in nodes[target])))
     if state.paths is not None:
         paths = state.paths.items
-        on_paths = _on(paths)
+        on_paths = _path_nodes(paths)
         tests.append(("paths", lambda target: not on_paths.isdisjoint(nodes[target])))
         if state.prompt is not None:
-            on_prompt = _on(paths[: state.prompt.paths])
+            on_prompt = _path_nodes(paths[: state.prompt.paths])
             report_texts = [report.text for report in (state.reports or ())[: state.prompt.reports]]
             is_reported = lambda target: any(
                 contains_answer(text, name) for text in report_texts for name in target.names
@@ -204,7 +207,7 @@ def _word_source_tests(source: AnswerSource, graph) -> Tests:
 def _found_texts(graph, state: State) -> list[str]:
     """Return the names and texts of all hits."""
     texts: list[str] = []
-    for hits in [hits.listed for hits in state.hits]:
+    for hits in (hits.listed for hits in state.hits):
         texts += hit_names(graph, hits.kind, hits.items)
         texts += hit_texts(graph, hits.kind, hits.items)
     return texts
@@ -221,7 +224,7 @@ def _occurs(target: Target, texts: Iterable[str]) -> bool:
     return any(contains_answer(text, name) for text in texts for name in target.names)
 
 
-def _stages(tests: Tests, targets: Sequence[Target], bypass: str) -> tuple[FunnelStage, ...]:
+def _make_stages(tests: Tests, targets: Sequence[Target], bypass: str) -> tuple[FunnelStage, ...]:
     """Return the stages, each with the targets alive in it and those lost at it."""
     alive_by_stage = {
         name: tuple(target.name for target in targets if test(target)) for name, test in tests
@@ -229,16 +232,13 @@ def _stages(tests: Tests, targets: Sequence[Target], bypass: str) -> tuple[Funne
     counted_stages = [name for name in alive_by_stage if name != bypass]
     lost_by_stage: dict[str, list[str]] = {name: [] for name in alive_by_stage}
     for target in targets:
-        last = max(
-            (
-                index
-                for index, name in enumerate(counted_stages)
-                if target.name in alive_by_stage[name]
-            ),
-            default=-1,
-        )
-        if last + 1 < len(counted_stages):
-            lost_by_stage[counted_stages[last + 1]].append(target.name)
+        later_stages: list[str] = []  # the stages after the last one in which the target is alive
+        for name in reversed(counted_stages):
+            if target.name in alive_by_stage[name]:
+                break
+            later_stages.append(name)
+        if later_stages:
+            lost_by_stage[later_stages[-1]].append(target.name)
     return tuple(
         FunnelStage(name, alive, tuple(lost_by_stage[name]), len(targets), bypassed=name == bypass)
         for name, alive in alive_by_stage.items()
@@ -266,7 +266,7 @@ def saved_alive(lane: MethodLane) -> SavedAlive:
 
 
 def count_right_answers(graph, state: State, answers: Sequence[str], reader: bool) -> int | None:
-    """Return how many known answers the graph reader or the language model gives.
+    """Return how many known answers the graph reader, else the language model, gives.
 
     The result is None if it gave no answer or no answer is known.
     """
@@ -275,12 +275,11 @@ def count_right_answers(graph, state: State, answers: Sequence[str], reader: boo
         return None
     names = state.question.names
     if reader:
-        reader_nodes = state.reader
-        if reader_nodes is None:
+        if state.reader is None:
             return None
+        reader_nodes = set(state.reader)
         return sum(
-            not set(reader_nodes).isdisjoint(gold_nodes(graph, *names(answer)))
-            for answer in answers
+            not reader_nodes.isdisjoint(gold_nodes(graph, *names(answer))) for answer in answers
         )
     answer_text = state.answer
     if answer_text is None:
@@ -295,5 +294,5 @@ def gold_nodes(graph, *named: str) -> tuple[int, ...]:
     return tuple(dict.fromkeys(node for name in named for node in names_of(graph).exact(name)))
 
 
-def _on(paths: Sequence[Path]) -> set[int]:
+def _path_nodes(paths: Sequence[Path]) -> set[int]:
     return {node for path in paths for node in path.nodes}

@@ -78,10 +78,13 @@ AnswerParts = tuple[str, ...]  # the names or words of an answer
 
 @dataclass(frozen=True)
 class InfluenceCost:
-    """The most that a measurement costs.
+    """Upper bounds of what a measurement costs.
 
-    It is the calls of the language model, the tokens of their prompts, and the seconds. The seconds
-    are None if the duration of an answer is unknown.
+    Parameters
+    ----------
+    calls : calls of the language model.
+    tokens : tokens of their prompts.
+    seconds : their time; None if the duration of an answer is unknown.
     """
 
     calls: int
@@ -91,14 +94,11 @@ class InfluenceCost:
     @property
     def text(self) -> str:
         """The cost in words: `up to 38 calls, about 18,000 tokens and 6 min`."""
+        parts = [f"up to {count_noun(self.calls, 'call')}", f"about {self.tokens:,} tokens"]
         seconds = self.seconds
-        if seconds is None:
-            span = []
-        else:
-            span = [f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"]
-        return join_words(
-            [f"up to {count_noun(self.calls, 'call')}", f"about {self.tokens:,} tokens", *span]
-        )
+        if seconds is not None:
+            parts.append(f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min")
+        return join_words(parts)
 
 
 def influence_cost(lane: MethodLane) -> InfluenceCost:
@@ -113,9 +113,8 @@ def influence_cost(lane: MethodLane) -> InfluenceCost:
     )
     times = _max_calls(min(len(items), INFLUENCE.max_model_items))
     seconds = step.seconds + step.saved
-    return InfluenceCost(
-        times * max(1, step.usage.calls), times * tokens, times * seconds if seconds > 0 else None
-    )
+    calls = times * max(1, step.usage.calls)
+    return InfluenceCost(calls, times * tokens, times * seconds if seconds > 0 else None)
 
 
 def influence_fault(lane: MethodLane, by_model: bool) -> str:
@@ -140,7 +139,7 @@ def measure_influence(
     items = all_items[: INFLUENCE.max_model_items if by_model else INFLUENCE.max_reader_items]
     context = Context(lane.graph, environment, lane.ask.seed, watch.quiet, answering=by_model)
     answers = _Answers(lane, by_model, items, context, watch)
-    if not by_model and answers.without(frozenset()) != answers.before:
+    if not by_model and answers.parts_without(frozenset()) != answers.before:
         raise BadInput(ANSWERED_BY_RETRIEVER)
     weights = []
     for i, (kind, position) in enumerate(items):
@@ -149,21 +148,25 @@ def measure_influence(
             ItemInfluence(
                 kind,
                 position,
-                round(answer_distance(answers.before, answers.without(one_item)), 6),
-                answers.changes(one_item),
+                round(answer_distance(answers.before, answers.parts_without(one_item)), 6),
+                answers.is_changed_without(one_item),
             )
         )
     order = sorted(
         range(len(items)),
-        key=lambda i: (-weights[i].changes, -weights[i].influence, not answers.leads(i), i),
+        key=lambda i: (
+            -weights[i].changes,
+            -weights[i].influence,
+            not answers.is_path_to_first(i),
+            i,
+        ),
     )
-    max_sets, max_put_back = (
-        (max(INFLUENCE.max_model_sets, len(items)), INFLUENCE.max_items_put_back)
-        if by_model
-        else (INFLUENCE.max_reader_sets, INFLUENCE.max_reader_items)
-    )
-    smallest_items, exact = smallest_set(order, answers.changes, max_sets, max_put_back)
-    lost = answers.lost(frozenset(smallest_items)) if smallest_items else ""
+    max_sets, max_put_back = INFLUENCE.max_reader_sets, INFLUENCE.max_reader_items
+    if by_model:
+        max_sets = max(INFLUENCE.max_model_sets, len(items))
+        max_put_back = INFLUENCE.max_items_put_back
+    smallest_items, exact = smallest_set(order, answers.is_changed_without, max_sets, max_put_back)
+    lost = answers.names_lost_without(frozenset(smallest_items)) if smallest_items else ""
     return Influence(
         by_model,
         tuple(weights),
@@ -225,8 +228,8 @@ def smallest_set(
 
     The items are ascending, and empty if it never changes. All sets of one size are tried before
     those of the next, in `order`, while there are no more than `max_sets` of them altogether. After
-    that, the shortest beginning of `order` that changes it is found by bisection. Its last
-    `max_put_back` items are then put back one by one if they are not needed.
+    that, bisection finds the shortest prefix of `order` whose removal changes it. The last
+    `max_put_back` items of the prefix are then put back one by one if they are not needed.
 
     Parameters
     ----------
@@ -246,7 +249,8 @@ def smallest_set(
         )
         if found_items is not None:
             return tuple(sorted(found_items)), True
-        tried_sets, size = tried_sets + comb(len(order), size), size + 1
+        tried_sets += comb(len(order), size)
+        size += 1
     low, high = size, len(order)
     while low < high:
         middle = (low + high) // 2
@@ -261,16 +265,15 @@ def smallest_set(
 def influence_text(one: Influence) -> str:
     """Return a sentence on the items that an answer rests on.
 
-    It tells how many they are, if fewer would do, and what the answer no longer says without them.
+    It gives their number, if fewer may be enough, and what the answer no longer says without them.
     """
     text, others = _dependence_text(one), one.others
     if others and one.smallest:
-        text += f" {_counted_noun(others, _noun(one))} more {'was' if others == 1 else 'were'} never left out."
+        verb = "was" if others == 1 else "were"
+        text += f" {count_noun(others, _noun(one))} more {verb} never left out."
     if one.unusable:
-        text += (
-            f" {f'{one.unusable:,} replies were' if one.unusable > 1 else 'One reply was'} blank "
-            "or cut."
-        )
+        replies = f"{one.unusable:,} replies were" if one.unusable > 1 else "One reply was"
+        text += f" {replies} blank or cut."
     return text
 
 
@@ -285,28 +288,25 @@ def _dependence_text(one: Influence) -> str:
     if not size and one.others:
         return (
             f"Same answer without the first {count:,} of "
-            f"{_counted_noun(count + one.others, noun)}: it does not depend on these."
+            f"{count_noun(count + one.others, noun)}: it does not depend on these."
         )
     if not size:
-        return (
-            "Same answer without "
-            f"{f'any of {_counted_noun(count, noun)}' if count > 1 else f'its one {noun}'}: "
-            "it depends on none."
-        )
+        items = f"any of {count_noun(count, noun)}" if count > 1 else f"its one {noun}"
+        return f"Same answer without {items}: it depends on none."
     if changing_alone > 1:
         return (
-            f"Depends on each of {_counted_noun(changing_alone, noun)} of {count:,}: without any "
+            f"Depends on each of {count_noun(changing_alone, noun)} of {count:,}: without any "
             f"one of them {change}."
         )
     if size == 1:
         return f"Depends on one {noun} of {count:,}: without it {change}."
     if one.exact:
         return (
-            f"Depends on {_counted_noun(size, noun)} of {count:,} together: without these, and no "
+            f"Depends on {count_noun(size, noun)} of {count:,} together: without these, and no "
             f"fewer, {change}."
         )
     return (
-        f"Without {size:,} of {_counted_noun(count, noun)} together {change}; fewer may do, as not "
+        f"Without {size:,} of {count_noun(count, noun)} together {change}; fewer may do, as not "
         "every set was tried."
     )
 
@@ -328,26 +328,24 @@ class _Answers:
         watch: Watch,
     ):
         self._lane, self._by_model, self._items, self._watch = lane, by_model, items, watch
-        self._operator, self._context = _operator(lane, by_model), context
-        self._first_nodes = (
-            lane.state.reader[:1]
-            if not by_model and lane.state.excerpt is None and lane.state.reader
-            else ()
-        )
-        self._state = (
-            only_shown_items(lane.state, self._operator)
-            if by_model
-            else only_read_items(lane.state)
-        )
+        self._operator, self._context = _answering_operator(lane, by_model), context
+        self._first_nodes: tuple[int, ...] = ()  # the node that a graph reader names first
+        if by_model:
+            self._state = only_shown_items(lane.state, self._operator)
+        else:
+            self._state = only_read_items(lane.state)
+            if lane.state.excerpt is None:
+                self._first_nodes = (lane.state.reader or ())[:1]
         self._cache: dict[frozenset[int], tuple[AnswerParts, str]] = {}
         self._right = self._answers_in(self._text(lane.state))
-        self.before, self.unusable = self._parts(lane.state), 0
+        self.before = self._parts(lane.state)
+        self.unusable = 0
 
-    def without(self, left_out: frozenset[int]) -> AnswerParts:
+    def parts_without(self, left_out: frozenset[int]) -> AnswerParts:
         """Return the answer's parts without some items."""
         return self._parts_and_text(left_out)[0]
 
-    def changes(self, left_out: frozenset[int]) -> bool:
+    def is_changed_without(self, left_out: frozenset[int]) -> bool:
         """Return whether the answer changes without some items."""
         parts, text = self._parts_and_text(left_out)
         if self._first_nodes:
@@ -356,7 +354,7 @@ class _Answers:
             return self._answers_in(text) != self._right
         return answer_distance(self.before, parts) > INFLUENCE.same_answer_f1
 
-    def lost(self, left_out: frozenset[int]) -> str:
+    def names_lost_without(self, left_out: frozenset[int]) -> str:
         """Return what the answer no longer says without some items.
 
         The text is empty if only words differ.
@@ -365,7 +363,7 @@ class _Answers:
             return self._lane.graph.names(self._first_nodes)[0]
         return ", ".join(sorted(self._right - self._answers_in(self._parts_and_text(left_out)[1])))
 
-    def leads(self, item: int) -> bool:
+    def is_path_to_first(self, item: int) -> bool:
         """Return whether an item is a path to the node that the graph reader names first."""
         kind, position = self._items[item]
         return (
@@ -425,18 +423,17 @@ def _answer_items(lane: MethodLane, by_model: bool) -> list[Item]:
     items = items_of(state, by_model)
     if not items:
         raise BadInput(NOTHING_TO_LEAVE_OUT)
-    _operator(lane, by_model)
+    _answering_operator(lane, by_model)  # raises BadInput
     return items
 
 
-def _operator(lane: MethodLane, by_model: bool) -> Operator:
+def _answering_operator(lane: MethodLane, by_model: bool) -> Operator:
     """Return the operator that gave the answer. Raises BadInput if it is part of another one."""
     operators: Sequence[Operator] = (
         lane.line.operators if by_model else retrieval_operators(lane.ask, lane.line)
     )
-    stage_operators = [
-        one for one in operators if one.stage == ("generate" if by_model else "read")
-    ]
+    stage = "generate" if by_model else "read"
+    stage_operators = [operator for operator in operators if operator.stage == stage]
     if not stage_operators:
         raise BadInput(ANSWERED_WITHIN_STEP)
     return stage_operators[-1]
@@ -450,12 +447,4 @@ def _max_calls(items: int) -> int:
         + ceil(log2(items + 1))
         + INFLUENCE.max_items_put_back,
         2**items - 1,
-    )
-
-
-def _counted_noun(count: int, noun: str) -> str:
-    return (
-        f"{count:,} {noun[:-1]}ies"
-        if noun.endswith("y") and count != 1
-        else count_noun(count, noun)
     )

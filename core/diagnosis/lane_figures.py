@@ -29,7 +29,7 @@ class LaneFigures:
     of : the number of targets.
     right : how many known answers it gives; None if none is known or it gave no answer.
     first_right : True if its first answer is a known one; None as above.
-    seconds : the cost of the method.
+    seconds : seconds of the method, with those that cached results had cost.
     tokens : tokens that language models read and wrote. If no model was asked, tokens of the
         prompt; None without a prompt.
     asked : True if a language model was asked.
@@ -60,7 +60,7 @@ def lane_figures(comparison: MethodComparison, lane: MethodLane) -> LaneFigures:
     usage = [step.usage for step in state.trace]
     used_tokens = sum(one.tokens_in + one.tokens_out for one in usage)
     has_calls = any(one.calls for one in usage)
-    tokens = used_tokens if has_calls else _prompt(state)
+    tokens = used_tokens if has_calls else _prompt_tokens(state)
     return LaneFigures(
         alive,
         len(targets),
@@ -78,8 +78,10 @@ def _is_first_right(lane: MethodLane, right_count: int | None, by_model: bool) -
     For a language model, return whether its answer contains one.
     """
     state = lane.state
-    if right_count is None or by_model or state.reader is None:
-        return None if right_count is None else right_count > 0
+    if right_count is None:
+        return None
+    if by_model or state.reader is None:
+        return right_count > 0
     known_nodes = {
         node
         for answer in state.question.answers
@@ -88,7 +90,7 @@ def _is_first_right(lane: MethodLane, right_count: int | None, by_model: bool) -
     return not known_nodes.isdisjoint(state.reader[:1])
 
 
-def _prompt(state: State) -> int | None:
+def _prompt_tokens(state: State) -> int | None:
     prompt = state.prompt
     if prompt is None:
         return None
@@ -113,9 +115,9 @@ def path_turn(was_in: bool | None, is_in: bool) -> PathTurn:
 
 
 def strongest_turn(turns: Iterable[PathTurn]) -> PathTurn:
-    """Return the state in which an edge shared by several paths is drawn.
+    """Return the change of an edge that several paths share.
 
-    It stayed if any of the paths did.
+    It stayed if any of the paths did, or if one path replaced another.
 
     >>> from core.diagnosis.lane_figures import strongest_turn
     >>> (strongest_turn(["passed", "came"]), strongest_turn(["went", "stayed", "came"]),
@@ -123,6 +125,8 @@ def strongest_turn(turns: Iterable[PathTurn]) -> PathTurn:
     ('came', 'stayed', 'stayed', 'passed')
     """
     kinds = set(turns)
-    if "stayed" in kinds or {"came", "went"} <= kinds:  # one path replaced another
+    if "stayed" in kinds or {"came", "went"} <= kinds:
         return "stayed"
-    return "came" if "came" in kinds else "went" if "went" in kinds else "passed"
+    if "came" in kinds:
+        return "came"
+    return "went" if "went" in kinds else "passed"

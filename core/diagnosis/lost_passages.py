@@ -49,9 +49,8 @@ def title_of_chunk(graph, row: int) -> str:
     It is the document's id if it has no title.
     """
     table = graph.columns.chunks
-    return (table.text("title", row) if table.has("title") else "").strip().removesuffix(
-        "."
-    ) or table.text("document", row)
+    title = table.text("title", row) if table.has("title") else ""
+    return title.strip().removesuffix(".") or table.text("document", row)
 
 
 def loss_reason(lost: Loss) -> str:

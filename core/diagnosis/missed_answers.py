@@ -57,17 +57,16 @@ def lost_paths(
 
 
 def read_paths(state: State, by_model: bool) -> tuple[Path, ...]:
-    """Return the paths that are read.
+    """Return the paths from which the answer that counts is made.
 
-    They are the paths in the prompt if the model's answer counts and a prompt is written, else
-    all.
+    If the model's answer counts and a prompt is written, they are those in the prompt, else all.
     """
     paths = state.paths.items if state.paths is not None else ()
     return paths[: state.prompt.paths] if by_model and state.prompt is not None else paths
 
 
 def _is_read(states: Sequence[State], nodes: set[int], by_model: bool) -> bool:
-    """Return whether a node lies on a path that is read.
+    """Return whether a node lies on a path of `read_paths`.
 
     The result is True for a run that seeks no paths, which cannot lose any.
     """
@@ -84,11 +83,11 @@ def _first_path_to(ranking: Ranking | None, nodes: set[int]) -> Path | None:
 
 
 def _path_from_ranking(runs: Sequence[Sequence[State]], nodes: set[int]) -> Path | None:
-    by_reader = sorted(
+    reader_first = sorted(
         (states for states in runs if states),
         key=lambda states: nodes.isdisjoint(states[-1].reader or ()),
     )
-    candidate_paths = (_first_path_to(states[-1].paths, nodes) for states in by_reader)
+    candidate_paths = (_first_path_to(states[-1].paths, nodes) for states in reader_first)
     return next((path for path in candidate_paths if path is not None), None)
 
 

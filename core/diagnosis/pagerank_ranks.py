@@ -25,11 +25,9 @@ def rank_beyond_cut(graph, state: State, nodes: Iterable[int]) -> int | None:
 
     All nodes are ranked, by solving the equation once for each question. The result is None
 
-    - if the last operator was no PageRank,
-    - if it approximated by chance or by clusters,
-    - if the graph is too large,
+    - if `pagerank_ranks` has none,
     - if the walk reaches none of the nodes,
-    - if one of them ranks among the kept ones, as only the approximation left it out then.
+    - if one of them ranks among the kept ones: then only the approximation left it out.
     """
     ranks = pagerank_ranks(graph, state)
     if ranks is None:
@@ -45,8 +43,8 @@ def pagerank_ranks(graph, state: State) -> np.ndarray | None:
     Returns
     -------
     Ranks from 1, int32 [n]; 0 for nodes that the walk never reaches. None if the last operator
-    was no PageRank, if it approximated by chance or by clusters, and if the graph is too
-    large.
+    was no PageRank, if it approximated by random walks or by clusters, or if the graph has more
+    than `MAX_RANKED_EDGES` edges.
     """
     step = state.trace[-1]
     if (

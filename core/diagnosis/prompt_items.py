@@ -49,28 +49,25 @@ def item_at(state: State, by_model: bool, kind: Kind, index: int) -> Any:
 
 
 def only_shown_items(state: State, operator: Operator | None = None) -> State:
-    """Return the state with nothing but the items that its prompt shows.
+    """Return the state with only the items that its prompt shows.
 
     The reports that `operator` reads, or that belong to the shown paths, stay.
     """
     prompt = state.prompt
-    only = _only(state, {} if prompt is None else {"path": prompt.paths, **prompt.hits})
+    only_shown = _keep_first(state, {} if prompt is None else {"path": prompt.paths, **prompt.hits})
     if prompt is None or operator is None or not has_report_per_path(state, operator):
-        return only
-    return replace(only, reports=(state.reports or ())[: prompt.paths])
+        return only_shown
+    return replace(only_shown, reports=(state.reports or ())[: prompt.paths])
 
 
 def only_read_items(state: State) -> State:
-    """Return the state with nothing but the items that a reader read.
+    """Return the state with only the items that a reader read.
 
     These are paths, or passages, or nodes if there are no passages.
     """
     kind: Kind = "path" if state.excerpt is None else "chunk" if state.chunks else "node"
-    return replace(
-        _only(state, {kind: len(state.ranked[kind])} if kind in state.ranked else {}),
-        reader=None,
-        excerpt=None,
-    )
+    counts = {kind: len(state.ranked[kind])} if kind in state.ranked else {}
+    return replace(_keep_first(state, counts), reader=None, excerpt=None)
 
 
 def without_items(state: State, left_out: Iterable[Item], operator: Operator) -> State:
@@ -78,10 +75,12 @@ def without_items(state: State, left_out: Iterable[Item], operator: Operator) ->
     left_out_indices: dict[Kind, set[int]] = {}
     for kind, index in left_out:
         left_out_indices.setdefault(kind, set()).add(index)
-    keep_others = lambda values, kind: tuple(
-        value for index, value in enumerate(values) if index not in left_out_indices.get(kind, ())
-    )
-    changes: dict[str, Any] = {"tables": _tables(state, keep_others)}
+
+    def keep_others(values: Iterable[Any], kind: Kind) -> tuple:
+        skipped = left_out_indices.get(kind, ())
+        return tuple(value for index, value in enumerate(values) if index not in skipped)
+
+    changes: dict[str, Any] = {"tables": _cut_tables(state, keep_others)}
     for kind, ranking in state.ranked.items():
         if kind in left_out_indices:
             scores = None if ranking.scores is None else keep_others(ranking.scores, kind)
@@ -92,7 +91,7 @@ def without_items(state: State, left_out: Iterable[Item], operator: Operator) ->
 
 
 def has_report_per_path(state: State, operator: Operator) -> bool:
-    """Return whether each report belongs to one path, as where walks were verbalised."""
+    """Return whether there is one report for each path, as after paths were verbalised."""
     reports, paths = state.reports, state.paths
     return (
         reports is not None
@@ -102,19 +101,20 @@ def has_report_per_path(state: State, operator: Operator) -> bool:
     )
 
 
-def _only(state: State, counts: Mapping[str, int]) -> State:
+def _keep_first(state: State, counts: Mapping[str, int]) -> State:
     """Return the state with only the first items of each kind."""
-    heads: dict[str, Any] = {
+    changes: dict[str, Any] = {
         STATE_FIELDS[kind]: ranking.head(counts.get(kind, 0))
         for kind, ranking in state.ranked.items()
     }
-    return replace(
-        state, tables=_tables(state, lambda values, kind: values[: counts.get(kind, 0)]), **heads
-    )
+    changes["tables"] = _cut_tables(state, lambda values, kind: values[: counts.get(kind, 0)])
+    return replace(state, **changes)
 
 
-def _tables(state: State, part: Callable[[tuple, Kind], tuple]) -> tuple[ContextTable, ...] | None:
-    """Return the tables with a part of their rows; None if there are none."""
+def _cut_tables(
+    state: State, part: Callable[[tuple, Kind], tuple]
+) -> tuple[ContextTable, ...] | None:
+    """Return the tables with the part of their rows that `part` selects, if there are tables."""
     if state.tables is None:
         return None
     return tuple(

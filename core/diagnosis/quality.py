@@ -1,4 +1,4 @@
-"""Quality of a graph of texts before any question is asked.
+"""Measures of a graph of texts before any question is asked.
 
 It covers the graph's connectivity, duplicates, and how many known answers and gold passages are in
 the graph.
@@ -81,8 +81,7 @@ class GraphQuality:
             if self.alike:
                 lines.append(
                     f"{_part_text(self.alike, self.entities)} are spelled nearly as another one: "
-                    "“corpus "
-                    "mend” lists them."
+                    "“corpus mend” lists them."
                 )
         if self.chunks and self.entities:
             bare_chunks = (
@@ -96,13 +95,10 @@ class GraphQuality:
             )
             lines.append(f"{unnamed_answers} are in no entity's name.")
         if self.golds:
-            lost, unmentioned = (
-                f"{count:,} ({_share(count, self.golds)})"
-                for count in (self.lost, self.unmentioned)
-            )
             lines.append(
-                f"Of {self.golds:,} evidence passages {lost} are not in the graph, and "
-                f"{unmentioned} have no entity."
+                f"Of {self.golds:,} evidence passages "
+                f"{self.lost:,} ({_share(self.lost, self.golds)}) are not in the graph, and "
+                f"{self.unmentioned:,} ({_share(self.unmentioned, self.golds)}) have no entity."
             )
         return lines
 
@@ -112,8 +108,8 @@ def measure_quality(
 ) -> GraphQuality:
     """Count a graph of texts, and the known answers and gold passages of some questions.
 
-    Repeated answers and passages are counted once. In-depth Analysis of Graph-based RAG names the
-    quality of a graph before its use as an open problem.
+    Repeated answers and passages are counted once. The paper In-depth Analysis of Graph-based RAG
+    names the quality of a graph before its use as an open problem.
     """
     chunks = graph.columns.chunks
     question_list = list(questions)
@@ -152,7 +148,7 @@ def measure_quality(
 
 
 def _entities(graph: Graph) -> np.ndarray:
-    """Return the nodes that are entities: none in a tree, of which nodes are texts or summaries."""
+    """Return the nodes that are entities; none in a tree, whose nodes are texts or summaries."""
     table = graph.columns.nodes
     is_tree = table is not None and table.has("level")
     return np.arange(0 if is_tree else graph.n_nodes)

@@ -56,8 +56,8 @@ class RepairWork:
         """Do the work for a comparison whose last lane ended at `end_time` (`time.monotonic()`).
 
         Each result is put on its lane as soon as it is known. Work that starts too late is given up
-        at once. Work in progress ends when its session disconnects or others keep the machine busy.
-        Otherwise waiting jobs would stay in memory long after their sessions are gone.
+        at once. Work in progress ends when its session disconnects or others keep the machine busy:
+        otherwise waiting jobs would stay in memory long after their sessions ended.
         """
         self._deadline = end_time + PATIENCE_SECONDS
         question = self._comparison.ask.question
@@ -87,7 +87,8 @@ class RepairWork:
 
     def _find_rests(self, job: Job) -> None:
         """Find the passages that the answers' sentences rest on, if an encoder is available."""
-        models, watch = self._environment.models, Watch(lambda: self._check_progress(job))
+        models = self._environment.models
+        watch = Watch(lambda: self._check_progress(job))
         explainer = explainer_of(self._comparison.ask.source)
         for index, lane in enumerate(self._comparison.now.lanes):
             if lane.status == JOB_DONE and lane.state.answer and lane.rests is None:
@@ -122,10 +123,10 @@ class RepairWork:
         self._check_time(job)
         comparison = self._comparison.now
         verdict = explain_comparison(comparison)
-        for index, (lane, one) in enumerate(zip(comparison.lanes, verdict.lanes)):
+        for index, (lane, explanation) in enumerate(zip(comparison.lanes, verdict.lanes)):
             if (
-                one is None
-                or one.stage is None
+                explanation is None
+                or explanation.stage is None
                 or lane.tried
                 or lane.state.partly
                 or self._asks_chat(lane.method)
@@ -134,7 +135,7 @@ class RepairWork:
             self._wait(job)
             best_repair = find_repair(
                 LaneRun.of(lane, self._environment, self._prefixes),
-                one.losses,
+                explanation.losses,
                 lane_counts_by_model(comparison, lane),
                 lane.saved_alive,
                 watch=Watch(lambda: self._check_progress(job)),

@@ -1,6 +1,6 @@
 """Explainers of lanes: one for graphs of triples, one for corpora.
 
-They say what a lane should bring and how it was lost.
+They define the targets of a lane, and explain how it lost them.
 """
 
 from __future__ import annotations
@@ -163,7 +163,7 @@ class Explainer(ABC):
 
         Parameters
         ----------
-        names : an answer as `names` returns it.
+        names : an answer as `said` returns it.
         edits : edits of the graph.
 
         Returns
@@ -210,14 +210,11 @@ class TripleExplainer(Explainer):
 
     def lost(self, run: LaneRun) -> LossesAndCause:
         by_model = run.state.answer is not None
-        explanation = explain_lanes(run.graph, [run.states], run.ask.question.answers, [by_model])[
-            0
-        ]
-        return (
-            (explanation.losses, explanation.phrase)
-            if explanation is not None and explanation.losses
-            else ((), None)
-        )
+        answers = run.ask.question.answers
+        (explanation,) = explain_lanes(run.graph, [run.states], answers, [by_model])
+        if explanation is None or not explanation.losses:
+            return (), None
+        return explanation.losses, explanation.phrase
 
     def brought(
         self, run: LaneRun | MethodLane, by_model: bool, survivors: SavedAlive
@@ -234,11 +231,9 @@ class TripleExplainer(Explainer):
             alive_count = count_right_answers(graph, state, question.answers, reader=True)
         # If both answer, a count says whose it is.
         by = (IN_PROMPT if by_model else BY_READER) if run.ask.model else ""
-        return (
-            None
-            if alive_count is None
-            else BroughtTargets(alive_count, len(set(question.answers)), "", by)
-        )
+        if alive_count is None:
+            return None
+        return BroughtTargets(alive_count, len(set(question.answers)), "", by)
 
     def changes(self, run: LaneRun, lost: Sequence[Loss]) -> Iterator[LineChange]:
         if lost:
@@ -260,7 +255,7 @@ class DocumentExplainer(Explainer):
     If no gold passage is known, the targets are the words of known answers.
     """
 
-    other_way = "used it and gave the same answer"  # texts have no paths
+    other_way = "used it and gave the same answer"  # texts have no other path
 
     def targets(self, question: Question) -> tuple[Target, ...]:
         return passages_of(question) or answers_of(question)
@@ -276,12 +271,12 @@ class DocumentExplainer(Explainer):
     def lost(self, run: LaneRun) -> LossesAndCause:
         question = run.ask.question
         stages = funnel(run.ask.source, run.graph, run.state, passages_of(question))
-        lost_here = lost_passages(run, stages)
-        causes = Counter(loss.cause for loss in lost_here)
-        if not lost_here:
+        losses_found = lost_passages(run, stages)
+        if not losses_found:
             answered = run.state.answer is not None and question.gold
             return (), Cause.NOT_SAID if answered else None
-        return lost_here, max(causes, key=lambda cause: causes[cause])
+        causes = Counter(loss.cause for loss in losses_found)
+        return losses_found, max(causes, key=lambda cause: causes[cause])
 
     def brought(
         self, run: LaneRun | MethodLane, by_model: bool, survivors: SavedAlive
@@ -291,9 +286,9 @@ class DocumentExplainer(Explainer):
         funnel_stages = funnel(ask.source, run.graph, run.state, lane_targets, survivors=survivors)
         stages = {stage.name: stage for stage in funnel_stages}
         last = next((stages[name] for name in BROUGHT_STAGES if name in stages), None)
-        what = "evidence passage" if ask.question.gold else "correct answer"
         if last is None:
             return None
+        what = "evidence passage" if ask.question.gold else "correct answer"
         return BroughtTargets(len(last.alive), last.of, what, BROUGHT_STAGES[last.name])
 
     def changes(self, run: LaneRun, lost: Sequence[Loss]) -> Iterator[LineChange]:

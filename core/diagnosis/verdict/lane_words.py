@@ -12,10 +12,10 @@ def lane_names(comparison: MethodComparison) -> list[str]:
     if these are alike too, the number of the lane is added.
     """
     methods = [lane.method for lane in comparison.lanes]
-    labels, long_names = [one.label for one in methods], [one.name for one in methods]
+    labels = [method.label for method in methods]
     names = [
-        long_names[i] if labels.count(labels[i]) > 1 else _quote_name(labels[i])
-        for i in range(len(methods))
+        method.name if labels.count(method.label) > 1 else _quote_name(method.label)
+        for method in methods
     ]
     return [
         f"{name} (method {i + 1})" if names.count(name) > 1 else name

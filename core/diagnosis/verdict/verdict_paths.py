@@ -41,13 +41,13 @@ def verdict_paths(comparison: MethodComparison) -> ComparisonVerdict:
     )
     if not all(lane.retrieved or lane.status in ENDED_STATUSES for lane in lanes):
         return ComparisonVerdict("", explanations)
-    text = _for_all(comparison, models, explanations)
+    text = _joint_text(comparison, models, explanations)
     return ComparisonVerdict(
         text, explanations, tuple(answer for answer in dict.fromkeys(answers) if answer in text)
     )
 
 
-def _for_all(
+def _joint_text(
     comparison: MethodComparison,
     models: Sequence[bool],
     explanations: Sequence[LaneExplanation | None],
@@ -61,7 +61,7 @@ def _for_all(
             one,
             lane_answers(lane, model),
             missing_answer_reason(lane),
-            _by_reader(comparison, lane) if model else None,
+            _count_by_reader(comparison, lane) if model else None,
         )
         for name, lane, model, one in zip(names, lanes, models, explanations)
     ]
@@ -72,12 +72,12 @@ def _for_all(
     ]
     parts = [
         compare_lanes(summaries, answers, measure_words(comparison)),
-        _otherwise(others) if answers and len(others) < len(lanes) else "",
+        _without_reader_text(others) if answers and len(others) < len(lanes) else "",
     ]
     return " ".join(filter(None, parts))
 
 
-def _by_reader(comparison: MethodComparison, lane: MethodLane) -> int | None:
+def _count_by_reader(comparison: MethodComparison, lane: MethodLane) -> int | None:
     """Return how many known answers a lane's graph reader names; None if it has none."""
     return count_right_answers(
         comparison.graph, lane.state, comparison.ask.question.answers, reader=True
@@ -103,7 +103,7 @@ def _with_reader_count(
     return replace(one, text=f"{one.text} Counted {BY_READER}{model_clause}.")
 
 
-def _otherwise(names: Sequence[str]) -> str:
+def _without_reader_text(names: Sequence[str]) -> str:
     """Return a sentence on lanes without a graph reader, whose language model is counted."""
     if names:
         return (

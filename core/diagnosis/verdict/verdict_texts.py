@@ -30,8 +30,6 @@ from core.types import Repair
 ADD_GOLD_HINT = (
     "Enter the correct answer, or the documents with its evidence, to see where they are lost."
 )
-
-
 ONLY_IN_DERIVED_TEXTS = "is in no document, but still in texts that were made from one"
 
 
@@ -100,17 +98,12 @@ def _explain_brought(
         if last.of == 1
         else f"{capitalised(all_words(last.of))} passages with the evidence are"
     )
-    yet = ""
-    if right == 0:
-        who = "the answer" if lane.state.answer is not None else "the nearest sentence"
-        yet = f"Yet {who} does not contain {'the' if total == 1 else 'a'} correct answer."
-    return LaneExplanation(
-        "answer" if yet else None,
-        f"{subject} {'in the prompt' if last.name == 'prompt' else 'found'}.",
-        yet,
-        right,
-        total,
-    )
+    head = f"{subject} {'in the prompt' if last.name == 'prompt' else 'found'}."
+    if right != 0:
+        return LaneExplanation(None, head, "", right, total)
+    who = "the answer" if lane.state.answer is not None else "the nearest sentence"
+    yet = f"Yet {who} does not contain {'the' if total == 1 else 'a'} correct answer."
+    return LaneExplanation("answer", head, yet, right, total)
 
 
 def _explain_lost(
@@ -226,9 +219,9 @@ def _joint_text(
         (name, missing_answer_reason(lane)) for name, lane in zip(names, comparison.lanes)
     )
     question = comparison.ask.question
-    return " ".join(parts) or (
-        ADD_GOLD_HINT if any(explanations) and not question.answers and not question.gold else ""
-    )
+    if not parts and any(explanations) and not question.answers and not question.gold:
+        return ADD_GOLD_HINT
+    return " ".join(parts)
 
 
 def _right_lanes(right: Sequence[str], total: int, silent: bool) -> str:
@@ -272,11 +265,9 @@ def _shown_gold(comparison: MethodComparison, names: Sequence[str]) -> list[str]
     if len(counts) > 1 and len({count for _, count, _ in counts}) == 1:
         _, count, of = counts[0]
         part = all_words(of) if count == of > 1 else f"{count} of {of}"
-        return [
-            f"Every prompt shows {part} passages with the evidence."
-            if of > 1
-            else f"{'Every' if count else 'No'} prompt shows the passage with the evidence."
-        ]
+        if of > 1:
+            return [f"Every prompt shows {part} passages with the evidence."]
+        return [f"{'Every' if count else 'No'} prompt shows the passage with the evidence."]
     if counts:
         return [
             "Passages with the evidence in the prompt: "

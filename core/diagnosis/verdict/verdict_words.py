@@ -29,5 +29,6 @@ def explain_comparison(comparison: MethodComparison) -> ComparisonVerdict:
     ]
     pending = ""
     if running_names and old_verdict.text:
-        pending = f"It is counted again once {join_words(running_names)} {'has' if len(running_names) == 1 else 'have'} run."
+        have = "has" if len(running_names) == 1 else "have"
+        pending = f"It is counted again once {join_words(running_names)} {have} run."
     return replace(verdict, text=old_verdict.text, named=old_verdict.named, pending=pending)
