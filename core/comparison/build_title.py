@@ -15,6 +15,7 @@ def build_title(lane: MethodLane) -> str:
     It is empty on a graph of triples, and for a method that names no build.
     """
     graph, corpus, spec = lane.own_graph, lane.ask.source.corpus, build_of(lane.line)
-    if isinstance(graph, Graph) and (build := built_as(graph)) is not None:
+    build = built_as(graph) if isinstance(graph, Graph) else None
+    if build is not None:
         return build.title
     return build_for(corpus, spec).title if corpus is not None and spec else lane.build_title

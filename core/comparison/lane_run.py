@@ -84,7 +84,7 @@ class PrefixCache:
 
 
 class NoPrefixCache(PrefixCache):
-    """A cache that keeps nothing, for a question that only one lane asks."""
+    """A cache that stores nothing, for a question that only one lane asks."""
 
     def put(self, key: tuple, state: State) -> None:
         return
@@ -104,9 +104,15 @@ class LayeredPrefixCache(PrefixCache):
 
 @dataclass
 class LaneListener:
-    """Receivers of a running lane's news: states, pieces of text, progress, and previews.
+    """Functions that a running lane calls.
 
-    `preview` gets the progress in words, and a function that returns the states to show now.
+    Parameters
+    ----------
+    watch : receives the progress, and can cancel the run.
+    reached : receives each state.
+    text : receives each piece of the model's answer.
+    far : receives the progress of an operator in figures.
+    preview : receives the progress in words, and a function that returns the states to show.
     """
 
     watch: Watch = NO_WATCH
@@ -119,9 +125,9 @@ class LaneListener:
 def retrieval_operators(ask: SourceQuestion, line: Line) -> list[Operator]:
     """Return the operators before the answer, with the reader that is added to them.
 
-    The graph reader is added if paths are sought. The nearest sentence is added if chunks or
-    nodes are sought and no language model is asked. Nothing is added if the question wants no
-    reader or the line has one.
+    If the operators write paths, the graph reader is added. If they write chunks or nodes and no
+    language model is asked, the nearest sentence is added. Nothing is added if the question asks
+    for no reader or the line has one.
     """
     operators = [operator for operator in line if operator.stage != "generate"]
     if not ask.reader or any(operator.stage == "read" for operator in operators):
@@ -154,7 +160,7 @@ class LaneRun:
     states: list[State] = field(default_factory=list)
     reused: list[int] = field(default_factory=list)  # indices of the states that others computed
     seen: set = field(default_factory=set)  # requests that were made to models
-    stamp: str = ""  # dependencies of the operators so far, as they report them
+    stamp: str = ""  # versions of the data that the operators so far depend on
     own_graph: KnowledgeGraph | None = None  # the build's graph, once it is opened
     # Begin and end of each operator, in nanoseconds since the epoch.
     times: list[tuple[int, int]] = field(default_factory=list)
@@ -201,7 +207,7 @@ class LaneRun:
 
     def answer(self, progress: LaneListener) -> None:
         """Run the operators that answer; without a model they only write the prompt."""
-        self._run(self._answering(), progress)
+        self._run(self._answer_operators(), progress)
 
     @property
     def state(self) -> State:
@@ -213,12 +219,8 @@ class LaneRun:
         operator = next((operator for operator in self.line if operator.stage == "generate"), None)
         if operator is None:
             return False
-        return (
-            self.prefixes.get(
-                self._key(operator, self.stamp + operator.stamp(self.graph, self.environment))
-            )
-            is not None
-        )
+        stamp = self.stamp + operator.stamp(self.graph, self.environment)
+        return self.prefixes.get(self._key(operator, stamp)) is not None
 
     def _run(self, operators: list, progress: LaneListener) -> None:
         self.stand(progress)
@@ -244,13 +246,14 @@ class LaneRun:
             self.stamp += operator.stamp(self.graph, self.environment)
             if operator.without_model and not self.ask.model:
                 self.stamp += "without a language model"
-            key, started_at = self._key(operator, self.stamp), time.time_ns()
+            key = self._key(operator, self.stamp)
+            started_at = time.time_ns()
             state = self.prefixes.get(key) if operator.remembered else None
             if state is None:
-                state = operator(
-                    self.state, replace(context, preview=self._preview(operator, waiting, progress))
-                )
+                preview = self._make_preview(operator, waiting, progress)
+                state = operator(self.state, replace(context, preview=preview))
                 if operator.remembered:
+                    # Another run may get a usable reply, or search all data.
                     if not (state.trace and state.trace[-1].unusable) and not state.partly:
                         self.prefixes.put(key, state)
                 else:
@@ -261,36 +264,35 @@ class LaneRun:
             self.times.append((started_at, time.time_ns()))
             progress.reached(state)
 
-    def _preview(
-        self, operator, rest: list, progress: LaneListener
+    def _make_preview(
+        self, operator, later: list, progress: LaneListener
     ) -> Callable[[str, Callable[[Recorder], State]], None] | None:
         """Return the function that previews an operator at work; None if there are no viewers.
 
-        `rest` are the operators after it.
+        `later` are the operators after it, without those that answer.
         """
         show, states = progress.preview, tuple(self.states)
         if show is None:
             return None
-        state, after = self.state, [*rest, *self._answering()]
+        state, rest = self.state, [*later, *self._answer_operators()]
 
         def preview(text: str, record: Callable[[Recorder], State]) -> None:
-            show(text, lambda: (*states, *self._continue(operator.previewed(state, record), after)))
+            show(text, lambda: (*states, *self._continue(operator.previewed(state, record), rest)))
 
         return preview
 
     def _continue(self, state: State, rest: list) -> Iterator[State]:
         """Yield a previewed state, and the states after it that need no model."""
         yield state
-        quiet = Context(self.graph, self.environment, self.ask.seed, answering=False)
+        context = Context(self.graph, self.environment, self.ask.seed, answering=False)
         for operator in rest:
-            if not (
-                is_free_reader(operator) or operator.stage == "generate" and not self.ask.model
-            ):
+            writes_prompt = operator.stage == "generate" and not self.ask.model
+            if not writes_prompt and not is_free_reader(operator):
                 return
-            state = operator(state, quiet)
+            state = operator(state, context)
             yield state
 
-    def _answering(self) -> list:
+    def _answer_operators(self) -> list:
         """Return the operators that answer."""
         return [operator for operator in self.line if operator.stage == "generate"]
 

@@ -1,6 +1,6 @@
 """The time of a lane by kind.
 
-The kinds are preparation, waiting, retrieval, ranking, the language model, and cached work.
+A kind is preparation, waiting, retrieval, ranking, the language model, or cached work.
 """
 
 from __future__ import annotations
@@ -16,18 +16,16 @@ from core.runtime.jobs import JOB_RUNNING
 from core.types import Step
 
 TimeKind = Literal["preparation", "waiting", "retrieval", "ranking", "model", "cache"]
-MIN_SPAN_SECONDS = 0.001  # seconds; shorter spans are left out
-UNCOUNTED_KINDS: tuple[TimeKind, ...] = (
-    "preparation",
-    "waiting",
-)  # kinds that are no cost of the method
+MIN_SPAN_SECONDS = 0.001  # shorter spans are left out
+# Kinds that are no cost of the method.
+UNCOUNTED_KINDS: tuple[TimeKind, ...] = ("preparation", "waiting")
 
 
 @dataclass(frozen=True)
 class TimeSpan:
     """A period of time of one kind.
 
-    A span of the kind "cache" is what cached work had cost when it was done.
+    The seconds of the kind "cache" are those that cached work had taken when it was done.
     """
 
     kind: TimeKind
