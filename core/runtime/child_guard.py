@@ -1,12 +1,11 @@
 """Run a command and end it, with all its child processes, once the parent has ended.
 
-It is run as a script, with the command as its arguments. The parent process holds the other end of
-this process's standard input. When the parent closes it or dies, even by kill -9, the command is
-ended.
+This file is run as a script, with the command as its arguments. The parent process holds the other
+end of its standard input. When the parent closes it or dies, even by kill -9, the command is ended.
 
-The command and its children form a process group. Windows has no such groups: there the child
-processes are found while the command runs, and processes that remain after it has ended by itself
-are missed.
+The command and its children form a process group. Windows has no such groups. On Windows, child
+processes are found only while the command runs: those that remain after it has ended by itself are
+missed.
 """
 
 import contextlib
@@ -17,7 +16,7 @@ import sys
 import threading
 
 GROUPS = hasattr(os, "killpg")  # Windows has no process groups
-GRACE = 10.0  # seconds until the command is killed, after it was asked to end
+GRACE = 10.0  # seconds from the request to end until the command is killed
 
 
 def run(command: list[str]) -> int:
@@ -25,7 +24,7 @@ def run(command: list[str]) -> int:
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)
     threading.Thread(target=_end_with_input, args=[process], daemon=True).start()
     code = process.wait()
-    _end_group(process, kill=True)  # child processes that remain
+    _end_group(process, kill=True)  # child processes may remain
     return code if code >= 0 else 128 - code
 
 
