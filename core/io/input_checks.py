@@ -20,7 +20,7 @@ def checked_text(value: Any, field: str, longest: int = MAX_LINE_LETTERS) -> str
     ------
     BadInput
         If it is no text, is longer than `longest`, or holds half a character (a lone surrogate),
-        which no file, database or server takes. The sentence names the field.
+        which cannot be encoded. The sentence names the field.
     """
     if not isinstance(value, str):
         raise BadInput(f"“{field}” should be a text.")
