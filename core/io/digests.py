@@ -23,7 +23,7 @@ DIGESTS_FILE = "files.json"
 MAX_BYTES_CHECKED_NOW = 1 << 27  # bytes of a folder up to which it is read whole when opened
 # Nanoseconds within which a file may change again with the same time stamp.
 TICK_NANOSECONDS = 100_000_000
-SEAL_START = b"\nsha256 of all before: "
+SEAL_START = b"\nsha256 of all before: "  # before an appended digest
 DIGEST_PIECE_BYTES = 1 << 22  # bytes read at a time
 DIGEST_KEY = "sha256"  # key in a JSON file that holds its own digest
 
@@ -135,7 +135,7 @@ def read_digests(folder: Path) -> dict[str, tuple[int, str]]:
         raise ValueError(f"{DIGESTS_FILE} cannot be read") from None
 
 
-def seal(file: Path) -> None:
+def append_digest(file: Path) -> None:
     """Append a file's SHA-256 digest to it, behind the data that readers of arrays use.
 
     Raises OSError.
@@ -145,10 +145,10 @@ def seal(file: Path) -> None:
         stream.write(SEAL_START + bytes.fromhex(digest))
 
 
-def check_sealed(file: Path) -> None:
-    """Raise ValueError if a sealed file was changed.
+def check_appended_digest(file: Path) -> None:
+    """Raise ValueError if a file was changed, by the digest appended to it.
 
-    A file without a seal was written by an earlier version and is accepted. Raises OSError.
+    A file without a digest was written by an earlier version and is accepted. Raises OSError.
     """
     stat = file.stat()
     stamp = (file.name, stat.st_size, stat.st_mtime_ns, stat.st_ino)

@@ -60,7 +60,7 @@ def durations_differ(one: float, other: float) -> bool:
     return high > low * ROUGH_FACTOR**2 and high - low > MIN_DIFFERENCE_SECONDS
 
 
-def ago(seconds: float) -> str:
+def ago_text(seconds: float) -> str:
     """Return the time since an event in words: just now, 12 minutes ago, 3 days ago."""
     if seconds < 60:
         return "just now"

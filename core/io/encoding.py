@@ -163,7 +163,7 @@ def decode_text(
     try:
         return check_text(name, data.decode(*encoding))
     except UnicodeDecodeError as error:
-        raise not_so_encoded(name, encoding.name, error.start) from None
+        raise encoding_error(name, encoding.name, error.start) from None
 
 
 def marked_encoding(data: bytes) -> str:
@@ -238,7 +238,7 @@ def _likely_encoding(name: str, data: bytes) -> str:
         if text:
             readings[encoding] = text
     if not readings:
-        raise no_text(name)
+        raise no_text_error(name)
     oddities = {encoding: _count_oddities(text) for encoding, text in readings.items()}
     fewest = min(oddities.values())
     likely = {encoding: text for encoding, text in readings.items() if oddities[encoding] == fewest}
@@ -322,7 +322,7 @@ def _wide_encoding(name: str, data: bytes) -> str:
         )
         if fits and len(data) >= MIN_WIDE_BYTES and _decode_part(data, encoding):
             return encoding
-    raise no_text(name)
+    raise no_text_error(name)
 
 
 def _is_damaged_utf8(data: bytes) -> bool:
@@ -370,7 +370,7 @@ def check_text(name: str, text: str) -> str:
     beginning = text[:DETECTION_SIZE_BYTES]
     n_controls = len(CONTROL_SIGNS.findall(beginning))
     if "\0" in text or n_controls > MAX_CONTROL_SHARE * len(beginning):
-        raise no_text(name)
+        raise no_text_error(name)
     return text
 
 
@@ -384,13 +384,13 @@ def check_first_bytes(name: str, data: bytes) -> None:
             )
 
 
-def not_so_encoded(name: str, encoding: str, byte: int) -> BadInput:
+def encoding_error(name: str, encoding: str, byte: int) -> BadInput:
     """Return the error for a byte, counted from 0, that does not fit the encoding."""
     return BadInput(
         f"{name} is not {encoding} at byte {byte + 1:,}; name its encoding, or save it as UTF-8."
     )
 
 
-def no_text(name: str) -> BadInput:
+def no_text_error(name: str) -> BadInput:
     """Return the error for a file that holds no text."""
     return BadInput(f"{name} holds no text but binary data.")

@@ -289,12 +289,12 @@ def numbered_lines(
             try:
                 text = data.decode("utf-8-sig" if source.line == 1 else "utf-8").rstrip("\r\n")
             except UnicodeDecodeError as error:
-                raise not_utf8(source.name, source.line, error.start) from None
+                raise not_utf8_error(source.name, source.line, error.start) from None
             if text.strip():
                 yield source.line, text
 
 
-def not_utf8(name: str, line: int, byte: int) -> BadInput:
+def not_utf8_error(name: str, line: int, byte: int) -> BadInput:
     """Return the error for a byte that is not UTF-8.
 
     Parameters

@@ -19,7 +19,7 @@ from typing import Any
 from core.errors import BadInput, HopscopeError, nearest, shorten, with_command
 from core.io.durable_files import move_into_place
 from core.io.home import home_folder
-from core.io.names import no_device
+from core.io.names import avoid_device_name
 from core.io.temporary_folders import temporary_folder
 from core.watch import NO_WATCH, Watch
 
@@ -76,7 +76,7 @@ def fetch_set(id: str, watch: Watch = NO_WATCH) -> FetchedSet:
 
 def saved_set_path(id: str) -> Path:
     """Return the path at which the set of an id is saved, without a suffix."""
-    return home_folder() / "fetched" / no_device(UNSAFE_CHARACTERS.sub("-", id).strip("-."))
+    return home_folder() / "fetched" / avoid_device_name(UNSAFE_CHARACTERS.sub("-", id).strip("-."))
 
 
 def _fetch_hub(name: str, watch: Watch = NO_WATCH) -> FetchedSet:

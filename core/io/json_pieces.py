@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from core.errors import BadInput, shorten
-from core.io.files import MAX_LINE_BYTES, UnpackedBytes, not_utf8, size_text
+from core.io.files import MAX_LINE_BYTES, UnpackedBytes, not_utf8_error, size_text
 
 JSON_PIECE_BYTES = 1 << 20  # bytes read at once
 # Characters of one value; its objects take up to twenty times as much memory.
@@ -171,7 +171,9 @@ class JsonPieces:
             byte = len(prefix) - prefix.rfind(b"\n") - 1
             if b"\n" not in prefix:
                 byte += self.column
-            raise not_utf8(self.source.name, self.line_at + prefix.count(b"\n"), byte) from None
+            raise not_utf8_error(
+                self.source.name, self.line_at + prefix.count(b"\n"), byte
+            ) from None
 
     def _located_error(self, error: Exception) -> BadInput:
         """Return the error for the value that begins here, located in the whole file."""
@@ -179,10 +181,10 @@ class JsonPieces:
         if isinstance(error, json.JSONDecodeError):
             error.colno += self.column if error.lineno == 1 else 0
             error.lineno += self.line_at - 1
-        return not_json(self.source.name, first_line, error)
+        return not_json_error(self.source.name, first_line, error)
 
 
-def not_json(name: str, line: int, error: Exception) -> BadInput:
+def not_json_error(name: str, line: int, error: Exception) -> BadInput:
     """Return the error for a JSON text that begins on `line`.
 
     It names the line and column of the fault if they are known.

@@ -13,7 +13,7 @@ from typing import Any
 
 from core.errors import BadInput, shorten
 from core.io.files import MAX_LINE_BYTES, File, numbered_lines, open_unpacked
-from core.io.json_pieces import JsonPieces, not_json
+from core.io.json_pieces import JsonPieces, not_json_error
 from core.watch import NO_WATCH, Watch
 
 # Keys under which a JSON file may hold its list of rows.
@@ -187,7 +187,7 @@ def _parse(file: File, line: int, text: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise not_json(_name(file), line, error) from None
+        raise not_json_error(_name(file), line, error) from None
 
 
 def _name(file: File) -> str:

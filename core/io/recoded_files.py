@@ -20,12 +20,12 @@ from core.io.encoding import (
     check_text,
     detect_encoding,
     detection_bytes,
+    encoding_error,
     ignore_note,
     known_encoding,
     marked_encoding,
     may_be_other_encoding,
-    no_text,
-    not_so_encoded,
+    no_text_error,
 )
 from core.io.files import DiskFile, FileSource, UnpackedBytes, name_without_packing, open_unpacked
 from core.watch import NO_WATCH, Watch
@@ -82,7 +82,7 @@ def as_utf8(
     return RecodedFile(name, source, encoding, max_bytes)
 
 
-def readable(
+def decode_if_certain(
     path: Path,
     note: Note = ignore_note,
     encoding_name: str = "",
@@ -150,7 +150,7 @@ class _RecodedBytes(io.RawIOBase):
             try:
                 self._ready = self._decode(data, not data).encode("utf-8", "replace")
             except UnicodeDecodeError as error:
-                raise not_so_encoded(
+                raise encoding_error(
                     self._file.name, self._file.encoding.name, self._position + error.start
                 ) from None
             self._position += len(data)
@@ -177,7 +177,7 @@ def _non_utf8_piece(name: str, head: bytes, stream: UnpackedBytes, checks: int |
     while (data or previous) and (checks is None or position < checks):
         position += len(data)
         if b"\0" in data:
-            raise no_text(name)
+            raise no_text_error(name)
         try:
             decode(data, not data)
         except UnicodeDecodeError:

@@ -22,7 +22,7 @@ from core.io.sqlite import (
     SqliteDatabase,
     is_damaged,
     open_database,
-    why_unsaved,
+    unsaved_reason,
     write_ahead,
 )
 
@@ -231,7 +231,7 @@ class RowFile:
                 f"Another process has been writing to {self.schema.what} for too long; try again "
                 "in a moment."
             )
-        reason = why_unsaved(error)
+        reason = unsaved_reason(error)
         if reason:
             return reason
         advice = ". The file was left as it is; move it away to start with an empty one."

@@ -38,7 +38,7 @@ def write_ahead(database: sqlite3.Connection) -> None:
             time.sleep(0.02)
 
 
-def why_unsaved(error: sqlite3.Error) -> str:
+def unsaved_reason(error: sqlite3.Error) -> str:
     """Return why nothing can be saved in the person's folder; empty for other errors."""
     is_unwritable = getattr(error, "sqlite_errorname", "").startswith(UNWRITABLE_CODES)
     return save_fault() if is_unwritable else ""

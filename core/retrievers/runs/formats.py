@@ -14,7 +14,7 @@ from core.errors import BadInput, nearest, shorten
 from core.io.columnar import is_columnar
 from core.io.files import FileSource, numbered_lines
 from core.io.json_rows import numbered_rows, read_start
-from core.io.recoded_files import readable
+from core.io.recoded_files import decode_if_certain
 from core.languages.spelling import fold
 from core.retrievers.runs.run_paths import PATH_LIST_KEYS as PATH_KEYS
 from core.retrievers.runs.run_paths import paths_in
@@ -326,7 +326,7 @@ def read_run_file(
     if is_columnar(path):
         rows, start = (row for _, row in column_rows(path, max_bytes=MAX_RUN_FILE_BYTES)), ""
     else:
-        file = readable(path, reading_notes.append, encoding, MAX_RUN_FILE_BYTES)
+        file = decode_if_certain(path, reading_notes.append, encoding, MAX_RUN_FILE_BYTES)
         start = read_start(file, 1, MAX_RUN_FILE_BYTES)
         if format == TREC_FORMAT or (
             format == AUTO_RUN_FORMAT and start not in ("{", "[") and _is_trec(file)

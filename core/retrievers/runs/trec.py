@@ -10,7 +10,7 @@ from pathlib import Path
 
 from core.errors import BadInput, shorten
 from core.io.files import numbered_lines
-from core.io.recoded_files import readable
+from core.io.recoded_files import decode_if_certain
 from core.retrievers.reply import ReplyDocument
 from core.retrievers.runs.run_rows import MAX_ROW_DOCUMENTS, RunRow, to_number
 
@@ -83,7 +83,7 @@ def read_qrels(path: str | Path) -> dict[str, tuple[str, ...]]:
     irrelevant has an empty entry. Raises BadInput.
     """
     grades_by_question: dict[str, dict[str, int]] = {}
-    for line, text in numbered_lines(readable(Path(path)), max_bytes=MAX_RUN_FILE_BYTES):
+    for line, text in numbered_lines(decode_if_certain(Path(path)), max_bytes=MAX_RUN_FILE_BYTES):
         parts = text.split("\t") if "\t" in text else text.split()
         if not text.strip() or parts[:2] == ["query-id", "corpus-id"]:
             continue
