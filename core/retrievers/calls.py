@@ -37,41 +37,37 @@ def call_retriever(
     when the user cancels. Raises RetrieverFailed with a sentence, and what `watch` raises.
     """
     outcome: list[Any] = []
-    open_socket: list[socket.socket] = []
-    if retriever.url:
-        work = lambda: _post(retriever, request, open_socket)
-    else:
-        work = lambda: _call(retriever, request)
+    open_sockets: list[socket.socket] = []
 
     def run() -> None:
         try:
-            outcome.append(work())
+            if retriever.url:
+                outcome.append(_post(retriever, request, open_sockets))
+            else:
+                outcome.append(_call_function(retriever, request))
         except BaseException as error:  # re-raised in the waiting thread
             outcome.append(error)
 
     thread = threading.Thread(target=run, name=f"retriever-{retriever.name}", daemon=True)
     thread.start()
-    end = time.monotonic() + retriever.timeout
+    deadline = time.monotonic() + retriever.timeout
     try:
         while thread.is_alive():
             watch.check()
-            if time.monotonic() > end:
-                raise RetrieverFailed(
-                    f"{_retriever_name(retriever)} did not answer within {retriever.timeout:g} "
-                    "seconds."
-                )
+            if time.monotonic() > deadline:
+                raise _timeout_error(retriever)
             thread.join(CANCEL_CHECK_SECONDS)
     finally:
-        for one in open_socket:
+        for open_socket in open_sockets:
             with contextlib.suppress(OSError):
-                one.shutdown(socket.SHUT_RDWR)
+                open_socket.shutdown(socket.SHUT_RDWR)
     if isinstance(outcome[0], RetrieverFailed):
         raise outcome[0]
     if isinstance(outcome[0], BaseException):
         raise RetrieverFailed(
-            f"{_retriever_name(retriever)} failed: {_words(outcome[0])}."
+            f"{_retriever_name(retriever)} failed: {_error_words(outcome[0])}."
         ) from outcome[0]
-    return _data(retriever, outcome[0])
+    return _parse_reply(retriever, outcome[0])
 
 
 def _post(
@@ -85,11 +81,10 @@ def _post(
     import http.client  # imported late, as it loads ssl
 
     parts = urlsplit(retriever.url)
-    protocol = (
-        http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
-    )
+    is_https = parts.scheme == "https"
+    connection_class = http.client.HTTPSConnection if is_https else http.client.HTTPConnection
     assert parts.hostname is not None  # checked when the retriever was declared
-    connection = protocol(parts.hostname, parts.port, timeout=retriever.timeout)
+    connection = connection_class(parts.hostname, parts.port, timeout=retriever.timeout)
     headers = {
         "Content-Type": "application/json",
         "Accept": "application/json",
@@ -99,12 +94,10 @@ def _post(
     try:
         connection.connect()
     except TimeoutError:
-        raise RetrieverFailed(
-            f"{_retriever_name(retriever)} did not answer within {retriever.timeout:g} seconds."
-        ) from None
+        raise _timeout_error(retriever) from None
     except OSError as error:
         raise RetrieverFailed(
-            f"{_retriever_name(retriever)} cannot be reached ({_words(error)}); is it running?"
+            f"{_retriever_name(retriever)} cannot be reached ({_error_words(error)}); is it running?"
         ) from error
     open_sockets.append(connection.sock)
     try:
@@ -113,7 +106,7 @@ def _post(
         reply = connection.getresponse()
         body = reply.read(MAX_REPLY_BYTES + 1)
         if reply.status != http.client.OK:
-            raise RetrieverFailed(f"{_retriever_name(retriever)} {_refusal(reply, body)}.")
+            raise RetrieverFailed(f"{_retriever_name(retriever)} {_status_words(reply, body)}.")
         if len(body) > MAX_REPLY_BYTES:
             raise RetrieverFailed(
                 f"{_retriever_name(retriever)} replied with more than {MAX_REPLY_BYTES >> 20} MB."
@@ -122,32 +115,30 @@ def _post(
             raise RetrieverFailed(f"{_retriever_name(retriever)} ended its reply too early.")
         return body
     except TimeoutError:
-        raise RetrieverFailed(
-            f"{_retriever_name(retriever)} did not answer within {retriever.timeout:g} seconds."
-        ) from None
+        raise _timeout_error(retriever) from None
     except (http.client.HTTPException, OSError) as error:
         raise RetrieverFailed(
-            f"{_retriever_name(retriever)} broke off or does not speak HTTP ({_words(error)})."
+            f"{_retriever_name(retriever)} broke off or does not speak HTTP ({_error_words(error)})."
         ) from error
     finally:
         connection.close()
 
 
-def _refusal(reply: HTTPResponse, body: bytes) -> str:
+def _status_words(reply: HTTPResponse, body: bytes) -> str:
+    """Return words for a reply that is not OK, which follow the retriever's name."""
     status = reply.status
     if 300 <= status < 400:
-        target = (
-            shorten(reply.getheader("Location") or "", MAX_ERROR_PAGE_CHARACTERS) or "no address"
-        )
+        location = shorten(reply.getheader("Location") or "", MAX_ERROR_PAGE_CHARACTERS)
+        target = location or "no address"
         return (
             f"redirects to {target} ({status}), which was not followed; if that is the right "
             "address, give it in retrievers.toml"
         )
     if status in (401, 403):
         return f"refused the request ({status}); see “headers” in docs/own-retriever.md"
-    page = shorten(
-        body[: MAX_ERROR_PAGE_CHARACTERS * 4].decode("utf-8", "replace"), MAX_ERROR_PAGE_CHARACTERS
-    )
+    # Four bytes a character are enough in UTF-8.
+    beginning = body[: MAX_ERROR_PAGE_CHARACTERS * 4].decode("utf-8", "replace")
+    page = shorten(beginning, MAX_ERROR_PAGE_CHARACTERS)
     return f"answered with the error {status}" + (f": {page}" if page else "")
 
 
@@ -159,8 +150,7 @@ def _headers(retriever: Retriever) -> dict[str, str]:
         if not value:
             raise RetrieverFailed(
                 f"{_retriever_name(retriever)} needs the environment variable {variable} for its "
-                "header "
-                f"{header}."
+                f"header {header}."
             )
         if not value.isascii() or not value.isprintable():
             raise RetrieverFailed(
@@ -171,21 +161,21 @@ def _headers(retriever: Retriever) -> dict[str, str]:
     return headers
 
 
-def _call(retriever: Retriever, request: Mapping[str, Any]) -> bytes:
-    """Call the function and return its result as JSON, as an address would."""
+def _call_function(retriever: Retriever, request: Mapping[str, Any]) -> bytes:
+    """Call the function and return its result as JSON, in the form of a reply over HTTP."""
     module, _, name = retriever.python.partition(":")
     try:
         function = retriever.function or getattr(_module(module, retriever.file), name)
     except BaseException as error:
         raise RetrieverFailed(
-            f"{_retriever_name(retriever)} cannot be loaded: {_words(error)}."
+            f"{_retriever_name(retriever)} cannot be loaded: {_error_words(error)}."
         ) from error
     result = function(json.loads(json.dumps(request)))
     try:
         text = json.dumps(result, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
         raise RetrieverFailed(
-            f"{_retriever_name(retriever)} returned what JSON cannot hold: {_words(error)}."
+            f"{_retriever_name(retriever)} returned what JSON cannot hold: {_error_words(error)}."
         ) from error
     if len(text) > MAX_REPLY_BYTES:
         raise RetrieverFailed(
@@ -210,12 +200,12 @@ def _load_module(name: str, file: Path, mtime: int) -> Any:
     return module
 
 
-def _data(retriever: Retriever, body: bytes) -> Any:
-    def refused(constant: str) -> None:
+def _parse_reply(retriever: Retriever, body: bytes) -> Any:
+    def refuse(constant: str) -> None:
         raise ValueError(f"{constant} is no JSON number")
 
     try:
-        return json.loads(body.decode("utf-8"), parse_constant=refused)
+        return json.loads(body.decode("utf-8"), parse_constant=refuse)
     except (ValueError, RecursionError) as error:
         raise RetrieverFailed(
             f"{_retriever_name(retriever)} replied with what is not JSON: "
@@ -223,11 +213,17 @@ def _data(retriever: Retriever, body: bytes) -> Any:
         ) from None
 
 
+def _timeout_error(retriever: Retriever) -> RetrieverFailed:
+    return RetrieverFailed(
+        f"{_retriever_name(retriever)} did not answer within {retriever.timeout:g} seconds."
+    )
+
+
 def _retriever_name(retriever: Retriever) -> str:
     return f"The retriever “{retriever.name}”"
 
 
-def _words(error: BaseException) -> str:
+def _error_words(error: BaseException) -> str:
     """Describe an error in a few words; for a system error, its text alone."""
     if isinstance(error, OSError) and error.strerror:
         return error.strerror

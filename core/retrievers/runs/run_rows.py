@@ -1,6 +1,6 @@
 """Rows of finished runs, and readers of their documents, texts and answers from JSON.
 
-The keys and forms of many tools are understood.
+They know the keys and forms of many tools.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class RunRow:
 
     @property
     def holds(self) -> bool:
-        """True if the run has a result for the question, and not judgements alone."""
+        """True if the run has a result for the question, and not only judgements."""
         return bool(self.documents or self.paths) or self.answer is not None
 
 
@@ -93,13 +93,12 @@ def text_in(value: Any, keys: Sequence[str] = ()) -> str:
         return ""
     if isinstance(value, int | float):
         return str(value)
+    texts: Iterable[str] = ()
     if isinstance(value, Mapping):
-        return next((text for key in keys if (text := text_in(value.get(key), keys))), "")
-    if isinstance(value, list) and keys:  # messages: the last one with a text
-        return next(
-            (text for one in reversed(value) if (text := text_in(one, ("content", *keys)))), ""
-        )
-    return ""
+        texts = (text_in(value.get(key), keys) for key in keys)
+    elif isinstance(value, list) and keys:  # messages: the last one with a text
+        texts = (text_in(message, ("content", *keys)) for message in reversed(value))
+    return next(filter(None, texts), "")
 
 
 def parse_text(text: str) -> Any:
@@ -141,27 +140,29 @@ def documents_in(value: Any, ids: Any = None, scores: Any = None) -> tuple[Reply
     (ReplyDocument(id='', title='', text='', score=None, named='a'),
      ReplyDocument(id='2', ..., text='b', ...), ...)
     """
-    documents, ids, scores = list[ReplyDocument](), list_in(ids), list_in(scores)
-    for index, one in enumerate(list_in(value)[:MAX_ROW_DOCUMENTS]):
+    ids, scores = list_in(ids), list_in(scores)
+    documents: list[ReplyDocument] = []
+    for index, entry in enumerate(list_in(value)[:MAX_ROW_DOCUMENTS]):
         id = text_in(ids[index]) if index < len(ids) else ""
         score = to_number(scores[index]) if index < len(scores) else None
-        document = _document(one, id, score)
+        document = _document(entry, id, score)
         if document is not None:
             documents.append(document)
     return tuple(documents)
 
 
-def _document(one: Any, id: str, score: float | None) -> ReplyDocument | None:
+def _document(entry: Any, id: str, score: float | None) -> ReplyDocument | None:
     """Return the document of an entry; None if it names none."""
-    if isinstance(one, Mapping):
-        document = _document_of_object(one, id, score)
-    elif isinstance(one, list) and len(one) >= 2 and isinstance(one[0], str):
-        body = "".join(map(str, one[1])) if isinstance(one[1], list) else text_in(one[1])
-        document = ReplyDocument(id, one[0].strip(), utf8_text(body).strip(), score)
+    if isinstance(entry, Mapping):
+        document = _document_of_object(entry, id, score)
+    elif isinstance(entry, list) and len(entry) >= 2 and isinstance(entry[0], str):
+        title, body = entry[:2]
+        text = "".join(map(str, body)) if isinstance(body, list) else text_in(body)
+        document = ReplyDocument(id, title.strip(), utf8_text(text).strip(), score)
     elif id:
-        document = ReplyDocument(id, text=text_in(one).strip(), score=score)
+        document = ReplyDocument(id, text=text_in(entry).strip(), score=score)
     else:
-        document = ReplyDocument(named=text_in(one).strip(), score=score)
+        document = ReplyDocument(named=text_in(entry).strip(), score=score)
     return document if document.label else None
 
 
@@ -204,10 +205,10 @@ def to_number(value: Any) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:
-        value_number = float(value)
+        number = float(value)
     except (ValueError, OverflowError):
         return None
-    return value_number if abs(value_number) < 1e300 else None
+    return number if abs(number) < 1e300 else None
 
 
 def texts_in(value: Any) -> tuple[str, ...]:
@@ -215,11 +216,8 @@ def texts_in(value: Any) -> tuple[str, ...]:
 
     Objects give the text under their usual keys.
     """
-    return tuple(
-        dict.fromkeys(
-            text for one in list_in(value) if (text := text_in(one, OUTPUT_TEXT_KEYS).strip())
-        )
-    )
+    texts = (text_in(entry, OUTPUT_TEXT_KEYS).strip() for entry in list_in(value))
+    return tuple(dict.fromkeys(filter(None, texts)))
 
 
 def flat_leaves(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -232,10 +230,10 @@ def flat_leaves(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
     {'a.b': 1, 'c.0.d': 2}
     """
     if isinstance(value, Mapping) and value:
-        for key, one in value.items():
-            yield from flat_leaves(one, f"{prefix}.{key}" if prefix else str(key))
-    elif isinstance(value, list) and value and all(isinstance(one, Mapping) for one in value):
-        for index, one in enumerate(value):
-            yield from flat_leaves(one, f"{prefix}.{index}")
+        for key, part in value.items():
+            yield from flat_leaves(part, f"{prefix}.{key}" if prefix else str(key))
+    elif isinstance(value, list) and value and all(isinstance(part, Mapping) for part in value):
+        for index, part in enumerate(value):
+            yield from flat_leaves(part, f"{prefix}.{index}")
     else:
         yield prefix, value

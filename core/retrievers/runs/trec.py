@@ -5,7 +5,7 @@ The files of judgements are also called qrels.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from core.errors import BadInput, shorten
@@ -15,6 +15,7 @@ from core.retrievers.reply import ReplyDocument
 from core.retrievers.runs.run_rows import MAX_ROW_DOCUMENTS, RunRow, to_number
 
 MAX_RUN_FILE_BYTES = 1 << 30  # bytes of text in a file
+BEIR_HEADER = ["query-id", "corpus-id"]  # the first columns of BEIR's qrels
 
 
 def is_run_line(line: str) -> bool:
@@ -34,10 +35,9 @@ def is_qrels_line(line: str) -> bool:
     (True, True, False)
     """
     parts = line.split()
-    return (len(parts) in (3, 4) and _whole_number(parts[-1]) is not None) or parts[:2] == [
-        "query-id",
-        "corpus-id",
-    ]
+    if parts[:2] == BEIR_HEADER:
+        return True
+    return len(parts) in (3, 4) and _whole_number(parts[-1]) is not None
 
 
 def read_run(lines: Iterable[tuple[int, str]], name: str) -> Iterator[RunRow]:
@@ -53,9 +53,9 @@ def read_run(lines: Iterable[tuple[int, str]], name: str) -> Iterator[RunRow]:
     """
     scores_by_question: dict[str, dict[str, float]] = {}
     for line, text in lines:
-        parts = (
-            [part.strip() for part in text.split("\t")] if text.count("\t") == 5 else text.split()
-        )
+        parts = text.split()
+        if text.count("\t") == 5:
+            parts = [part.strip() for part in text.split("\t")]
         if not any(parts):
             continue
         score = to_number(parts[4]) if len(parts) == 6 else None
@@ -67,13 +67,9 @@ def read_run(lines: Iterable[tuple[int, str]], name: str) -> Iterator[RunRow]:
         scores_by_question.setdefault(parts[0], {}).setdefault(parts[2], score)
     for question, scores in scores_by_question.items():
         by_id = sorted(scores, reverse=True)
-        ordered = sorted(by_id, key=lambda document: -scores[document])[:MAX_ROW_DOCUMENTS]
-        yield RunRow(
-            question,
-            documents=tuple(
-                ReplyDocument(document, score=scores[document]) for document in ordered
-            ),
-        )
+        ordered = sorted(by_id, key=lambda id: -scores[id])[:MAX_ROW_DOCUMENTS]
+        documents = [ReplyDocument(id, score=scores[id]) for id in ordered]
+        yield RunRow(question, documents=tuple(documents))
 
 
 def read_qrels(path: str | Path) -> dict[str, tuple[str, ...]]:
@@ -85,7 +81,7 @@ def read_qrels(path: str | Path) -> dict[str, tuple[str, ...]]:
     grades_by_question: dict[str, dict[str, int]] = {}
     for line, text in numbered_lines(decode_if_certain(Path(path)), max_bytes=MAX_RUN_FILE_BYTES):
         parts = text.split("\t") if "\t" in text else text.split()
-        if not text.strip() or parts[:2] == ["query-id", "corpus-id"]:
+        if not text.strip() or parts[:2] == BEIR_HEADER:
             continue
         grade = _whole_number(parts[-1]) if len(parts) in (3, 4) else None
         if grade is None:
@@ -96,10 +92,13 @@ def read_qrels(path: str | Path) -> dict[str, tuple[str, ...]]:
         grades_by_question.setdefault(parts[0].strip(), {})[parts[-2].strip()] = grade
     if not grades_by_question:
         raise BadInput(f"{Path(path).name} holds no judgements.")
-    rank = lambda grades: sorted(
-        (one for one in grades if grades[one] > 0), key=lambda one: (-grades[one], one)
-    )
-    return {question: tuple(rank(grades)) for question, grades in grades_by_question.items()}
+    return {question: _rank_relevant(grades) for question, grades in grades_by_question.items()}
+
+
+def _rank_relevant(grades: Mapping[str, int]) -> tuple[str, ...]:
+    """Return the documents with a grade above 0, the highest first, ties by id."""
+    relevant = [id for id, grade in grades.items() if grade > 0]
+    return tuple(sorted(relevant, key=lambda id: (-grades[id], id)))
 
 
 def _whole_number(text: str) -> int | None:
