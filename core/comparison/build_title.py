@@ -10,7 +10,7 @@ from core.graph.store import Graph
 
 
 def build_title(lane: MethodLane) -> str:
-    """Return the title of the build that made the graph of a lane on a corpus.
+    """Return the title of the build that made a lane's graph.
 
     It is empty on a graph of triples, and for a method that names no build.
     """

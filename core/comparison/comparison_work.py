@@ -44,7 +44,7 @@ def load_libraries() -> None:
 
 
 def answers_in_parallel(models, role: str) -> bool:
-    """Return whether the model of a role gives several answers at a time, like a server.
+    """Return whether the model of a role gives several answers at a time.
 
     The result is False if the model is not available.
     """
@@ -270,7 +270,7 @@ class ComparisonWork:
         return False
 
     def _make_listener(self, index: int, watch: Watch) -> LaneListener:
-        """Return the listener that turns the news of a run into changes of its lane."""
+        """Return the listener that writes the progress of a run on its lane."""
         job, comparison, run = self._job, self.comparison, self._runs[index]
         name = comparison.lanes[index].method.name
 
@@ -327,7 +327,10 @@ class ComparisonWork:
         self._job.touch()
 
     def _cancel_waiting(self) -> None:
-        """End the waiting lanes of a cancelled job; lanes at work end at their next check."""
+        """End the waiting lanes of a cancelled job.
+
+        Lanes at work end at their next check.
+        """
         self._queues.drop(self._job)
         self.comparison.repairing = False
         with self._lock:

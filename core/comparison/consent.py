@@ -1,4 +1,4 @@
-"""The operators of a method that run without consent, and those that wait for it.
+"""Operators of a method that run without consent, or wait for it.
 
 Consent is needed for operators that call a language model or a program of the user's.
 """

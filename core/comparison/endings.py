@@ -10,7 +10,7 @@ ENDING_WORDS = {JOB_FAILED: "Failed", JOB_CANCELLED: "Cancelled"}
 
 
 def retrieval_ending(lane: MethodLane) -> str:
-    """Return how a lane ended that did not retrieve everything: it failed or was cancelled.
+    """Return how a lane ended that did not retrieve everything.
 
     The text is empty for other lanes.
     """

@@ -1,10 +1,10 @@
 """Housekeeping while no user waits: garbage collection and loading the answering model.
 
 A full garbage collection stops all threads while it walks every loaded object. Python starts such
-collections by itself, and Streamlit after every run of a page. Objects that stay are therefore frozen, and
-the rest is collected while no user waits, or after many new allocations. The collections are
-needed: a browser that disconnects leaves reference cycles behind, which nothing else frees. They
-hold three open files for each browser, and macOS allows 256 by default.
+collections by itself, and Streamlit after every run of a page. Objects that stay are therefore
+frozen, and the rest is collected while no user waits, or after many new allocations. The
+collections are needed: a browser that disconnects leaves reference cycles behind, which nothing
+else frees. They hold three open files for each browser, and macOS allows 256 by default.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One method's run in a comparison, and the comparison that holds the lanes of one question."""
+"""One method's run in a comparison, and the comparison itself."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class MethodLane:
 
     @property
     def graph(self) -> Any:
-        """The graph that this lane runs on; all lanes on a graph of triples share it."""
+        """The graph of this lane, which all lanes on triples share."""
         return self.own_graph or self.ask.source.graph
 
     @property
@@ -100,7 +100,7 @@ class MethodLane:
 
     @property
     def shown(self) -> MethodLane:
-        """This lane as screens show it: with the states of its preview, if it has one."""
+        """This lane as screens show it, with the states of its preview."""
         if self.preview is None or self.retrieved:
             return replace(self, preview=None)
         return replace(self, states=self.preview.states, retrieved=True)
@@ -113,7 +113,7 @@ class MethodLane:
 
     @property
     def complete(self) -> bool:
-        """True if the lane may be reused: it is done, searched all data and was answered."""
+        """True if the lane is done, searched all data and was answered."""
         return self.status == JOB_DONE and not self.state.partly and not self.state.unanswered
 
 

@@ -59,17 +59,20 @@ class LanePauses:
         return (has_earlier or awaits_preview) and not self._others()
 
     def begin_reading(self) -> None:
-        """Note that a model reads the prompt of the first answer; later answers are ignored."""
+        """Note that a model reads the prompt of the first answer.
+
+        Later answers are ignored.
+        """
         if not self._reading_until:
             self._reading_until = time.monotonic() + MAX_READING_SECONDS
 
     def expect(self, seconds: float | None) -> None:
-        """End the pause if reading the prompt takes `seconds` more and that is too long."""
+        """End the pause if reading the prompt takes too many `seconds` more."""
         if seconds is not None and time.monotonic() + seconds > self._reading_until:
             self.end_reading()
 
     def end_reading(self) -> None:
-        """Note that the first word of the answer has arrived, or that the answer has ended."""
+        """Note that the answer has begun or ended."""
         self._replied.set()
 
     def let_read(self, watch: Watch = NO_WATCH) -> None:

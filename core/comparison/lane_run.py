@@ -1,4 +1,4 @@
-"""One lane's run: a line of operators on a question, which reuses states of other runs."""
+"""One lane's run on a question, which reuses states of other runs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MAX_STATE_BYTES = 128 << 20  # bytes of states that are kept for reuse
 
 
 def build_of(line: Line) -> str | None:
-    """Return the build whose graph a method runs on; None for a method that names none.
+    """Return the build that a method names, or None.
 
     Methods on graphs of triples name none.
     """
@@ -39,7 +39,7 @@ def build_of(line: Line) -> str | None:
 
 
 def uses_mended_graph(line: Line) -> bool:
-    """Return whether a method runs on a build's graph with the merges saved for its corpus."""
+    """Return whether a method runs on a graph with the corpus's merges."""
     first = line.operators[0] if len(line) else None
     return isinstance(first, BuiltGraph) and first.mended
 
@@ -91,7 +91,7 @@ class NoPrefixCache(PrefixCache):
 
 
 class LayeredPrefixCache(PrefixCache):
-    """A cache on top of another one, which is read but not changed; for trial runs."""
+    """A cache for trial runs, on top of another one that is only read."""
 
     def __init__(self, below: PrefixCache):
         super().__init__()
@@ -142,13 +142,13 @@ def retrieval_operators(ask: SourceQuestion, line: Line) -> list[Operator]:
 
 
 def answer_role(line: Line) -> str | None:
-    """Return the role of the model that answers at the end of a line; None if none does."""
+    """Return the role of the model that answers; None if none does."""
     return next((operator.role for operator in line if operator.stage == "generate"), None)
 
 
 @dataclass
 class LaneRun:
-    """The run of a line on a question: the states after each operator so far.
+    """The run of a line on a question, with the states so far.
 
     A failing operator may add the state that it had reached.
     """
@@ -187,11 +187,11 @@ class LaneRun:
 
     @property
     def graph(self) -> KnowledgeGraph:
-        """The graph that the line runs on; the question's graph until another one is opened."""
+        """The graph of the line, or of the question until that is opened."""
         return self.own_graph or self.ask.source.graph
 
     def stand(self, progress: LaneListener) -> None:
-        """Open the graph that the line names, building it first if that is soon done.
+        """Open the graph that the line names, or build it if that is quick.
 
         Raises BadInput for a line on documents without a corpus, StoreError if the graph is not
         built.
@@ -267,7 +267,7 @@ class LaneRun:
     def _make_preview(
         self, operator, later: list, progress: LaneListener
     ) -> Callable[[str, Callable[[Recorder], State]], None] | None:
-        """Return the function that previews an operator at work; None if there are no viewers.
+        """Return the function that previews an operator; None without viewers.
 
         `later` are the operators after it, without those that answer.
         """

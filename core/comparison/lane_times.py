@@ -42,7 +42,7 @@ def time_spans(lane: MethodLane) -> tuple[TimeSpan, ...]:
 
 
 def uncounted_seconds(lane: MethodLane) -> dict[str, float]:
-    """Return the seconds of a lane that are no cost of the method, by label, in order."""
+    """Return the preparation and waiting seconds of a lane by label."""
     seconds: dict[str, float] = {}
     for span in time_spans(lane):
         if span.kind in UNCOUNTED_KINDS:
@@ -51,7 +51,7 @@ def uncounted_seconds(lane: MethodLane) -> dict[str, float]:
 
 
 def seconds_by_kind(lane: MethodLane, kinds: Sequence[TimeKind]) -> dict[str, float]:
-    """Return the seconds of a lane for each of some kinds, without kinds that took none."""
+    """Return the seconds of a lane for each kind that took some."""
     seconds: dict[str, float] = {}
     for span in time_spans(lane):
         if span.kind in kinds:

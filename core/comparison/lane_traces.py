@@ -1,9 +1,9 @@
 """OpenTelemetry spans of the work of lanes, with the attribute names of OpenInference.
 
-They are sent if OpenTelemetry's usual variables name a destination. A comparison is a chain of its lanes, and a
-lane is a chain of its operators. The operators are retrievers, rerankers, language models or
-chains, by their stage. Spans are made after everything has ended, with the times at which it
-happened, so that no lane waits for a collector.
+They are sent if OpenTelemetry's usual variables name a destination. A comparison is a chain of its
+lanes, and a lane is a chain of its operators. The operators are retrievers, rerankers, language
+models or chains, by their stage. Spans are made after everything has ended, with the times at which
+it happened, so that no lane waits for a collector.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def are_spans_wanted() -> bool:
 
 
 def send_spans(lanes: Sequence[TracedLane]) -> None:
-    """Send the spans and write the log lines of lanes on one question, if they are wanted.
+    """Send spans and write log lines of a question's lanes, if wanted.
 
     A failure is printed on the error stream.
     """

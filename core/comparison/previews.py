@@ -24,8 +24,8 @@ PREVIEW_PAUSE_FACTOR = 30
 class Preview:
     """The states that a lane would have if it stopped ranking now.
 
-    `text` is the progress in words, as in `512 of 1,190 paths read`. `number` counts the previews of a
-    lane from 1.
+    `text` is the progress in words, as in `512 of 1,190 paths read`. `number` counts the previews
+    of a lane from 1.
     """
 
     number: int
@@ -66,7 +66,7 @@ class Previews:
         self._due_at = 0.0
 
     def __call__(self, text: str, make_states: Callable[[], tuple[State, ...]]) -> bool:
-        """Show the result of `make_states` if a preview is due; return whether it was shown."""
+        """Show a preview if one is due; return whether it was shown."""
         if self._clock() < self._due_at:
             return False
         started_at = self._work_clock()

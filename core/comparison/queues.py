@@ -96,7 +96,7 @@ class FairQueue:
             return QueueWait(len({*self._busy, *owners_before}), seconds)
 
     def _waiting_before(self, owner: Hashable) -> list[Hashable]:
-        """Return the owners that wait before another one; all if that one does not wait."""
+        """Return the owners that wait before one; all if it does not wait."""
         return list(takewhile(lambda other: other != owner, self._waiting))
 
     def _wake(self) -> None:

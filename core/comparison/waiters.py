@@ -20,14 +20,14 @@ RECONNECT_SECONDS = 3.0  # seconds in which a session may reconnect, as after a 
 
 @dataclass(frozen=True)
 class Waiter:
-    """A session that waits for one job at a time: its id, and whether it is connected."""
+    """A session that waits for a job, by its id."""
 
     id: str
     alive: Callable[[], bool] = lambda: True
 
 
 class Waiters:
-    """The sessions of all jobs: those that wait for a job, and those that display it.
+    """The sessions that wait for jobs, and those that display them.
 
     Jobs without waiters are cancelled. Results without viewers are freed. The session of a
     disconnected browser exists for a while longer, as it may reconnect. Retrieval states are most
@@ -43,7 +43,7 @@ class Waiters:
         self._sweeping = False
 
     def wait(self, waiter: Waiter, job: Job) -> None:
-        """Make a session wait for a job and display it, instead of the job before."""
+        """Make a session wait for a job and display it."""
         with self._lock:
             former_job = self._waits.get(waiter.id, (None, None))[1]
             self._waits[waiter.id] = (waiter, job)
@@ -93,7 +93,7 @@ class Waiters:
             job.leave()
 
     def _sweep(self) -> None:
-        """Check again and again, until no session waits for a job that has not ended."""
+        """Check until no session waits for a running job."""
         while True:
             time.sleep(self._every)
             with self._lock:

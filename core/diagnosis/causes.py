@@ -1,4 +1,4 @@
-"""Causes by which a path, a passage or a known answer is found or lost, and their wording."""
+"""Causes of found and lost paths, passages and answers, with their wording."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ DROP_CAUSES = (
 
 @dataclass(frozen=True)
 class Fate:
-    """The outcome of a path or a passage in a run, with its cause and figures.
+    """The outcome of a path or a passage, with its cause and figures.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ class Fate:
 
 @dataclass(frozen=True)
 class Loss:
-    """A known answer or a passage that a run lost, with the stage, the cause and figures.
+    """A lost answer or passage, with the stage, the cause and figures.
 
     Parameters
     ----------
@@ -242,7 +242,7 @@ CAUSE_WORDINGS = {
 
 
 def rank_words(loss: Loss) -> str:
-    """Return the rank of a loss in a few words, or its cause if it has no rank.
+    """Return the rank of a loss in words, else its cause.
 
     >>> from core.diagnosis.causes import Cause, Loss, rank_words
     >>> (rank_words(Loss("Don Cheadle", "paths", Cause.OUTRANKED, 41, 1317)),

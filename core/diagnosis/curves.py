@@ -112,7 +112,7 @@ def curve(parameter: Parameter, value: int, target_ranks: Iterable[int | None]) 
 
 
 def _cut_values(value: int, ranks: Iterable[int]) -> set[int]:
-    """Return the powers of two up to one above the present value and the ranks."""
+    """Return the powers of two beyond the present value and the ranks."""
     last = max([value, *ranks])
     return {1 << power for power in range(MIN_CUT - 1, last.bit_length() + 1)}
 
@@ -219,7 +219,7 @@ def _target_hops(
 def _min_by_target(
     lane: MethodLane, targets: Sequence[Target], value_of: Callable[[int], int | None]
 ) -> TargetRanks:
-    """Return the smallest value of each target's nodes; None if none of them has a value."""
+    """Return the smallest value of each target's nodes, if any."""
     smallest: TargetRanks = {}
     for target in targets:
         values = map(value_of, _answer_nodes(lane, target))

@@ -1,4 +1,4 @@
-"""The effect of edits of a graph or corpus on the answer of each lane."""
+"""The effect of edits of the source on each lane's answer."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MAX_QUOTED_ANSWER_CHARACTERS = 80  # characters of an answer that are quoted
 
 
 def compare_edited(earlier: MethodComparison, now: MethodComparison) -> list[EditComparison | None]:
-    """Return, for each lane of a comparison with edits, what they changed in its answer.
+    """Return the effect of edits on each lane's answer.
 
     An entry is None as long as the lane, or its counterpart before the edits, has no answer. Lanes
     are paired by their lines. The effect also tells if a lane's answer was made from an edited
@@ -52,7 +52,7 @@ def compare_edited(earlier: MethodComparison, now: MethodComparison) -> list[Edi
 
 
 def edit_summary(comparison: MethodComparison, effects: Sequence[EditComparison | None]) -> str:
-    """Return a sentence for all lanes: which of them changed their answers, and which did not.
+    """Return a sentence on which lanes changed their answers.
 
     The text is empty if no lane answered.
     """
@@ -191,7 +191,8 @@ def _lane_sentence(
 ) -> str:
     """Return a lane's sentence."""
     if len(absent) == n_edits:
-        return f"Its graph has no {list_names([f'“{edit.name}”' for edit in absent])}, so nothing changed."
+        names = list_names([f"“{edit.name}”" for edit in absent])
+        return f"Its graph has no {names}, so nothing changed."
     if not lost and not new and read and not all(edit.removes for edit in now.ask.source.edits):
         return "Same answer."
     if not lost and not new:
@@ -203,7 +204,7 @@ def _lane_sentence(
 
 
 def _other_way(now: MethodComparison, lane: MethodLane) -> str:
-    """Describe how the answer is reached now: by the first path that leads to it, if any."""
+    """Describe the path that leads to the same answer now."""
     paths = _answer_paths(lane, lane_counts_by_model(now, lane))
     return f" by another path: {lane.graph.text(paths[0])}" if paths else ", though it had used it"
 

@@ -1,4 +1,4 @@
-"""Evidence for the names in an answer: a node, paths to it, and lines of the prompt."""
+"""Evidence for the names in an answer: node, paths and prompt lines."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Evidence:
 
 
 def answer_evidence(graph, state: State, answer: str = "") -> tuple[Evidence, ...]:
-    """Return the evidence for the names of the graph reader and in a language model's `answer`.
+    """Return the evidence for the names in the reader's and the model's answer.
 
     The answer may be incomplete. Only nodes of the kept paths count, and question entities do not.
     If several nodes have the same name, the one on the better path is taken. The order is that of
@@ -57,7 +57,7 @@ def answer_evidence(graph, state: State, answer: str = "") -> tuple[Evidence, ..
 
 
 def _names_in_text(answer: str, names: dict[int, str]) -> list[tuple[str, int]]:
-    """Return the names that occur in a text as whole words, in the text's order.
+    """Return the names that a text contains as whole words, in order.
 
     Longer names take precedence if names overlap.
     """
@@ -87,7 +87,7 @@ def _whole_word(name: str) -> str:
 
 
 def _paths_by_node(paths: Sequence[Path], nodes: set[int]) -> dict[int, tuple[Path, ...]]:
-    """Return the paths that end at each node, best first; if none does, those that pass it."""
+    """Return the paths that end at each node, else those that pass it."""
     ending: dict[int, list[Path]] = {}
     passing: dict[int, list[Path]] = {}
     for path in paths:

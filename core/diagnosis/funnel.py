@@ -1,4 +1,4 @@
-"""The survival funnel: the known answers or gold passages alive at each stage of a run.
+"""The survival funnel: the targets alive at each stage of a run.
 
 On triples, the targets are known answers.
 
@@ -52,7 +52,7 @@ Tests = list[tuple[str, Callable[[Target], bool]]]
 
 @dataclass(frozen=True)
 class FunnelStage:
-    """One stage of the funnel, with the targets alive in it and those lost at it.
+    """One stage of the funnel, with its alive and lost targets.
 
     A target is lost at the stage after the last one in which it is alive, so each is lost once. A
     `bypassed` stage is not on the way to the answer that counts, and nothing is lost there.
@@ -225,7 +225,7 @@ def _occurs(target: Target, texts: Iterable[str]) -> bool:
 
 
 def _make_stages(tests: Tests, targets: Sequence[Target], bypass: str) -> tuple[FunnelStage, ...]:
-    """Return the stages, each with the targets alive in it and those lost at it."""
+    """Return the stages with their alive and lost targets."""
     alive_by_stage = {
         name: tuple(target.name for target in targets if test(target)) for name, test in tests
     }

@@ -102,7 +102,7 @@ class InfluenceCost:
 
 
 def influence_cost(lane: MethodLane) -> InfluenceCost:
-    """Return the cost of measuring the influence on the answer of a lane's language model.
+    """Return the cost of measuring influence on a language model's answer.
 
     Raises BadInput if it cannot be measured.
     """
@@ -118,7 +118,7 @@ def influence_cost(lane: MethodLane) -> InfluenceCost:
 
 
 def influence_fault(lane: MethodLane, by_model: bool) -> str:
-    """Return why the influence on an answer cannot be measured, in a sentence; else empty."""
+    """Return why the influence on an answer cannot be measured; else empty."""
     try:
         _answer_items(lane, by_model)
     except BadInput as error:
@@ -317,7 +317,7 @@ def _noun(one: Influence) -> str:
 
 
 class _Answers:
-    """A lane's answers without some of the items that they were made from, each computed once."""
+    """A lane's answers without some of their items, each computed once."""
 
     def __init__(
         self,
@@ -364,7 +364,7 @@ class _Answers:
         return ", ".join(sorted(self._right - self._answers_in(self._parts_and_text(left_out)[1])))
 
     def is_path_to_first(self, item: int) -> bool:
-        """Return whether an item is a path to the node that the graph reader names first."""
+        """Return whether an item is a path to the reader's first node."""
         kind, position = self._items[item]
         return (
             kind == "path" and self._state.ranked["path"].items[position].end in self._first_nodes
@@ -440,7 +440,7 @@ def _answering_operator(lane: MethodLane, by_model: bool) -> Operator:
 
 
 def _max_calls(items: int) -> int:
-    """Return the most calls of a language model if so many items can be left out."""
+    """Return the largest number of model calls for so many items."""
     return min(
         1
         + max(INFLUENCE.max_model_sets, items)

@@ -1,4 +1,4 @@
-"""A line before and after a change: its figures on one question, and the change of each path."""
+"""Figures of a line on a question, and the change of its paths."""
 
 from __future__ import annotations
 

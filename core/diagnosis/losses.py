@@ -1,4 +1,4 @@
-"""The stage and cause of each known answer's loss in a run, read from its trace."""
+"""Stage and cause of each known answer's loss in a run."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class LaneStages:
 
     @cached_property
     def chosen(self) -> Path | None:
-        """The path to the graph reader's first answer, or the first path without a reader."""
+        """The path to the reader's first answer, else the first path."""
         items = self.state.paths.items if self.state.paths else ()
         reader = self.state.reader
         return next((path for path in items if not reader or path.end == reader[0]), None)
@@ -69,7 +69,7 @@ class LaneStages:
 
 
 def losses(run: LaneStages, answers: Sequence[str], paths: Mapping[str, Path]) -> tuple[Loss, ...]:
-    """Return the known answers that a run does not give, with the stage and cause of each loss.
+    """Return the known answers that a run lost, with stage and cause.
 
     `paths` holds a path to each answer that some lane saw.
     """
@@ -81,7 +81,7 @@ def losses(run: LaneStages, answers: Sequence[str], paths: Mapping[str, Path]) -
 
 
 def best_rank(ranking: Ranking | None, nodes: set[int]) -> int | None:
-    """Return the rank, from 1, of the first path that passes one of the nodes."""
+    """Return the rank, from 1, of the first path through some nodes."""
     items = ranking.items if ranking is not None else ()
     return next(
         (rank for rank, path in enumerate(items, 1) if not nodes.isdisjoint(path.nodes)), None
@@ -142,7 +142,7 @@ def _reading_loss(run: LaneStages, answer: str, nodes: set[int], rank: int) -> L
 
 
 def _dropped_loss(run: LaneStages, answer: str, nodes: set[int]) -> Loss | None:
-    """Return a loss by the last operator that saw a path to the answer and dropped it."""
+    """Return a loss by the last operator that dropped a path to the answer."""
     operator_inputs = [None, *(state.paths for state in run.states)]
     for old_paths, output in zip(reversed(operator_inputs[:-1]), reversed(run.states)):
         if output.paths is None or best_rank(output.paths, nodes) is not None:
@@ -156,7 +156,7 @@ def _dropped_loss(run: LaneStages, answer: str, nodes: set[int]) -> Loss | None:
 def _step_loss(
     step: Step, old_paths: Ranking | None, new_paths: Ranking, *, answer: str, nodes: set[int]
 ) -> Loss | None:
-    """Return a loss between two lists of paths; None without a path to the answer."""
+    """Return a loss between two lists of paths, if there is one."""
     order = step.before_cut
     rank = best_rank(order, nodes)
     if rank is not None and len(new_paths):
@@ -271,7 +271,7 @@ def _outside_loss(run: LaneStages, answer: str, nodes: set[int]) -> Loss:
 
 
 def _searches_whole_graph(step: Step | None) -> bool:
-    """Return whether an operator finds paths in the whole graph, and writes these as subgraph."""
+    """Return whether an operator searches the whole graph for its subgraph."""
     cls = OPERATORS.get(step.operator) if step is not None else None
     return (
         cls is not None
@@ -284,7 +284,7 @@ def _searches_whole_graph(step: Step | None) -> bool:
 def hops_inside(
     graph, subgraph: Subgraph, seeds: Sequence[int], nodes: set[int], direction: str
 ) -> int | None:
-    """Return the hops from the nearest seed to the nearest of some nodes inside the subgraph.
+    """Return the fewest hops from a seed to some nodes inside the subgraph.
 
     The result is None if they are more than eight.
     """

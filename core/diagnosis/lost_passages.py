@@ -1,4 +1,4 @@
-"""Gold passages that a lane on a corpus never read, with the stage and cause of each loss."""
+"""Gold passages that a lane never read, with stage and cause."""
 
 from __future__ import annotations
 

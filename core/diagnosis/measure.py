@@ -30,12 +30,12 @@ def lane_counts_by_model(comparison: MethodComparison, lane: MethodLane) -> bool
 
 
 def has_two_measures(comparison: MethodComparison) -> bool:
-    """Return whether both kinds of answers exist, so that a count must name its kind."""
+    """Return whether a count must name the kind of answers."""
     return comparison.ask.model and any(lane.state.reader is not None for lane in comparison.lanes)
 
 
 def measure_words(comparison: MethodComparison) -> str:
-    """Return words for whose answers count; empty if only one of the two was asked.
+    """Return words for the kind of answers that counts, if there are two.
 
     >>> from core.comparison.lane import MethodComparison
     >>> from core.sources import SourceQuestion, GraphSource

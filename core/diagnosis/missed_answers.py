@@ -1,4 +1,4 @@
-"""Paths to the known answers that a run lost, so that the losses can be explained."""
+"""Paths to lost known answers, by which the losses are explained."""
 
 from __future__ import annotations
 

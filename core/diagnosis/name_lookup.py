@@ -1,4 +1,4 @@
-"""Lookups of a name's words in a corpus, or in the texts of its graph."""
+"""Lookups of a name's words in a corpus and its graph."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _node_names(graph: KnowledgeGraph) -> Any:
 
 
 def has_name(table: Table, fields: Sequence[str], name: str) -> bool:
-    """Return whether a row of a table contains a name's words in one of its fields.
+    """Return whether a field of a table contains a name's words.
 
     Names match as answers do. Rows are preselected by a regular expression in compiled code.
     """

@@ -134,12 +134,7 @@ def _unreached_fate(graph, states: Sequence[State], path: Path) -> Fate:
         return _beam_fate(step, path)
     hops = step.parameters.get("hops")
     if hops and len(path) > hops:
-        return Fate(
-            Cause.TOO_FAR,
-            f"never reached: {count_noun(len(path), 'hop')} away, {hops} {is_or_are(hops)} searched",
-            retained=hops,
-            step=step,
-        )
+        return _too_far_fate(step, path, hops)
     edge_direction = graph.resolve(step.parameters.get("direction", "graph"))
     if edge_direction != "both" and any(
         forward != (edge_direction == "out") for forward in path.forward
@@ -213,13 +208,14 @@ def _beam_fate(step: Step, path: Path) -> Fate:
             "never reached by itself: only longer paths that begin with it were kept",
             step=step,
         )
-    depth = len(frames)
-    return Fate(
-        Cause.TOO_FAR,
-        f"never reached: {count_noun(len(path), 'hop')} away, {depth} {is_or_are(depth)} searched",
-        retained=depth,
-        step=step,
-    )
+    return _too_far_fate(step, path, len(frames))
+
+
+def _too_far_fate(step: Step, path: Path, hops: int) -> Fate:
+    """Return the outcome of a path that is longer than the searched `hops`."""
+    away = count_noun(len(path), "hop")
+    text = f"never reached: {away} away, {hops} {is_or_are(hops)} searched"
+    return Fate(Cause.TOO_FAR, text, retained=hops, step=step)
 
 
 def step_title(step: Step) -> str:

@@ -1,4 +1,4 @@
-"""Tables of Parquet and Arrow files from any source, read in batches that are checked."""
+"""Parquet and Arrow tables, read in checked batches."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def column_format_title(path: FilePath) -> str:
 
 
 class ColumnFile:
-    """A Parquet or Arrow file, to be read in a process that may crash on it.
+    """A Parquet or Arrow file, for use in a process that may crash.
 
     Methods raise BadInput for a damaged file. An Arrow file may be seekable or a stream, as
     `datasets` saves it.
@@ -144,7 +144,7 @@ def _open_arrow(path: FilePath) -> tuple[Any, Any]:
 
 
 def _arrow_batches(file: Any, data: Any) -> Iterator[tuple[float, Any]]:
-    """Yield the batches of a file or stream, each with the fraction of it read."""
+    """Yield the batches of a file, each with the fraction read."""
     if not hasattr(file, "num_record_batches"):
         for batch in file:
             yield data.tell() / max(1, data.size()), batch

@@ -1,4 +1,4 @@
-"""Checks that the files of a folder are unchanged, by noted sizes and SHA-256 digests.
+"""Checks of files for changes, by noted sizes and SHA-256 digests.
 
 The sizes and digests are saved in a file in the same folder. Whenever a folder is opened, sizes are
 compared. The digests of a small folder are compared too; those of a large one are compared in the
@@ -136,7 +136,7 @@ def read_digests(folder: Path) -> dict[str, tuple[int, str]]:
 
 
 def append_digest(file: Path) -> None:
-    """Append a file's SHA-256 digest to it, behind the data that readers of arrays use.
+    """Append a file's SHA-256 digest, which readers of arrays ignore.
 
     Raises OSError.
     """
@@ -192,7 +192,7 @@ def _content_digest(content: dict) -> str:
 
 
 def _stamps(folder: Path) -> Stamps:
-    """Return size, time of change and inode of each noted file, which reveal a change."""
+    """Return size, time of change and inode of each noted file."""
     files = read_digests(folder)
     stats = ((name, (folder / name).stat()) for name in (*files, DIGESTS_FILE)) if files else ()
     return tuple((name, stat.st_size, stat.st_mtime_ns, stat.st_ino) for name, stat in stats)

@@ -46,12 +46,12 @@ def move_into_place(path: Path, target: Path) -> None:
 
 
 def temporary_prefix(file: Path) -> str:
-    """Return the prefix of temporary files that a killed process may leave next to `file`."""
+    """Return the prefix of temporary files next to `file`."""
     return f".{file.name}-"
 
 
 def write_whole(file: Path, write: Callable[[Path], object], durable: bool = True) -> None:
-    """Write a file under a temporary name, sync it, and move it into place in one step.
+    """Write a file under a temporary name, and move it into place.
 
     Raises OSError, and what `write` raises; `file` is then unchanged. A file that need not be
     durable survives every kill, but may be lost in a power cut.

@@ -27,7 +27,7 @@ def duration_text(seconds: float) -> str:
 
 
 def range_text(low: float, high: float) -> str:
-    """Return an estimated range in words: 2 to 5 minutes, 40 seconds to 3 minutes.
+    """Return a range of durations in words: 2 to 5 minutes.
 
     If both ends read the same, one duration is returned.
     """
@@ -61,7 +61,7 @@ def durations_differ(one: float, other: float) -> bool:
 
 
 def ago_text(seconds: float) -> str:
-    """Return the time since an event in words: just now, 12 minutes ago, 3 days ago."""
+    """Return the time since an event in words: just now, 3 days ago."""
     if seconds < 60:
         return "just now"
     if seconds < 3600:

@@ -341,7 +341,7 @@ def _note_encoding(name: str, encoding: Encoding, note: Note) -> Encoding:
 
 
 def _unsure_error(name: str, readings: dict[str, str]) -> BadInput:
-    """Return the error for a text that fits several encodings, with its reading in each."""
+    """Return the error for a text that fits several encodings."""
     samples = [f"{encoding} (“{_beginning(text)}”)" for encoding, text in readings.items()]
     advice = "Name its encoding as the file is added, or save it as UTF-8."
     return BadInput(
@@ -357,7 +357,7 @@ def _beginning(text: str) -> str:
 
 
 def encodings_that_fit(data: bytes) -> Iterator[tuple[str, str]]:
-    """Yield the offered encodings that fit bytes, each with some words as they read in it."""
+    """Yield the offered encodings that fit bytes, with sample words."""
     part = detection_bytes(data)
     for encoding in ENCODINGS:
         text = _decode_part(part, encoding)
@@ -385,7 +385,7 @@ def check_first_bytes(name: str, data: bytes) -> None:
 
 
 def encoding_error(name: str, encoding: str, byte: int) -> BadInput:
-    """Return the error for a byte, counted from 0, that does not fit the encoding."""
+    """Return the error for a byte that does not fit the encoding."""
     return BadInput(
         f"{name} is not {encoding} at byte {byte + 1:,}; name its encoding, or save it as UTF-8."
     )

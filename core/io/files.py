@@ -1,4 +1,4 @@
-"""Text files, plain or packed, read as bytes or line by line within a size limit."""
+"""Plain and packed text files, read within a size limit."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ class UnpackedBytes:
         self._count = self._last_report = 0
 
     def read(self, size: int = -1) -> bytes:
-        """Return at most `size` next bytes, or all that are left if it is negative."""
+        """Return at most `size` bytes; all if it is negative."""
         if size < 0:
             return b"".join(iter(lambda: self.read(MAX_LINE_BYTES), b""))
         data = self._stream.read(size)
@@ -267,7 +267,7 @@ def numbered_lines(
     max_bytes: int | None = None,
     longest: int | None = None,
 ) -> Iterator[tuple[int, str]]:
-    """Yield the lines that are not blank, with their numbers from 1 and without line ends.
+    """Yield the lines that are not blank, with their numbers.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ TEMPORARY = "building"  # the subfolder in which data files are written first
 
 
 def install_files(folder: Path, temporary: Path, description: str, meta: Mapping[str, Any]) -> None:
-    """Move the data files in `temporary` into `folder` and make them current in one step.
+    """Move data files into `folder` and make them current in one step.
 
     Their subfolder is named by the digest in `meta`. The file `description` then points to it.
     Digests of both are noted. The previous data stays readable until then, and is removed. Raises

@@ -71,7 +71,7 @@ def keep_private() -> None:
 
 
 def save_fault(folder: Path | None = None) -> str:
-    """Return the reason why nothing can be saved in a folder; empty if saving works.
+    """Return why nothing can be saved in a folder; empty if saving works.
 
     The folder is the person's own if none is given.
     """
@@ -97,7 +97,7 @@ def models_folder() -> Path:
 
 
 def weights_of(package: str) -> Path | None:
-    """Return the folder that holds the weights of a package; None if there is none.
+    """Return the folder with the weights of a package, if there is one.
 
     It is `model` in the installed package, which is found without importing it. Otherwise it is the
     fetched copy in the models folder.

@@ -1,4 +1,4 @@
-"""Question sets that are named by an id, of HuggingFace's hub (`hf:`) or `ir_datasets` (`irds:`).
+"""Question sets of HuggingFace's hub (`hf:`) and `ir_datasets` (`irds:`).
 
 Sets of the hub are loaded by the package `datasets`. Each set is fetched once into the person's
 folder and then read like any other file: a set of the hub as Parquet, one of `ir_datasets` as a
@@ -75,7 +75,7 @@ def fetch_set(id: str, watch: Watch = NO_WATCH) -> FetchedSet:
 
 
 def saved_set_path(id: str) -> Path:
-    """Return the path at which the set of an id is saved, without a suffix."""
+    """Return the path of a saved set, without a suffix."""
     return home_folder() / "fetched" / avoid_device_name(UNSAFE_CHARACTERS.sub("-", id).strip("-."))
 
 
@@ -241,7 +241,7 @@ def _write_lines(
     make_row: Callable[[Any], dict[str, str]],
     report: Callable[[int], None],
 ) -> None:
-    """Write a line of JSON for each record, and report their number now and then."""
+    """Write a line of JSON for each record, and report progress."""
     with open(file, "w", encoding="utf-8") as stream:
         for number, record in enumerate(records):
             stream.write(json.dumps(make_row(record), ensure_ascii=False) + "\n")
@@ -250,7 +250,7 @@ def _write_lines(
 
 
 def _write_in_place(target: Path, write: Callable[[Path], Any]) -> None:
-    """Write a file or folder under a temporary name, then move it into place in one step."""
+    """Write a file or folder elsewhere, then move it into place."""
     folder = temporary_folder()
     try:
         write(folder / target.name)

@@ -48,7 +48,7 @@ def checked_number(value: Any, field: str, low: int, high: int) -> int:
 
 
 def is_encodable(text: str) -> bool:
-    """Return whether a text has no half characters, so that it can be encoded as UTF-8."""
+    """Return whether a text can be encoded as UTF-8."""
     try:
         text.encode()
     except UnicodeEncodeError:

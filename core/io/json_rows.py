@@ -92,7 +92,7 @@ def read_start(path: File, size: int, max_bytes: int | None = None) -> str:
 
 
 def _array_rows(path: File, watch: Watch, max_bytes: int | None) -> Iterator[Numbered]:
-    """Yield the objects of an array that is the whole file, each with its line."""
+    """Yield the objects of a file that is one array."""
     with open_unpacked(path, watch, max_bytes) as source:
         pieces = JsonPieces(source)
         for number, where in enumerate(pieces.items(), 1):
@@ -137,7 +137,7 @@ SPREAD_ROWS = "an object over several lines"
 
 
 def _detect_form(path: File, watch: Watch, max_bytes: int | None, holds: Sequence[str]) -> str:
-    """Return the form of a file that begins with an object: `LINE_ROWS` or one of the others.
+    """Return the form of a file that begins with an object.
 
     No progress is reported.
     """

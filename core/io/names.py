@@ -8,7 +8,7 @@ DEVICE_NAME = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?=\.|$)", re.IG
 
 
 def avoid_device_name(name: str) -> str:
-    """Return the name of a file or folder, with a number added to names of Windows devices.
+    """Return a file name, with a number added to names of Windows devices.
 
     Windows reserves these names with any suffix.
 

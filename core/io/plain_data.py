@@ -1,4 +1,4 @@
-"""Dataclasses as plain data that JSON can hold, and back, by the types of their fields.
+"""Conversion of dataclasses to data that JSON can hold, and back.
 
 A new field needs no further code. A field is saved under its name, or under `metadata={"saved":
 "another name"}`; with `{"saved": False}` it is not saved. Fields at their default are left out, so
@@ -125,7 +125,7 @@ class PlainReader:
 
 
 def to_plain(instance: Any) -> dict[str, Any]:
-    """Return the fields of a dataclass that are not at their default, as JSON can hold them.
+    """Return the fields of a dataclass that differ from their defaults.
 
     >>> from core.io.plain_data import from_plain, to_plain
     >>> from core.types import Question

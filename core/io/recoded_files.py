@@ -42,7 +42,7 @@ def as_utf8(
     max_bytes: int | None = None,
     checks: int | None = None,
 ) -> FileSource:
-    """Return a text file as UTF-8 with line feeds as line ends and no byte order mark.
+    """Return a text file as UTF-8 with line feeds and no mark.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ class _RecodedBytes(io.RawIOBase):
 
 
 def _non_utf8_piece(name: str, head: bytes, stream: UnpackedBytes, checks: int | None) -> bytes:
-    """Return the first piece of a text that is not UTF-8; empty if there is none.
+    """Return the first piece that is not UTF-8; empty if all is.
 
     Only the first `checks` bytes are checked. `head` is the beginning, which is already read.
     Raises BadInput for zeros.

@@ -56,7 +56,7 @@ class Schema:
 
 
 class HeldFile:
-    """A file that stays open between uses by the threads of this process, one at a time."""
+    """A file that stays open between uses by one thread at a time."""
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
@@ -70,7 +70,8 @@ class HeldFile:
     ) -> Iterator[SqliteDatabase | None]:
         """Yield the open database, or None if nothing can be saved in it.
 
-        It is opened if it is closed or its file was replaced meanwhile. It is closed after an error.
+        It is opened if it is closed or its file was replaced meanwhile. It is closed after an
+        error.
         """
         if self._open is not None and (self._open[1] != _identity(file) or save_fault(file.parent)):
             self.close()

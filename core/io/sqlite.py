@@ -22,7 +22,7 @@ UNWRITABLE_CODES = ("SQLITE_CANTOPEN", "SQLITE_FULL", "SQLITE_IOERR", "SQLITE_RE
 
 
 def write_ahead(database: sqlite3.Connection) -> None:
-    """Switch a database to write-ahead logging, so that readers and a writer do not block.
+    """Switch a database to write-ahead logging.
 
     SQLite does not wait while another process switches, so this function does. Raises
     `sqlite3.OperationalError` if the other process does not finish within `BUSY_WAIT_SECONDS`.
@@ -45,7 +45,7 @@ def unsaved_reason(error: sqlite3.Error) -> str:
 
 
 def is_damaged(error: sqlite3.Error) -> bool:
-    """Return whether an error says that the file is no database or has damaged pages."""
+    """Return whether an error means that the file is damaged."""
     return getattr(error, "sqlite_errorname", "").startswith(DAMAGED_CODES)
 
 
@@ -90,7 +90,7 @@ def _prepare(database: SqliteDatabase, prepare: Callable[[SqliteDatabase], None]
 
 
 def _open_unchanged(file: Path, options: Mapping[str, Any]) -> SqliteDatabase:
-    """Open a file without writing next to it; an empty database if there is no file.
+    """Open a file without writing next to it, or an empty database.
 
     Raises OSError and `sqlite3.Error`.
     """

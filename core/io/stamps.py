@@ -28,7 +28,7 @@ def stamp_files(files: Iterable[str | Path]) -> Stamp:
 
 
 def stamp_tree(folder: str | Path) -> Stamp:
-    """Return the stamp of all files in a folder and below; empty if there is no folder."""
+    """Return the stamp of all files in a folder and below."""
     stamps: list[tuple[str, int, int, int]] = []
     try:
         with os.scandir(folder) as entries:
@@ -43,7 +43,7 @@ def stamp_tree(folder: str | Path) -> Stamp:
 
 
 def stamp_subfolder_files(folder: Path, name: str) -> list[tuple[Path, Stamp]]:
-    """Return the files of that name in the subfolders of a folder, each with its stamp.
+    """Return the files of a name in subfolders, each with its stamp.
 
     They are in the order of the subfolders' names.
     """
@@ -72,7 +72,7 @@ class StampedCache(Generic[ValueT]):
         self._lock = threading.Lock()
 
     def of(self, key: Hashable, stamp: Stamp, make: Callable[[], ValueT]) -> ValueT:
-        """Return the value of a key, made anew if it is unknown or its files changed.
+        """Return the value of a key, made again if its files changed.
 
         `stamp` is taken before the value is made, so a change meanwhile is seen at the next call.
         A file that changed within `TICK_NANOSECONDS` may change again with the same time, so its

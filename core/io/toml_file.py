@@ -34,7 +34,7 @@ def read_toml(file: Path) -> dict[str, Any]:
 
 
 def _huge_number_message(text: str) -> str:
-    """Return a message with line and key of the first huge number; empty if there is none."""
+    """Return a message on the first huge number; empty without one."""
     number = HUGE_NUMBER.search(text)
     if number is None:
         return ""

@@ -1,4 +1,4 @@
-"""Calls to declared retrievers over HTTP or in Python, with limits on time and size."""
+"""Limited calls to declared retrievers over HTTP or in Python."""
 
 from __future__ import annotations
 
@@ -97,7 +97,8 @@ def _post(
         raise _timeout_error(retriever) from None
     except OSError as error:
         raise RetrieverFailed(
-            f"{_retriever_name(retriever)} cannot be reached ({_error_words(error)}); is it running?"
+            f"{_retriever_name(retriever)} cannot be reached ({_error_words(error)}); is it "
+            "running?"
         ) from error
     open_sockets.append(connection.sock)
     try:
@@ -118,7 +119,8 @@ def _post(
         raise _timeout_error(retriever) from None
     except (http.client.HTTPException, OSError) as error:
         raise RetrieverFailed(
-            f"{_retriever_name(retriever)} broke off or does not speak HTTP ({_error_words(error)})."
+            f"{_retriever_name(retriever)} broke off or does not speak HTTP "
+            f"({_error_words(error)})."
         ) from error
     finally:
         connection.close()
@@ -162,7 +164,7 @@ def _headers(retriever: Retriever) -> dict[str, str]:
 
 
 def _call_function(retriever: Retriever, request: Mapping[str, Any]) -> bytes:
-    """Call the function and return its result as JSON, in the form of a reply over HTTP."""
+    """Call the function and return its result as JSON."""
     module, _, name = retriever.python.partition(":")
     try:
         function = retriever.function or getattr(_module(module, retriever.file), name)
@@ -192,7 +194,7 @@ def _module(name: str, file: Path | None) -> Any:
 
 @lru_cache(maxsize=16)
 def _load_module(name: str, file: Path, mtime: int) -> Any:
-    """Load the module of a file; it is loaded again after the file has changed."""
+    """Load the module of a file, again after each change."""
     spec = importlib.util.spec_from_file_location(f"hopscope_own_{name.replace('.', '_')}", file)
     assert spec is not None and spec.loader is not None  # the file's name ends in .py
     module = importlib.util.module_from_spec(spec)

@@ -146,7 +146,7 @@ def declared_retrievers() -> dict[str, Retriever]:
 
 
 def declaration_faults() -> tuple[str, ...]:
-    """Return a sentence for each row that cannot be used, and for a file that cannot be read."""
+    """Return a sentence for each unusable row, or for an unreadable file."""
     return tuple(_read_own_file()[1].values())
 
 

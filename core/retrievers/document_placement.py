@@ -47,7 +47,7 @@ class PlacedDocuments:
 
 
 def id_in_corpus(id: str, corpus_ids: Container[str]) -> str:
-    """Return an id as the corpus writes it; the id itself if the corpus has no such id.
+    """Return an id as the corpus writes it, else unchanged.
 
     TREC's columns hold no blanks, so runs write %20 or _ in their place.
 
@@ -61,7 +61,7 @@ def id_in_corpus(id: str, corpus_ids: Container[str]) -> str:
 
 @dataclass(frozen=True)
 class _ChunkIndex:
-    """Rows of chunks by chunk id and by document id, and document ids by title."""
+    """Rows of chunks by ids, and document ids by title."""
 
     chunks: dict[str, int]
     documents: dict[str, tuple[int, ...]]
@@ -78,7 +78,7 @@ class _ChunkIndex:
 def place_documents(
     graph: KnowledgeGraph, question: str, documents: Sequence[ReplyDocument], by_words: WordScores
 ) -> PlacedDocuments:
-    """Find the chunks of a corpus for a reply's documents, in the order of the reply.
+    """Find the chunks for a reply's documents, in their order.
 
     For an id or a title, it is the chunk of that document that shares the most words with the
     question, and takes one rank. For a text, it is every chunk that the text covers, or the chunk
@@ -108,8 +108,8 @@ def place_documents(
     if unknown_labels:
         are = "is" if len(unknown_labels) == 1 else "are"
         placement.notes.append(
-            f"{len(unknown_labels):,} of {_count_documents(len(documents))} {are} not in the corpus: "
-            f"{quote_examples(unknown_labels)}."
+            f"{len(unknown_labels):,} of {_count_documents(len(documents))} {are} not in the "
+            f"corpus: {quote_examples(unknown_labels)}."
         )
     placement.notes += [
         f"{_count_documents(counts[kind])} {words}."
@@ -120,7 +120,7 @@ def place_documents(
 
 
 def covered_chunks(graph: KnowledgeGraph, text: str, rows: Sequence[int]) -> tuple[int, ...]:
-    """Return the chunks whose words, all or half of them, are in a text such as a prompt.
+    """Return the chunks of which at least half of the words are in a text.
 
     Parameters
     ----------

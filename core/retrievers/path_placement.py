@@ -72,7 +72,7 @@ def place_reply(
 
 
 def _find_nodes(graph: Any, reply: RetrieverReply, notes: list[str]) -> dict[str, tuple[int, ...]]:
-    """Return the nodes of every name in a reply; a note lists the names that have none."""
+    """Return the nodes of every name in a reply, and note missing names."""
     path_names = chain.from_iterable(path.nodes for path in reply.paths)
     names = (*path_names, *(name for name, _ in reply.hits), *reply.answers)
     graph_names = name_lookup(graph)
@@ -88,7 +88,7 @@ def _find_nodes(graph: Any, reply: RetrieverReply, notes: list[str]) -> dict[str
 def _match_paths(
     graph: Any, paths: Iterable[TextPath], ids: dict, notes: list[str], watch: Watch = NO_WATCH
 ) -> dict[Path, float | None]:
-    """Return the paths whose every step is a triple of the graph, with their scores.
+    """Return the paths that match triples of the graph, with their scores.
 
     Their order is kept, without repeats. A note says why other paths were left out.
     """
@@ -122,7 +122,7 @@ def _match_paths(
 
 
 def _edges_between(graph: Any, nodes: set[int]) -> dict[tuple[int, int], list[tuple[str, int]]]:
-    """Return relation and edge of the triples among some nodes, by (head, tail), edges ascending."""
+    """Return relation and edge of triples among nodes, by (head, tail)."""
     edges = induced_edges(graph, np.array(sorted(nodes), np.int64))
     triples: dict[tuple[int, int], list[tuple[str, int]]] = {}
     parts = [ids.tolist() for ids in graph.triples(edges)]
@@ -177,7 +177,7 @@ def _join_to_seeds(
     notes: list[str],
     watch: Watch = NO_WATCH,
 ) -> dict[Path, float | None]:
-    """Return a shortest path from a seed to each target node, in either edge direction."""
+    """Return a shortest path from a seed to each target node."""
     node_paths = connecting_paths(graph, list(seeds), targets, MAX_JOIN_HOPS, "both", watch)
     edges = _edges_between(graph, set(chain.from_iterable(node_paths.values())))
     paths: dict[Path, float | None] = {}

@@ -74,7 +74,7 @@ class RetrieverReply:
 
 @dataclass(frozen=True)
 class ReplyDocument:
-    """A document, or a piece of one, as a retriever names it: by id, title or text.
+    """A document or passage, named by id, title or text.
 
     `named` is a bare text that may be any of the three.
     """
@@ -93,7 +93,7 @@ class ReplyDocument:
 
 @dataclass(frozen=True)
 class DocumentsReply:
-    """A retriever's reply on a corpus: documents best first, the answer, its prompt, and notes.
+    """A retriever's reply on a corpus, its documents best first.
 
     Answer and prompt are None if the reply has none.
     """
@@ -216,7 +216,7 @@ def _check_path(data: Any, where: str, notes: list[str]) -> TextPath:
 def _check_steps(
     data: Mapping, key: str, nodes: Sequence[str], where: str, check: Callable[[Any], Any]
 ) -> tuple[Any, ...]:
-    """Return the list under `key`, one entry for each step; all None if it is absent."""
+    """Return the list under `key` for each step; all None if absent."""
     if data.get(key) is None:
         return (None,) * (len(nodes) - 1)
     items = _check_list(data, key, REPLY_LIMITS.max_hops, where)

@@ -1,4 +1,4 @@
-"""Accounts of the calls to language models, by the piece of work that makes the calls."""
+"""Accounts of language model calls, by the work that makes them."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def charge(model: str, usage: Usage) -> None:
 
 @contextmanager
 def charged_to(*more: Account) -> Iterator[None]:
-    """Charge the language model calls of this thread to these accounts too, within the block."""
+    """Charge this thread's calls to these accounts too, within the block."""
     previous = accounts()
     _local.accounts = (*previous, *more)
     try:

@@ -1,4 +1,4 @@
-"""Work spread over worker processes by Ray, on this computer or on an existing cluster."""
+"""Work spread over worker processes by Ray, here or on a cluster."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ class Workers:
     ----------
     count : number of workers; 0 for as many as there are cores.
     address : address of a Ray cluster (`ray://HOST:10001`, `HOST:6379`, or “auto”). Its machines
-        must see the same checkout and the same Hopscope folder. Without an address, Ray is started on
-        this computer for this process alone, and ends with the work.
+        must see the same checkout and the same Hopscope folder. Without an address, Ray is started
+        on this computer for this process alone, and ends with the work.
     """
 
     count: int = 0
@@ -177,7 +177,7 @@ def _worker_environment() -> dict[str, str]:
 def _run_item(
     work: Callable[[Item], Result], environment: dict[str, str], item: Item
 ) -> tuple[Result | None, str]:
-    """In a worker: return the result and an empty text, or None and an error message."""
+    """In a worker: return the result and an error message."""
     os.environ |= environment
     try:
         return work(item), ""

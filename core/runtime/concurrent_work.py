@@ -151,7 +151,7 @@ def map_concurrently(
 
 
 class ProcessorLock:
-    """A lock for computing, so that concurrent pieces of work do not slow each other down.
+    """A lock that lets one of several concurrent pieces compute.
 
     The measured seconds of each piece are then its own. See `core.runtime.turn.pass_turn_at_once`.
     """

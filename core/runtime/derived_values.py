@@ -43,7 +43,7 @@ class DerivedValues:
         self._caches: dict[str, ValueCache] = {}
 
     def shelf(self, name: str, size: int = DEFAULT_CACHED_VALUES) -> ValueCache:
-        """Return the cache of that name, creating it with that size at the first access."""
+        """Return the cache of a name, made at the first access."""
         cache = self._caches.get(name)
         if cache is not None:
             return cache

@@ -82,7 +82,7 @@ class Job(Watch):
 
     @property
     def needed_by(self) -> str:
-        """Reason why the current user may not cancel the job, as a sentence; empty if they may."""
+        """Sentence on why the current user may not cancel the job, if so."""
         person = current_person()
         if person.administrator or person == self.who:
             return ""
@@ -180,7 +180,7 @@ class Jobs:
         self._weights: dict[str, int] = {}  # bytes of the result, for ended jobs
 
     def get(self, key: str) -> Job | None:
-        """Return the job of a key, running or ended, or None if it is not kept."""
+        """Return the kept job of a key, running or ended, or None."""
         with self._lock:
             return self._get_job(key)
 
@@ -228,7 +228,7 @@ class Jobs:
         return job
 
     def run(self, key: str, work: Callable[[Job], Any], again: bool = False) -> Job:
-        """Return the running job of a key, or start a new one that does `work`; see `start`."""
+        """Return the running job of a key, or start one that does `work`."""
         return self.start(key, lambda: Job(key, work), again)
 
     def _get_job(self, key: str) -> Job | None:

@@ -1,4 +1,4 @@
-"""The memory of values, the free memory, and the return of unused memory to the system."""
+"""The memory of values, and free and unused memory."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Seconds of a piece of work by category, measured by the thread that does it.
 
-Put `metered()` around a piece of work and `count_time(category)` around its parts, at any depth. Nested
-time counts for the innermost category alone. Without a meter, `count_time` costs next to nothing.
+Put `metered()` around a piece of work and `count_time(category)` around its parts, at any depth.
+Nested time counts for the innermost category alone. Without a meter, `count_time` costs next to
+nothing.
 """
 
 from __future__ import annotations
@@ -161,7 +162,7 @@ def waited_seconds() -> float:
 
 
 def first_requests(keys: Sequence[Hashable]) -> list[Hashable]:
-    """Return the keys that this work had not asked for before; none without a meter."""
+    """Return the keys that this work had not asked for before."""
     meter = current_meter()
     if meter is None:
         return []
@@ -185,7 +186,7 @@ def add_note(note: str) -> None:
 
 
 def record_reply(thought: str, usable: bool) -> None:
-    """Record a reply of a language model: its reasoning text, and whether the reply is usable."""
+    """Record a language model's reasoning text, and if its reply is usable."""
     meter = current_meter()
     if meter is not None:
         meter.thoughts += [thought] if thought else []
@@ -193,7 +194,7 @@ def record_reply(thought: str, usable: bool) -> None:
 
 
 def _remaining_seconds(start: float, fraction: float) -> float | None:
-    """Return the remaining seconds of work begun at `start`; None before they can be estimated."""
+    """Return the remaining seconds of work begun at `start`, if estimable."""
     elapsed = time.monotonic() - start
     if not fraction or elapsed < MIN_ESTIMATE_SECONDS:
         return None
@@ -201,7 +202,7 @@ def _remaining_seconds(start: float, fraction: float) -> float | None:
 
 
 class ProgressEstimate:
-    """Progress of a piece of work of known size, with an estimate of the remaining time."""
+    """Progress of work of known size, with the remaining time."""
 
     def __init__(self, what: str, total: int):
         self._what = what

@@ -24,8 +24,8 @@ __all__ = [
 def holds_rows(path: FilePath | FileSource, max_bytes: int | None = None) -> bool:
     """Return whether a file holds rows.
 
-    It does if it has the suffix of a Parquet or Arrow file, or begins with a JSON object or an array
-    of them.
+    It does if it has the suffix of a Parquet or Arrow file, or begins with a JSON object or an
+    array of them.
     """
     return is_columnar(path) or read_start(path, 2, max_bytes).startswith(("{", "[{", "[]"))
 

@@ -70,7 +70,7 @@ class SeparateColumns:
 def column_rows(
     path: FilePath, without: Container[str] = (), max_bytes: int | None = None
 ) -> Iterator[tuple[float, dict[str, Any]]]:
-    """Yield the rows of a file, each with the fraction of the file read so far.
+    """Yield the rows of a file, each with the fraction read.
 
     Columns in `without` are not decoded. Raises BadInput for a file that is missing, damaged, or
     unpacks to more than `max_bytes` bytes.
@@ -83,7 +83,7 @@ def column_rows(
 
 
 class _ReaderState:
-    """State of the subprocess, held by the class: the open file and its remaining blocks."""
+    """State of the subprocess, held by the class."""
 
     file: ColumnFile
     pieces: Iterator[tuple[float, bytes]]  # the fraction read so far, and pickled columns

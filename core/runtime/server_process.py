@@ -86,7 +86,7 @@ class ServerProcess:
             connection.close()
 
     def wait(self, seconds: float) -> bool:
-        """Wait until the server is healthy; return False if it ends first or the time is over."""
+        """Wait until the server is healthy; return False if it does not become so."""
         deadline = time.monotonic() + seconds
         while not self.healthy():
             if not self.running or time.monotonic() > deadline:
@@ -122,7 +122,7 @@ class ServerProcess:
         return f"{ending}: {words}" if words else ending
 
     def last_words(self) -> str:
-        """Return the first specific error at the end of the log, else the last line.
+        """Return the first specific error of the log's end, else its last line.
 
         The text is empty if the server wrote nothing.
         """

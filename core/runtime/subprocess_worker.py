@@ -1,4 +1,4 @@
-"""Work in a subprocess that can be ended at any time, with limits of memory and time.
+"""Limited work in a subprocess that can be ended at any time.
 
 Work is sent by the standard input of the subprocess, and reports return by its standard output.
 Printed text goes to the standard error. The subprocess ends when the work is cancelled or this
@@ -160,7 +160,7 @@ class Worker:
         _send(self._process.stdin, work)
 
     def _limit_by_kernel(self) -> str:
-        """Wait for a process that closed its pipes, and return the limit for which it was ended.
+        """Wait for a process that ended, and return the limit that it exceeded.
 
         The text is empty for another reason.
         """
@@ -275,7 +275,7 @@ def serve(memory: int | None, kernel: bool) -> None:
 
 
 def _queue_work(works: SimpleQueue[bytes]) -> None:
-    """Put arriving work into a queue, and end this process once the parent has ended."""
+    """Put arriving work into a queue, until the parent ends."""
     try:
         for work in _messages(sys.stdin.buffer):
             works.put(work)
@@ -294,7 +294,7 @@ def _do_work(reports: IO[bytes], work: Callable[..., Any], arguments: tuple) -> 
 
 
 def _prepare_limits(memory: int | None) -> None:
-    """Limit the address space of this process, and prepare it for signals of its input."""
+    """Limit the address space, and prepare for signals of the input."""
     if sys.platform == "linux":
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         if memory is not None:
@@ -330,7 +330,7 @@ def allowed_seconds(requested: float) -> float:
 
 
 def _inherited_limit(name: str) -> float:
-    """Return the inherited hard limit of this process, as “ulimit” sets it; infinite if none."""
+    """Return the inherited hard limit of this process; infinite if none."""
     if sys.platform != "linux":
         return math.inf
     _, hard_limit = resource.getrlimit(getattr(resource, name))
@@ -338,7 +338,7 @@ def _inherited_limit(name: str) -> float:
 
 
 def _set_end_with_input(on: bool) -> None:
-    """Set whether the kernel ends this process once the other end of its input is closed.
+    """Set if the kernel ends this process with its input.
 
     This works even in the middle of a compiled loop.
     """

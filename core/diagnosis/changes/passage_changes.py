@@ -1,4 +1,4 @@
-"""Changes of one step that may bring a lane on a corpus more of the gold passages.
+"""Changes of one step that may bring a lane more gold passages.
 
 They depend on how the passages were lost.
 """
@@ -60,7 +60,7 @@ def changes(line: Line, lost: Sequence[Loss]) -> Iterator[LineChange]:
 
 
 def _enlarge_cuts(line: Line, lost: Sequence[Loss]) -> Iterator[LineChange]:
-    """Yield larger cuts of passages, which keep all lost ones, or the first of them."""
+    """Yield larger cuts of passages, for all or the first lost one."""
     for position, operator in enumerate(line):
         name = type(operator).__name__
         cut_steps = [(loss.step, loss.place) for loss in lost if loss.step and loss.place]
@@ -79,7 +79,7 @@ def _enlarge_cuts(line: Line, lost: Sequence[Loss]) -> Iterator[LineChange]:
 
 
 def _enlarge_budgets(line: Line, lost: Sequence[Loss]) -> Iterator[LineChange]:
-    """Yield larger token budgets, if some passages were found but not shown in the prompt."""
+    """Yield larger token budgets, if found passages had no room."""
     if not any(one.stage == "prompt" for one in lost):
         return
     for times in SEARCH_FACTORS:

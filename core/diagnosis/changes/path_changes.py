@@ -1,4 +1,4 @@
-"""Changes of one step that may bring a lane on triples more of the known answers.
+"""Changes of one step that may bring a lane more known answers.
 
 They depend on the cause of the losses.
 """
@@ -29,7 +29,7 @@ ProposedValues = tuple[str, dict[str, Any]]  # words, and parameter values of an
 def changes(
     ask: SourceQuestion, line: Line, losses: Sequence[Loss], models
 ) -> Iterator[LineChange]:
-    """Yield changes that may help against some losses, in the order in which they should be tried.
+    """Yield changes that may help against losses, the best first.
 
     First come the changes that the cause suggests, then the advised subgraph size, then relation
     chains instead of the search, if they are prepared. A wider beam costs most and comes last. A

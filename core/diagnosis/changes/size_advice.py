@@ -108,7 +108,7 @@ def advise_subgraph_size(
 
 
 def walk_spread(graph: KnowledgeGraph, seeds: Sequence[int], steps: int) -> tuple[float, int]:
-    """Return over how many nodes a random walk spreads, and the number of edges at the seeds.
+    """Return the spread of a random walk in nodes, and the seeds' edges.
 
     The spread is exp(-sum p ln p), where p are the probabilities of the walk's position after the
     last step. The walk takes every edge at a node with the same probability. In a very large
@@ -245,7 +245,7 @@ def adjust_by_feedback(
 
 
 def _is_similar(question: Question, rating: Rating) -> bool:
-    """Return whether two questions have as many entities and share half of their other words."""
+    """Return whether two questions have similar words and as many entities."""
     question_words = set(question_form(question).split())
     rated_words = set(question_form(Question(rating.question, entities=rating.entities)).split())
     return len(question.entities) == len(rating.entities) and len(

@@ -1,4 +1,4 @@
-"""Changes of one step of a line, and trials of them within a time limit."""
+"""Changes of one step of a line, tried within a time limit."""
 
 from __future__ import annotations
 
@@ -80,10 +80,10 @@ def best_change(
     watch: Watch = NO_WATCH,
     seconds: float = MAX_CHANGES_SECONDS,
 ) -> Repair | None:
-    """Return the best of some changes: the first that brings all, else the one that brings most.
+    """Try changes and return the best repair.
 
-    The result is None if no change brings more than `min_right`. At most six changes are tried,
-    within `seconds`. Raises what `watch` raises.
+    It is the first that brings all, else the one that brings most; None if no change brings more
+    than `min_right`. At most six changes are tried, within `seconds`. Raises what `watch` raises.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def best_change(
 
 
 def run_trial(run: LaneRun, watch: Watch = NO_WATCH, answer: bool = False) -> bool:
-    """Run a line, with its answer if asked; return False if it failed or took too long.
+    """Run a line; return False if it failed or took too long.
 
     Raises RunCancelled.
     """

@@ -219,7 +219,8 @@ def _compare_unknown(lanes: Sequence[LaneSummary]) -> str:
         who = first.name if len(lanes) == 1 else capitalised(all_words(len(lanes)))
         if not first.says:
             return f"{who} {'gives' if len(lanes) == 1 else 'give'} no answer."
-        return f"{who} {'says' if len(lanes) == 1 else 'say'} {list_names(first.says)}. {ADD_ANSWER_HINT}"
+        say = "says" if len(lanes) == 1 else "say"
+        return f"{who} {say} {list_names(first.says)}. {ADD_ANSWER_HINT}"
     clauses = []
     for group in lanes_by_answer.values():
         verb = "say" if len(group) > 1 else "says"

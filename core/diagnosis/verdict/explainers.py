@@ -132,7 +132,7 @@ class Explainer(ABC):
 
     @abstractmethod
     def trial(self, ask: SourceQuestion, by_model: bool) -> tuple[SourceQuestion, bool]:
-        """Return the question on which a change is tried, and True if its prompt is written.
+        """Return the question of a trial, and True if its prompt is written.
 
         Parameters
         ----------
@@ -281,7 +281,7 @@ class DocumentExplainer(Explainer):
     def brought(
         self, run: LaneRun | MethodLane, by_model: bool, survivors: SavedAlive
     ) -> BroughtTargets | None:
-        """Return how many targets are in the prompt, or found if no prompt is written."""
+        """Return how many targets are in the prompt, else found."""
         ask, lane_targets = run.ask, self.targets(run.ask.question)
         funnel_stages = funnel(ask.source, run.graph, run.state, lane_targets, survivors=survivors)
         stages = {stage.name: stage for stage in funnel_stages}

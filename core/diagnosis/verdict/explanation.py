@@ -1,4 +1,4 @@
-"""Explanations of how a lane found or lost the known answers, made from the trace."""
+"""Explanations of found and lost answers, made from the trace."""
 
 from __future__ import annotations
 
@@ -222,9 +222,11 @@ class _LossGroup:
         return self.first.step.parameters.get(name) if self.first.step is not None else None
 
     @property
-    def more_clause(self) -> str:
-        """The number of further answers with the same cause, in words."""
-        return f", {number_words(self.more)} more after it" if self.more else ""
+    def rank_clause(self) -> str:
+        """The rank of the first answer, and how many more answers have the same cause."""
+        rank = ordinal(required_figure(self.first.place))
+        more = f", {number_words(self.more)} more after it" if self.more else ""
+        return f"{self.first.name} ranked {rank} of {self.first.of:,}{more}"
 
 
 def _explain_unknown(group: _LossGroup) -> tuple[Cause, str]:
@@ -246,11 +248,10 @@ def _explain_outside(group: _LossGroup) -> tuple[Cause, str]:
     what = f"{loss.what}, on the way to {group.names}," if on_the_way else group.names
     is_ = "is" if on_the_way else group.is_
     hops = group.parameter("hops")
-    if group.parameter("walks"):
-        return (
-            Cause.LEFT_OUT,
-            f"{count_noun(group.parameter('walks'), 'random walk')} never came to {what.rstrip(',')}.",
-        )
+    walks = group.parameter("walks")
+    if walks:
+        text = f"{count_noun(walks, 'random walk')} never came to {what.rstrip(',')}."
+        return Cause.LEFT_OUT, text
     if hops is not None and group.parameter("matches") is None and limit < group.parameter("keep"):
         return Cause.TOO_FAR, f"{what} {is_} more than {count_noun(hops, 'hop')} away."
     phrase = Cause.FILTERED if group.is_filter else Cause.LEFT_OUT
@@ -344,11 +345,7 @@ def _explain_outranked(group: _LossGroup) -> tuple[Cause, str]:
     assert loss.step is not None and loss.step.before_cut is not None  # OUTRANKED has an order
     if loss.step.before_cut.scores is None and group.parameter("model") is None:
         return Cause.NOT_DRAWN, _picked_sentence(group, "drawn")
-    return (
-        Cause.OUTRANKED,
-        f"{loss.name} ranked {ordinal(required_figure(loss.place))} of {loss.of:,}{group.more_clause}; only "
-        f"{limit:,} {is_or_are(limit)} kept.",
-    )
+    return Cause.OUTRANKED, f"{group.rank_clause}; only {limit:,} {is_or_are(limit)} kept."
 
 
 def _explain_unchosen(group: _LossGroup) -> tuple[Cause, str]:
@@ -370,12 +367,8 @@ def _picked_sentence(group: _LossGroup, how: str) -> str:
 
 
 def _explain_late(group: _LossGroup) -> tuple[Cause, str]:
-    loss = group.first
-    return (
-        Cause.NO_ROOM,
-        f"{loss.name} ranked {ordinal(required_figure(loss.place))} of {loss.of:,}{group.more_clause}; the model "
-        f"reads only the top {loss.retained:,}.",
-    )
+    limit = required_figure(group.first.retained)
+    return Cause.NO_ROOM, f"{group.rank_clause}; the model reads only the top {limit:,}."
 
 
 def _explain_passed(group: _LossGroup) -> tuple[Cause, str]:

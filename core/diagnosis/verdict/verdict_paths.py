@@ -78,7 +78,7 @@ def _joint_text(
 
 
 def _count_by_reader(comparison: MethodComparison, lane: MethodLane) -> int | None:
-    """Return how many known answers a lane's graph reader names; None if it has none."""
+    """Return how many known answers the graph reader names, if there is one."""
     return count_right_answers(
         comparison.graph, lane.state, comparison.ask.question.answers, reader=True
     )
@@ -105,9 +105,7 @@ def _with_reader_count(
 
 def _without_reader_text(names: Sequence[str]) -> str:
     """Return a sentence on lanes without a graph reader, whose language model is counted."""
-    if names:
-        return (
-            f"{capitalised(join_words(names))} {'has' if len(names) == 1 else 'have'} only the language "
-            "model's answer."
-        )
-    return ""
+    if not names:
+        return ""
+    has = "has" if len(names) == 1 else "have"
+    return f"{capitalised(join_words(names))} {has} only the language model's answer."

@@ -67,7 +67,7 @@ def explain_text_lane(comparison: MethodComparison, lane: MethodLane) -> LaneExp
 
 
 def _right_answers(stages: Sequence[FunnelStage]) -> int | None:
-    """Return how many known answers are in the lane's answer; None if that is unknown."""
+    """Return how many known answers are in the lane's answer, if known."""
     for stage in stages:
         if stage.name == "answer":
             return len(stage.alive)
@@ -113,7 +113,7 @@ def _explain_lost(
     right: int | None,
     total: int,
 ) -> LaneExplanation:
-    """Explain how the first passage was lost, how many more were, and what brings it back."""
+    """Explain the loss of the first passage, with a repair."""
     first, more_count = lost[0], len(lost) - 1
     repair_clause = f"; {_repair_text(repair, more_count == 0)}" if repair is not None else ""
     others_sentence = ""
@@ -177,7 +177,7 @@ def _best_passage(lane: MethodLane) -> str:
 
 
 def _stage_head(stages: Sequence[FunnelStage]) -> str:
-    """Return the beginning of a sentence, as in: 1 of 2 correct answers in the prompt."""
+    """Return a sentence's beginning: 1 of 2 correct answers in the prompt."""
     last = stages[-1]
     what = {
         "corpus": "in the corpus",
@@ -192,7 +192,7 @@ def _stage_head(stages: Sequence[FunnelStage]) -> str:
 
 
 def verdict_texts(comparison: MethodComparison) -> ComparisonVerdict:
-    """Return the sentences of the lanes, and the one for all once every lane has ended."""
+    """Return the sentences of the lanes, and the one for all."""
     explanations = tuple(explain_text_lane(comparison, lane) for lane in comparison.lanes)
     is_done = all(lane.status in ENDED_STATUSES for lane in comparison.lanes)
     return ComparisonVerdict(_joint_text(comparison, explanations) if is_done else "", explanations)
@@ -201,7 +201,7 @@ def verdict_texts(comparison: MethodComparison) -> ComparisonVerdict:
 def _joint_text(
     comparison: MethodComparison, explanations: Sequence[LaneExplanation | None]
 ) -> str:
-    """Return how many lanes give the correct answer, and how many gold passages prompts show.
+    """Return the counts of right answers and shown gold passages.
 
     The text is empty if no lane has retrieved.
     """

@@ -1,4 +1,4 @@
-"""The sentences of a comparison: one for each lane and one for all, made from the trace."""
+"""The sentences of a comparison, for each lane and for all."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from core.diagnosis.wording import join_words
 
 
 def explain_comparison(comparison: MethodComparison) -> ComparisonVerdict:
-    """Return the sentences on the lanes of a comparison, as far as it has run.
+    """Return the sentences on a comparison, as far as it has run.
 
     While new lanes run, the sentence for all is that of the earlier ones.
     """

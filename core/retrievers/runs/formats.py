@@ -1,4 +1,4 @@
-"""The formats of finished runs, in one table for the command line, the page and the documents."""
+"""The formats of finished runs, and their reading."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class RunKeys:
-    """The keys under which the rows of a format hold the parts of a run.
+    """The keys of a format's rows, by part of a run.
 
     Of several keys, the first that a row has is used.
     """
@@ -113,7 +113,7 @@ def _by_keys(keys: RunKeys) -> Callable[[Iterable[Row]], Iterator[RunRow]]:
 
 
 def _has(*required: str, any_of: Sequence[str] = ()) -> Callable[[Row], bool]:
-    """Return a test for objects that have all required keys and, if given, one of `any_of`."""
+    """Return a test for objects with all required keys and one of `any_of`."""
 
     def fits(row: Row) -> bool:
         has_any = not any_of or any(key in row for key in any_of)
@@ -302,7 +302,7 @@ FORMATS: dict[str, RunFormat] = {
 
 @dataclass(frozen=True)
 class ParsedRun:
-    """The rows of a finished run, one for each question, with its format and notes."""
+    """The rows of a finished run by question, with format and notes."""
 
     format: str
     rows: tuple[RunRow, ...]
@@ -397,7 +397,7 @@ def _detect_format(name: str, rows: Sequence[Row], single: bool) -> str:
 
 
 def _collect_rows(name: str, format: str, rows: Iterable[RunRow], notes: list[str]) -> ParsedRun:
-    """Collect the first row of each question, and add notes on rows that are left out."""
+    """Collect the first row of each question, and note the others."""
     rows_by_question: dict[tuple[str, str], RunRow] = {}
     nameless = empty = repeated = odd_paths = 0
     for row in rows:
@@ -440,7 +440,7 @@ def _table_rows(file: FileSource, watch: Watch) -> Iterator[Row]:
 
 
 def _predictions(row: Row) -> Mapping[str, Any]:
-    """Return the answers by question id of a file of predictions; empty for other files."""
+    """Return the answers of a file of predictions by question id, if it is one."""
     answers = row.get("answer") if isinstance(row.get("answer"), Mapping) else row
     parts = chain.from_iterable(answers.items())
     return answers if all(isinstance(part, str) for part in parts) else {}

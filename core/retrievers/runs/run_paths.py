@@ -32,7 +32,7 @@ TRIPLE_KEYS = (
 
 
 def paths_in(row: Mapping[str, Any]) -> tuple[tuple[TextPath, ...], int]:
-    """Return the paths of a row in its order, and the number of entries that are no path.
+    """Return the paths of a row, and the number of other entries.
 
     The paths are under the first of `PATH_LIST_KEYS` that has some. Otherwise they are the lines
     that the prompt shows under “Reasoning Paths:” or “Triplets:”. Each path is returned once.
@@ -91,7 +91,7 @@ def _split_brackets(text: str) -> list[str]:
 
 
 def _object_paths(entry: Mapping[str, Any]) -> Iterator[TextPath]:
-    """Yield a path of `nodes` and `relations`, or a triple by the names of its parts."""
+    """Yield the path or triple of an object."""
     score = to_number(entry.get("score"))
     nodes, relations = entry.get("nodes"), entry.get("relations")
     if isinstance(nodes, list) and isinstance(relations, list) and len(relations) == len(nodes) - 1:
@@ -120,7 +120,7 @@ def _list_paths(entry: list[Any]) -> Iterator[TextPath]:
 
 
 def _are_steps(paths: Sequence[TextPath]) -> bool:
-    """Return whether paths are several triples that each begin at the end of the one before."""
+    """Return whether paths are triples that form one chain."""
     if len(paths) < 2 or any(len(path.nodes) != 2 for path in paths):
         return False
     return all(path.nodes[1] == following.nodes[0] for path, following in pairwise(paths))
@@ -138,7 +138,7 @@ def _path(parts: list[Any], score: float | None = None) -> Iterator[TextPath]:
 
 
 def _join_chains(paths: list[TextPath]) -> list[TextPath]:
-    """Join the steps of a search that continues from the ends of earlier paths (Think-on-Graph).
+    """Join the steps of Think-on-Graph's search to paths.
 
     A path that begins at the end of earlier ones extends them. The longer paths replace those that
     they extend.

@@ -102,7 +102,7 @@ def text_in(value: Any, keys: Sequence[str] = ()) -> str:
 
 
 def parse_text(text: str) -> Any:
-    """Parse a text as JSON, or as a Python list or object, as CSV tables store them.
+    """Parse a text as a JSON or Python list or object.
 
     A text that is neither is returned unchanged.
     """
@@ -117,7 +117,7 @@ def parse_text(text: str) -> Any:
 
 
 def list_in(value: Any) -> list[Any]:
-    """Return a list, a list written as text, or a single value as a list.
+    """Return a value as a list, which a text may hold.
 
     None and an empty text give an empty list.
     """
@@ -167,7 +167,7 @@ def _document(entry: Any, id: str, score: float | None) -> ReplyDocument | None:
 
 
 def _document_of_object(entry: Mapping[str, Any], id: str, score: float | None) -> ReplyDocument:
-    """Return the document of an object, by the usual keys of it and of its metadata."""
+    """Return the document of an object, by its usual keys."""
     fields = entry["document"] if isinstance(entry.get("document"), Mapping) else entry
     metadata = fields.get("metadata")
     if isinstance(metadata, str):
@@ -182,7 +182,7 @@ def _document_of_object(entry: Mapping[str, Any], id: str, score: float | None) 
 
 
 def _first_text(levels: Iterable[Mapping[str, Any]], keys: Sequence[str]) -> str:
-    """Return the first text of some objects under some keys; empty if there is none."""
+    """Return the first text under some keys; empty if there is none."""
     for fields in levels:
         for key in keys:
             text = text_in(fields.get(key)).strip()

@@ -319,7 +319,7 @@ def _relevant(qrels: str | Path, source: AnswerSource) -> dict[str, tuple[str, .
 
 
 def _judge(rows: Iterable[RunRow], qrels: Mapping[str, tuple[str, ...]]) -> list[RunRow]:
-    """Add the judgements to the rows, and rows for judged questions that the run lacks."""
+    """Add the judgements, and rows for judged questions that lack one."""
     judged_rows = [replace(row, gold=qrels.get(row.id, ())) for row in rows]
     row_ids = {row.id for row in judged_rows}
     missing_rows = [RunRow(id, gold=gold) for id, gold in qrels.items() if id not in row_ids]
@@ -420,7 +420,7 @@ def _free_name(file: str) -> str:
 
 
 def _comparable_text(text: str) -> str:
-    """Return a question's text in the form that is compared: no brackets, one blank, no case.
+    """Return a question's text without brackets, double blanks and case.
 
     It is stored with the rows of runs, so it must not change when `core.languages.spelling`
     changes.

@@ -252,7 +252,7 @@ def _observation(row: Mapping[str, Any], trace: str, is_root: bool) -> _Span:
 
 
 def _decode_value(value: Any) -> Any:
-    """Decode a value that is JSON in a text, as in version 2 of Langfuse's observations.
+    """Decode a value that is a text with JSON, as in Langfuse 2.
 
     Any other value is returned unchanged.
     """

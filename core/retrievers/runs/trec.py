@@ -41,7 +41,7 @@ def is_qrels_line(line: str) -> bool:
 
 
 def read_run(lines: Iterable[tuple[int, str]], name: str) -> Iterator[RunRow]:
-    """Yield the rows of a TREC run, in the order of the questions in the file.
+    """Yield the rows of a TREC run, question by question.
 
     Documents are ordered as by trec_eval: by score, ties by id in descending order. The column of
     ranks is ignored. Raises BadInput for a line that does not belong to a run.
