@@ -64,9 +64,7 @@ def call_retriever(
     if isinstance(outcome[0], RetrieverFailed):
         raise outcome[0]
     if isinstance(outcome[0], BaseException):
-        raise RetrieverFailed(
-            f"{_retriever_name(retriever)} failed: {_error_words(outcome[0])}."
-        ) from outcome[0]
+        raise _failure(retriever, f"failed: {_error_words(outcome[0])}.") from outcome[0]
     return _parse_reply(retriever, outcome[0])
 
 
@@ -96,9 +94,8 @@ def _post(
     except TimeoutError:
         raise _timeout_error(retriever) from None
     except OSError as error:
-        raise RetrieverFailed(
-            f"{_retriever_name(retriever)} cannot be reached ({_error_words(error)}); is it "
-            "running?"
+        raise _failure(
+            retriever, f"cannot be reached ({_error_words(error)}); is it running?"
         ) from error
     open_sockets.append(connection.sock)
     try:
@@ -107,20 +104,17 @@ def _post(
         reply = connection.getresponse()
         body = reply.read(MAX_REPLY_BYTES + 1)
         if reply.status != http.client.OK:
-            raise RetrieverFailed(f"{_retriever_name(retriever)} {_status_words(reply, body)}.")
+            raise _failure(retriever, f"{_status_words(reply, body)}.")
         if len(body) > MAX_REPLY_BYTES:
-            raise RetrieverFailed(
-                f"{_retriever_name(retriever)} replied with more than {MAX_REPLY_BYTES >> 20} MB."
-            )
+            raise _failure(retriever, f"replied with more than {MAX_REPLY_BYTES >> 20} MB.")
         if reply.length:  # bytes that were announced and did not arrive
-            raise RetrieverFailed(f"{_retriever_name(retriever)} ended its reply too early.")
+            raise _failure(retriever, "ended its reply too early.")
         return body
     except TimeoutError:
         raise _timeout_error(retriever) from None
     except (http.client.HTTPException, OSError) as error:
-        raise RetrieverFailed(
-            f"{_retriever_name(retriever)} broke off or does not speak HTTP "
-            f"({_error_words(error)})."
+        raise _failure(
+            retriever, f"broke off or does not speak HTTP ({_error_words(error)})."
         ) from error
     finally:
         connection.close()
@@ -150,13 +144,12 @@ def _headers(retriever: Retriever) -> dict[str, str]:
     for header, variable in retriever.headers:
         value = os.environ.get(variable, "")
         if not value:
-            raise RetrieverFailed(
-                f"{_retriever_name(retriever)} needs the environment variable {variable} for its "
-                f"header {header}."
+            raise _failure(
+                retriever, f"needs the environment variable {variable} for its header {header}."
             )
         if not value.isascii() or not value.isprintable():
             raise RetrieverFailed(
-                f"{_retriever_name(retriever)}: the environment variable {variable} holds what a "
+                f"The retriever “{retriever.name}”: the environment variable {variable} holds what a "
                 "header cannot."
             )
         headers[header] = value
@@ -169,20 +162,16 @@ def _call_function(retriever: Retriever, request: Mapping[str, Any]) -> bytes:
     try:
         function = retriever.function or getattr(_module(module, retriever.file), name)
     except BaseException as error:
-        raise RetrieverFailed(
-            f"{_retriever_name(retriever)} cannot be loaded: {_error_words(error)}."
-        ) from error
+        raise _failure(retriever, f"cannot be loaded: {_error_words(error)}.") from error
     result = function(json.loads(json.dumps(request)))
     try:
         text = json.dumps(result, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
-        raise RetrieverFailed(
-            f"{_retriever_name(retriever)} returned what JSON cannot hold: {_error_words(error)}."
+        raise _failure(
+            retriever, f"returned what JSON cannot hold: {_error_words(error)}."
         ) from error
     if len(text) > MAX_REPLY_BYTES:
-        raise RetrieverFailed(
-            f"{_retriever_name(retriever)} returned more than {MAX_REPLY_BYTES >> 20} MB."
-        )
+        raise _failure(retriever, f"returned more than {MAX_REPLY_BYTES >> 20} MB.")
     return text.encode()
 
 
@@ -209,20 +198,19 @@ def _parse_reply(retriever: Retriever, body: bytes) -> Any:
     try:
         return json.loads(body.decode("utf-8"), parse_constant=refuse)
     except (ValueError, RecursionError) as error:
-        raise RetrieverFailed(
-            f"{_retriever_name(retriever)} replied with what is not JSON: "
-            f"{shorten(error, MAX_ERROR_PAGE_CHARACTERS)}."
+        raise _failure(
+            retriever,
+            f"replied with what is not JSON: {shorten(error, MAX_ERROR_PAGE_CHARACTERS)}.",
         ) from None
 
 
+def _failure(retriever: Retriever, words: str) -> RetrieverFailed:
+    """Return the error whose sentence begins with the retriever's name."""
+    return RetrieverFailed(f"The retriever “{retriever.name}” {words}")
+
+
 def _timeout_error(retriever: Retriever) -> RetrieverFailed:
-    return RetrieverFailed(
-        f"{_retriever_name(retriever)} did not answer within {retriever.timeout:g} seconds."
-    )
-
-
-def _retriever_name(retriever: Retriever) -> str:
-    return f"The retriever “{retriever.name}”"
+    return _failure(retriever, f"did not answer within {retriever.timeout:g} seconds.")
 
 
 def _error_words(error: BaseException) -> str:
