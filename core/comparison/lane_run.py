@@ -202,7 +202,7 @@ class LaneRun:
             )
 
     def retrieve(self, progress: LaneListener) -> None:
-        """Run all operators before the answer, with a reader if one is wanted."""
+        """Run all operators before the answer, with the reader that the question asks for."""
         self._run(retrieval_operators(self.ask, self.line), progress)
 
     def answer(self, progress: LaneListener) -> None:

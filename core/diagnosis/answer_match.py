@@ -11,8 +11,7 @@ def contains_answer(prediction: str, gold: str) -> bool:
     """Return whether a text contains a known answer, both normalised (one way only).
 
     A gold answer that normalises to nothing ("The", "?!") matches only a prediction that is the
-    same text, if the papers' code lets it match everything. A number is not found within another
-    one.
+    same text; the papers' code lets it match everything. A number is not found within another one.
     """
     normalized_gold = normalize(gold)
     return (

@@ -34,7 +34,7 @@ class Cause(StrEnum):
     NOT_DRAWN = auto()  # others were drawn at random
     NOT_HANDED_ON = auto()  # the operator that saw it returned nothing
     NOT_REACHED = auto()  # none of these causes: the search did not reach it
-    NO_ROOM = auto()  # it was kept, but behind those that the prompt holds or receives
+    NO_ROOM = auto()  # it was kept, but ranked too low to be handed on or shown in the prompt
     NOT_FOLLOWED = auto()  # a path ends at it, but the graph reader follows other relations
     NOT_NAMED = auto()  # a path of the followed relations ends at it, but the reader names fewer
     ON_THE_WAY = auto()  # it lies on a path, but no path ends at it
@@ -130,8 +130,8 @@ class Loss:
         beyond the kept ones.
     retained : how many candidates were kept.
     hop : the hop of a beam, or the number of hops to the answer.
-    what : the missing node or relation, or the node to which a beam did not go on.
-    start : the node from which the beam did not go on.
+    what : the missing node or relation, or the node to which a beam did not continue.
+    start : the node from which the beam did not continue.
     chain : the relations on the way to the answer.
     instead : the relations that were followed.
     step : the trace of the operator that decided.

@@ -17,9 +17,9 @@ def lost_paths(
 ) -> list[list[tuple[str, Path]]]:
     """Find a path to each known answer that a run lost.
 
-    The path is the best that a run kept; runs whose graph reader names the answer come first. Else
-    it is one that an operator saw and dropped, else a shortest one of at most four hops in the
-    largest extracted subgraph. An answer without any such path is left out.
+    The path is the best one that a run kept, by preference a run whose graph reader names the
+    answer. Else it is one that an operator saw and dropped, else a shortest one of at most four
+    hops in the largest extracted subgraph. An answer without any such path is left out.
 
     Parameters
     ----------

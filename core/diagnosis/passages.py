@@ -183,7 +183,7 @@ def _rows_by_document(graph: KnowledgeGraph) -> dict[str, frozenset[int]]:
 def retrieved_chunks(graph: KnowledgeGraph, state: State) -> frozenset[int] | None:
     """Return the rows of the chunks among the hits, including nodes that are chunks.
 
-    The result is None if no hits were sought.
+    The result is None if the state has no hits.
     """
     if not state.hits:
         return None
@@ -195,7 +195,7 @@ def chunk_order(
 ) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
     """Return the retrieved chunks, best first, and the longer order from which they were cut.
 
-    If that order is unknown, both are the same. The result is None if no chunks were sought.
+    If that order is unknown, both are the same. The result is None if the state ranks no chunks.
     """
     if state.chunks is None and (state.nodes is None or not has_chunk_nodes(graph)):
         return None

@@ -34,7 +34,8 @@ class GraphQuality:
     isolated : entities without a relation.
     components : weakly connected components.
     largest : entities of the largest component.
-    alike : entities whose spelling differs from another one only in case, accents, marks or plural.
+    alike : entities whose spelling differs from that of another entity only in case, accents, marks
+        or plural.
     bare : chunks without an entity.
     answers : known answers, except yes and no.
     unnamed : known answers that are in no entity's name.

@@ -19,7 +19,7 @@ def checked_text(value: Any, field: str, longest: int = MAX_LINE_LETTERS) -> str
     Raises
     ------
     BadInput
-        If it is no text, is longer than `longest`, or holds half a character (a lone surrogate),
+        If it is not a text, is longer than `longest`, or holds half a character (a lone surrogate),
         which cannot be encoded. The sentence names the field.
     """
     if not isinstance(value, str):

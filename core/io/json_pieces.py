@@ -11,7 +11,7 @@ from typing import Any
 from core.errors import BadInput, shorten
 from core.io.files import MAX_LINE_BYTES, UnpackedBytes, not_utf8_error, size_text
 
-JSON_PIECE_BYTES = 1 << 20  # bytes read at once
+JSON_PIECE_BYTES = 1 << 20  # bytes read at a time
 # Characters of one value; its objects take up to twenty times as much memory.
 MAX_JSON_VALUE_CHARACTERS = MAX_LINE_BYTES
 # Characters before the end of the text in memory in which a fault may come from its cut.
@@ -47,7 +47,7 @@ class JsonPieces:
             self._read_more()
 
     def opens_objects(self) -> bool:
-        """Return whether an array of objects begins here, by its first item. Consumes nothing."""
+        """Return whether the next value is an array of objects, by its first item."""
         while self.next() == "[":
             blank = JSON_SEPARATOR.match(self.text, self.at + 1)
             assert blank is not None  # it matches the empty text too
@@ -77,7 +77,7 @@ class JsonPieces:
         self.at += 1
 
     def keys(self) -> Iterator[str]:
-        """Yield the keys of the object that begins here. The caller takes the value of each."""
+        """Yield the keys of the next object. The caller takes the value of each."""
         self.take("{")
         while self.next() != "}":
             key = self.value()
@@ -91,7 +91,7 @@ class JsonPieces:
         self.at += 1
 
     def value(self) -> Any:
-        """Return the value that begins here and consume it.
+        """Return the next value and consume it.
 
         A number at the end of the text in memory may continue in the file, so more is read first.
         Raises BadInput for text that is not JSON, and for more than `MAX_JSON_VALUE_CHARACTERS`
@@ -120,7 +120,7 @@ class JsonPieces:
             self._read_more()
 
     def passed(self) -> None:
-        """Skip the value that begins here. An array may have any length."""
+        """Skip the next value. An array may have any length."""
         if self.next() == "[":
             for _ in self.items():
                 self.value()
@@ -176,7 +176,7 @@ class JsonPieces:
             ) from None
 
     def _located_error(self, error: Exception) -> BadInput:
-        """Return the error for the value that begins here, located in the whole file."""
+        """Return the error for the next value, located in the whole file."""
         first_line = self.line()
         if isinstance(error, json.JSONDecodeError):
             error.colno += self.column if error.lineno == 1 else 0

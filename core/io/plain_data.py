@@ -62,7 +62,7 @@ class PlainReader:
     ----------
     special : readers of types that are saved in a form of their own.
     old_names : present field names by their earlier names.
-    strict : refuse keys that are no fields.
+    strict : raise ValueError for keys that are no fields.
     """
 
     def __init__(

@@ -30,7 +30,7 @@ from core.io.encoding import (
 from core.io.files import DiskFile, FileSource, UnpackedBytes, name_without_packing, open_unpacked
 from core.watch import NO_WATCH, Watch
 
-RECODED_PIECE_BYTES = 1 << 20  # bytes read at once
+RECODED_PIECE_BYTES = 1 << 20  # bytes read at a time
 CHECKED_BYTES = 1 << 27  # bytes of a large file that are checked to be UTF-8
 
 

@@ -1,4 +1,4 @@
-"""Work spread over worker processes by Ray, here or on a cluster."""
+"""Work spread over worker processes by Ray, on this computer or a cluster."""
 
 from __future__ import annotations
 

@@ -35,9 +35,8 @@ READING_OPERATORS = (Loop, AdaptiveRerank)
 def changes(line: Line, lost: Sequence[Loss]) -> Iterator[LineChange]:
     """Yield changes that may help, in the order in which they should be tried.
 
-    First come as many hits as the ranks of the lost passages ask for, then more room in the prompt,
-    then another way of searching passages, then wider searches. A line with branches has no
-    changes.
+    First come cuts that keep the lost passages, then larger budgets of the prompt, then another
+    search for passages, then wider searches. A line with branches has no changes.
 
     >>> from core.diagnosis.changes.passage_changes import changes
     >>> from core.operators.text import parse_line

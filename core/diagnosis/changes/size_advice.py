@@ -6,9 +6,9 @@ lower if the graph is dense around the entities, and higher if it is sparse. A l
 adjusts it.
 
 The report gives no size, so the estimate is ours. A walk of as many steps as the question needs
-spreads over `spread` nodes, the exponential of the entropy of its position. Keeping the k nodes of
-the largest PageRank is assumed to keep the share k / (k + spread) of the answers. The aim t then
-asks for t / (1 - t) times the spread. The estimate is careful: on MetaQA more is kept.
+spreads over `spread` nodes, the exponential of the entropy of its position. The k nodes of the
+largest PageRank are assumed to keep the share k / (k + spread) of the answers. An aim t then needs
+t / (1 - t) times the spread. The estimate is careful: on MetaQA more answers are kept.
 
 Two recommendations of the report are not followed. A language model should estimate how vague a
 question is or how many hops it takes. Instead, the hops are those of the question set, else guessed
@@ -112,7 +112,7 @@ def walk_spread(graph: KnowledgeGraph, seeds: Sequence[int], steps: int) -> tupl
 
     The spread is exp(-sum p ln p), where p are the probabilities of the walk's position after the
     last step. The walk takes every edge at a node with the same probability. In a very large
-    neighbourhood only the most likely nodes go on, so that at most `SIZE_ADVICE.max_walk_edges`
+    neighbourhood only the most likely nodes continue, so that at most `SIZE_ADVICE.max_walk_edges`
     edges are followed in a step. The rest keeps its position.
     """
     nodes, counts = np.unique(np.asarray(seeds, np.int64), return_counts=True)

@@ -1,4 +1,4 @@
-"""Repairs that are worth offering, as they bring what no other lane has."""
+"""Choice of the repairs that are offered, without those that another lane shows."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def find_repair(
 def count_brought(
     run: LaneRun | MethodLane, by_model: bool, survivors: SavedAlive = None
 ) -> BroughtTargets | None:
-    """Return how many targets a run brings; None if nothing is wanted or sought."""
+    """Return how many targets a run brings; None if there is nothing to count."""
     return explainer_of(run.ask.source).brought(run, by_model, survivors)
 
 

@@ -36,7 +36,7 @@ class RepairWork:
     """The work after the lanes of a comparison have ended.
 
     It finds the passages that answers rest on, the influence of items, and a repair for each lane.
-    It is given up if the job is cancelled, no session is connected (`is_alive`), or other
+    It ends early if the job is cancelled, no session is connected (`is_alive`), or other
     comparisons keep the machine busy.
     """
 
@@ -180,7 +180,7 @@ class RepairWork:
 def _is_known(
     comparison: MethodComparison, lane: MethodLane, repair: Repair, trial: LaneRun
 ) -> bool:
-    """Return whether another lane brings what a repair of `lane` brings in its trial run."""
+    """Return whether another lane has the effect of a repair of `lane`, by its trial run."""
     if find_equal_lane(comparison, lane, repair) is not None:
         return True
     return is_answer_known(comparison, lane, trial)

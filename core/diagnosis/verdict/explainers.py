@@ -113,7 +113,7 @@ class Explainer(ABC):
 
         Returns
         -------
-        The number brought and wanted; None if nothing is wanted or sought.
+        The numbers of brought and of all targets; None if there is nothing to count.
         """
 
     @abstractmethod
@@ -180,7 +180,7 @@ class Explainer(ABC):
         Parameters
         ----------
         lane : a lane with an answer.
-        models : gives the encoder that compares sentences.
+        models : has the encoder that compares sentences.
         watch : receives the progress and may raise RunCancelled.
 
         Returns
