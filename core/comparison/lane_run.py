@@ -246,23 +246,27 @@ class LaneRun:
             self.stamp += operator.stamp(self.graph, self.environment)
             if operator.without_model and not self.ask.model:
                 self.stamp += "without a language model"
-            key = self._key(operator, self.stamp)
             started_at = time.time_ns()
-            state = self.prefixes.get(key) if operator.remembered else None
-            if state is None:
-                preview = self._make_preview(operator, waiting, progress)
-                state = operator(self.state, replace(context, preview=preview))
-                if operator.remembered:
-                    # Another run may get a usable reply, or search all data.
-                    if not (state.trace and state.trace[-1].unusable) and not state.partly:
-                        self.prefixes.put(key, state)
-                else:
-                    self.stamp += operator.outcome(state)
-            else:
-                self.reused.append(len(self.states))
+            preview = self._make_preview(operator, waiting, progress)
+            state = self._next_state(operator, replace(context, preview=preview))
             self.states.append(state)
             self.times.append((started_at, time.time_ns()))
             progress.reached(state)
+
+    def _next_state(self, operator: Operator, context: Context) -> State:
+        """Return the state after an operator, from the cache if it is known."""
+        key = self._key(operator, self.stamp)
+        known_state = self.prefixes.get(key) if operator.remembered else None
+        if known_state is not None:
+            self.reused.append(len(self.states))
+            return known_state
+        state = operator(self.state, context)
+        if not operator.remembered:
+            self.stamp += operator.outcome(state)
+        # Another run may get a usable reply, or search all data.
+        elif not (state.trace and state.trace[-1].unusable) and not state.partly:
+            self.prefixes.put(key, state)
+        return state
 
     def _make_preview(
         self, operator, later: list, progress: LaneListener

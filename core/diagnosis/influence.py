@@ -141,17 +141,7 @@ def measure_influence(
     answers = _Answers(lane, by_model, items, context, watch)
     if not by_model and answers.parts_without(frozenset()) != answers.before:
         raise BadInput(ANSWERED_BY_RETRIEVER)
-    weights = []
-    for i, (kind, position) in enumerate(items):
-        one_item = frozenset((i,))
-        weights.append(
-            ItemInfluence(
-                kind,
-                position,
-                round(answer_distance(answers.before, answers.parts_without(one_item)), 6),
-                answers.is_changed_without(one_item),
-            )
-        )
+    weights = [answers.item_influence(i) for i in range(len(items))]
     order = sorted(
         range(len(items)),
         key=lambda i: (
@@ -353,6 +343,13 @@ class _Answers:
         if self._right:
             return self._answers_in(text) != self._right
         return answer_distance(self.before, parts) > INFLUENCE.same_answer_f1
+
+    def item_influence(self, item: int) -> ItemInfluence:
+        """Return the influence of one item."""
+        kind, position = self._items[item]
+        left_out = frozenset((item,))
+        distance = answer_distance(self.before, self.parts_without(left_out))
+        return ItemInfluence(kind, position, round(distance, 6), self.is_changed_without(left_out))
 
     def names_lost_without(self, left_out: frozenset[int]) -> str:
         """Return what the answer no longer says without some items.
