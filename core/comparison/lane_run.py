@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 from cachetools import LRUCache
@@ -132,9 +133,9 @@ def retrieval_operators(ask: SourceQuestion, line: Line) -> list[Operator]:
     operators = [operator for operator in line if operator.stage != "generate"]
     if not ask.reader or any(operator.stage == "read" for operator in operators):
         return operators
-    fields = {name for operator in operators for name in operator.writes}
+    fields = set(chain.from_iterable(operator.writes for operator in operators))
     if "paths" in fields:
-        parts = [part for operator in operators for part in operator.parts()]
+        parts = chain.from_iterable([operator.parts() for operator in operators])
         operators.append(GraphReader(anywhere=any(part.wanders for part in parts)))
     elif not ask.model and {"chunks", "nodes"} & fields:
         operators.append(NearestSentence())

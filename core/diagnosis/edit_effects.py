@@ -139,15 +139,15 @@ def _has_used(lane: MethodLane, edit: Edit, by_model: bool) -> bool:
         rows = set[int]().union(*(_chunk_rows(graph, hits.kind, hits.items) for hits in state.hits))
         return bool(rows) and edit.names[0] in graph.columns.chunks.texts("document", sorted(rows))
     paths = _answer_paths(lane, by_model)
-    edges = {edge for path in paths for edge in path.edges} | _hit_items(lane, "triple")
+    edges = _hit_items(lane, "triple").union(*(path.edges for path in paths))
     heads, relations, tails = graph.triples(np.array(sorted(edges), np.int64))
     if edit.kind == "edge":
         names = [graph.relation_names[one] for one in relations.tolist()]
         return edit.names in set(zip(graph.names(heads), names, graph.names(tails)))
     nodes = (
-        {node for path in paths for node in path.nodes}
-        | _hit_items(lane, "node")
-        | {*heads.tolist(), *tails.tolist()}
+        _hit_items(lane, "node")
+        .union(*(path.nodes for path in paths))
+        .union(heads.tolist(), tails.tolist())
     )
     return edit.names[0] in graph.names(nodes)
 
@@ -167,7 +167,7 @@ def _answer_paths(lane: MethodLane, by_model: bool) -> list[Path]:
 
 def _hit_items(lane: MethodLane, kind: str) -> set[int]:
     """Return the hits of a kind."""
-    return {item for hits in lane.state.hits if hits.kind == kind for item in hits.items}
+    return set[int]().union(*(hits.items for hits in lane.state.hits if hits.kind == kind))
 
 
 def _chunk_rows(graph, kind: str, items: Sequence[int]) -> list[int]:

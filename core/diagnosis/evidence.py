@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from core.languages.spelling import end_place, fold, fold_with_places
 from core.types import Path, State
@@ -40,9 +41,8 @@ def answer_evidence(graph, state: State, answer: str = "") -> tuple[Evidence, ..
     """
     if state.paths is None:
         return ()
-    nodes = list(
-        dict.fromkeys(node for path in state.paths.items for node in (path.end, *path.nodes))
-    )
+    path_nodes = ((path.end, *path.nodes) for path in state.paths.items)
+    nodes = list(dict.fromkeys(chain.from_iterable(path_nodes)))
     seeds = set(state.seeds)
     names = {node: name for node, name in zip(nodes, graph.names(nodes)) if node not in seeds}
     words = [(names[node], node) for node in state.reader or () if node in names]

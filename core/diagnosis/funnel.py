@@ -33,6 +33,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, product
 
 from core.comparison.lane import MethodLane
 from core.diagnosis.answer_match import YES_NO_ANSWERS, contains_answer, gives_answer
@@ -114,19 +115,13 @@ def _node_tests(graph, state: State, targets: Sequence[Target], by_model: bool) 
         if state.prompt is not None:
             on_prompt = _path_nodes(paths[: state.prompt.paths])
             report_texts = [report.text for report in (state.reports or ())[: state.prompt.reports]]
-            is_reported = lambda target: any(
-                contains_answer(text, name) for text in report_texts for name in target.names
-            )
-            tests.append(
-                (
-                    "prompt",
-                    lambda target: not on_prompt.isdisjoint(nodes[target]) or is_reported(target),
-                )
-            )
+
+            def is_shown(target: Target) -> bool:
+                return not on_prompt.isdisjoint(nodes[target]) or _occurs(target, report_texts)
+
+            tests.append(("prompt", is_shown))
     if by_model and answer is not None:
-        tests.append(
-            ("answer", lambda target: any(contains_answer(answer, name) for name in target.names))
-        )
+        tests.append(("answer", lambda target: _occurs(target, [answer])))
     elif reader_nodes is not None:
         tests.append(("answer", lambda target: not set(reader_nodes).isdisjoint(nodes[target])))
     return tests
@@ -221,7 +216,7 @@ def _prompt_context(prompt: Prompt, question: Question) -> str:
 
 def _occurs(target: Target, texts: Iterable[str]) -> bool:
     """Return whether a text contains one of an answer's names."""
-    return any(contains_answer(text, name) for text in texts for name in target.names)
+    return any(contains_answer(text, name) for text, name in product(texts, target.names))
 
 
 def _make_stages(tests: Tests, targets: Sequence[Target], bypass: str) -> tuple[FunnelStage, ...]:
@@ -254,15 +249,11 @@ def saved_alive(lane: MethodLane) -> SavedAlive:
     if not ask.source.is_corpus or lane.saved_alive is not None:
         return lane.saved_alive
     first_state = State(ask.question)
-    answers, passages = (
-        funnel(ask.source, lane.graph, first_state, make_targets(ask.question))
-        for make_targets in (answers_of, passages_of)
-    )
-    alive = {(stage.name, name) for stage in (*answers, *passages) for name in stage.alive}
-    return {
-        stage_name: tuple(sorted(name for stage, name in alive if stage == stage_name))
-        for stage_name in ("corpus", "graph")
-    }
+    alive_by_stage: dict[str, set[str]] = {"corpus": set(), "graph": set()}
+    for targets in (answers_of(ask.question), passages_of(ask.question)):
+        for stage in funnel(ask.source, lane.graph, first_state, targets):
+            alive_by_stage[stage.name].update(stage.alive)
+    return {stage: tuple(sorted(names)) for stage, names in alive_by_stage.items()}
 
 
 def count_right_answers(graph, state: State, answers: Sequence[str], reader: bool) -> int | None:
@@ -291,8 +282,8 @@ def count_right_answers(graph, state: State, answers: Sequence[str], reader: boo
 
 def gold_nodes(graph, *named: str) -> tuple[int, ...]:
     """Return the nodes that have one of an answer's names."""
-    return tuple(dict.fromkeys(node for name in named for node in names_of(graph).exact(name)))
+    return tuple(dict.fromkeys(chain.from_iterable(map(names_of(graph).exact, named))))
 
 
 def _path_nodes(paths: Sequence[Path]) -> set[int]:
-    return {node for path in paths for node in path.nodes}
+    return set(chain.from_iterable(path.nodes for path in paths))

@@ -21,7 +21,7 @@ from math import ceil, comb, log2
 from core.comparison.lane import MethodLane
 from core.comparison.lane_run import retrieval_operators
 from core.diagnosis.answer_match import gives_answer
-from core.diagnosis.passages import chunk_rows
+from core.diagnosis.passages import gold_rows
 from core.diagnosis.prompt_items import (
     Item,
     item_at,
@@ -179,7 +179,7 @@ def gold_items(lane: MethodLane, one: Influence, gold: Iterable[str]) -> set[int
 
     The result is None if no gold passage is known, or no item is a passage.
     """
-    rows = {row for document in gold for row in chunk_rows(lane.graph, document)}
+    rows = gold_rows(lane.graph, gold)
     chunks = dict[int, int]()
     for i, weight in enumerate(one.weights):
         item = item_at(lane.state, one.by_model, weight.kind, weight.place)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import chain
 from typing import Literal
 
 from core.comparison.lane import MethodComparison, MethodLane
@@ -82,11 +83,8 @@ def _is_first_right(lane: MethodLane, right_count: int | None, by_model: bool) -
         return None
     if by_model or state.reader is None:
         return right_count > 0
-    known_nodes = {
-        node
-        for answer in state.question.answers
-        for node in gold_nodes(lane.graph, *state.question.names(answer))
-    }
+    names = chain.from_iterable(map(state.question.names, state.question.answers))
+    known_nodes = set(gold_nodes(lane.graph, *names))
     return not known_nodes.isdisjoint(state.reader[:1])
 
 

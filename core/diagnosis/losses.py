@@ -289,10 +289,8 @@ def hops_inside(
     The result is None if they are more than eight.
     """
     local = LocalAdjacency(graph, subgraph, direction)
-    distances = [
-        len(path)
-        for seed in dict.fromkeys(seeds)
-        for path in shortest_paths(local, seed, MAX_DISTANCE_HOPS)[0]
-        if path.end in nodes
-    ]
+    distances: list[int] = []
+    for seed in dict.fromkeys(seeds):
+        paths = shortest_paths(local, seed, MAX_DISTANCE_HOPS)[0]
+        distances += [len(path) for path in paths if path.end in nodes]
     return min(distances, default=None)

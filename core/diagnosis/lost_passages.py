@@ -18,7 +18,9 @@ def lost_passages(run: LaneRun | MethodLane, stages: Sequence[FunnelStage]) -> t
 
     `stages` are the result of `core.diagnosis.funnel.funnel` for the run's gold passages.
     """
-    lost = [(stage.name, document) for stage in stages for document in stage.lost]
+    lost: list[tuple[str, str]] = []
+    for stage in stages:
+        lost += [(stage.name, document) for document in stage.lost]
     outcomes = fates(run.graph, run.states, [document for _, document in lost])
     return tuple(
         Loss(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 
 from core.diagnosis.funnel import gold_nodes
 from core.graph.algorithms.local_adjacency import LocalAdjacency
@@ -92,21 +93,18 @@ def _path_from_ranking(runs: Sequence[Sequence[State]], nodes: set[int]) -> Path
 
 
 def _path_from_steps(runs: Sequence[Sequence[State]], nodes: set[int]) -> Path | None:
-    for states in runs:
-        for state in states:
-            path = _first_path_to(state.trace[-1].before_cut, nodes) or _first_path_to(
-                state.paths, nodes
-            )
-            if path is not None:
-                return path
+    for state in chain.from_iterable(runs):
+        path_before_cut = _first_path_to(state.trace[-1].before_cut, nodes)
+        path = path_before_cut or _first_path_to(state.paths, nodes)
+        if path is not None:
+            return path
     return None
 
 
 def _shortest_path(graph, runs: Sequence[Sequence[State]], nodes: set[int]) -> Path | None:
     candidates = [
         (state.subgraph, state.seeds)
-        for states in runs
-        for state in states
+        for state in chain.from_iterable(runs)
         if state.subgraph is not None
     ]
     if not candidates:

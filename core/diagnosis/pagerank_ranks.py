@@ -33,7 +33,7 @@ def rank_beyond_cut(graph, state: State, nodes: Iterable[int]) -> int | None:
     if ranks is None:
         return None
     assert state.subgraph is not None  # PageRank wrote it
-    best = min((rank for node in nodes if (rank := int(ranks[node]))), default=0)
+    best = min(filter(None, (int(ranks[node]) for node in nodes)), default=0)
     return best if best > len(state.subgraph.nodes) else None
 
 

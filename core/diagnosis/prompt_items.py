@@ -27,13 +27,14 @@ def items_of(state: State, by_model: bool) -> list[Item]:
     """
     if by_model and state.tables is not None and state.prompt is not None:
         counts = state.prompt.hits
-        return [
-            (table.kind, index)
-            for table in state.tables
-            for index in range(min(len(table.items), counts.get(table.kind, 0)))
-        ]
-    rankings = (only_shown_items(state) if by_model else only_read_items(state)).ranked
-    return [(kind, index) for kind, ranking in rankings.items() for index in range(len(ranking))]
+        sizes = [(one.kind, min(len(one.items), counts.get(one.kind, 0))) for one in state.tables]
+    else:
+        rankings = (only_shown_items(state) if by_model else only_read_items(state)).ranked
+        sizes = [(kind, len(ranking)) for kind, ranking in rankings.items()]
+    items: list[Item] = []
+    for kind, size in sizes:
+        items += [(kind, index) for index in range(size)]
+    return items
 
 
 def item_at(state: State, by_model: bool, kind: Kind, index: int) -> Any:
@@ -65,7 +66,9 @@ def only_read_items(state: State) -> State:
 
     These are paths, or passages, or nodes if there are no passages.
     """
-    kind: Kind = "path" if state.excerpt is None else "chunk" if state.chunks else "node"
+    kind: Kind = "path"
+    if state.excerpt is not None:
+        kind = "chunk" if state.chunks else "node"
     counts = {kind: len(state.ranked[kind])} if kind in state.ranked else {}
     return replace(_keep_first(state, counts), reader=None, excerpt=None)
 

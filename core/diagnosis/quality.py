@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 
@@ -174,7 +175,7 @@ def _known_answers(questions: Iterable[Question]) -> dict[str, Question]:
 
 
 def _gold_passages(questions: Iterable[Question]) -> list[str]:
-    return list(dict.fromkeys(passage for one in questions for passage in one.gold))
+    return list(dict.fromkeys(chain.from_iterable(question.gold for question in questions)))
 
 
 def _share(part: int, total: int) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from itertools import chain
 from operator import add
 
 from core.comparison.lane import MethodComparison, MethodLane
@@ -86,7 +87,7 @@ def _outcome(
     for step in steps:
         sizes |= step.sizes
     usage = reduce(add, (step.usage for step in steps), Usage())
-    notes = tuple(note for step in steps for note in step.notes)
+    notes = tuple(chain.from_iterable(step.notes for step in steps))
     seconds, saved_seconds = sum(step.seconds for step in steps), sum(step.saved for step in steps)
     return StepOutcome(sizes, seconds, usage, notes, alive, lost, where, saved_seconds)
 

@@ -128,9 +128,10 @@ def _compare_sentences(
     rows = sorted(shown_chunks(graph, state) or retrieved_chunks(graph, state) or ())
     answer_sentences = sentence_spans(answer)
     texts = {row: chunk_text(graph, row) for row in rows}
-    chunk_sentences = [(row, span) for row, text in texts.items() for span in sentence_spans(text)][
-        :MAX_COMPARED_SENTENCES
-    ]
+    chunk_sentences: list[ChunkSentence] = []
+    for row, text in texts.items():
+        chunk_sentences += [(row, span) for span in sentence_spans(text)]
+    chunk_sentences = chunk_sentences[:MAX_COMPARED_SENTENCES]
     if not answer_sentences or not chunk_sentences:
         return
     chunk_vectors = encoder.encode(

@@ -58,7 +58,7 @@ def place_reply(
     for name, score in reply.hits:
         for node in ids[name]:
             hits.setdefault(node, score)
-    answers = tuple(dict.fromkeys(node for name in reply.answers for node in ids[name]))
+    answers = tuple(dict.fromkeys(chain.from_iterable(ids[name] for name in reply.answers)))
     placed_reply.nodes = tuple(dict.fromkeys((*hits, *answers)))
     placed_reply.answers = answers if reply.answers else None
     if reply.paths:
@@ -94,7 +94,7 @@ def _match_paths(
     """
     paths = list(paths)
     names = set(chain.from_iterable(path.nodes for path in paths))
-    edges = _edges_between(graph, {node for name in names for node in ids[name]})
+    edges = _edges_between(graph, set(chain.from_iterable(ids[name] for name in names)))
     matches: dict[Path, float | None] = {}
     missing_triples: Counter[str] = Counter()
     n_unknown = 0  # paths with a name that is not in the graph

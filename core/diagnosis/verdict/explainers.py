@@ -225,15 +225,17 @@ class TripleExplainer(Explainer):
         """
         question, graph, state = run.ask.question, run.graph, run.state
         if by_model:
+            where = IN_PROMPT
             stages = funnel(run.ask.source, graph, state, answers_of(question), by_model)
-            alive_count = next((len(one.alive) for one in stages if one.name == "prompt"), None)
+            count = next((len(one.alive) for one in stages if one.name == "prompt"), None)
         else:
-            alive_count = count_right_answers(graph, state, question.answers, reader=True)
-        # If both answer, a count says whose it is.
-        by = (IN_PROMPT if by_model else BY_READER) if run.ask.model else ""
-        if alive_count is None:
+            where = BY_READER
+            count = count_right_answers(graph, state, question.answers, reader=True)
+        if count is None:
             return None
-        return BroughtTargets(alive_count, len(set(question.answers)), "", by)
+        # Only if both answer, the words say whose answers are counted.
+        words = where if run.ask.model else ""
+        return BroughtTargets(count, len(set(question.answers)), "", words)
 
     def changes(self, run: LaneRun, lost: Sequence[Loss]) -> Iterator[LineChange]:
         if lost:

@@ -131,7 +131,7 @@ def _main_cause(lost: Sequence[Loss]) -> Cause:
 def _count_extra_names(run: LaneStages, answers: Sequence[str]) -> int:
     if run.by_model or run.state.reader is None:
         return 0
-    known_nodes = {node for answer in answers for node in run.nodes(answer)}
+    known_nodes = set[int]().union(*map(run.nodes, answers))
     return sum(node not in known_nodes for node in run.state.reader)
 
 

@@ -110,7 +110,9 @@ def _list_paths(entry: list[Any]) -> Iterator[TextPath]:
         for part in entry:
             paths += _entry_paths(part)
         if _are_steps(paths):
-            parts = [part for step in paths for part in (step.nodes[0], step.relations[0])]
+            parts: list[Any] = []
+            for step in paths:
+                parts += (step.nodes[0], step.relations[0])
             yield from _path([*parts, paths[-1].nodes[1]])
         else:
             yield from paths

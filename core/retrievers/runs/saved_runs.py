@@ -335,7 +335,7 @@ def _judgement_notes(rows: Sequence[RunRow], source: AnswerSource) -> list[str]:
     missing = sum(not row.holds for row in rows)
     unjudged = sum(row.holds and not row.gold for row in rows)
     documents = source.documents
-    gold = {id for row in rows for id in row.gold}
+    gold = set[str]().union(*(row.gold for row in rows))
     unknown_documents = sum(id not in documents for id in gold) if documents else 0
     sentences = []
     if missing:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from core.retrievers.reply import ReplyDocument
@@ -67,7 +68,7 @@ def read_openinference(rows: Iterable[Mapping[str, Any]]) -> Iterator[RunRow]:
     It has the question and the answer of the root span, and the documents of the last retrieval or
     re-ranking.
     """
-    return _by_trace(span for row in rows for span in _spans(row))
+    return _by_trace(chain.from_iterable(map(_spans, rows)))
 
 
 def read_langfuse(rows: Iterable[Mapping[str, Any]]) -> Iterator[RunRow]:
@@ -76,7 +77,7 @@ def read_langfuse(rows: Iterable[Mapping[str, Any]]) -> Iterator[RunRow]:
     It has the trace's input, the documents of its last retriever, and its output, else the output
     of its last generation.
     """
-    return _by_trace(span for row in rows for span in _observations(row))
+    return _by_trace(chain.from_iterable(map(_observations, rows)))
 
 
 def _by_trace(spans: Iterable[_Span]) -> Iterator[RunRow]:
