@@ -166,7 +166,7 @@ class FairQueue:
         """
         while True:
             owner = next(
-                (one for one in self._waiting if not (self._alone and one in self._turns)), None
+                (each for each in self._waiting if not (self._alone and each in self._turns)), None
             )
             if owner is not None and self._turns.total() < self._workers:
                 pieces = self._waiting[owner]

@@ -66,7 +66,7 @@ def curves(comparison: MethodComparison, lane: MethodLane, index: int) -> Mappin
     if (
         not targets
         or index >= min(len(lane.states), len(line))
-        or any(isinstance(one, Branch) for one in line)
+        or any(isinstance(step, Branch) for step in line)
     ):
         return {}
     operator, state = line.operators[index], lane.states[index]
@@ -75,12 +75,13 @@ def curves(comparison: MethodComparison, lane: MethodLane, index: int) -> Mappin
         "keep": _cut_ranks(lane, state, targets),
         "hops": _target_hops(lane, operator, state, previous, targets),
     }
-    int_parameters = {one.name: one for one in parameters(type(operator)) if one.type is int}
-    return {
-        name: curve(int_parameters[name], getattr(operator, name), ranks.values())
-        for name, ranks in ranks_by_name.items()
-        if ranks is not None and name in int_parameters
-    }
+    found_curves: dict[str, Curve] = {}
+    for parameter in parameters(type(operator)):
+        ranks = ranks_by_name.get(parameter.name)
+        if ranks is not None and parameter.type is int:
+            value = getattr(operator, parameter.name)
+            found_curves[parameter.name] = curve(parameter, value, ranks.values())
+    return found_curves
 
 
 def curve(parameter: Parameter, value: int, target_ranks: Iterable[int | None]) -> Curve:
@@ -105,9 +106,9 @@ def curve(parameter: Parameter, value: int, target_ranks: Iterable[int | None]) 
     else:
         grid = _cut_values(value, [rank for rank in known_ranks if rank <= high])
     required = {value} if next_rank is None else {value, next_rank}
-    curve_values = sorted({one for one in grid if low <= one <= high} | required)
+    curve_values = sorted({candidate for candidate in grid if low <= candidate <= high} | required)
     _remove_smallest(curve_values, required)
-    counts = tuple(sum(rank <= one for rank in known_ranks) for one in curve_values)
+    counts = tuple(sum(rank <= candidate for rank in known_ranks) for candidate in curve_values)
     return Curve(parameter.name, value, tuple(curve_values), counts, len(ranks), next_rank)
 
 
@@ -120,7 +121,7 @@ def _cut_values(value: int, ranks: Iterable[int]) -> set[int]:
 def _remove_smallest(curve_values: list[int], required: set[int]) -> None:
     """Remove the smallest values, which tell least, until a curve can show the others."""
     while len(curve_values) > MAX_CURVE_VALUES:
-        curve_values.remove(next(one for one in curve_values if one not in required))
+        curve_values.remove(next(value for value in curve_values if value not in required))
 
 
 def _cut_ranks(lane: MethodLane, state: State, targets: Sequence[Target]) -> TargetRanks | None:
@@ -134,7 +135,7 @@ def _cut_ranks(lane: MethodLane, state: State, targets: Sequence[Target]) -> Tar
     order = state.trace[-1].before_cut
     if order is None or not _is_head(state, order) or not _is_counted(lane, order, targets):
         return None
-    return {one: _target_rank(lane, order, one) for one in targets}
+    return {target: _target_rank(lane, order, target) for target in targets}
 
 
 def _is_head(state: State, order: Ranking) -> bool:
@@ -223,5 +224,5 @@ def _min_by_target(
     smallest: TargetRanks = {}
     for target in targets:
         values = map(value_of, _answer_nodes(lane, target))
-        smallest[target] = min((one for one in values if one is not None), default=None)
+        smallest[target] = min((value for value in values if value is not None), default=None)
     return smallest

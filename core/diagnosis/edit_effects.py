@@ -37,16 +37,19 @@ def compare_edited(earlier: MethodComparison, now: MethodComparison) -> list[Edi
     now : the comparison with the edits.
     """
     old_lanes = {
-        repr(lane.method.line): (lane, one)
-        for lane, one in zip(earlier.lanes, explain_comparison(earlier).lanes)
+        repr(lane.method.line): (lane, explanation)
+        for lane, explanation in zip(earlier.lanes, explain_comparison(earlier).lanes)
     }
     differences: list[EditComparison | None] = []
-    for lane, one in zip(now.lanes, explain_comparison(now).lanes):
+    for lane, explanation in zip(now.lanes, explain_comparison(now).lanes):
         old_lane, old = old_lanes.get(repr(lane.method.line), (None, None))
         if old_lane is None or not (_is_answered(now, lane) and _is_answered(earlier, old_lane)):
             differences.append(None)
             continue
-        rights = (None if old is None else old.right, None if one is None else one.right)
+        rights = (
+            None if old is None else old.right,
+            None if explanation is None else explanation.right,
+        )
         differences.append(_compare_lane(earlier, now, old_lane, lane, rights))
     return differences
 
@@ -59,12 +62,12 @@ def edit_summary(comparison: MethodComparison, effects: Sequence[EditComparison 
     changed: list[str] = []
     same_read: list[str] = []
     same_not_read: list[str] = []
-    for name, one in zip(lane_names(comparison), effects):
-        if one is None or one.silent:
+    for name, effect in zip(lane_names(comparison), effects):
+        if effect is None or effect.silent:
             continue
-        if not one.same:
+        if not effect.same:
             changed.append(name)
-        elif one.read:
+        elif effect.read:
             same_read.append(name)
         else:
             same_not_read.append(name)
@@ -142,7 +145,7 @@ def _has_used(lane: MethodLane, edit: Edit, by_model: bool) -> bool:
     edges = _hit_items(lane, "triple").union(*(path.edges for path in paths))
     heads, relations, tails = graph.triples(np.array(sorted(edges), np.int64))
     if edit.kind == "edge":
-        names = [graph.relation_names[one] for one in relations.tolist()]
+        names = [graph.relation_names[relation] for relation in relations.tolist()]
         return edit.names in set(zip(graph.names(heads), names, graph.names(tails)))
     nodes = (
         _hit_items(lane, "node")

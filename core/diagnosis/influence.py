@@ -170,19 +170,19 @@ def measure_influence(
 
 def with_influence(influences: Iterable[Influence], new: Influence) -> tuple[Influence, ...]:
     """Replace or add an influence among those of a lane's answers, the reader's first."""
-    others = (one for one in influences if one.by_model != new.by_model)
-    return tuple(sorted([*others, new], key=lambda one: one.by_model))
+    others = [influence for influence in influences if influence.by_model != new.by_model]
+    return tuple(sorted([*others, new], key=lambda influence: influence.by_model))
 
 
-def gold_items(lane: MethodLane, one: Influence, gold: Iterable[str]) -> set[int] | None:
-    """Return the indices in `one.weights` of items that are gold passages.
+def gold_items(lane: MethodLane, influence: Influence, gold: Iterable[str]) -> set[int] | None:
+    """Return the indices in `influence.weights` of items that are gold passages.
 
     The result is None if no gold passage is known, or no item is a passage.
     """
     rows = gold_rows(lane.graph, gold)
     chunks = dict[int, int]()
-    for i, weight in enumerate(one.weights):
-        item = item_at(lane.state, one.by_model, weight.kind, weight.place)
+    for i, weight in enumerate(influence.weights):
+        item = item_at(lane.state, influence.by_model, weight.kind, weight.place)
         if weight.kind == "chunk":
             item_rows = {item: item}
         elif weight.kind == "node":
@@ -235,7 +235,7 @@ def smallest_set(
     size, tried_sets = 1, 0
     while size < len(order) and tried_sets + comb(len(order), size) <= max_sets:
         found_items = next(
-            (one for one in combinations(order, size) if changes(frozenset(one))), None
+            (subset for subset in combinations(order, size) if changes(frozenset(subset))), None
         )
         if found_items is not None:
             return tuple(sorted(found_items)), True
@@ -246,39 +246,39 @@ def smallest_set(
         middle = (low + high) // 2
         low, high = (low, middle) if changes(frozenset(order[:middle])) else (middle + 1, high)
     subset = list(order[:high])
-    for one in subset[::-1][:max_put_back]:
-        if len(subset) > size and changes(frozenset(subset) - {one}):
-            subset.remove(one)
+    for item in subset[::-1][:max_put_back]:
+        if len(subset) > size and changes(frozenset(subset) - {item}):
+            subset.remove(item)
     return tuple(sorted(subset)), len(subset) == size
 
 
-def influence_text(one: Influence) -> str:
+def influence_text(influence: Influence) -> str:
     """Return a sentence on the items that an answer rests on.
 
     It gives their number, if fewer may be enough, and what the answer no longer says without them.
     """
-    text, others = _dependence_text(one), one.others
-    if others and one.smallest:
+    text, others = _dependence_text(influence), influence.others
+    if others and influence.smallest:
         verb = "was" if others == 1 else "were"
-        text += f" {count_noun(others, _noun(one))} more {verb} never left out."
-    if one.unusable:
-        replies = f"{one.unusable:,} replies were" if one.unusable > 1 else "One reply was"
+        text += f" {count_noun(others, _noun(influence))} more {verb} never left out."
+    unusable = influence.unusable
+    if unusable:
+        replies = f"{unusable:,} replies were" if unusable > 1 else "One reply was"
         text += f" {replies} blank or cut."
     return text
 
 
-def _dependence_text(one: Influence) -> str:
-    count, size, noun = len(one.weights), len(one.smallest), _noun(one)
-    change = (
-        f"the answer no longer says “{shorten(one.lost, INFLUENCE.max_lost_name_characters)}”"
-        if one.lost
-        else "the answer says something else"
-    )
-    changing_alone = sum(weight.changes for weight in one.weights)
-    if not size and one.others:
+def _dependence_text(influence: Influence) -> str:
+    count, size, noun = len(influence.weights), len(influence.smallest), _noun(influence)
+    change = "the answer says something else"
+    if influence.lost:
+        lost = shorten(influence.lost, INFLUENCE.max_lost_name_characters)
+        change = f"the answer no longer says “{lost}”"
+    changing_alone = sum(weight.changes for weight in influence.weights)
+    if not size and influence.others:
         return (
             f"Same answer without the first {count:,} of "
-            f"{count_noun(count + one.others, noun)}: it does not depend on these."
+            f"{count_noun(count + influence.others, noun)}: it does not depend on these."
         )
     if not size:
         items = f"any of {count_noun(count, noun)}" if count > 1 else f"its one {noun}"
@@ -290,7 +290,7 @@ def _dependence_text(one: Influence) -> str:
         )
     if size == 1:
         return f"Depends on one {noun} of {count:,}: without it {change}."
-    if one.exact:
+    if influence.exact:
         return (
             f"Depends on {count_noun(size, noun)} of {count:,} together: without these, and no "
             f"fewer, {change}."
@@ -301,8 +301,8 @@ def _dependence_text(one: Influence) -> str:
     )
 
 
-def _noun(one: Influence) -> str:
-    nouns = {ITEM_NOUNS[weight.kind] for weight in one.weights}
+def _noun(influence: Influence) -> str:
+    nouns = {ITEM_NOUNS[weight.kind] for weight in influence.weights}
     return nouns.pop() if len(nouns) == 1 else "item"
 
 

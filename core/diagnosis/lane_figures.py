@@ -58,9 +58,9 @@ def lane_figures(comparison: MethodComparison, lane: MethodLane) -> LaneFigures:
     right_count = count_right_answers(
         lane.graph, state, answers, reader=state.reader is not None and not by_model
     )
-    usage = [step.usage for step in state.trace]
-    used_tokens = sum(one.tokens_in + one.tokens_out for one in usage)
-    has_calls = any(one.calls for one in usage)
+    usages = [step.usage for step in state.trace]
+    used_tokens = sum(usage.tokens_in + usage.tokens_out for usage in usages)
+    has_calls = any(usage.calls for usage in usages)
     tokens = used_tokens if has_calls else _prompt_tokens(state)
     return LaneFigures(
         alive,

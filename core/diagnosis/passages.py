@@ -156,7 +156,7 @@ def chunk_rows(graph: KnowledgeGraph, passage: str) -> frozenset[int]:
             return frozenset(
                 row
                 for row, text in texts.items()
-                if any(holds_quotation(text, one) for one in quotes)
+                if any(holds_quotation(text, quotation) for quotation in quotes)
             )
 
         return rows_with(quote) or rows_with(*filter(None, quotation_halves(quote)))

@@ -27,13 +27,13 @@ def items_of(state: State, by_model: bool) -> list[Item]:
     """
     if by_model and state.tables is not None and state.prompt is not None:
         counts = state.prompt.hits
-        sizes = [(one.kind, min(len(one.items), counts.get(one.kind, 0))) for one in state.tables]
+        heads = [(table.kind, table.items[: counts.get(table.kind, 0)]) for table in state.tables]
     else:
         rankings = (only_shown_items(state) if by_model else only_read_items(state)).ranked
-        sizes = [(kind, len(ranking)) for kind, ranking in rankings.items()]
+        heads = [(kind, ranking.items) for kind, ranking in rankings.items()]
     items: list[Item] = []
-    for kind, size in sizes:
-        items += [(kind, index) for index in range(size)]
+    for kind, head in heads:
+        items += [(kind, index) for index in range(len(head))]
     return items
 
 
@@ -121,6 +121,6 @@ def _cut_tables(
     if state.tables is None:
         return None
     return tuple(
-        replace(one, rows=part(one.rows, one.kind), items=part(one.items, one.kind))
-        for one in state.tables
+        replace(table, rows=part(table.rows, table.kind), items=part(table.items, table.kind))
+        for table in state.tables
     )

@@ -144,7 +144,9 @@ def measure_quality(
         largest=int(np.bincount(labels).max()),
         bare=0 if chunks is None else len(chunks) - len(entity_chunks),
         answers=len(answers),
-        unnamed=sum(not gold_nodes(graph, *one.names(answer)) for answer, one in answers.items()),
+        unnamed=sum(
+            not gold_nodes(graph, *question.names(answer)) for answer, question in answers.items()
+        ),
         unmentioned=sum(bool(hits) and entity_chunks.isdisjoint(hits) for hits in rows),
     )
 
@@ -167,10 +169,10 @@ def _chunks_with_entities(graph: Graph) -> frozenset[int]:
 def _known_answers(questions: Iterable[Question]) -> dict[str, Question]:
     """Return the known answers but yes and no, each with the last question that has it."""
     answers = {}
-    for one in questions:
-        for answer in one.answers:
+    for question in questions:
+        for answer in question.answers:
             if normalize(answer) not in YES_NO_ANSWERS:
-                answers[answer] = one
+                answers[answer] = question
     return answers
 
 

@@ -9,7 +9,7 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from core.errors import BadInput, shorten
-from core.io.files import FileSource, size_text
+from core.io.files import FileSource, size_text, too_large_error
 
 PARQUET_SUFFIXES = (".parquet",)
 ARROW_SUFFIXES = (".arrow", ".feather")
@@ -90,10 +90,7 @@ class ColumnFile:
 
     def _check_size(self, size: int, limit: int | None) -> None:
         if limit is not None and size > limit:
-            raise BadInput(
-                f"{self._path.name} holds more than {size_text(limit)} of text; that is more "
-                "than can be read here."
-            )
+            raise too_large_error(self._path.name, limit)
 
     def _pickle_batch(self, batch: Any) -> Iterator[bytes]:
         """Yield the pickled values of a batch, halved until each piece is small enough."""

@@ -153,10 +153,7 @@ class UnpackedBytes:
         """Count `size` more bytes, report progress, and raise BadInput above the limit."""
         self._count += size
         if self._max_bytes is not None and self._count > self._max_bytes:
-            raise BadInput(
-                f"{self.name} holds more than {size_text(self._max_bytes)} of text; that is more "
-                "than can be read here."
-            )
+            raise too_large_error(self.name, self._max_bytes)
         if self._count - self._last_report >= BYTES_PER_REPORT:
             self._last_report = self._count
             self._watch.step(min(1.0, self._raw.tell() / max(1, self._size)))
@@ -292,6 +289,13 @@ def numbered_lines(
                 raise not_utf8_error(source.name, source.line, error.start) from None
             if text.strip():
                 yield source.line, text
+
+
+def too_large_error(name: str, limit: int) -> BadInput:
+    """Return the error for a file that unpacks to more than `limit` bytes."""
+    return BadInput(
+        f"{name} holds more than {size_text(limit)} of text; that is more than can be read here."
+    )
 
 
 def not_utf8_error(name: str, line: int, byte: int) -> BadInput:

@@ -221,7 +221,8 @@ def _write_set(dataset: Any, folder: Path, name: str, watch: Watch = NO_WATCH) -
         with open(folder / "qrels" / f"{name.split('/')[-1]}.tsv", "w", encoding="utf-8") as file:
             file.write("query-id\tcorpus-id\tscore\n")
             file.writelines(
-                f"{one.query_id}\t{one.doc_id}\t{one.relevance}\n" for one in dataset.qrels_iter()
+                f"{judgement.query_id}\t{judgement.doc_id}\t{judgement.relevance}\n"
+                for judgement in dataset.qrels_iter()
             )
 
 

@@ -56,7 +56,8 @@ def id_in_corpus(id: str, corpus_ids: Container[str]) -> str:
     ...  id_in_corpus("a_b", {"a_b", "a b"}), id_in_corpus("x_y", ()))
     ('Ed Wood', 'Ed Wood', 'a_b', 'x_y')
     """
-    return next((one for one in (id, unquote(id), id.replace("_", " ")) if one in corpus_ids), id)
+    spellings = (id, unquote(id), id.replace("_", " "))
+    return next((spelling for spelling in spellings if spelling in corpus_ids), id)
 
 
 @dataclass(frozen=True)

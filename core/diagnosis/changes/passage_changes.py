@@ -79,7 +79,7 @@ def _enlarge_cuts(line: Line, lost: Sequence[Loss]) -> Iterator[LineChange]:
 
 def _enlarge_budgets(line: Line, lost: Sequence[Loss]) -> Iterator[LineChange]:
     """Yield larger token budgets, if found passages had no room."""
-    if not any(one.stage == "prompt" for one in lost):
+    if not any(loss.stage == "prompt" for loss in lost):
         return
     for times in SEARCH_FACTORS:
         for position, operator in enumerate(line):
@@ -147,7 +147,7 @@ def _hit_noun(line: Line, operator: Operator) -> str:
     noun = next(
         (HIT_NOUNS[field] for field in reversed(operator.writes) if field in HIT_NOUNS), "hit"
     )
-    if noun == "entity" and any(isinstance(one, DocumentsOfNodes) for one in line):
+    if noun == "entity" and any(isinstance(step, DocumentsOfNodes) for step in line):
         return "document"
     return noun
 

@@ -206,7 +206,8 @@ class TripleExplainer(Explainer):
         if not answers or not run.states:
             return {}
         paths = lost_paths(run.graph, [run.states], answers, [run.by_model])[0]
-        return {one.name: rank_words(one) for one in _by_rank(losses(run, answers, dict(paths)))}
+        lost = _by_rank(losses(run, answers, dict(paths)))
+        return {loss.name: rank_words(loss) for loss in lost}
 
     def lost(self, run: LaneRun) -> LossesAndCause:
         by_model = run.state.answer is not None
@@ -227,7 +228,7 @@ class TripleExplainer(Explainer):
         if by_model:
             where = IN_PROMPT
             stages = funnel(run.ask.source, graph, state, answers_of(question), by_model)
-            count = next((len(one.alive) for one in stages if one.name == "prompt"), None)
+            count = next((len(stage.alive) for stage in stages if stage.name == "prompt"), None)
         else:
             where = BY_READER
             count = count_right_answers(graph, state, question.answers, reader=True)
@@ -267,8 +268,8 @@ class DocumentExplainer(Explainer):
 
     def places(self, run: LaneStages, targets: Sequence[Target]) -> dict[str, str]:
         gold = [target.name for target in targets if target.kind == "passage"]
-        lost = [one for one in fates(run.graph, run.states, gold) if one.kind != "found"]
-        return {one.document: one.text for one in _by_rank(lost)}
+        lost = [fate for fate in fates(run.graph, run.states, gold) if fate.kind != "found"]
+        return {fate.document: fate.text for fate in _by_rank(lost)}
 
     def lost(self, run: LaneRun) -> LossesAndCause:
         question = run.ask.question
@@ -317,4 +318,4 @@ def explainer_of(source: AnswerSource) -> Explainer:
 
 
 def _by_rank(items: Sequence[Item]) -> list[Item]:
-    return sorted(items, key=lambda one: (one.place is None, one.place or 0))
+    return sorted(items, key=lambda item: (item.place is None, item.place or 0))

@@ -207,9 +207,9 @@ def _joint_text(
     """
     names = lane_names(comparison)
     answering_lanes = [
-        (name, one.right > 0)
-        for name, one in zip(names, explanations)
-        if one is not None and one.right is not None and one.of
+        (name, explanation.right > 0)
+        for name, explanation in zip(names, explanations)
+        if explanation is not None and explanation.right is not None and explanation.of
     ]
     right = [name for name, is_right in answering_lanes if is_right]
     silent = any(is_unanswered(lane) for lane in comparison.lanes)

@@ -377,7 +377,9 @@ def _is_trec(file: FileSource) -> bool:
 
 def format_of_rows(rows: Sequence[Row]) -> str:
     """Return the first format that matches the first row; empty if none does."""
-    return next((key for key, one in FORMATS.items() if rows and one.fits(rows[0])), "")
+    if not rows:
+        return ""
+    return next((key for key, form in FORMATS.items() if form.fits(rows[0])), "")
 
 
 def _detect_format(name: str, rows: Sequence[Row], single: bool) -> str:
@@ -451,7 +453,9 @@ def _prediction_rows(row: Row) -> Iterator[RunRow]:
     supporting = titles_field if isinstance(titles_field, Mapping) else {}
     for id, answer in _predictions(row).items():
         titles = dict.fromkeys(
-            text_in(one[0]) for one in list_in(supporting.get(id)) if isinstance(one, list) and one
+            text_in(fact[0])
+            for fact in list_in(supporting.get(id))
+            if isinstance(fact, list) and fact
         )
         yield RunRow(
             id, "", documents_in([{"title": title} for title in titles if title]), text_in(answer)

@@ -129,7 +129,7 @@ def _spans(row: Mapping[str, Any]) -> Iterator[_Span]:
 def _objects(row: Mapping[str, Any], *keys: str) -> list[Mapping[str, Any]]:
     """Return the objects of the first list found under some keys."""
     items: list[Any] = next((row[key] for key in keys if isinstance(row.get(key), list)), [])
-    return [one for one in items if isinstance(one, Mapping)]
+    return [item for item in items if isinstance(item, Mapping)]
 
 
 def _span(row: Mapping[str, Any]) -> _Span:
