@@ -52,6 +52,7 @@ from pages.parts.compare.presentation import is_presenting, present
 from pages.parts.compare.rerank_sliders import rerank
 from pages.parts.compare.screen_board import (
     add_queue_length,
+    draw_follow_up_errors,
     drawable_screen,
     drawing,
     payload,
@@ -419,6 +420,7 @@ def draw(on_screen: ScreenComparison) -> None:
     def follow() -> None:
         if job is not None:
             draw_job_end(job)
+            draw_follow_up_errors(job.comparison)
         ended = not at_work((job, job_before_edits(), *measuring(on_screen)))
         actions = [*drawing(on_screen).view.ways, *EDIT_ACTIONS]
         edit = {"editable": True, "most_lanes": MAX_COMPARE_LANES, "ways": actions}

@@ -216,8 +216,9 @@ def _asker_of_corpus(engine, name: str):
 
 
 def _run_comparison(engine, ask, lanes):
-    """Run a comparison until it and its repair trials have ended. Raises ModelFailed if a lane
-    fails.
+    """Run a comparison until it and its repair trials have ended.
+
+    Raises ModelFailed if a lane fails, HopscopeError if the search for repairs does.
     """
     import time
 
@@ -228,6 +229,8 @@ def _run_comparison(engine, ask, lanes):
     for lane in job.comparison.lanes:
         if lane.error or job.error:
             raise ModelFailed(f"{lane.method.name}: {lane.error or job.error}")
+    if job.comparison.follow_up_errors:
+        raise HopscopeError(" ".join(job.comparison.follow_up_errors))
     print(f"{ask.question.text}\n  {explain_comparison(job.comparison).text}")
     return job.comparison
 

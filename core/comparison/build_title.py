@@ -10,11 +10,12 @@ from core.graph.store import Graph
 
 
 def build_title(lane: MethodLane) -> str:
-    """Return the title of the build that made the graph of a lane on a corpus.
+    """Return the title of the build that made a lane's graph.
 
     It is empty on a graph of triples, and for a method that names no build.
     """
     graph, corpus, spec = lane.own_graph, lane.ask.source.corpus, build_of(lane.line)
-    if isinstance(graph, Graph) and (build := built_as(graph)) is not None:
+    build = built_as(graph) if isinstance(graph, Graph) else None
+    if build is not None:
         return build.title
     return build_for(corpus, spec).title if corpus is not None and spec else lane.build_title

@@ -35,10 +35,10 @@ class BuiltGraphs:
     def __init__(self, models: Models):
         self._models, self._lock = models, threading.Lock()
         # One lock for each graph, so that nobody waits for the graph of another corpus.
-        self._making: dict[BuildKey, threading.Lock] = {}
+        self._locks: dict[BuildKey, threading.Lock] = {}
         # Progress of the graphs that are being built, for the threads that wait for them.
         self._progress: dict[BuildKey, tuple[str, float | None]] = {}
-        # Graphs shipped with a corpus that do not fit the texts or models here.
+        # Graphs shipped with a corpus that do not fit the texts or models of this installation.
         self._misfits: set[BuildKey] = set()
         self._open_graphs: LRUCache[BuildKey, tuple[int, Graph | None]] = LRUCache(MAX_OPEN_GRAPHS)
 
@@ -47,17 +47,17 @@ class BuiltGraphs:
     ) -> Graph:
         """Return the graph that a build made of a corpus.
 
-        A kind of graph stands for its best build (`core.builds.standing`). No vectors are made
-        here; an operator that reads some makes them.
+        For a kind of graph, its best build is taken (`core.builds.build_for`). No vectors are made;
+        an operator that needs them makes them.
 
         A missing graph of chunks is always built. Others are built if `make` is set, the corpus is
         not large, and no language model is needed. A graph that was shipped with the corpus needs
-        none. If it does not fit here, the next best build is taken.
+        none. If it does not fit this installation, the next best build is taken.
 
         Parameters
         ----------
         corpus : the corpus.
-        spec : the build or the kind of graph; the chunks where empty.
+        spec : the build or the kind of graph; the chunks if empty.
         watch : receives the progress, and can cancel the work.
         make : True if a missing graph may be built.
 
@@ -80,7 +80,7 @@ class BuiltGraphs:
     def digest(self, corpus: Corpus | None, spec: str) -> str:
         """Return the digest of the graph that `spec` means, without opening or building it.
 
-        It is empty where the graph is not built or no build is meant.
+        It is empty if the graph is not built or no build is meant.
         """
         if corpus is None:
             return ""
@@ -90,70 +90,68 @@ class BuiltGraphs:
             return ""
         return status.graph if status.serves else ""
 
-    def _graph(self, corpus: Corpus, one: GraphBuild, watch: Watch, make: bool) -> Graph:
-        file = build_folder(corpus, one) / BUILT_FILE
-        key = (str(corpus.folder), corpus.digest, repr(one.line))
+    def _graph(self, corpus: Corpus, build: GraphBuild, watch: Watch, make: bool) -> Graph:
+        file = build_folder(corpus, build) / BUILT_FILE
+        key = (str(corpus.folder), corpus.digest, repr(build.line))
         with self._lock:
-            lock = self._making.setdefault(key, threading.Lock())
+            lock = self._locks.setdefault(key, threading.Lock())
 
-        def look() -> None:
+        def report_progress() -> None:
             watch.check()
-            if (progress := self._progress.get(key)) is not None:
+            progress = self._progress.get(key)
+            if progress is not None:
                 watch.report(*progress)
 
-        with hold_lock(lock, Watch(look)):
+        with hold_lock(lock, Watch(report_progress)):
             with self._lock:
-                stamp, open_graph_retained = self._open_graphs.get(key, (0, None))
-            if (
-                open_graph_retained is not None
-                and file.exists()
-                and stamp == file.stat().st_mtime_ns
-            ):
-                return open_graph_retained
+                stamp, graph = self._open_graphs.get(key, (0, None))
+            if graph is not None and file.exists() and stamp == file.stat().st_mtime_ns:
+                return graph
             with pass_turn():
-                if not build_status(corpus, one).serves and (
-                    one.graph == CHUNK_GRAPH or (make and _is_quick_build(corpus, one))
+                is_missing = not build_status(corpus, build).serves
+                if is_missing and (
+                    build.graph == CHUNK_GRAPH or (make and _is_quick_build(corpus, build))
                 ):
                     try:
-                        graph = self._build(corpus, one, self._telling(key, watch))
+                        graph = self._build(corpus, build, self._shared_watch(key, watch))
                     finally:
                         self._progress.pop(key, None)
                 else:
-                    graph = open_graph(corpus, one)
+                    graph = open_graph(corpus, build)
             with self._lock:
                 self._open_graphs[key] = (file.stat().st_mtime_ns, graph)
             return graph
 
-    def _telling(self, key: BuildKey, watch: Watch = NO_WATCH) -> Watch:
+    def _shared_watch(self, key: BuildKey, watch: Watch = NO_WATCH) -> Watch:
         """Return a watch that reports progress to the caller and to all threads that wait."""
 
-        def tell(text: str, share: float | None) -> None:
-            self._progress[key] = text, share
-            watch.report(text, share)
+        def report(text: str, fraction: float | None) -> None:
+            self._progress[key] = text, fraction
+            watch.report(text, fraction)
 
-        return Watch(watch.check, tell)
+        return Watch(watch.check, report)
 
-    def _build(self, corpus: Corpus, one: GraphBuild, watch: Watch = NO_WATCH) -> Graph:
+    def _build(self, corpus: Corpus, build: GraphBuild, watch: Watch = NO_WATCH) -> Graph:
         """Build the graph without a language model.
 
-        Raises Uncovered for a graph that was shipped with the corpus and does not fit here.
+        Raises RepliesNotShipped for a shipped graph that does not fit this installation.
         """
-        # An opened index brings its vectors.
-        indexed = isinstance(one.line.operators[0], OpenedIndex)
-        if not one.line.asks_chat:
-            return run_build(corpus, one, self._models, watch, indexed=indexed)
-        key = (str(corpus.folder), corpus.digest, repr(one.line))
+        # The index of another tool has vectors of its own.
+        indexed = isinstance(build.line.operators[0], OpenedIndex)
+        if not build.line.asks_chat:
+            return run_build(corpus, build, self._models, watch, indexed=indexed)
+        key = (str(corpus.folder), corpus.digest, repr(build.line))
         if key in self._misfits:
             raise RepliesNotShipped
         try:
-            return run_build(corpus, one, ModelsWithoutChat(self._models), watch, indexed=indexed)
+            return run_build(corpus, build, ModelsWithoutChat(self._models), watch, indexed=indexed)
         except RepliesNotShipped:
             self._misfits.add(key)
             raise
 
 
-def _is_quick_build(corpus: Corpus, one: GraphBuild) -> bool:
+def _is_quick_build(corpus: Corpus, build: GraphBuild) -> bool:
     """Return whether a graph can be built while a user waits."""
     return (
-        not one.line.asks_chat or find_shipped_build(corpus, one) is not None
+        not build.line.asks_chat or find_shipped_build(corpus, build) is not None
     ) and corpus.characters <= MAX_ON_DEMAND_CHARACTERS

@@ -44,9 +44,9 @@ def load_libraries() -> None:
 
 
 def answers_in_parallel(models, role: str) -> bool:
-    """Return whether the model of a role gives several answers at a time, as a server does.
+    """Return whether the model of a role gives several answers at a time.
 
-    The result is False where the model is not available.
+    The result is False if the model is not available.
     """
     try:
         return getattr(models.chat(role), "side_by_side", False)
@@ -95,20 +95,20 @@ class LaneQueues:
 
     def others(self, job: Job | None) -> bool:
         """Return whether lanes of another job wait or run."""
-        return any(queue.ahead(job) for queue in self._of_lanes())
+        return any(queue.ahead(job) for queue in self._lane_queues())
 
     def begun(self) -> int:
         """Return how many retrievals and answers of lanes have begun so far."""
-        return sum(queue.begun for queue in self._of_lanes())
+        return sum(queue.begun for queue in self._lane_queues())
 
-    def _of_lanes(self) -> tuple[FairQueue, ...]:
+    def _lane_queues(self) -> tuple[FairQueue, ...]:
         with self._lock:
             return (self.retrieving, self.asking, *self._answering.values())
 
     def wait(self, job: Job) -> QueueWait | None:
         """Return how long a job waits for its first lane to retrieve.
 
-        The result is None where a lane retrieves already or none has to.
+        The result is None if a lane retrieves already or none has to.
         """
         waits = [queue.wait(job) for queue in (self.retrieving, self.asking)]
         return next((wait for wait in waits if wait is not None), None)
@@ -143,10 +143,8 @@ class ComparisonWork:
         prefixes : the cache of states that runs share.
         queues : the queues of all lanes.
         asks_chat : returns whether a method needs a language model to retrieve.
-        on_end : is called with the job and the time when the last lane ended. It runs once all
-            lanes
-            have ended, unless the job was cancelled. It has a queue of its own, so that it delays
-            no lane.
+        on_end : is called with the job and the time when the last lane ended, unless the job was
+            cancelled. It waits in a queue of its own, so that it delays no lane.
         is_watched : returns whether a viewer displays the job, and so needs previews.
         """
         self.comparison, self._queues, self._asks_chat = comparison, queues, asks_chat
@@ -159,22 +157,26 @@ class ComparisonWork:
 
     def start(self, job: Job) -> None:
         """Put the lanes into their queues; the job ends with the last lane."""
-        self._job, job.on_cancel = job, self._cancel_waiting
-        # The closures below capture these values, since capturing `self` would make a cycle.
-        queues, lanes, asks_chat = (self._queues, self.comparison.lanes, self._asks_chat)
-        is_retrieving = lambda lane: (
-            not lane.retrieved and lane.status not in ENDED_STATUSES and not asks_chat(lane.method)
-        )
-        self._pauses = LanePauses(
-            lambda: [i for i, lane in enumerate(lanes) if is_retrieving(lane)],
-            lambda: queues.others(job),
-        )
+        self._job = job
+        job.on_cancel = self._cancel_waiting
+        # The functions below capture these values, since capturing `self` would make a cycle.
+        queues, lanes, asks_chat = self._queues, self.comparison.lanes, self._asks_chat
+
+        def unfinished() -> list[int]:
+            return [
+                index
+                for index, lane in enumerate(lanes)
+                if not lane.retrieved
+                and lane.status not in ENDED_STATUSES
+                and not asks_chat(lane.method)
+            ]
+
+        self._pauses = LanePauses(unfinished, lambda: queues.others(job))
         waiting_lanes = [
             index for index, lane in enumerate(lanes) if lane.status not in ENDED_STATUSES
         ]
         for index in sorted(waiting_lanes, key=lambda index: queues.expected(lanes[index].line)):
-            asking = asks_chat(lanes[index].method)
-            queue = queues.asking if asking else queues.retrieving
+            queue = queues.asking if asks_chat(lanes[index].method) else queues.retrieving
             self._put(queue, index, JOB_RUNNING, self._retrieve)
         if not waiting_lanes:
             self._end_if_done()
@@ -208,7 +210,9 @@ class ComparisonWork:
         load_libraries()
         loading = time.perf_counter() - start
         self.comparison.change(index, prepared={"Loading the program": loading})
-        if not self._part(index, LaneRun.retrieve, Watch(lambda: self._pauses.let_read(self._job))):
+        if not self._run_part(
+            index, LaneRun.retrieve, Watch(lambda: self._pauses.let_read(self._job))
+        ):
             return
         lane = self.comparison.change(index, retrieved=True, preview=None)
         self._queues.pace[repr(lane.line)] = sum(
@@ -225,11 +229,11 @@ class ComparisonWork:
             self._queues.answering(self._models, role),
             index,
             ANSWERING_STATUS,
-            lambda place: self._ask(place, role),
+            lambda index: self._ask(index, role),
         )
 
     def _answer(self, index: int) -> None:
-        if self._part(index, LaneRun.answer, self._job):
+        if self._run_part(index, LaneRun.answer, self._job):
             lane = self.comparison.lanes[index]
             final_answer = lane.state.answer  # without the model's thoughts and repetitions
             answer = lane.answer if final_answer is None else final_answer
@@ -244,17 +248,17 @@ class ComparisonWork:
         finally:
             self._pauses.end_reading()
 
-    def _part(
+    def _run_part(
         self, index: int, part: Callable[[LaneRun, LaneListener], None], watch: Watch
     ) -> bool:
         """Run one part of a lane and return whether it succeeded.
 
-        A failure is written on the lane and is not raised.
+        A failure is noted on the lane and not raised.
         """
         run = self._runs[index]
         try:
             watch.check()
-            part(run, self._progress(index, watch))
+            part(run, self._make_listener(index, watch))
             return True
         except RunCancelled:
             self.comparison.change(index, status=JOB_CANCELLED, text="Cancelled")
@@ -265,8 +269,8 @@ class ComparisonWork:
         self._job.touch()
         return False
 
-    def _progress(self, index: int, watch: Watch) -> LaneListener:
-        """Return the receivers that turn a lane's news into changes of the lane."""
+    def _make_listener(self, index: int, watch: Watch) -> LaneListener:
+        """Return the listener that writes the progress of a run on its lane."""
         job, comparison, run = self._job, self.comparison, self._runs[index]
         name = comparison.lanes[index].method.name
 
@@ -283,23 +287,23 @@ class ComparisonWork:
 
         reported_at = 0.0
 
-        def far(how: ProgressReport) -> None:
+        def far(progress: ProgressReport) -> None:
             nonlocal reported_at
-            lane = comparison.change(index, text=how.text, progress=how)
+            lane = comparison.change(index, text=progress.text, progress=progress)
             if lane.status == ANSWERING_STATUS:
-                self._pauses.expect(how.left)
+                self._pauses.expect(progress.left)
             if time.monotonic() - reported_at >= REPORT_SECONDS:
                 reported_at = time.monotonic()
-                job.report(f"{name}: {how.text}", how.fraction)
+                job.report(f"{name}: {progress.text}", progress.fraction)
 
         def reached(state: State) -> None:
             comparison.change(index, progress=None, **run.fields)
             job.touch()
 
-        preview = None if comparison.lanes[index].retrieved else self._preview(index, watch)
+        preview = None if comparison.lanes[index].retrieved else self._make_preview(index, watch)
         return LaneListener(Watch(watch.check, advanced), reached, wrote, far, preview)
 
-    def _preview(self, index: int, watch: Watch) -> ShowPreview:
+    def _make_preview(self, index: int, watch: Watch) -> ShowPreview:
         """Return the function that shows a preview on a lane."""
         job, run, queues, is_watched = self._job, self._runs[index], self._queues, self._is_watched
 
@@ -308,11 +312,11 @@ class ComparisonWork:
             job.touch()
 
         lane_thread = threading.get_ident()
-        previews = Previews(show, lambda: is_watched(job), others=lambda: queues.others(job))
+        show_if_due = Previews(show, lambda: is_watched(job), others=lambda: queues.others(job))
 
-        def preview(text: str, states: Callable[[], tuple[State, ...]]) -> None:
+        def preview(text: str, make_states: Callable[[], tuple[State, ...]]) -> None:
             # Only the lane's own thread pauses, as another one may feed a model elsewhere.
-            if previews(text, states) and threading.get_ident() == lane_thread:
+            if show_if_due(text, make_states) and threading.get_ident() == lane_thread:
                 self._pauses.let_others_show(index, watch)
 
         return preview
@@ -323,7 +327,10 @@ class ComparisonWork:
         self._job.touch()
 
     def _cancel_waiting(self) -> None:
-        """End the waiting lanes of a cancelled job; lanes at work end at their next check."""
+        """End the waiting lanes of a cancelled job.
+
+        Lanes at work end at their next check.
+        """
         self._queues.drop(self._job)
         self.comparison.repairing = False
         with self._lock:

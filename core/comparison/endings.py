@@ -10,7 +10,7 @@ ENDING_WORDS = {JOB_FAILED: "Failed", JOB_CANCELLED: "Cancelled"}
 
 
 def retrieval_ending(lane: MethodLane) -> str:
-    """Return how a lane ended that did not retrieve everything: it failed or was cancelled.
+    """Return how a lane ended that did not retrieve everything.
 
     The text is empty for other lanes.
     """
@@ -39,7 +39,7 @@ def missing_answer_reason(lane: MethodLane) -> str:
 
 
 def ending_sentence(lane: MethodLane) -> str:
-    """Return how a lane ended that failed or was cancelled, and where.
+    """Return at which step a lane failed or was cancelled.
 
     An example is: Cancelled at step 2 of 4, rank, with 512 of 1,190 paths read. The text is empty
     for other lanes.
@@ -47,17 +47,17 @@ def ending_sentence(lane: MethodLane) -> str:
     if lane.status not in ENDING_WORDS:
         return ""
     read = f", with {lane.preview.text}" if lane.preview is not None else ""
-    return f"{ENDING_WORDS[lane.status]} {_where(lane)}{read}"
+    return f"{ENDING_WORDS[lane.status]} {_last_step(lane)}{read}"
 
 
-def _where(lane: MethodLane) -> str:
-    """Return the place in the method that a lane had reached."""
+def _last_step(lane: MethodLane) -> str:
+    """Return the step that a lane had reached, in words."""
     steps = [step for step in lane.method.line if step.stage != "generate"]
     done = len(lane.states)
     if lane.retrieved:
         return "before its language model had answered"
     if any(isinstance(step, Branch) for step in steps):
-        return f"after {done:,} step{'s' * (done != 1)}"
+        return f"after {done:,} step{'' if done == 1 else 's'}"
     if done < len(steps):
         return f"at step {done + 1:,} of {len(steps):,}, {steps[done].title}"
     return "at its last step"

@@ -1,10 +1,10 @@
 """Housekeeping while no user waits: garbage collection and loading the answering model.
 
-A full garbage collection stops all threads for as long as it walks every loaded object. Python runs
-them by itself, and Streamlit after every run of a page. Objects that stay are therefore frozen, and
-the rest is collected while no user waits, or after many new allocations. The collections are
-needed: a browser that disconnects leaves reference cycles behind, which nothing else frees. They
-hold three open files for each browser, and macOS allows 256 by default.
+A full garbage collection stops all threads while it walks every loaded object. Python starts such
+collections by itself, and Streamlit after every run of a page. Objects that stay are therefore
+frozen, and the rest is collected while no user waits, or after many new allocations. The
+collections are needed: a browser that disconnects leaves reference cycles behind, which nothing
+else frees. They hold three open files for each browser, and macOS allows 256 by default.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ if sys.platform != "win32":
 class HousekeepingDefaults:
     """Times and sizes by which a process frees its memory."""
 
-    check_seconds: float = 2.0  # between two checks of whether work is due
+    check_seconds: float = 2.0  # between two checks for work that is due
     idle_after_seconds: float = 5.0  # without a waiting user, until the process counts as idle
     idle_collect_seconds: float = 60.0  # between two collections of an idle process
     busy_collect_seconds: float = 300.0  # after which a busy process collects too
-    # of memory since the last collection, about 50 MB, until the next one is due
+    # allocated since the last collection, about 50 MB, after which the next one is due
     min_new_blocks: int = 500_000
-    min_collect_seconds: float = 10.0  # between two collections
+    min_collect_seconds: float = 10.0  # between two collections after many new blocks
     max_open_files: int = 4096  # of the process at once
 
 
@@ -50,8 +50,8 @@ class Housekeeping:
     on_rest : is called in the first idle moment.
     clock : returns the time in seconds.
     held : returns the number of allocated blocks of memory.
-    count_begun : returns how much work of users has begun so far, as much of it ends between two
-        checks.
+    count_begun : returns how many pieces of users' work have begun so far. Many of them begin and
+        end between two checks.
     """
 
     def __init__(
@@ -62,13 +62,11 @@ class Housekeeping:
         held: Callable[[], int] = sys.getallocatedblocks,
         count_begun: Callable[[], int] = lambda: 0,
     ):
-        self._busy, self._on_rest, self._clock, self._held, self._count_begun = (
-            busy,
-            on_rest,
-            clock,
-            held,
-            count_begun,
-        )
+        self._busy = busy
+        self._on_rest = on_rest
+        self._clock = clock
+        self._held = held
+        self._count_begun = count_begun
         self._last_count = count_begun()  # at the last check
         self._active_time = self._collect_time = clock()
         self._min_blocks = held()  # blocks after the last collection, or the fewest since
@@ -99,9 +97,12 @@ class Housekeeping:
         self._min_blocks = min(self._min_blocks, held)
         since_collection = now - self._collect_time
         has_many_blocks = held - self._min_blocks >= HOUSEKEEPING.min_new_blocks
-        if since_collection >= (
-            HOUSEKEEPING.idle_collect_seconds if resting else HOUSEKEEPING.busy_collect_seconds
-        ) or (has_many_blocks and since_collection >= HOUSEKEEPING.min_collect_seconds):
+        due_seconds = HOUSEKEEPING.busy_collect_seconds
+        if resting:
+            due_seconds = HOUSEKEEPING.idle_collect_seconds
+        if has_many_blocks:
+            due_seconds = min(due_seconds, HOUSEKEEPING.min_collect_seconds)
+        if since_collection >= due_seconds:
             gc.collect()
             self._collect_time, self._min_blocks = self._clock(), self._held()
 

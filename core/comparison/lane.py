@@ -1,4 +1,4 @@
-"""One method's run in a comparison, and the comparison that holds the lanes of one question."""
+"""One method's run in a comparison, and the comparison itself."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ NOT_SAVED_FIELD: dict[str, Any] = {"saved": False}
 class MethodLane:
     """One method on one question: its states so far, and its status.
 
-    A lane never changes. Progress replaces it by another one (`MethodComparison.change`), so that a
-    reader always sees one consistent moment. The defaults are those of a finished lane.
+    A lane never changes. Progress replaces it by another one (`MethodComparison.change`), so that
+    other threads always see a consistent state. The defaults are those of a finished lane.
     `core.cases.comparison_data` saves the fields, except those whose metadata says otherwise.
 
     Parameters
     ----------
     states : the state after each operator so far.
-    own_graph : the graph that the line names; None where it runs on the question's graph.
+    own_graph : the graph that the line names; None if it runs on the question's graph.
     answer : the text of the answer so far.
     retrieved : True once all operators before the answer are done.
-    model : the title of the model that answers; None where none is asked.
+    model : the title of the model that answers; None if none is asked.
     repair : a change of one step that brought more of the known answers when it was tried.
     rests : the sentences that the answer's sentences most likely rest on, once that is known.
     influences : the measured influence of the items on each answer.
@@ -43,10 +43,10 @@ class MethodLane:
     saved_alive : for a saved lane, the known answers and passages that are in the corpus and in the
         graph.
     text : the current activity in words.
-    progress : the progress of that activity, where it is known.
+    progress : the progress of that activity, if it is known.
     preview : the preview shown until the lane has retrieved, and kept if it is cancelled before.
     tried : True once changes of one step were tried.
-    taken : True where the lane was run by an earlier comparison.
+    taken : True if the lane was run by an earlier comparison.
     waited : seconds in the queue, by the status that came after.
     prepared : seconds of preparation before the first operator, by label.
     reused : indices of the states that other lanes or questions had computed.
@@ -90,7 +90,7 @@ class MethodLane:
 
     @property
     def graph(self) -> Any:
-        """The graph that this lane runs on; all lanes on a graph of triples share it."""
+        """The graph of this lane, which all lanes on triples share."""
         return self.own_graph or self.ask.source.graph
 
     @property
@@ -100,7 +100,7 @@ class MethodLane:
 
     @property
     def shown(self) -> MethodLane:
-        """This lane as screens show it: with the states of its preview, if it has one."""
+        """This lane as screens show it, with the states of its preview."""
         if self.preview is None or self.retrieved:
             return replace(self, preview=None)
         return replace(self, states=self.preview.states, retrieved=True)
@@ -113,7 +113,7 @@ class MethodLane:
 
     @property
     def complete(self) -> bool:
-        """True if the lane may be reused: it is done, searched all data and was answered."""
+        """True if the lane is done, searched all data and was answered."""
         return self.status == JOB_DONE and not self.state.partly and not self.state.unanswered
 
 
@@ -125,12 +125,15 @@ class MethodComparison:
     ----------
     mends : the digest of the merges saved for the corpus when the question was asked.
     repairing : True while changes of one step are tried, after the lanes have ended.
+    follow_up_errors : sentences on work that failed after the lanes have ended, such as the search
+        for repairs.
     """
 
     ask: SourceQuestion
     lanes: list[MethodLane] = field(default_factory=list)
     mends: str = ""
     repairing: bool = False
+    follow_up_errors: tuple[str, ...] = ()
     _lock: threading.Lock = field(
         default_factory=threading.Lock, init=False, repr=False, compare=False
     )

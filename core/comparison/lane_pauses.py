@@ -1,9 +1,9 @@
 """Pauses that the lanes of one comparison make for each other.
 
-One barrier gives two guarantees. Every lane shows a preview before any lane ranks to its end; then
-the lanes go on in turn, so that each can reuse what the one before it computed. And while a model
-on the same cores reads the first answer's prompt, the other lanes stand still. Reading takes five
-times as long while a lane ranks.
+There are two kinds of pauses. Every lane shows a preview before any lane ranks to its end; then the
+lanes continue in turn, so that each can reuse what the one before it computed. And the other lanes
+pause while a model on the same cores reads the prompt of the first answer, because reading takes
+five times as long while a lane ranks.
 """
 
 from __future__ import annotations
@@ -31,9 +31,12 @@ class LanePauses:
     """
 
     def __init__(self, unfinished: Callable[[], Sequence[int]], others: Callable[[], bool]):
-        self._unfinished, self._others, self._lock = unfinished, others, threading.Lock()
-        self._deadlines: dict[int, float] = {}  # lanes with a preview, and until when each waits
-        self._reading_until = 0.0
+        self._unfinished = unfinished
+        self._others = others
+        self._lock = threading.Lock()
+        # By lane that has shown a preview, in this order, the time until which it waits.
+        self._deadlines: dict[int, float] = {}
+        self._reading_until = 0.0  # the time until which the lanes pause for a prompt; 0 for none
         self._replied = threading.Event()
 
     def let_others_show(self, lane: int, watch: Watch = NO_WATCH) -> None:
@@ -49,28 +52,31 @@ class LanePauses:
     def _must_pause(self, lane: int) -> bool:
         unfinished = self._unfinished()
         with self._lock:
-            order, until = list(self._deadlines), self._deadlines[lane]
-        earlier = order[: order.index(lane)]
-        in_turn = any(one in earlier for one in unfinished)
-        may_show = time.monotonic() < until and any(one not in order for one in unfinished)
-        return (in_turn or may_show) and not self._others()
+            order, deadline = list(self._deadlines), self._deadlines[lane]
+        earlier_lanes = order[: order.index(lane)]
+        has_earlier = any(other in earlier_lanes for other in unfinished)
+        awaits_preview = time.monotonic() < deadline and not set(order).issuperset(unfinished)
+        return (has_earlier or awaits_preview) and not self._others()
 
     def begin_reading(self) -> None:
-        """Note that a model reads the prompt of the first answer; later answers are ignored."""
+        """Note that a model reads the prompt of the first answer.
+
+        Later answers are ignored.
+        """
         if not self._reading_until:
             self._reading_until = time.monotonic() + MAX_READING_SECONDS
 
     def expect(self, seconds: float | None) -> None:
-        """Note how many seconds the prompt is still read; end the pause if that is too long."""
+        """End the pause if reading the prompt takes too many `seconds` more."""
         if seconds is not None and time.monotonic() + seconds > self._reading_until:
             self.end_reading()
 
     def end_reading(self) -> None:
-        """Note that the first word of the answer has arrived, or that the answer has ended."""
+        """Note that the answer has begun or ended."""
         self._replied.set()
 
     def let_read(self, watch: Watch = NO_WATCH) -> None:
-        """Wait while a prompt is read that the lanes pause for. Raises what `watch` raises."""
+        """Wait while the model reads the prompt of the first answer. Raises what `watch` raises."""
         watch.check()
         if self._is_reading():
             with count_time("waiting"):

@@ -1,4 +1,4 @@
-"""One lane's run: a line of operators on a question, which reuses states of other runs."""
+"""One lane's run on a question, which reuses states of other runs."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 from cachetools import LRUCache
@@ -30,7 +31,7 @@ MAX_STATE_BYTES = 128 << 20  # bytes of states that are kept for reuse
 
 
 def build_of(line: Line) -> str | None:
-    """Return the build whose graph a method runs on; None for a method that names none.
+    """Return the build that a method names, or None.
 
     Methods on graphs of triples name none.
     """
@@ -39,7 +40,7 @@ def build_of(line: Line) -> str | None:
 
 
 def uses_mended_graph(line: Line) -> bool:
-    """Return whether a method runs on a build's graph with the merges saved for its corpus."""
+    """Return whether a method runs on a graph with the corpus's merges."""
     first = line.operators[0] if len(line) else None
     return isinstance(first, BuiltGraph) and first.mended
 
@@ -84,14 +85,14 @@ class PrefixCache:
 
 
 class NoPrefixCache(PrefixCache):
-    """A cache that keeps nothing, for a question that only one lane asks."""
+    """A cache that stores nothing, for a question that only one lane asks."""
 
     def put(self, key: tuple, state: State) -> None:
         return
 
 
 class LayeredPrefixCache(PrefixCache):
-    """A cache on top of another one, which is read but not changed; for trial runs."""
+    """A cache for trial runs, on top of another one that is only read."""
 
     def __init__(self, below: PrefixCache):
         super().__init__()
@@ -104,9 +105,15 @@ class LayeredPrefixCache(PrefixCache):
 
 @dataclass
 class LaneListener:
-    """Receivers of a running lane's news: states, pieces of text, progress, and previews.
+    """Functions that a running lane calls.
 
-    `preview` gets the progress in words, and a function that returns the states to show now.
+    Parameters
+    ----------
+    watch : receives the progress, and can cancel the run.
+    reached : receives each state.
+    text : receives each piece of the model's answer.
+    far : receives the progress of an operator in figures.
+    preview : receives the progress in words, and a function that returns the states to show.
     """
 
     watch: Watch = NO_WATCH
@@ -119,16 +126,16 @@ class LaneListener:
 def retrieval_operators(ask: SourceQuestion, line: Line) -> list[Operator]:
     """Return the operators before the answer, with the reader that is added to them.
 
-    The graph reader is added where paths are sought. The nearest sentence is added where chunks or
-    nodes are sought and no language model is asked. Nothing is added if the question wants no
-    reader or the line has one.
+    If the operators write paths, the graph reader is added. If they write chunks or nodes and no
+    language model is asked, the nearest sentence is added. Nothing is added if the question asks
+    for no reader or the line has one.
     """
     operators = [operator for operator in line if operator.stage != "generate"]
     if not ask.reader or any(operator.stage == "read" for operator in operators):
         return operators
-    fields = {name for operator in operators for name in operator.writes}
+    fields = set(chain.from_iterable(operator.writes for operator in operators))
     if "paths" in fields:
-        parts = [part for operator in operators for part in operator.parts()]
+        parts = chain.from_iterable([operator.parts() for operator in operators])
         operators.append(GraphReader(anywhere=any(part.wanders for part in parts)))
     elif not ask.model and {"chunks", "nodes"} & fields:
         operators.append(NearestSentence())
@@ -136,13 +143,13 @@ def retrieval_operators(ask: SourceQuestion, line: Line) -> list[Operator]:
 
 
 def answer_role(line: Line) -> str | None:
-    """Return the role of the model that answers at the end of a line; None where none does."""
+    """Return the role of the model that answers; None if none does."""
     return next((operator.role for operator in line if operator.stage == "generate"), None)
 
 
 @dataclass
 class LaneRun:
-    """The run of a line on a question: the states after each operator so far.
+    """The run of a line on a question, with the states so far.
 
     A failing operator may add the state that it had reached.
     """
@@ -154,7 +161,7 @@ class LaneRun:
     states: list[State] = field(default_factory=list)
     reused: list[int] = field(default_factory=list)  # indices of the states that others computed
     seen: set = field(default_factory=set)  # requests that were made to models
-    stamp: str = ""  # dependencies of the operators so far, as they report them
+    stamp: str = ""  # versions of the data that the operators so far depend on
     own_graph: KnowledgeGraph | None = None  # the build's graph, once it is opened
     # Begin and end of each operator, in nanoseconds since the epoch.
     times: list[tuple[int, int]] = field(default_factory=list)
@@ -181,13 +188,13 @@ class LaneRun:
 
     @property
     def graph(self) -> KnowledgeGraph:
-        """The graph that the line runs on; the question's graph until another one is opened."""
+        """The graph of the line, or of the question until that is opened."""
         return self.own_graph or self.ask.source.graph
 
     def stand(self, progress: LaneListener) -> None:
-        """Open the graph that the line names, building it first if that is soon done.
+        """Open the graph that the line names, or build it if that is quick.
 
-        Raises BadInput for a line on documents without a corpus, StoreError where the graph is not
+        Raises BadInput for a line on documents without a corpus, StoreError if the graph is not
         built.
         """
         if self.own_graph is None:
@@ -196,12 +203,12 @@ class LaneRun:
             )
 
     def retrieve(self, progress: LaneListener) -> None:
-        """Run all operators before the answer, with a reader where one is wanted."""
+        """Run all operators before the answer, with the reader that the question asks for."""
         self._run(retrieval_operators(self.ask, self.line), progress)
 
     def answer(self, progress: LaneListener) -> None:
         """Run the operators that answer; without a model they only write the prompt."""
-        self._run(self._answering(), progress)
+        self._run(self._answer_operators(), progress)
 
     @property
     def state(self) -> State:
@@ -213,12 +220,8 @@ class LaneRun:
         operator = next((operator for operator in self.line if operator.stage == "generate"), None)
         if operator is None:
             return False
-        return (
-            self.prefixes.get(
-                self._key(operator, self.stamp + operator.stamp(self.graph, self.environment))
-            )
-            is not None
-        )
+        stamp = self.stamp + operator.stamp(self.graph, self.environment)
+        return self.prefixes.get(self._key(operator, stamp)) is not None
 
     def _run(self, operators: list, progress: LaneListener) -> None:
         self.stand(progress)
@@ -244,53 +247,57 @@ class LaneRun:
             self.stamp += operator.stamp(self.graph, self.environment)
             if operator.without_model and not self.ask.model:
                 self.stamp += "without a language model"
-            key, started_at = self._key(operator, self.stamp), time.time_ns()
-            state = self.prefixes.get(key) if operator.remembered else None
-            if state is None:
-                state = operator(
-                    self.state, replace(context, preview=self._preview(operator, waiting, progress))
-                )
-                if operator.remembered:
-                    if not (state.trace and state.trace[-1].unusable) and not state.partly:
-                        self.prefixes.put(key, state)
-                else:
-                    self.stamp += operator.outcome(state)
-            else:
-                self.reused.append(len(self.states))
+            started_at = time.time_ns()
+            preview = self._make_preview(operator, waiting, progress)
+            state = self._next_state(operator, replace(context, preview=preview))
             self.states.append(state)
             self.times.append((started_at, time.time_ns()))
             progress.reached(state)
 
-    def _preview(
-        self, operator, rest: list, progress: LaneListener
-    ) -> Callable[[str, Callable[[Recorder], State]], None] | None:
-        """Return the function that previews an operator at work; None where there are no viewers.
+    def _next_state(self, operator: Operator, context: Context) -> State:
+        """Return the state after an operator, from the cache if it is known."""
+        key = self._key(operator, self.stamp)
+        known_state = self.prefixes.get(key) if operator.remembered else None
+        if known_state is not None:
+            self.reused.append(len(self.states))
+            return known_state
+        state = operator(self.state, context)
+        if not operator.remembered:
+            self.stamp += operator.outcome(state)
+        # Another run may get a usable reply, or search all data.
+        elif not (state.trace and state.trace[-1].unusable) and not state.partly:
+            self.prefixes.put(key, state)
+        return state
 
-        `rest` are the operators after it.
+    def _make_preview(
+        self, operator, later: list, progress: LaneListener
+    ) -> Callable[[str, Callable[[Recorder], State]], None] | None:
+        """Return the function that previews an operator; None without viewers.
+
+        `later` are the operators after it, without those that answer.
         """
         show, states = progress.preview, tuple(self.states)
         if show is None:
             return None
-        state, after = self.state, [*rest, *self._answering()]
+        state, rest = self.state, [*later, *self._answer_operators()]
 
         def preview(text: str, record: Callable[[Recorder], State]) -> None:
-            show(text, lambda: (*states, *self._continue(operator.previewed(state, record), after)))
+            show(text, lambda: (*states, *self._continue(operator.previewed(state, record), rest)))
 
         return preview
 
     def _continue(self, state: State, rest: list) -> Iterator[State]:
         """Yield a previewed state, and the states after it that need no model."""
         yield state
-        quiet = Context(self.graph, self.environment, self.ask.seed, answering=False)
+        context = Context(self.graph, self.environment, self.ask.seed, answering=False)
         for operator in rest:
-            if not (
-                is_free_reader(operator) or operator.stage == "generate" and not self.ask.model
-            ):
+            writes_prompt = operator.stage == "generate" and not self.ask.model
+            if not writes_prompt and not is_free_reader(operator):
                 return
-            state = operator(state, quiet)
+            state = operator(state, context)
             yield state
 
-    def _answering(self) -> list:
+    def _answer_operators(self) -> list:
         """Return the operators that answer."""
         return [operator for operator in self.line if operator.stage == "generate"]
 

@@ -1,6 +1,6 @@
 """The time of a lane by kind.
 
-The kinds are preparation, waiting, retrieval, ranking, the language model, and cached work.
+A kind is preparation, waiting, retrieval, ranking, the language model, or cached work.
 """
 
 from __future__ import annotations
@@ -16,18 +16,16 @@ from core.runtime.jobs import JOB_RUNNING
 from core.types import Step
 
 TimeKind = Literal["preparation", "waiting", "retrieval", "ranking", "model", "cache"]
-MIN_SPAN_SECONDS = 0.001  # seconds; shorter spans are left out
-UNCOUNTED_KINDS: tuple[TimeKind, ...] = (
-    "preparation",
-    "waiting",
-)  # kinds that are no cost of the method
+MIN_SPAN_SECONDS = 0.001  # shorter spans are left out
+# Kinds that are no cost of the method.
+UNCOUNTED_KINDS: tuple[TimeKind, ...] = ("preparation", "waiting")
 
 
 @dataclass(frozen=True)
 class TimeSpan:
     """A period of time of one kind.
 
-    A span of the kind "cache" is what cached work had cost when it was done.
+    The seconds of the kind "cache" are those that cached work had taken when it was done.
     """
 
     kind: TimeKind
@@ -44,7 +42,7 @@ def time_spans(lane: MethodLane) -> tuple[TimeSpan, ...]:
 
 
 def uncounted_seconds(lane: MethodLane) -> dict[str, float]:
-    """Return the seconds of a lane that are no cost of the method, by label, in order."""
+    """Return the preparation and waiting seconds of a lane by label."""
     seconds: dict[str, float] = {}
     for span in time_spans(lane):
         if span.kind in UNCOUNTED_KINDS:
@@ -53,7 +51,7 @@ def uncounted_seconds(lane: MethodLane) -> dict[str, float]:
 
 
 def seconds_by_kind(lane: MethodLane, kinds: Sequence[TimeKind]) -> dict[str, float]:
-    """Return the seconds of a lane for each of some kinds, without kinds that took none."""
+    """Return the seconds of a lane for each kind that took some."""
     seconds: dict[str, float] = {}
     for span in time_spans(lane):
         if span.kind in kinds:

@@ -1,9 +1,9 @@
-"""OpenTelemetry spans of what lanes did, with the attribute names of OpenInference.
+"""OpenTelemetry spans of the work of lanes, with the attribute names of OpenInference.
 
-They are sent if OpenTelemetry's usual variables say so. A comparison is a chain of its lanes, and a
-lane is a chain of its operators. The operators are retrievers, rerankers, language models or
-chains, by their stage. Spans are made after everything has ended, with the times at which it
-happened, so that no lane waits for a collector.
+They are sent if OpenTelemetry's usual variables name a destination. A comparison is a chain of its
+lanes, and a lane is a chain of its operators. The operators are retrievers, rerankers, language
+models or chains, by their stage. Spans are made after everything has ended, with the times at which
+it happened, so that no lane waits for a collector.
 """
 
 from __future__ import annotations
@@ -25,9 +25,8 @@ from core.types import Ranking, State, Step
 if TYPE_CHECKING:
     from core.comparison.lane_run import LaneRun
 
-# items of a ranking in a span, and characters of a text
-MAX_SPAN_ITEMS = 20
-MAX_SPAN_CHARACTERS = 4_000
+MAX_SPAN_ITEMS = 20  # items of a ranking in a span
+MAX_SPAN_CHARACTERS = 4_000  # characters of an item's text
 # Environment variable. Its value `json` writes a line of JSON for each lane on the error stream.
 LOG_VARIABLE = "HOPSCOPE_LOG"
 EXPORT_VARIABLES = (
@@ -51,7 +50,7 @@ INSTALL_COMMAND = "pip install opentelemetry-sdk opentelemetry-exporter-otlp-pro
 class TracedLane:
     """A lane to trace: its method, its run, and its error.
 
-    The error is empty where the lane did not fail.
+    The error is empty if the lane did not fail.
     """
 
     method: str
@@ -74,7 +73,7 @@ def are_spans_wanted() -> bool:
 
 
 def send_spans(lanes: Sequence[TracedLane]) -> None:
-    """Send the spans and write the log lines of lanes on one question, where they are wanted.
+    """Send spans and write log lines of a question's lanes, if wanted.
 
     A failure is printed on the error stream.
     """
@@ -86,7 +85,7 @@ def send_spans(lanes: Sequence[TracedLane]) -> None:
     try:
         tracer = _tracer()
         if tracer is not None:
-            _send(tracer, lanes)
+            _make_spans(tracer, lanes)
     except Exception as error:
         print(f"hopscope: a trace could not be made: {error}", file=sys.stderr)
 
@@ -95,61 +94,48 @@ def _log_fields(lane: TracedLane) -> dict[str, Any]:
     run, steps = lane.run, lane.run.state.trace
     seconds = sum(step.seconds for step in steps)
     tokens = sum(step.usage.tokens_in + step.usage.tokens_out for step in steps)
-    event_fields = {
+    return {
         "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "event": "lane",
         "level": "error" if lane.error else "info",
-    }
-    question_fields = {
         "source": run.ask.source.name,
         "question": run.ask.question.text,
         "method": lane.method,
+        "seconds": round(seconds, 3),
+        "tokens": tokens,
+        "calls": sum(step.usage.calls for step in steps),
+        "error": lane.error,
     }
-    return (
-        event_fields
-        | question_fields
-        | {
-            "seconds": round(seconds, 3),
-            "tokens": tokens,
-            "calls": sum(step.usage.calls for step in steps),
-            "error": lane.error,
-        }
-    )
 
 
-def _send(tracer: Any, lanes: Sequence[TracedLane]) -> None:
+def _make_spans(tracer: Any, lanes: Sequence[TracedLane]) -> None:
     from opentelemetry.trace import Status, StatusCode, set_span_in_context
 
     ask, now = lanes[0].run.ask, time.time_ns()
     # A lane that failed at once has no times.
     times = {index: lane.run.times or [(now, now)] for index, lane in enumerate(lanes)}
-    span_fields = _chain(ask.question.text, "") | {"hopscope.source": ask.source.name}
+    span_fields = _chain_fields(ask.question.text, "") | {"hopscope.source": ask.source.name}
     root_span = tracer.start_span(
         "compare", start_time=min(spans[0][0] for spans in times.values()), attributes=span_fields
     )
     for index, lane in enumerate(lanes):
-        run, (start, end) = lane.run, (times[index][0][0], times[index][-1][1])
-        span_fields = _chain(ask.question.text, _answer(run)) | {"hopscope.line": repr(run.line)}
+        run, start = lane.run, times[index][0][0]
+        span_fields = _chain_fields(ask.question.text, _answer_text(run))
+        span_fields["hopscope.line"] = repr(run.line)
         span = tracer.start_span(
             lane.method, set_span_in_context(root_span), start_time=start, attributes=span_fields
         )
-        for (previous, state), (first, last) in zip(
-            pairwise([State(ask.question, ask.seeds), *run.states]), run.times
-        ):
-            step_fields = {
-                key: value
-                for key, value in span_attributes(
-                    run.graph, ask.question.text, previous, state
-                ).items()
-                if value is not None
-            }
+        state_pairs = pairwise([State(ask.question, ask.seeds), *run.states])
+        for (previous, state), (first, last) in zip(state_pairs, run.times):
+            attributes = span_attributes(run.graph, ask.question.text, previous, state)
+            step_fields = {key: value for key, value in attributes.items() if value is not None}
             name = state.trace[-1].operator
             tracer.start_span(
                 name, set_span_in_context(span), start_time=first, attributes=step_fields
             ).end(last)
         if lane.error:
             span.set_status(Status(StatusCode.ERROR, lane.error))
-        span.end(end)
+        span.end(times[index][-1][1])
     root_span.end(max(spans[-1][1] for spans in times.values()))
 
 
@@ -174,14 +160,15 @@ def span_attributes(graph: Any, question: str, previous: State, state: State) ->
             ensure_ascii=True,
         ),
     }
-    prefix = {"RERANKER": "reranker.output_documents"}.get(kind, "retrieval.documents")
+    prefix = "retrieval.documents"
     if kind == "RERANKER":
+        prefix = "reranker.output_documents"
         keep, model = step.parameters.get("keep"), step.parameters.get("model")
         fields |= {"reranker.query": question, "reranker.top_k": keep, "reranker.model_name": model}
     if kind == "LLM":
-        fields |= dict(_messages(step, state))
+        fields |= dict(_message_fields(step, state))
     else:
-        fields |= dict(_documents(graph, prefix, previous, state))
+        fields |= dict(_document_fields(graph, prefix, previous, state))
     usage = step.usage
     if usage.calls:
         total = usage.tokens_in + usage.tokens_out
@@ -190,7 +177,7 @@ def span_attributes(graph: Any, question: str, previous: State, state: State) ->
     return fields
 
 
-def _messages(step: Step, state: State) -> Iterator[tuple[str, Any]]:
+def _message_fields(step: Step, state: State) -> Iterator[tuple[str, Any]]:
     """Yield the prompt and the answer of a language model."""
     yield "llm.model_name", step.parameters.get("model") or step.parameters.get("role") or "answer"
     if state.prompt is not None:
@@ -203,18 +190,21 @@ def _messages(step: Step, state: State) -> Iterator[tuple[str, Any]]:
         yield "llm.output_messages.0.message.content", state.answer
 
 
-def _documents(graph: Any, prefix: str, previous: State, state: State) -> Iterator[tuple[str, Any]]:
+def _document_fields(
+    graph: Any, prefix: str, previous: State, state: State
+) -> Iterator[tuple[str, Any]]:
     """Yield the first items of each ranking that the operator changed."""
     number = 0
     for name in RANKING_FIELDS:
         ranking: Ranking | None = getattr(state, name)
         if ranking is None or ranking is getattr(previous, name):
             continue
-        part = ranking.items[:MAX_SPAN_ITEMS]
-        names = [""] * len(part) if ranking.kind == "path" else hit_names(graph, ranking.kind, part)
-        texts = (
-            graph.texts(part) if ranking.kind == "path" else hit_texts(graph, ranking.kind, part)
-        )
+        items = ranking.items[:MAX_SPAN_ITEMS]
+        if ranking.kind == "path":
+            names, texts = [""] * len(items), graph.texts(items)
+        else:
+            names = hit_names(graph, ranking.kind, items)
+            texts = hit_texts(graph, ranking.kind, items)
         for rank, (title, text) in enumerate(zip(names, texts)):
             document = f"{prefix}.{number}.document"
             yield f"{document}.id", title or f"{ranking.kind} {rank + 1}"
@@ -223,22 +213,24 @@ def _documents(graph: Any, prefix: str, previous: State, state: State) -> Iterat
             number += 1
 
 
-def _chain(question: str, answer: str) -> dict[str, Any]:
+def _chain_fields(question: str, answer: str) -> dict[str, Any]:
     fields = {"openinference.span.kind": "CHAIN", "input.value": question}
-    return fields | ({"output.value": answer} if answer else {})
+    if answer:
+        fields["output.value"] = answer
+    return fields
 
 
-def _answer(run: LaneRun) -> str:
+def _answer_text(run: LaneRun) -> str:
+    """Return the language model's answer, else the names of the graph reader."""
     state = run.state
-    return state.answer or (
-        "" if state.reader is None else ", ".join(run.graph.names(state.reader)[:MAX_SPAN_ITEMS])
-    )
+    names = run.graph.names(state.reader or ())
+    return state.answer or ", ".join(names[:MAX_SPAN_ITEMS])
 
 
 def _global_provider() -> Any:
-    """Return the tracer provider that this process has set; None where there is none.
+    """Return the tracer provider that this process has set; None if there is none.
 
-    It loads no library.
+    No library is loaded for this.
     """
     if "opentelemetry.sdk.trace" not in sys.modules:
         return None
@@ -258,7 +250,7 @@ def _tracer() -> Any:
 def _own_provider() -> Any:
     """Create a provider from the usual variables.
 
-    The result is None where the libraries are not installed. This is printed once.
+    The result is None if the libraries are not installed. This is printed once.
     """
     try:
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter

@@ -1,4 +1,4 @@
-"""Previews of a lane: its result if nothing more was read.
+"""Intermediate results of a running lane, from the candidates that it has ranked so far.
 
 They are limited in number, and to a share of the lane's time. They are never saved.
 """
@@ -13,20 +13,19 @@ from dataclasses import dataclass
 from core.runtime.meter import count_time
 from core.types import State
 
-PREVIEW_SECONDS = 0.6  # least seconds between two previews of a lane
-# The same while others wait. Drawing a preview takes as long as encoding twenty texts.
+PREVIEW_SECONDS = 0.6  # minimum seconds between two previews of a lane
+# The same while other jobs wait, because drawing a preview takes as long as encoding twenty texts.
 CROWDED_PREVIEW_SECONDS = 3.0
-PREVIEW_PAUSE_FACTOR = (
-    30  # least time between two previews, as a multiple of the time that one takes
-)
+# Minimum time between two previews, as a multiple of the time that one takes.
+PREVIEW_PAUSE_FACTOR = 30
 
 
 @dataclass(frozen=True)
 class Preview:
-    """The states that a lane would have if nothing more was read.
+    """The states that a lane would have if it stopped ranking now.
 
-    `text` tells the progress, as in `512 of 1,190 paths read`. `number` counts the previews of a
-    lane from 1.
+    `text` is the progress in words, as in `512 of 1,190 paths read`. `number` counts the previews
+    of a lane from 1.
     """
 
     number: int
@@ -37,7 +36,7 @@ class Preview:
 class Previews:
     """The previews of one lane, which are made when they are due.
 
-    A preview that fails is the last one. The lane goes on without.
+    If a preview fails, no more are made, and the lane continues.
     """
 
     def __init__(
@@ -48,7 +47,7 @@ class Previews:
         work_clock: Callable[[], float] = time.thread_time,
         others: Callable[[], bool] = lambda: False,
     ):
-        """Take the functions that show previews and say if they are wanted.
+        """Set the functions that decide about previews and show them.
 
         Parameters
         ----------
@@ -58,32 +57,31 @@ class Previews:
         work_clock : returns the processor time of the thread, in seconds.
         others : returns whether other jobs wait for the machine.
         """
-        self._show, self._is_wanted, self._clock, self._work_clock, self._others = (
-            show,
-            is_wanted,
-            clock,
-            work_clock,
-            others,
-        )
-        self._number, self._due_at = 0, 0.0
+        self._show = show
+        self._is_wanted = is_wanted
+        self._clock = clock
+        self._work_clock = work_clock
+        self._others = others
+        self._number = 0
+        self._due_at = 0.0
 
-    def __call__(self, text: str, states: Callable[[], tuple[State, ...]]) -> bool:
-        """Show the result of `states` if a preview is due; return whether it was shown."""
+    def __call__(self, text: str, make_states: Callable[[], tuple[State, ...]]) -> bool:
+        """Show a preview if one is due; return whether it was shown."""
         if self._clock() < self._due_at:
             return False
-        started_at, shown = self._work_clock(), False
+        started_at = self._work_clock()
         try:
-            if shown := self._is_wanted():
+            shown = self._is_wanted()
+            if shown:
                 with count_time("waiting"):
-                    preview_states = states()
+                    preview_states = make_states()
                 self._number += 1
                 self._show(Preview(self._number, text, preview_states))
         except Exception:
             logging.getLogger(__name__).exception("A preview failed")
             self._due_at = float("inf")
             return False
-        self._due_at = self._clock() + max(
-            CROWDED_PREVIEW_SECONDS if self._others() else PREVIEW_SECONDS,
-            PREVIEW_PAUSE_FACTOR * (self._work_clock() - started_at),
-        )
+        min_seconds = CROWDED_PREVIEW_SECONDS if self._others() else PREVIEW_SECONDS
+        work_seconds = self._work_clock() - started_at
+        self._due_at = self._clock() + max(min_seconds, PREVIEW_PAUSE_FACTOR * work_seconds)
         return shown

@@ -1,7 +1,7 @@
 """A queue of pieces of work that is fair between their owners.
 
 Owners take turns, and a piece that only waits lets the next one begin in its place. A pool of
-`concurrent.futures` has one order for all, and its pieces hold a thread while they wait.
+`concurrent.futures` runs all pieces in one order, and a piece that waits occupies a worker.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import threading
 import time
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Hashable
+from itertools import takewhile
 from typing import NamedTuple
 
 from core.runtime.turn import Turn
@@ -22,9 +23,9 @@ MAX_IDLE_SECONDS = 20.0  # seconds after which a thread without work ends
 
 
 class QueueWait(NamedTuple):
-    """An owner's place in a queue: the owners before it, and the expected seconds.
+    """The number of owners before another one in a queue, and the expected seconds.
 
-    The seconds are None where no pace is known.
+    The seconds are None if no pace is known.
     """
 
     others: int
@@ -35,8 +36,8 @@ class FairQueue:
     """A queue that runs pieces of work in threads, fairly between owners.
 
     Owners take turns. The pieces of one owner keep their order. A piece that prepares something
-    passes its turn on meanwhile, at most `MAX_PREPARING_PIECES` of them at a time. A piece that
-    waits for what another one prepares does so too.
+    passes its turn on meanwhile, at most `MAX_PREPARING_PIECES` of them at a time. So does a piece
+    that waits for the preparation of another one.
 
     Parameters
     ----------
@@ -61,8 +62,9 @@ class FairQueue:
         self._turns: Counter[Hashable] = Counter()
         self._preparing = self._idle = 0
         self.begun = 0  # pieces that have begun so far
-        # `pace` is the seconds from the end of one piece to the next end, while others wait.
-        self._clock, self._end_at, self.pace = (clock, 0.0, 0.0)
+        self._clock = clock
+        self._end_at = 0.0  # when the last piece ended; 0 if no piece waited then
+        self.pace = 0.0  # mean seconds from the end of one piece to the next, while others wait
         self._changed = threading.Condition()
 
     def put(self, owner: Hashable, work: Work) -> None:
@@ -77,30 +79,25 @@ class FairQueue:
             return len(self._waiting.pop(owner, ()))
 
     def ahead(self, owner: Hashable) -> int:
-        """Return how many other owners are at work here or waited before."""
+        """Return how many other owners are at work, or wait before an owner."""
         with self._changed:
-            owners_before = list(self._waiting)
-            owners_before = (
-                owners_before[: owners_before.index(owner)]
-                if owner in self._waiting
-                else owners_before
-            )
-            return len({*self._busy, *owners_before} - {owner})
+            return len({*self._busy, *self._waiting_before(owner)} - {owner})
 
     def wait(self, owner: Hashable) -> QueueWait | None:
         """Return how long an owner waits for its first piece to begin.
 
-        The result is None where none of its pieces waits, or one is at work.
+        The result is None if none of its pieces waits, or one is at work.
         """
         with self._changed:
             if owner not in self._waiting or owner in self._busy:
                 return None
-            order = list(self._waiting)
-            owners_before = order[: order.index(owner)]
-            return QueueWait(
-                len({*self._busy, *owners_before} - {owner}),
-                (1 + len(owners_before)) * self.pace or None,
-            )
+            owners_before = self._waiting_before(owner)
+            seconds = (1 + len(owners_before)) * self.pace or None
+            return QueueWait(len({*self._busy, *owners_before}), seconds)
+
+    def _waiting_before(self, owner: Hashable) -> list[Hashable]:
+        """Return the owners that wait before one; all if it does not wait."""
+        return list(takewhile(lambda other: other != owner, self._waiting))
 
     def _wake(self) -> None:
         """Let a thread look for a piece that may begin."""
@@ -140,15 +137,14 @@ class FairQueue:
         """
         now = self._clock()
         if self._end_at and self._waiting:
-            self.pace += (
-                (now - self._end_at - self.pace) / PACE_PIECES if self.pace else now - self._end_at
-            )
+            seconds = now - self._end_at
+            self.pace += (seconds - self.pace) / PACE_PIECES if self.pace else seconds
         self._end_at = now if self._waiting else 0.0
 
     def _pass_turn(self, owner: Hashable, waits: bool) -> bool:
         """Let another piece begin in the place of one at work.
 
-        The result is False where `MAX_PREPARING_PIECES` pieces prepare something already.
+        The result is False if `MAX_PREPARING_PIECES` pieces prepare something already.
         """
         with self._changed:
             if not waits and self._preparing == MAX_PREPARING_PIECES:
@@ -169,7 +165,9 @@ class FairQueue:
         The result is None after some time without a piece.
         """
         while True:
-            owner = next((o for o in self._waiting if not (self._alone and o in self._turns)), None)
+            owner = next(
+                (each for each in self._waiting if not (self._alone and each in self._turns)), None
+            )
             if owner is not None and self._turns.total() < self._workers:
                 pieces = self._waiting[owner]
                 work = pieces.popleft()

@@ -14,42 +14,43 @@ from weakref import WeakKeyDictionary
 
 from core.runtime.jobs import Job
 
-SWEEP_SECONDS = 1.0  # seconds between two checks of which sessions are connected
-RECONNECT_SECONDS = 3.0  # seconds in which a session may reconnect, as when a page is loaded again
+SWEEP_SECONDS = 1.0  # seconds between two checks for disconnected sessions
+RECONNECT_SECONDS = 3.0  # seconds in which a session may reconnect, as after a reload of the page
 
 
 @dataclass(frozen=True)
 class Waiter:
-    """A session that waits for one job at a time: its id, and whether it is connected."""
+    """A session that waits for a job, by its id."""
 
     id: str
     alive: Callable[[], bool] = lambda: True
 
 
 class Waiters:
-    """The sessions of all jobs: those that wait for a job, and those that display it.
+    """The sessions that wait for jobs, and those that display them.
 
     Jobs without waiters are cancelled. Results without viewers are freed. The session of a
-    disconnected browser is kept for a while, as it may reconnect. Retrieval states are most of its
-    memory and can be computed again, so they are freed first.
+    disconnected browser exists for a while longer, as it may reconnect. Retrieval states are most
+    of its memory and can be computed again, so they are freed first.
     """
 
     def __init__(self, every: float = SWEEP_SECONDS, grace: float = RECONNECT_SECONDS):
         self._every, self._grace = every, grace
         self._waits: dict[str, tuple[Waiter, Job]] = {}
         self._left_since: dict[Job, float] = {}  # since when no waiter is connected
-        self._looks: WeakKeyDictionary[Job, dict[str, Waiter]] = WeakKeyDictionary()
-        self._lock, self._sweeping = threading.Lock(), False
+        self._viewers: WeakKeyDictionary[Job, dict[str, Waiter]] = WeakKeyDictionary()
+        self._lock = threading.Lock()
+        self._sweeping = False
 
     def wait(self, waiter: Waiter, job: Job) -> None:
-        """Make a session wait for a job and display it, instead of the job before."""
+        """Make a session wait for a job and display it."""
         with self._lock:
             former_job = self._waits.get(waiter.id, (None, None))[1]
             self._waits[waiter.id] = (waiter, job)
             self._left_since.pop(job, None)
-            for waiters in self._looks.values():
+            for waiters in self._viewers.values():
                 waiters.pop(waiter.id, None)
-            self._looks.setdefault(job, {})[waiter.id] = waiter
+            self._viewers.setdefault(job, {})[waiter.id] = waiter
             if not self._sweeping:
                 self._sweeping = True
                 threading.Thread(target=self._sweep, name="waiters", daemon=True).start()
@@ -72,27 +73,27 @@ class Waiters:
     def looking(self, job: Job) -> bool:
         """Return whether a connected session displays a job."""
         with self._lock:
-            waiters = list(self._looks.get(job, {}).values())
+            waiters = list(self._viewers.get(job, {}).values())
         return any(waiter.alive() for waiter in waiters)
 
     def free(self, is_known: Callable[[Job], bool]) -> None:
         """Free the states of ended comparisons without viewers, unless `is_known` keeps them."""
         with self._lock:
-            jobs = [job for job in self._looks if job.ended and not job.unattended]
+            jobs = [job for job in self._viewers if job.ended and not job.unattended]
         for job in jobs:
             if is_known(job) or job.comparison.repairing or self.looking(job):
                 continue
             for index in range(len(job.comparison.lanes)):
                 job.comparison.change(index, states=(), preview=None)
             with self._lock:
-                self._looks.pop(job, None)
+                self._viewers.pop(job, None)
 
     def _cancel_unless_waited(self, job: Job) -> None:
         if not job.ended and not job.unattended and not self.of(job):
             job.leave()
 
     def _sweep(self) -> None:
-        """Check again and again, until no session waits for a job that has not ended."""
+        """Check until no session waits for a running job."""
         while True:
             time.sleep(self._every)
             with self._lock:

@@ -170,7 +170,7 @@ def read_saved_chunks(folder: Path, cutter: str) -> DocumentChunks | None:
     The chunks by document; None if the graph has other chunks, or they cannot be read.
     """
     try:
-        digests.check_sealed(folder / CHUNKED_DOCUMENTS_FILE)
+        digests.check_appended_digest(folder / CHUNKED_DOCUMENTS_FILE)
         with np.load(folder / CHUNKED_DOCUMENTS_FILE) as saved:
             facts, keys, counts = json.loads(str(saved["facts"])), saved["keys"], saved["counts"]
         if facts["cutter"] != cutter:

@@ -15,7 +15,7 @@ from core.io.durable_files import move_into_place
 from core.io.files import PACKED_SUFFIXES
 from core.io.folders import remove_folder
 from core.io.home import home_folder
-from core.io.names import no_device
+from core.io.names import avoid_device_name
 from core.io.stamps import StampedCache, stamp_subfolder_files
 from core.io.temporary_folders import temporary_folder
 from core.io.toml_file import read_toml
@@ -35,7 +35,7 @@ def sets_folder() -> FilePath:
 
 def clean_name(text: str) -> str:
     """Return a name that a folder can have: lower-case letters, digits and dashes."""
-    return no_device(
+    return avoid_device_name(
         UNFIT_SET_NAME_CHARACTERS.sub("-", text.casefold())
         .strip("-")[:MAX_SET_NAME_CHARACTERS]
         .strip("-")

@@ -16,7 +16,7 @@ from core.graph.readers.json_graphs import row_triples
 from core.graph.readers.source import Triple
 from core.graph.store import Graph
 from core.io.home import ROOT
-from core.io.recoded_files import readable
+from core.io.recoded_files import decode_if_certain
 from core.questions.forms import ANSWERABLE_KEY, question_rows
 from core.questions.question_files import (
     FORMATS,
@@ -222,7 +222,7 @@ def _row_indexes(question_set: QuestionSet, stamp: tuple) -> dict[str, int]:
 @lru_cache(maxsize=4)
 def _packed_graphs(file: FilePath, stamp: tuple, only: str) -> tuple[bytes, ...]:
     """Return the compressed triples of each row of a set, as a file may hold millions of them."""
-    text = file if is_columnar(file) else readable(file, max_bytes=MAX_QUESTION_FILE_BYTES)
+    text = file if is_columnar(file) else decode_if_certain(file, max_bytes=MAX_QUESTION_FILE_BYTES)
     rows = file_rows(text, max_bytes=MAX_QUESTION_FILE_BYTES, longest=MAX_QUESTION_ROW_BYTES)
     return tuple(
         zlib.compress(json.dumps(row_triples(file.name, where, one)).encode(), 1)

@@ -1,1 +1,1 @@
-"""Diagnosis of a comparison: where correct answers were lost, and how to get them back."""
+"""Diagnosis of lost correct answers, and ways to get them back."""

@@ -11,8 +11,7 @@ def contains_answer(prediction: str, gold: str) -> bool:
     """Return whether a text contains a known answer, both normalised (one way only).
 
     A gold answer that normalises to nothing ("The", "?!") matches only a prediction that is the
-    same text, where the papers' code lets it match everything. A number is not found within another
-    one.
+    same text; the papers' code lets it match everything. A number is not found within another one.
     """
     normalized_gold = normalize(gold)
     return (
@@ -23,9 +22,9 @@ def contains_answer(prediction: str, gold: str) -> bool:
 
 
 def gives_answer(text: str, answer: str) -> bool:
-    """Return whether a text gives an answer; yes and no only as words of their own.
+    """Return whether a text gives an answer.
 
-    The papers' code finds no in know.
+    Yes and no count only as whole words. The papers' code finds “no” in “know”.
 
     >>> from core.diagnosis.answer_match import gives_answer
     >>> (gives_answer("No, they are not.", "no"), gives_answer("I do not know.", "no"),

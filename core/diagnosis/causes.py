@@ -1,4 +1,4 @@
-"""Causes by which a path, a passage or a known answer is found or lost, and their wording."""
+"""Causes of found and lost paths, passages and answers, with their wording."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Cause(StrEnum):
     NOT_DRAWN = auto()  # others were drawn at random
     NOT_HANDED_ON = auto()  # the operator that saw it returned nothing
     NOT_REACHED = auto()  # none of these causes: the search did not reach it
-    NO_ROOM = auto()  # it was kept, but behind those that the prompt holds or receives
+    NO_ROOM = auto()  # it was kept, but ranked too low to be handed on or shown in the prompt
     NOT_FOLLOWED = auto()  # a path ends at it, but the graph reader follows other relations
     NOT_NAMED = auto()  # a path of the followed relations ends at it, but the reader names fewer
     ON_THE_WAY = auto()  # it lies on a path, but no path ends at it
@@ -83,7 +83,7 @@ DROP_CAUSES = (
 
 @dataclass(frozen=True)
 class Fate:
-    """The outcome of a path or a passage in a run, with its cause and figures.
+    """The outcome of a path or a passage, with its cause and figures.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ class Fate:
     retained : how many candidates were kept.
     hop : the hop at which a beam dropped the path.
     what : the node or relation that the subgraph lacks.
-    step : the trace of the operator that decided; None where none did.
+    step : the trace of the operator that decided; None if none did.
     document : the passage, if this is a passage's outcome.
     chunk : the best chunk of the passage.
     """
@@ -120,7 +120,7 @@ class Fate:
 
 @dataclass(frozen=True)
 class Loss:
-    """A known answer or a passage that a run lost, with the stage, the cause and figures.
+    """A lost answer or passage, with the stage, the cause and figures.
 
     Parameters
     ----------
@@ -130,8 +130,8 @@ class Loss:
         beyond the kept ones.
     retained : how many candidates were kept.
     hop : the hop of a beam, or the number of hops to the answer.
-    what : the missing node or relation, or the node to which a beam did not go on.
-    start : the node from which the beam did not go on.
+    what : the missing node or relation, or the node to which a beam did not continue.
+    start : the node from which the beam did not continue.
     chain : the relations on the way to the answer.
     instead : the relations that were followed.
     step : the trace of the operator that decided.
@@ -242,7 +242,7 @@ CAUSE_WORDINGS = {
 
 
 def rank_words(loss: Loss) -> str:
-    """Return the rank of a loss in a few words, or its cause where it has no rank.
+    """Return the rank of a loss in words, else its cause.
 
     >>> from core.diagnosis.causes import Cause, Loss, rank_words
     >>> (rank_words(Loss("Don Cheadle", "paths", Cause.OUTRANKED, 41, 1317)),

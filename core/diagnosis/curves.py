@@ -1,11 +1,11 @@
 """Effects of a parameter on one question, computed without another run.
 
-A curve tells how many targets are alive for each value, by the order before a cut.
+A curve gives the number of targets alive for each value, from the order before a cut.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,8 +28,9 @@ from core.parameters import Parameter, parameters
 from core.types import Ranking, State
 
 CURVE_HOPS = range(1, 7)  # values of a parameter `hops` that a curve shows
-MIN_CUT, MAX_CURVE_VALUES = 1, 10  # the smallest value of a cut, and the most values of a curve
-# The rank of each target, from 1; None for one that no value is known to bring in.
+MIN_CUT = 1  # the smallest value of a cut
+MAX_CURVE_VALUES = 10
+# The rank of each target, from 1; None if no value is known to bring the target in.
 TargetRanks = dict[Target, int | None]
 
 
@@ -38,7 +39,7 @@ class Curve:
     """The number of targets alive after a step, for each value of its parameter.
 
     The `values` are ascending and contain the present `value`. `next` is the value with which the
-    next target is kept; None where no value keeps more.
+    next target is kept; None if no value keeps more.
     """
 
     parameter: str
@@ -53,7 +54,7 @@ def curves(comparison: MethodComparison, lane: MethodLane, index: int) -> Mappin
     """Return the curves of an operator's parameters by name.
 
     `keep` follows from the order before the cut, and `hops` from the distance of the targets. The
-    result is empty where no target is known, the line has branches, the operator has not run, or
+    result is empty if no target is known, the line has branches, the operator has not run, or
     its results are not the first ones of the order.
 
     Parameters
@@ -65,21 +66,22 @@ def curves(comparison: MethodComparison, lane: MethodLane, index: int) -> Mappin
     if (
         not targets
         or index >= min(len(lane.states), len(line))
-        or any(isinstance(one, Branch) for one in line)
+        or any(isinstance(step, Branch) for step in line)
     ):
         return {}
     operator, state = line.operators[index], lane.states[index]
     previous = lane.states[index - 1] if index else None
     ranks_by_name = {
         "keep": _cut_ranks(lane, state, targets),
-        "hops": _hops(lane, operator, state, previous, targets),
+        "hops": _target_hops(lane, operator, state, previous, targets),
     }
-    int_parameters = {one.name: one for one in parameters(type(operator)) if one.type is int}
-    return {
-        name: curve(int_parameters[name], getattr(operator, name), ranks.values())
-        for name, ranks in ranks_by_name.items()
-        if ranks is not None and name in int_parameters
-    }
+    found_curves: dict[str, Curve] = {}
+    for parameter in parameters(type(operator)):
+        ranks = ranks_by_name.get(parameter.name)
+        if ranks is not None and parameter.type is int:
+            value = getattr(operator, parameter.name)
+            found_curves[parameter.name] = curve(parameter, value, ranks.values())
+    return found_curves
 
 
 def curve(parameter: Parameter, value: int, target_ranks: Iterable[int | None]) -> Curve:
@@ -104,42 +106,36 @@ def curve(parameter: Parameter, value: int, target_ranks: Iterable[int | None]) 
     else:
         grid = _cut_values(value, [rank for rank in known_ranks if rank <= high])
     required = {value} if next_rank is None else {value, next_rank}
-    curve_values = sorted({one for one in grid if low <= one <= high} | required)
+    curve_values = sorted({candidate for candidate in grid if low <= candidate <= high} | required)
     _remove_smallest(curve_values, required)
-    counts = tuple(sum(rank <= one for rank in known_ranks) for one in curve_values)
+    counts = tuple(sum(rank <= candidate for rank in known_ranks) for candidate in curve_values)
     return Curve(parameter.name, value, tuple(curve_values), counts, len(ranks), next_rank)
 
 
 def _cut_values(value: int, ranks: Iterable[int]) -> set[int]:
-    """Return the powers of two from the smallest cut to beyond the present value and the ranks."""
+    """Return the powers of two beyond the present value and the ranks."""
     last = max([value, *ranks])
     return {1 << power for power in range(MIN_CUT - 1, last.bit_length() + 1)}
 
 
 def _remove_smallest(curve_values: list[int], required: set[int]) -> None:
-    """Shorten ascending values to those that a curve shows, as the smallest tell least."""
+    """Remove the smallest values, which tell least, until a curve can show the others."""
     while len(curve_values) > MAX_CURVE_VALUES:
-        curve_values.remove(next(one for one in curve_values if one not in required))
+        curve_values.remove(next(value for value in curve_values if value not in required))
 
 
 def _cut_ranks(lane: MethodLane, state: State, targets: Sequence[Target]) -> TargetRanks | None:
     """Return the rank of each target in the order that the last operator cut.
 
-    The result is None where there is no such order.
+    The result is None if there is no such order.
     """
     node_ranks = pagerank_ranks(lane.graph, state)
     if node_ranks is not None:
-        return {
-            one: min(
-                (int(node_ranks[node]) for node in _nodes(lane, one) if node_ranks[node]),
-                default=None,
-            )
-            for one in targets
-        }
+        return _min_by_target(lane, targets, lambda node: int(node_ranks[node]) or None)
     order = state.trace[-1].before_cut
     if order is None or not _is_head(state, order) or not _is_counted(lane, order, targets):
         return None
-    return {one: _target_rank(lane, order, one) for one in targets}
+    return {target: _target_rank(lane, order, target) for target in targets}
 
 
 def _is_head(state: State, order: Ranking) -> bool:
@@ -151,8 +147,8 @@ def _is_head(state: State, order: Ranking) -> bool:
 def _is_counted(lane: MethodLane, order: Ranking, targets: Sequence[Target]) -> bool:
     """Return whether the items of an order can hold the targets.
 
-    Passages are chunks, or nodes that are chunks. Answers are nodes, on paths or alone. Words of an
-    answer on a corpus are not looked for.
+    Passages are chunks, or nodes that are chunks. Answers are nodes, on paths or alone. On a
+    corpus, answers are words, which are not counted.
     """
     if targets[0].kind == "passage":
         return order.kind == "chunk" or (
@@ -164,7 +160,7 @@ def _is_counted(lane: MethodLane, order: Ranking, targets: Sequence[Target]) -> 
 def _target_rank(lane: MethodLane, order: Ranking, target: Target) -> int | None:
     """Return the rank, from 1, of the first item that holds a target."""
     if order.kind == "path":
-        return best_rank(order, set(_nodes(lane, target)))
+        return best_rank(order, set(_answer_nodes(lane, target)))
     chunk_of_node: Mapping[Any, int] = (
         chunk_nodes(lane.graph, order.items)
         if target.kind == "passage" and order.kind == "node"
@@ -173,17 +169,17 @@ def _target_rank(lane: MethodLane, order: Ranking, target: Target) -> int | None
     target_items = (
         chunk_rows(lane.graph, target.name)
         if target.kind == "passage"
-        else set(_nodes(lane, target))
+        else set(_answer_nodes(lane, target))
     )
     items = (chunk_of_node.get(item) for item in order.items) if chunk_of_node else order.items
     return next((rank for rank, item in enumerate(items, 1) if item in target_items), None)
 
 
-def _nodes(lane: MethodLane, target: Target) -> tuple[int, ...]:
+def _answer_nodes(lane: MethodLane, target: Target) -> tuple[int, ...]:
     return () if target.kind == "passage" else gold_nodes(lane.graph, *target.names)
 
 
-def _hops(
+def _target_hops(
     lane: MethodLane,
     operator: Operator,
     state: State,
@@ -193,7 +189,7 @@ def _hops(
     """Return the hops from the seeds to each target.
 
     They are counted in the graph for a neighbourhood, and in the subgraph for operators that find
-    all or the shortest paths. The result is None for other operators, on a large graph, and where a
+    all or the shortest paths. The result is None for other operators, on a large graph, and if a
     limit on nodes or paths was reached.
     """
     if state.trace[-1].notes or any(target.kind == "passage" for target in targets):
@@ -208,20 +204,25 @@ def _hops(
         and previous is not None
         and previous.subgraph is not None
     ):
-        local, hops_by_node = LocalAdjacency(lane.graph, previous.subgraph, operator.direction), {}
+        local = LocalAdjacency(lane.graph, previous.subgraph, operator.direction)
+        hops_by_node = {}
         for seed in dict.fromkeys(state.seeds):
-            for path in (
-                shortest_paths(local, seed, CURVE_HOPS[-1], parallel=False)[0]
-                if seed in previous.subgraph
-                else ()
-            ):
+            if seed not in previous.subgraph:
+                continue
+            for path in shortest_paths(local, seed, CURVE_HOPS[-1], parallel=False)[0]:
                 hops_by_node[path.end] = min(len(path), hops_by_node.get(path.end, len(path)))
                 hops_by_node.setdefault(seed, 1)  # the seed lies on every path
     else:
         return None
-    return {
-        one: min(
-            (hops_by_node[node] for node in _nodes(lane, one) if node in hops_by_node), default=None
-        )
-        for one in targets
-    }
+    return _min_by_target(lane, targets, hops_by_node.get)
+
+
+def _min_by_target(
+    lane: MethodLane, targets: Sequence[Target], value_of: Callable[[int], int | None]
+) -> TargetRanks:
+    """Return the smallest value of each target's nodes, if any."""
+    smallest: TargetRanks = {}
+    for target in targets:
+        values = map(value_of, _answer_nodes(lane, target))
+        smallest[target] = min((value for value in values if value is not None), default=None)
+    return smallest

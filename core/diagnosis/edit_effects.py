@@ -1,8 +1,9 @@
-"""The effect of edits of a graph or corpus on the answer of each lane."""
+"""The effect of edits of the source on each lane's answer."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 
 import numpy as np
 
@@ -24,11 +25,11 @@ MAX_QUOTED_ANSWER_CHARACTERS = 80  # characters of an answer that are quoted
 
 
 def compare_edited(earlier: MethodComparison, now: MethodComparison) -> list[EditComparison | None]:
-    """Return, for each lane of a comparison with edits, what they changed in its answer.
+    """Return the effect of edits on each lane's answer.
 
     An entry is None as long as the lane, or its counterpart before the edits, has no answer. Lanes
-    are paired by their lines. A lane had read an item if its answer was made from it: a path, a
-    triple, an entity or a passage.
+    are paired by their lines. The effect also tells if a lane's answer was made from an edited
+    path, triple, entity or passage.
 
     Parameters
     ----------
@@ -36,37 +37,37 @@ def compare_edited(earlier: MethodComparison, now: MethodComparison) -> list[Edi
     now : the comparison with the edits.
     """
     old_lanes = {
-        repr(lane.method.line): (lane, one)
-        for lane, one in zip(earlier.lanes, explain_comparison(earlier).lanes)
+        repr(lane.method.line): (lane, explanation)
+        for lane, explanation in zip(earlier.lanes, explain_comparison(earlier).lanes)
     }
     differences: list[EditComparison | None] = []
-    for lane, one in zip(now.lanes, explain_comparison(now).lanes):
+    for lane, explanation in zip(now.lanes, explain_comparison(now).lanes):
         old_lane, old = old_lanes.get(repr(lane.method.line), (None, None))
         if old_lane is None or not (_is_answered(now, lane) and _is_answered(earlier, old_lane)):
             differences.append(None)
             continue
         rights = (
-            old.right if old is not None else None,
-            one.right if one is not None else None,
+            None if old is None else old.right,
+            None if explanation is None else explanation.right,
         )
         differences.append(_compare_lane(earlier, now, old_lane, lane, rights))
     return differences
 
 
 def edit_summary(comparison: MethodComparison, effects: Sequence[EditComparison | None]) -> str:
-    """Return a sentence for all lanes: which of them changed their answers, and which did not.
+    """Return a sentence on which lanes changed their answers.
 
-    The text is empty where no lane answered.
+    The text is empty if no lane answered.
     """
     changed: list[str] = []
     same_read: list[str] = []
     same_not_read: list[str] = []
-    for name, one in zip(lane_names(comparison), effects):
-        if one is None or one.silent:
+    for name, effect in zip(lane_names(comparison), effects):
+        if effect is None or effect.silent:
             continue
-        if not one.same:
+        if not effect.same:
             changed.append(name)
-        elif one.read:
+        elif effect.read:
             same_read.append(name)
         else:
             same_not_read.append(name)
@@ -107,11 +108,11 @@ def _compare_lane(
     edits = now.ask.source.edits
     absent = unmatched_edits(_unedited_graph(lane), edits)
     by_model = lane_counts_by_model(earlier, old)
-    read = any(_read(old, edit, by_model) for edit in edits if edit not in absent)
+    read = any(_has_used(old, edit, by_model) for edit in edits if edit not in absent)
     explainer = explainer_of(now.ask.source)
     old_names, new_names = explainer.said(earlier, old), explainer.said(now, lane)
     expected = explainer.said_after(old_names, edits)  # a renamed entity is no new answer
-    lost, new = _difference(expected, new_names), _difference(new_names, expected)
+    lost, new = _missing_names(expected, new_names), _missing_names(new_names, expected)
     if not expected and not new_names:
         return EditComparison(read, (), (), rights, "No answer, before and now.", silent=True)
     return EditComparison(
@@ -119,7 +120,7 @@ def _compare_lane(
         lost,
         new,
         rights,
-        _text(now, lane, read, lost, new, absent, len(edits)),
+        _lane_sentence(now, lane, read, lost, new, absent, len(edits)),
         said=old_names,
     )
 
@@ -128,27 +129,28 @@ def _unedited_graph(lane: MethodLane):
     return lane.graph if lane.graph.edited_from is None else lane.graph.edited_from.graph
 
 
-def _difference(some: Iterable[str], others: Iterable[str]) -> tuple[str, ...]:
+def _missing_names(names: Iterable[str], others: Iterable[str]) -> tuple[str, ...]:
+    """Return the names that are not among the others."""
     other_names = {normalize(name) for name in others}
-    return tuple(name for name in dict.fromkeys(some) if normalize(name) not in other_names)
+    return tuple(name for name in dict.fromkeys(names) if normalize(name) not in other_names)
 
 
-def _read(lane: MethodLane, edit: Edit, by_model: bool) -> bool:
+def _has_used(lane: MethodLane, edit: Edit, by_model: bool) -> bool:
     """Return whether a lane's answer was made from the item that an edit names."""
     graph, state = lane.graph, lane.state
     if edit.kind == "passage":
-        rows = {row for hits in state.hits for row in _chunks(graph, hits.kind, hits.items)}
+        rows = set[int]().union(*(_chunk_rows(graph, hits.kind, hits.items) for hits in state.hits))
         return bool(rows) and edit.names[0] in graph.columns.chunks.texts("document", sorted(rows))
     paths = _answer_paths(lane, by_model)
-    edges = {edge for path in paths for edge in path.edges} | _items(lane, "triple")
+    edges = _hit_items(lane, "triple").union(*(path.edges for path in paths))
     heads, relations, tails = graph.triples(np.array(sorted(edges), np.int64))
     if edit.kind == "edge":
-        names = [graph.relation_names[one] for one in relations.tolist()]
+        names = [graph.relation_names[relation] for relation in relations.tolist()]
         return edit.names in set(zip(graph.names(heads), names, graph.names(tails)))
     nodes = (
-        {node for path in paths for node in path.nodes}
-        | _items(lane, "node")
-        | {*heads.tolist(), *tails.tolist()}
+        _hit_items(lane, "node")
+        .union(*(path.nodes for path in paths))
+        .union(heads.tolist(), tails.tolist())
     )
     return edit.names[0] in graph.names(nodes)
 
@@ -166,23 +168,22 @@ def _answer_paths(lane: MethodLane, by_model: bool) -> list[Path]:
     return [path for path in state.paths.items if path.end in (state.reader or ())]
 
 
-def _items(lane: MethodLane, kind: str) -> set[int]:
+def _hit_items(lane: MethodLane, kind: str) -> set[int]:
     """Return the hits of a kind."""
-    return {item for hits in lane.state.hits if hits.kind == kind for item in hits.items}
+    return set[int]().union(*(hits.items for hits in lane.state.hits if hits.kind == kind))
 
 
-def _chunks(graph, kind: str, items: Sequence[int]) -> list[int]:
+def _chunk_rows(graph, kind: str, items: Sequence[int]) -> list[int]:
     """Return the rows of the chunks that hits are or come from."""
+    if kind == "chunk":
+        return list(items)
     if kind not in ("node", "triple"):
-        return list(items) if kind == "chunk" else []
-    return [
-        row
-        for rows in chunk_lists(graph, "nodes" if kind == "node" else "edges", items)
-        for row in rows
-    ]
+        return []
+    row_lists = chunk_lists(graph, "nodes" if kind == "node" else "edges", items)
+    return list(chain.from_iterable(row_lists))
 
 
-def _text(
+def _lane_sentence(
     now: MethodComparison,
     lane: MethodLane,
     read: bool,
@@ -193,29 +194,28 @@ def _text(
 ) -> str:
     """Return a lane's sentence."""
     if len(absent) == n_edits:
-        return f"Its graph has no {list_names([f'“{edit.name}”' for edit in absent])}, so nothing changed."
+        names = list_names([f"“{edit.name}”" for edit in absent])
+        return f"Its graph has no {names}, so nothing changed."
     if not lost and not new and read and not all(edit.removes for edit in now.ask.source.edits):
         return "Same answer."
     if not lost and not new:
         return f"Same answer{_other_way(now, lane) if read else ', which did not depend on it'}."
-    parts = [f"no longer says {_names(lost)}"] if lost else []
-    parts += [f"now says {_names(new)}"] if new else []
+    parts = [f"no longer says {_list_answers(lost)}"] if lost else []
+    parts += [f"now says {_list_answers(new)}"] if new else []
     text = ", ".join(parts)
     return capitalised(text if text.endswith("…") else f"{text}.")
 
 
 def _other_way(now: MethodComparison, lane: MethodLane) -> str:
-    """Describe how the answer is reached now: by the first path that leads to it, if any."""
+    """Describe the path that leads to the same answer now."""
     paths = _answer_paths(lane, lane_counts_by_model(now, lane))
     return f" by another path: {lane.graph.text(paths[0])}" if paths else ", though it had used it"
 
 
-def _names(names: Sequence[str]) -> str:
+def _list_answers(names: Sequence[str]) -> str:
+    """Return a list of answers, of which long ones are cut."""
+    limit = MAX_QUOTED_ANSWER_CHARACTERS
+    texts = [name.removesuffix(".") for name in names]
     return list_names(
-        [
-            name
-            if len(name) <= MAX_QUOTED_ANSWER_CHARACTERS
-            else f"{name[: MAX_QUOTED_ANSWER_CHARACTERS - 1].rstrip(' .')}…"
-            for name in (one.removesuffix(".") for one in names)
-        ]
+        [text if len(text) <= limit else f"{text[: limit - 1].rstrip(' .')}…" for text in texts]
     )

@@ -1,10 +1,11 @@
-"""Evidence for the names in an answer: a node, paths to it, and lines of the prompt."""
+"""Evidence for the names in an answer: node, paths and prompt lines."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from core.languages.spelling import end_place, fold, fold_with_places
 from core.types import Path, State
@@ -32,7 +33,7 @@ class Evidence:
 
 
 def answer_evidence(graph, state: State, answer: str = "") -> tuple[Evidence, ...]:
-    """Return the evidence for the names of the graph reader and in a language model's `answer`.
+    """Return the evidence for the names in the reader's and the model's answer.
 
     The answer may be incomplete. Only nodes of the kept paths count, and question entities do not.
     If several nodes have the same name, the one on the better path is taken. The order is that of
@@ -40,25 +41,25 @@ def answer_evidence(graph, state: State, answer: str = "") -> tuple[Evidence, ..
     """
     if state.paths is None:
         return ()
-    nodes = list(
-        dict.fromkeys(node for path in state.paths.items for node in (path.end, *path.nodes))
-    )
+    path_nodes = ((path.end, *path.nodes) for path in state.paths.items)
+    nodes = list(dict.fromkeys(chain.from_iterable(path_nodes)))
     seeds = set(state.seeds)
     names = {node: name for node, name in zip(nodes, graph.names(nodes)) if node not in seeds}
     words = [(names[node], node) for node in state.reader or () if node in names]
     words += _names_in_text(answer, names)
     words = list(dict.fromkeys(words))[:MAX_EVIDENCE_NAMES]
-    routes, lines = _routes(state.paths.items, {node for _, node in words}), _lines(state)
+    paths = _paths_by_node(state.paths.items, {node for _, node in words})
+    lines = _prompt_lines(state)
     return tuple(
-        Evidence(text, node, routes.get(node, ()), _lines_with(lines, names[node]))
+        Evidence(text, node, paths.get(node, ()), _lines_with(lines, names[node]))
         for text, node in words
     )
 
 
 def _names_in_text(answer: str, names: dict[int, str]) -> list[tuple[str, int]]:
-    """Return the names that occur in a text as whole words, in the text's order.
+    """Return the names that a text contains as whole words, in order.
 
-    Longer names take precedence where names overlap.
+    Longer names take precedence if names overlap.
     """
     folded, places = fold_with_places(answer)
     matches, is_used = list[tuple[int, str, int]](), [False] * len(answer)
@@ -85,8 +86,8 @@ def _whole_word(name: str) -> str:
     return f"{before}{re.escape(name)}{after}"
 
 
-def _routes(paths: Sequence[Path], nodes: set[int]) -> dict[int, tuple[Path, ...]]:
-    """Return the paths that end at each node, else those that pass it, best first."""
+def _paths_by_node(paths: Sequence[Path], nodes: set[int]) -> dict[int, tuple[Path, ...]]:
+    """Return the paths that end at each node, else those that pass it."""
     ending: dict[int, list[Path]] = {}
     passing: dict[int, list[Path]] = {}
     for path in paths:
@@ -95,7 +96,7 @@ def _routes(paths: Sequence[Path], nodes: set[int]) -> dict[int, tuple[Path, ...
     return {node: tuple(ending.get(node) or passing.get(node) or ()) for node in nodes}
 
 
-def _lines(state: State) -> list[tuple[int, str]]:
+def _prompt_lines(state: State) -> list[tuple[int, str]]:
     """Return the lines of the prompt's last message, with their indices among all lines."""
     if state.prompt is None or not state.prompt.messages:
         return []

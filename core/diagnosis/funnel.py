@@ -1,4 +1,4 @@
-"""The survival funnel: the known answers or gold passages alive at each stage of a run.
+"""The survival funnel: the targets alive at each stage of a run.
 
 On triples, the targets are known answers.
 
@@ -24,7 +24,7 @@ On a corpus, the targets may also be the words of known answers.
 - graph: a chunk, a name or a description of the graph contains them.
 - retrieved: a hit's name or text contains them.
 - prompt: a row of its tables contains them.
-- answer: the language model's text contains them, or the excerpt where no model was asked.
+- answer: the language model's text contains them, or the excerpt if no model was asked.
 
 Yes and no occur in any text, so only the last stage is given for them.
 """
@@ -33,6 +33,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, product
 
 from core.comparison.lane import MethodLane
 from core.diagnosis.answer_match import YES_NO_ANSWERS, contains_answer, gives_answer
@@ -52,7 +53,7 @@ Tests = list[tuple[str, Callable[[Target], bool]]]
 
 @dataclass(frozen=True)
 class FunnelStage:
-    """One stage of the funnel, with the targets alive in it and those lost at it.
+    """One stage of the funnel, with its alive and lost targets.
 
     A target is lost at the stage after the last one in which it is alive, so each is lost once. A
     `bypassed` stage is not on the way to the answer that counts, and nothing is lost there.
@@ -73,7 +74,9 @@ def funnel(
     by_model: bool | None = None,
     survivors: SavedAlive = None,
 ) -> tuple[FunnelStage, ...]:
-    """Return the stages that a run has reached, for targets of one kind; empty without targets.
+    """Return the stages that a run has reached, for targets of one kind.
+
+    The result is empty without targets.
 
     Parameters
     ----------
@@ -84,7 +87,8 @@ def funnel(
         the model's if it has answered.
     survivors : for a saved comparison, the targets alive in the corpus and in the graph.
     """
-    targets, bypass = tuple(dict.fromkeys(targets)), ""
+    targets = tuple(dict.fromkeys(targets))
+    bypass = ""
     if not targets:
         return ()
     if targets[0].kind == "passage":
@@ -95,7 +99,7 @@ def funnel(
         by_model = state.answer is not None if by_model is None else by_model
         tests = _node_tests(graph, state, targets, by_model)
         bypass = "" if by_model or state.reader is None else "prompt"
-    return _stages(tests, targets, bypass)
+    return _make_stages(tests, targets, bypass)
 
 
 def _node_tests(graph, state: State, targets: Sequence[Target], by_model: bool) -> Tests:
@@ -106,24 +110,18 @@ def _node_tests(graph, state: State, targets: Sequence[Target], by_model: bool) 
         tests.append(("subgraph", lambda target: any(node in subgraph for node in nodes[target])))
     if state.paths is not None:
         paths = state.paths.items
-        on_paths = _on(paths)
+        on_paths = _path_nodes(paths)
         tests.append(("paths", lambda target: not on_paths.isdisjoint(nodes[target])))
         if state.prompt is not None:
-            on_prompt = _on(paths[: state.prompt.paths])
+            on_prompt = _path_nodes(paths[: state.prompt.paths])
             report_texts = [report.text for report in (state.reports or ())[: state.prompt.reports]]
-            is_reported = lambda target: any(
-                contains_answer(text, name) for text in report_texts for name in target.names
-            )
-            tests.append(
-                (
-                    "prompt",
-                    lambda target: not on_prompt.isdisjoint(nodes[target]) or is_reported(target),
-                )
-            )
+
+            def is_shown(target: Target) -> bool:
+                return not on_prompt.isdisjoint(nodes[target]) or _occurs(target, report_texts)
+
+            tests.append(("prompt", is_shown))
     if by_model and answer is not None:
-        tests.append(
-            ("answer", lambda target: any(contains_answer(answer, name) for name in target.names))
-        )
+        tests.append(("answer", lambda target: _occurs(target, [answer])))
     elif reader_nodes is not None:
         tests.append(("answer", lambda target: not set(reader_nodes).isdisjoint(nodes[target])))
     return tests
@@ -175,7 +173,7 @@ def _text_tests(
 
 
 def _answer_text(state: State) -> str | None:
-    """Return the language model's text, or the excerpt where no model was asked."""
+    """Return the language model's text, or the excerpt if no model was asked."""
     if state.answer is not None:
         return state.answer
     return state.excerpt.text if state.excerpt else None
@@ -204,7 +202,7 @@ def _word_source_tests(source: AnswerSource, graph) -> Tests:
 def _found_texts(graph, state: State) -> list[str]:
     """Return the names and texts of all hits."""
     texts: list[str] = []
-    for hits in [hits.listed for hits in state.hits]:
+    for hits in (hits.listed for hits in state.hits):
         texts += hit_names(graph, hits.kind, hits.items)
         texts += hit_texts(graph, hits.kind, hits.items)
     return texts
@@ -218,27 +216,24 @@ def _prompt_context(prompt: Prompt, question: Question) -> str:
 
 def _occurs(target: Target, texts: Iterable[str]) -> bool:
     """Return whether a text contains one of an answer's names."""
-    return any(contains_answer(text, name) for text in texts for name in target.names)
+    return any(contains_answer(text, name) for text, name in product(texts, target.names))
 
 
-def _stages(tests: Tests, targets: Sequence[Target], bypass: str) -> tuple[FunnelStage, ...]:
-    """Return the stages, each with the targets alive in it and those lost at it."""
+def _make_stages(tests: Tests, targets: Sequence[Target], bypass: str) -> tuple[FunnelStage, ...]:
+    """Return the stages with their alive and lost targets."""
     alive_by_stage = {
         name: tuple(target.name for target in targets if test(target)) for name, test in tests
     }
     counted_stages = [name for name in alive_by_stage if name != bypass]
     lost_by_stage: dict[str, list[str]] = {name: [] for name in alive_by_stage}
     for target in targets:
-        last = max(
-            (
-                index
-                for index, name in enumerate(counted_stages)
-                if target.name in alive_by_stage[name]
-            ),
-            default=-1,
-        )
-        if last + 1 < len(counted_stages):
-            lost_by_stage[counted_stages[last + 1]].append(target.name)
+        later_stages: list[str] = []  # the stages after the last one in which the target is alive
+        for name in reversed(counted_stages):
+            if target.name in alive_by_stage[name]:
+                break
+            later_stages.append(name)
+        if later_stages:
+            lost_by_stage[later_stages[-1]].append(target.name)
     return tuple(
         FunnelStage(name, alive, tuple(lost_by_stage[name]), len(targets), bypassed=name == bypass)
         for name, alive in alive_by_stage.items()
@@ -254,33 +249,28 @@ def saved_alive(lane: MethodLane) -> SavedAlive:
     if not ask.source.is_corpus or lane.saved_alive is not None:
         return lane.saved_alive
     first_state = State(ask.question)
-    answers, passages = (
-        funnel(ask.source, lane.graph, first_state, make_targets(ask.question))
-        for make_targets in (answers_of, passages_of)
-    )
-    alive = {(stage.name, name) for stage in (*answers, *passages) for name in stage.alive}
-    return {
-        stage_name: tuple(sorted(name for stage, name in alive if stage == stage_name))
-        for stage_name in ("corpus", "graph")
-    }
+    alive_by_stage: dict[str, set[str]] = {"corpus": set(), "graph": set()}
+    for targets in (answers_of(ask.question), passages_of(ask.question)):
+        for stage in funnel(ask.source, lane.graph, first_state, targets):
+            alive_by_stage[stage.name].update(stage.alive)
+    return {stage: tuple(sorted(names)) for stage, names in alive_by_stage.items()}
 
 
 def count_right_answers(graph, state: State, answers: Sequence[str], reader: bool) -> int | None:
-    """Return how many known answers the graph reader or the language model gives.
+    """Return how many known answers the graph reader, else the language model, gives.
 
-    The result is None where it gave no answer or no answer is known.
+    The result is None if it gave no answer or no answer is known.
     """
     answers = tuple(dict.fromkeys(answers))
     if not answers:
         return None
     names = state.question.names
     if reader:
-        reader_nodes = state.reader
-        if reader_nodes is None:
+        if state.reader is None:
             return None
+        reader_nodes = set(state.reader)
         return sum(
-            not set(reader_nodes).isdisjoint(gold_nodes(graph, *names(answer)))
-            for answer in answers
+            not reader_nodes.isdisjoint(gold_nodes(graph, *names(answer))) for answer in answers
         )
     answer_text = state.answer
     if answer_text is None:
@@ -292,8 +282,8 @@ def count_right_answers(graph, state: State, answers: Sequence[str], reader: boo
 
 def gold_nodes(graph, *named: str) -> tuple[int, ...]:
     """Return the nodes that have one of an answer's names."""
-    return tuple(dict.fromkeys(node for name in named for node in names_of(graph).exact(name)))
+    return tuple(dict.fromkeys(chain.from_iterable(map(names_of(graph).exact, named))))
 
 
-def _on(paths: Sequence[Path]) -> set[int]:
-    return {node for path in paths for node in path.nodes}
+def _path_nodes(paths: Sequence[Path]) -> set[int]:
+    return set(chain.from_iterable(path.nodes for path in paths))

@@ -21,7 +21,7 @@ from math import ceil, comb, log2
 from core.comparison.lane import MethodLane
 from core.comparison.lane_run import retrieval_operators
 from core.diagnosis.answer_match import gives_answer
-from core.diagnosis.passages import chunk_rows
+from core.diagnosis.passages import gold_rows
 from core.diagnosis.prompt_items import (
     Item,
     item_at,
@@ -78,10 +78,13 @@ AnswerParts = tuple[str, ...]  # the names or words of an answer
 
 @dataclass(frozen=True)
 class InfluenceCost:
-    """The most that a measurement costs.
+    """Upper bounds of what a measurement costs.
 
-    It is the calls of the language model, the tokens of their prompts, and the seconds. The seconds
-    are None where the duration of an answer is unknown.
+    Parameters
+    ----------
+    calls : calls of the language model.
+    tokens : tokens of their prompts.
+    seconds : their time; None if the duration of an answer is unknown.
     """
 
     calls: int
@@ -91,20 +94,17 @@ class InfluenceCost:
     @property
     def text(self) -> str:
         """The cost in words: `up to 38 calls, about 18,000 tokens and 6 min`."""
+        parts = [f"up to {count_noun(self.calls, 'call')}", f"about {self.tokens:,} tokens"]
         seconds = self.seconds
-        if seconds is None:
-            span = []
-        else:
-            span = [f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"]
-        return join_words(
-            [f"up to {count_noun(self.calls, 'call')}", f"about {self.tokens:,} tokens", *span]
-        )
+        if seconds is not None:
+            parts.append(f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min")
+        return join_words(parts)
 
 
 def influence_cost(lane: MethodLane) -> InfluenceCost:
-    """Return the cost of measuring the influence on the answer of a lane's language model.
+    """Return the cost of measuring influence on a language model's answer.
 
-    Raises BadInput where it cannot be measured.
+    Raises BadInput if it cannot be measured.
     """
     items, state = _answer_items(lane, by_model=True), lane.state
     step = next(step for step in reversed(state.trace) if step.stage == "generate")
@@ -113,13 +113,12 @@ def influence_cost(lane: MethodLane) -> InfluenceCost:
     )
     times = _max_calls(min(len(items), INFLUENCE.max_model_items))
     seconds = step.seconds + step.saved
-    return InfluenceCost(
-        times * max(1, step.usage.calls), times * tokens, times * seconds if seconds > 0 else None
-    )
+    calls = times * max(1, step.usage.calls)
+    return InfluenceCost(calls, times * tokens, times * seconds if seconds > 0 else None)
 
 
 def influence_fault(lane: MethodLane, by_model: bool) -> str:
-    """Return why the influence on an answer cannot be measured, in a sentence; else empty."""
+    """Return why the influence on an answer cannot be measured; else empty."""
     try:
         _answer_items(lane, by_model)
     except BadInput as error:
@@ -134,36 +133,30 @@ def measure_influence(
 
     The answer is that of its language model, or else of its reader. Only the first items are left
     out: at most 200, or 32 for a language model. `smallest_set` tells how sets of them are tried.
-    Raises BadInput where it cannot be measured, RunCancelled, and what the language model raises.
+    Raises BadInput if it cannot be measured, RunCancelled, and what the language model raises.
     """
     all_items = _answer_items(lane, by_model)
     items = all_items[: INFLUENCE.max_model_items if by_model else INFLUENCE.max_reader_items]
     context = Context(lane.graph, environment, lane.ask.seed, watch.quiet, answering=by_model)
     answers = _Answers(lane, by_model, items, context, watch)
-    if not by_model and answers.without(frozenset()) != answers.before:
+    if not by_model and answers.parts_without(frozenset()) != answers.before:
         raise BadInput(ANSWERED_BY_RETRIEVER)
-    weights = []
-    for i, (kind, position) in enumerate(items):
-        one_item = frozenset((i,))
-        weights.append(
-            ItemInfluence(
-                kind,
-                position,
-                round(answer_distance(answers.before, answers.without(one_item)), 6),
-                answers.changes(one_item),
-            )
-        )
+    weights = [answers.item_influence(i) for i in range(len(items))]
     order = sorted(
         range(len(items)),
-        key=lambda i: (-weights[i].changes, -weights[i].influence, not answers.leads(i), i),
+        key=lambda i: (
+            -weights[i].changes,
+            -weights[i].influence,
+            not answers.is_path_to_first(i),
+            i,
+        ),
     )
-    max_sets, max_put_back = (
-        (max(INFLUENCE.max_model_sets, len(items)), INFLUENCE.max_items_put_back)
-        if by_model
-        else (INFLUENCE.max_reader_sets, INFLUENCE.max_reader_items)
-    )
-    smallest_items, exact = smallest_set(order, answers.changes, max_sets, max_put_back)
-    lost = answers.lost(frozenset(smallest_items)) if smallest_items else ""
+    max_sets, max_put_back = INFLUENCE.max_reader_sets, INFLUENCE.max_reader_items
+    if by_model:
+        max_sets = max(INFLUENCE.max_model_sets, len(items))
+        max_put_back = INFLUENCE.max_items_put_back
+    smallest_items, exact = smallest_set(order, answers.is_changed_without, max_sets, max_put_back)
+    lost = answers.names_lost_without(frozenset(smallest_items)) if smallest_items else ""
     return Influence(
         by_model,
         tuple(weights),
@@ -177,19 +170,19 @@ def measure_influence(
 
 def with_influence(influences: Iterable[Influence], new: Influence) -> tuple[Influence, ...]:
     """Replace or add an influence among those of a lane's answers, the reader's first."""
-    others = (one for one in influences if one.by_model != new.by_model)
-    return tuple(sorted([*others, new], key=lambda one: one.by_model))
+    others = [influence for influence in influences if influence.by_model != new.by_model]
+    return tuple(sorted([*others, new], key=lambda influence: influence.by_model))
 
 
-def gold_items(lane: MethodLane, one: Influence, gold: Iterable[str]) -> set[int] | None:
-    """Return the indices in `one.weights` of items that are gold passages.
+def gold_items(lane: MethodLane, influence: Influence, gold: Iterable[str]) -> set[int] | None:
+    """Return the indices in `influence.weights` of items that are gold passages.
 
-    The result is None where no gold passage is known, or no item is a passage.
+    The result is None if no gold passage is known, or no item is a passage.
     """
-    rows = {row for document in gold for row in chunk_rows(lane.graph, document)}
+    rows = gold_rows(lane.graph, gold)
     chunks = dict[int, int]()
-    for i, weight in enumerate(one.weights):
-        item = item_at(lane.state, one.by_model, weight.kind, weight.place)
+    for i, weight in enumerate(influence.weights):
+        item = item_at(lane.state, influence.by_model, weight.kind, weight.place)
         if weight.kind == "chunk":
             item_rows = {item: item}
         elif weight.kind == "node":
@@ -204,7 +197,7 @@ def gold_items(lane: MethodLane, one: Influence, gold: Iterable[str]) -> set[int
 def answer_distance(old_parts: Sequence[str], new_parts: Sequence[str]) -> float:
     """Return how different two answers are: one minus the F1 of their parts.
 
-    It is 0 for the same parts in any order, and 1 where they share none.
+    It is 0 for the same parts in any order, and 1 if they share none.
 
     >>> from core.diagnosis.influence import answer_distance
     >>> (answer_distance(("ann", "bea"), ("bea", "ann")), answer_distance(("ann", "bea", "cid"), ("ann",)),
@@ -223,10 +216,10 @@ def smallest_set(
 ) -> tuple[tuple[int, ...], bool]:
     """Return the fewest items without which something changes, and True if no fewer do.
 
-    The items are ascending, and empty where it never changes. All sets of one size are tried before
+    The items are ascending, and empty if it never changes. All sets of one size are tried before
     those of the next, in `order`, while there are no more than `max_sets` of them altogether. After
-    that, the shortest beginning of `order` that changes it is found by bisection. Its last
-    `max_put_back` items are then put back one by one where they are not needed.
+    that, bisection finds the shortest prefix of `order` whose removal changes it. The last
+    `max_put_back` items of the prefix are then put back one by one if they are not needed.
 
     Parameters
     ----------
@@ -242,82 +235,79 @@ def smallest_set(
     size, tried_sets = 1, 0
     while size < len(order) and tried_sets + comb(len(order), size) <= max_sets:
         found_items = next(
-            (one for one in combinations(order, size) if changes(frozenset(one))), None
+            (subset for subset in combinations(order, size) if changes(frozenset(subset))), None
         )
         if found_items is not None:
             return tuple(sorted(found_items)), True
-        tried_sets, size = tried_sets + comb(len(order), size), size + 1
+        tried_sets += comb(len(order), size)
+        size += 1
     low, high = size, len(order)
     while low < high:
         middle = (low + high) // 2
         low, high = (low, middle) if changes(frozenset(order[:middle])) else (middle + 1, high)
     subset = list(order[:high])
-    for one in subset[::-1][:max_put_back]:
-        if len(subset) > size and changes(frozenset(subset) - {one}):
-            subset.remove(one)
+    for item in subset[::-1][:max_put_back]:
+        if len(subset) > size and changes(frozenset(subset) - {item}):
+            subset.remove(item)
     return tuple(sorted(subset)), len(subset) == size
 
 
-def influence_text(one: Influence) -> str:
+def influence_text(influence: Influence) -> str:
     """Return a sentence on the items that an answer rests on.
 
-    It tells how many they are, if fewer would do, and what the answer no longer says without them.
+    It gives their number, if fewer may be enough, and what the answer no longer says without them.
     """
-    text, others = _dependence_text(one), one.others
-    if others and one.smallest:
-        text += f" {_counted_noun(others, _noun(one))} more {'was' if others == 1 else 'were'} never left out."
-    if one.unusable:
-        text += (
-            f" {f'{one.unusable:,} replies were' if one.unusable > 1 else 'One reply was'} blank "
-            "or cut."
-        )
+    text, others = _dependence_text(influence), influence.others
+    if others and influence.smallest:
+        verb = "was" if others == 1 else "were"
+        text += f" {count_noun(others, _noun(influence))} more {verb} never left out."
+    unusable = influence.unusable
+    if unusable:
+        replies = f"{unusable:,} replies were" if unusable > 1 else "One reply was"
+        text += f" {replies} blank or cut."
     return text
 
 
-def _dependence_text(one: Influence) -> str:
-    count, size, noun = len(one.weights), len(one.smallest), _noun(one)
-    change = (
-        f"the answer no longer says “{shorten(one.lost, INFLUENCE.max_lost_name_characters)}”"
-        if one.lost
-        else "the answer says something else"
-    )
-    changing_alone = sum(weight.changes for weight in one.weights)
-    if not size and one.others:
+def _dependence_text(influence: Influence) -> str:
+    count, size, noun = len(influence.weights), len(influence.smallest), _noun(influence)
+    change = "the answer says something else"
+    if influence.lost:
+        lost = shorten(influence.lost, INFLUENCE.max_lost_name_characters)
+        change = f"the answer no longer says “{lost}”"
+    changing_alone = sum(weight.changes for weight in influence.weights)
+    if not size and influence.others:
         return (
             f"Same answer without the first {count:,} of "
-            f"{_counted_noun(count + one.others, noun)}: it does not depend on these."
+            f"{count_noun(count + influence.others, noun)}: it does not depend on these."
         )
     if not size:
-        return (
-            "Same answer without "
-            f"{f'any of {_counted_noun(count, noun)}' if count > 1 else f'its one {noun}'}: "
-            "it depends on none."
-        )
+        items = f"any of {count_noun(count, noun)}" if count > 1 else f"its one {noun}"
+        return f"Same answer without {items}: it depends on none."
     if changing_alone > 1:
         return (
-            f"Depends on each of {_counted_noun(changing_alone, noun)} of {count:,}: without any "
+            f"Depends on each of {count_noun(changing_alone, noun)} of {count:,}: without any "
             f"one of them {change}."
         )
     if size == 1:
         return f"Depends on one {noun} of {count:,}: without it {change}."
-    if one.exact:
+    if influence.exact:
         return (
-            f"Depends on {_counted_noun(size, noun)} of {count:,} together: without these, and no "
+            f"Depends on {count_noun(size, noun)} of {count:,} together: without these, and no "
             f"fewer, {change}."
         )
     return (
-        f"Without {size:,} of {_counted_noun(count, noun)} together {change}; fewer may do, as not "
+        f"Without {size:,} of {count_noun(count, noun)} together {change}; fewer may do, as not "
         "every set was tried."
     )
 
 
-def _noun(one: Influence) -> str:
-    nouns = {ITEM_NOUNS[weight.kind] for weight in one.weights}
+def _noun(influence: Influence) -> str:
+    nouns = {ITEM_NOUNS[weight.kind] for weight in influence.weights}
     return nouns.pop() if len(nouns) == 1 else "item"
 
 
 class _Answers:
-    """A lane's answers without some of the items that they were made from, each computed once."""
+    """A lane's answers without some of their items, each computed once."""
 
     def __init__(
         self,
@@ -328,26 +318,24 @@ class _Answers:
         watch: Watch,
     ):
         self._lane, self._by_model, self._items, self._watch = lane, by_model, items, watch
-        self._operator, self._context = _operator(lane, by_model), context
-        self._first_nodes = (
-            lane.state.reader[:1]
-            if not by_model and lane.state.excerpt is None and lane.state.reader
-            else ()
-        )
-        self._state = (
-            only_shown_items(lane.state, self._operator)
-            if by_model
-            else only_read_items(lane.state)
-        )
+        self._operator, self._context = _answering_operator(lane, by_model), context
+        self._first_nodes: tuple[int, ...] = ()  # the node that a graph reader names first
+        if by_model:
+            self._state = only_shown_items(lane.state, self._operator)
+        else:
+            self._state = only_read_items(lane.state)
+            if lane.state.excerpt is None:
+                self._first_nodes = (lane.state.reader or ())[:1]
         self._cache: dict[frozenset[int], tuple[AnswerParts, str]] = {}
         self._right = self._answers_in(self._text(lane.state))
-        self.before, self.unusable = self._parts(lane.state), 0
+        self.before = self._parts(lane.state)
+        self.unusable = 0
 
-    def without(self, left_out: frozenset[int]) -> AnswerParts:
+    def parts_without(self, left_out: frozenset[int]) -> AnswerParts:
         """Return the answer's parts without some items."""
         return self._parts_and_text(left_out)[0]
 
-    def changes(self, left_out: frozenset[int]) -> bool:
+    def is_changed_without(self, left_out: frozenset[int]) -> bool:
         """Return whether the answer changes without some items."""
         parts, text = self._parts_and_text(left_out)
         if self._first_nodes:
@@ -356,17 +344,24 @@ class _Answers:
             return self._answers_in(text) != self._right
         return answer_distance(self.before, parts) > INFLUENCE.same_answer_f1
 
-    def lost(self, left_out: frozenset[int]) -> str:
+    def item_influence(self, item: int) -> ItemInfluence:
+        """Return the influence of one item."""
+        kind, position = self._items[item]
+        left_out = frozenset((item,))
+        distance = answer_distance(self.before, self.parts_without(left_out))
+        return ItemInfluence(kind, position, round(distance, 6), self.is_changed_without(left_out))
+
+    def names_lost_without(self, left_out: frozenset[int]) -> str:
         """Return what the answer no longer says without some items.
 
-        The text is empty where only words differ.
+        The text is empty if only words differ.
         """
         if self._first_nodes:
             return self._lane.graph.names(self._first_nodes)[0]
         return ", ".join(sorted(self._right - self._answers_in(self._parts_and_text(left_out)[1])))
 
-    def leads(self, item: int) -> bool:
-        """Return whether an item is a path to the node that the graph reader names first."""
+    def is_path_to_first(self, item: int) -> bool:
+        """Return whether an item is a path to the reader's first node."""
         kind, position = self._items[item]
         return (
             kind == "path" and self._state.ranked["path"].items[position].end in self._first_nodes
@@ -414,7 +409,7 @@ class _Answers:
 def _answer_items(lane: MethodLane, by_model: bool) -> list[Item]:
     """Return the items of a lane's answer.
 
-    Raises BadInput where the influence of items cannot be measured.
+    Raises BadInput if the influence of items cannot be measured.
     """
     state = lane.state
     answer = (state.answer or "").strip() if by_model else state.reader or state.excerpt
@@ -425,37 +420,28 @@ def _answer_items(lane: MethodLane, by_model: bool) -> list[Item]:
     items = items_of(state, by_model)
     if not items:
         raise BadInput(NOTHING_TO_LEAVE_OUT)
-    _operator(lane, by_model)
+    _answering_operator(lane, by_model)  # raises BadInput
     return items
 
 
-def _operator(lane: MethodLane, by_model: bool) -> Operator:
-    """Return the operator that gave the answer. Raises BadInput where it is part of another one."""
+def _answering_operator(lane: MethodLane, by_model: bool) -> Operator:
+    """Return the operator that gave the answer. Raises BadInput if it is part of another one."""
     operators: Sequence[Operator] = (
         lane.line.operators if by_model else retrieval_operators(lane.ask, lane.line)
     )
-    stage_operators = [
-        one for one in operators if one.stage == ("generate" if by_model else "read")
-    ]
+    stage = "generate" if by_model else "read"
+    stage_operators = [operator for operator in operators if operator.stage == stage]
     if not stage_operators:
         raise BadInput(ANSWERED_WITHIN_STEP)
     return stage_operators[-1]
 
 
 def _max_calls(items: int) -> int:
-    """Return the most calls of a language model if so many items can be left out."""
+    """Return the largest number of model calls for so many items."""
     return min(
         1
         + max(INFLUENCE.max_model_sets, items)
         + ceil(log2(items + 1))
         + INFLUENCE.max_items_put_back,
         2**items - 1,
-    )
-
-
-def _counted_noun(count: int, noun: str) -> str:
-    return (
-        f"{count:,} {noun[:-1]}ies"
-        if noun.endswith("y") and count != 1
-        else count_noun(count, noun)
     )

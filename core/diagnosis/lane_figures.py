@@ -1,9 +1,10 @@
-"""A line before and after a change: its figures on one question, and the change of each path."""
+"""Figures of a line on a question, and the change of its paths."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import chain
 from typing import Literal
 
 from core.comparison.lane import MethodComparison, MethodLane
@@ -24,13 +25,13 @@ class LaneFigures:
 
     Parameters
     ----------
-    alive : targets (known answers or gold passages) alive after retrieval; None where no target is
+    alive : targets (known answers or gold passages) alive after retrieval; None if no target is
         known.
     of : the number of targets.
-    right : how many known answers it gives; None where none is known or it gave no answer.
+    right : how many known answers it gives; None if none is known or it gave no answer.
     first_right : True if its first answer is a known one; None as above.
-    seconds : the cost of the method.
-    tokens : tokens that language models read and wrote. Where no model was asked, tokens of the
+    seconds : seconds of the method, with those that cached results had cost.
+    tokens : tokens that language models read and wrote. If no model was asked, tokens of the
         prompt; None without a prompt.
     asked : True if a language model was asked.
     """
@@ -57,10 +58,10 @@ def lane_figures(comparison: MethodComparison, lane: MethodLane) -> LaneFigures:
     right_count = count_right_answers(
         lane.graph, state, answers, reader=state.reader is not None and not by_model
     )
-    usage = [step.usage for step in state.trace]
-    used_tokens = sum(one.tokens_in + one.tokens_out for one in usage)
-    has_calls = any(one.calls for one in usage)
-    tokens = used_tokens if has_calls else _prompt(state)
+    usages = [step.usage for step in state.trace]
+    used_tokens = sum(usage.tokens_in + usage.tokens_out for usage in usages)
+    has_calls = any(usage.calls for usage in usages)
+    tokens = used_tokens if has_calls else _prompt_tokens(state)
     return LaneFigures(
         alive,
         len(targets),
@@ -78,17 +79,16 @@ def _is_first_right(lane: MethodLane, right_count: int | None, by_model: bool) -
     For a language model, return whether its answer contains one.
     """
     state = lane.state
-    if right_count is None or by_model or state.reader is None:
-        return None if right_count is None else right_count > 0
-    known_nodes = {
-        node
-        for answer in state.question.answers
-        for node in gold_nodes(lane.graph, *state.question.names(answer))
-    }
+    if right_count is None:
+        return None
+    if by_model or state.reader is None:
+        return right_count > 0
+    names = chain.from_iterable(map(state.question.names, state.question.answers))
+    known_nodes = set(gold_nodes(lane.graph, *names))
     return not known_nodes.isdisjoint(state.reader[:1])
 
 
-def _prompt(state: State) -> int | None:
+def _prompt_tokens(state: State) -> int | None:
     prompt = state.prompt
     if prompt is None:
         return None
@@ -100,7 +100,7 @@ def _prompt(state: State) -> int | None:
 def path_turn(was_in: bool | None, is_in: bool) -> PathTurn:
     """Return what a change did to one path or hit.
 
-    `was_in` and `is_in` tell if it was kept. `was_in` is None where nothing was run before.
+    `was_in` and `is_in` tell if it was kept. `was_in` is None if nothing was run before.
 
     >>> from core.diagnosis.lane_figures import path_turn
     >>> [path_turn(*one) for one
@@ -113,9 +113,9 @@ def path_turn(was_in: bool | None, is_in: bool) -> PathTurn:
 
 
 def strongest_turn(turns: Iterable[PathTurn]) -> PathTurn:
-    """Return the state in which an edge shared by several paths is drawn.
+    """Return the change of an edge that several paths share.
 
-    It stayed if any of the paths did.
+    It stayed if any of the paths did, or if one path replaced another.
 
     >>> from core.diagnosis.lane_figures import strongest_turn
     >>> (strongest_turn(["passed", "came"]), strongest_turn(["went", "stayed", "came"]),
@@ -123,6 +123,8 @@ def strongest_turn(turns: Iterable[PathTurn]) -> PathTurn:
     ('came', 'stayed', 'stayed', 'passed')
     """
     kinds = set(turns)
-    if "stayed" in kinds or {"came", "went"} <= kinds:  # one path replaced another
+    if "stayed" in kinds or {"came", "went"} <= kinds:
         return "stayed"
-    return "came" if "came" in kinds else "went" if "went" in kinds else "passed"
+    if "came" in kinds:
+        return "came"
+    return "went" if "went" in kinds else "passed"

@@ -1,4 +1,4 @@
-"""The stage and cause of each known answer's loss in a run, read from its trace."""
+"""Stage and cause of each known answer's loss in a run."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class LaneStages:
 
     @cached_property
     def chosen(self) -> Path | None:
-        """The path to the graph reader's first answer, or the first path without a reader."""
+        """The path to the reader's first answer, else the first path."""
         items = self.state.paths.items if self.state.paths else ()
         reader = self.state.reader
         return next((path for path in items if not reader or path.end == reader[0]), None)
@@ -69,7 +69,7 @@ class LaneStages:
 
 
 def losses(run: LaneStages, answers: Sequence[str], paths: Mapping[str, Path]) -> tuple[Loss, ...]:
-    """Return the known answers that a run does not give, with the stage and cause of each loss.
+    """Return the known answers that a run lost, with stage and cause.
 
     `paths` holds a path to each answer that some lane saw.
     """
@@ -81,7 +81,7 @@ def losses(run: LaneStages, answers: Sequence[str], paths: Mapping[str, Path]) -
 
 
 def best_rank(ranking: Ranking | None, nodes: set[int]) -> int | None:
-    """Return the rank, from 1, of the first path that passes one of the nodes."""
+    """Return the rank, from 1, of the first path through some nodes."""
     items = ranking.items if ranking is not None else ()
     return next(
         (rank for rank, path in enumerate(items, 1) if not nodes.isdisjoint(path.nodes)), None
@@ -98,13 +98,15 @@ def _loss(run: LaneStages, answer: str, path: Path | None) -> Loss:
     if rank is not None:
         return _reading_loss(run, answer, nodes, rank)
     if state.paths is None:
-        inside = state.subgraph is not None and any(node in state.subgraph for node in nodes)
-        return Loss(answer, "answer", Cause.NOT_SHOWN) if inside else _outside(run, answer, nodes)
-    return _dropped_loss(run, answer, nodes) or (
-        _path_loss(run, answer, nodes, path)
-        if path is not None
-        else _no_path_loss(run, answer, nodes)
-    )
+        if state.subgraph is not None and any(node in state.subgraph for node in nodes):
+            return Loss(answer, "answer", Cause.NOT_SHOWN)
+        return _outside_loss(run, answer, nodes)
+    dropped = _dropped_loss(run, answer, nodes)
+    if dropped is not None:
+        return dropped
+    if path is None:
+        return _no_path_loss(run, answer, nodes)
+    return _path_loss(run, answer, nodes, path)
 
 
 def _reading_loss(run: LaneStages, answer: str, nodes: set[int], rank: int) -> Loss:
@@ -140,7 +142,7 @@ def _reading_loss(run: LaneStages, answer: str, nodes: set[int], rank: int) -> L
 
 
 def _dropped_loss(run: LaneStages, answer: str, nodes: set[int]) -> Loss | None:
-    """Return a loss by the last operator that saw a path to the answer and dropped it."""
+    """Return a loss by the last operator that dropped a path to the answer."""
     operator_inputs = [None, *(state.paths for state in run.states)]
     for old_paths, output in zip(reversed(operator_inputs[:-1]), reversed(run.states)):
         if output.paths is None or best_rank(output.paths, nodes) is not None:
@@ -154,7 +156,7 @@ def _dropped_loss(run: LaneStages, answer: str, nodes: set[int]) -> Loss | None:
 def _step_loss(
     step: Step, old_paths: Ranking | None, new_paths: Ranking, *, answer: str, nodes: set[int]
 ) -> Loss | None:
-    """Return a loss between two lists of paths; None without a path to the answer."""
+    """Return a loss between two lists of paths, if there is one."""
     order = step.before_cut
     rank = best_rank(order, nodes)
     if rank is not None and len(new_paths):
@@ -172,11 +174,13 @@ def _step_loss(
 
 
 def _path_loss(run: LaneStages, answer: str, nodes: set[int], path: Path) -> Loss:
-    """Return a loss before any path to the answer was seen, by a path known from elsewhere."""
-    outcome, search = path_fate(run.graph, run.states, path, run.by_model), run.searched()
+    """Return a loss before any path to the answer was seen, explained by `path`."""
+    outcome = path_fate(run.graph, run.states, path, run.by_model)
     is_inside = run.state.subgraph is not None and any(node in run.state.subgraph for node in nodes)
     stage = "paths" if is_inside else "subgraph"
-    if outcome.cause in (Cause.LEFT_OUT, Cause.EDGE_LEFT_OUT) and _follows(outcome.step):
+    if outcome.cause in (Cause.LEFT_OUT, Cause.EDGE_LEFT_OUT) and _searches_whole_graph(
+        outcome.step
+    ):
         paths = run.state.paths
         walked_chain = run.chain(paths.items[0]) if paths else ()
         if walked_chain != run.chain(path):
@@ -188,21 +192,12 @@ def _path_loss(run: LaneStages, answer: str, nodes: set[int], path: Path) -> Los
                 instead=walked_chain,
                 step=outcome.step,
             )
-    if outcome.cause is Cause.LEFT_OUT:
+    if outcome.cause in (Cause.LEFT_OUT, Cause.EDGE_LEFT_OUT):
         return Loss(
             answer,
             stage,
-            Cause.LEFT_OUT,
+            outcome.cause,
             outcome.place,
-            retained=outcome.retained,
-            what=outcome.what,
-            step=outcome.step,
-        )
-    if outcome.cause is Cause.EDGE_LEFT_OUT:
-        return Loss(
-            answer,
-            stage,
-            Cause.EDGE_LEFT_OUT,
             retained=outcome.retained,
             what=outcome.what,
             step=outcome.step,
@@ -211,12 +206,8 @@ def _path_loss(run: LaneStages, answer: str, nodes: set[int], path: Path) -> Los
         return _beam_loss(run, answer, path, outcome)
     if outcome.cause is Cause.TOO_FAR:
         return _no_path_loss(run, answer, nodes)
-    return Loss(
-        answer,
-        stage,
-        Cause.ONE_WAY if outcome.cause is Cause.ONE_WAY else Cause.NOT_REACHED,
-        step=search,
-    )
+    cause = Cause.ONE_WAY if outcome.cause is Cause.ONE_WAY else Cause.NOT_REACHED
+    return Loss(answer, stage, cause, step=run.searched())
 
 
 def _beam_loss(run: LaneStages, answer: str, path: Path, fate: Fate) -> Loss:
@@ -246,38 +237,24 @@ def _no_path_loss(run: LaneStages, answer: str, nodes: set[int]) -> Loss:
     """
     subgraph, search = run.state.subgraph, run.searched()
     if subgraph is None or not any(node in subgraph for node in nodes):
-        return _outside(run, answer, nodes)
-    hops = search.parameters.get("hops") if search is not None else None
-    distance = hops_inside(
-        run.graph,
-        subgraph,
-        run.state.seeds,
-        nodes,
-        search.parameters.get("direction", "graph") if search else "graph",
-    )
-    if (
-        distance is None
-        and hops_inside(run.graph, subgraph, run.state.seeds, nodes, "both") is not None
-    ):
-        return Loss(answer, "paths", Cause.ONE_WAY, step=search)
+        return _outside_loss(run, answer, nodes)
+    parameters = search.parameters if search is not None else {}
+    hops, direction = parameters.get("hops"), parameters.get("direction", "graph")
+    distance = hops_inside(run.graph, subgraph, run.state.seeds, nodes, direction)
     if distance is None:
-        return Loss(answer, "paths", Cause.NO_WAY, step=search)
-    return Loss(
-        answer,
-        "paths",
-        Cause.TOO_FAR if hops and distance > hops else Cause.NOT_REACHED,
-        retained=hops,
-        hop=distance,
-        step=search,
-    )
+        any_distance = hops_inside(run.graph, subgraph, run.state.seeds, nodes, "both")
+        cause = Cause.NO_WAY if any_distance is None else Cause.ONE_WAY
+        return Loss(answer, "paths", cause, step=search)
+    cause = Cause.TOO_FAR if hops and distance > hops else Cause.NOT_REACHED
+    return Loss(answer, "paths", cause, retained=hops, hop=distance, step=search)
 
 
-def _outside(run: LaneStages, answer: str, nodes: set[int]) -> Loss:
+def _outside_loss(run: LaneStages, answer: str, nodes: set[int]) -> Loss:
     """Return the loss by the operator whose subgraph first has none of the answer's nodes."""
     for state in run.states:
         if state.subgraph is not None and not any(node in state.subgraph for node in nodes):
             step = state.trace[-1]
-            if _follows(step):
+            if _searches_whole_graph(step):
                 instead = run.chain(run.state.paths.items[0]) if run.state.paths else ()
                 return Loss(answer, "subgraph", Cause.OTHER_RELATIONS, instead=instead, step=step)
             rank = rank_beyond_cut(run.graph, state, nodes)
@@ -293,8 +270,8 @@ def _outside(run: LaneStages, answer: str, nodes: set[int]) -> Loss:
     return Loss(answer, "paths", Cause.NOT_REACHED, step=run.searched())
 
 
-def _follows(step: Step | None) -> bool:
-    """Return whether an operator searches the whole graph and writes what it walked as subgraph."""
+def _searches_whole_graph(step: Step | None) -> bool:
+    """Return whether an operator searches the whole graph for its subgraph."""
     cls = OPERATORS.get(step.operator) if step is not None else None
     return (
         cls is not None
@@ -307,15 +284,13 @@ def _follows(step: Step | None) -> bool:
 def hops_inside(
     graph, subgraph: Subgraph, seeds: Sequence[int], nodes: set[int], direction: str
 ) -> int | None:
-    """Return the hops from the nearest seed to the nearest of some nodes inside the subgraph.
+    """Return the fewest hops from a seed to some nodes inside the subgraph.
 
-    The result is None where it is more than eight.
+    The result is None if they are more than eight.
     """
     local = LocalAdjacency(graph, subgraph, direction)
-    distances = [
-        len(path)
-        for seed in dict.fromkeys(seeds)
-        for path in shortest_paths(local, seed, MAX_DISTANCE_HOPS)[0]
-        if path.end in nodes
-    ]
+    distances: list[int] = []
+    for seed in dict.fromkeys(seeds):
+        paths = shortest_paths(local, seed, MAX_DISTANCE_HOPS)[0]
+        distances += [len(path) for path in paths if path.end in nodes]
     return min(distances, default=None)

@@ -1,4 +1,4 @@
-"""Gold passages that a lane on a corpus never read, with the stage and cause of each loss."""
+"""Gold passages that a lane never read, with stage and cause."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ def lost_passages(run: LaneRun | MethodLane, stages: Sequence[FunnelStage]) -> t
 
     `stages` are the result of `core.diagnosis.funnel.funnel` for the run's gold passages.
     """
-    lost = [(stage.name, document) for stage in stages for document in stage.lost]
+    lost: list[tuple[str, str]] = []
+    for stage in stages:
+        lost += [(stage.name, document) for document in stage.lost]
     outcomes = fates(run.graph, run.states, [document for _, document in lost])
     return tuple(
         Loss(
@@ -37,7 +39,7 @@ def lost_passages(run: LaneRun | MethodLane, stages: Sequence[FunnelStage]) -> t
 def _title(graph, fate: Fate) -> str:
     """Return the title of the passage's document.
 
-    The result is its id where it has no title or is not in the graph.
+    The result is its id if it has no title or is not in the graph.
     """
     rows = chunk_rows(graph, fate.document)
     return title_of_chunk(graph, min(rows)) if rows else fate.document
@@ -46,12 +48,11 @@ def _title(graph, fate: Fate) -> str:
 def title_of_chunk(graph, row: int) -> str:
     """Return the title of a chunk's document, without a full stop.
 
-    It is the document's id where it has no title.
+    It is the document's id if it has no title.
     """
     table = graph.columns.chunks
-    return (table.text("title", row) if table.has("title") else "").strip().removesuffix(
-        "."
-    ) or table.text("document", row)
+    title = table.text("title", row) if table.has("title") else ""
+    return title.strip().removesuffix(".") or table.text("document", row)
 
 
 def loss_reason(lost: Loss) -> str:

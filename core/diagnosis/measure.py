@@ -1,6 +1,6 @@
-"""The answers by which a comparison is counted: the language model's or the graph reader's.
+"""The choice of the answers that count: the language model's or the graph reader's.
 
-The choice holds for all statements on a comparison.
+All figures and sentences on a comparison follow the same choice.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ def lane_counts_by_model(comparison: MethodComparison, lane: MethodLane) -> bool
 
 
 def has_two_measures(comparison: MethodComparison) -> bool:
-    """Return whether both give answers on this question, so that a count must name its source."""
+    """Return whether a count must name the kind of answers."""
     return comparison.ask.model and any(lane.state.reader is not None for lane in comparison.lanes)
 
 
 def measure_words(comparison: MethodComparison) -> str:
-    """Return words on whose answers count; empty where only one of the two was asked.
+    """Return words for the kind of answers that counts, if there are two.
 
     >>> from core.comparison.lane import MethodComparison
     >>> from core.sources import SourceQuestion, GraphSource
@@ -44,8 +44,6 @@ def measure_words(comparison: MethodComparison) -> str:
     >>> measure_words(MethodComparison(SourceQuestion(GraphSource(""), Question("who"), (), model=False)))
     ''
     """
-    return (
-        (BY_MODEL if counts_by_model(comparison) else BY_READER)
-        if has_two_measures(comparison)
-        else ""
-    )
+    if not has_two_measures(comparison):
+        return ""
+    return BY_MODEL if counts_by_model(comparison) else BY_READER

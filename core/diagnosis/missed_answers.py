@@ -1,8 +1,9 @@
-"""Paths to the known answers that a run lost, so that the losses can be explained."""
+"""Paths to lost known answers, by which the losses are explained."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 
 from core.diagnosis.funnel import gold_nodes
 from core.graph.algorithms.local_adjacency import LocalAdjacency
@@ -17,9 +18,9 @@ def lost_paths(
 ) -> list[list[tuple[str, Path]]]:
     """Find a path to each known answer that a run lost.
 
-    The path is the best that a run kept; runs whose graph reader names the answer come first. Else
-    it is one that an operator saw and dropped, else a shortest one of at most four hops in the
-    largest extracted subgraph. An answer without any such path is left out.
+    The path is the best one that a run kept, by preference a run whose graph reader names the
+    answer. Else it is one that an operator saw and dropped, else a shortest one of at most four
+    hops in the largest extracted subgraph. An answer without any such path is left out.
 
     Parameters
     ----------
@@ -57,17 +58,16 @@ def lost_paths(
 
 
 def read_paths(state: State, by_model: bool) -> tuple[Path, ...]:
-    """Return the paths that are read.
+    """Return the paths from which the answer that counts is made.
 
-    They are the paths in the prompt where the model's answer counts and a prompt is written, else
-    all.
+    If the model's answer counts and a prompt is written, they are those in the prompt, else all.
     """
     paths = state.paths.items if state.paths is not None else ()
     return paths[: state.prompt.paths] if by_model and state.prompt is not None else paths
 
 
 def _is_read(states: Sequence[State], nodes: set[int], by_model: bool) -> bool:
-    """Return whether a node lies on a path that is read.
+    """Return whether a node lies on a path of `read_paths`.
 
     The result is True for a run that seeks no paths, which cannot lose any.
     """
@@ -84,30 +84,27 @@ def _first_path_to(ranking: Ranking | None, nodes: set[int]) -> Path | None:
 
 
 def _path_from_ranking(runs: Sequence[Sequence[State]], nodes: set[int]) -> Path | None:
-    by_reader = sorted(
+    reader_first = sorted(
         (states for states in runs if states),
         key=lambda states: nodes.isdisjoint(states[-1].reader or ()),
     )
-    candidate_paths = (_first_path_to(states[-1].paths, nodes) for states in by_reader)
+    candidate_paths = (_first_path_to(states[-1].paths, nodes) for states in reader_first)
     return next((path for path in candidate_paths if path is not None), None)
 
 
 def _path_from_steps(runs: Sequence[Sequence[State]], nodes: set[int]) -> Path | None:
-    for states in runs:
-        for state in states:
-            path = _first_path_to(state.trace[-1].before_cut, nodes) or _first_path_to(
-                state.paths, nodes
-            )
-            if path is not None:
-                return path
+    for state in chain.from_iterable(runs):
+        path_before_cut = _first_path_to(state.trace[-1].before_cut, nodes)
+        path = path_before_cut or _first_path_to(state.paths, nodes)
+        if path is not None:
+            return path
     return None
 
 
 def _shortest_path(graph, runs: Sequence[Sequence[State]], nodes: set[int]) -> Path | None:
     candidates = [
         (state.subgraph, state.seeds)
-        for states in runs
-        for state in states
+        for state in chain.from_iterable(runs)
         if state.subgraph is not None
     ]
     if not candidates:

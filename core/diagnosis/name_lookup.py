@@ -1,8 +1,9 @@
-"""Lookups of a name's words in a corpus, or in the texts of its graph."""
+"""Lookups of a name's words in a corpus and its graph."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,18 +22,16 @@ def is_in_corpus(source: AnswerSource, graph: KnowledgeGraph, name: str) -> bool
 
     Removed documents do not count. The result is cached with the graph.
     """
-    if (corpus := source.corpus) is None:
+    corpus, removed = source.corpus, source.removed
+    if corpus is None:
         return False
-    removed, table = source.removed, corpus.table
+    table = corpus.table
     if removed:
-        table = table.taken(
-            np.array(
-                [row for row, id in enumerate(table.texts("id")) if id not in removed], np.int64
-            )
-        )
-    seek = lambda: has_name(table, ("title", "text"), name)
+        rows = [row for row, id in enumerate(table.texts("id")) if id not in removed]
+        table = table.taken(np.array(rows, np.int64))
+    search = partial(has_name, table, ("title", "text"), name)
     return graph.derived.once(
-        "in the corpus", (corpus.digest, removed, name), seek, MAX_CACHED_NAMES
+        "in the corpus", (corpus.digest, removed, name), search, MAX_CACHED_NAMES
     )
 
 
@@ -42,7 +41,7 @@ def is_in_graph(graph: KnowledgeGraph, name: str) -> bool:
     The result is cached with the graph.
     """
 
-    def seek() -> bool:
+    def search() -> bool:
         columns = graph.columns
         tables = [
             (columns.chunks, ("title", "text")),
@@ -53,19 +52,21 @@ def is_in_graph(graph: KnowledgeGraph, name: str) -> bool:
             return True
         return _column_holds(_node_names(graph), name)
 
-    return graph.derived.once("in the graph", name, seek, MAX_CACHED_NAMES)
+    return graph.derived.once("in the graph", name, search, MAX_CACHED_NAMES)
 
 
 def _node_names(graph: KnowledgeGraph) -> Any:
     """Return the names of all nodes as an Arrow column."""
     import pyarrow as pa
 
-    names = lambda: pa.array(graph.names(range(graph.n_nodes)), pa.large_string())
-    return graph.derived.once("every name", None, names)
+    def make() -> Any:
+        return pa.array(graph.names(range(graph.n_nodes)), pa.large_string())
+
+    return graph.derived.once("every name", None, make)
 
 
 def has_name(table: Table, fields: Sequence[str], name: str) -> bool:
-    """Return whether a row of a table contains a name's words in one of its fields.
+    """Return whether a field of a table contains a name's words.
 
     Names match as answers do. Rows are preselected by a regular expression in compiled code.
     """

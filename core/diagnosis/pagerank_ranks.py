@@ -25,17 +25,15 @@ def rank_beyond_cut(graph, state: State, nodes: Iterable[int]) -> int | None:
 
     All nodes are ranked, by solving the equation once for each question. The result is None
 
-    - where the last operator was no PageRank,
-    - where it approximated by chance or by clusters,
-    - where the graph is too large,
-    - where the walk reaches none of the nodes,
-    - where one of them ranks among the kept ones, as only the approximation left it out then.
+    - if `pagerank_ranks` has none,
+    - if the walk reaches none of the nodes,
+    - if one of them ranks among the kept ones: then only the approximation left it out.
     """
     ranks = pagerank_ranks(graph, state)
     if ranks is None:
         return None
     assert state.subgraph is not None  # PageRank wrote it
-    best = min((rank for node in nodes if (rank := int(ranks[node]))), default=0)
+    best = min(filter(None, (int(ranks[node]) for node in nodes)), default=0)
     return best if best > len(state.subgraph.nodes) else None
 
 
@@ -44,9 +42,9 @@ def pagerank_ranks(graph, state: State) -> np.ndarray | None:
 
     Returns
     -------
-    Ranks from 1, int32 [n]; 0 for nodes that the walk never reaches. None where the last operator
-    was no PageRank, where it approximated by chance or by clusters, and where the graph is too
-    large.
+    Ranks from 1, int32 [n]; 0 for nodes that the walk never reaches. None if the last operator
+    was no PageRank, if it approximated by random walks or by clusters, or if the graph has more
+    than `MAX_RANKED_EDGES` edges.
     """
     step = state.trace[-1]
     if (

@@ -40,21 +40,20 @@ class MassMoment:
 def pagerank_moments(lane: MethodLane) -> tuple[MassMoment, ...]:
     """Return the moments of the first PageRank in a lane's line.
 
-    The result is empty where the line has none, the graph has more than 2 million edges, or it is
+    The result is empty if the line has none, the graph has more than 2 million edges, or it is
     the excerpt that was saved with a case, in which mass would move differently.
     """
     number = first_pagerank(lane)
     if number is None:
         return ()
-    before = (
-        lane.states[number - 1] if number else State(lane.states[0].question, lane.states[0].seeds)
-    )
+    first = lane.states[0]
+    before = lane.states[number - 1] if number else State(first.question, first.seeds)
     problem = _problem(lane.graph, lane.method.line.operators[number], before)
     return mass_moments(problem) if problem is not None else ()
 
 
 def first_pagerank(lane: MethodLane) -> int | None:
-    """Return the index of the first PageRank in a line that has run; None where there is none."""
+    """Return the index of the first PageRank in a line that has run; None if there is none."""
     indices = (
         i
         for i, operator in enumerate(lane.method.line)
@@ -85,23 +84,24 @@ def mass_moments(problem: PageRankProblem) -> tuple[MassMoment, ...]:
 
 
 class _Step:
-    """One step of the mass along all edges of a problem's graph."""
+    """The function that moves the mass one step along all edges of a problem's graph."""
 
     def __init__(self, problem: PageRankProblem, origin: np.ndarray):
         from scipy.sparse import csr_array
 
         links, n = problem.links, problem.graph.n_nodes
-        alike = np.ones(len(links.tails))  # weights of an unweighted graph
+        equal_weights = np.ones(len(links.tails))  # weights of an unweighted graph
         all_sides = (
             (links.in_indptr, links.in_heads, links.in_weights),
             (links.out_indptr, links.tails, links.out_weights),
         )
         sides = [side for bit, side in zip((1, 2), all_sides) if links.way & bit]
-        weigh = lambda weights: weights if problem.weights is not None else alike
+        is_weighted = problem.weights is not None
         self._flows = [
-            csr_array((weigh(weights), nodes, indptr), (n, n)) for indptr, nodes, weights in sides
+            csr_array((weights if is_weighted else equal_weights, nodes, indptr), (n, n))
+            for indptr, nodes, weights in sides
         ]
-        strength = links.strength if problem.weights is not None else _steps(links)
+        strength = links.strength if is_weighted else _out_degrees(links)
         self._strength, self._dangling = np.where(strength > 0, strength, 1.0), strength == 0
         self._origin, self._damping = origin, problem.damping
 
@@ -111,7 +111,7 @@ class _Step:
         return self._damping * flow + (1.0 - self._damping) * self._origin
 
 
-def _steps(links: Adjacency) -> np.ndarray:
+def _out_degrees(links: Adjacency) -> np.ndarray:
     """Return the number of edges that lead on from each node."""
     sides = [
         indptr for bit, indptr in ((1, links.out_indptr), (2, links.in_indptr)) if links.way & bit
@@ -122,7 +122,7 @@ def _steps(links: Adjacency) -> np.ndarray:
 def _problem(graph, operator: Any, state: State) -> PageRankProblem | None:
     """Return the problem that an operator solves.
 
-    The result is None where it has no start node or the graph is too large to walk step by step.
+    The result is None if it has no start node or the graph is too large to walk step by step.
     """
     if isinstance(graph, ExcerptGraph) or graph.n_edges > MAX_STEPPED_EDGES:
         return None
@@ -135,9 +135,10 @@ def _problem(graph, operator: Any, state: State) -> PageRankProblem | None:
     shares = restart_weights(operator.reset, state, graph)
     if not shares.any():
         return None
-    seeds, weigh = np.flatnonzero(shares), edge_weights(graph) if operator.weighted else None
+    seeds = np.flatnonzero(shares)
+    weights = edge_weights(graph) if operator.weighted else None
     return replace(
-        pose_problem(graph, seeds, 0, operator.damping, "both", weights=weigh),
+        pose_problem(graph, seeds, 0, operator.damping, "both", weights=weights),
         seeds=seeds,
         shares=shares[seeds] / shares.sum(),
     )

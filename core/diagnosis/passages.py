@@ -1,7 +1,8 @@
-"""Passages of a lane on a corpus: the retrieved and shown chunks, and outcomes of gold passages."""
+"""Retrieved and shown chunks of a lane on a corpus, and the outcomes of gold passages."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
@@ -13,7 +14,7 @@ from core.diagnosis.wording import is_or_are
 from core.graph.protocol import KnowledgeGraph
 from core.graph.texts import chunk_nodes, chunks_of, has_chunk_nodes, hit_names, hit_texts
 from core.operators.nodes.documents import DocumentsOfNodes
-from core.types import ContextTable, Ranking, State, Step
+from core.types import Ranking, State, Step
 
 MAX_CACHED_QUOTATIONS = 1024  # passages with a quotation whose chunks are cached
 
@@ -110,9 +111,9 @@ def too_late_text(rank: int, limit: int | None) -> str:
 
 
 def handed_on_chunks(graph: KnowledgeGraph, state: State) -> frozenset[int] | None:
-    """Return the chunks that a lane kept, where its nodes are chunks as on a corpus graph.
+    """Return the chunks that a lane handed on, if it also ranked nodes that are chunks.
 
-    The result is None where the lane keeps all that were found.
+    The result is None if it ranked no such nodes: then all that were found are handed on.
     """
     if state.chunks is None or state.nodes is None or not chunk_nodes(graph, state.nodes.items):
         return None
@@ -144,16 +145,21 @@ def chunk_rows(graph: KnowledgeGraph, passage: str) -> frozenset[int]:
     split, they are the chunks that contain half of its words.
     """
     document, quote = split_passage_name(passage)
-    rows = _by_document(graph).get(document, frozenset())
+    rows = _rows_by_document(graph).get(document, frozenset())
     if not quote or not rows:
         return rows
 
     def make() -> frozenset[int]:
         texts = dict(zip(sorted(rows), hit_texts(graph, "chunk", sorted(rows))))
-        holding = lambda *quotes: frozenset(
-            row for row, text in texts.items() if any(holds_quotation(text, one) for one in quotes)
-        )
-        return holding(quote) or holding(*filter(None, quotation_halves(quote)))
+
+        def rows_with(*quotes: str) -> frozenset[int]:
+            return frozenset(
+                row
+                for row, text in texts.items()
+                if any(holds_quotation(text, quotation) for quotation in quotes)
+            )
+
+        return rows_with(quote) or rows_with(*filter(None, quotation_halves(quote)))
 
     return graph.derived.once("chunks by quotation", passage, make, MAX_CACHED_QUOTATIONS)
 
@@ -163,12 +169,13 @@ def gold_rows(graph: KnowledgeGraph, gold: Iterable[str]) -> frozenset[int]:
     return frozenset[int]().union(*(chunk_rows(graph, passage) for passage in gold))
 
 
-def _by_document(graph: KnowledgeGraph) -> dict[str, frozenset[int]]:
+def _rows_by_document(graph: KnowledgeGraph) -> dict[str, frozenset[int]]:
     def make() -> dict[str, frozenset[int]]:
-        table, rows = graph.columns.chunks, dict[str, list[int]]()
+        table = graph.columns.chunks
+        rows: dict[str, set[int]] = defaultdict(set)
         for row, document in enumerate(table.texts("document") if table is not None else ()):
-            rows.setdefault(document, []).append(row)
-        return {document: frozenset(row_list) for document, row_list in rows.items()}
+            rows[document].add(row)
+        return {document: frozenset(row_set) for document, row_set in rows.items()}
 
     return graph.derived.once("chunks by document", None, make)
 
@@ -176,7 +183,7 @@ def _by_document(graph: KnowledgeGraph) -> dict[str, frozenset[int]]:
 def retrieved_chunks(graph: KnowledgeGraph, state: State) -> frozenset[int] | None:
     """Return the rows of the chunks among the hits, including nodes that are chunks.
 
-    The result is None where no hits were sought.
+    The result is None if the state has no hits.
     """
     if not state.hits:
         return None
@@ -188,7 +195,7 @@ def chunk_order(
 ) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
     """Return the retrieved chunks, best first, and the longer order from which they were cut.
 
-    Where that order is unknown, both are the same. The result is None where no chunks were sought.
+    If that order is unknown, both are the same. The result is None if the state ranks no chunks.
     """
     if state.chunks is None and (state.nodes is None or not has_chunk_nodes(graph)):
         return None
@@ -201,19 +208,17 @@ def chunk_order(
 
 
 def shown_chunks(graph: KnowledgeGraph, state: State) -> frozenset[int] | None:
-    """Return the rows of the chunks that the prompt shows; None where there is no prompt."""
+    """Return the rows of the chunks that the prompt shows; None if there is no prompt."""
     if state.prompt is None:
         return None
-    counts = state.prompt.hits
-    parts = [
-        (hits, counts.get(hits.kind, 0)) for hits in (state.chunks, state.nodes) if hits is not None
-    ]
-    tables: dict[str, ContextTable] = {table.kind: table for table in state.tables or ()}
-    heads = [
-        Ranking(hits.kind, (tables[hits.kind].items if hits.kind in tables else hits.items)[:count])
-        for hits, count in parts
-    ]
-    return frozenset(row for head in heads for row in _as_chunks(graph, head))
+    table_items = {table.kind: table.items for table in state.tables or ()}
+    rows: set[int] = set()
+    for hits in (state.chunks, state.nodes):
+        if hits is not None:
+            items = table_items.get(hits.kind, hits.items)
+            count = state.prompt.hits.get(hits.kind, 0)
+            rows.update(_as_chunks(graph, Ranking(hits.kind, items[:count])))
+    return frozenset(rows)
 
 
 def _as_chunks(graph: KnowledgeGraph, ranking: Ranking | None) -> tuple[int, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from core.diagnosis.causes import Cause, Fate
 from core.diagnosis.pagerank_ranks import rank_beyond_cut
+from core.diagnosis.wording import count_noun, is_or_are
 from core.graph.texts import relation_names
 from core.operators import OPERATORS
 from core.operators.refine import reads_part
@@ -56,32 +57,29 @@ def path_fate_in(graph, states: Sequence[State], path: Path, origin, by_model: b
 def translate_path(graph, path: Path, other) -> Path | None:
     """Return the path of `other` with the same names of nodes and relations.
 
-    Of parallel edges the first is taken. The result is None where there is no such path. In a graph
-    with a single relation the relation carries no meaning, and it matches that of another such
-    graph.
+    Of parallel edges the first is taken. The result is None if there is no such path. The relation
+    of a graph with a single relation carries no meaning; it matches that of another such graph.
     """
     node_lists = [other.nodes_named(name) for name in graph.names(path.nodes)]
     if not all(node_lists):
         return None
-    path_there = Path((node_lists[0][0],))
-    for (node, *_), relation, forward in zip(
-        node_lists[1:], relation_names(graph, path.edges), path.forward
-    ):
-        neighbours, edges, forwards = other.steps(path_there.end, "both")
-        steps = zip(
-            neighbours.tolist(), relation_names(other, edges), forwards.tolist(), edges.tolist()
-        )
-        step = next((edge for *one, edge in steps if one == [node, relation, forward]), None)
-        if step is None:
+    other_path = Path((node_lists[0][0],))
+    wanted_steps = zip(node_lists[1:], relation_names(graph, path.edges), path.forward)
+    for (node, *_), relation, forward in wanted_steps:
+        neighbours, edges, forwards = other.steps(other_path.end, "both")
+        steps = zip(neighbours.tolist(), relation_names(other, edges), forwards.tolist())
+        wanted = (node, relation, forward)
+        edge = next((edge for edge, step in zip(edges.tolist(), steps) if step == wanted), None)
+        if edge is None:
             return None
-        path_there = path_there.extended(node, step, forward)
-    return path_there
+        other_path = other_path.extended(node, edge, forward)
+    return other_path
 
 
 def prompt_paths(state: State) -> int | None:
     """Return how many paths the prompt shows.
 
-    The result is None where there is no prompt, or where it shows hits instead of paths.
+    The result is None if there is no prompt, or if it shows hits instead of paths.
     """
     prompt = state.prompt
     return None if prompt is None or (prompt.hits and not prompt.paths) else prompt.paths
@@ -113,7 +111,7 @@ def _cut_fate(step: Step, index: int, limit: int) -> Fate:
     if limit == 0:
         text = f"found, but {step_title(step)} handed nothing on"
         return Fate(Cause.NOT_HANDED_ON, text, index + 1, total, 0, step=step)
-    late = f"rank {index + 1:,} of {total:,}; only the top {limit:,} {_are(limit)} kept"
+    late = f"rank {index + 1:,} of {total:,}; only the top {limit:,} {is_or_are(limit)} kept"
     return Fate(Cause.OUTRANKED, late, index + 1, total, limit, step=step)
 
 
@@ -136,12 +134,7 @@ def _unreached_fate(graph, states: Sequence[State], path: Path) -> Fate:
         return _beam_fate(step, path)
     hops = step.parameters.get("hops")
     if hops and len(path) > hops:
-        return Fate(
-            Cause.TOO_FAR,
-            f"never reached: {_hops(len(path))} away, {hops} {_are(hops)} searched",
-            retained=hops,
-            step=step,
-        )
+        return _too_far_fate(step, path, hops)
     edge_direction = graph.resolve(step.parameters.get("direction", "graph"))
     if edge_direction != "both" and any(
         forward != (edge_direction == "out") for forward in path.forward
@@ -215,13 +208,14 @@ def _beam_fate(step: Step, path: Path) -> Fate:
             "never reached by itself: only longer paths that begin with it were kept",
             step=step,
         )
-    depth = len(frames)
-    return Fate(
-        Cause.TOO_FAR,
-        f"never reached: {_hops(len(path))} away, {depth} {_are(depth)} searched",
-        retained=depth,
-        step=step,
-    )
+    return _too_far_fate(step, path, len(frames))
+
+
+def _too_far_fate(step: Step, path: Path, hops: int) -> Fate:
+    """Return the outcome of a path that is longer than the searched `hops`."""
+    away = count_noun(len(path), "hop")
+    text = f"never reached: {away} away, {hops} {is_or_are(hops)} searched"
+    return Fate(Cause.TOO_FAR, text, retained=hops, step=step)
 
 
 def step_title(step: Step) -> str:
@@ -231,14 +225,6 @@ def step_title(step: Step) -> str:
 
 def _position(ranking: Ranking | None, path: Path) -> int | None:
     return None if ranking is None else ranking.positions.get(path)
-
-
-def _hops(number: int) -> str:
-    return f"{number:,} hop{'' if number == 1 else 's'}"
-
-
-def _are(number: int) -> str:
-    return "is" if number == 1 else "are"
 
 
 def ordinal(number: int) -> str:

@@ -27,19 +27,20 @@ def items_of(state: State, by_model: bool) -> list[Item]:
     """
     if by_model and state.tables is not None and state.prompt is not None:
         counts = state.prompt.hits
-        return [
-            (table.kind, index)
-            for table in state.tables
-            for index in range(min(len(table.items), counts.get(table.kind, 0)))
-        ]
-    rankings = (only_shown_items(state) if by_model else only_read_items(state)).ranked
-    return [(kind, index) for kind, ranking in rankings.items() for index in range(len(ranking))]
+        heads = [(table.kind, table.items[: counts.get(table.kind, 0)]) for table in state.tables]
+    else:
+        rankings = (only_shown_items(state) if by_model else only_read_items(state)).ranked
+        heads = [(kind, ranking.items) for kind, ranking in rankings.items()]
+    items: list[Item] = []
+    for kind, head in heads:
+        items += [(kind, index) for index in range(len(head))]
+    return items
 
 
 def item_at(state: State, by_model: bool, kind: Kind, index: int) -> Any:
     """Return the path, or the row of the hit, of an item of `items_of`.
 
-    Raises LookupError where there is none.
+    Raises LookupError if there is none.
     """
     tables = (state.tables or ()) if by_model else ()
     items = {table.kind: table.items for table in tables} or {
@@ -49,28 +50,27 @@ def item_at(state: State, by_model: bool, kind: Kind, index: int) -> Any:
 
 
 def only_shown_items(state: State, operator: Operator | None = None) -> State:
-    """Return the state with nothing but the items that its prompt shows.
+    """Return the state with only the items that its prompt shows.
 
     The reports that `operator` reads, or that belong to the shown paths, stay.
     """
     prompt = state.prompt
-    only = _only(state, {} if prompt is None else {"path": prompt.paths, **prompt.hits})
+    only_shown = _keep_first(state, {} if prompt is None else {"path": prompt.paths, **prompt.hits})
     if prompt is None or operator is None or not has_report_per_path(state, operator):
-        return only
-    return replace(only, reports=(state.reports or ())[: prompt.paths])
+        return only_shown
+    return replace(only_shown, reports=(state.reports or ())[: prompt.paths])
 
 
 def only_read_items(state: State) -> State:
-    """Return the state with nothing but the items that a reader read.
+    """Return the state with only the items that a reader read.
 
-    These are paths, or passages, or nodes where there are no passages.
+    These are paths, or passages, or nodes if there are no passages.
     """
-    kind: Kind = "path" if state.excerpt is None else "chunk" if state.chunks else "node"
-    return replace(
-        _only(state, {kind: len(state.ranked[kind])} if kind in state.ranked else {}),
-        reader=None,
-        excerpt=None,
-    )
+    kind: Kind = "path"
+    if state.excerpt is not None:
+        kind = "chunk" if state.chunks else "node"
+    counts = {kind: len(state.ranked[kind])} if kind in state.ranked else {}
+    return replace(_keep_first(state, counts), reader=None, excerpt=None)
 
 
 def without_items(state: State, left_out: Iterable[Item], operator: Operator) -> State:
@@ -78,10 +78,12 @@ def without_items(state: State, left_out: Iterable[Item], operator: Operator) ->
     left_out_indices: dict[Kind, set[int]] = {}
     for kind, index in left_out:
         left_out_indices.setdefault(kind, set()).add(index)
-    keep_others = lambda values, kind: tuple(
-        value for index, value in enumerate(values) if index not in left_out_indices.get(kind, ())
-    )
-    changes: dict[str, Any] = {"tables": _tables(state, keep_others)}
+
+    def keep_others(values: Iterable[Any], kind: Kind) -> tuple:
+        skipped = left_out_indices.get(kind, ())
+        return tuple(value for index, value in enumerate(values) if index not in skipped)
+
+    changes: dict[str, Any] = {"tables": _cut_tables(state, keep_others)}
     for kind, ranking in state.ranked.items():
         if kind in left_out_indices:
             scores = None if ranking.scores is None else keep_others(ranking.scores, kind)
@@ -92,7 +94,7 @@ def without_items(state: State, left_out: Iterable[Item], operator: Operator) ->
 
 
 def has_report_per_path(state: State, operator: Operator) -> bool:
-    """Return whether each report belongs to one path, as where walks were verbalised."""
+    """Return whether there is one report for each path, as after paths were verbalised."""
     reports, paths = state.reports, state.paths
     return (
         reports is not None
@@ -102,22 +104,23 @@ def has_report_per_path(state: State, operator: Operator) -> bool:
     )
 
 
-def _only(state: State, counts: Mapping[str, int]) -> State:
+def _keep_first(state: State, counts: Mapping[str, int]) -> State:
     """Return the state with only the first items of each kind."""
-    heads: dict[str, Any] = {
+    changes: dict[str, Any] = {
         STATE_FIELDS[kind]: ranking.head(counts.get(kind, 0))
         for kind, ranking in state.ranked.items()
     }
-    return replace(
-        state, tables=_tables(state, lambda values, kind: values[: counts.get(kind, 0)]), **heads
-    )
+    changes["tables"] = _cut_tables(state, lambda values, kind: values[: counts.get(kind, 0)])
+    return replace(state, **changes)
 
 
-def _tables(state: State, part: Callable[[tuple, Kind], tuple]) -> tuple[ContextTable, ...] | None:
-    """Return the tables with a part of their rows; None where there are none."""
+def _cut_tables(
+    state: State, part: Callable[[tuple, Kind], tuple]
+) -> tuple[ContextTable, ...] | None:
+    """Return the tables with the part of their rows that `part` selects, if there are tables."""
     if state.tables is None:
         return None
     return tuple(
-        replace(one, rows=part(one.rows, one.kind), items=part(one.items, one.kind))
-        for one in state.tables
+        replace(table, rows=part(table.rows, table.kind), items=part(table.items, table.kind))
+        for table in state.tables
     )

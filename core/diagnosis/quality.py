@@ -1,4 +1,4 @@
-"""Quality of a graph of texts before any question is asked.
+"""Measures of a graph of texts before any question is asked.
 
 It covers the graph's connectivity, duplicates, and how many known answers and gold passages are in
 the graph.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 
@@ -34,7 +35,8 @@ class GraphQuality:
     isolated : entities without a relation.
     components : weakly connected components.
     largest : entities of the largest component.
-    alike : entities whose spelling differs from another one only in case, accents, marks or plural.
+    alike : entities whose spelling differs from that of another entity only in case, accents, marks
+        or plural.
     bare : chunks without an entity.
     answers : known answers, except yes and no.
     unnamed : known answers that are in no entity's name.
@@ -81,8 +83,7 @@ class GraphQuality:
             if self.alike:
                 lines.append(
                     f"{_part_text(self.alike, self.entities)} are spelled nearly as another one: "
-                    "“corpus "
-                    "mend” lists them."
+                    "“corpus mend” lists them."
                 )
         if self.chunks and self.entities:
             bare_chunks = (
@@ -96,13 +97,10 @@ class GraphQuality:
             )
             lines.append(f"{unnamed_answers} are in no entity's name.")
         if self.golds:
-            lost, unmentioned = (
-                f"{count:,} ({_share(count, self.golds)})"
-                for count in (self.lost, self.unmentioned)
-            )
             lines.append(
-                f"Of {self.golds:,} evidence passages {lost} are not in the graph, and "
-                f"{unmentioned} have no entity."
+                f"Of {self.golds:,} evidence passages "
+                f"{self.lost:,} ({_share(self.lost, self.golds)}) are not in the graph, and "
+                f"{self.unmentioned:,} ({_share(self.unmentioned, self.golds)}) have no entity."
             )
         return lines
 
@@ -112,8 +110,8 @@ def measure_quality(
 ) -> GraphQuality:
     """Count a graph of texts, and the known answers and gold passages of some questions.
 
-    Repeated answers and passages are counted once. In-depth Analysis of Graph-based RAG names the
-    quality of a graph before its use as an open problem.
+    Repeated answers and passages are counted once. The paper In-depth Analysis of Graph-based RAG
+    names the quality of a graph before its use as an open problem.
     """
     chunks = graph.columns.chunks
     question_list = list(questions)
@@ -146,13 +144,15 @@ def measure_quality(
         largest=int(np.bincount(labels).max()),
         bare=0 if chunks is None else len(chunks) - len(entity_chunks),
         answers=len(answers),
-        unnamed=sum(not gold_nodes(graph, *one.names(answer)) for answer, one in answers.items()),
+        unnamed=sum(
+            not gold_nodes(graph, *question.names(answer)) for answer, question in answers.items()
+        ),
         unmentioned=sum(bool(hits) and entity_chunks.isdisjoint(hits) for hits in rows),
     )
 
 
 def _entities(graph: Graph) -> np.ndarray:
-    """Return the nodes that are entities: none in a tree, of which nodes are texts or summaries."""
+    """Return the nodes that are entities; none in a tree, whose nodes are texts or summaries."""
     table = graph.columns.nodes
     is_tree = table is not None and table.has("level")
     return np.arange(0 if is_tree else graph.n_nodes)
@@ -169,15 +169,15 @@ def _chunks_with_entities(graph: Graph) -> frozenset[int]:
 def _known_answers(questions: Iterable[Question]) -> dict[str, Question]:
     """Return the known answers but yes and no, each with the last question that has it."""
     answers = {}
-    for one in questions:
-        for answer in one.answers:
+    for question in questions:
+        for answer in question.answers:
             if normalize(answer) not in YES_NO_ANSWERS:
-                answers[answer] = one
+                answers[answer] = question
     return answers
 
 
 def _gold_passages(questions: Iterable[Question]) -> list[str]:
-    return list(dict.fromkeys(passage for one in questions for passage in one.gold))
+    return list(dict.fromkeys(chain.from_iterable(question.gold for question in questions)))
 
 
 def _share(part: int, total: int) -> str:

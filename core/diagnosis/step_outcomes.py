@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from itertools import chain
 from operator import add
 
 from core.comparison.lane import MethodComparison, MethodLane
@@ -25,9 +26,9 @@ class StepOutcome:
     sizes : sizes of the step's results.
     seconds : the step's own time.
     usage : the cost of its model calls.
-    alive : the targets alive after it; None where nothing is known of them.
+    alive : the targets alive after it; None if nothing is known of them.
     lost : the targets that it lost.
-    where : the rank of the best of these, as in `Don Cheadle: rank 41 of 1,317`.
+    where : the best ranked of these with its rank, as in `Don Cheadle: rank 41 of 1,317`.
     saved : seconds that cached results had cost when they were made, not part of `seconds`.
     """
 
@@ -61,22 +62,20 @@ def step_outcomes(comparison: MethodComparison, lane: MethodLane) -> tuple[StepO
     if lane.retrieved:
         run = LaneStages(lane.graph, states, by_model)
         where = explainer_of(comparison.ask.source).places(run, targets)
-    outcomes, alive_before, trace = list[StepOutcome](), tuple(target.name for target in targets), 0
+    outcomes: list[StepOutcome] = []
+    alive_before = tuple(target.name for target in targets)
+    n_old_steps = 0  # steps in the trace before the operator; a branch adds several
     for state in states:
-        steps, trace = state.trace[trace:], len(state.trace)
+        steps = state.trace[n_old_steps:]
+        n_old_steps = len(state.trace)
         alive = _alive_names(comparison, lane, state, targets, by_model)
-        lost = () if alive is None else tuple(name for name in alive_before if name not in alive)
-        outcomes.append(
-            _outcome(
-                steps,
-                alive,
-                lost,
-                next((f"{name}: {where[name]}" for name in _nearest(lost, where)), ""),
-            )
-        )
-        alive_before = (
-            alive_before if alive is None else tuple(name for name in alive_before if name in alive)
-        )
+        lost: tuple[str, ...] = ()
+        if alive is not None:
+            lost = tuple(name for name in alive_before if name not in alive)
+            alive_before = tuple(name for name in alive_before if name in alive)
+        # The best ranked target comes first in `where`.
+        rank = next((f"{name}: {text}" for name, text in where.items() if name in lost), "")
+        outcomes.append(_outcome(steps, alive, lost, rank))
     return tuple(outcomes)
 
 
@@ -88,7 +87,7 @@ def _outcome(
     for step in steps:
         sizes |= step.sizes
     usage = reduce(add, (step.usage for step in steps), Usage())
-    notes = tuple(note for step in steps for note in step.notes)
+    notes = tuple(chain.from_iterable(step.notes for step in steps))
     seconds, saved_seconds = sum(step.seconds for step in steps), sum(step.saved for step in steps)
     return StepOutcome(sizes, seconds, usage, notes, alive, lost, where, saved_seconds)
 
@@ -103,7 +102,3 @@ def _alive_names(
     """Return the targets alive in the last stage that a state has reached."""
     stages = funnel(comparison.ask.source, lane.graph, state, targets, by_model, lane.saved_alive)
     return next((stage.alive for stage in reversed(stages) if not stage.bypassed), None)
-
-
-def _nearest(lost: tuple[str, ...], where: Mapping[str, str]) -> list[str]:
-    return [name for name in where if name in lost]

@@ -20,9 +20,8 @@ from core.types import State, SupportingSentence
 from core.watch import NO_WATCH, Watch
 
 MAX_COMPARED_SENTENCES = 400  # sentences of chunks that are compared
-# cosines from which a sentence likely, or perhaps, rests on another
-LIKELY_COSINE = 0.6
-POSSIBLE_COSINE = 0.4
+LIKELY_COSINE = 0.6  # the least cosine at which a sentence likely rests on another
+POSSIBLE_COSINE = 0.4  # the same for perhaps
 TextSpan = tuple[int, int]
 ChunkSentence = tuple[int, TextSpan]  # a chunk's row and a sentence of it
 # Scripts without spaces between words, in which each letter counts as a word.
@@ -35,8 +34,8 @@ SKIPPED_ARTICLES = ("a", "an", "the")
 class Support:
     """A sentence of the answer, and the sentence of a chunk that is most similar to it.
 
-    `start` and `end` are the answer's characters, and `place` those of the chunk. `score` is the
-    cosine.
+    `start` and `end` delimit the characters of the answer, and `place` those of the chunk. `score`
+    is the cosine.
     """
 
     start: int
@@ -52,11 +51,11 @@ def find_supports(
     """Return, for each sentence of the answer, the most similar sentence of the chunks.
 
     The chunks are those in the prompt, else those found. Similarity is the cosine of the encoder's
-    vectors. Ties go to the first sentence of the first chunk. The result is empty where there is no
-    answer or no chunk. It tells what is similar, not what the model used.
+    vectors. Ties go to the first sentence of the first chunk. The result is empty if there is no
+    answer or no chunk. A similar sentence need not be one that the model used.
     """
     supports_found = []
-    for (start, end), sentences, cosines in _likeness(graph, state, encoder, watch):
+    for (start, end), sentences, cosines in _compare_sentences(graph, state, encoder, watch):
         best = int(cosines.argmax())
         supports_found.append(Support(start, end, *sentences[best], float(cosines[best])))
     return tuple(supports_found)
@@ -68,8 +67,8 @@ def find_rests(
     """Return, for each sentence of the answer, the sentence that it most likely rests on.
 
     It works as `find_supports`, with ids of chunks. Sentences that contain all words of the
-    answer's sentence come before all others. Short answers such as a name or a year are similar to
-    no whole sentence. A bare yes or no is contained in none.
+    answer's sentence come before all others, because short answers such as a name or a year are
+    similar to no whole sentence. A bare yes or no counts as contained in none.
 
     >>> from core.diagnosis.support import find_rests
     >>> from core.types import Question, Ranking, State
@@ -79,16 +78,17 @@ def find_rests(
     >>> [(one.chunk, one.words) for one in find_rests(story, state, Bag())]
     [('carol#2', True)]
     """
-    rests_found, answer = [], state.answer or ""
-    for (start, end), sentences, cosines in _likeness(graph, state, encoder, watch):
+    rests_found = []
+    answer = state.answer or ""
+    for (start, end), sentences, cosines in _compare_sentences(graph, state, encoder, watch):
         sentence_text = answer[start:end]
         names = [sentence_text] if normalize(sentence_text) not in YES_NO_ANSWERS else []
-        holds = [
+        containing = [
             index
             for index, (row, (begin, stop)) in enumerate(sentences)
             if name_spans(chunk_text(graph, row)[begin:stop], names)
         ]
-        best = max(holds or range(len(sentences)), key=lambda index: (cosines[index], -index))
+        best = max(containing or range(len(sentences)), key=lambda index: (cosines[index], -index))
         row, span = sentences[best]
         rests_found.append(
             SupportingSentence(
@@ -97,7 +97,7 @@ def find_rests(
                 hit_names(graph, "chunk", [row])[0],
                 span,
                 float(cosines[best]),
-                bool(holds),
+                bool(containing),
             )
         )
     return tuple(rests_found)
@@ -117,7 +117,7 @@ def support_level(support: SupportingSentence) -> str:
     return "none"
 
 
-def _likeness(
+def _compare_sentences(
     graph: KnowledgeGraph, state: State, encoder: Encoder, watch: Watch = NO_WATCH
 ) -> Iterator[tuple[TextSpan, list[ChunkSentence], Any]]:
     """Yield, for each sentence of the answer, the chunks' sentences and their cosines.
@@ -128,9 +128,10 @@ def _likeness(
     rows = sorted(shown_chunks(graph, state) or retrieved_chunks(graph, state) or ())
     answer_sentences = sentence_spans(answer)
     texts = {row: chunk_text(graph, row) for row in rows}
-    chunk_sentences = [(row, span) for row, text in texts.items() for span in sentence_spans(text)][
-        :MAX_COMPARED_SENTENCES
-    ]
+    chunk_sentences: list[ChunkSentence] = []
+    for row, text in texts.items():
+        chunk_sentences += [(row, span) for span in sentence_spans(text)]
+    chunk_sentences = chunk_sentences[:MAX_COMPARED_SENTENCES]
     if not answer_sentences or not chunk_sentences:
         return
     chunk_vectors = encoder.encode(

@@ -13,11 +13,16 @@ def number_words(count: int) -> str:
     return NUMBER_WORDS[count] if 0 <= count < len(NUMBER_WORDS) else f"{count:,}"
 
 
+def plural(noun: str) -> str:
+    """Return the plural of a noun: paths, matches, entities."""
+    if noun.endswith("y"):
+        return f"{noun[:-1]}ies"
+    return f"{noun}{'es' if noun.endswith(('s', 'x', 'ch', 'sh')) else 's'}"
+
+
 def count_noun(count: int, noun: str) -> str:
     """Return a count with its noun: 1 path, 32 paths, 2 matches."""
-    if count == 1:
-        return f"{count:,} {noun}"
-    return f"{count:,} {noun}{'es' if noun.endswith(('s', 'x', 'ch', 'sh')) else 's'}"
+    return f"{count:,} {noun if count == 1 else plural(noun)}"
 
 
 def is_or_are(count: int) -> str:
@@ -36,7 +41,7 @@ def join_words(parts: Sequence[str], word: str = "and") -> str:
 
 
 def list_names(names: Sequence[str], limit: int = MAX_NAMES_IN_LIST) -> str:
-    """Return a list of names; of many names, the first ones and how many more."""
+    """Return a list of names, cut after the first ones."""
     if len(names) <= limit + 1:
         return join_words(names)
     return f"{', '.join(names[:limit])} and {len(names) - limit:,} more"

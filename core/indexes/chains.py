@@ -501,7 +501,7 @@ def _read(file) -> ChainIndex | None:
     None where the file is missing, damaged or of another version.
     """
     try:
-        digests.check_sealed(file)
+        digests.check_appended_digest(file)
         with np.load(file, allow_pickle=False) as data:
             meta = json.loads(data["told"].tobytes().decode("utf-8"))
             if meta["version"] != CHAINS_VERSION:

@@ -113,7 +113,7 @@ def _file(graph: Graph, max_size: int) -> Path:
 def _read(file, n_nodes: int) -> np.ndarray | None:
     """Return the array saved in `file`, or None where it is missing or damaged."""
     try:
-        digests.check_sealed(file)
+        digests.check_appended_digest(file)
         labels = np.load(file, allow_pickle=False)
     except (OSError, ValueError, EOFError):
         return None

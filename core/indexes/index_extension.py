@@ -191,7 +191,7 @@ def order_in(folder: Path, facts: dict[str, Any]) -> PositionMap | None:
     """
     if "places" not in facts:
         return None
-    digests.check_sealed(folder / ORDER_FILE)
+    digests.check_appended_digest(folder / ORDER_FILE)
     return PositionMap(np.load(folder / ORDER_FILE), int(facts["added"]))
 
 
@@ -204,10 +204,10 @@ def _load_order(folder: Path, kind: str, width: int) -> tuple[PositionMap, int] 
         facts = digests.check_own_digest(json.loads((folder / DONE_FILE).read_text("utf-8")))
         if facts["kind"] != kind or facts["dimension"] != width:
             return None
-        digests.check_sealed(folder / KEYS_FILE)
+        digests.check_appended_digest(folder / KEYS_FILE)
         parts = int(facts.get("parts", 0))
         for file in files(folder, parts):
-            digests.check_sealed(file)
+            digests.check_appended_digest(file)
         return order_in(folder, facts) or PositionMap(np.arange(facts["items"])), parts
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None

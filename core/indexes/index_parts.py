@@ -193,7 +193,7 @@ def map_index(file: Path) -> Any:
     """Open the faiss index in a file by memory map. Raises as `open_saved_index`."""
     import faiss
 
-    digests.check_sealed(file)
+    digests.check_appended_digest(file)
     return faiss.read_index(str(file), faiss.IO_FLAG_MMAP_IFC)
 
 

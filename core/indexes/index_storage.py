@@ -111,7 +111,7 @@ def write_atomically(
         with open(temporary, "wb") as stream:
             write(stream)
         if file.suffix in SEALED_SUFFIXES:
-            digests.seal(temporary)
+            digests.append_digest(temporary)
 
     try:
         write_whole(file, whole, durable)

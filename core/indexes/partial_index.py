@@ -148,7 +148,7 @@ def _read_unfinished(folder: Path) -> dict[bytes, np.ndarray]:
     Empty where they cannot be read.
     """
     try:
-        digests.check_sealed(folder / UNFINISHED_BLOCK_FILE)
+        digests.check_appended_digest(folder / UNFINISHED_BLOCK_FILE)
         with np.load(folder / UNFINISHED_BLOCK_FILE) as arrays:
             return dict(zip([row.tobytes() for row in arrays["keys"]], arrays["vectors"]))
     except (OSError, ValueError, EOFError, KeyError, BadZipFile):

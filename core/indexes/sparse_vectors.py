@@ -49,7 +49,7 @@ def _node_vectors(graph: Graph, model: Any, key: str, watch: Watch = NO_WATCH) -
     file = index_folder(graph) / f"sparse-nodes-{key}.npz"
     if file.exists():
         try:
-            digests.check_sealed(file)
+            digests.check_appended_digest(file)
             return load_npz(file).tocsr()
         except (OSError, ValueError, KeyError) as error:
             raise damage_error(f"{file} is", error, "delete it and ask again") from None

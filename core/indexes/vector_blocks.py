@@ -204,7 +204,7 @@ def read_block(folder: Path, number: int, total: int) -> np.ndarray:
     """
     file, first = block_file(folder, number), number * BLOCK_TEXTS
     try:
-        digests.check_sealed(file)
+        digests.check_appended_digest(file)
         return np.load(file, mmap_mode="r")
     except (OSError, ValueError, EOFError) as error:
         index = exact_index(folder, total)
@@ -392,7 +392,7 @@ class EarlierVectors:
         sources = []
         for source_folder in earlier_folders(folder, graph):
             try:
-                digests.check_sealed(source_folder / KEYS_FILE)
+                digests.check_appended_digest(source_folder / KEYS_FILE)
                 keys = np.load(source_folder / KEYS_FILE)
             except (OSError, ValueError, EOFError):  # damaged: the texts are encoded anew
                 continue

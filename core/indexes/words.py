@@ -371,7 +371,7 @@ def open_postings(folder: Path, code: str = "") -> Postings | None:
             return None
         arrays: dict[str, Any] = {}
         for name in POSTING_ARRAYS:
-            digests.check_sealed(folder / f"{name}.npy")
+            digests.check_appended_digest(folder / f"{name}.npy")
             arrays[name] = np.load(folder / f"{name}.npy", mmap_mode="r")
         return Postings(**arrays, code=code)
     except (OSError, ValueError, EOFError, KeyError, TypeError):
@@ -389,7 +389,7 @@ def _update_postings(
     for earlier_folder in earlier_folders(folder, graph):
         earlier_postings = open_postings(earlier_folder, code)
         try:
-            digests.check_sealed(earlier_folder / KEYS_FILE)
+            digests.check_appended_digest(earlier_folder / KEYS_FILE)
             earlier_keys = np.load(earlier_folder / KEYS_FILE)
         except (OSError, ValueError, EOFError):
             continue

@@ -1,4 +1,4 @@
-"""Tables of Parquet and Arrow files from any source, read in batches that are checked."""
+"""Parquet and Arrow tables, read in checked batches."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from core.errors import BadInput, shorten
-from core.io.files import FileSource, size_text
+from core.io.files import FileSource, size_text, too_large_error
 
-PARQUET_SUFFIXES, ARROW_SUFFIXES = (".parquet",), (".arrow", ".feather")
+PARQUET_SUFFIXES = (".parquet",)
+ARROW_SUFFIXES = (".arrow", ".feather")
 COLUMNAR_SUFFIXES = (*PARQUET_SUFFIXES, *ARROW_SUFFIXES)
-ROWS_PER_BATCH = (
-    256  # rows unpacked at once; each may hold a long text that the file stores only once
-)
-# Bytes read ahead of a Parquet column; without it, a row group is read whole
+# Rows unpacked at a time; each may hold a long text that the file stores only once.
+ROWS_PER_BATCH = 256
+# Bytes of a Parquet column that are buffered; without a buffer, a row group is read whole.
 BUFFER_BYTES = 1 << 20
-BATCH_VALUE_BYTES = 1 << 26  # bytes of values returned at once
+BATCH_VALUE_BYTES = 1 << 26  # bytes of values returned at a time
 MAX_ROW_BYTES = 1 << 28
 # Values that no Python list can hold raise errors that are not pyarrow's own.
 COLUMN_FILE_ERRORS = (OSError, ValueError, TypeError, OverflowError, SystemError, KeyError)
@@ -35,7 +35,7 @@ def column_format_title(path: FilePath) -> str:
 
 
 class ColumnFile:
-    """A Parquet or Arrow file, to be read in a process that may crash on it.
+    """A Parquet or Arrow file, for use in a process that may crash.
 
     Methods raise BadInput for a damaged file. An Arrow file may be seekable or a stream, as
     `datasets` saves it.
@@ -48,10 +48,13 @@ class ColumnFile:
 
     def __init__(self, path: FilePath):
         self._path = path
-        with _faults(path):
-            parts = _parquet(path) if path.suffix.lower() in PARQUET_SUFFIXES else _arrow(path)
-            self._file: Any = parts[0]
-            self._map: Any = parts[1]
+        self._file: Any
+        self._map: Any = None  # the memory map of an Arrow file
+        with _raise_bad_input(path):
+            if path.suffix.lower() in PARQUET_SUFFIXES:
+                self._file = _open_parquet(path)
+            else:
+                self._file, self._map = _open_arrow(path)
             schema = self._file.schema_arrow if self._map is None else self._file.schema
             self.names: list[str] = list(schema.names)
 
@@ -67,30 +70,27 @@ class ColumnFile:
         Parameters
         ----------
         names : some of the names of its columns.
-        limit : bytes that it may unpack to; None for any number.
+        limit : bytes that the columns may unpack to; None for any number.
 
         Returns
         -------
-        The share of the file read after each piece, and the piece: a list of values for each
-        column, pickled. A piece has at most `BATCH_VALUE_BYTES`, or a single row.
+        For each piece, the fraction of the file read so far, and the pickled lists of values, one
+        for each column. A piece has at most `BATCH_VALUE_BYTES`, or a single row.
         """
         size = 0
-        with _faults(self._path):
-            for share, batch in self._read_batches(list(names)):
+        with _raise_bad_input(self._path):
+            for fraction, batch in self._read_batches(list(names)):
                 batch.validate(full=True)
                 self._check_size(size + batch.nbytes, limit)
                 for data in self._pickle_batch(batch):
                     # A batch counts a text of a dictionary once; here it counts for each row.
                     size += len(data)
                     self._check_size(size, limit)
-                    yield share, data
+                    yield fraction, data
 
     def _check_size(self, size: int, limit: int | None) -> None:
         if limit is not None and size > limit:
-            raise BadInput(
-                f"{self._path.name} holds more than {size_text(limit)} of text; that is more "
-                "than can be read here."
-            )
+            raise too_large_error(self._path.name, limit)
 
     def _pickle_batch(self, batch: Any) -> Iterator[bytes]:
         """Yield the pickled values of a batch, halved until each piece is small enough."""
@@ -110,26 +110,26 @@ class ColumnFile:
         yield from self._pickle_batch(batch.slice(half))
 
     def _read_batches(self, names: list[str]) -> Iterator[tuple[float, Any]]:
-        """Yield the unchecked batches, each with the share of the file read."""
+        """Yield the unchecked batches, each with the fraction of the file read."""
         if self._map is None:
             done, total = 0, max(1, self._file.metadata.num_rows)
             for batch in self._file.iter_batches(ROWS_PER_BATCH, columns=names, use_threads=False):
                 done += batch.num_rows
                 yield done / total, batch
             return
-        for share, large_batch in _arrow_batches(self._file, self._map):
+        for fraction, large_batch in _arrow_batches(self._file, self._map):
             large_batch.validate(full=True)  # a slice of a damaged batch may look sound
             for start in range(0, large_batch.num_rows, ROWS_PER_BATCH):
-                yield share, large_batch.slice(start, ROWS_PER_BATCH).select(names)
+                yield fraction, large_batch.slice(start, ROWS_PER_BATCH).select(names)
 
 
-def _parquet(path: FilePath) -> tuple[Any, None]:
+def _open_parquet(path: FilePath) -> Any:
     import pyarrow.parquet
 
-    return pyarrow.parquet.ParquetFile(str(path), buffer_size=BUFFER_BYTES), None
+    return pyarrow.parquet.ParquetFile(str(path), buffer_size=BUFFER_BYTES)
 
 
-def _arrow(path: FilePath) -> tuple[Any, Any]:
+def _open_arrow(path: FilePath) -> tuple[Any, Any]:
     import pyarrow
 
     data = pyarrow.memory_map(str(path))
@@ -141,7 +141,7 @@ def _arrow(path: FilePath) -> tuple[Any, Any]:
 
 
 def _arrow_batches(file: Any, data: Any) -> Iterator[tuple[float, Any]]:
-    """Yield the batches of a file or stream, each with the share of it read."""
+    """Yield the batches of a file, each with the fraction read."""
     if not hasattr(file, "num_record_batches"):
         for batch in file:
             yield data.tell() / max(1, data.size()), batch
@@ -151,15 +151,16 @@ def _arrow_batches(file: Any, data: Any) -> Iterator[tuple[float, Any]]:
 
 
 @contextmanager
-def _faults(path: FilePath) -> Iterator[None]:
+def _raise_bad_input(path: FilePath) -> Iterator[None]:
+    """Raise BadInput for an error that pyarrow raises within the block."""
     from pyarrow import ArrowException
 
     try:
         yield
     except MemoryError:
-        raise  # also when pyarrow raises it: the caller reports it
+        raise  # pyarrow raises it too; the caller reports it
     except (ArrowException, *COLUMN_FILE_ERRORS) as error:
-        said = shorten(str(error) or type(error).__name__, 120)
+        reason = shorten(str(error) or type(error).__name__, 120)
         raise BadInput(
-            f"{path.name} cannot be read as {column_format_title(path)} ({said})."
+            f"{path.name} cannot be read as {column_format_title(path)} ({reason})."
         ) from None

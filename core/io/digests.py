@@ -1,9 +1,9 @@
-"""Checks that the files of a folder are unchanged, by noted sizes and SHA-256 digests.
+"""Checks of files for changes, by noted sizes and SHA-256 digests.
 
-The sizes and digests are saved in a file in the same folder. Sizes are compared whenever a folder
-is opened. A small folder is read whole at once. A large one is read in the background, and damage
-is reported once it is found. A folder is read once per process, unless one of its files changes. A
-folder without notes was written by an earlier version and counts as sound.
+The sizes and digests are saved in a file in the same folder. Whenever a folder is opened, sizes are
+compared. The digests of a small folder are compared too; those of a large one are compared in the
+background, and damage is reported once it is found. A folder is read once per process, unless one
+of its files changes. A folder without notes was written by an earlier version and counts as sound.
 """
 
 from __future__ import annotations
@@ -21,15 +21,14 @@ from core.watch import NO_WATCH, Watch
 
 DIGESTS_FILE = "files.json"
 MAX_BYTES_CHECKED_NOW = 1 << 27  # bytes of a folder up to which it is read whole when opened
-TICK_NANOSECONDS = (
-    100_000_000  # nanoseconds within which a file may change again with the same time stamp
-)
-SEAL_START = b"\nsha256 of all before: "
+# Nanoseconds within which a file may change again with the same time stamp.
+TICK_NANOSECONDS = 100_000_000
+SEAL_START = b"\nsha256 of all before: "  # before an appended digest
 DIGEST_PIECE_BYTES = 1 << 22  # bytes read at a time
 DIGEST_KEY = "sha256"  # key in a JSON file that holds its own digest
 
 Stamps = tuple[tuple[str, int, int, int], ...]
-_sound: dict[Path, Stamps] = {}
+_sound: dict[Path, Stamps] = {}  # by folder or file, its stamps when it was found unchanged
 
 
 def write_digests(folder: Path) -> None:
@@ -53,7 +52,8 @@ def check_noted_sizes(folder: Path) -> int:
     for name, (size, _) in noted_files.items():
         if not (folder / name).is_file():
             raise ValueError(f"{name} is missing")
-        if (real_size := (folder / name).stat().st_size) != size:
+        real_size = (folder / name).stat().st_size
+        if real_size != size:
             raise ValueError(f"{name} has {real_size:,} bytes, not {size:,}")
     return sum(size for size, _ in noted_files.values())
 
@@ -81,9 +81,8 @@ def open_checked(folder: Path) -> DeferredCheck:
     size = check_noted_sizes(folder)
     if size <= MAX_BYTES_CHECKED_NOW:
         check_digests(folder)
-    return DeferredCheck(
-        folder, size > MAX_BYTES_CHECKED_NOW and _sound.get(folder) != _stamps(folder)
-    )
+    must_check = size > MAX_BYTES_CHECKED_NOW and _sound.get(folder) != _stamps(folder)
+    return DeferredCheck(folder, must_check)
 
 
 class DeferredCheck:
@@ -92,9 +91,12 @@ class DeferredCheck:
     `damage` describes the damage that was found; it is empty as long as none was.
     """
 
-    def __init__(self, folder: Path, waits: bool):
-        self.folder, self.damage, self.done = folder, "", not waits
-        self._is_started, self._lock = not waits, threading.Lock()
+    def __init__(self, folder: Path, must_check: bool):
+        self.folder = folder
+        self.damage = ""
+        self.done = not must_check
+        self._is_started = not must_check
+        self._lock = threading.Lock()
 
     def begin(self) -> None:
         """Read the folder in a thread, unless that was begun before."""
@@ -112,9 +114,8 @@ class DeferredCheck:
             check_digests(self.folder)
         except (ValueError, OSError) as error:
             if is_refusal(error):
-                self._is_started = (
-                    False  # this says nothing about the folder, so its next use reads it
-                )
+                # This says nothing about the content, so the next use reads the folder.
+                self._is_started = False
                 return
             self.damage = str(error)
         self.done = True
@@ -134,8 +135,8 @@ def read_digests(folder: Path) -> dict[str, tuple[int, str]]:
         raise ValueError(f"{DIGESTS_FILE} cannot be read") from None
 
 
-def seal(file: Path) -> None:
-    """Append a file's SHA-256 digest to it, behind the data that readers of arrays use.
+def append_digest(file: Path) -> None:
+    """Append a file's SHA-256 digest, which readers of arrays ignore.
 
     Raises OSError.
     """
@@ -144,16 +145,18 @@ def seal(file: Path) -> None:
         stream.write(SEAL_START + bytes.fromhex(digest))
 
 
-def check_sealed(file: Path) -> None:
-    """Raise ValueError if a sealed file was changed.
+def check_appended_digest(file: Path) -> None:
+    """Raise ValueError if a file was changed, by the digest appended to it.
 
-    A file without a seal was written by an earlier version and is accepted. Raises OSError.
+    A file without a digest was written by an earlier version and is accepted. Raises OSError.
     """
     stat = file.stat()
-    stamp, check_time = (file.name, stat.st_size, stat.st_mtime_ns, stat.st_ino), time.time_ns()
+    stamp = (file.name, stat.st_size, stat.st_mtime_ns, stat.st_ino)
+    check_time = time.time_ns()
     if _sound.get(file) == (stamp,):
         return
-    digest, remaining = hashlib.sha256(), stat.st_size - len(SEAL_START) - 32
+    digest = hashlib.sha256()
+    remaining = stat.st_size - len(SEAL_START) - digest.digest_size
     with open(file, "rb") as stream:
         while remaining > 0 and (piece := stream.read(min(remaining, DIGEST_PIECE_BYTES))):
             digest.update(piece)
@@ -167,7 +170,7 @@ def check_sealed(file: Path) -> None:
 
 def with_digest(content: dict) -> dict:
     """Return the content of a JSON file with its own digest added."""
-    return {**content, DIGEST_KEY: _content(content)}
+    return {**content, DIGEST_KEY: _content_digest(content)}
 
 
 def check_own_digest(content: Any) -> dict:
@@ -179,17 +182,17 @@ def check_own_digest(content: Any) -> dict:
     if not isinstance(content, dict):
         raise ValueError("it holds no object")
     rest = {key: value for key, value in content.items() if key != DIGEST_KEY}
-    if DIGEST_KEY in content and content[DIGEST_KEY] != _content(rest):
+    if DIGEST_KEY in content and content[DIGEST_KEY] != _content_digest(rest):
         raise ValueError("it is not as it was written")
     return rest
 
 
-def _content(content: dict) -> str:
+def _content_digest(content: dict) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 def _stamps(folder: Path) -> Stamps:
-    """Return size, time of change and inode of each noted file, which reveal a change."""
+    """Return size, time of change and inode of each noted file."""
     files = read_digests(folder)
     stats = ((name, (folder / name).stat()) for name in (*files, DIGESTS_FILE)) if files else ()
     return tuple((name, stat.st_size, stat.st_mtime_ns, stat.st_ino) for name, stat in stats)

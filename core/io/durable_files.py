@@ -9,8 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 WINDOWS = os.name == "nt"
-# seconds until a file that another program has open is given up, and between two tries
-MOVE_PATIENCE_SECONDS, MOVE_RETRY_SECONDS = (2.0, 0.05)
+MOVE_PATIENCE_SECONDS = 2.0  # seconds of tries to replace a file that another program has open
+MOVE_RETRY_SECONDS = 0.05  # seconds between two tries
 
 
 def sync(path: Path) -> None:
@@ -31,27 +31,27 @@ def move_into_place(path: Path, target: Path) -> None:
     """Replace `target` with a file or folder in one step. Raises OSError.
 
     `target` must be a file or absent. Windows refuses to replace while another program has either
-    of them open. Virus scanners do so for a moment, so the move is tried for
-    `MOVE_PATIENCE_SECONDS` seconds there.
+    of them open. Virus scanners open files for a moment, so on Windows the move is tried for
+    `MOVE_PATIENCE_SECONDS`.
     """
-    until = time.monotonic() + MOVE_PATIENCE_SECONDS
+    deadline = time.monotonic() + MOVE_PATIENCE_SECONDS
     while True:
         try:
             os.replace(path, target)
             return
         except PermissionError:
-            if not WINDOWS or time.monotonic() > until:
+            if not WINDOWS or time.monotonic() > deadline:
                 raise
             time.sleep(MOVE_RETRY_SECONDS)
 
 
 def temporary_prefix(file: Path) -> str:
-    """Return the prefix of temporary files that a killed process may leave next to `file`."""
+    """Return the prefix of temporary files next to `file`."""
     return f".{file.name}-"
 
 
 def write_whole(file: Path, write: Callable[[Path], object], durable: bool = True) -> None:
-    """Write a file under a temporary name, sync it, and move it into place in one step.
+    """Write a file under a temporary name, and move it into place.
 
     Raises OSError, and what `write` raises; `file` is then unchanged. A file that need not be
     durable survives every kill, but may be lost in a power cut.

@@ -8,8 +8,8 @@ from core.watch import NO_WATCH, Watch
 
 ROUGH_FACTOR = 2.0  # factor by which one measurement may be off, either way
 MIN_DIFFERENCE_SECONDS = 0.05  # a smaller difference may come from the scheduler alone
-# share done and seconds spent before the time left is estimated
-MIN_DONE_SHARE, MIN_SPENT_SECONDS = (0.01, 2.0)
+MIN_DONE_SHARE = 0.01  # share done before the time left is estimated
+MIN_SPENT_SECONDS = 2.0  # seconds spent before the time left is estimated
 
 
 def duration_text(seconds: float) -> str:
@@ -27,7 +27,7 @@ def duration_text(seconds: float) -> str:
 
 
 def range_text(low: float, high: float) -> str:
-    """Return an estimated range in words: 2 to 5 minutes, 40 seconds to 3 minutes.
+    """Return a range of durations in words: 2 to 5 minutes.
 
     If both ends read the same, one duration is returned.
     """
@@ -35,7 +35,8 @@ def range_text(low: float, high: float) -> str:
     if low_text == high_text:
         return low_text
     number, unit = low_text.split(" ")
-    return f"{number if high_text.endswith(f' {unit}') or high_text.endswith(f' {unit}s') else low_text} to {high_text}"
+    has_same_unit = high_text.endswith((f" {unit}", f" {unit}s"))
+    return f"{number if has_same_unit else low_text} to {high_text}"
 
 
 def rough_range_text(seconds: float) -> str:
@@ -59,24 +60,23 @@ def durations_differ(one: float, other: float) -> bool:
     return high > low * ROUGH_FACTOR**2 and high - low > MIN_DIFFERENCE_SECONDS
 
 
-def ago(seconds: float) -> str:
-    """Return the time since an event in words: just now, 12 minutes ago, 3 days ago."""
+def ago_text(seconds: float) -> str:
+    """Return the time since an event in words: just now, 3 days ago."""
     if seconds < 60:
         return "just now"
-    size, unit = next(
-        (size, unit)
-        for size, unit in ((86400, "day"), (3600, "hour"), (60, "minute"))
-        if seconds >= size
-    )
-    return f"{_count_unit(int(seconds // size), unit)} ago"
+    if seconds < 3600:
+        return f"{_count_unit(int(seconds // 60), 'minute')} ago"
+    if seconds < 86400:
+        return f"{_count_unit(int(seconds // 3600), 'hour')} ago"
+    return f"{_count_unit(int(seconds // 86400), 'day')} ago"
 
 
 def with_time_left(watch: Watch = NO_WATCH, suffix: str = "") -> Watch:
     """Return a watch that adds the time left to the text of `watch`.
 
     The time is estimated from the share that is done, once `MIN_DONE_SHARE` and `MIN_SPENT_SECONDS`
-    are reached. Resumed work begins with a share that was done before; this share is not counted as
-    done in the measured time. `suffix` is appended to “left”.
+    are reached. The share with which resumed work begins was not done in the measured time, so it
+    is not counted. `suffix` is appended to “left”.
     """
     first_report: list[tuple[float, float]] = []
 
@@ -94,4 +94,4 @@ def with_time_left(watch: Watch = NO_WATCH, suffix: str = "") -> Watch:
 
 
 def _count_unit(number: int, unit: str) -> str:
-    return f"{number} {unit}{'s' * (number != 1)}"
+    return f"{number} {unit}{'' if number == 1 else 's'}"

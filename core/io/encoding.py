@@ -1,7 +1,7 @@
 """Detect the encoding of a text.
 
-A byte order mark decides first, then the content, then the encoding that a person names, then the
-one that it looks like if that is certain.
+A byte order mark decides first, then the content. If both leave it open, the encoding that a person
+names is taken, else the detected one if that is certain.
 """
 
 from __future__ import annotations
@@ -23,17 +23,19 @@ BOMS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-UTF8, WESTERN_ENCODING, SEVEN_BIT_ENCODING = "utf-8", "cp1252", "iso2022_jp"
-# For each encoding: which bytes of each four are zero in European letters, the least share of zeros
-# among them, and the largest share of zeros among the others.
+UTF8 = "utf-8"
+WESTERN_ENCODING = "cp1252"
+SEVEN_BIT_ENCODING = "iso2022_jp"
+# For each encoding: the offsets in four bytes that are zero in European letters, the least share of
+# zeros at these offsets, and the largest share of zeros at the others.
 WIDE_ENCODINGS = {
     "utf-32-le": ((2, 3), 0.9, 1.0),
     "utf-32-be": ((0, 1), 0.9, 1.0),
     "utf-16-le": ((1, 3), 0.05, 0.01),
     "utf-16-be": ((0, 2), 0.05, 0.01),
 }
-# Names from detectors and the web, for encodings that Python knows by another name, or of which it
-# knows a fuller one.
+# Python's names of encodings, by names from detectors and the web. If Python has a superset of an
+# encoding, it is taken instead.
 CODECS_BY_NAME = {
     "shift_jis": "cp932",
     "shift-jis": "cp932",
@@ -74,23 +76,23 @@ ENCODINGS = {  # offered to a person, each with its use
     "utf-16-le": "UTF-16 without a mark",
 }
 DETECTION_SIZE_BYTES = 1 << 16  # bytes by which an encoding is detected
-SAMPLE_CHARACTERS = 40  # characters of a text shown as they would read in an encoding
+SAMPLE_CHARACTERS = 40  # characters of a text that are shown as decoded by an encoding
 CONTROL_SIGNS = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 BEYOND_ASCII = re.compile(rb"[\x80-\xff]")
 MAX_CONTROL_SHARE = 0.01  # share of control characters from which bytes are no text
-MIN_WIDE_BYTES = 8  # bytes from which zeros are evidence
-MIN_VALID_PER_INVALID = (
-    4  # valid UTF-8 letters per invalid byte, from which a text counts as damaged UTF-8
-)
+MIN_WIDE_BYTES = 8  # a shorter text is not detected by its zeros
+# Valid UTF-8 letters per invalid byte from which a text counts as damaged UTF-8.
+MIN_VALID_PER_INVALID = 4
 ESCAPES = (b"\x1b$B", b"\x1b$@", b"\x1b(J")  # escapes that switch to Japanese in a 7-bit text
 ALPHABETS = frozenset({"LATIN", "CYRILLIC", "GREEK", "HEBREW", "ARABIC", "THAI", "ARMENIAN"})
-WITHIN_WORDS, JOINING = "\u2019\u02bc\u2011\u2010\xad\xb7\xb0\u200c\u200d", "any"
+WITHIN_WORDS = "\u2019\u02bc\u2011\u2010\xad\xb7\xb0\u200c\u200d"
+JOINING = "any"
 IN_WORD = re.compile(r"[^\W\d_][^\s,.;:!?()\[\]{}<>\"/|\\*+=_#@&%$0-9-]{0,40}[^\W\d_]")
 # a letter followed by a sign that opens a quotation or question
 LETTER_BEFORE_OPENING = re.compile("[^\\W\\d_][\u201a\u201e\xa1\xbf]")
-MAX_SEARCHED_LETTERS = 20_000  # letters of a text that are searched for odd words
+MAX_SEARCHED_LETTERS = 20_000  # letters of a text that are searched for signs of wrong decoding
 ASCII = frozenset(map(chr, range(128)))
-# characters common in Western European texts; texts of other encodings do not read like this
+# Characters common in Western European texts; wrongly decoded texts have others.
 WESTERN_LETTERS = frozenset("äöüßÄÖÜéèêàâçîôûïëñáíóúåøæÉÀÇÑ‘’“”«»–—…€£§©°•")
 # categories of characters: controls, unassigned, private
 CATEGORIES_IN_NO_TEXT = frozenset({"Cc", "Cn", "Co"})
@@ -134,7 +136,7 @@ def decode_text(
     """Decode bytes to text.
 
     The encoding is that of the byte order mark; else the one that the content declares; else UTF-8;
-    else the one that a person names; else the one that the bytes look like.
+    else the one that a person names; else the detected one.
 
     Parameters
     ----------
@@ -161,7 +163,7 @@ def decode_text(
     try:
         return check_text(name, data.decode(*encoding))
     except UnicodeDecodeError as error:
-        raise not_so_encoded(name, encoding.name, error.start) from None
+        raise encoding_error(name, encoding.name, error.start) from None
 
 
 def marked_encoding(data: bytes) -> str:
@@ -182,11 +184,11 @@ def detection_bytes(data: bytes) -> bytes:
 
     It begins with the first line that has a byte beyond ASCII.
     """
-    if may_be_other_encoding(data[:DETECTION_SIZE_BYTES]) or not (
-        match := BEYOND_ASCII.search(data)
-    ):
-        return data[:DETECTION_SIZE_BYTES]
-    start = data.rfind(b"\n", 0, match.start()) + 1
+    start = 0
+    if not may_be_other_encoding(data[:DETECTION_SIZE_BYTES]):
+        match = BEYOND_ASCII.search(data)
+        if match is not None:
+            start = data.rfind(b"\n", 0, match.start()) + 1
     return data[start : start + DETECTION_SIZE_BYTES]
 
 
@@ -195,9 +197,8 @@ def detect_encoding(name: str, data: bytes, named: str = "", note: Note = ignore
 
     An encoding that is `named` is taken as it is. Else escapes point to 7-bit Japanese, zeros to
     wide encodings, and many valid letters to damaged UTF-8. Otherwise two detectors propose
-    encodings, and the one whose reading has the fewest odd words is taken. Between equal ones
-    cp1252 wins if it has no odd words and all its letters beyond ASCII are common in Western
-    European texts.
+    encodings, and the one whose reading looks least odd is taken. Between equal ones cp1252 wins if
+    nothing in it is odd and all its letters beyond ASCII are common in Western European texts.
 
     Parameters
     ----------
@@ -227,20 +228,20 @@ def detect_encoding(name: str, data: bytes, named: str = "", note: Note = ignore
 
 
 def _likely_encoding(name: str, data: bytes) -> str:
-    """Return the detected encoding whose reading of a text has the fewest odd words.
+    """Return the detected encoding whose reading of a text looks least odd.
 
     Raises BadInput if there is none, or several different readings remain.
     """
     readings: dict[str, str] = {}
     for encoding in _detect_encodings(data):
-        text = _reading(data, encoding)
+        text = _decode_part(data, encoding)
         if text:
             readings[encoding] = text
     if not readings:
-        raise no_text(name)
-    odd = {encoding: _odd_words(text) for encoding, text in readings.items()}
-    fewest = min(odd.values())
-    likely = {encoding: text for encoding, text in readings.items() if odd[encoding] == fewest}
+        raise no_text_error(name)
+    oddities = {encoding: _count_oddities(text) for encoding, text in readings.items()}
+    fewest = min(oddities.values())
+    likely = {encoding: text for encoding, text in readings.items() if oddities[encoding] == fewest}
     if len(set(likely.values())) == 1:
         return next(iter(likely))
     if fewest == 0 and _is_western(likely.get(WESTERN_ENCODING)):
@@ -254,10 +255,9 @@ def _is_western(text: str | None) -> bool:
 
 
 def _detect_encodings(data: bytes) -> list[str]:
-    """Return the encodings that two detectors find: that of Firefox and chardet.
+    """Return the encodings that two detectors propose: that of Firefox and chardet.
 
-    Encodings that a byte order mark names are left out, as a mark only counts at the beginning of a
-    file.
+    Encodings with a byte order mark are left out, as a mark only counts at the beginning of a file.
     """
     import chardet
     from chardetng_py import EncodingDetector
@@ -269,7 +269,7 @@ def _detect_encodings(data: bytes) -> list[str]:
     return [name for name in dict.fromkeys(map(known_encoding, names)) if name not in {"", *marks}]
 
 
-def _reading(data: bytes, encoding: str) -> str:
+def _decode_part(data: bytes, encoding: str) -> str:
     """Decode a part of a text; empty if it does not fit the encoding.
 
     A reading with characters that no text has does not fit either.
@@ -278,19 +278,17 @@ def _reading(data: bytes, encoding: str) -> str:
         text = codecs.getincrementaldecoder(encoding)().decode(data)
     except (UnicodeDecodeError, LookupError):
         return ""
-    if not any(
-        unicodedata.category(sign) in CATEGORIES_IN_NO_TEXT
-        for sign in set(text) - set("\n\r\t\f\v\x1b\x1a")
-    ):
-        return text
-    return ""
+    signs = set(text) - set("\n\r\t\f\v\x1b\x1a")
+    if any(unicodedata.category(sign) in CATEGORIES_IN_NO_TEXT for sign in signs):
+        return ""
+    return text
 
 
-def _odd_words(text: str) -> int:
-    """Return the number of words in a text that nobody would write.
+def _count_oddities(text: str) -> int:
+    """Return the number of signs in a text that it was decoded wrongly.
 
-    These mix letters of several scripts or signs, or have accented capitals after small letters.
-    Opening signs directly after a letter count too.
+    Such signs are words that mix scripts or have an accented capital after a small letter, and
+    opening quotation marks directly after a letter.
     """
     words = set(IN_WORD.findall(text[:MAX_SEARCHED_LETTERS]))
     n_mixed = sum(len(set(map(_script, word)) - {JOINING}) > 1 for word in words)
@@ -322,9 +320,9 @@ def _wide_encoding(name: str, data: bytes) -> str:
         fits = min(zeros[offset] for offset in offsets) >= min_share and all(
             zeros[offset] <= max_share for offset in {0, 1, 2, 3} - set(offsets)
         )
-        if fits and len(data) >= MIN_WIDE_BYTES and _reading(data, encoding):
+        if fits and len(data) >= MIN_WIDE_BYTES and _decode_part(data, encoding):
             return encoding
-    raise no_text(name)
+    raise no_text_error(name)
 
 
 def _is_damaged_utf8(data: bytes) -> bool:
@@ -343,7 +341,7 @@ def _note_encoding(name: str, encoding: Encoding, note: Note) -> Encoding:
 
 
 def _unsure_error(name: str, readings: dict[str, str]) -> BadInput:
-    """Return the error for a text that fits several encodings, with its reading in each."""
+    """Return the error for a text that fits several encodings."""
     samples = [f"{encoding} (“{_beginning(text)}”)" for encoding, text in readings.items()]
     advice = "Name its encoding as the file is added, or save it as UTF-8."
     return BadInput(
@@ -359,19 +357,20 @@ def _beginning(text: str) -> str:
 
 
 def encodings_that_fit(data: bytes) -> Iterator[tuple[str, str]]:
-    """Yield the offered encodings that fit bytes, each with some words as they read in it."""
+    """Yield the offered encodings that fit bytes, with sample words."""
     part = detection_bytes(data)
     for encoding in ENCODINGS:
-        if text := _reading(part, encoding):
+        text = _decode_part(part, encoding)
+        if text:
             yield encoding, _beginning(text)
 
 
 def check_text(name: str, text: str) -> str:
     """Return the text. Raises BadInput if it holds zeros or many control characters."""
-    if "\0" in text or len(
-        CONTROL_SIGNS.findall(text[:DETECTION_SIZE_BYTES])
-    ) > MAX_CONTROL_SHARE * min(len(text), DETECTION_SIZE_BYTES):
-        raise no_text(name)
+    beginning = text[:DETECTION_SIZE_BYTES]
+    n_controls = len(CONTROL_SIGNS.findall(beginning))
+    if "\0" in text or n_controls > MAX_CONTROL_SHARE * len(beginning):
+        raise no_text_error(name)
     return text
 
 
@@ -385,13 +384,13 @@ def check_first_bytes(name: str, data: bytes) -> None:
             )
 
 
-def not_so_encoded(name: str, encoding: str, byte: int) -> BadInput:
-    """Return the error for a byte, counted from 0, that does not fit the encoding."""
+def encoding_error(name: str, encoding: str, byte: int) -> BadInput:
+    """Return the error for a byte that does not fit the encoding."""
     return BadInput(
         f"{name} is not {encoding} at byte {byte + 1:,}; name its encoding, or save it as UTF-8."
     )
 
 
-def no_text(name: str) -> BadInput:
+def no_text_error(name: str) -> BadInput:
     """Return the error for a file that holds no text."""
     return BadInput(f"{name} holds no text but binary data.")

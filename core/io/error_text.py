@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 from core.errors import shorten
 
 MAX_SHOWN_LETTERS = 200
-MAX_READ_LETTERS = 20_000  # letters that are read; the shown ones are taken from them
+MAX_READ_LETTERS = 20_000  # letters of a message that are parsed
 TERMINAL_CODE = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]P^_][^\x07\x1b]*(?:\x07|\x1b\\)?|[ "
     r"-/]*[0-~])|\x9b[0-?]*[ -/]*[@-~]"
@@ -22,7 +22,7 @@ DIRECTION_MARKS = frozenset("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2
 class _VisibleWords(HTMLParser):
     """The text of an HTML page without scripts and styles, and its title.
 
-    The title is kept apart, as the page's heading usually repeats it.
+    The title is stored separately, as the page's heading usually repeats it.
     """
 
     def __init__(self) -> None:
@@ -33,16 +33,19 @@ class _VisibleWords(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: object) -> None:
         self.words.append(" ")
-        self._hidden_tag = self._hidden_tag or (tag if tag in ("script", "style", "title") else "")
+        if not self._hidden_tag and tag in ("script", "style", "title"):
+            self._hidden_tag = tag
 
     def handle_endtag(self, tag: str) -> None:
         self.words.append(" ")
-        self._hidden_tag = "" if tag == self._hidden_tag else self._hidden_tag
+        if tag == self._hidden_tag:
+            self._hidden_tag = ""
 
     def handle_data(self, data: str) -> None:
         if self._hidden_tag == "title":
             self.title.append(data)
-        self.words += [] if self._hidden_tag else [data]
+        elif not self._hidden_tag:
+            self.words.append(data)
 
 
 def readable_text(text: object, limit: int = MAX_SHOWN_LETTERS) -> str:

@@ -1,4 +1,4 @@
-"""Text files, plain or packed, read as bytes or line by line within a size limit."""
+"""Plain and packed text files, read within a size limit."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from core.watch import NO_WATCH, Watch
 PACKING_TITLES = {".gz": "gzip", ".bz2": "bzip2", ".zst": "Zstandard"}
 PACKED_SUFFIXES = tuple(PACKING_TITLES)
 MAX_LINE_BYTES = 1 << 23  # bytes of one line
-# bytes unpacked between two checks of the limit, and between two progress reports
-BYTES_PER_CHECK, BYTES_PER_REPORT = (1 << 14, 1 << 18)
-# a first line in which Excel names the separator
+BYTES_PER_CHECK = 1 << 14  # bytes unpacked between two checks of the limit
+BYTES_PER_REPORT = 1 << 18  # bytes unpacked between two progress reports
+# The first line of a table in which Excel names the separator.
 EXCEL_SEPARATOR = re.compile(r"\Asep=([^\s]|\t)\s*\Z", re.IGNORECASE)
 
 
@@ -105,13 +105,15 @@ class UnpackedBytes:
         max_bytes: int | None,
         longest: int | None = None,
     ):
-        self.name, self.line, self.longest = name, 0, longest or MAX_LINE_BYTES
+        self.name = name
+        self.line = 0
+        self.longest = longest or MAX_LINE_BYTES
         self._raw, self._size, self._watch, self._max_bytes = raw, size, watch, max_bytes
         self._stream = _unpacked_stream(raw, packing)
         self._count = self._last_report = 0
 
     def read(self, size: int = -1) -> bytes:
-        """Return at most `size` next bytes, or all that are left if it is negative."""
+        """Return at most `size` bytes; all if it is negative."""
         if size < 0:
             return b"".join(iter(lambda: self.read(MAX_LINE_BYTES), b""))
         data = self._stream.read(size)
@@ -123,12 +125,16 @@ class UnpackedBytes:
         if self._stream is self._raw and self._raw.seekable():
             self._raw.seek(count, 1)
             return
-        while count > 0 and (size := len(self._stream.read(min(count, MAX_LINE_BYTES)))):
+        while count > 0:
+            size = len(self._stream.read(min(count, MAX_LINE_BYTES)))
+            if not size:
+                return
             count -= size
 
     def lines(self) -> Iterator[bytes]:
         """Yield the remaining lines with their ends. `line` is the number of the last, from 1."""
-        readline, longest, pending_bytes = self._stream.readline, self.longest, 0
+        readline, longest = self._stream.readline, self.longest  # names that are fast to look up
+        pending_bytes = 0
         while data := readline(longest):
             self.line += 1
             if len(data) == longest:
@@ -147,10 +153,7 @@ class UnpackedBytes:
         """Count `size` more bytes, report progress, and raise BadInput above the limit."""
         self._count += size
         if self._max_bytes is not None and self._count > self._max_bytes:
-            raise BadInput(
-                f"{self.name} holds more than {size_text(self._max_bytes)} of text; that is more "
-                "than can be read here."
-            )
+            raise too_large_error(self.name, self._max_bytes)
         if self._count - self._last_report >= BYTES_PER_REPORT:
             self._last_report = self._count
             self._watch.step(min(1.0, self._raw.tell() / max(1, self._size)))
@@ -167,7 +170,7 @@ def open_unpacked(
 
     Parameters
     ----------
-    watch : receives the share of the file that was read.
+    watch : receives the fraction of the file that was read.
     max_bytes : bytes that the file may unpack to; None for any number.
     longest : bytes that a line may have; `MAX_LINE_BYTES` if None.
 
@@ -182,7 +185,8 @@ def open_unpacked(
     """
     stored_file = DiskFile(FilePath(file)) if isinstance(file, (str, FilePath)) else file
     suffix = FilePath(stored_file.name).suffix.lower()
-    packing, source = suffix if suffix in PACKED_SUFFIXES else "", None
+    packing = suffix if suffix in PACKED_SUFFIXES else ""
+    source = None
     try:
         with stored_file.open() as raw:
             source = UnpackedBytes(
@@ -206,7 +210,7 @@ def open_unpacked(
 def _unpacked_stream(raw: BinaryIO, packing: str) -> BinaryIO:
     """Return the stream of a file's unpacked bytes. Damage is raised as EOFError."""
     if packing == ".gz":
-        # It has all methods of a BinaryIO, which typeshed does not say.
+        # It has all methods of a BinaryIO, but typeshed does not declare it as one.
         return gzip.GzipFile(fileobj=raw)  # type: ignore[return-value]
     if packing == ".bz2":
         return bz2.BZ2File(raw)  # type: ignore[return-value]  # as above
@@ -224,11 +228,10 @@ class _ZstandardStream(io.RawIOBase):
     def __init__(self, raw: BinaryIO):
         import zstandard
 
-        self._raw, self._make = (
-            raw,
-            zstandard.ZstdDecompressor(max_window_size=1 << 31).decompressobj,
-        )
-        self._fault, self._ready = zstandard.ZstdError, b""
+        self._raw = raw
+        self._make_frame = zstandard.ZstdDecompressor(max_window_size=1 << 31).decompressobj
+        self._error_type = zstandard.ZstdError
+        self._ready = b""  # unpacked bytes that were not yet read
         self._frame: zstandard.ZstdDecompressionObj | None = None
 
     def readable(self) -> bool:
@@ -237,19 +240,18 @@ class _ZstandardStream(io.RawIOBase):
     def readinto(self, buffer) -> int:
         """Fill the buffer from at most one piece of the file. Returns 0 at its end."""
         while not self._ready:
-            data = (
-                self._frame.unused_data if self._frame and self._frame.eof else b""
-            ) or self._raw.read(BYTES_PER_CHECK * 8)
+            frame = self._frame
+            data = frame.unused_data if frame and frame.eof else b""
+            data = data or self._raw.read(BYTES_PER_CHECK * 8)
             if not data:
-                if self._frame and not self._frame.eof:
+                if frame and not frame.eof:
                     raise EOFError("it ends within a frame")
                 return 0
             try:
-                frame = self._frame
                 if frame is None or frame.eof:
-                    frame = self._frame = self._make()
+                    frame = self._frame = self._make_frame()
                 self._ready = frame.decompress(data)
-            except self._fault as error:
+            except self._error_type as error:
                 raise EOFError(str(error)) from None
         size = min(len(buffer), len(self._ready))
         buffer[:size], self._ready = self._ready[:size], self._ready[size:]
@@ -262,7 +264,7 @@ def numbered_lines(
     max_bytes: int | None = None,
     longest: int | None = None,
 ) -> Iterator[tuple[int, str]]:
-    """Yield the lines that are not blank, with their numbers from 1 and without line ends.
+    """Yield the lines that are not blank, with their numbers.
 
     Parameters
     ----------
@@ -284,12 +286,19 @@ def numbered_lines(
             try:
                 text = data.decode("utf-8-sig" if source.line == 1 else "utf-8").rstrip("\r\n")
             except UnicodeDecodeError as error:
-                raise not_utf8(source.name, source.line, error.start) from None
+                raise not_utf8_error(source.name, source.line, error.start) from None
             if text.strip():
                 yield source.line, text
 
 
-def not_utf8(name: str, line: int, byte: int) -> BadInput:
+def too_large_error(name: str, limit: int) -> BadInput:
+    """Return the error for a file that unpacks to more than `limit` bytes."""
+    return BadInput(
+        f"{name} holds more than {size_text(limit)} of text; that is more than can be read here."
+    )
+
+
+def not_utf8_error(name: str, line: int, byte: int) -> BadInput:
     """Return the error for a byte that is not UTF-8.
 
     Parameters
@@ -310,11 +319,8 @@ def not_utf8(name: str, line: int, byte: int) -> BadInput:
 
 def name_without_packing(name: str) -> str:
     """Return the name of a file without the suffix of its packing."""
-    return (
-        name[: -len(suffix)]
-        if (suffix := PurePosixPath(name).suffix).lower() in PACKING_TITLES
-        else name
-    )
+    suffix = PurePosixPath(name).suffix
+    return name.removesuffix(suffix) if suffix.lower() in PACKING_TITLES else name
 
 
 def size_text(size: float) -> str:

@@ -1,7 +1,7 @@
 """Folders whose content is replaced as a whole.
 
-Data files lie in a subfolder with a name of its own. A description next to it names the current
-subfolder.
+The data files of each version lie in a subfolder of their own. A description next to it names the
+current subfolder.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ TEMPORARY = "building"  # the subfolder in which data files are written first
 
 
 def install_files(folder: Path, temporary: Path, description: str, meta: Mapping[str, Any]) -> None:
-    """Move the data files in `temporary` into `folder` and make them current in one step.
+    """Move data files into `folder` and make them current in one step.
 
     Their subfolder is named by the digest in `meta`. The file `description` then points to it.
     Digests of both are noted. The previous data stays readable until then, and is removed. Raises
@@ -30,11 +30,10 @@ def install_files(folder: Path, temporary: Path, description: str, meta: Mapping
     for file in (*sorted(temporary.rglob("*")), temporary):
         sync(file)
     base = folder / f"data-{meta['digest'][:16]}"
-    data = next(
-        name
-        for n in range(1, 1 << 20)
-        if not (name := base if n == 1 else base.with_name(f"{base.name}-{n}")).exists()
-    )
+    data, number = base, 1
+    while data.exists():
+        number += 1
+        data = base.with_name(f"{base.name}-{number}")
     move_into_place(temporary, data)
     sync(folder)
     text = json.dumps(
@@ -46,20 +45,17 @@ def install_files(folder: Path, temporary: Path, description: str, meta: Mapping
 
 
 def clean_folder(folder: Path, description: str) -> None:
-    """Remove what killed writers and replaced data left in `folder`.
+    """Remove replaced data, and files of killed writers, from `folder`.
 
-    Call this with the folder's lock held.
+    The caller holds the folder's lock.
     """
     try:
         current = json.loads((folder / description).read_text("utf-8")).get("data")
     except (OSError, ValueError, AttributeError):
         current = None
     for entry in sorted(folder.iterdir()):
-        if (
-            entry.is_dir()
-            and entry.name != current
-            and (entry.name == TEMPORARY or entry.name.startswith("data-"))
-        ):
+        is_data = entry.name == TEMPORARY or entry.name.startswith("data-")
+        if is_data and entry.is_dir() and entry.name != current:
             shutil.rmtree(entry, ignore_errors=True)
         elif entry.name.startswith(temporary_prefix(folder / description)):
             entry.unlink(missing_ok=True)

@@ -30,7 +30,8 @@ def home_folder() -> Path:
         folder = Path(os.environ.get(HOME_VARIABLE) or Path.home() / ".hopscope").expanduser()
     except RuntimeError:  # HOME is not set, and the user has no entry with one
         raise StoreError(
-            f"No home directory is known here; name a folder for Hopscope's files in {HOME_VARIABLE}."
+            "No home directory is known here; name a folder for Hopscope's files in "
+            f"{HOME_VARIABLE}."
         ) from None
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -56,7 +57,7 @@ def _readable(folder: Path) -> Path:
 
 
 def keep_private() -> None:
-    """Give files that this process writes from now on to the person alone.
+    """Make files that this process writes from now on accessible to the person alone.
 
     A folder that others may write keeps its permissions, as it is shared on purpose. Files written
     in it are private all the same. On Windows the permissions of the profile apply.
@@ -70,7 +71,7 @@ def keep_private() -> None:
 
 
 def save_fault(folder: Path | None = None) -> str:
-    """Return the reason why nothing can be saved in a folder; empty if saving works.
+    """Return why nothing can be saved in a folder; empty if saving works.
 
     The folder is the person's own if none is given.
     """
@@ -96,21 +97,16 @@ def models_folder() -> Path:
 
 
 def weights_of(package: str) -> Path | None:
-    """Return the folder that holds the weights of a package; None if there is none.
+    """Return the folder with the weights of a package, if there is one.
 
     It is `model` in the installed package, which is found without importing it. Otherwise it is the
     fetched copy in the models folder.
     """
     spec = importlib.util.find_spec(package.replace("-", "_"))
-    folders = []
-    if spec:
-        folders = [Path(folder) / "model" for folder in (spec.submodule_search_locations or ())]
-    return next(
-        (
-            folder
-            for folder in [*folders, models_folder() / package]
-            # False, not an error, if the folder is closed to us
-            if os.path.isfile(folder / "config.json")
-        ),
-        None,
-    )
+    package_folders = (spec.submodule_search_locations if spec else None) or ()
+    folders = [Path(folder) / "model" for folder in package_folders]
+    for folder in (*folders, models_folder() / package):
+        # It is false, and raises no error, if the folder cannot be entered.
+        if os.path.isfile(folder / "config.json"):
+            return folder
+    return None

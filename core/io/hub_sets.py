@@ -1,8 +1,8 @@
-"""Question sets that are named by an id, of HuggingFace's hub (`hf:`) or `ir_datasets` (`irds:`).
+"""Question sets of HuggingFace's hub (`hf:`) and `ir_datasets` (`irds:`).
 
 Sets of the hub are loaded by the package `datasets`. Each set is fetched once into the person's
-folder and read from there like any other file: a set of the hub as Parquet, one of `ir_datasets` as
-a folder in BEIR's form. Checked against datasets 5.2.0 and ir_datasets 0.6.3.
+folder and then read like any other file: a set of the hub as Parquet, one of `ir_datasets` as a
+folder in BEIR's form. Checked against datasets 5.2.0 and ir_datasets 0.6.3.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from typing import Any
 from core.errors import BadInput, HopscopeError, nearest, shorten, with_command
 from core.io.durable_files import move_into_place
 from core.io.home import home_folder
-from core.io.names import no_device
+from core.io.names import avoid_device_name
 from core.io.temporary_folders import temporary_folder
 from core.watch import NO_WATCH, Watch
 
 HUB, IRDS = "hf:", "irds:"
-# if no split is named, the first of these that the set has is taken
+# If no split is named, the first of these that the set has is taken.
 USUAL_SPLITS = ("test", "validation", "dev", "train")
 ROWS_PER_REPORT = 10_000  # rows between two progress reports
 HUB_REACH_SECONDS = 10.0  # seconds in which a hub must answer
-# names of errors by which many libraries say that the hub is out of reach
+# Names of errors of several libraries if the hub is out of reach.
 UNREACHED_ERRORS = {
     "ConnectionError",
     "TransportError",
@@ -40,7 +40,7 @@ UNSAFE_CHARACTERS = re.compile(r"[^A-Za-z0-9._-]+")  # characters that file name
 
 @dataclass(frozen=True)
 class FetchedSet:
-    """The path of a fetched set, and a sentence on what was taken from it."""
+    """The path of a fetched set, and a sentence on the fetched part."""
 
     path: Path
     note: str
@@ -55,7 +55,7 @@ def is_set_id(text: str | Path) -> bool:
 
 
 def fetch_set(id: str, watch: Watch = NO_WATCH) -> FetchedSet:
-    """Return the set of an id, fetched if it is not there yet.
+    """Return the set of an id, fetched unless it was saved before.
 
     The id is `hf:NAME`, followed by `:CONFIGURATION` and `:SPLIT` if the set has several. Without a
     split the first of `USUAL_SPLITS` is taken. NAME may be a local folder that
@@ -75,8 +75,8 @@ def fetch_set(id: str, watch: Watch = NO_WATCH) -> FetchedSet:
 
 
 def saved_set_path(id: str) -> Path:
-    """Return the path at which the set of an id is saved, without a suffix."""
-    return home_folder() / "fetched" / no_device(UNSAFE_CHARACTERS.sub("-", id).strip("-."))
+    """Return the path of a saved set, without a suffix."""
+    return home_folder() / "fetched" / avoid_device_name(UNSAFE_CHARACTERS.sub("-", id).strip("-."))
 
 
 def _fetch_hub(name: str, watch: Watch = NO_WATCH) -> FetchedSet:
@@ -86,9 +86,7 @@ def _fetch_hub(name: str, watch: Watch = NO_WATCH) -> FetchedSet:
     if not file.exists():
         datasets = _package("datasets")
         watch.report(f"Looking for {repository}")
-        config, split, splits = _choose_split(
-            datasets, repository, [part for part in parts if part]
-        )
+        config, split, splits = _choose_split(datasets, repository, list(filter(None, parts)))
         datasets.disable_progress_bars()
         rows = _ask_library(
             repository,
@@ -116,18 +114,17 @@ def _choose_split(
     Raises BadInput that names the existing ones.
     """
     if not Path(repository).exists():
-        _reach(repository)
+        _check_reachable(repository)
     configs = _ask_library(repository, lambda: datasets.get_dataset_config_names(repository))
     config = _choose_config(repository, configs, parts)
     splits = _ask_library(repository, lambda: datasets.get_dataset_split_names(repository, config))
     named_splits = [part for part in parts if part != config]
     wrong = [part for part in named_splits if part not in splits] or named_splits[1:]
     if wrong:
-        split_names = ", ".join(splits)
+        similar = nearest(wrong[0], [*configs, *splits])
         raise BadInput(
-            f"{repository} has no split "
-            f"“{shorten(wrong[0], 40)}”.{nearest(wrong[0], [*configs, *splits])} It has "
-            f"{split_names}."
+            f"{repository} has no split “{shorten(wrong[0], 40)}”.{similar} It has "
+            f"{', '.join(splits)}."
         )
     if named_splits:
         return config, named_splits[0], splits
@@ -150,7 +147,7 @@ def _choose_config(repository: str, configs: Sequence[str], parts: Sequence[str]
     )
 
 
-def _reach(repository: str) -> None:
+def _check_reachable(repository: str) -> None:
     """Raise BadInput if the hub does not answer. The library itself would try for half a minute."""
     from huggingface_hub import HfApi
 
@@ -187,18 +184,18 @@ def _fetch_irds(name: str, watch: Watch = NO_WATCH) -> FetchedSet:
     folder = saved_set_path(IRDS + name)
     if not folder.exists():
         library = _package("ir_datasets")
-        dataset = _ask_library(name, lambda: _load(library, name))
+        dataset = _ask_library(name, lambda: _load_set(library, name))
         if not dataset.has_docs():
             raise BadInput(f"{IRDS}{name} has no documents.")
         _write_in_place(
-            folder, lambda part: _ask_library(name, lambda: _write(dataset, part, name, watch))
+            folder, lambda part: _ask_library(name, lambda: _write_set(dataset, part, name, watch))
         )
     return FetchedSet(
         folder, f"{IRDS}{name}: saved in {folder}; remove that folder to fetch it again."
     )
 
 
-def _load(library: ModuleType, name: str) -> Any:
+def _load_set(library: ModuleType, name: str) -> Any:
     try:
         return library.load(name)
     except KeyError:
@@ -207,50 +204,54 @@ def _load(library: ModuleType, name: str) -> Any:
         ) from None
 
 
-def _write(dataset: Any, folder: Path, name: str, watch: Watch = NO_WATCH) -> None:
+def _write_set(dataset: Any, folder: Path, name: str, watch: Watch = NO_WATCH) -> None:
     """Write a set of `ir_datasets` as a folder in BEIR's form."""
     (folder / "qrels").mkdir(parents=True)
-    _lines(
+    _write_lines(
         folder / "corpus.jsonl",
         dataset.docs_iter(),
-        _document,
+        _document_row,
         lambda done: watch.report(f"Fetching {name}: {done:,} documents"),
     )
     if dataset.has_queries():
-        query = lambda one: {"_id": one.query_id, "text": " ".join(one.default_text().split())}
-        _lines(folder / "queries.jsonl", dataset.queries_iter(), query, lambda done: None)
+        _write_lines(
+            folder / "queries.jsonl", dataset.queries_iter(), _query_row, lambda done: None
+        )
     if dataset.has_qrels():
         with open(folder / "qrels" / f"{name.split('/')[-1]}.tsv", "w", encoding="utf-8") as file:
             file.write("query-id\tcorpus-id\tscore\n")
             file.writelines(
-                f"{one.query_id}\t{one.doc_id}\t{one.relevance}\n" for one in dataset.qrels_iter()
+                f"{judgement.query_id}\t{judgement.doc_id}\t{judgement.relevance}\n"
+                for judgement in dataset.qrels_iter()
             )
 
 
-def _document(one: Any) -> dict[str, str]:
-    title = getattr(one, "title", "") or ""
-    return {
-        "_id": one.doc_id,
-        "title": title,
-        "text": getattr(one, "text", None) or one.default_text().removeprefix(title).strip(),
-    }
+def _query_row(query: Any) -> dict[str, str]:
+    return {"_id": query.query_id, "text": " ".join(query.default_text().split())}
 
 
-def _lines(
+def _document_row(document: Any) -> dict[str, str]:
+    title = getattr(document, "title", "") or ""
+    text = getattr(document, "text", None) or document.default_text().removeprefix(title).strip()
+    return {"_id": document.doc_id, "title": title, "text": text}
+
+
+def _write_lines(
     file: Path,
-    rows: Iterable[Any],
-    row: Callable[[Any], dict[str, str]],
-    step: Callable[[int], None],
+    records: Iterable[Any],
+    make_row: Callable[[Any], dict[str, str]],
+    report: Callable[[int], None],
 ) -> None:
-    with open(file, "w", encoding="utf-8") as lines:
-        for number, one in enumerate(rows):
-            lines.write(json.dumps(row(one), ensure_ascii=False) + "\n")
+    """Write a line of JSON for each record, and report progress."""
+    with open(file, "w", encoding="utf-8") as stream:
+        for number, record in enumerate(records):
+            stream.write(json.dumps(make_row(record), ensure_ascii=False) + "\n")
             if number % ROWS_PER_REPORT == 0:
-                step(number)
+                report(number)
 
 
 def _write_in_place(target: Path, write: Callable[[Path], Any]) -> None:
-    """Write a file or folder elsewhere, then move it to its place in one step."""
+    """Write a file or folder elsewhere, then move it into place."""
     folder = temporary_folder()
     try:
         write(folder / target.name)

@@ -19,8 +19,8 @@ def checked_text(value: Any, field: str, longest: int = MAX_LINE_LETTERS) -> str
     Raises
     ------
     BadInput
-        If it is no text, is longer than `longest`, or holds half a character (a lone surrogate),
-        which no file, database or server takes. The sentence names the field.
+        If it is not a text, is longer than `longest`, or holds half a character (a lone surrogate),
+        which cannot be encoded. The sentence names the field.
     """
     if not isinstance(value, str):
         raise BadInput(f"“{field}” should be a text.")
@@ -48,7 +48,7 @@ def checked_number(value: Any, field: str, low: int, high: int) -> int:
 
 
 def is_encodable(text: str) -> bool:
-    """Return whether a text has no half characters, so that it can be encoded as UTF-8."""
+    """Return whether a text can be encoded as UTF-8."""
     try:
         text.encode()
     except UnicodeEncodeError:

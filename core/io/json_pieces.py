@@ -9,26 +9,27 @@ from collections.abc import Iterator
 from typing import Any
 
 from core.errors import BadInput, shorten
-from core.io.files import MAX_LINE_BYTES, UnpackedBytes, not_utf8, size_text
+from core.io.files import MAX_LINE_BYTES, UnpackedBytes, not_utf8_error, size_text
 
-JSON_PIECE_BYTES = 1 << 20  # bytes read at once
-# Characters of one value, whose objects take up to twenty times as much
+JSON_PIECE_BYTES = 1 << 20  # bytes read at a time
+# Characters of one value; its objects take up to twenty times as much memory.
 MAX_JSON_VALUE_CHARACTERS = MAX_LINE_BYTES
-# Characters before the end of the text in memory, where a fault may come from the cut
+# Characters before the end of the text in memory in which a fault may come from its cut.
 NEAR_END_CHARACTERS = 16
 VALUE_DECODER = json.JSONDecoder()
 JSON_SEPARATOR = re.compile(r"[\s,]*")
 
 
 class JsonPieces:
-    """A position in a JSON text that moves on value by value, with its line."""
+    """Reader of a JSON text, value by value, with the current line."""
 
     def __init__(self, source: UnpackedBytes):
-        self.source, self.decode = source, codecs.getincrementaldecoder("utf-8-sig")().decode
+        self.source = source
+        self.decode = codecs.getincrementaldecoder("utf-8-sig")().decode
         self.text, self.at = "", 0  # the text in memory, and the position in it
-        # Line and column (from 0) of the file where the text begins
+        # Line and column (from 0) of the file at which the text begins.
         self.line_at, self.column = 1, 0
-        self.here, self.counted = 1, 0  # the line at `counted`, a position in the text
+        self.here, self.counted = 1, 0  # the line at the position `counted` of the text
         self.before = 0  # characters of the file before the text
         self.whole = False  # True once the text reaches the end of the file
 
@@ -46,7 +47,7 @@ class JsonPieces:
             self._read_more()
 
     def opens_objects(self) -> bool:
-        """Return whether an array begins here whose first item is an object. Consumes nothing."""
+        """Return whether the next value is an array of objects, by its first item."""
         while self.next() == "[":
             blank = JSON_SEPARATOR.match(self.text, self.at + 1)
             assert blank is not None  # it matches the empty text too
@@ -60,7 +61,9 @@ class JsonPieces:
     def take(self, mark: str) -> None:
         """Consume a mark. Raises BadInput if something else comes next."""
         if self.next() != mark:
-            raise self._fault(json.JSONDecodeError(f"Expecting '{mark}'", self.text, self.at))
+            raise self._located_error(
+                json.JSONDecodeError(f"Expecting '{mark}'", self.text, self.at)
+            )
         self.at += 1
 
     def items(self) -> Iterator[str]:
@@ -74,7 +77,7 @@ class JsonPieces:
         self.at += 1
 
     def keys(self) -> Iterator[str]:
-        """Yield the keys of the object that begins here. The caller takes the value of each."""
+        """Yield the keys of the next object. The caller takes the value of each."""
         self.take("{")
         while self.next() != "}":
             key = self.value()
@@ -88,9 +91,9 @@ class JsonPieces:
         self.at += 1
 
     def value(self) -> Any:
-        """Return the value that begins here and consume it.
+        """Return the next value and consume it.
 
-        A number at the end of the text in memory may go on in the file, so more is read first.
+        A number at the end of the text in memory may continue in the file, so more is read first.
         Raises BadInput for text that is not JSON, and for more than `MAX_JSON_VALUE_CHARACTERS`
         characters.
         """
@@ -99,15 +102,14 @@ class JsonPieces:
             try:
                 value, end = VALUE_DECODER.raw_decode(self.text, self.at)
             except RecursionError as error:
-                raise self._fault(error) from None
+                raise self._located_error(error) from None
             except ValueError as error:
                 if self.whole or self._is_certain(error):
-                    raise self._fault(error) from None
+                    raise self._located_error(error) from None
                 end = len(self.text)
             else:
-                if (
-                    end < len(self.text) or self.whole
-                ) and end - self.at <= MAX_JSON_VALUE_CHARACTERS:
+                is_complete = end < len(self.text) or self.whole
+                if is_complete and end - self.at <= MAX_JSON_VALUE_CHARACTERS:
                     self.at = end
                     return value
             if end - self.at > MAX_JSON_VALUE_CHARACTERS:
@@ -118,7 +120,7 @@ class JsonPieces:
             self._read_more()
 
     def passed(self) -> None:
-        """Skip the value that begins here. An array may have any length."""
+        """Skip the next value. An array may have any length."""
         if self.next() == "[":
             for _ in self.items():
                 self.value()
@@ -150,33 +152,39 @@ class JsonPieces:
         bytes are read.
         """
         line_count = self.text.count("\n", 0, self.at)
-        self.column = (
-            self.at - self.text.rfind("\n", 0, self.at) - 1 if line_count else self.column + self.at
-        )
+        if line_count:
+            self.column = self.at - self.text.rfind("\n", 0, self.at) - 1
+        else:
+            self.column += self.at
         self.line_at += line_count
         self.before += self.at
-        self.text, self.at, self.here, self.counted = self.text[self.at :], 0, self.line_at, 0
-        data = self.source.read(
-            max(JSON_PIECE_BYTES, min(len(self.text), MAX_JSON_VALUE_CHARACTERS - len(self.text)))
-        )
+        self.text = self.text[self.at :]
+        self.at = 0
+        self.here, self.counted = self.line_at, 0
+        size = min(len(self.text), MAX_JSON_VALUE_CHARACTERS - len(self.text))
+        data = self.source.read(max(JSON_PIECE_BYTES, size))
         self.whole = not data
         try:
             self.text += self.decode(data, self.whole)
         except UnicodeDecodeError as error:
             prefix = self.text.encode("utf-8", "surrogatepass") + error.object[: error.start]
-            byte = len(prefix) - prefix.rfind(b"\n") - 1 + (0 if b"\n" in prefix else self.column)
-            raise not_utf8(self.source.name, self.line_at + prefix.count(b"\n"), byte) from None
+            byte = len(prefix) - prefix.rfind(b"\n") - 1
+            if b"\n" not in prefix:
+                byte += self.column
+            raise not_utf8_error(
+                self.source.name, self.line_at + prefix.count(b"\n"), byte
+            ) from None
 
-    def _fault(self, error: Exception) -> BadInput:
-        """Return the error for the value that begins here, located in the whole file."""
+    def _located_error(self, error: Exception) -> BadInput:
+        """Return the error for the next value, located in the whole file."""
         first_line = self.line()
         if isinstance(error, json.JSONDecodeError):
             error.colno += self.column if error.lineno == 1 else 0
             error.lineno += self.line_at - 1
-        return not_json(self.source.name, first_line, error)
+        return not_json_error(self.source.name, first_line, error)
 
 
-def not_json(name: str, line: int, error: Exception) -> BadInput:
+def not_json_error(name: str, line: int, error: Exception) -> BadInput:
     """Return the error for a JSON text that begins on `line`.
 
     It names the line and column of the fault if they are known.

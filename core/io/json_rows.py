@@ -13,17 +13,17 @@ from typing import Any
 
 from core.errors import BadInput, shorten
 from core.io.files import MAX_LINE_BYTES, File, numbered_lines, open_unpacked
-from core.io.json_pieces import JsonPieces, not_json
+from core.io.json_pieces import JsonPieces, not_json_error
 from core.watch import NO_WATCH, Watch
 
-# keys under which a JSON file may hold its list of rows
+# Keys under which a JSON file may hold its list of rows.
 ROW_HOLDER_KEYS = ("Questions", "questions", "data", "examples", "goldens", "items")
-# keys that mark an object as a row, whatever lists it holds
+# Keys that mark an object as a row, whatever lists it holds.
 ROW_KEYS = ("question", "query", "text", "article", "graph", "RawQuestion", "utterance")
-START_PIECE_BYTES = 1 << 16  # bytes read at once to find the first that is not blank
+START_PIECE_BYTES = 1 << 16  # bytes read at a time to find the first that is not blank
 
-Row = tuple[str, dict[str, Any]]
-Numbered = tuple[int, str, dict[str, Any]]
+Row = tuple[str, dict[str, Any]]  # the place in the file, such as line 3, and the object
+Numbered = tuple[int, str, dict[str, Any]]  # a row with its number
 
 
 def json_rows(
@@ -60,45 +60,44 @@ def numbered_rows(
     Parameters
     ----------
     holds : keys under which the file's object may hold the rows.
-    single : an object that holds no rows is a row itself, on one or more lines.
+    single : accept objects over several lines as rows.
     longest : bytes that a line may have.
     """
     first = read_start(path, 1, max_bytes)
+    form = _detect_form(path, watch, max_bytes, holds) if first == "{" else LINE_ROWS
     if first == "[":
         yield from _array_rows(path, watch, max_bytes)
-    elif first == "{" and (form := _form(path, watch, max_bytes, holds)) != LINE_ROWS:
-        if form == SPREAD_ROWS and not single:
-            raise _without_rows(path)
-        yield from (
-            _held_rows(path, watch, max_bytes, holds)
-            if form == HELD_ROWS
-            else _spread_rows(path, watch, max_bytes)
-        )
+    elif form == HELD_ROWS:
+        yield from _held_rows(path, watch, max_bytes, holds)
+    elif form == SPREAD_ROWS:
+        if not single:
+            raise _no_rows_error(path)
+        yield from _spread_rows(path, watch, max_bytes)
     else:
         for number, text in numbered_lines(path, watch, max_bytes, longest):
-            yield (
-                number,
-                f"line {number}",
-                _object(path, f"line {number}", _parse(path, number, text)),
-            )
+            where = f"line {number}"
+            yield number, where, _check_object(path, where, _parse(path, number, text))
 
 
 def read_start(path: File, size: int, max_bytes: int | None = None) -> str:
     """Return the first `size` bytes of a file that are not blank, as text."""
     start = b""
     with open_unpacked(path, max_bytes=max_bytes) as source:
-        while len(start) < size and (data := source.read(START_PIECE_BYTES)):
+        while len(start) < size:
+            data = source.read(START_PIECE_BYTES)
+            if not data:
+                break
             start += b"".join(data.removeprefix(codecs.BOM_UTF8).split())
     return start[:size].decode("utf-8", "replace")
 
 
 def _array_rows(path: File, watch: Watch, max_bytes: int | None) -> Iterator[Numbered]:
-    """Yield the objects of an array that is the whole file, each with its first line."""
+    """Yield the objects of a file that is one array."""
     with open_unpacked(path, watch, max_bytes) as source:
         pieces = JsonPieces(source)
         for number, where in enumerate(pieces.items(), 1):
-            yield number, where, _object(path, where, pieces.value())
-        _at_end(pieces, f"line {pieces.line()}", "the array")
+            yield number, where, _check_object(path, where, pieces.value())
+        _check_end(pieces, f"line {pieces.line()}", "the array")
 
 
 def _held_rows(
@@ -106,23 +105,30 @@ def _held_rows(
 ) -> Iterator[Numbered]:
     """Yield the objects of the first array of rows in the file's only object."""
     with open_unpacked(path, watch, max_bytes) as source:
-        pieces, number = JsonPieces(source), 0
+        pieces = JsonPieces(source)
+        number = 0
         for key in pieces.keys():
             if number or key not in holds or not pieces.opens_objects():
                 pieces.passed()
                 continue
             for number, _ in enumerate(pieces.items(), 1):
-                yield number, f"item {number}", _object(path, f"item {number}", pieces.value())
-        _at_end(pieces, f"line {pieces.line()}", "the object")
+                yield (
+                    number,
+                    f"item {number}",
+                    _check_object(path, f"item {number}", pieces.value()),
+                )
+        _check_end(pieces, f"line {pieces.line()}", "the object")
 
 
 def _spread_rows(path: File, watch: Watch, max_bytes: int | None) -> Iterator[Numbered]:
     """Yield objects that span several lines, one after another, each with its first line."""
     with open_unpacked(path, watch, max_bytes) as source:
-        pieces, number = JsonPieces(source), 0
+        pieces = JsonPieces(source)
+        number = 0
         while pieces.next():
-            number, where = number + 1, f"line {pieces.line()}"
-            yield number, where, _object(path, where, pieces.value())
+            number += 1
+            where = f"line {pieces.line()}"
+            yield number, where, _check_object(path, where, pieces.value())
 
 
 LINE_ROWS = "one object a line"
@@ -130,14 +136,14 @@ HELD_ROWS = "an object that holds rows"
 SPREAD_ROWS = "an object over several lines"
 
 
-def _form(path: File, watch: Watch, max_bytes: int | None, holds: Sequence[str]) -> str:
+def _detect_form(path: File, watch: Watch, max_bytes: int | None, holds: Sequence[str]) -> str:
     """Return the form of a file that begins with an object.
 
-    The object holds the rows if it is the whole file. If it ends on its first line, there is one
-    object a line. Progress is reported as nothing read.
+    No progress is reported.
     """
     with open_unpacked(path, watch.part(0.0, 0.0), max_bytes) as source:
-        pieces, holds_row_list, has_row_key = JsonPieces(source), False, False
+        pieces = JsonPieces(source)
+        holds_row_list = has_row_key = False
         pieces.next()
         first_line = pieces.line()
         for key in pieces.keys():
@@ -147,9 +153,8 @@ def _form(path: File, watch: Watch, max_bytes: int | None, holds: Sequence[str])
                 pieces.value()
                 continue
             for _ in pieces.items():
-                if holds_row_list and (
-                    pieces.line() > first_line or pieces.count() > MAX_LINE_BYTES
-                ):
+                is_long = pieces.line() > first_line or pieces.count() > MAX_LINE_BYTES
+                if holds_row_list and is_long:
                     return HELD_ROWS  # it is longer than a row on one line may be
                 pieces.value()
         if pieces.line() > first_line:
@@ -157,19 +162,19 @@ def _form(path: File, watch: Watch, max_bytes: int | None, holds: Sequence[str])
         return HELD_ROWS if holds_row_list and not has_row_key and not pieces.next() else LINE_ROWS
 
 
-def _at_end(pieces: JsonPieces, where: str, what: str) -> None:
+def _check_end(pieces: JsonPieces, where: str, what: str) -> None:
     if pieces.next():
         raise BadInput(f"{pieces.source.name}, {where}: more text follows after {what} has ended.")
 
 
-def _without_rows(file: File) -> BadInput:
+def _no_rows_error(file: File) -> BadInput:
     return BadInput(
         f"{_name(file)} holds one JSON object without a list of rows; expected one object a "
         "line, or an array of objects."
     )
 
 
-def _object(file: File, where: str, value: Any) -> dict[str, Any]:
+def _check_object(file: File, where: str, value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise BadInput(
             f"{_name(file)}, {where}: expected a JSON object, found "
@@ -182,7 +187,7 @@ def _parse(file: File, line: int, text: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise not_json(_name(file), line, error) from None
+        raise not_json_error(_name(file), line, error) from None
 
 
 def _name(file: File) -> str:

@@ -8,14 +8,14 @@ from collections.abc import Mapping
 from typing import Any
 
 
-def json_text(value: Any, **how: Any) -> str:
+def json_text(value: Any, **options: Any) -> str:
     """Return the JSON text of a value.
 
     JSON has no NaN and no infinities; they become null.
 
     Parameters
     ----------
-    how : further arguments of `json.dumps`.
+    options : further arguments of `json.dumps`.
 
     Examples
     --------
@@ -23,11 +23,11 @@ def json_text(value: Any, **how: Any) -> str:
     >>> json_text({"score": float("nan"), "rank": 1})
     '{"score": null, "rank": 1}'
     """
-    how = {"ensure_ascii": False, **how}
+    options = {"ensure_ascii": False, **options}
     try:
-        return json.dumps(value, allow_nan=False, **how)
+        return json.dumps(value, allow_nan=False, **options)
     except ValueError:
-        return json.dumps(without_nan(value), allow_nan=False, **how)
+        return json.dumps(without_nan(value), allow_nan=False, **options)
 
 
 def without_nan(value: Any) -> Any:

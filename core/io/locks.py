@@ -11,18 +11,17 @@ from core.errors import StoreError
 from core.watch import NO_WATCH, Watch
 
 LOCK_RETRY_SECONDS = 0.05  # seconds between two tries
-LOCK_PATIENCE_SECONDS = (
-    20.0  # seconds after which a process that changes a small file is taken to hang
-)
+# Seconds after which a process that changes a small file counts as hung.
+LOCK_PATIENCE_SECONDS = 20.0
 
 
 @contextmanager
 def hold_lock_file(file: Path, watch: Watch = NO_WATCH) -> Iterator[None]:
     """Hold a lock file while the block runs. The system frees it if the process dies.
 
-    While another process holds it, `watch` is called between two tries; an error that it raises
-    ends the waiting. The file remains after the lock is released. Its holder may delete it where
-    nobody else uses it. Raises OSError if the file cannot be made.
+    While another process holds it, `watch` is checked between two tries; an error that it raises
+    ends the waiting. The file remains after the lock is released. Its holder may delete it if no
+    other process uses it. Raises OSError if the file cannot be made.
     """
     from filelock import FileLock, Timeout
 
@@ -50,7 +49,7 @@ def hold_change_lock(file: Path, patience: float = LOCK_PATIENCE_SECONDS) -> Ite
     """
     start = time.monotonic()
 
-    def busy() -> None:
+    def check_patience() -> None:
         if time.monotonic() - start > patience:
             raise StoreError(
                 f"Another process has been writing {file.name} for {patience:g} seconds; try "
@@ -58,7 +57,7 @@ def hold_change_lock(file: Path, patience: float = LOCK_PATIENCE_SECONDS) -> Ite
             )
 
     try:
-        with hold_lock_file(file.with_name(f".{file.name}.lock"), Watch(busy)):
+        with hold_lock_file(file.with_name(f".{file.name}.lock"), Watch(check_patience)):
             yield
     except OSError as error:
         raise StoreError(f"{file} cannot be written: {error.strerror or error}.") from None

@@ -7,13 +7,13 @@ import re
 DEVICE_NAME = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?=\.|$)", re.IGNORECASE)
 
 
-def no_device(name: str) -> str:
-    """Return the name of a file or folder, with a number added to names of Windows devices.
+def avoid_device_name(name: str) -> str:
+    """Return a file name, with a number added to names of Windows devices.
 
     Windows reserves these names with any suffix.
 
-    >>> from core.io.names import no_device
-    >>> no_device("aux"), no_device("Con.trec"), no_device("auxiliary")
+    >>> from core.io.names import avoid_device_name
+    >>> avoid_device_name("aux"), avoid_device_name("Con.trec"), avoid_device_name("auxiliary")
     ('aux-1', 'Con-1.trec', 'auxiliary')
     """
     match = DEVICE_NAME.match(name)

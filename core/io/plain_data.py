@@ -1,4 +1,4 @@
-"""Dataclasses as plain data that JSON can hold, and back, by the types of their fields.
+"""Conversion of dataclasses to data that JSON can hold, and back.
 
 A new field needs no further code. A field is saved under its name, or under `metadata={"saved":
 "another name"}`; with `{"saved": False}` it is not saved. Fields at their default are left out, so
@@ -27,9 +27,9 @@ class PlainWriter:
         data = {}
         for key, field in _saved_fields(instance.__class__).items():
             value = getattr(instance, field.name)
-            if value is not field.default and (
-                type(value) is not type(field.default) or value != field.default
-            ):
+            # The types are compared too, as 1 == 1.0 == True.
+            is_default = type(value) is type(field.default) and value == field.default
+            if value is not field.default and not is_default:
                 data[key] = self.value(value)
         return data
 
@@ -62,7 +62,7 @@ class PlainReader:
     ----------
     special : readers of types that are saved in a form of their own.
     old_names : present field names by their earlier names.
-    strict : refuse keys that are no fields.
+    strict : raise ValueError for keys that are no fields.
     """
 
     def __init__(
@@ -71,7 +71,9 @@ class PlainReader:
         old_names: Mapping[str, str] | None = None,
         strict: bool = False,
     ):
-        self._special, self._old_names, self._strict = special or {}, old_names or {}, strict
+        self._special = special or {}
+        self._old_names = old_names or {}
+        self._strict = strict
         self._makers: dict[Any, Make] = {}
 
     def fields(self, cls: Any, data: Mapping[str, Any], **given: Any) -> Any:
@@ -90,17 +92,17 @@ class PlainReader:
         """Return a value of the type `hint`."""
         maker = self._makers.get(hint)
         if maker is None:
-            maker = self._makers[hint] = self._special.get(hint) or self._maker(hint)
+            maker = self._makers[hint] = self._special.get(hint) or self._make_maker(hint)
         return maker(data)
 
-    def _maker(self, hint: Any) -> Make:
+    def _make_maker(self, hint: Any) -> Make:
         """Return a function that makes values of a type from plain data."""
         origin, parts = typing.get_origin(hint), typing.get_args(hint)
         if origin in (typing.Union, types.UnionType):
             (other,) = (part for part in parts if part is not type(None))
             return lambda data: None if data is None else self.value(other, data)
         if hint is Any:
-            return _tuples
+            return _with_tuples
         if origin is tuple:
             return lambda data: self._tuple(parts, data)
         if isinstance(origin, type) and issubclass(origin, Mapping):
@@ -112,7 +114,7 @@ class PlainReader:
         if origin is typing.Literal:
             return lambda data: _require(data, data in parts)
         if hint is float:
-            # Also takes the text "inf"
+            # It also takes the text "inf", as which `PlainWriter` saves an infinity.
             return lambda data: float(_require(data, type(data) is not bool))
         return lambda data: _require(data, type(data) is hint)
 
@@ -123,7 +125,7 @@ class PlainReader:
 
 
 def to_plain(instance: Any) -> dict[str, Any]:
-    """Return the fields of a dataclass that are not at their default, as JSON can hold them.
+    """Return the fields of a dataclass that differ from their defaults.
 
     >>> from core.io.plain_data import from_plain, to_plain
     >>> from core.types import Question
@@ -143,9 +145,9 @@ def from_plain(cls: type[DataclassT], data: Mapping[str, Any], **given: Any) -> 
 _PLAIN_READER = PlainReader()
 
 
-def _tuples(data: Any) -> Any:
+def _with_tuples(data: Any) -> Any:
     """Return plain data with tuples in place of lists."""
-    return tuple(map(_tuples, data)) if isinstance(data, list) else data
+    return tuple(map(_with_tuples, data)) if isinstance(data, list) else data
 
 
 def _require(value: Any, is_valid: bool) -> Any:

@@ -20,18 +20,18 @@ from core.io.encoding import (
     check_text,
     detect_encoding,
     detection_bytes,
+    encoding_error,
     ignore_note,
     known_encoding,
     marked_encoding,
     may_be_other_encoding,
-    no_text,
-    not_so_encoded,
+    no_text_error,
 )
 from core.io.files import DiskFile, FileSource, UnpackedBytes, name_without_packing, open_unpacked
 from core.watch import NO_WATCH, Watch
 
-RECODED_PIECE_BYTES = 1 << 20  # bytes read at once
-CHECKED_BYTES = 1 << 27  # bytes of a large file that are searched for what is not UTF-8
+RECODED_PIECE_BYTES = 1 << 20  # bytes read at a time
+CHECKED_BYTES = 1 << 27  # bytes of a large file that are checked to be UTF-8
 
 
 def as_utf8(
@@ -42,16 +42,16 @@ def as_utf8(
     max_bytes: int | None = None,
     checks: int | None = None,
 ) -> FileSource:
-    """Return a text file as UTF-8 with line feeds as line ends and no byte order mark.
+    """Return a text file as UTF-8 with line feeds and no mark.
 
     Parameters
     ----------
     source : the file, plain or packed.
-    watch : receives the share that was checked.
+    watch : receives the fraction that was checked.
     note : receives a sentence on the encoding that was found.
     encoding_name : the encoding of a file that is not UTF-8, if a person names it.
     max_bytes : bytes that the file may unpack to.
-    checks : bytes that are searched for what is not UTF-8; None for all.
+    checks : number of bytes that are checked to be UTF-8; None for all.
 
     Raises
     ------
@@ -64,14 +64,12 @@ def as_utf8(
         check_first_bytes(name, head)
         encoding = Encoding(marked_encoding(head))
         if not encoding.name:
-            other = (
-                head if may_be_other_encoding(head) else _non_utf8_piece(name, head, stream, checks)
-            )
-            encoding = (
-                detect_encoding(name, detection_bytes(other), encoding_name, note)
-                if other
-                else Encoding(UTF8)
-            )
+            encoding = Encoding(UTF8)
+            piece = head
+            if not may_be_other_encoding(head):
+                piece = _non_utf8_piece(name, head, stream, checks)
+            if piece:
+                encoding = detect_encoding(name, detection_bytes(piece), encoding_name, note)
         elif encoding.name != MARKED_UTF8:
             note(f"{name} was read as {encoding.name}, which its byte order mark says.")
     beginning = check_text(
@@ -84,7 +82,7 @@ def as_utf8(
     return RecodedFile(name, source, encoding, max_bytes)
 
 
-def readable(
+def decode_if_certain(
     path: Path,
     note: Note = ignore_note,
     encoding_name: str = "",
@@ -97,7 +95,8 @@ def readable(
     UTF-8 unchanged. The other parameters are those of `as_utf8`. Raises BadInput for an unknown
     encoding.
     """
-    file, notes, encoding = DiskFile(path), list[str](), known_encoding(encoding_name)
+    file, encoding = DiskFile(path), known_encoding(encoding_name)
+    notes: list[str] = []
     try:
         text_file = as_utf8(file, NO_WATCH, notes.append, encoding, max_bytes, CHECKED_BYTES)
     except BadInput:
@@ -130,7 +129,8 @@ class _RecodedBytes(io.RawIOBase):
     """The bytes of a recoded file. Reading raises BadInput if they do not fit its encoding."""
 
     def __init__(self, file: RecodedFile):
-        self._file, self._closing = file, ExitStack()
+        self._file = file
+        self._closing = ExitStack()
         self._stream = self._closing.enter_context(open_unpacked(file.source, max_bytes=file.most))
         self._decode = io.IncrementalNewlineDecoder(
             codecs.getincrementaldecoder(file.encoding.name)(file.encoding.errors), translate=True
@@ -150,7 +150,7 @@ class _RecodedBytes(io.RawIOBase):
             try:
                 self._ready = self._decode(data, not data).encode("utf-8", "replace")
             except UnicodeDecodeError as error:
-                raise not_so_encoded(
+                raise encoding_error(
                     self._file.name, self._file.encoding.name, self._position + error.start
                 ) from None
             self._position += len(data)
@@ -166,20 +166,22 @@ class _RecodedBytes(io.RawIOBase):
 
 
 def _non_utf8_piece(name: str, head: bytes, stream: UnpackedBytes, checks: int | None) -> bytes:
-    """Return the first piece of a text that is not UTF-8; empty if there is none.
+    """Return the first piece that is not UTF-8; empty if all is.
 
-    Only the first `checks` bytes are searched. `head` is the beginning, which is already read.
+    Only the first `checks` bytes are checked. `head` is the beginning, which is already read.
     Raises BadInput for zeros.
     """
-    decode, previous, data = codecs.getincrementaldecoder(UTF8)().decode, b"", head
+    decode = codecs.getincrementaldecoder(UTF8)().decode
+    previous, data = b"", head
     position = 0
     while (data or previous) and (checks is None or position < checks):
         position += len(data)
         if b"\0" in data:
-            raise no_text(name)
+            raise no_text_error(name)
         try:
             decode(data, not data)
         except UnicodeDecodeError:
             return previous[previous.rfind(b"\n") + 1 :] + data  # from the beginning of its line
-        previous, data = data, stream.read(RECODED_PIECE_BYTES) if data else b""
+        previous = data
+        data = stream.read(RECODED_PIECE_BYTES) if data else b""
     return b""

@@ -1,6 +1,6 @@
 """Rows in SQLite files with a schema.
 
-Missing tables and columns are added. Files of other programs are refused.
+Missing tables and columns are added. A file of another program raises an error.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from core.io.sqlite import (
     SqliteDatabase,
     is_damaged,
     open_database,
-    why_unsaved,
+    unsaved_reason,
     write_ahead,
 )
 
@@ -35,16 +35,19 @@ class DamagedFile(StoreError):
 
 @dataclass(frozen=True)
 class Schema:
-    """The tables of a file: the statements that make them, and columns added later, by table.
+    """The tables of a file.
 
     Parameters
     ----------
-    application, version : expected in the file's header. The program that wrote the file is not
-        checked if `application` is 0.
-    again : the rows can be computed again, so the file may be removed.
+    what : the noun for the rows in messages, in the plural.
+    statements : the SQL statements that make the tables.
+    later : columns added in later versions, with their SQL types, by table.
+    application, version : the numbers in the file's header. With `application` 0, the program that
+        wrote the file is not checked.
+    again : True if the rows can be computed again, so that the file may be removed.
     """
 
-    what: str  # the rows, in the plural, as messages call them
+    what: str
     statements: tuple[str, ...]
     later: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     application: int = 0
@@ -53,28 +56,27 @@ class Schema:
 
 
 class HeldFile:
-    """A file that stays open between uses, for all of this process.
-
-    One thread uses it at a time.
-    """
+    """A file that stays open between uses by one thread at a time."""
 
     def __init__(self) -> None:
-        self.lock, self.holders = threading.RLock(), 0
-        # the open database, with the device and inode of its file
+        self.lock = threading.RLock()
+        self.holders = 0
+        # The open database, with the device and inode of its file.
         self._open: tuple[SqliteDatabase, tuple[int, int]] | None = None
 
     @contextmanager
     def used(
-        self, file: Path, opening: Callable[[], SqliteDatabase]
+        self, file: Path, open_file: Callable[[], SqliteDatabase]
     ) -> Iterator[SqliteDatabase | None]:
-        """Return the open file, or None if nothing can be saved in it.
+        """Yield the open database, or None if nothing can be saved in it.
 
-        It is opened if it is closed or was removed meanwhile. After an error it is closed.
+        It is opened if it is closed or its file was replaced meanwhile. It is closed after an
+        error.
         """
         if self._open is not None and (self._open[1] != _identity(file) or save_fault(file.parent)):
             self.close()
         if self._open is None:
-            database = opening()
+            database = open_file()
             if not database.saves:
                 database.close()
                 yield None
@@ -93,7 +95,7 @@ class HeldFile:
         self._open = None
 
 
-_held: dict[Path, HeldFile] = {}
+_held_files: dict[Path, HeldFile] = {}
 _holding = threading.Lock()
 
 
@@ -124,10 +126,10 @@ class RowFile:
     def held(self) -> Iterator[None]:
         """Keep the file open between uses while the block runs.
 
-        Used where many threads save a row each, as opening takes longer than saving.
+        It is used if many threads save a row each, as opening takes longer than saving.
         """
         with _holding:
-            open_file = _held.setdefault(self.file, HeldFile())
+            open_file = _held_files.setdefault(self.file, HeldFile())
             open_file.holders += 1
         try:
             yield
@@ -136,7 +138,7 @@ class RowFile:
                 open_file.holders -= 1
                 if not open_file.holders:
                     open_file.close()
-                    del _held[self.file]
+                    del _held_files[self.file]
 
     @contextmanager
     def reading(self) -> Iterator[SqliteDatabase]:
@@ -145,7 +147,7 @@ class RowFile:
         Raises StoreError, and changes nothing, if the file is damaged or belongs to another
         program.
         """
-        open_file = _held.get(self.file)
+        open_file = _held_files.get(self.file)
         if open_file is not None:
             with (
                 open_file.lock,
@@ -181,7 +183,7 @@ class RowFile:
     ) -> None:
         """Write rows and replace those with the same key. Raises StoreError.
 
-        Writes nothing where nothing can be saved.
+        Nothing is written if the file is read-only.
 
         Parameters
         ----------
@@ -205,15 +207,14 @@ class RowFile:
         try:
             yield
         except sqlite3.Error as error:
-            raise (DamagedFile if is_damaged(error) else StoreError)(
-                self._sentence(error)
-            ) from error
+            error_type = DamagedFile if is_damaged(error) else StoreError
+            raise error_type(self._sentence(error)) from error
 
     def remove_damaged(self) -> None:
         """Remove a damaged file whose rows can be computed again.
 
-        The next use begins an empty one. A file that another process has replaced meanwhile is
-        kept. Raises StoreError if the file cannot be removed.
+        The next use makes an empty one. A file that another process has replaced meanwhile is not
+        removed. Raises StoreError if the file cannot be removed.
         """
         assert self.schema.again
         with hold_change_lock(self.file):
@@ -222,11 +223,8 @@ class RowFile:
                     return
             except DamagedFile:
                 pass
-            for file in (
-                self.file,
-                *(self.file.with_name(f"{self.file.name}-{suffix}") for suffix in ("wal", "shm")),
-            ):
-                file.unlink(missing_ok=True)
+            for suffix in ("", "-wal", "-shm"):
+                self.file.with_name(f"{self.file.name}{suffix}").unlink(missing_ok=True)
 
     def _sentence(self, error: sqlite3.Error) -> str:
         if "locked" in str(error):
@@ -234,13 +232,13 @@ class RowFile:
                 f"Another process has been writing to {self.schema.what} for too long; try again "
                 "in a moment."
             )
-        if why := why_unsaved(error):
-            return why
-        advice = "The file was left as it is; move it away to start with an empty one."
-        return (
-            f"{self._subject()} cannot be used "
-            f"({error}){'; remove that file to start anew.' if self.schema.again else f'. {advice}'}"
-        )
+        reason = unsaved_reason(error)
+        if reason:
+            return reason
+        advice = ". The file was left as it is; move it away to start with an empty one."
+        if self.schema.again:
+            advice = "; remove that file to start anew."
+        return f"{self._subject()} cannot be used ({error}){advice}"
 
     def _subject(self) -> str:
         return f"{self.schema.what[:1].upper()}{self.schema.what[1:]} in {self.file}"
@@ -263,28 +261,21 @@ class RowFile:
 
     def _missing_columns(self, database: SqliteDatabase) -> list[tuple[str, str]]:
         """Return the later columns that are still missing, each with its table."""
-        table_columns = {
-            table: {column[1] for column in database.execute(f"PRAGMA table_info({table})")}
-            for table in self.schema.later
-        }
-        return [
-            (table, name)
-            for table, columns in self.schema.later.items()
-            for name in columns
-            if name not in table_columns[table]
-        ]
+        missing: list[tuple[str, str]] = []
+        for table, columns in self.schema.later.items():
+            names = {column[1] for column in database.execute(f"PRAGMA table_info({table})")}
+            missing += [(table, name) for name in columns if name not in names]
+        return missing
 
     def _has_tables(self, database: SqliteDatabase) -> bool:
         """Return whether the tables exist.
 
-        The tables are counted before the header is read: when tables are seen, their maker has
-        already written the header.
+        The tables are counted before the header is read: a process that makes tables writes the
+        header in the same transaction.
         """
         tables = database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-        application, version = (
-            database.execute(f"PRAGMA {name}").fetchone()[0]
-            for name in ("application_id", "user_version")
-        )
+        application = database.execute("PRAGMA application_id").fetchone()[0]
+        version = database.execute("PRAGMA user_version").fetchone()[0]
         if tables and self.schema.application and application != self.schema.application:
             raise StoreError(
                 f"{self.file} is a database of another program; move it away to have "

@@ -15,38 +15,37 @@ from typing import Any
 from core.io.home import save_fault
 
 BUSY_WAIT_SECONDS = 30.0  # seconds to wait for another process
-# errors of a file that is no database or has damaged pages
+# Errors of a file that is no database or has damaged pages.
 DAMAGED_CODES = ("SQLITE_NOTADB", "SQLITE_CORRUPT")
-# errors raised where nothing can be written
+# Errors of a file that cannot be written.
 UNWRITABLE_CODES = ("SQLITE_CANTOPEN", "SQLITE_FULL", "SQLITE_IOERR", "SQLITE_READONLY")
 
 
 def write_ahead(database: sqlite3.Connection) -> None:
-    """Switch a database to write-ahead logging, so that readers and a writer do not block.
+    """Switch a database to write-ahead logging.
 
     SQLite does not wait while another process switches, so this function does. Raises
-    `sqlite3.OperationalError` if the other does not finish within `BUSY_WAIT_SECONDS` seconds.
+    `sqlite3.OperationalError` if the other process does not finish within `BUSY_WAIT_SECONDS`.
     """
-    until = time.monotonic() + BUSY_WAIT_SECONDS
+    deadline = time.monotonic() + BUSY_WAIT_SECONDS
     while True:
         try:
             database.execute("PRAGMA journal_mode = WAL")
             return
         except sqlite3.OperationalError as error:
-            if "locked" not in str(error) or time.monotonic() > until:
+            if "locked" not in str(error) or time.monotonic() > deadline:
                 raise
             time.sleep(0.02)
 
 
-def why_unsaved(error: sqlite3.Error) -> str:
+def unsaved_reason(error: sqlite3.Error) -> str:
     """Return why nothing can be saved in the person's folder; empty for other errors."""
-    return (
-        save_fault() if getattr(error, "sqlite_errorname", "").startswith(UNWRITABLE_CODES) else ""
-    )
+    is_unwritable = getattr(error, "sqlite_errorname", "").startswith(UNWRITABLE_CODES)
+    return save_fault() if is_unwritable else ""
 
 
 def is_damaged(error: sqlite3.Error) -> bool:
-    """Return whether an error says that the file is no database or has damaged pages."""
+    """Return whether an error means that the file is damaged."""
     return getattr(error, "sqlite_errorname", "").startswith(DAMAGED_CODES)
 
 
@@ -61,9 +60,9 @@ def open_database(
 ) -> SqliteDatabase:
     """Open the database in a file; `prepare` makes its missing tables.
 
-    Nothing can be written on a full disk, or one that is mounted read-only. The content can then be
-    read, and every attempt to write raises. Without a file, the database is empty. `options` are
-    those of `sqlite3.connect`. Raises `sqlite3.Error`, and what `prepare` raises.
+    On a disk that is full or mounted read-only, the content can be read, and every attempt to write
+    raises. If there is no file, the database is empty. `options` are those of `sqlite3.connect`.
+    Raises `sqlite3.Error`, and what `prepare` raises.
     """
     try:
         database = _prepare(sqlite3.connect(file, factory=SqliteDatabase, **options), prepare)
@@ -91,14 +90,14 @@ def _prepare(database: SqliteDatabase, prepare: Callable[[SqliteDatabase], None]
 
 
 def _open_unchanged(file: Path, options: Mapping[str, Any]) -> SqliteDatabase:
-    """Open a file without writing next to it; an empty database if there is no file.
+    """Open a file without writing next to it, or an empty database.
 
     Raises OSError and `sqlite3.Error`.
     """
-    ahead = file.with_name(f"{file.name}-wal")
+    log = file.with_name(f"{file.name}-wal")
     if not file.exists() or not file.stat().st_size:
         return sqlite3.connect(":memory:", factory=SqliteDatabase, **options)
-    if not ahead.exists() or not ahead.stat().st_size:
+    if not log.exists() or not log.stat().st_size:
         return sqlite3.connect(
             f"{file.absolute().as_uri()}?mode=ro&immutable=1",
             uri=True,
@@ -107,9 +106,9 @@ def _open_unchanged(file: Path, options: Mapping[str, Any]) -> SqliteDatabase:
         )
     # Rows in the write-ahead log are not in the file yet, so both are copied and read together.
     with tempfile.TemporaryDirectory() as folder:
-        for part in (file, ahead):
+        for part in (file, log):
             shutil.copyfile(part, Path(folder) / part.name)
-        read = sqlite3.connect(":memory:", factory=SqliteDatabase, **options)
+        database = sqlite3.connect(":memory:", factory=SqliteDatabase, **options)
         with closing(sqlite3.connect(Path(folder) / file.name)) as copy:
-            copy.backup(read)
-    return read
+            copy.backup(database)
+    return database

@@ -1,6 +1,6 @@
-"""Values made from files, remembered until one of the files changes.
+"""Cache of values made from files, until one of the files changes.
 
-A file listed by a catalogue is thus read once, and a change is seen at once.
+A file listed by a catalogue is thus read once, and a change is seen at the next use.
 """
 
 from __future__ import annotations
@@ -23,26 +23,27 @@ Stamp = tuple[tuple[str, int, int, int], ...]
 
 def stamp_files(files: Iterable[str | Path]) -> Stamp:
     """Return the stamp of some files."""
-    return tuple(stamp for file in files if (stamp := _stat(os.fspath(file))) is not None)
+    stamps = (_stat(os.fspath(file)) for file in files)
+    return tuple(stamp for stamp in stamps if stamp is not None)
 
 
 def stamp_tree(folder: str | Path) -> Stamp:
-    """Return the stamp of all files in a folder and below; empty if there is no folder."""
+    """Return the stamp of all files in a folder and below."""
     stamps: list[tuple[str, int, int, int]] = []
     try:
         with os.scandir(folder) as entries:
-            for entry in sorted(entries, key=lambda one: one.name):
+            for entry in sorted(entries, key=lambda entry: entry.name):
                 if entry.is_dir(follow_symlinks=False):
                     stamps += stamp_tree(entry.path)
-                elif (file := _stat(entry.path)) is not None:
-                    stamps.append(file)
+                else:
+                    stamps += stamp_files([entry.path])
     except (OSError, ValueError):
-        return tuple(stamps)
+        pass  # the files found so far remain
     return tuple(stamps)
 
 
 def stamp_subfolder_files(folder: Path, name: str) -> list[tuple[Path, Stamp]]:
-    """Return the files of a name in the subfolders of a folder, each with its stamp.
+    """Return the files of a name in subfolders, each with its stamp.
 
     They are in the order of the subfolders' names.
     """
@@ -51,8 +52,8 @@ def stamp_subfolder_files(folder: Path, name: str) -> list[tuple[Path, Stamp]]:
             folders = sorted(entry.name for entry in entries)
     except OSError:
         return []
-    files = (os.path.join(folder, one, name) for one in folders)
-    return [(Path(file), (stamp,)) for file in files if (stamp := _stat(file)) is not None]
+    files = [os.path.join(folder, subfolder, name) for subfolder in folders]
+    return [(Path(file), stamp) for file in files if (stamp := stamp_files([file]))]
 
 
 def _stat(file: str) -> tuple[str, int, int, int] | None:
@@ -71,11 +72,11 @@ class StampedCache(Generic[ValueT]):
         self._lock = threading.Lock()
 
     def of(self, key: Hashable, stamp: Stamp, make: Callable[[], ValueT]) -> ValueT:
-        """Return the value of a key, made anew if it is unknown or its files changed.
+        """Return the value of a key, made again if its files changed.
 
         `stamp` is taken before the value is made, so a change meanwhile is seen at the next call.
         A file that changed within `TICK_NANOSECONDS` may change again with the same time, so its
-        value is not kept. Raises what `make` raises, which is not remembered.
+        value is not cached. Raises what `make` raises, which is not cached either.
         """
         with self._lock:
             entry = self._entries.get(key)

@@ -15,7 +15,7 @@ OLD_FOLDER_SECONDS = 24 * 3600.0  # seconds after which a folder is no longer in
 
 
 def temporary_folder(now: float | None = None) -> Path:
-    """Return a new folder inside the person's own, which the caller removes in the end.
+    """Return a new folder in the person's own, for the caller to remove.
 
     Folders that killed processes left there a day ago are removed. Raises StoreError if the
     person's folder cannot be written.

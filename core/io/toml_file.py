@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 TOML_KEY = re.compile(r"(?m)^[ \t]*([\w.\"'-]{1,200})[ \t]*=")
+# Python converts no text of more than 4,300 digits to a number, and raises a plain ValueError.
 HUGE_NUMBER = re.compile(r"\d[\d_]{999,}")
 
 
@@ -17,9 +18,9 @@ def read_toml(file: Path) -> dict[str, Any]:
     Raises
     ------
     tomllib.TOMLDecodeError
-        For text that is no TOML, and for numbers of more digits than can be read.
+        For invalid TOML, and for integers that are too long for Python.
     UnicodeDecodeError, OSError
-        For a file that is no text, or cannot be read.
+        For a file that is not UTF-8, or cannot be read.
     """
     text = file.read_text("utf-8")
     try:
@@ -33,11 +34,12 @@ def read_toml(file: Path) -> dict[str, Any]:
 
 
 def _huge_number_message(text: str) -> str:
-    """Return a message with line and key of the first huge number; empty if there is none."""
+    """Return a message on the first huge number; empty without one."""
     number = HUGE_NUMBER.search(text)
     if number is None:
         return ""
     keys = [key[1] for key in TOML_KEY.finditer(text, 0, number.start())]
-    line, digits = text.count("\n", 0, number.start()) + 1, len(number[0].replace("_", ""))
-    key = f"“{keys[-1]}” is" if keys else "there is"
-    return f"{key} a number of {digits:,} digits, which is too large (at line {line})"
+    line = text.count("\n", 0, number.start()) + 1
+    digits = len(number[0].replace("_", ""))
+    opening = f"“{keys[-1]}” is" if keys else "there is"
+    return f"{opening} a number of {digits:,} digits, which is too large (at line {line})"

@@ -11,7 +11,7 @@ SILENT_VARIABLES = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "VLLM_NO_USAGE_STATS": "1",
 }
-# Sends an event when OpenVINO is imported; OpenVINO works without it
+# The module that sends an event when OpenVINO is imported; OpenVINO works without it.
 REPORTING_MODULE = "openvino_telemetry"
 
 

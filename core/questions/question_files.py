@@ -18,7 +18,7 @@ from core.errors import BadInput, nearest, shorten
 from core.io.encoding import Note, ignore_note
 from core.io.files import FileSource, numbered_lines
 from core.io.json_rows import numbered_rows, read_start
-from core.io.recoded_files import readable
+from core.io.recoded_files import decode_if_certain
 from core.questions.collector import QuestionCollector
 from core.questions.forms import ANSWERABLE_KEY, question_rows
 from core.questions.gold import GOLD_KEYS
@@ -184,7 +184,7 @@ def _text(
     path: FilePath, max_bytes: int | None, encoding: str = "", note: Note = ignore_note
 ) -> FilePath | FileSource:
     """Return a file of questions as UTF-8; a columnar file is returned unchanged."""
-    return path if is_columnar(path) else readable(path, note, encoding, max_bytes)
+    return path if is_columnar(path) else decode_if_certain(path, note, encoding, max_bytes)
 
 
 def _row_questions(
@@ -251,7 +251,9 @@ def read_lines(path: str | FilePath) -> tuple[str, ...]:
     """Return the lines of a text file, plain or gzipped, without blank ones."""
     return tuple(
         text
-        for _, text in numbered_lines(readable(FilePath(path)), max_bytes=MAX_QUESTION_FILE_BYTES)
+        for _, text in numbered_lines(
+            decode_if_certain(FilePath(path)), max_bytes=MAX_QUESTION_FILE_BYTES
+        )
     )
 
 

@@ -1,1 +1,1 @@
-"""A user's own retrievers: declared in a file, called over HTTP or in Python, and checked."""
+"""A user's own retrievers: declaration, calls and checks."""

@@ -1,4 +1,4 @@
-"""Calls to declared retrievers over HTTP or in Python, with limits on time and size."""
+"""Limited calls to declared retrievers over HTTP or in Python."""
 
 from __future__ import annotations
 
@@ -37,41 +37,35 @@ def call_retriever(
     when the user cancels. Raises RetrieverFailed with a sentence, and what `watch` raises.
     """
     outcome: list[Any] = []
-    open_socket: list[socket.socket] = []
-    if retriever.url:
-        work = lambda: _post(retriever, request, open_socket)
-    else:
-        work = lambda: _call(retriever, request)
+    open_sockets: list[socket.socket] = []
 
     def run() -> None:
         try:
-            outcome.append(work())
+            if retriever.url:
+                outcome.append(_post(retriever, request, open_sockets))
+            else:
+                outcome.append(_call_function(retriever, request))
         except BaseException as error:  # re-raised in the waiting thread
             outcome.append(error)
 
     thread = threading.Thread(target=run, name=f"retriever-{retriever.name}", daemon=True)
     thread.start()
-    end = time.monotonic() + retriever.timeout
+    deadline = time.monotonic() + retriever.timeout
     try:
         while thread.is_alive():
             watch.check()
-            if time.monotonic() > end:
-                raise RetrieverFailed(
-                    f"{_retriever_name(retriever)} did not answer within {retriever.timeout:g} "
-                    "seconds."
-                )
+            if time.monotonic() > deadline:
+                raise _timeout_error(retriever)
             thread.join(CANCEL_CHECK_SECONDS)
     finally:
-        for one in open_socket:
+        for open_socket in open_sockets:
             with contextlib.suppress(OSError):
-                one.shutdown(socket.SHUT_RDWR)
+                open_socket.shutdown(socket.SHUT_RDWR)
     if isinstance(outcome[0], RetrieverFailed):
         raise outcome[0]
     if isinstance(outcome[0], BaseException):
-        raise RetrieverFailed(
-            f"{_retriever_name(retriever)} failed: {_words(outcome[0])}."
-        ) from outcome[0]
-    return _data(retriever, outcome[0])
+        raise _failure(retriever, f"failed: {_error_words(outcome[0])}.") from outcome[0]
+    return _parse_reply(retriever, outcome[0])
 
 
 def _post(
@@ -85,11 +79,10 @@ def _post(
     import http.client  # imported late, as it loads ssl
 
     parts = urlsplit(retriever.url)
-    protocol = (
-        http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
-    )
+    is_https = parts.scheme == "https"
+    connection_class = http.client.HTTPSConnection if is_https else http.client.HTTPConnection
     assert parts.hostname is not None  # checked when the retriever was declared
-    connection = protocol(parts.hostname, parts.port, timeout=retriever.timeout)
+    connection = connection_class(parts.hostname, parts.port, timeout=retriever.timeout)
     headers = {
         "Content-Type": "application/json",
         "Accept": "application/json",
@@ -99,12 +92,10 @@ def _post(
     try:
         connection.connect()
     except TimeoutError:
-        raise RetrieverFailed(
-            f"{_retriever_name(retriever)} did not answer within {retriever.timeout:g} seconds."
-        ) from None
+        raise _timeout_error(retriever) from None
     except OSError as error:
-        raise RetrieverFailed(
-            f"{_retriever_name(retriever)} cannot be reached ({_words(error)}); is it running?"
+        raise _failure(
+            retriever, f"cannot be reached ({_error_words(error)}); is it running?"
         ) from error
     open_sockets.append(connection.sock)
     try:
@@ -113,41 +104,37 @@ def _post(
         reply = connection.getresponse()
         body = reply.read(MAX_REPLY_BYTES + 1)
         if reply.status != http.client.OK:
-            raise RetrieverFailed(f"{_retriever_name(retriever)} {_refusal(reply, body)}.")
+            raise _failure(retriever, f"{_status_words(reply, body)}.")
         if len(body) > MAX_REPLY_BYTES:
-            raise RetrieverFailed(
-                f"{_retriever_name(retriever)} replied with more than {MAX_REPLY_BYTES >> 20} MB."
-            )
+            raise _failure(retriever, f"replied with more than {MAX_REPLY_BYTES >> 20} MB.")
         if reply.length:  # bytes that were announced and did not arrive
-            raise RetrieverFailed(f"{_retriever_name(retriever)} ended its reply too early.")
+            raise _failure(retriever, "ended its reply too early.")
         return body
     except TimeoutError:
-        raise RetrieverFailed(
-            f"{_retriever_name(retriever)} did not answer within {retriever.timeout:g} seconds."
-        ) from None
+        raise _timeout_error(retriever) from None
     except (http.client.HTTPException, OSError) as error:
-        raise RetrieverFailed(
-            f"{_retriever_name(retriever)} broke off or does not speak HTTP ({_words(error)})."
+        raise _failure(
+            retriever, f"broke off or does not speak HTTP ({_error_words(error)})."
         ) from error
     finally:
         connection.close()
 
 
-def _refusal(reply: HTTPResponse, body: bytes) -> str:
+def _status_words(reply: HTTPResponse, body: bytes) -> str:
+    """Return words for a reply that is not OK, which follow the retriever's name."""
     status = reply.status
     if 300 <= status < 400:
-        target = (
-            shorten(reply.getheader("Location") or "", MAX_ERROR_PAGE_CHARACTERS) or "no address"
-        )
+        location = shorten(reply.getheader("Location") or "", MAX_ERROR_PAGE_CHARACTERS)
+        target = location or "no address"
         return (
             f"redirects to {target} ({status}), which was not followed; if that is the right "
             "address, give it in retrievers.toml"
         )
     if status in (401, 403):
         return f"refused the request ({status}); see “headers” in docs/own-retriever.md"
-    page = shorten(
-        body[: MAX_ERROR_PAGE_CHARACTERS * 4].decode("utf-8", "replace"), MAX_ERROR_PAGE_CHARACTERS
-    )
+    # Four bytes a character are enough in UTF-8.
+    beginning = body[: MAX_ERROR_PAGE_CHARACTERS * 4].decode("utf-8", "replace")
+    page = shorten(beginning, MAX_ERROR_PAGE_CHARACTERS)
     return f"answered with the error {status}" + (f": {page}" if page else "")
 
 
@@ -157,40 +144,34 @@ def _headers(retriever: Retriever) -> dict[str, str]:
     for header, variable in retriever.headers:
         value = os.environ.get(variable, "")
         if not value:
-            raise RetrieverFailed(
-                f"{_retriever_name(retriever)} needs the environment variable {variable} for its "
-                "header "
-                f"{header}."
+            raise _failure(
+                retriever, f"needs the environment variable {variable} for its header {header}."
             )
         if not value.isascii() or not value.isprintable():
             raise RetrieverFailed(
-                f"{_retriever_name(retriever)}: the environment variable {variable} holds what a "
+                f"The retriever “{retriever.name}”: the environment variable {variable} holds what a "
                 "header cannot."
             )
         headers[header] = value
     return headers
 
 
-def _call(retriever: Retriever, request: Mapping[str, Any]) -> bytes:
-    """Call the function and return its result as JSON, as an address would."""
+def _call_function(retriever: Retriever, request: Mapping[str, Any]) -> bytes:
+    """Call the function and return its result as JSON."""
     module, _, name = retriever.python.partition(":")
     try:
         function = retriever.function or getattr(_module(module, retriever.file), name)
     except BaseException as error:
-        raise RetrieverFailed(
-            f"{_retriever_name(retriever)} cannot be loaded: {_words(error)}."
-        ) from error
+        raise _failure(retriever, f"cannot be loaded: {_error_words(error)}.") from error
     result = function(json.loads(json.dumps(request)))
     try:
         text = json.dumps(result, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
-        raise RetrieverFailed(
-            f"{_retriever_name(retriever)} returned what JSON cannot hold: {_words(error)}."
+        raise _failure(
+            retriever, f"returned what JSON cannot hold: {_error_words(error)}."
         ) from error
     if len(text) > MAX_REPLY_BYTES:
-        raise RetrieverFailed(
-            f"{_retriever_name(retriever)} returned more than {MAX_REPLY_BYTES >> 20} MB."
-        )
+        raise _failure(retriever, f"returned more than {MAX_REPLY_BYTES >> 20} MB.")
     return text.encode()
 
 
@@ -202,7 +183,7 @@ def _module(name: str, file: Path | None) -> Any:
 
 @lru_cache(maxsize=16)
 def _load_module(name: str, file: Path, mtime: int) -> Any:
-    """Load the module of a file; it is loaded again after the file has changed."""
+    """Load the module of a file, again after each change."""
     spec = importlib.util.spec_from_file_location(f"hopscope_own_{name.replace('.', '_')}", file)
     assert spec is not None and spec.loader is not None  # the file's name ends in .py
     module = importlib.util.module_from_spec(spec)
@@ -210,24 +191,29 @@ def _load_module(name: str, file: Path, mtime: int) -> Any:
     return module
 
 
-def _data(retriever: Retriever, body: bytes) -> Any:
-    def refused(constant: str) -> None:
+def _parse_reply(retriever: Retriever, body: bytes) -> Any:
+    def refuse(constant: str) -> None:
         raise ValueError(f"{constant} is no JSON number")
 
     try:
-        return json.loads(body.decode("utf-8"), parse_constant=refused)
+        return json.loads(body.decode("utf-8"), parse_constant=refuse)
     except (ValueError, RecursionError) as error:
-        raise RetrieverFailed(
-            f"{_retriever_name(retriever)} replied with what is not JSON: "
-            f"{shorten(error, MAX_ERROR_PAGE_CHARACTERS)}."
+        raise _failure(
+            retriever,
+            f"replied with what is not JSON: {shorten(error, MAX_ERROR_PAGE_CHARACTERS)}.",
         ) from None
 
 
-def _retriever_name(retriever: Retriever) -> str:
-    return f"The retriever “{retriever.name}”"
+def _failure(retriever: Retriever, words: str) -> RetrieverFailed:
+    """Return the error whose sentence begins with the retriever's name."""
+    return RetrieverFailed(f"The retriever “{retriever.name}” {words}")
 
 
-def _words(error: BaseException) -> str:
+def _timeout_error(retriever: Retriever) -> RetrieverFailed:
+    return _failure(retriever, f"did not answer within {retriever.timeout:g} seconds.")
+
+
+def _error_words(error: BaseException) -> str:
     """Describe an error in a few words; for a system error, its text alone."""
     if isinstance(error, OSError) and error.strerror:
         return error.strerror

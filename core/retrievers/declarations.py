@@ -67,10 +67,10 @@ class Retriever:
     Parameters
     ----------
     python : the function, as `module:function`.
-    folder : where the function's module is looked for.
+    folder : the folder in which the function's module is searched.
     timeout : seconds to wait for a reply.
     keep, keep_documents : the most paths and the most documents to request.
-    version : the user's mark for the retriever's current state.
+    version : the user's text for the version of the retriever; cached replies depend on it.
     headers : pairs of a header and the environment variable that holds its value.
     sources : the kinds of source that it serves.
     """
@@ -134,9 +134,8 @@ def declare_function(function: Callable[[dict], Any]) -> Retriever:
     >>> declare_function(nearest).name, find_retriever("nearest").function is nearest
     ('nearest', True)
     """
-    name = (
-        _UNFIT_CHARACTERS.sub("", getattr(function, "__name__", "")).lstrip("_")[:40] or "function"
-    )
+    function_name = getattr(function, "__name__", "")
+    name = _UNFIT_CHARACTERS.sub("", function_name).lstrip("_")[:40] or "function"
     _functions[name] = Retriever(name, name, version=f"{next(_versions)}", function=function)
     return _functions[name]
 
@@ -147,7 +146,7 @@ def declared_retrievers() -> dict[str, Retriever]:
 
 
 def declaration_faults() -> tuple[str, ...]:
-    """Return a sentence for each row that cannot be used, and for a file that cannot be read."""
+    """Return a sentence for each unusable row, or for an unreadable file."""
     return tuple(_read_own_file()[1].values())
 
 
@@ -169,7 +168,8 @@ def find_retriever(name: str) -> Retriever:
             "(docs/own-retriever.md)."
         )
     raise BadParameter(
-        f"There is no retriever “{shorten(name, 40)}” in {own_file().name}.{nearest(name, retrievers)}"
+        f"There is no retriever “{shorten(name, 40)}” in {own_file().name}."
+        f"{nearest(name, retrievers)}"
     )
 
 
@@ -181,11 +181,17 @@ def _read_own_file() -> tuple[dict[str, Retriever], dict[str, str]]:
         return {}, {}
     except OSError as error:
         return {}, {"": f"{file.name} cannot be read: {error.strerror or error}."}
-    return _read(file, state.st_mtime_ns, state.st_size)
+    return _read_declarations(file, state.st_mtime_ns, state.st_size)
 
 
 @lru_cache(maxsize=8)
-def _read(file: Path, mtime: int, size: int) -> tuple[dict[str, Retriever], dict[str, str]]:
+def _read_declarations(
+    file: Path, mtime: int, size: int
+) -> tuple[dict[str, Retriever], dict[str, str]]:
+    """Return the retrievers of a file, and a sentence on each faulty row, by name.
+
+    A fault of the whole file has an empty name. Time and size are keys of the cache.
+    """
     try:
         rows = tomllib.loads(file.read_text("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
@@ -193,13 +199,13 @@ def _read(file: Path, mtime: int, size: int) -> tuple[dict[str, Retriever], dict
     retrievers, row_faults = {}, {}
     for name, row in rows.items():
         try:
-            retrievers[name] = _retriever(name, row, f"{file.name}, [{shorten(name, 40)}]")
+            retrievers[name] = _make_retriever(name, row, f"{file.name}, [{shorten(name, 40)}]")
         except BadParameter as error:
             row_faults[name] = str(error)
     return retrievers, row_faults
 
 
-def _retriever(name: str, row: Any, where: str) -> Retriever:
+def _make_retriever(name: str, row: Any, where: str) -> Retriever:
     if not isinstance(row, Mapping):
         raise BadParameter(
             f'{where}: a table was expected, as in [{shorten(name, 40)}] and url = "..." below it.'
@@ -236,36 +242,11 @@ def _retriever(name: str, row: Any, where: str) -> Retriever:
         row.get("url", ""),
         row.get("python", ""),
         home_folder() / Path(row.get("folder", "")).expanduser(),
-        timeout=float(
-            _number(
-                row,
-                "timeout",
-                RETRIEVER_DEFAULTS.timeout_seconds,
-                0.1,
-                RETRIEVER_DEFAULTS.max_timeout_seconds,
-                where,
-            )
-        ),
-        keep=_number(
-            row,
-            "keep",
-            RETRIEVER_DEFAULTS.retained_paths,
-            1,
-            RETRIEVER_DEFAULTS.max_retained_results,
-            where,
-            whole=True,
-        ),
-        keep_documents=_number(
-            row,
-            "keep",
-            RETRIEVER_DEFAULTS.retained_documents,
-            1,
-            RETRIEVER_DEFAULTS.max_retained_results,
-            where,
-            whole=True,
-        ),
+        timeout=_check_timeout(row, where),
+        keep=_check_keep(row, RETRIEVER_DEFAULTS.retained_paths, where),
+        keep_documents=_check_keep(row, RETRIEVER_DEFAULTS.retained_documents, where),
         version=str(row.get("version", "")),
-        headers=_headers(row.get("headers", {}), where),
+        headers=_check_headers(row.get("headers", {}), where),
         notes=" ".join(row.get("notes", "").split()),
         sources=(row["source"],) if "source" in row else RETRIEVER_SOURCES,
     )
@@ -274,9 +255,8 @@ def _retriever(name: str, row: Any, where: str) -> Retriever:
 def _check_address(url: str, where: str) -> None:
     try:
         parts = urlsplit(url)
-        is_address = (
-            parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
-        )
+        has_host = bool(parts.hostname) and (parts.port or 1) > 0
+        is_address = parts.scheme in ("http", "https") and has_host
     except ValueError:
         is_address = False
     if not is_address or any(letter <= " " or letter == "\x7f" for letter in url):
@@ -289,26 +269,27 @@ def _check_address(url: str, where: str) -> None:
         )
 
 
-def _number(
-    row: Mapping[str, Any],
-    key: str,
-    default: float,
-    low: float,
-    high: float,
-    where: str,
-    whole: bool = False,
-) -> Any:
-    value = row.get(key, default)
-    has_type = isinstance(value, int) or (isinstance(value, float) and not whole)
-    if isinstance(value, bool) or not has_type or not low <= value <= high:
+def _check_timeout(row: Mapping[str, Any], where: str) -> float:
+    value = row.get("timeout", RETRIEVER_DEFAULTS.timeout_seconds)
+    high = RETRIEVER_DEFAULTS.max_timeout_seconds
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0.1 <= value <= high:
         raise BadParameter(
-            f"{where}: “{key}” must be a {'whole ' if whole else ''}number from {low:g} to "
-            f"{high:g}, not {value!r}."
+            f"{where}: “timeout” must be a number from 0.1 to {high:g}, not {value!r}."
+        )
+    return float(value)
+
+
+def _check_keep(row: Mapping[str, Any], default: int, where: str) -> int:
+    value = row.get("keep", default)
+    high = RETRIEVER_DEFAULTS.max_retained_results
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= high:
+        raise BadParameter(
+            f"{where}: “keep” must be a whole number from 1 to {high:g}, not {value!r}."
         )
     return value
 
 
-def _headers(table: Any, where: str) -> tuple[tuple[str, str], ...]:
+def _check_headers(table: Any, where: str) -> tuple[tuple[str, str], ...]:
     """Return pairs of header and environment variable.
 
     Raises BadParameter for any other value, and for headers that the program sets itself.

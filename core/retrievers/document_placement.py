@@ -1,4 +1,4 @@
-"""Documents in a retriever's reply, found among the chunks of a corpus.
+"""Search for the documents of a retriever's reply among the chunks of a corpus.
 
 They are found by id, by title, or by their text as a quotation.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import PurePosixPath
 from urllib.parse import unquote
 
@@ -19,8 +20,9 @@ from core.graph.texts import chunk_label, chunk_text
 from core.retrievers.reply import ReplyDocument, quote_examples
 
 MAX_QUOTATION_CHUNKS = 20  # most chunks that are searched for a quotation
-QUOTATION_END_WORDS = 48  # words at each end of a quotation that select these chunks
+QUOTATION_END_WORDS = 48  # words at each end of a quotation by which these chunks are selected
 MIN_HALF_WORDS = 5  # words; a shorter half of a quotation could occur anywhere
+# Notes on the documents of a reply; each follows a number of documents.
 PLACEMENT_NOTES = {
     "several": "with several passages: the nearest to the question in words counts",
     "another": "of which the id is known and the text is not in it: the id counts",
@@ -28,14 +30,13 @@ PLACEMENT_NOTES = {
     "wide": "of which the text covers several passages here: they follow one another",
     "again": "of passages that were named before: the first place counts",
 }
-"""Notes on the documents of a reply; each follows a number of documents."""
 # Returns the score of every chunk for a text, by the words that they share: float [chunks].
 WordScores = Callable[[str], np.ndarray]
 
 
 @dataclass
 class PlacedDocuments:
-    """The rows of the named chunks, best first, each with its score.
+    """The rows of the chunks of a reply, best first, each with its score.
 
     `unplaced` counts the documents that were not found.
     """
@@ -46,7 +47,7 @@ class PlacedDocuments:
 
 
 def id_in_corpus(id: str, corpus_ids: Container[str]) -> str:
-    """Return an id as the corpus writes it; the id itself if the corpus has no such id.
+    """Return an id as the corpus writes it, else unchanged.
 
     TREC's columns hold no blanks, so runs write %20 or _ in their place.
 
@@ -55,12 +56,13 @@ def id_in_corpus(id: str, corpus_ids: Container[str]) -> str:
     ...  id_in_corpus("a_b", {"a_b", "a b"}), id_in_corpus("x_y", ()))
     ('Ed Wood', 'Ed Wood', 'a_b', 'x_y')
     """
-    return next((one for one in (id, unquote(id), id.replace("_", " ")) if one in corpus_ids), id)
+    spellings = (id, unquote(id), id.replace("_", " "))
+    return next((spelling for spelling in spellings if spelling in corpus_ids), id)
 
 
 @dataclass(frozen=True)
 class _ChunkIndex:
-    """Rows of chunks by chunk id and by document id, and document ids by title."""
+    """Rows of chunks by ids, and document ids by title."""
 
     chunks: dict[str, int]
     documents: dict[str, tuple[int, ...]]
@@ -77,13 +79,13 @@ class _ChunkIndex:
 def place_documents(
     graph: KnowledgeGraph, question: str, documents: Sequence[ReplyDocument], by_words: WordScores
 ) -> PlacedDocuments:
-    """Find the chunks of a corpus that a reply's documents stand for, in the order of the reply.
+    """Find the chunks for a reply's documents, in their order.
 
-    An id or a title stands for the chunk of that document that shares the most words with the
-    question, so that it takes one rank. A text stands for every chunk that it covers, or for the
-    chunk that contains it. Such chunks take consecutive ranks. A chunk that is split differently
-    here is recognised by half of its words. Documents that are not in the corpus are counted in a
-    note.
+    For an id or a title, it is the chunk of that document that shares the most words with the
+    question, and takes one rank. For a text, it is every chunk that the text covers, or the chunk
+    that contains it. Such chunks take consecutive ranks. If the corpus splits a document
+    differently, chunks are recognised by half of their words. Documents that are not in the corpus
+    are counted in a note.
 
     Parameters
     ----------
@@ -92,24 +94,26 @@ def place_documents(
     documents : the documents of the reply, best first.
     by_words : returns the score of every chunk for a text.
     """
-    placement, counts, unknown_labels = PlacedDocuments(), Counter[str](), list[str]()
-    for one in documents:
-        rows = _rows(graph, question, one, by_words, counts)
+    placement = PlacedDocuments()
+    counts: Counter[str] = Counter()
+    unknown_labels: list[str] = []
+    for document in documents:
+        rows = _find_rows(graph, question, document, by_words, counts)
         if not rows:
-            unknown_labels.append(one.label)
+            unknown_labels.append(document.label)
         counts["wide"] += len(rows) > 1
         counts["again"] += any(row in placement.rows for row in rows)
         for row in rows:
-            placement.rows.setdefault(row, one.score)
+            placement.rows.setdefault(row, document.score)
     placement.unplaced = len(unknown_labels)
     if unknown_labels:
         are = "is" if len(unknown_labels) == 1 else "are"
         placement.notes.append(
-            f"{len(unknown_labels):,} of {_documents(len(documents))} {are} not in the corpus: "
-            f"{quote_examples(unknown_labels)}."
+            f"{len(unknown_labels):,} of {_count_documents(len(documents))} {are} not in the "
+            f"corpus: {quote_examples(unknown_labels)}."
         )
     placement.notes += [
-        f"{_documents(counts[kind])} {words}."
+        f"{_count_documents(counts[kind])} {words}."
         for kind, words in PLACEMENT_NOTES.items()
         if counts[kind]
     ]
@@ -117,47 +121,48 @@ def place_documents(
 
 
 def covered_chunks(graph: KnowledgeGraph, text: str, rows: Sequence[int]) -> tuple[int, ...]:
-    """Return the chunks whose words, all or half of them, are in a text such as a prompt.
+    """Return the chunks of which at least half of the words are in a text.
 
     Parameters
     ----------
-    rows : the chunks to look at.
+    rows : the chunks that are compared with the text.
     """
     words = comparable_text(text)
     return tuple(row for row in rows if _overlaps(comparable_text(chunk_text(graph, row)), words))
 
 
-def _rows(
+def _find_rows(
     graph: KnowledgeGraph,
     question: str,
-    one: ReplyDocument,
+    document: ReplyDocument,
     by_words: WordScores,
     counts: Counter[str],
 ) -> tuple[int, ...]:
-    """Return the chunks that a document of a reply stands for; empty if there are none."""
-    index = _names(graph)
-    id = id_in_corpus(one.id or one.named, index)
+    """Return the chunks of a document of a reply; empty if there are none."""
+    index = _chunk_index(graph)
+    id = id_in_corpus(document.id or document.named, index)
     if id in index.chunks and id not in index.documents:
         return (index.chunks[id],)
-    documents = (id,) if id in index.documents else index.titled(one.title or one.named)
-    if len(documents) > 1 and not one.text:
+    ids = (id,) if id in index.documents else index.titled(document.title or document.named)
+    if len(ids) > 1 and not document.text:
         counts["ambiguous"] += 1
         return ()
-    document_rows = [row for document in documents for row in index.documents[document]]
+    document_rows = list(chain.from_iterable(index.documents[id] for id in ids))
     if not document_rows:
-        text = one.text or one.named
+        text = document.text or document.named
         return _find_quotation(graph, text, by_words) if text else ()
-    if one.text:
-        rows = _chunks_with_text(graph, one.text, document_rows)
+    if document.text:
+        rows = _chunks_with_text(graph, document.text, document_rows)
         if rows:
             return rows
         counts["another"] += 1
-    return _nearest(document_rows, question, by_words, counts)
+    return _nearest_chunk(document_rows, question, by_words, counts)
 
 
-def _nearest(
+def _nearest_chunk(
     rows: Sequence[int], question: str, by_words: WordScores, counts: Counter[str]
 ) -> tuple[int, ...]:
+    """Return the chunk that shares the most words with the question."""
     if len(rows) == 1:
         return tuple(rows)
     counts["several"] += 1
@@ -168,38 +173,31 @@ def _nearest(
 def _find_quotation(graph: KnowledgeGraph, text: str, by_words: WordScores) -> tuple[int, ...]:
     """Return the chunks of one document that contain a text or are contained in it.
 
-    The result is empty where none of the chunks that share the most words does.
+    The result is empty if none of the chunks that share the most words does.
     """
     words = text.split()
-    end_words = (
-        words
-        if len(words) <= 2 * QUOTATION_END_WORDS
-        else words[:QUOTATION_END_WORDS] + words[-QUOTATION_END_WORDS:]
-    )
-    scores = by_words(" ".join(end_words))
+    if len(words) > 2 * QUOTATION_END_WORDS:
+        words = words[:QUOTATION_END_WORDS] + words[-QUOTATION_END_WORDS:]
+    scores = by_words(" ".join(words))
     nearest_rows = np.lexsort((np.arange(len(scores)), -scores))[:MAX_QUOTATION_CHUNKS]
     rows = _chunks_with_text(graph, text, sorted(nearest_rows[scores[nearest_rows] > 0].tolist()))
     if not rows or graph.columns.chunks is None:
         return rows
     (document, _), *_ = Counter(graph.columns.chunks.texts("document", rows)).most_common(1)
-    return _chunks_with_text(graph, text, _names(graph).documents[document])
+    return _chunks_with_text(graph, text, _chunk_index(graph).documents[document])
 
 
 def _chunks_with_text(graph: KnowledgeGraph, text: str, rows: Sequence[int]) -> tuple[int, ...]:
     """Return the first of some chunks that contains a text.
 
-    Where there is none, the result is the chunks that the text contains, wholly or by half of the
+    If there is none, the result is the chunks that the text contains, wholly or by half of the
     words.
     """
     quote = comparable_text(text)
     texts = {row: comparable_text(chunk_text(graph, row)) for row in rows}
-    exact_rows = (
-        row
-        for row, chunk in texts.items()
-        if quote in chunk or quote == comparable_text(chunk_label(graph, row))
-    )
-    if (exact_row := next(exact_rows, None)) is not None:
-        return (exact_row,)
+    for row, chunk in texts.items():
+        if quote in chunk or quote == comparable_text(chunk_label(graph, row)):
+            return (row,)
     return tuple(
         row for row, chunk in texts.items() if _overlaps(chunk, quote) or _overlaps(quote, chunk)
     )
@@ -214,7 +212,7 @@ def _overlaps(inner: str, outer: str) -> bool:
     )
 
 
-def _names(graph: KnowledgeGraph) -> _ChunkIndex:
+def _chunk_index(graph: KnowledgeGraph) -> _ChunkIndex:
     def make() -> _ChunkIndex:
         table = graph.columns.chunks
         if table is None:
@@ -229,12 +227,12 @@ def _names(graph: KnowledgeGraph) -> _ChunkIndex:
         chunks = {id: row for row, id in enumerate(table.texts("id"))}
         return _ChunkIndex(
             chunks,
-            {one: tuple(rows) for one, rows in documents.items()},
+            {id: tuple(rows) for id, rows in documents.items()},
             {title: tuple(ids) for title, ids in titles.items()},
         )
 
     return graph.derived.once("chunks by name", None, make)
 
 
-def _documents(count: int) -> str:
-    return f"{count:,} document{'s' * (count != 1)}"
+def _count_documents(count: int) -> str:
+    return f"{count:,} document{'' if count == 1 else 's'}"

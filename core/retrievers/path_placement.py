@@ -1,13 +1,14 @@
-"""Names in a retriever's reply, found in the graph.
+"""Search for the names of a retriever's reply in the graph.
 
-Paths become walks along triples. Hits and answers become nodes.
+Paths of names become paths of triples. Hits and answers become nodes.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, product
 from typing import Any
 
 import numpy as np
@@ -20,14 +21,14 @@ from core.types import Path
 from core.watch import NO_WATCH, Watch
 
 MAX_JOIN_HOPS = 4  # hops within which a hit is joined to a question entity
-MAX_PARTIAL_PATHS = 16  # partial paths that are followed where several nodes share a name
+MAX_PARTIAL_PATHS = 16  # partial paths that are followed if several nodes share a name
 
 
 @dataclass
 class PlacedReply:
     """Paths with their scores, and named nodes, as ids of the graph.
 
-    `answers` is None where the retriever gave none.
+    `answers` is None if the retriever gave none.
     """
 
     paths: dict[Path, float | None] = field(default_factory=dict)
@@ -41,7 +42,7 @@ def place_reply(
 ) -> PlacedReply:
     """Return the parts of a reply that are in the graph.
 
-    Where the reply has no paths, its hits (else its answers) are joined to the question entities by
+    If the reply has no paths, its hits (else its answers) are joined to the question entities by
     shortest paths.
 
     Parameters
@@ -52,18 +53,16 @@ def place_reply(
     watch : can cancel the work.
     """
     placed_reply = PlacedReply(notes=list(reply.notes))
-    ids = _ids(graph, reply, placed_reply.notes)
+    ids = _find_nodes(graph, reply, placed_reply.notes)
     hits: dict[int, float | None] = {}
     for name, score in reply.hits:
         for node in ids[name]:
             hits.setdefault(node, score)
-    answers = tuple(dict.fromkeys(node for name in reply.answers for node in ids[name]))
-    placed_reply.nodes, placed_reply.answers = (
-        tuple(dict.fromkeys((*hits, *answers))),
-        answers if reply.answers else None,
-    )
+    answers = tuple(dict.fromkeys(chain.from_iterable(ids[name] for name in reply.answers)))
+    placed_reply.nodes = tuple(dict.fromkeys((*hits, *answers)))
+    placed_reply.answers = answers if reply.answers else None
     if reply.paths:
-        placed_reply.paths = _walks(graph, reply.paths, ids, placed_reply.notes, watch)
+        placed_reply.paths = _match_paths(graph, reply.paths, ids, placed_reply.notes, watch)
     elif placed_reply.nodes:
         target_nodes = [node for node in hits or answers if node not in seeds]
         placed_reply.paths = _join_to_seeds(
@@ -72,99 +71,95 @@ def place_reply(
     return placed_reply
 
 
-def _ids(graph: Any, reply: RetrieverReply, notes: list[str]) -> dict[str, tuple[int, ...]]:
-    """Return the nodes of every name in a reply; a note lists the names that have none."""
-    reply_names = (
-        [name for path in reply.paths for name in path.nodes]
-        + [name for name, _ in reply.hits]
-        + list(reply.answers)
-    )
+def _find_nodes(graph: Any, reply: RetrieverReply, notes: list[str]) -> dict[str, tuple[int, ...]]:
+    """Return the nodes of every name in a reply, and note missing names."""
+    path_names = chain.from_iterable(path.nodes for path in reply.paths)
+    names = (*path_names, *(name for name, _ in reply.hits), *reply.answers)
     graph_names = name_lookup(graph)
-    ids = {name: graph_names.exact(name) for name in dict.fromkeys(reply_names)}
-    if absent := [name for name, nodes in ids.items() if not nodes]:
+    ids = {name: graph_names.exact(name) for name in dict.fromkeys(names)}
+    absent = [name for name, nodes in ids.items() if not nodes]
+    if absent:
         notes.append(
             f"{len(absent):,} of {len(ids):,} names are not in the graph: {quote_examples(absent)}."
         )
     return ids
 
 
-def _walks(
+def _match_paths(
     graph: Any, paths: Iterable[TextPath], ids: dict, notes: list[str], watch: Watch = NO_WATCH
 ) -> dict[Path, float | None]:
-    """Return the paths whose every step is a triple of the graph, with their scores.
+    """Return the paths that match triples of the graph, with their scores.
 
     Their order is kept, without repeats. A note says why other paths were left out.
     """
     paths = list(paths)
-    edges = _triples(graph, {node for path in paths for name in path.nodes for node in ids[name]})
-    walks: dict[Path, float | None] = {}
-    missing: Counter[str] = Counter()
-    unknown_paths = 0
+    names = set(chain.from_iterable(path.nodes for path in paths))
+    edges = _edges_between(graph, set(chain.from_iterable(ids[name] for name in names)))
+    matches: dict[Path, float | None] = {}
+    missing_triples: Counter[str] = Counter()
+    n_unknown = 0  # paths with a name that is not in the graph
     for index, path in enumerate(paths):
         if index % 256 == 0:
             watch.check()
         if not all(ids[name] for name in path.nodes):
-            unknown_paths += 1
+            n_unknown += 1
             continue
-        walk = _walk(path, ids, edges)
-        if isinstance(walk, str):
-            missing[walk] += 1
+        match = _match_path(path, ids, edges)
+        if isinstance(match, str):
+            missing_triples[match] += 1
         else:
-            walks.setdefault(walk, path.score)
-    if unknown_paths:
+            matches.setdefault(match, path.score)
+    if n_unknown:
         notes.append(
-            f"{_paths(unknown_paths, len(paths))} left out: a name of theirs is not in the graph."
+            f"{_paths_were(n_unknown, len(paths))} left out: a name of theirs is not in the graph."
         )
-    if missing:
+    if missing_triples:
         notes.append(
-            f"{_paths(missing.total(), len(paths))} left out: the graph has no such triple, as "
-            f"{quote_examples(missing)}."
+            f"{_paths_were(missing_triples.total(), len(paths))} left out: the graph has no such "
+            f"triple, as {quote_examples(missing_triples)}."
         )
-    return walks
+    return matches
 
 
-def _triples(graph: Any, nodes: set[int]) -> dict[tuple[int, int], list[tuple[str, int]]]:
-    """Return the triples among some nodes: (head, tail) to relation and edge, by ascending edge."""
+def _edges_between(graph: Any, nodes: set[int]) -> dict[tuple[int, int], list[tuple[str, int]]]:
+    """Return relation and edge of triples among nodes, by (head, tail)."""
     edges = induced_edges(graph, np.array(sorted(nodes), np.int64))
     triples: dict[tuple[int, int], list[tuple[str, int]]] = {}
-    for edge, head, relation, tail in zip(
-        edges.tolist(), *(ids.tolist() for ids in graph.triples(edges))
-    ):
+    parts = [ids.tolist() for ids in graph.triples(edges)]
+    for edge, head, relation, tail in zip(edges.tolist(), *parts):
         triples.setdefault((head, tail), []).append((graph.relation_names[relation], edge))
     return triples
 
 
-def _walk(path: TextPath, ids: dict, edges: dict) -> Path | str:
-    """Return the first walk along triples that matches a path of names.
+def _match_path(path: TextPath, ids: dict, edges: dict) -> Path | str:
+    """Return the first path of triples that matches a path of names.
 
-    Where there is none, the result is the first step that is no triple, in words.
+    If there is none, the result is the first step that is no triple, in words.
     """
     partial_paths = [Path((node,)) for node in ids[path.nodes[0]]]
-    for before, name, relation, forward in zip(
-        path.nodes, path.nodes[1:], path.relations, path.forward
-    ):
-        extended_paths = [
-            walk.extended(node, *step)
-            for walk in partial_paths
-            for node in ids[name]
-            if (step := _step(edges, walk.end, node, relation, forward)) is not None
-        ]
+    steps = zip(path.nodes, path.nodes[1:], path.relations, path.forward)
+    for name, next_name, relation, forward in steps:
+        extended_paths = []
+        for partial_path, node in product(partial_paths, ids[next_name]):
+            step = _find_edge(edges, partial_path.end, node, relation, forward)
+            if step is not None:
+                extended_paths.append(partial_path.extended(node, *step))
         if not extended_paths:
             return (
-                f"{before} {'<-' if forward is False else '-'}[{relation or 'any'}]"
-                f"{'->' if forward else '-'} {name}"
+                f"{name} {'<-' if forward is False else '-'}[{relation or 'any'}]"
+                f"{'->' if forward else '-'} {next_name}"
             )
         partial_paths = extended_paths[:MAX_PARTIAL_PATHS]
     return partial_paths[0]
 
 
-def _step(
+def _find_edge(
     edges: dict, start: int, end: int, relation: str | None, forward: bool | None
 ) -> tuple[int, bool] | None:
-    """Return the first triple between two nodes, with its direction; None where there is none.
+    """Return the first triple between two nodes, with its direction; None if there is none.
 
-    A relation or a direction that is given must match. Forward edges are tried before backward
-    ones.
+    The relation and the direction must match unless they are None. Forward edges are tried before
+    backward ones.
     """
     for is_forward in (True, False):
         if forward is None or forward is is_forward:
@@ -175,26 +170,31 @@ def _step(
 
 
 def _join_to_seeds(
-    graph: Any, seeds, targets, scores, notes: list[str], watch: Watch = NO_WATCH
+    graph: Any,
+    seeds: Sequence[int],
+    targets: Sequence[int],
+    scores: Mapping[int, float | None],
+    notes: list[str],
+    watch: Watch = NO_WATCH,
 ) -> dict[Path, float | None]:
-    """Return a shortest path from a seed to each wanted node, in either edge direction."""
-    routes = connecting_paths(graph, list(seeds), targets, MAX_JOIN_HOPS, "both", watch)
-    edges = _triples(graph, {node for route in routes.values() for node in route})
+    """Return a shortest path from a seed to each target node."""
+    node_paths = connecting_paths(graph, list(seeds), targets, MAX_JOIN_HOPS, "both", watch)
+    edges = _edges_between(graph, set(chain.from_iterable(node_paths.values())))
     paths: dict[Path, float | None] = {}
-    for end, route in routes.items():
-        path = Path((route[0],))
-        for node in route[1:]:
-            step = _step(edges, path.end, node, None, None)
+    for end, nodes in node_paths.items():
+        path = Path((nodes[0],))
+        for node in nodes[1:]:
+            step = _find_edge(edges, path.end, node, None, None)
             assert step is not None  # the shortest path runs along triples
             path = path.extended(node, *step)
         paths[path] = scores.get(end)
     notes.append(
         f"The reply has no paths: {len(paths):,} of {len(targets):,} nodes were joined to the "
-        "question's entities by shortest paths "
-        f"of at most {MAX_JOIN_HOPS} steps."
+        f"question's entities by shortest paths of at most {MAX_JOIN_HOPS} steps."
     )
     return paths
 
 
-def _paths(count: int, total: int) -> str:
-    return f"{count:,} of {total:,} path{'s' * (total != 1)} {'was' if count == 1 else 'were'}"
+def _paths_were(count: int, total: int) -> str:
+    paths = "path" if total == 1 else "paths"
+    return f"{count:,} of {total:,} {paths} {'was' if count == 1 else 'were'}"

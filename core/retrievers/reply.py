@@ -12,7 +12,8 @@ from typing import Any
 
 from core.errors import nearest, shorten
 
-REPLY_KEYS, PATH_KEYS = ("paths", "nodes", "answers"), ("nodes", "relations", "forward", "score")
+REPLY_KEYS = ("paths", "nodes", "answers")
+PATH_KEYS = ("nodes", "relations", "forward", "score")
 DOCUMENT_KEYS = ("documents", "chunks", "answer", "prompt")
 DOCUMENT_PARTS = ("id", "title", "text", "score")
 
@@ -49,8 +50,7 @@ class UnfitReply(ValueError):
 class TextPath:
     """A path of names.
 
-    A relation or a direction that was not given is None. Any triple between the two entities
-    matches it.
+    A relation or a direction that the reply does not give is None, and matches any.
     """
 
     nodes: tuple[str, ...]
@@ -61,7 +61,7 @@ class TextPath:
 
 @dataclass(frozen=True)
 class RetrieverReply:
-    """A retriever's reply on a graph, checked for its form alone.
+    """A retriever's reply on a graph, of which only the form was checked.
 
     Paths and hits are best first. Answers keep the order of the reply.
     """
@@ -74,7 +74,7 @@ class RetrieverReply:
 
 @dataclass(frozen=True)
 class ReplyDocument:
-    """A document, or a piece of one, as a retriever names it: by id, title or text.
+    """A document or passage, named by id, title or text.
 
     `named` is a bare text that may be any of the three.
     """
@@ -93,9 +93,9 @@ class ReplyDocument:
 
 @dataclass(frozen=True)
 class DocumentsReply:
-    """A retriever's reply on a corpus: documents best first, the answer, its prompt, and notes.
+    """A retriever's reply on a corpus, its documents best first.
 
-    Answer and prompt are None where the reply has none.
+    Answer and prompt are None if the reply has none.
     """
 
     documents: tuple[ReplyDocument, ...] = ()
@@ -111,23 +111,16 @@ def check_reply(data: Any) -> RetrieverReply:
     """
     if not isinstance(data, Mapping):
         raise UnfitReply("it should be an object with “paths”, “nodes” or “answers”")
-    if any(data.get(key) for key in DOCUMENT_KEYS[:2]) and not any(
-        data.get(key) for key in REPLY_KEYS
-    ):
+    has_graph_parts = any(data.get(key) for key in REPLY_KEYS)
+    if not has_graph_parts and any(data.get(key) for key in DOCUMENT_KEYS[:2]):
         raise UnfitReply(NOT_FOR_TRIPLES)
     notes = [_key_note("reply", key, REPLY_KEYS) for key in data if key not in REPLY_KEYS]
-    paths = [
-        _path(one, f"path {i}", notes)
-        for i, one in enumerate(_list(data, "paths", REPLY_LIMITS.max_paths), 1)
-    ]
-    hits = [
-        _hit(one, f"node {i}")
-        for i, one in enumerate(_list(data, "nodes", REPLY_LIMITS.max_names), 1)
-    ]
-    answers = [
-        _name(one, f"answer {i}")
-        for i, one in enumerate(_list(data, "answers", REPLY_LIMITS.max_names), 1)
-    ]
+    path_items = _check_list(data, "paths", REPLY_LIMITS.max_paths)
+    paths = [_check_path(item, f"path {i}", notes) for i, item in enumerate(path_items, 1)]
+    hit_items = _check_list(data, "nodes", REPLY_LIMITS.max_names)
+    hits = [_check_hit(item, f"node {i}") for i, item in enumerate(hit_items, 1)]
+    answer_items = _check_list(data, "answers", REPLY_LIMITS.max_names)
+    answers = [_check_name(item, f"answer {i}") for i, item in enumerate(answer_items, 1)]
     ordered = _sort_items(paths, [path.score for path in paths], "paths", notes)
     return RetrieverReply(
         tuple(ordered),
@@ -149,44 +142,44 @@ def check_documents_reply(data: Any) -> DocumentsReply:
     """
     if not isinstance(data, Mapping):
         raise UnfitReply("it should be an object with “documents” or “chunks”")
-    if not any(data.get(key) is not None for key in DOCUMENT_KEYS) and any(
-        data.get(key) for key in REPLY_KEYS
-    ):
+    has_document_parts = any(data.get(key) is not None for key in DOCUMENT_KEYS)
+    if not has_document_parts and any(data.get(key) for key in REPLY_KEYS):
         raise UnfitReply(NOT_FOR_DOCUMENTS)
     notes = [_key_note("reply", key, DOCUMENT_KEYS) for key in data if key not in DOCUMENT_KEYS]
-    documents = [
-        _document(one, f"entry {i} of “{key}”", notes)
-        for key in DOCUMENT_KEYS[:2]
-        for i, one in enumerate(_list(data, key, REPLY_LIMITS.max_documents), 1)
-    ]
-    ordered = _sort_items(documents, [one.score for one in documents], "documents", notes)
-    answer, prompt = (_text(data, key, "the reply") for key in ("answer", "prompt"))
+    documents: list[ReplyDocument] = []
+    for key in DOCUMENT_KEYS[:2]:
+        for i, item in enumerate(_check_list(data, key, REPLY_LIMITS.max_documents), 1):
+            documents.append(_check_document(item, f"entry {i} of “{key}”", notes))
+    scores = [document.score for document in documents]
+    ordered = _sort_items(documents, scores, "documents", notes)
+    answer = _check_text(data, "answer", "the reply")
+    prompt = _check_text(data, "prompt", "the reply")
     return DocumentsReply(tuple(ordered), answer, prompt, tuple(dict.fromkeys(notes)))
 
 
-def _document(data: Any, where: str, notes: list[str]) -> ReplyDocument:
+def _check_document(data: Any, where: str, notes: list[str]) -> ReplyDocument:
+    text_field = "text"
     if isinstance(data, str):
-        data, key = {"text": data}, "named"
+        data, text_field = {"text": data}, "named"
     elif isinstance(data, Mapping):
-        key = "text"
-        notes += [
-            _key_note("document", one, DOCUMENT_PARTS) for one in data if one not in DOCUMENT_PARTS
-        ]
+        unknown_keys = [key for key in data if key not in DOCUMENT_PARTS]
+        notes += [_key_note("document", key, DOCUMENT_PARTS) for key in unknown_keys]
     else:
         raise UnfitReply(
             f"{where} should be an object with “id”, “title” or “text”, not "
             f"{shorten(repr(data), 60)}"
         )
-    parts = {one: (_text(data, one, where) or "").strip() for one in DOCUMENT_PARTS[:3]}
-    if not any(parts.values()):
-        raise UnfitReply(f"{where} has no “id”, “title” or “text”")
-    return ReplyDocument(
-        parts["id"], parts["title"], score=_score(data.get("score"), where), **{key: parts["text"]}
+    id, title, text = (
+        (_check_text(data, key, where) or "").strip() for key in ("id", "title", "text")
     )
+    if not (id or title or text):
+        raise UnfitReply(f"{where} has no “id”, “title” or “text”")
+    score = _check_score(data.get("score"), where)
+    return ReplyDocument(id, title, score=score, **{text_field: text})
 
 
-def _text(data: Mapping, key: str, where: str) -> str | None:
-    """Return the text or number under a key, as text; None where there is none."""
+def _check_text(data: Mapping, key: str, where: str) -> str | None:
+    """Return the text or number under a key, as text; None if there is none."""
     value = data.get(key)
     if isinstance(value, int) and not isinstance(value, bool):
         value = str(value)
@@ -205,36 +198,29 @@ def _without_surrogates(value: str, where: str) -> str:
     return value
 
 
-def _path(data: Any, where: str, notes: list[str]) -> TextPath:
+def _check_path(data: Any, where: str, notes: list[str]) -> TextPath:
     if not isinstance(data, Mapping):
         raise UnfitReply(f"{where} should be an object with “nodes” and “relations”")
     notes += [_key_note("path", key, PATH_KEYS) for key in data if key not in PATH_KEYS]
-    nodes = tuple(
-        _name(one, f"a node of {where}")
-        for one in _list(data, "nodes", REPLY_LIMITS.max_hops + 1, where)
-    )
+    node_items = _check_list(data, "nodes", REPLY_LIMITS.max_hops + 1, where)
+    nodes = tuple(_check_name(item, f"a node of {where}") for item in node_items)
     if len(nodes) < 2:
         raise UnfitReply(f"{where} should have at least two nodes")
-    relations = _step_values(
-        data, "relations", nodes, where, lambda one: _name(one, f"a relation of {where}")
+    relations = _check_steps(
+        data, "relations", nodes, where, lambda item: _check_name(item, f"a relation of {where}")
     )
-    return TextPath(
-        nodes,
-        relations,
-        _step_values(data, "forward", nodes, where, lambda one: _check_flag(one, where)),
-        _score(data.get("score"), where),
-    )
+    forward = _check_steps(data, "forward", nodes, where, lambda item: _check_flag(item, where))
+    return TextPath(nodes, relations, forward, _check_score(data.get("score"), where))
 
 
-def _step_values(
-    data: Mapping, key: str, nodes: Sequence[str], where: str, read: Callable[[Any], Any]
+def _check_steps(
+    data: Mapping, key: str, nodes: Sequence[str], where: str, check: Callable[[Any], Any]
 ) -> tuple[Any, ...]:
-    """Return the list under `key`, one entry for each step; all None where it is absent."""
+    """Return the list under `key` for each step; all None if absent."""
     if data.get(key) is None:
         return (None,) * (len(nodes) - 1)
-    values = tuple(
-        None if one is None else read(one) for one in _list(data, key, REPLY_LIMITS.max_hops, where)
-    )
+    items = _check_list(data, key, REPLY_LIMITS.max_hops, where)
+    values = tuple(None if item is None else check(item) for item in items)
     if len(values) != len(nodes) - 1:
         raise UnfitReply(
             f"{where} has {len(nodes)} nodes, so “{key}” should have {len(nodes) - 1}, not "
@@ -243,14 +229,16 @@ def _step_values(
     return values
 
 
-def _hit(data: Any, where: str) -> tuple[str, float | None]:
-    if isinstance(data, Mapping):
-        return _name(data.get("name"), f"the name of {where}"), _score(data.get("score"), where)
-    return _name(data, where), None
+def _check_hit(data: Any, where: str) -> tuple[str, float | None]:
+    if not isinstance(data, Mapping):
+        return _check_name(data, where), None
+    name = _check_name(data.get("name"), f"the name of {where}")
+    return name, _check_score(data.get("score"), where)
 
 
-def _list(data: Mapping, key: str, limit: int, where: str = "") -> list:
-    items, list_name = data.get(key), f"“{key}” of {where}" if where else f"“{key}”"
+def _check_list(data: Mapping, key: str, limit: int, where: str = "") -> list:
+    items = data.get(key)
+    list_name = f"“{key}” of {where}" if where else f"“{key}”"
     if items is None:
         return []
     if not isinstance(items, list):
@@ -260,7 +248,7 @@ def _list(data: Mapping, key: str, limit: int, where: str = "") -> list:
     return items
 
 
-def _name(value: Any, where: str) -> str:
+def _check_name(value: Any, where: str) -> str:
     if (
         not isinstance(value, str)
         or not value.strip()
@@ -278,7 +266,7 @@ def _check_flag(value: Any, where: str) -> bool:
     return value
 
 
-def _score(value: Any, where: str) -> float | None:
+def _check_score(value: Any, where: str) -> float | None:
     if value is None:
         return None
     if (
@@ -294,7 +282,7 @@ def _score(value: Any, where: str) -> float | None:
 def _sort_items(items: list, scores: list[float | None], what: str, notes: list[str]) -> Iterable:
     """Return the items by score, ties in their given order.
 
-    Where an item has no score, all keep their given order.
+    If an item has no score, all keep their given order.
     """
     known_scores = [score for score in scores if score is not None]
     missing = len(scores) - len(known_scores)
@@ -316,9 +304,9 @@ def quote_examples(texts: Iterable[str]) -> str:
     '“a”, “b”, “c” and others'
     """
     texts = list(texts)
-    return ", ".join(
-        f"“{shorten(text, 60)}”" for text in texts[: REPLY_LIMITS.max_note_examples]
-    ) + (" and others" if len(texts) > REPLY_LIMITS.max_note_examples else "")
+    limit = REPLY_LIMITS.max_note_examples
+    examples = ", ".join(f"“{shorten(text, 60)}”" for text in texts[:limit])
+    return f"{examples} and others" if len(texts) > limit else examples
 
 
 def _key_note(where: str, key: Any, known_keys: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""Accounts of the calls to language models, charged to the piece of work that makes them."""
+"""Accounts of language model calls, by the work that makes them."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from contextlib import contextmanager
 
 from core.types import Usage
 
-_here = threading.local()
+_local = threading.local()
 
 
 class Account:
-    """Calls and tokens by the name of the model. Remembered replies cost nothing.
+    """Calls and tokens by the name of the model. Cached replies cost nothing.
 
     Safe between threads.
 
@@ -42,7 +42,7 @@ class Account:
 
 def accounts() -> tuple[Account, ...]:
     """Return the accounts of this thread's work."""
-    return getattr(_here, "accounts", ())
+    return getattr(_local, "accounts", ())
 
 
 def charge(model: str, usage: Usage) -> None:
@@ -53,10 +53,10 @@ def charge(model: str, usage: Usage) -> None:
 
 @contextmanager
 def charged_to(*more: Account) -> Iterator[None]:
-    """Charge the language model calls of this thread to these accounts too, within the block."""
+    """Charge this thread's calls to these accounts too, within the block."""
     previous = accounts()
-    _here.accounts = (*previous, *more)
+    _local.accounts = (*previous, *more)
     try:
         yield
     finally:
-        _here.accounts = previous
+        _local.accounts = previous

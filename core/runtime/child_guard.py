@@ -1,12 +1,11 @@
-"""Run a command and end it, with all its child processes, once the parent has ended.
+"""Run a command that ends with its parent, children included.
 
-It is run as a script, with the command as its arguments. The parent process holds the other end of
-this process's standard input. When the parent closes it or dies, even by kill -9, the command is
-ended.
+This file is run as a script, with the command as its arguments. The parent process holds the other
+end of its standard input. When the parent closes it or dies, even by kill -9, the command is ended.
 
-The command and its children form a process group. Windows has no such groups: there the child
-processes are found while the command runs, and processes that remain after it has ended by itself
-are missed.
+The command and its children form a process group. Windows has no such groups. On Windows, child
+processes are found only while the command runs: those that remain after it has ended by itself are
+missed.
 """
 
 import contextlib
@@ -17,15 +16,15 @@ import sys
 import threading
 
 GROUPS = hasattr(os, "killpg")  # Windows has no process groups
-GRACE = 10.0  # seconds until the command is killed, after it was asked to end
+GRACE = 10.0  # seconds from the request to end until the command is killed
 
 
 def run(command: list[str]) -> int:
-    """Return the exit code of the command; as in shells, 128 plus the signal that ended it."""
+    """Return the command's exit code, or 128 plus its signal."""
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)
     threading.Thread(target=_end_with_input, args=[process], daemon=True).start()
     code = process.wait()
-    _end_group(process, kill=True)  # child processes that remain
+    _end_group(process, kill=True)  # child processes may remain
     return code if code >= 0 else 128 - code
 
 
@@ -40,7 +39,7 @@ def _end_with_input(process: subprocess.Popen) -> None:
 
 
 def _end_group(process: subprocess.Popen, kill: bool) -> None:
-    """End the command and its process group: ask them to end, or kill them with `kill`."""
+    """End the command and its process group, by force if `kill`."""
     if sys.platform == "win32" or not GROUPS:
         _end_tree(process.pid, kill)
         return

@@ -1,4 +1,4 @@
-"""Work spread over worker processes by Ray, on this computer or on an existing cluster."""
+"""Work spread over worker processes by Ray, on this computer or a cluster."""
 
 from __future__ import annotations
 
@@ -36,8 +36,7 @@ class ClusterDefaults:
 CLUSTER = ClusterDefaults()
 WORKER_DIED_MESSAGE = (
     f"The worker process at this piece of work died {CLUSTER.max_piece_retries + 1} times, "
-    "perhaps because memory ran out; "
-    f"try it with fewer workers."
+    "perhaps because memory ran out; try it with fewer workers."
 )
 
 
@@ -56,8 +55,8 @@ class Workers:
     ----------
     count : number of workers; 0 for as many as there are cores.
     address : address of a Ray cluster (`ray://HOST:10001`, `HOST:6379`, or “auto”). Its machines
-        see the same checkout and the same Hopscope folder. Without an address, Ray is started on
-        this computer for this process alone, and ends with the work.
+        must see the same checkout and the same Hopscope folder. Without an address, Ray is started
+        on this computer for this process alone, and ends with the work.
     """
 
     count: int = 0
@@ -68,10 +67,10 @@ class Workers:
             raise BadParameter(f"The number of workers must be at least 0, not {self.count}.")
 
     def words(self) -> str:
-        """Description for a person: `2 workers`, `the workers of HOST`."""
-        return (
-            f"the workers of {self.address}" if self.address else f"{self.count or 'all'} workers"
-        )
+        """Return a description, such as `2 workers` or `the workers of HOST`."""
+        if self.address:
+            return f"the workers of {self.address}"
+        return f"{self.count or 'all'} workers"
 
     def each(
         self, work: Callable[[Item], Result], items: Iterable[Item], watch: Watch = NO_WATCH
@@ -93,20 +92,19 @@ class Workers:
         if not first_items:
             return
         with self.started() as ray:
-            work_reference, settings = ray.put(work), _settings()
+            work_reference, environment = ray.put(work), _worker_environment()
             task = ray.remote(_run_item).options(num_cpus=1, max_retries=CLUSTER.max_piece_retries)
-            room = CLUSTER.pieces_per_worker * (
-                self.count or max(1, int(ray.cluster_resources().get("CPU", 1)))
-            )
+            n_workers = self.count or max(1, int(ray.cluster_resources().get("CPU", 1)))
+            max_waiting = CLUSTER.pieces_per_worker * n_workers
             waiting: deque[tuple[Item, Any]] = deque()
             try:
                 for item in chain(first_items, items):
-                    waiting.append((item, task.remote(work_reference, settings, item)))
-                    if len(waiting) >= room:
-                        yield waiting[0][0], _result(ray, waiting[0][1], watch)
+                    waiting.append((item, task.remote(work_reference, environment, item)))
+                    if len(waiting) >= max_waiting:
+                        yield waiting[0][0], _wait_for_result(ray, waiting[0][1], watch)
                         waiting.popleft()
                 while waiting:
-                    yield waiting[0][0], _result(ray, waiting[0][1], watch)
+                    yield waiting[0][0], _wait_for_result(ray, waiting[0][1], watch)
                     waiting.popleft()
             finally:
                 for _, reply in waiting:
@@ -114,8 +112,9 @@ class Workers:
 
     @contextmanager
     def started(self) -> Iterator[Any]:
-        """Start Ray or connect to it within the block; nested blocks share it. Raises
-        HopscopeError.
+        """Start Ray or connect to it within the block; nested blocks share it.
+
+        Raises HopscopeError.
         """
         os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
         # Ray reads these variables once, when it is imported. The token keeps other users of
@@ -151,11 +150,9 @@ class Workers:
             "_temp_dir": folder,
             "_node_ip_address": "127.0.0.1",
         }
-        options = (
-            {"address": self.address}
-            if self.address
-            else {"address": "local", "num_cpus": self.count or None, **local_options}
-        )
+        options: dict[str, Any] = {"address": self.address}
+        if not self.address:
+            options = {"address": "local", "num_cpus": self.count or None, **local_options}
         for attempt in range(1, CLUSTER.max_ray_starts + 1):
             try:
                 ray.init(**options, log_to_driver=False, logging_level="error")
@@ -163,34 +160,32 @@ class Workers:
             # Ray raises a bare Exception if its processes take too long to start.
             except Exception as error:
                 ray.shutdown()
-                if (
-                    "timed out during startup" not in str(error)
-                    or attempt == CLUSTER.max_ray_starts
-                ):
+                is_last = attempt == CLUSTER.max_ray_starts
+                if is_last or "timed out during startup" not in str(error):
+                    place = f" at {self.address}" if self.address else ""
                     raise HopscopeError(
-                        f"Ray cannot be used{' at ' + self.address if self.address else ''}: "
-                        f"{shorten(error, 200)}"
+                        f"Ray cannot be used{place}: {shorten(error, 200)}"
                     ) from None
 
 
-def _settings() -> dict[str, str]:
-    """Environment of the workers: `HOPSCOPE_*` of this process, one thread each by default."""
+def _worker_environment() -> dict[str, str]:
+    """Return the environment of the workers: `HOPSCOPE_*` of this process, and one thread each."""
     settings = {key: value for key, value in os.environ.items() if key.startswith("HOPSCOPE_")}
     return {"HOPSCOPE_THREADS": "1", **settings}
 
 
 def _run_item(
-    work: Callable[[Item], Result], settings: dict[str, str], item: Item
+    work: Callable[[Item], Result], environment: dict[str, str], item: Item
 ) -> tuple[Result | None, str]:
-    """In a worker: return the result and an empty text, or None and an error message."""
-    os.environ |= settings
+    """In a worker: return the result and an error message."""
+    os.environ |= environment
     try:
         return work(item), ""
     except Exception as error:
         return None, error_sentence(error)
 
 
-def _result(ray, reply, watch: Watch = NO_WATCH) -> Any:
+def _wait_for_result(ray, reply, watch: Watch = NO_WATCH) -> Any:
     """Wait for the result of a piece of work and return it."""
     while not ray.wait([reply], timeout=CLUSTER.check_seconds)[0]:
         watch.check()

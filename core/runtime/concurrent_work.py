@@ -23,9 +23,8 @@ from core.watch import NO_WATCH, Watch
 # Seconds between two checks for cancellation and for the number of pieces that may run.
 PIECE_CHECK_SECONDS = 0.05
 MAX_CONCURRENT_PIECES = 1024  # concurrent pieces of work
-MAX_PROCESSOR_WAIT_SECONDS = (
-    60.0  # seconds that a piece waits for the processor before it computes in parallel
-)
+# Seconds that a piece waits for the processor before it computes in parallel to the others.
+MAX_PROCESSOR_WAIT_SECONDS = 60.0
 T = TypeVar("T")
 W = TypeVar("W")
 
@@ -33,14 +32,16 @@ W = TypeVar("W")
 class ConcurrentWork(Watch):
     """Concurrent pieces of work, at most `at_once()` at a time.
 
-    `at_once` is called again and again, so its result may change while pieces run. The flight is
+    `at_once` is called before each start, so its result may change while pieces run. This object is
     also the watch of each piece: it cancels the piece with the whole work, and once another piece
-    has failed. It reports no progress, because several pieces would report at once.
+    has failed. It reports no progress, because several pieces would report at the same time.
     """
 
     def __init__(self, at_once: Callable[[], int], watch: Watch = NO_WATCH):
         super().__init__(watch.check)
-        self._at_once, self._watch, self._over = at_once, watch, threading.Event()
+        self._at_once = at_once
+        self._watch = watch
+        self._over = threading.Event()
 
     def check(self) -> None:
         """Raise RunCancelled once the pieces are no longer needed, and what the watch raises."""
@@ -59,21 +60,23 @@ class ConcurrentWork(Watch):
         """
         waiting: dict[Future[T], tuple[int, W]] = {}
         finished = SimpleQueue[Future[T]]()
-        remaining, fault = enumerate(items), None
+        remaining = enumerate(items)
+        fault: BaseException | None = None
         with ThreadPoolExecutor(MAX_CONCURRENT_PIECES, "flight") as pool:
             try:
                 while True:
-                    while (
-                        fault is None
-                        and len(waiting) < self._at_once()
-                        and (numbered_item := next(remaining, None)) is not None
-                    ):
+                    while fault is None and len(waiting) < self._at_once():
+                        numbered_item = next(remaining, None)
+                        if numbered_item is None:
+                            break
                         submitted = pool.submit(work, numbered_item[1])
                         waiting[submitted] = numbered_item
                         submitted.add_done_callback(finished.put)
                     if not waiting:
                         break
-                    for future in sorted(_ended_pieces(finished), key=lambda one: waiting[one][0]):
+                    for future in sorted(
+                        _ended_pieces(finished), key=lambda ended: waiting[ended][0]
+                    ):
                         _, item = waiting.pop(future)
                         error = future.exception()
                         if error is None:
@@ -93,10 +96,11 @@ class ConcurrentWork(Watch):
 
 
 def _ended_pieces(finished: SimpleQueue[Future[T]]) -> list[Future[T]]:
-    """Wait for pieces to end and return them; an empty list if none ends within
-    `PIECE_CHECK_SECONDS` seconds.
+    """Wait for pieces to end and return them.
+
+    The list is empty if none ends within `PIECE_CHECK_SECONDS` seconds.
     """
-    futures = list[Future[T]]()
+    futures: list[Future[T]] = []
     with suppress(Empty):
         futures.append(finished.get(timeout=PIECE_CHECK_SECONDS))
         while True:
@@ -134,21 +138,20 @@ def map_concurrently(
             watch.check()
             results.append(work(item, watch.quiet))
         return results
-    flight, payers = ConcurrentWork(at_once, watch), accounts()
+    pieces, charged_accounts = ConcurrentWork(at_once, watch), accounts()
 
-    def piece(entry: tuple[int, W]) -> T:
-        with charged_to(*payers):
-            return work(entry[1], flight)
+    def run_piece(numbered_item: tuple[int, W]) -> T:
+        with charged_to(*charged_accounts):
+            return work(numbered_item[1], pieces)
 
     with pass_turn_at_once(), count_time("model"):
-        return [
-            result
-            for _, result in sorted(flight.each(piece, enumerate(items)), key=lambda one: one[0][0])
-        ]
+        results_by_item = list(pieces.each(run_piece, enumerate(items)))
+    results_by_item.sort(key=lambda pair: pair[0][0])
+    return [result for _, result in results_by_item]
 
 
 class ProcessorLock:
-    """A lock for computing, so that concurrent pieces of work do not slow each other down.
+    """A lock that lets one of several concurrent pieces compute.
 
     The measured seconds of each piece are then its own. See `core.runtime.turn.pass_turn_at_once`.
     """
@@ -160,28 +163,28 @@ class ProcessorLock:
     def held(self) -> Iterator[None]:
         """Compute within the block, and release the processor whenever this piece waits.
 
-        It waits for another computer or for another piece of work. A piece that cannot continue for
-        `MAX_PROCESSOR_WAIT_SECONDS` seconds computes in parallel to the others from then on: it may
-        hold something that the others wait for.
+        It may wait for another computer or for another piece of work. A piece that does not get the
+        processor back within `MAX_PROCESSOR_WAIT_SECONDS` computes in parallel to the others from
+        then on, because it may hold something that the others wait for.
         """
-        has = self._free.acquire()
+        is_held = self._free.acquire()
 
         def release(waits: bool) -> bool:
-            nonlocal has
-            if not (waits and has):
+            nonlocal is_held
+            if not (waits and is_held):
                 return False
-            has = False
+            is_held = False
             self._free.release()
             return True
 
         def resume(waits: bool) -> None:
-            nonlocal has
+            nonlocal is_held
             with count_time("waiting"):
-                has = self._free.acquire(timeout=MAX_PROCESSOR_WAIT_SECONDS)
+                is_held = self._free.acquire(timeout=MAX_PROCESSOR_WAIT_SECONDS)
 
         try:
             with Turn(release, resume).held():
                 yield
         finally:
-            if has:
+            if is_held:
                 self._free.release()

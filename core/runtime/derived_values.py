@@ -1,4 +1,4 @@
-"""Values derived from an object, kept on it for as long as it lives."""
+"""Values derived from an object, cached on it for as long as it lives."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from cachetools import LRUCache
 
 from core.runtime.slots import hold_lock
 
-DEFAULT_CACHED_VALUES = 4  # values of one kind that are kept
+DEFAULT_CACHED_VALUES = 4  # values of one kind that are cached
 
 
 class ValueCache:
-    """Cache of values of one kind by key (least recently used), with the lock for making them."""
+    """Least recently used cache of values of one kind, with the lock for making them."""
 
     def __init__(self, size: int):
         self.lock = threading.Lock()
@@ -26,9 +26,9 @@ class ValueCache:
 class DerivedValues:
     """Caches of derived values, by name. Safe between threads.
 
-    The first thread that asks for a value makes it, and others wait. The value asked for last is
-    returned without a lock: some values are looked up for every path by all threads at once, which
-    would otherwise queue for the lock.
+    The first thread that asks for a value makes it, and others wait. The value that was asked for
+    last is returned without a lock: all threads look up some values for every path, and would
+    otherwise queue for the lock.
 
     >>> from core.runtime.derived_values import DerivedValues
     >>> derived = DerivedValues()
@@ -40,22 +40,22 @@ class DerivedValues:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._shelves: dict[str, ValueCache] = {}
+        self._caches: dict[str, ValueCache] = {}
 
     def shelf(self, name: str, size: int = DEFAULT_CACHED_VALUES) -> ValueCache:
-        """Return the cache of that name, creating it with that size at the first access."""
-        cache = self._shelves.get(name)
+        """Return the cache of a name, made at the first access."""
+        cache = self._caches.get(name)
         if cache is not None:
             return cache
         with self._lock:
-            return self._shelves.setdefault(name, ValueCache(size))
+            return self._caches.setdefault(name, ValueCache(size))
 
     def once(
         self, name: str, key: Hashable, make: Callable[[], Any], size: int = DEFAULT_CACHED_VALUES
     ) -> Any:
         """Return the value of a key, making it at the first access.
 
-        If `make` raises, the error is raised here and nothing is kept.
+        If `make` raises, the error is raised and nothing is cached.
         """
         cache = self.shelf(name, size)
         latest = cache.latest

@@ -14,7 +14,7 @@ from core.errors import HopscopeError, NotAllowed, RunCancelled
 from core.sharing import acting_as, current_person, owner_words
 from core.watch import Watch
 
-MAX_RESULT_BYTES = 256 << 20  # total size of the results that are kept
+MAX_RESULT_BYTES = 256 << 20  # total size of the kept results
 JOB_WAITING = "waiting"
 JOB_RUNNING = "running"
 JOB_DONE = "done"
@@ -41,23 +41,23 @@ class Job(Watch):
 
     def __init__(self, key: str, work: Callable[[Job], Any] = lambda job: None):
         super().__init__()
-        self.key, self._work, self.who = key, work, current_person()
-        self.status, self.text = JOB_WAITING, "Waiting for its turn"
+        self.key, self._work = key, work
+        self.who = current_person()
+        self.status = JOB_WAITING
+        self.text = "Waiting for its turn"
         self.fraction: float | None = None
         self.error: str | None = None
         self.result: Any = None
         self.version = 0
         self.started = time.time()
-        # True if it shall run to its end even if nobody waits for it.
+        # True if it should run to its end even if nobody waits for it.
         self.unattended = False
         # True if it was cancelled because nobody waited for it any more.
         self.left = False
         self.on_cancel: Callable[[], None] = nothing
-        self._cancel, self._ended, self._news = (
-            threading.Event(),
-            threading.Event(),
-            threading.Condition(),
-        )
+        self._cancel = threading.Event()
+        self._ended = threading.Event()
+        self._news = threading.Condition()
 
     def check(self) -> None:
         """Raise RunCancelled once the job was cancelled."""
@@ -82,18 +82,18 @@ class Job(Watch):
 
     @property
     def needed_by(self) -> str:
-        """Reason why the current user may not cancel the job, as a sentence; empty if they may."""
+        """Sentence on why the current user may not cancel the job, if so."""
         person = current_person()
-        owner = "" if person.administrator or person == self.who else owner_words(self.who.id)
-        return (
-            owner
-            and f"This was begun by {owner}, and only they and the administrator may cancel it."
-        )
+        if person.administrator or person == self.who:
+            return ""
+        owner = owner_words(self.who.id)
+        return f"This was begun by {owner}, and only they and the administrator may cancel it."
 
     def cancel(self) -> None:
         """Ask the work to stop at its next check. Raises NotAllowed if another user started it."""
-        if sentence := self.needed_by:
-            raise NotAllowed(sentence)
+        reason = self.needed_by
+        if reason:
+            raise NotAllowed(reason)
         self.stop()
 
     def stop(self) -> None:
@@ -150,8 +150,8 @@ class Jobs:
     """Runner of jobs, a few at a time and one for each key.
 
     Ended jobs are kept so that another browser finds them. The least recently requested are dropped
-    first. Running jobs are always kept, and so are those that are `is_needed`: a page whose job was
-    dropped as it ended would start it again and, with many users, again and again.
+    first. Running jobs are always kept, and so are needed ones (`is_needed`): a page whose job was
+    dropped at its end would start it again and, with many users, again and again.
 
     Parameters
     ----------
@@ -172,17 +172,15 @@ class Jobs:
     ):
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix="job")
         self._jobs: OrderedDict[str, Job] = OrderedDict()
-        self._keep, self._max_bytes, self._weigh, self._is_needed, self._lock = (
-            keep,
-            max_bytes,
-            weigh,
-            is_needed,
-            threading.Lock(),
-        )
+        self._keep = keep
+        self._max_bytes = max_bytes
+        self._weigh = weigh
+        self._is_needed = is_needed
+        self._lock = threading.Lock()
         self._weights: dict[str, int] = {}  # bytes of the result, for ended jobs
 
     def get(self, key: str) -> Job | None:
-        """Return the job of a key, running or ended, or None if it is not kept."""
+        """Return the kept job of a key, running or ended, or None."""
         with self._lock:
             return self._get_job(key)
 
@@ -217,10 +215,10 @@ class Jobs:
         """
         with self._lock:
             job = self._get_job(key)
-            if job is not None and (
-                (job.status == JOB_DONE and not again) if job.ended else not (run and job.cancelled)
-            ):
-                return job
+            if job is not None:
+                is_running = not job.ended and not (run and job.cancelled)
+                if is_running or (job.ended and job.status == JOB_DONE and not again):
+                    return job
             job = make()
             self._jobs[key] = job
             self._jobs.move_to_end(key)
@@ -230,7 +228,7 @@ class Jobs:
         return job
 
     def run(self, key: str, work: Callable[[Job], Any], again: bool = False) -> Job:
-        """Return the running job of a key, or start a new one that does `work`; see `start`."""
+        """Return the running job of a key, or start one that does `work`."""
         return self.start(key, lambda: Job(key, work), again)
 
     def _get_job(self, key: str) -> Job | None:

@@ -1,12 +1,13 @@
-"""Memory: the size of values, free memory, and returning unused memory to the system."""
+"""The memory of values, and free and unused memory."""
 
 from __future__ import annotations
 
 import ctypes
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import fields, is_dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -42,19 +43,17 @@ def _weigh(value: Any, seen_ids: set[int]) -> float:
         return value.nbytes
     size = sys.getsizeof(value, 0)
     if isinstance(value, tuple | list):
-        return size + sum(_weigh(item, seen_ids) for item in value[:MAX_SAMPLED_ITEMS]) * max(
-            1.0, len(value) / MAX_SAMPLED_ITEMS
-        )
+        sampled_size = sum(_weigh(item, seen_ids) for item in value[:MAX_SAMPLED_ITEMS])
+        return size + sampled_size * max(1.0, len(value) / MAX_SAMPLED_ITEMS)
+    parts: Iterable[Any] = ()
     if isinstance(value, Mapping):
-        return size + sum(_weigh(part, seen_ids) for item in value.items() for part in item)
-    if is_dataclass(value) and not isinstance(value, type):
-        field_values = (
-            vars(value).values()
-            if hasattr(value, "__dict__")
-            else (getattr(value, field.name, None) for field in fields(value))
-        )
-        return size + sum(_weigh(part, seen_ids) for part in field_values)
-    return size
+        parts = chain.from_iterable(value.items())
+    elif is_dataclass(value) and not isinstance(value, type):
+        if hasattr(value, "__dict__"):
+            parts = vars(value).values()
+        else:  # a dataclass with slots
+            parts = [getattr(value, field.name, None) for field in fields(value)]
+    return size + sum(_weigh(part, seen_ids) for part in parts)
 
 
 def free_memory() -> int:
@@ -67,8 +66,8 @@ def free_memory() -> int:
 def release_unused_memory() -> None:
     """Return unused memory to the operating system.
 
-    This covers Arrow's memory pool and, with glibc, the memory of many small objects, which would
-    otherwise stay with the process.
+    This covers Arrow's memory pool and, with glibc, the memory of many small objects. The process
+    would otherwise keep both.
     """
     import pyarrow as pa
 

@@ -1,7 +1,8 @@
-"""Time that a piece of work spends by category, measured by the thread that does it.
+"""Seconds of a piece of work by category, measured by the thread that does it.
 
-Put `metered()` around a piece of work and `spent(category)` around its parts, at any depth. Nested
-time counts for the innermost category alone. Without a meter, `count_time` costs next to nothing.
+Put `metered()` around a piece of work and `count_time(category)` around its parts, at any depth.
+Nested time counts for the innermost category alone. Without a meter, `count_time` costs next to
+nothing.
 """
 
 from __future__ import annotations
@@ -40,14 +41,11 @@ class ProgressReport:
 
 @dataclass
 class _RunningBlock:
-    """A measured block that has not ended.
-
-    It has a category, the time of its start, and the seconds of the ended blocks inside it.
-    """
+    """A measured block that has not ended."""
 
     category: Category
     start: float
-    within: float = 0.0
+    within: float = 0.0  # seconds of the ended blocks inside it
 
 
 @dataclass
@@ -71,7 +69,7 @@ class Meter:
     seconds: dict[str, float] = field(default_factory=dict)
     prepared: dict[str, float] = field(default_factory=dict)
     saved: float = 0.0
-    report: Callable[[ProgressReport], None] = lambda far: None
+    report: Callable[[ProgressReport], None] = lambda progress: None
     seen: set = field(default_factory=set)
     preparing: int = 0
     running: list[_RunningBlock] = field(default_factory=list)
@@ -80,12 +78,12 @@ class Meter:
     notes: list[str] = field(default_factory=list)
 
 
-_here = threading.local()
+_local = threading.local()
 
 
 @contextmanager
 def metered(
-    report: Callable[[ProgressReport], None] = lambda far: None, seen: set | None = None
+    report: Callable[[ProgressReport], None] = lambda progress: None, seen: set | None = None
 ) -> Iterator[Meter]:
     """Measure the work of this thread within the block.
 
@@ -98,24 +96,25 @@ def metered(
 
 def current_meter() -> Meter | None:
     """Return the meter of this thread's work."""
-    return getattr(_here, "meter", None)
+    return getattr(_local, "meter", None)
 
 
 @contextmanager
 def use_meter(meter: Meter | None) -> Iterator[None]:
-    """Measure with another thread's meter, for a part of its work that it waits for."""
-    previous, _here.meter = current_meter(), meter
+    """Measure with the meter of another thread, which waits for this part of its work."""
+    previous = current_meter()
+    _local.meter = meter
     try:
         yield
     finally:
-        _here.meter = previous
+        _local.meter = previous
 
 
 @contextmanager
 def count_time(category: Category, label: str = "") -> Iterator[None]:
     """Count the time within the block as of this category.
 
-    A preparation is labelled with what is prepared, and lets other work take its turn meanwhile.
+    The label names what is prepared. A preparation lets other work take its turn meanwhile.
     """
     meter = current_meter()
     with (
@@ -151,18 +150,19 @@ def waited_seconds() -> float:
     meter = current_meter()
     if meter is None:
         return 0.0
-    running = list(meter.running)  # another thread may end the last ones
-    stops = [*(one.start for one in running[1:]), time.perf_counter()]
+    blocks = list(meter.running)  # another thread may end the last ones
+    # The time of a block counts until the block inside it starts.
+    ends = [*(block.start for block in blocks[1:]), time.perf_counter()]
     under_way = sum(
-        end - one.start - one.within
-        for one, end in zip(running, stops)
-        if one.category == "waiting"
+        end - block.start - block.within
+        for block, end in zip(blocks, ends)
+        if block.category == "waiting"
     )
     return meter.seconds.get("waiting", 0.0) + under_way
 
 
 def first_requests(keys: Sequence[Hashable]) -> list[Hashable]:
-    """Return those of `keys` that this work had not asked for before; none without a meter."""
+    """Return the keys that this work had not asked for before."""
     meter = current_meter()
     if meter is None:
         return []
@@ -186,44 +186,50 @@ def add_note(note: str) -> None:
 
 
 def record_reply(thought: str, usable: bool) -> None:
-    """Record a reply of a language model: its reasoning text, and whether the reply is usable."""
+    """Record a language model's reasoning text, and if its reply is usable."""
     meter = current_meter()
     if meter is not None:
         meter.thoughts += [thought] if thought else []
         meter.unusable += not usable
 
 
+def _remaining_seconds(start: float, fraction: float) -> float | None:
+    """Return the remaining seconds of work begun at `start`, if estimable."""
+    elapsed = time.monotonic() - start
+    if not fraction or elapsed < MIN_ESTIMATE_SECONDS:
+        return None
+    return elapsed / fraction * (1 - fraction)
+
+
 class ProgressEstimate:
-    """Progress of a piece of work of known size, with an estimate of the remaining time."""
+    """Progress of work of known size, with the remaining time."""
 
     def __init__(self, what: str, total: int):
-        self._what, self._total, self._start, self._meter = (
-            what,
-            max(1, total),
-            time.monotonic(),
-            current_meter(),
-        )
+        self._what = what
+        self._total = max(1, total)
+        self._start = time.monotonic()
+        self._meter = current_meter()
 
     def __call__(self, done: int, best: str | None = None) -> None:
         """Report the number of items done, and the best result so far."""
         if self._meter is None:
             return
-        share, elapsed = min(1.0, done / self._total), time.monotonic() - self._start
-        remaining = (
-            elapsed / share * (1 - share) if share and elapsed >= MIN_ESTIMATE_SECONDS else None
-        )
+        fraction = min(1.0, done / self._total)
+        remaining = _remaining_seconds(self._start, fraction)
         self._meter.report(
-            ProgressReport(f"{self._what}, {100 * share:.0f} %", share, best, remaining)
+            ProgressReport(f"{self._what}, {100 * fraction:.0f} %", fraction, best, remaining)
         )
 
 
 class PartsProgress:
-    """Progress of work in `total` successive parts: the progress of one part becomes that of the
-    whole.
+    """Progress of work in `total` successive parts.
+
+    The progress of one part is reported as progress of the whole.
     """
 
     def __init__(self, total: int):
-        self._total, self._start = max(1, total), time.monotonic()
+        self._total = max(1, total)
+        self._start = time.monotonic()
 
     @contextmanager
     def part(self, number: int) -> Iterator[None]:
@@ -235,19 +241,10 @@ class PartsProgress:
         previous_report = meter.report
 
         def report(progress: ProgressReport) -> None:
-            share = (number - 1 + (progress.fraction or 0.0)) / self._total
-            elapsed = time.monotonic() - self._start
-            remaining = (
-                elapsed / share * (1 - share) if share and elapsed >= MIN_ESTIMATE_SECONDS else None
-            )
-            previous_report(
-                replace(
-                    progress,
-                    text=f"Part {number} of {self._total}: {progress.text}",
-                    fraction=share,
-                    left=remaining,
-                )
-            )
+            text = f"Part {number} of {self._total}: {progress.text}"
+            fraction = (number - 1 + (progress.fraction or 0.0)) / self._total
+            remaining = _remaining_seconds(self._start, fraction)
+            previous_report(replace(progress, text=text, fraction=fraction, left=remaining))
 
         meter.report = report
         try:
@@ -259,17 +256,19 @@ class PartsProgress:
 def watch_compiling() -> None:
     """Count the time in which numba compiles or loads compiled code as preparation.
 
-    Called where compiled functions are defined.
+    Modules call this before they define compiled functions.
     """
     from numba.core import event
 
     class Compiling(event.Listener):
         def on_start(self, event) -> None:
-            _here.__dict__.setdefault("compiling", []).append(count_time("preparation", "Start-up"))
-            _here.compiling[-1].__enter__()
+            _local.__dict__.setdefault("compiling", []).append(
+                count_time("preparation", "Start-up")
+            )
+            _local.compiling[-1].__enter__()
 
         def on_end(self, event) -> None:
-            open_blocks = _here.__dict__.get("compiling")
+            open_blocks = _local.__dict__.get("compiling")
             if open_blocks:  # an event that began before this listener may end here
                 open_blocks.pop().__exit__(None, None, None)
 

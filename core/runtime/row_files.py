@@ -24,7 +24,7 @@ __all__ = [
 def holds_rows(path: FilePath | FileSource, max_bytes: int | None = None) -> bool:
     """Return whether a file holds rows.
 
-    It does if its name is that of a Parquet or Arrow file, or if it begins with a JSON object or an
+    It does if it has the suffix of a Parquet or Arrow file, or begins with a JSON object or an
     array of them.
     """
     return is_columnar(path) or read_start(path, 2, max_bytes).startswith(("{", "[{", "[]"))
@@ -59,9 +59,9 @@ def file_rows(
     if not isinstance(path, FilePath) or not is_columnar(path):
         yield from json_rows(path, watch, max_bytes, longest)
         return
-    last_share = 0.0
-    for number, (share, row) in enumerate(column_rows(path, without, max_bytes), 1):
+    last_fraction = 0.0
+    for number, (fraction, row) in enumerate(column_rows(path, without, max_bytes), 1):
         yield f"row {number}", row
-        if share != last_share:
-            last_share = share
-            watch.step(min(1.0, share))
+        if fraction != last_fraction:
+            last_fraction = fraction
+            watch.step(min(1.0, fraction))

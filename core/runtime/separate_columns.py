@@ -14,8 +14,8 @@ from core.io.columnar import ColumnFile
 from core.runtime.subprocess_worker import Worker, WorkerEndedError
 from core.watch import NO_WATCH, Watch
 
-# Memory besides the file, which is memory-mapped, and processor time for each request.
-MAX_READER_MEMORY_BYTES, MAX_PIECE_SECONDS = 1 << 32, 120.0
+MAX_READER_MEMORY_BYTES = 1 << 32  # without the file, which is memory-mapped
+MAX_PIECE_SECONDS = 120.0  # processor time of a request
 GATHERED_BYTES = 1 << 20  # size up to which blocks are sent together
 
 
@@ -23,7 +23,8 @@ class SeparateColumns:
     """The columns of a Parquet or Arrow file, read in a subprocess.
 
     A subprocess is used because pyarrow may crash or fill the memory. The class and its methods
-    raise BadInput for a file that is missing or damaged, ends the process or exceeds its limits.
+    raise BadInput if the file is missing or damaged, or if the process crashes or exceeds its
+    limits.
     """
 
     def __init__(self, path: FilePath):
@@ -53,9 +54,9 @@ class SeparateColumns:
         For each block, the fraction of the file read so far and one list of values for each column.
         """
         self._call_worker(_begin_reading, list(names), max_bytes)
-        while pieces := self._call_worker(_next_blocks):
-            for share, data in pieces:
-                yield share, pickle.loads(data)
+        while blocks := self._call_worker(_next_blocks):
+            for fraction, data in blocks:
+                yield fraction, pickle.loads(data)
 
     def _call_worker(self, work: Callable[..., Any], *arguments: Any) -> Any:
         try:
@@ -69,23 +70,23 @@ class SeparateColumns:
 def column_rows(
     path: FilePath, without: Container[str] = (), max_bytes: int | None = None
 ) -> Iterator[tuple[float, dict[str, Any]]]:
-    """Yield the rows of a file, each with the fraction of the file read so far.
+    """Yield the rows of a file, each with the fraction read.
 
     Columns in `without` are not decoded. Raises BadInput for a file that is missing, damaged, or
     unpacks to more than `max_bytes` bytes.
     """
     with closing(SeparateColumns(path)) as table:
         names = [name for name in table.names if name not in without]
-        for share, columns in table.lists(names, max_bytes):
+        for fraction, columns in table.lists(names, max_bytes):
             for values in zip(*columns):
-                yield share, dict(zip(names, values))
+                yield fraction, dict(zip(names, values))
 
 
 class _ReaderState:
-    """State of the subprocess: the open file and its remaining blocks."""
+    """State of the subprocess, held by the class."""
 
     file: ColumnFile
-    pieces: Iterator[tuple[float, bytes]]
+    pieces: Iterator[tuple[float, bytes]]  # the fraction read so far, and pickled columns
 
 
 def _open_file(path: str, watch: Watch) -> list[str]:
@@ -102,8 +103,8 @@ def _next_blocks(watch: Watch) -> list[tuple[float, bytes]]:
     """Return the next blocks, up to about `GATHERED_BYTES`; none at the end."""
     blocks: list[tuple[float, bytes]] = []
     size = 0
-    for share, data in _ReaderState.pieces:
-        blocks.append((share, data))
+    for fraction, data in _ReaderState.pieces:
+        blocks.append((fraction, data))
         size += len(data)
         if size >= GATHERED_BYTES:
             break

@@ -20,7 +20,7 @@ HEALTH_TIMEOUT_SECONDS = 5.0  # timeout of a health check in seconds
 MAX_UNHEALTHY_SECONDS = 15.0  # seconds that a running server may fail its health checks
 LOG_TAIL_BYTES = 1 << 16  # bytes at the end of the log that are searched for an error
 LOG_ERROR = re.compile(r"\b(\w*(?:Error|Exception): .*\S)")
-# Log lines that do not name the cause: a general failure, other log levels, progress bars.
+# Log lines that do not name the cause: a general failure, lower log levels, progress bars.
 LOG_NOISE = re.compile(r"Engine core initialization failed|\b(?:DEBUG|INFO|WARNING)\b|\d%\|")
 
 
@@ -49,7 +49,8 @@ class ServerProcess:
         log: Path,
         health: str = "/health",
     ):
-        self.port, self.log, self._health = free_port(), log, health
+        self.port = free_port()
+        self.log, self._health = log, health
         log.parent.mkdir(parents=True, exist_ok=True)
         with log.open("wb") as log_file:
             self._process = subprocess.Popen(
@@ -58,7 +59,7 @@ class ServerProcess:
                 stdout=log_file,
                 stderr=subprocess.STDOUT,
                 env={**os.environ, **environment},
-                start_new_session=True,  # Ctrl-C must reach this process alone
+                start_new_session=True,  # Ctrl-C must reach only this process
                 # The same on Windows.
                 creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
             )
@@ -85,18 +86,16 @@ class ServerProcess:
             connection.close()
 
     def wait(self, seconds: float) -> bool:
-        """Wait until the server is healthy; return False if it ends first or the time is over."""
-        until = time.monotonic() + seconds
+        """Wait until the server is healthy; return False if it does not become so."""
+        deadline = time.monotonic() + seconds
         while not self.healthy():
-            if not self.running or time.monotonic() > until:
+            if not self.running or time.monotonic() > deadline:
                 return False
             time.sleep(HEALTH_CHECK_SECONDS)
         return True
 
     def crashed(self) -> bool:
-        """Return whether the server has ended, or stays unhealthy for `MAX_UNHEALTHY_SECONDS`
-        seconds.
-        """
+        """Return whether the server has ended, or stays unhealthy for `MAX_UNHEALTHY_SECONDS`."""
         return not self.wait(MAX_UNHEALTHY_SECONDS)
 
     def stop(self) -> None:
@@ -123,7 +122,7 @@ class ServerProcess:
         return f"{ending}: {words}" if words else ending
 
     def last_words(self) -> str:
-        """Return the first specific error at the end of the log, else the last line.
+        """Return the first specific error of the log's end, else its last line.
 
         The text is empty if the server wrote nothing.
         """
@@ -131,9 +130,11 @@ class ServerProcess:
             file.seek(max(0, self.log.stat().st_size - LOG_TAIL_BYTES))
             lines = [line.strip() for line in file.read().decode("utf-8", "replace").splitlines()]
         informative_lines = [line for line in lines if line and not LOG_NOISE.search(line)]
-        faults = [match[1] for line in informative_lines if (match := LOG_ERROR.search(line))]
-        chosen_lines = faults[:1] or informative_lines[-1:]
-        return shorten(chosen_lines[0], 300) if chosen_lines else ""
+        for line in informative_lines:
+            error = LOG_ERROR.search(line)
+            if error:
+                return shorten(error[1], 300)
+        return shorten(informative_lines[-1], 300) if informative_lines else ""
 
 
 def free_port() -> int:

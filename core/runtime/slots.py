@@ -14,9 +14,9 @@ from core.watch import NO_WATCH, Watch
 
 @contextmanager
 def hold_lock(lock: threading.Lock, watch: Watch = NO_WATCH) -> Iterator[None]:
-    """Hold a lock within the block; other work takes its turn while this waits for the lock.
+    """Hold a lock within the block.
 
-    Raises what `watch` raises.
+    Other work takes its turn while this waits for the lock. Raises what `watch` raises.
     """
     if not lock.acquire(blocking=False):
         with count_time("waiting"), pass_turn(waits=True):
@@ -29,7 +29,7 @@ def hold_lock(lock: threading.Lock, watch: Watch = NO_WATCH) -> Iterator[None]:
 
 
 class Slots:
-    """A limited number of slots for concurrent work, given in the order of asking.
+    """Slots for concurrent work, given in the order of the requests.
 
     Waiting can be cancelled. A `threading.Semaphore` offers neither: a newcomer may overtake
     waiting threads. A slot may be released by another thread than the one that took it.
@@ -38,7 +38,8 @@ class Slots:
     look_seconds = 0.1  # between two checks for cancellation
 
     def __init__(self, number: int = 1) -> None:
-        self._number, self._at_work = number, 0
+        self._number = number
+        self._at_work = 0  # slots in use
         self._lock, self._emptying = threading.RLock(), threading.Lock()
         self._waiting: deque[threading.Event] = deque()
 
@@ -53,7 +54,7 @@ class Slots:
         return bool(self._waiting)
 
     def acquire(self, watch: Watch = NO_WATCH, first: bool = False) -> None:
-        """Take a slot as soon as one is free and all earlier requests are served.
+        """Take a slot once all earlier requests are served.
 
         With `first`, the request goes before all others. Raises what `watch` raises.
         """
@@ -86,7 +87,7 @@ class Slots:
     @contextmanager
     def emptied(self) -> Iterator[None]:
         """Hold all slots within the block, after the running work has ended."""
-        # The lock keeps two threads from each holding a part of the slots forever.
+        # Without the lock, two threads could each hold a part of the slots forever.
         with self._emptying, ExitStack() as held:
             for _ in range(self.limit):
                 held.enter_context(self)

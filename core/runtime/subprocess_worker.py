@@ -1,13 +1,13 @@
-"""Work in a subprocess that can be ended at any time, with limits of memory and time.
+"""Limited work in a subprocess that can be ended at any time.
 
 Work is sent by the standard input of the subprocess, and reports return by its standard output.
-What it prints goes to the standard error. The subprocess ends when the work is cancelled or this
+Printed text goes to the standard error. The subprocess ends when the work is cancelled or this
 process dies.
 
-On Linux the kernel enforces the limits. Elsewhere this process checks ten times a second: macOS
-enforces no limit of addresses, and Windows none at all. Memory is then resident memory, and may
-exceed its limit between two checks. There, a compiled loop that blocks other threads ends only
-after it has finished, when this process dies.
+On Linux the kernel enforces the limits. On other systems this process checks them ten times a
+second: macOS enforces no limit of address space, and Windows no limit at all. The limit of memory
+is then one of resident memory, and may be exceeded between two checks. If this process dies while a
+compiled loop blocks the other threads of the subprocess, the subprocess ends only after the loop.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ class Worker:
         ------
         HopscopeError
             With the message of an error that `work` raised.
-        Ended
+        WorkerEndedError
             If the process dies or exceeds a limit.
         """
         is_done, consumption = False, None
@@ -124,7 +124,8 @@ class Worker:
             self._send_work((work, arguments, seconds))
             while True:
                 watch.check()
-                if consumption is not None and (limit := consumption.exceeded()):
+                limit = "" if consumption is None else consumption.exceeded()
+                if limit:
                     raise WorkerEndedError(limit)
                 try:
                     message = self._messages.get(timeout=WORKER_CHECK_SECONDS)
@@ -153,15 +154,15 @@ class Worker:
 
     def _send_work(self, work: tuple) -> None:
         if self._process is None:
-            self._process, self._messages = _start_process(self._memory), SimpleQueue()
-            threading.Thread(
-                target=_listen, args=(self._process.stdout, self._messages), daemon=True
-            ).start()
+            self._process = _start_process(self._memory)
+            self._messages = SimpleQueue()
+            arguments = (self._process.stdout, self._messages)
+            threading.Thread(target=_listen, args=arguments, daemon=True).start()
         assert self._process.stdin is not None  # it was started with a pipe
         _send(self._process.stdin, work)
 
     def _limit_by_kernel(self) -> str:
-        """Wait for a process that closed its pipes, and return the limit for which it was ended.
+        """Wait for a process that ended, and return the limit that it exceeded.
 
         The text is empty for another reason.
         """
@@ -190,16 +191,17 @@ class Consumption:
         import psutil
 
         self._process, self._memory, self._error = psutil.Process(pid), memory, psutil.Error
-        self._last = None if seconds is None else self._cpu_seconds() + seconds
+        self._max_cpu_seconds = None if seconds is None else self._cpu_seconds() + seconds
 
     def exceeded(self) -> str:
-        """Return the exceeded limit, `LIMIT_MEMORY` or `LIMIT_TIME`; empty if there is none or the
-        process ended.
+        """Return the exceeded limit, `LIMIT_MEMORY` or `LIMIT_TIME`.
+
+        The text is empty if no limit is exceeded or the process has ended.
         """
         with suppress(self._error):
             if self._memory is not None and self._process.memory_info().rss > self._memory:
                 return LIMIT_MEMORY
-            if self._last is not None and self._cpu_seconds() > self._last:
+            if self._max_cpu_seconds is not None and self._cpu_seconds() > self._max_cpu_seconds:
                 return LIMIT_TIME
         return ""
 
@@ -217,10 +219,11 @@ def _send(stream: IO[bytes], message: Any) -> None:
 
 def _messages(stream: IO[bytes]) -> Iterator[bytes]:
     """Yield the messages of a stream until it ends."""
-    while (
-        len(length := stream.read(LENGTH_FIELD_BYTES)) == LENGTH_FIELD_BYTES
-        and len(data := stream.read(size := int.from_bytes(length, "little"))) == size
-    ):
+    while len(length := stream.read(LENGTH_FIELD_BYTES)) == LENGTH_FIELD_BYTES:
+        size = int.from_bytes(length, "little")
+        data = stream.read(size)
+        if len(data) < size:  # the process died within the message
+            return
         yield data
 
 
@@ -254,19 +257,19 @@ def serve(memory: int | None, kernel: bool) -> None:
     reports = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # printed text must not mix with the reports
     if kernel:
-        _limit(memory)
+        _prepare_limits(memory)
     works: SimpleQueue[bytes] = SimpleQueue()
     threading.Thread(target=_queue_work, args=(works,), daemon=True).start()
     while True:
         work, arguments, seconds = pickle.loads(works.get())
         if kernel:
             _limit_time(seconds)
-            _end_with_input(True)
+            _set_end_with_input(True)
         else:
             _send(reports, (REPORT_BEGUN, os.getpid()))
-        answer = _answer(reports, work, arguments)
+        answer = _do_work(reports, work, arguments)
         if kernel:
-            _end_with_input(False)
+            _set_end_with_input(False)
         try:
             _send(reports, answer)
         except MemoryError:
@@ -274,7 +277,7 @@ def serve(memory: int | None, kernel: bool) -> None:
 
 
 def _queue_work(works: SimpleQueue[bytes]) -> None:
-    """Put arriving work into a queue, and end this process once the parent is gone."""
+    """Put arriving work into a queue, until the parent ends."""
     try:
         for work in _messages(sys.stdin.buffer):
             works.put(work)
@@ -282,23 +285,18 @@ def _queue_work(works: SimpleQueue[bytes]) -> None:
         os._exit(0)
 
 
-def _answer(reports: IO[bytes], work: Callable[..., Any], arguments: tuple) -> tuple:
+def _do_work(reports: IO[bytes], work: Callable[..., Any], arguments: tuple) -> tuple:
     try:
-        return (
-            REPORT_DONE,
-            work(
-                *arguments,
-                Watch(report=lambda text, share: _send(reports, (REPORT_PROGRESS, text, share))),
-            ),
-        )
+        watch = Watch(report=lambda *progress: _send(reports, (REPORT_PROGRESS, *progress)))
+        return (REPORT_DONE, work(*arguments, watch))
     except MemoryError:
         return (LIMIT_MEMORY,)
     except Exception as error:
         return (REPORT_FAILED, error_sentence(error))
 
 
-def _limit(memory: int | None) -> None:
-    """Limit the address space of this process, and prepare it for signals of its input."""
+def _prepare_limits(memory: int | None) -> None:
+    """Limit the address space, and prepare for signals of the input."""
     if sys.platform == "linux":
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         if memory is not None:
@@ -316,9 +314,8 @@ def _limit_time(seconds: float | None) -> None:
         _, hard_limit = resource.getrlimit(resource.RLIMIT_CPU)
         if seconds is not None:
             seconds = math.ceil(allowed_seconds(time.clock_gettime(TICKS_CLOCK) + seconds))
-        resource.setrlimit(
-            resource.RLIMIT_CPU, (hard_limit if seconds is None else seconds, hard_limit)
-        )
+        soft_limit = hard_limit if seconds is None else seconds
+        resource.setrlimit(resource.RLIMIT_CPU, (soft_limit, hard_limit))
 
 
 def allowed_memory(requested: int) -> int:
@@ -326,27 +323,28 @@ def allowed_memory(requested: int) -> int:
 
     This is `requested`, or the inherited limit if that is less.
     """
-    return int(min(requested, _limit_given("RLIMIT_AS")))
+    return int(min(requested, _inherited_limit("RLIMIT_AS")))
 
 
 def allowed_seconds(requested: float) -> float:
-    """Return the processor time that a process may take, in the manner of `allowed_memory`.
+    """Return the processor time that a process may take.
 
-    It ends a second before the inherited limit, at which the kernel would end it without a reason.
+    This is `requested`, or a second less than the inherited limit if that is less. At the inherited
+    limit itself the kernel would end the process without a reason.
     """
-    return max(1.0, min(requested, _limit_given("RLIMIT_CPU") - 1))
+    return max(1.0, min(requested, _inherited_limit("RLIMIT_CPU") - 1))
 
 
-def _limit_given(name: str) -> float:
-    """Return the inherited hard limit of this process, as “ulimit” sets it; infinite if none."""
+def _inherited_limit(name: str) -> float:
+    """Return the inherited hard limit of this process; infinite if none."""
     if sys.platform != "linux":
         return math.inf
     _, hard_limit = resource.getrlimit(getattr(resource, name))
     return math.inf if hard_limit == resource.RLIM_INFINITY else hard_limit
 
 
-def _end_with_input(on: bool) -> None:
-    """Set whether the kernel ends this process once the other end of its input is closed.
+def _set_end_with_input(on: bool) -> None:
+    """Set if the kernel ends this process with its input.
 
     This works even in the middle of a compiled loop.
     """

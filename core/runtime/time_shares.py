@@ -25,9 +25,11 @@ class TimeShares:
     """
 
     def __init__(self, now: Callable[[], float] = time.monotonic):
-        self._now, self._lock = now, threading.Lock()
-        # `_each` is the time that a piece running from the beginning would have got so far.
-        self._at_work, self._last, self._each = (0, 0.0, 0.0)
+        self._now = now
+        self._lock = threading.Lock()
+        self._at_work = 0  # running pieces
+        self._last = 0.0  # when the number of running pieces was last looked at
+        self._share_seconds = 0.0  # time that a piece running from the beginning would have got
 
     @contextmanager
     def work(self) -> Iterator[Callable[[], float]]:
@@ -38,8 +40,8 @@ class TimeShares:
         start_time, start_share = self._step(1)
 
         def share() -> float:
-            now, has = self._step(0)
-            return (has - start_share) / (now - start_time) if now > start_time else 1.0
+            now, end_share = self._step(0)
+            return (end_share - start_share) / (now - start_time) if now > start_time else 1.0
 
         try:
             yield share
@@ -47,9 +49,11 @@ class TimeShares:
             self._step(-1)
 
     def _step(self, change: int) -> tuple[float, float]:
-        """Change the number of running pieces; return the time and `_each` up to now."""
+        """Change the number of running pieces; return the time and `_share_seconds` up to now."""
         with self._lock:
             now = self._now()
-            self._each += (now - self._last) / self._at_work if self._at_work else 0.0
-            self._last, self._at_work = now, self._at_work + change
-            return now, self._each
+            if self._at_work:
+                self._share_seconds += (now - self._last) / self._at_work
+            self._last = now
+            self._at_work += change
+            return now, self._share_seconds

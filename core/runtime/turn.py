@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 PASS_ON_AFTER_SECONDS = 0.3  # seconds of preparation after which the turn is passed on
 _thread = threading.local()
@@ -26,7 +26,9 @@ class Turn:
 
     def __init__(self, release: Callable[[bool], bool], resume: Callable[[bool], None]):
         self._release, self._resume = release, resume
-        self._lock, self._over, self._released = threading.Lock(), False, False
+        self._lock = threading.Lock()
+        self._over = False  # True once the block has ended in which the turn may be passed on
+        self._released = False
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -39,14 +41,15 @@ class Turn:
 
     @contextmanager
     def passed_on(self, waits: bool, at_once: bool = False) -> Iterator[None]:
-        """Pass the turn on `at_once` or after `PASS_ON_AFTER_SECONDS` seconds, and take it back
-        after the block.
+        """Pass the turn on within the block, and take it back after it.
+
+        It is passed on `at_once`, or after `PASS_ON_AFTER_SECONDS`.
         """
         _thread.turn, self._over = None, False  # nested blocks pass nothing on
-        timer = threading.Timer(PASS_ON_AFTER_SECONDS, self._pass_late, [waits])
+        timer = threading.Timer(PASS_ON_AFTER_SECONDS, self._pass_on, [waits])
         timer.daemon = True
         if at_once:
-            self._pass_late(waits)
+            self._pass_on(waits)
         else:
             timer.start()
         try:
@@ -60,7 +63,7 @@ class Turn:
                     self._released = False
                     self._resume(waits)
 
-    def _pass_late(self, waits: bool) -> None:
+    def _pass_on(self, waits: bool) -> None:
         with self._lock:
             if not self._over:
                 self._released = self._release(waits)
@@ -73,10 +76,7 @@ def pass_turn(waits: bool = False) -> Iterator[None]:
     Without a turn this does nothing.
     """
     turn: Turn | None = getattr(_thread, "turn", None)
-    if turn is None:
-        yield
-        return
-    with turn.passed_on(waits):
+    with nullcontext() if turn is None else turn.passed_on(waits):
         yield
 
 
@@ -87,8 +87,5 @@ def pass_turn_at_once() -> Iterator[None]:
     Without a turn this does nothing.
     """
     turn: Turn | None = getattr(_thread, "turn", None)
-    if turn is None:
-        yield
-        return
-    with turn.passed_on(waits=True, at_once=True):
+    with nullcontext() if turn is None else turn.passed_on(waits=True, at_once=True):
         yield

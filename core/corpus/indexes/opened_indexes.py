@@ -307,7 +307,7 @@ def opened_vectors(corpus: Corpus, tool: str, kind: str) -> ItemVectors | None:
     ]
     try:
         for file in files:
-            digests.check_sealed(file)
+            digests.check_appended_digest(file)
         matrix, texts = np.load(files[0], mmap_mode="r"), json.loads(np.load(files[1]).tobytes())
         return ItemVectors(tuple(texts), matrix)
     except (OSError, ValueError, EOFError, TypeError):
@@ -344,7 +344,7 @@ def _save(array: np.ndarray, file: Path) -> None:
     """Write an array with its digest. Raises OSError."""
     with open(file, "wb") as stream:
         np.save(stream, array)
-    digests.seal(file)
+    digests.append_digest(file)
 
 
 def _read(

@@ -14,7 +14,7 @@ from core.io.files import (
     MAX_LINE_BYTES,
     FileSource,
     name_without_packing,
-    not_utf8,
+    not_utf8_error,
     open_unpacked,
 )
 from core.watch import NO_WATCH, Watch
@@ -122,7 +122,7 @@ def _lines(source: FileSource, watch: Watch = NO_WATCH) -> Iterator[str]:
             try:
                 text = data.decode("utf-8" if stream.line > 1 else "utf-8-sig")
             except UnicodeDecodeError as error:
-                raise not_utf8(stream.name, stream.line, error.start) from None
+                raise not_utf8_error(stream.name, stream.line, error.start) from None
             line = text.replace("\r\n", "\n")
             started = started or line != "\n"
             if started:

@@ -1,4 +1,4 @@
-"""Changes of one step that may bring a lane on a corpus more of the gold passages.
+"""Changes of one step that may bring a lane more gold passages.
 
 They depend on how the passages were lost.
 """
@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from core.diagnosis.causes import Loss
 from core.diagnosis.changes.trials import LineChange, change_values, distinct_changes
 from core.diagnosis.passages import retained_by
-from core.diagnosis.wording import count_noun
+from core.diagnosis.wording import count_noun, plural
 from core.operators import SparseChunks, VectorChunks
 from core.operators.base import Line, Operator
 from core.operators.branch import Branch
@@ -28,13 +28,6 @@ HIT_NOUNS = {
     "relations": "relation",
     "communities": "report",
 }
-HIT_PLURALS = {
-    "passage": "passages",
-    "entity": "entities",
-    "relation": "relations",
-    "report": "reports",
-    "document": "documents",
-}
 # Operators whose budget is the number of documents that a re-ranker reads.
 READING_OPERATORS = (Loop, AdaptiveRerank)
 
@@ -42,9 +35,8 @@ READING_OPERATORS = (Loop, AdaptiveRerank)
 def changes(line: Line, lost: Sequence[Loss]) -> Iterator[LineChange]:
     """Yield changes that may help, in the order in which they should be tried.
 
-    First come as many hits as the ranks of the lost passages ask for, then more room in the prompt,
-    then another way of searching passages, then wider searches. A line with branches has no
-    changes.
+    First come cuts that keep the lost passages, then larger budgets of the prompt, then another
+    search for passages, then wider searches. A line with branches has no changes.
 
     >>> from core.diagnosis.changes.passage_changes import changes
     >>> from core.operators.text import parse_line
@@ -57,44 +49,50 @@ def changes(line: Line, lost: Sequence[Loss]) -> Iterator[LineChange]:
         return
     yield from distinct_changes(
         line,
-        (*_larger_cuts(line, lost), *_roomier(line, lost), *_other_search(line), *_wider(line)),
+        (
+            *_enlarge_cuts(line, lost),
+            *_enlarge_budgets(line, lost),
+            *_swap_search(line),
+            *_widen_searches(line),
+        ),
     )
 
 
-def _larger_cuts(line: Line, lost: Sequence[Loss]) -> Iterator[LineChange]:
-    """Yield larger cuts of passages: to keep all lost ones, or the first of them."""
+def _enlarge_cuts(line: Line, lost: Sequence[Loss]) -> Iterator[LineChange]:
+    """Yield larger cuts of passages, for all or the first lost one."""
     for position, operator in enumerate(line):
         name = type(operator).__name__
-        cut_losses = [
-            loss
-            for loss in lost
-            if loss.step and loss.step.operator == name and retained_by(loss.step) is not None
+        cut_steps = [(loss.step, loss.place) for loss in lost if loss.step and loss.place]
+        ranks = [
+            rank
+            for step, rank in cut_steps
+            if step.operator == name and retained_by(step) is not None
         ]
-        ranks = [loss.place for loss in cut_losses if loss.place]
-        for rank in sorted({min(ranks), max(ranks)}, reverse=True) if ranks else ():
+        if not ranks:
+            continue
+        for rank in sorted({min(ranks), max(ranks)}, reverse=True):
             if parameter_values(operator).get("keep", rank) < rank <= MAX_RETAINED_HITS:
                 yield from change_values(
-                    position, operator, f"Keep {_unit(line, operator, rank)}", keep=rank
+                    position, operator, f"Keep {_count_hits(line, operator, rank)}", keep=rank
                 )
 
 
-def _roomier(line: Line, lost: Sequence[Loss]) -> Iterator[LineChange]:
-    """Yield more tokens for passages, if some were found and had no room."""
-    if not any(one.stage == "prompt" for one in lost):
+def _enlarge_budgets(line: Line, lost: Sequence[Loss]) -> Iterator[LineChange]:
+    """Yield larger token budgets, if found passages had no room."""
+    if not any(loss.stage == "prompt" for loss in lost):
         return
     for times in SEARCH_FACTORS:
         for position, operator in enumerate(line):
-            for name in (
-                ("sources", "budget")
-                if operator.stage == "refine" and not isinstance(operator, READING_OPERATORS)
-                else ()
-            ):
-                if tokens := parameter_values(operator).get(name, 0):
-                    words = f"Give passages {times * tokens:,} tokens of room"
-                    yield from change_values(position, operator, words, **{name: times * tokens})
+            if operator.stage != "refine" or isinstance(operator, READING_OPERATORS):
+                continue
+            for name in ("sources", "budget"):
+                tokens = times * parameter_values(operator).get(name, 0)
+                if tokens:
+                    words = f"Give passages {tokens:,} tokens of room"
+                    yield from change_values(position, operator, words, **{name: tokens})
 
 
-def _other_search(line: Line) -> Iterator[LineChange]:
+def _swap_search(line: Line) -> Iterator[LineChange]:
     """Yield a search by words instead of by meaning, and the reverse."""
     for position, operator in enumerate(line):
         if isinstance(operator, VectorChunks):
@@ -107,7 +105,7 @@ def _other_search(line: Line) -> Iterator[LineChange]:
             )
 
 
-def _wider(line: Line) -> Iterator[LineChange]:
+def _widen_searches(line: Line) -> Iterator[LineChange]:
     """Yield more hits of each kind, passages first, and one hop more."""
     searches = [
         (index, operator)
@@ -117,18 +115,18 @@ def _wider(line: Line) -> Iterator[LineChange]:
     for times in SEARCH_FACTORS:
         for position, operator in sorted(searches, key=lambda one: "chunks" not in one[1].writes):
             parameters = parameter_values(operator)
-            if (keep := times * parameters.get("keep", 0)) and keep <= MAX_RETAINED_HITS:
+            keep = times * parameters.get("keep", 0)
+            budget = times * parameters.get("budget", 0)
+            hops = parameters.get("hops", 0)
+            if keep and keep <= MAX_RETAINED_HITS:
                 yield from change_values(
-                    position, operator, f"Keep {_unit(line, operator, keep)}", keep=keep
+                    position, operator, f"Keep {_count_hits(line, operator, keep)}", keep=keep
                 )
-            elif budget := times * parameters.get("budget", 0):
+            elif budget:
                 yield from change_values(
                     position, operator, _budget_words(line, operator, budget), budget=budget
                 )
-            if (
-                times == SEARCH_FACTORS[0]
-                and 0 < (hops := parameters.get("hops", 0)) < MAX_PASSAGE_HOPS
-            ):
+            if times == SEARCH_FACTORS[0] and 0 < hops < MAX_PASSAGE_HOPS:
                 yield from change_values(
                     position, operator, f"Take {count_noun(hops + 1, 'hop')} around", hops=hops + 1
                 )
@@ -138,10 +136,10 @@ def _budget_words(line: Line, operator: Operator, budget: int) -> str:
     """Return the words of a larger budget, as in: Read 200 documents."""
     if isinstance(operator, READING_OPERATORS):
         return f"Read {count_noun(budget, 'document')}"
-    return f"Take {budget:,} tokens of {HIT_PLURALS.get(_noun(line, operator), 'hits')}"
+    return f"Take {budget:,} tokens of {plural(_hit_noun(line, operator))}"
 
 
-def _noun(line: Line, operator: Operator) -> str:
+def _hit_noun(line: Line, operator: Operator) -> str:
     """Return the noun for the last kind of hit that an operator finds.
 
     Nodes that are passed on as documents are called documents.
@@ -149,12 +147,11 @@ def _noun(line: Line, operator: Operator) -> str:
     noun = next(
         (HIT_NOUNS[field] for field in reversed(operator.writes) if field in HIT_NOUNS), "hit"
     )
-    if noun == "entity" and any(isinstance(one, DocumentsOfNodes) for one in line):
+    if noun == "entity" and any(isinstance(step, DocumentsOfNodes) for step in line):
         return "document"
     return noun
 
 
-def _unit(line: Line, operator: Operator, count: int) -> str:
+def _count_hits(line: Line, operator: Operator, count: int) -> str:
     """Return a count with its noun, as in: 6 passages, 1 entity."""
-    noun = _noun(line, operator)
-    return f"{count:,} entities" if noun == "entity" and count != 1 else count_noun(count, noun)
+    return count_noun(count, _hit_noun(line, operator))

@@ -1,4 +1,4 @@
-"""Changes of one step that may bring a lane on triples more of the known answers.
+"""Changes of one step that may bring a lane more known answers.
 
 They depend on the cause of the losses.
 """
@@ -29,7 +29,7 @@ ProposedValues = tuple[str, dict[str, Any]]  # words, and parameter values of an
 def changes(
     ask: SourceQuestion, line: Line, losses: Sequence[Loss], models
 ) -> Iterator[LineChange]:
-    """Yield changes that may help against some losses, in the order in which they should be tried.
+    """Yield changes that may help against losses, the best first.
 
     First come the changes that the cause suggests, then the advised subgraph size, then relation
     chains instead of the search, if they are prepared. A wider beam costs most and comes last. A
@@ -41,9 +41,9 @@ def changes(
         line,
         (
             *_changes_by_cause(line, losses),
-            *_advised_size(ask, line),
-            *_relation_chains(ask, line, models),
-            *_wider_beams(line, losses),
+            *_advise_size(ask, line),
+            *_use_relation_chains(ask, line, models),
+            *_widen_beams(line, losses),
         ),
     )
 
@@ -58,60 +58,69 @@ def _changes_by_cause(line: Line, losses: Sequence[Loss]) -> Iterator[LineChange
                 yield from change_values(position, operator, words, **changed)
 
 
-def _keep_paths(operator: Any, names: set[str], alike: Sequence[Loss]) -> Iterator[ProposedValues]:
-    if operator.stage == "refine" and "keep" in names:
-        last = max(required_figure(loss.place) for loss in alike)
-        for keep in [
-            keep for keep in RETAINED_PATH_COUNTS if keep > operator.keep and keep >= last
-        ][:1]:
-            yield f"Keep {count_noun(keep, 'path')}", {"keep": keep}
+def _keep_paths(
+    operator: Any, parameter_names: set[str], losses: Sequence[Loss]
+) -> Iterator[ProposedValues]:
+    if operator.stage == "refine" and "keep" in parameter_names:
+        last = max(required_figure(loss.place) for loss in losses)
+        larger_counts = [
+            count for count in RETAINED_PATH_COUNTS if count > operator.keep and count >= last
+        ]
+        if larger_counts:
+            yield f"Keep {count_noun(larger_counts[0], 'path')}", {"keep": larger_counts[0]}
 
 
-def _read_all(operator: Any, names: set[str], alike: Sequence[Loss]) -> Iterator[ProposedValues]:
+def _read_all(
+    operator: Any, parameter_names: set[str], losses: Sequence[Loss]
+) -> Iterator[ProposedValues]:
     if reads_part(parameter_values(operator)):
         yield "Read all", {"read": 0, "recall": 1.0}
 
 
 def _try_every_step(
-    operator: Any, names: set[str], alike: Sequence[Loss]
+    operator: Any, parameter_names: set[str], losses: Sequence[Loss]
 ) -> Iterator[ProposedValues]:
-    if "fanout" in names and operator.fanout:
+    if "fanout" in parameter_names and operator.fanout:
         yield "Try every hop", {"fanout": 0}
 
 
 def _search_further(
-    operator: Any, names: set[str], alike: Sequence[Loss]
+    operator: Any, parameter_names: set[str], losses: Sequence[Loss]
 ) -> Iterator[ProposedValues]:
-    if operator.stage == "retrieve" and "hops" in names:
-        hops = max(required_figure(loss.hop) for loss in alike)
+    if operator.stage == "retrieve" and "hops" in parameter_names:
+        hops = max(required_figure(loss.hop) for loss in losses)
         if hops <= MAX_SEARCH_HOPS:
             yield f"Search {count_noun(hops, 'hop')}", {"hops": hops}
 
 
-def _both_ways(operator: Any, names: set[str], alike: Sequence[Loss]) -> Iterator[ProposedValues]:
-    if "direction" in names and operator.stage in ("extract", "retrieve"):
+def _follow_both_ways(
+    operator: Any, parameter_names: set[str], losses: Sequence[Loss]
+) -> Iterator[ProposedValues]:
+    if "direction" in parameter_names and operator.stage in ("extract", "retrieve"):
         yield "Follow edges both ways", {"direction": "both"}
 
 
-def _filter_less(operator: Any, names: set[str], alike: Sequence[Loss]) -> Iterator[ProposedValues]:
+def _filter_less(
+    operator: Any, parameter_names: set[str], losses: Sequence[Loss]
+) -> Iterator[ProposedValues]:
     if operator.stage == "filter":
         keep = 2 * operator.keep
         yield f"Keep {count_noun(keep, operator.unit)}", {"keep": keep}
 
 
 def _extract_more(
-    operator: Any, names: set[str], alike: Sequence[Loss]
+    operator: Any, parameter_names: set[str], losses: Sequence[Loss]
 ) -> Iterator[ProposedValues]:
     if operator.stage != "extract":
         return
     settings = parameter_values(operator)
-    if "hops" in names and settings["hops"] < MAX_SEARCH_HOPS:
+    if "hops" in parameter_names and settings["hops"] < MAX_SEARCH_HOPS:
         hops = settings["hops"] + 1
         yield f"Take {count_noun(hops, 'hop')} around", {"hops": hops}
-    elif "walks" in names:
+    elif "walks" in parameter_names:
         walks = 4 * settings["walks"]
         yield f"Walk {walks:,} times", {"walks": walks}
-    elif "keep" in names:
+    elif "keep" in parameter_names:
         for times in (2, 5):
             keep = times * settings["keep"]
             yield f"Keep {count_noun(keep, 'node')}", {"keep": keep}
@@ -123,23 +132,25 @@ PROPOSALS_BY_CAUSE: dict[Cause, tuple[Callable[..., Iterator[ProposedValues]], .
     Cause.NOT_READ: (_read_all,),
     Cause.NOT_TRIED: (_read_all, _try_every_step),
     Cause.TOO_FAR: (_search_further,),
-    Cause.ONE_WAY: (_both_ways,),
+    Cause.ONE_WAY: (_follow_both_ways,),
     Cause.LEFT_OUT: (_extract_more, _filter_less),
     Cause.EDGE_LEFT_OUT: (_filter_less,),
 }
 
 
-def _wider_beams(line: Line, losses: Sequence[Loss]) -> Iterator[LineChange]:
+def _widen_beams(line: Line, losses: Sequence[Loss]) -> Iterator[LineChange]:
     """Yield a wider beam against losses by a beam."""
+    if losses[0].cause not in (Cause.BEAM, Cause.NOT_TRIED):
+        return
     for position, operator in enumerate(line):
-        if losses[0].cause in (Cause.BEAM, Cause.NOT_TRIED) and hasattr(operator, "width"):
+        if hasattr(operator, "width"):
             for width in (times * operator.width for times in BEAM_FACTORS):
                 yield from change_values(
                     position, operator, f"Widen the beam to {width:,}", width=width
                 )
 
 
-def _advised_size(ask: SourceQuestion, line: Line) -> Iterator[LineChange]:
+def _advise_size(ask: SourceQuestion, line: Line) -> Iterator[LineChange]:
     """Yield the subgraph size advised for the question."""
     for position, operator in enumerate(line):
         if isinstance(operator, PersonalizedPageRank):
@@ -149,7 +160,7 @@ def _advised_size(ask: SourceQuestion, line: Line) -> Iterator[LineChange]:
             )
 
 
-def _relation_chains(ask: SourceQuestion, line: Line, models) -> Iterator[LineChange]:
+def _use_relation_chains(ask: SourceQuestion, line: Line, models) -> Iterator[LineChange]:
     """Yield relation chains instead of the search for paths."""
     chains = ChainRanking()
     if not is_chain_index_ready(

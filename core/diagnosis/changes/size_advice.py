@@ -1,20 +1,20 @@
 """Advice on the size of a question's subgraph, with reasons.
 
-It follows LEGO-GraphRAG, technical report, section B.5. The report asks for a least recall of 50 to
-75 %. The aim is higher for complex questions (several entities, several answers, nested). It is
-lower where the graph is dense around the entities, and higher where it is sparse. A log of feedback
+It follows LEGO-GraphRAG, technical report, section B.5. The report asks for a recall of at least 50
+to 75 %. The aim is higher for complex questions (several entities, several answers, nested). It is
+lower if the graph is dense around the entities, and higher if it is sparse. A log of feedback
 adjusts it.
 
 The report gives no size, so the estimate is ours. A walk of as many steps as the question needs
-spreads over `spread` nodes, the exponential of the entropy of its position. Keeping the k nodes of
-the largest PageRank is assumed to keep the share k / (k + spread) of the answers. The aim t then
-asks for t / (1 - t) times the spread. The estimate is careful: on MetaQA more is kept.
+spreads over `spread` nodes, the exponential of the entropy of its position. The k nodes of the
+largest PageRank are assumed to keep the share k / (k + spread) of the answers. An aim t then needs
+t / (1 - t) times the spread. The estimate is careful: on MetaQA more answers are kept.
 
-Two guides of the report are not followed. It recommends a language model that tells how vague a
-question is or how many hops it takes. Here the hops are those of the question set, else guessed
-from the question's length, so that advice costs nothing and is reproducible. It also sets the aim
-by the purpose of the answer (2): 60 to 75 % for critical tasks, 50 to 60 % for light ones. No
-question tells its purpose; users who know it change `keep`.
+Two recommendations of the report are not followed. A language model should estimate how vague a
+question is or how many hops it takes. Instead, the hops are those of the question set, else guessed
+from the question's length, because such advice costs nothing and is reproducible. The aim should
+also depend on the purpose of the answer (2): 60 to 75 % for critical tasks, 50 to 60 % for light
+ones. No question tells its purpose; users who know it change `keep`.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from core.diagnosis.wording import count_noun, join_words
 from core.graph.protocol import KnowledgeGraph
 from core.languages.spelling import fold
 from core.types import Question, Rating
@@ -82,48 +83,47 @@ def advise_subgraph_size(
 
     Parameters
     ----------
-    question : its `hops` are the number of steps where they are known.
+    question : the number of steps is its `hops`, if these are known.
     seeds : ids of the question entities.
     ratings : the feedback log of the graph.
     """
-    steps, why_steps = _steps(question)
+    steps, why_steps = _count_steps(question)
     spread, edges = walk_spread(graph, seeds, steps)
-    density, why_density = _density(graph, spread, steps, edges)
-    aim, why_aim = _aim(question, seeds, steps, density)
+    density, why_density = _compare_density(graph, spread, steps, edges)
+    aim, why_aim = _choose_aim(question, seeds, steps, density)
     estimate = spread * aim / (1 - aim)
     keep, why_feedback = adjust_by_feedback(estimate, question, ratings)
-    size = _round(min(max(keep, SIZE_ADVICE.min_nodes), SIZE_ADVICE.max_nodes, graph.n_nodes))
-    last = f"Together: about {size:,} nodes" + (
-        f", where {SIZE_ADVICE.nodes:,} are usual."
-        if size != SIZE_ADVICE.nodes
-        else ", as is usual."
+    size = _round_size(min(max(keep, SIZE_ADVICE.min_nodes), SIZE_ADVICE.max_nodes, graph.n_nodes))
+    usual = ", as is usual."
+    if size != SIZE_ADVICE.nodes:
+        usual = f", where {SIZE_ADVICE.nodes:,} are usual."
+    sentences = (
+        why_steps,
+        why_density,
+        why_aim,
+        why_feedback,
+        f"Together: about {size:,} nodes{usual}",
     )
-    return SizeAdvice(
-        size,
-        aim,
-        steps,
-        spread,
-        tuple(filter(None, (why_steps, why_density, why_aim, why_feedback, last))),
-    )
+    return SizeAdvice(size, aim, steps, spread, tuple(filter(None, sentences)))
 
 
 def walk_spread(graph: KnowledgeGraph, seeds: Sequence[int], steps: int) -> tuple[float, int]:
-    """Return over how many nodes a random walk spreads, and the number of edges at the seeds.
+    """Return the spread of a random walk in nodes, and the seeds' edges.
 
     The spread is exp(-sum p ln p), where p are the probabilities of the walk's position after the
     last step. The walk takes every edge at a node with the same probability. In a very large
-    neighbourhood only the most likely nodes go on, so that at most `SIZE_ADVICE.max_walk_edges`
+    neighbourhood only the most likely nodes continue, so that at most `SIZE_ADVICE.max_walk_edges`
     edges are followed in a step. The rest keeps its position.
     """
     nodes, counts = np.unique(np.asarray(seeds, np.int64), return_counts=True)
     mass = counts / counts.sum()
     edges = int(graph.degrees(nodes, "graph").sum())
     for _ in range(steps):
-        nodes, mass = _step(graph, nodes, mass)
+        nodes, mass = _walk_step(graph, nodes, mass)
     return float(np.exp(-(mass * np.log(mass)).sum())), edges
 
 
-def _step(
+def _walk_step(
     graph: KnowledgeGraph, nodes: np.ndarray, mass: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return nodes (ascending) and probabilities after one step of the walk.
@@ -141,11 +141,11 @@ def _step(
     )
 
 
-def _steps(question: Question) -> tuple[int, str]:
+def _count_steps(question: Question) -> tuple[int, str]:
     if question.hops:
         return (
             question.hops,
-            f"The question set says that it needs {_count(question.hops, 'hop')}.",
+            f"The question set says that it needs {count_noun(question.hops, 'hop')}.",
         )
     words = len(question_form(question).split())
     if words >= SIZE_ADVICE.three_step_words:
@@ -165,48 +165,52 @@ def question_form(question: Question) -> str:
     return " ".join(re.findall(r"[\w']+", fold(text)))
 
 
-def _density(graph: KnowledgeGraph, spread: float, steps: int, edges: int) -> tuple[int, str]:
+def _compare_density(
+    graph: KnowledgeGraph, spread: float, steps: int, edges: int
+) -> tuple[int, str]:
     """Compare the growth of neighbourhoods with the graph's mean degree.
 
     The result is 1 if they grow more than twice as fast, -1 if less than half as fast, else 0.
     """
     mean = (1 if graph.direction != "both" else 2) * graph.n_edges / max(1, graph.n_nodes)
     growth = spread ** (1 / steps)
-    density = 1 if growth > 2 * mean else -1 if growth < mean / 2 else 0
+    density = int(growth > 2 * mean) - int(growth < mean / 2)
     how_dense = {1: "dense", -1: "sparse", 0: "as elsewhere in the graph"}[density]
     about = f"{spread:,.0f}" if spread >= 10 else f"{spread:.1f}"
     return density, (
-        f"The entities have {_count(edges, 'edge')}, and a walk of {_count(steps, 'hop')} "
+        f"The entities have {count_noun(edges, 'edge')}, and a walk of {count_noun(steps, 'hop')} "
         f"spreads over about {about} nodes, "
         f"{growth:.1f} times as many each hop: {how_dense} (mean degree {mean:.1f})."
     )
 
 
-def _aim(question: Question, seeds: Sequence[int], steps: int, density: int) -> tuple[float, str]:
+def _choose_aim(
+    question: Question, seeds: Sequence[int], steps: int, density: int
+) -> tuple[float, str]:
     entities = len(set(seeds))
     reasons: list[str] = []
     aim = SIZE_ADVICE.answer_share
     if entities > 1:
-        aim, reasons = (
-            aim + SIZE_ADVICE.answer_share_step,
-            [*reasons, f"it names {entities} entities"],
-        )
+        aim += SIZE_ADVICE.answer_share_step
+        reasons.append(f"it names {entities} entities")
     if steps >= 3:
-        aim, reasons = aim + SIZE_ADVICE.answer_share_step, [*reasons, "it needs several hops"]
+        aim += SIZE_ADVICE.answer_share_step
+        reasons.append("it needs several hops")
+    # The first word is a question word such as which, and does not nest.
     if len(NESTING_WORD.findall(question_form(question).partition(" ")[2])) > 1:
-        aim, reasons = aim + SIZE_ADVICE.answer_share_step, [*reasons, "it is nested"]
+        aim += SIZE_ADVICE.answer_share_step
+        reasons.append("it is nested")
     if steps <= 1 and not reasons:
-        aim, reasons = aim - SIZE_ADVICE.answer_share_step, [*reasons, "it is simple"]
+        aim -= SIZE_ADVICE.answer_share_step
+        reasons.append("it is simple")
     if density:
-        aim, reasons = (
-            aim - density * SIZE_ADVICE.answer_share_step,
-            [*reasons, f"the graph is {'dense' if density > 0 else 'sparse'} there"],
-        )
+        aim -= density * SIZE_ADVICE.answer_share_step
+        reasons.append(f"the graph is {'dense' if density > 0 else 'sparse'} there")
     aim = round(min(SIZE_ADVICE.max_answer_share, max(SIZE_ADVICE.min_answer_share, aim)), 2)
     return (
         aim,
         f"At least {aim:.0%} of the answers should be "
-        f"kept{f', as {_join_parts(reasons)}' if reasons else ', the usual aim'}.",
+        f"kept{f', as {join_words(reasons)}' if reasons else ', the usual aim'}.",
     )
 
 
@@ -217,20 +221,19 @@ def adjust_by_feedback(
 
     Answers rated up move the estimate towards the size that worked. With n of them its weight is n
     / (n + 2), on a logarithmic scale. That size is the smallest one rated up. It is the median
-    where an answer from as many nodes was rated down. If answers were only rated down, and one came
+    if an answer from as many nodes was rated down. If answers were only rated down, and one came
     from at least about as many nodes as the estimate, the estimate grows by half. Without feedback
     the sentence is empty.
     """
-    similar_ratings = [
-        (rating.up, rating.size) for rating in ratings if rating.size and _alike(question, rating)
-    ]
-    good, bad = ([size for thumb, size in similar_ratings if thumb is up] for up in (True, False))
+    similar_ratings = [one for one in ratings if one.size and _is_similar(question, one)]
+    good = [rating.size for rating in similar_ratings if rating.up]
+    bad = [rating.size for rating in similar_ratings if not rating.up]
     if good:
         best = statistics.median(good) if any(size >= min(good) for size in bad) else min(good)
         weight = len(good) / (len(good) + 2)
         return (
             estimate ** (1 - weight) * best**weight,
-            f"Of similar questions, {_count(len(good), 'answer')} from {best:,.0f} nodes had a "
+            f"Of similar questions, {count_noun(len(good), 'answer')} from {best:,.0f} nodes had a "
             "thumb up.",
         )
     if any(size >= 0.8 * estimate for size in bad):
@@ -241,8 +244,8 @@ def adjust_by_feedback(
     return estimate, ""
 
 
-def _alike(question: Question, rating: Rating) -> bool:
-    """Return whether two questions have as many entities and share half of their other words."""
+def _is_similar(question: Question, rating: Rating) -> bool:
+    """Return whether two questions have similar words and as many entities."""
     question_words = set(question_form(question).split())
     rated_words = set(question_form(Question(rating.question, entities=rating.entities)).split())
     return len(question.entities) == len(rating.entities) and len(
@@ -250,14 +253,6 @@ def _alike(question: Question, rating: Rating) -> bool:
     ) >= SIZE_ADVICE.min_shared_words * len(question_words | rated_words)
 
 
-def _round(size: float) -> int:
+def _round_size(size: float) -> int:
     """Round to two significant digits: 324 becomes 320."""
     return int(float(f"{size:.2g}"))
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-def _join_parts(parts: Sequence[str]) -> str:
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"

@@ -1,4 +1,4 @@
-"""Changes of one step of a line, and trials of them within a time limit."""
+"""Changes of one step of a line, tried within a time limit."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from core.operators.base import Line, Operator
 from core.types import Repair
 from core.watch import NO_WATCH, Watch
 
-MAX_TRIED_CHANGES, MAX_CHANGES_SECONDS = 6, 2.0  # changes tried for one lane, and the time for them
+MAX_TRIED_CHANGES = 6  # changes tried for one lane
+MAX_CHANGES_SECONDS = 2.0  # seconds for all of them
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,14 @@ class LineChange:
 
 @dataclass(frozen=True)
 class BroughtTargets:
-    """The targets that a run brings: how many of how many, their noun, and where."""
+    """The number of targets that a run brings.
+
+    Parameters
+    ----------
+    right, of : how many targets it brings, of how many.
+    what : the noun of a target.
+    where : words for the stage at which they are counted, such as in the prompt.
+    """
 
     right: int
     of: int
@@ -40,7 +48,7 @@ class BroughtTargets:
 
 
 def change_values(position: int, operator: Operator, words: str, **changed) -> Iterator[LineChange]:
-    """Yield the operator with other parameter values, if it accepts them."""
+    """Yield the change to other parameter values, if the operator accepts them."""
     try:
         yield LineChange(position, replace(operator, **changed), words)
     except BadParameter:
@@ -48,7 +56,7 @@ def change_values(position: int, operator: Operator, words: str, **changed) -> I
 
 
 def apply_change(line: Line, change: LineChange) -> Line | None:
-    """Return the line with a change; None where the change does not fit."""
+    """Return the changed line; None if the change makes it invalid."""
     try:
         return line.replaced(change.position, change.operator)
     except HopscopeError:
@@ -72,10 +80,10 @@ def best_change(
     watch: Watch = NO_WATCH,
     seconds: float = MAX_CHANGES_SECONDS,
 ) -> Repair | None:
-    """Return the best of some changes: the first that brings all, else the one that brings most.
+    """Try changes and return the best repair.
 
-    The result is None where no change brings more than `min_right`. At most six changes are tried,
-    within `seconds`. Raises what `watch` raises.
+    It is the first that brings all, else the one that brings most; None if no change brings more
+    than `min_right`. At most six changes are tried, within `seconds`. Raises what `watch` raises.
 
     Parameters
     ----------
@@ -97,12 +105,13 @@ def best_change(
 
 
 def run_trial(run: LaneRun, watch: Watch = NO_WATCH, answer: bool = False) -> bool:
-    """Run a line, with its answer if asked; return False if it failed or took too long.
+    """Run a line; return False if it failed or took too long.
 
     Raises RunCancelled.
     """
     progress = LaneListener(
-        Watch(watch.check, lambda text, share: watch.check()), reached=lambda state: watch.check()
+        Watch(watch.check, lambda text, fraction: watch.check()),
+        reached=lambda state: watch.check(),
     )
     try:
         run.retrieve(progress)
@@ -120,11 +129,11 @@ class TrialTimeout(HopscopeError):
 
 
 def watch_until(watch: Watch, deadline: float) -> Watch:
-    """Return a watch that also raises TooLong after `deadline` (`time.monotonic()`)."""
+    """Return a watch that also raises TrialTimeout after `deadline` (`time.monotonic()`)."""
 
-    def checked() -> None:
+    def check() -> None:
         watch.check()
         if time.monotonic() >= deadline:
             raise TrialTimeout()
 
-    return Watch(checked)
+    return Watch(check)

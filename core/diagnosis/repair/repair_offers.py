@@ -1,4 +1,4 @@
-"""Repairs that are worth offering, as they bring what no other lane has."""
+"""Choice of the repairs that are offered, without those that another lane shows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from core.types import Repair, State
 def best_repair(comparison: MethodComparison) -> tuple[int, str] | None:
     """Return the lane whose repair brings most, and a label that names the lane.
 
-    Ties go to a repair that keeps the lane's operators. The result is None where no repair is
+    Ties go to a repair that keeps the lane's operators. The result is None if no repair is
     offered.
     """
     candidates = [
@@ -25,7 +25,7 @@ def best_repair(comparison: MethodComparison) -> tuple[int, str] | None:
     ]
     if not candidates:
         return None
-    _, _, index, label = min(
+    *_, index, label = min(
         (-repair.right / repair.of, bool(_new_types(lane, repair)), i, repair.label)
         for i, lane, repair in candidates
     )
@@ -33,25 +33,27 @@ def best_repair(comparison: MethodComparison) -> tuple[int, str] | None:
 
 
 def find_equal_lane(comparison: MethodComparison, lane: MethodLane, repair: Repair) -> int | None:
-    """Return a lane that already shows what the repaired `lane` would; None if there is none.
+    """Return the index of a lane that already shows what the repaired `lane` would, if any.
 
-    Such a lane runs the repaired line, or works as it does and brings as much. If the repair
-    replaced a step, that lane has the new operators. Else it has the same operators.
+    Such a lane runs the repaired line, or has its operators and brings as many targets. If the
+    repair replaced a step, the new operators are enough.
     """
     line = parse_line(repair.spec)
-    new = _new_types(lane, repair)
+    new_types = _new_types(lane, repair)
     for index, other in enumerate(comparison.lanes):
         if repr(other.method.line) == repair.spec:
             return index
-        types = _types(other.method.line)
-        alike = new <= set(types) if new else types == _types(line)
-        if other is not lane and alike and _brings(comparison, other, repair):
+        if other is lane:
+            continue
+        types = _operator_types(other.method.line)
+        is_alike = new_types <= set(types) if new_types else types == _operator_types(line)
+        if is_alike and _brings_as_much(comparison, other, repair):
             return index
     return None
 
 
 def is_answer_known(comparison: MethodComparison, lane: MethodLane, trial: LaneRun) -> bool:
-    """Return whether another lane answers as a trial run of a changed `lane` does.
+    """Return whether another lane gives the answer of a trial run of a changed `lane`.
 
     It gives the same names, or the same hits, in the same order.
     """
@@ -68,16 +70,16 @@ def _lane_results(state: State) -> tuple:
     return tuple((hits.kind, hits.items) for hits in state.hits)
 
 
-def _types(line: Line) -> list[type]:
+def _operator_types(line: Line) -> list[type]:
     return [type(operator) for operator in line]
 
 
 def _new_types(lane: MethodLane, repair: Repair) -> set[type]:
     """Return the operator types that a repair introduces; empty if it only changes values."""
-    return set(_types(parse_line(repair.spec))) - set(_types(lane.method.line))
+    return set(_operator_types(parse_line(repair.spec))) - set(_operator_types(lane.method.line))
 
 
-def _brings(comparison: MethodComparison, lane: MethodLane, repair: Repair) -> bool:
+def _brings_as_much(comparison: MethodComparison, lane: MethodLane, repair: Repair) -> bool:
     """Return whether a lane brings as much as a repair."""
     if not lane.retrieved or not lane.states:
         return False

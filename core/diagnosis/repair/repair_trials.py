@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from core.comparison.lane import MethodLane
 from core.comparison.lane_run import LaneRun, LayeredPrefixCache
@@ -33,7 +34,7 @@ def find_repair(
 ) -> Repair | None:
     """Return the first change that brings all targets, else the one that brings most.
 
-    A change has to bring more than the run did. The result is None where nothing was lost or no
+    A change has to bring more than the run did. The result is None if nothing was lost or no
     change helps. No language model is asked. At most six changes are tried, within `seconds`.
     Raises what `watch` raises.
 
@@ -44,43 +45,41 @@ def find_repair(
     by_model : True if the lane is counted by its language model.
     survivors : for a saved lane on a corpus, the targets alive in the corpus and in the graph.
     is_known : returns whether another lane brings the same as a repair and its trial run. Such
-        repairs
-        are skipped.
+        repairs are skipped.
     """
     base = count_brought(run, by_model, survivors)
     if base is None or base.right == base.of:
         return None
-    attempt = lambda change, part: _try_change(run, change, base, part, by_model, is_known)
-    return best_change(
-        explainer_of(run.ask.source).changes(run, losses), base.right, attempt, watch, seconds
-    )
+    attempt = partial(_try_change, run, base=base, by_model=by_model, is_known=is_known)
+    changes = explainer_of(run.ask.source).changes(run, losses)
+    return best_change(changes, base.right, attempt, watch, seconds)
 
 
 def count_brought(
     run: LaneRun | MethodLane, by_model: bool, survivors: SavedAlive = None
 ) -> BroughtTargets | None:
-    """Return how many targets a run brings; None where nothing is wanted or sought."""
+    """Return how many targets a run brings; None if there is nothing to count."""
     return explainer_of(run.ask.source).brought(run, by_model, survivors)
 
 
 def _try_change(
     run: LaneRun,
     change: LineChange,
-    base: BroughtTargets,
     watch: Watch,
+    base: BroughtTargets,
     by_model: bool,
     is_known: Callable[[Repair, LaneRun], bool],
 ) -> Repair | None:
-    """Return the effect of a change.
+    """Return the repair that a change makes.
 
-    The result is None if the change cannot be run or takes too long, or if `is_known` says so.
+    The result is None if the change cannot be run or takes too long, or if `is_known` is true of
+    the repair.
     """
     changed = apply_change(run.line, change)
     if changed is None:
         return None
-    trial_cache = LayeredPrefixCache(
-        run.prefixes
-    )  # states of trials must not displace those of real runs
+    # States of trials must not displace those of real runs.
+    trial_cache = LayeredPrefixCache(run.prefixes)
     ask, answer = explainer_of(run.ask.source).trial(run.ask, by_model)
     trial = LaneRun(ask, changed, run.environment, trial_cache)
     if not run_trial(trial, watch, answer=answer):

@@ -5,7 +5,6 @@ It runs only as long as no other comparison needs the machine.
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -23,7 +22,7 @@ from core.diagnosis.verdict.verdict_words import explain_comparison
 from core.environment import Environment
 from core.errors import BadInput, ModelFailed, ModelUnavailable, RunCancelled
 from core.methods.catalogue import Method
-from core.runtime.jobs import JOB_DONE, Job
+from core.runtime.jobs import JOB_DONE, Job, error_sentence
 from core.types import Repair
 from core.watch import Watch
 
@@ -37,7 +36,7 @@ class RepairWork:
     """The work after the lanes of a comparison have ended.
 
     It finds the passages that answers rest on, the influence of items, and a repair for each lane.
-    It is given up if the job is cancelled, no session is connected (`is_alive`), or other
+    It ends early if the job is cancelled, no session is connected (`is_alive`), or other
     comparisons keep the machine busy.
     """
 
@@ -57,28 +56,39 @@ class RepairWork:
         """Do the work for a comparison whose last lane ended at `end_time` (`time.monotonic()`).
 
         Each result is put on its lane as soon as it is known. Work that starts too late is given up
-        at once. Work in progress ends when its session disconnects or others keep the machine busy.
-        Otherwise waiting jobs would stay in memory long after their sessions are gone.
+        at once. Work in progress ends when its session disconnects or others keep the machine busy:
+        otherwise waiting jobs would stay in memory long after their sessions ended.
         """
         self._deadline = end_time + PATIENCE_SECONDS
+        question = self._comparison.ask.question
         try:
             self._check_alive(job)
-            self._find_rests(job)
-            self._measure_influences(job)
-            question = self._comparison.ask.question
+            self._run_part("The search for supporting sentences", self._find_rests, job)
+            self._run_part("The measurement of influences", self._measure_influences, job)
             if question.answers or question.gold:
-                self._try_repairs(job)
+                self._run_part("The search for repairs", self._try_repairs, job)
         except RunCancelled:
             pass
-        except Exception:
-            logging.getLogger(__name__).exception("Trying changes failed")
         finally:
             self._comparison.repairing = False
             job.touch()
 
+    def _run_part(self, title: str, run: Callable[[Job], None], job: Job) -> None:
+        """Run a part of the work; if it fails, its error is put on the comparison.
+
+        The error is not raised, as the other parts may still succeed. Raises RunCancelled.
+        """
+        try:
+            run(job)
+        except RunCancelled:
+            raise
+        except Exception as error:
+            self._comparison.follow_up_errors += (f"{title} failed. {error_sentence(error)}",)
+
     def _find_rests(self, job: Job) -> None:
         """Find the passages that the answers' sentences rest on, if an encoder is available."""
-        models, watch = self._environment.models, Watch(lambda: self._check_progress(job))
+        models = self._environment.models
+        watch = Watch(lambda: self._check_progress(job))
         explainer = explainer_of(self._comparison.ask.source)
         for index, lane in enumerate(self._comparison.now.lanes):
             if lane.status == JOB_DONE and lane.state.answer and lane.rests is None:
@@ -113,10 +123,10 @@ class RepairWork:
         self._check_time(job)
         comparison = self._comparison.now
         verdict = explain_comparison(comparison)
-        for index, (lane, one) in enumerate(zip(comparison.lanes, verdict.lanes)):
+        for index, (lane, explanation) in enumerate(zip(comparison.lanes, verdict.lanes)):
             if (
-                one is None
-                or one.stage is None
+                explanation is None
+                or explanation.stage is None
                 or lane.tried
                 or lane.state.partly
                 or self._asks_chat(lane.method)
@@ -125,7 +135,7 @@ class RepairWork:
             self._wait(job)
             best_repair = find_repair(
                 LaneRun.of(lane, self._environment, self._prefixes),
-                one.losses,
+                explanation.losses,
                 lane_counts_by_model(comparison, lane),
                 lane.saved_alive,
                 watch=Watch(lambda: self._check_progress(job)),
@@ -148,7 +158,7 @@ class RepairWork:
     def _check_progress(self, job: Job) -> None:
         """Check that work in progress may go on, for a while even if other lanes wait.
 
-        Raises RunCancelled where it may not.
+        Raises RunCancelled if it may not.
         """
         if self._queues.others(job):
             self._check_time(job)
@@ -170,7 +180,7 @@ class RepairWork:
 def _is_known(
     comparison: MethodComparison, lane: MethodLane, repair: Repair, trial: LaneRun
 ) -> bool:
-    """Return whether another lane brings what a repair of `lane` brings in its trial run."""
+    """Return whether another lane has the effect of a repair of `lane`, by its trial run."""
     if find_equal_lane(comparison, lane, repair) is not None:
         return True
     return is_answer_known(comparison, lane, trial)

@@ -22,13 +22,14 @@ from core.diagnosis.wording import (
 )
 from core.languages.spelling import normalize
 
-FIRST_CLAUSE_WORDS = ("Neither", "None", "Only", "Both", "All")  # first words of a clause, no names
+# First words of a clause that are no names of methods.
+FIRST_CLAUSE_WORDS = ("Neither", "None", "Only", "Both", "All")
 ADD_ANSWER_HINT = "Enter the correct answer to see where it is lost."
 
 
 @dataclass(frozen=True)
 class LaneSummary:
-    """One lane as the sentence for all lanes needs it.
+    """The facts about one lane that the sentence for all lanes is made from.
 
     Parameters
     ----------
@@ -36,7 +37,7 @@ class LaneSummary:
     explained : the lane's own explanation; None before it has retrieved.
     says : the names that it answers.
     ended : how it ended (failed, was cancelled) if it did not finish; else empty.
-    by_reader : how many known answers its graph reader names, where the model's answers are
+    by_reader : how many known answers its graph reader names, if the model's answers are
         counted.
     """
 
@@ -54,7 +55,7 @@ class LaneSummary:
 
     @property
     def right(self) -> int:
-        """The number of known answers that the lane gives, where some are known."""
+        """The number of known answers that the lane gives, if some are known."""
         assert self.own.right is not None
         return self.own.right
 
@@ -66,16 +67,12 @@ def compare_lanes(lanes: Sequence[LaneSummary], answers: Sequence[str], by: str 
     """
     retrieved = [lane for lane in lanes if not lane.ended and lane.explained is not None]
     answers = tuple(dict.fromkeys(answers))
-    parts = []
-    if retrieved:
-        parts = [
-            _compare_known(retrieved, answers, f", {by}" if by else "")
-            if answers
-            else _compare_unknown(retrieved)
-        ]
-    return " ".join(
-        filter(None, [*parts, *ending_sentences((lane.name, lane.ended) for lane in lanes)])
-    )
+    parts = ending_sentences((lane.name, lane.ended) for lane in lanes)
+    if retrieved and answers:
+        parts.insert(0, _compare_known(retrieved, answers, f", {by}" if by else ""))
+    elif retrieved:
+        parts.insert(0, _compare_unknown(retrieved))
+    return " ".join(filter(None, parts))
 
 
 def ending_sentences(lanes: Iterable[tuple[str, str]]) -> list[str]:
@@ -91,11 +88,11 @@ def ending_sentences(lanes: Iterable[tuple[str, str]]) -> list[str]:
     for name, ending in lanes:
         if ending:
             names_by_ending.setdefault(ending, []).append(name)
-    plural = lambda ending, names: ending.replace("was ", "were ") if len(names) > 1 else ending
-    return [
-        f"{capitalised(join_words(names))} {plural(ending, names)}."
-        for ending, names in names_by_ending.items()
-    ]
+    sentences = []
+    for ending, names in names_by_ending.items():
+        verb = ending.replace("was ", "were ") if len(names) > 1 else ending
+        sentences.append(f"{capitalised(join_words(names))} {verb}.")
+    return sentences
 
 
 def _compare_known(lanes: Sequence[LaneSummary], answers: tuple[str, ...], by: str) -> str:
@@ -103,8 +100,8 @@ def _compare_known(lanes: Sequence[LaneSummary], answers: tuple[str, ...], by: s
     total = len(answers)
     if len(absent) == total:
         return (
-            f"{list_names([f'“{name}”' for name in absent])} {is_or_are(len(absent))} not in the graph, so "
-            f"no method can find {_it(absent)}."
+            f"{list_names([f'“{name}”' for name in absent])} {is_or_are(len(absent))} not in the "
+            f"graph, so no method can find {'it' if len(absent) == 1 else 'them'}."
         )
     max_right = max(lane.right for lane in lanes)
     best = [lane for lane in lanes if lane.right == max_right]
@@ -118,7 +115,7 @@ def _compare_known(lanes: Sequence[LaneSummary], answers: tuple[str, ...], by: s
 def _compare_best(
     lanes: Sequence[LaneSummary], best: Sequence[LaneSummary], answers: tuple[str, ...], by: str
 ) -> str:
-    """Return the sentence on the lanes that find most, or that graph readers find more."""
+    """Return the sentence on the lanes that find most, or on graph readers that find more."""
     max_right = best[0].right
     by_reader = [lane.by_reader for lane in lanes if lane.by_reader is not None]
     if len(by_reader) == len(lanes) and max(by_reader) > max_right:
@@ -129,7 +126,7 @@ def _compare_best(
 def _compare_readers(
     lanes: Sequence[LaneSummary], best: Sequence[LaneSummary], answers: tuple[str, ...], right: int
 ) -> str:
-    """Compare the graph readers with the language models, where the readers find more."""
+    """Compare the graph readers with the language models, if the readers find more."""
     readers = [lane for lane in lanes if lane.by_reader == right]
     first_clause = capitalised(f"{_count_clause(lanes, readers, right, answers)}, {BY_READER};")
     count = best[0].right
@@ -148,14 +145,15 @@ def _lower_first(text: str) -> str:
 def _count_clause(
     lanes: Sequence[LaneSummary], best: Sequence[LaneSummary], count: int, answers: tuple[str, ...]
 ) -> str:
-    """Return the clause on which lanes find how many answers."""
+    """Return the clause that names the lanes that find `count` answers."""
     of, names = len(answers), join_words([lane.name for lane in best])
     goal = answers[0] if of == 1 else all_words(of)
     if count == 0:
+        any_goal = goal if of == 1 else f"any of the {number_words(of)}"
         if len(lanes) == 1:
-            return f"{lanes[0].name} does not find {goal if of == 1 else f'any of the {number_words(of)}'}"
+            return f"{lanes[0].name} does not find {any_goal}"
         who = "Neither" if len(lanes) == 2 else f"None of the {number_words(len(lanes))}"
-        return f"{who} finds {goal if of == 1 else f'any of the {number_words(of)} answers'}"
+        return f"{who} finds {any_goal}{'' if of == 1 else ' answers'}"
     what = goal if count == of else f"{count:,} of {of:,}"
     if len(best) == len(lanes):
         who = names if len(lanes) == 1 else capitalised(all_words(len(lanes)))
@@ -221,14 +219,11 @@ def _compare_unknown(lanes: Sequence[LaneSummary]) -> str:
         who = first.name if len(lanes) == 1 else capitalised(all_words(len(lanes)))
         if not first.says:
             return f"{who} {'gives' if len(lanes) == 1 else 'give'} no answer."
-        return f"{who} {'says' if len(lanes) == 1 else 'say'} {list_names(first.says)}. {ADD_ANSWER_HINT}"
+        say = "says" if len(lanes) == 1 else "say"
+        return f"{who} {say} {list_names(first.says)}. {ADD_ANSWER_HINT}"
     clauses = []
     for group in lanes_by_answer.values():
-        verb = ("says", "say")[len(group) > 1]
+        verb = "say" if len(group) > 1 else "says"
         answers = list_names(group[0].says) if group[0].says else "nothing"
         clauses.append(f"{join_words([lane.name for lane in group])} {verb} {answers}")
     return f"They disagree: {'; '.join(clauses)}. {ADD_ANSWER_HINT}"
-
-
-def _it(names: Sequence[str]) -> str:
-    return "it" if len(names) == 1 else "them"

@@ -1,6 +1,6 @@
 """Explainers of lanes: one for graphs of triples, one for corpora.
 
-They say what a lane should bring and how it was lost.
+They define the targets of a lane, and explain how it lost them.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ class Explainer(ABC):
 
         Returns
         -------
-        The number brought and wanted; None where nothing is wanted or sought.
+        The numbers of brought and of all targets; None if there is nothing to count.
         """
 
     @abstractmethod
@@ -132,7 +132,7 @@ class Explainer(ABC):
 
     @abstractmethod
     def trial(self, ask: SourceQuestion, by_model: bool) -> tuple[SourceQuestion, bool]:
-        """Return the question on which a change is tried, and True if its prompt is written.
+        """Return the question of a trial, and True if its prompt is written.
 
         Parameters
         ----------
@@ -163,7 +163,7 @@ class Explainer(ABC):
 
         Parameters
         ----------
-        names : an answer as `names` returns it.
+        names : an answer as `said` returns it.
         edits : edits of the graph.
 
         Returns
@@ -180,12 +180,12 @@ class Explainer(ABC):
         Parameters
         ----------
         lane : a lane with an answer.
-        models : gives the encoder that compares sentences.
+        models : has the encoder that compares sentences.
         watch : receives the progress and may raise RunCancelled.
 
         Returns
         -------
-        One entry for each sentence that a passage supports; None where no passages are read.
+        One entry for each sentence that a passage supports; None if no passages are read.
         """
         return None
 
@@ -206,39 +206,37 @@ class TripleExplainer(Explainer):
         if not answers or not run.states:
             return {}
         paths = lost_paths(run.graph, [run.states], answers, [run.by_model])[0]
-        return {one.name: rank_words(one) for one in _by_rank(losses(run, answers, dict(paths)))}
+        lost = _by_rank(losses(run, answers, dict(paths)))
+        return {loss.name: rank_words(loss) for loss in lost}
 
     def lost(self, run: LaneRun) -> LossesAndCause:
         by_model = run.state.answer is not None
-        explanation = explain_lanes(run.graph, [run.states], run.ask.question.answers, [by_model])[
-            0
-        ]
-        return (
-            (explanation.losses, explanation.phrase)
-            if explanation is not None and explanation.losses
-            else ((), None)
-        )
+        answers = run.ask.question.answers
+        (explanation,) = explain_lanes(run.graph, [run.states], answers, [by_model])
+        if explanation is None or not explanation.losses:
+            return (), None
+        return explanation.losses, explanation.phrase
 
     def brought(
         self, run: LaneRun | MethodLane, by_model: bool, survivors: SavedAlive
     ) -> BroughtTargets | None:
         """Return how many known answers the graph reader names.
 
-        Where the model's answer counts, it is the number in the prompt.
+        If the model's answer counts, it is the number in the prompt.
         """
         question, graph, state = run.ask.question, run.graph, run.state
         if by_model:
+            where = IN_PROMPT
             stages = funnel(run.ask.source, graph, state, answers_of(question), by_model)
-            alive_count = next((len(one.alive) for one in stages if one.name == "prompt"), None)
+            count = next((len(stage.alive) for stage in stages if stage.name == "prompt"), None)
         else:
-            alive_count = count_right_answers(graph, state, question.answers, reader=True)
-        # Where both answer, a count says whose it is.
-        by = (IN_PROMPT if by_model else BY_READER) if run.ask.model else ""
-        return (
-            None
-            if alive_count is None
-            else BroughtTargets(alive_count, len(set(question.answers)), "", by)
-        )
+            where = BY_READER
+            count = count_right_answers(graph, state, question.answers, reader=True)
+        if count is None:
+            return None
+        # Only if both answer, the words say whose answers are counted.
+        words = where if run.ask.model else ""
+        return BroughtTargets(count, len(set(question.answers)), "", words)
 
     def changes(self, run: LaneRun, lost: Sequence[Loss]) -> Iterator[LineChange]:
         if lost:
@@ -257,10 +255,10 @@ class TripleExplainer(Explainer):
 class DocumentExplainer(Explainer):
     """Explanations of lanes on a corpus, whose targets are gold passages.
 
-    Where no gold passage is known, the targets are the words of known answers.
+    If no gold passage is known, the targets are the words of known answers.
     """
 
-    other_way = "used it and gave the same answer"  # texts have no paths
+    other_way = "used it and gave the same answer"  # texts have no other path
 
     def targets(self, question: Question) -> tuple[Target, ...]:
         return passages_of(question) or answers_of(question)
@@ -270,30 +268,30 @@ class DocumentExplainer(Explainer):
 
     def places(self, run: LaneStages, targets: Sequence[Target]) -> dict[str, str]:
         gold = [target.name for target in targets if target.kind == "passage"]
-        lost = [one for one in fates(run.graph, run.states, gold) if one.kind != "found"]
-        return {one.document: one.text for one in _by_rank(lost)}
+        lost = [fate for fate in fates(run.graph, run.states, gold) if fate.kind != "found"]
+        return {fate.document: fate.text for fate in _by_rank(lost)}
 
     def lost(self, run: LaneRun) -> LossesAndCause:
         question = run.ask.question
         stages = funnel(run.ask.source, run.graph, run.state, passages_of(question))
-        lost_here = lost_passages(run, stages)
-        causes = Counter(loss.cause for loss in lost_here)
-        if not lost_here:
+        losses_found = lost_passages(run, stages)
+        if not losses_found:
             answered = run.state.answer is not None and question.gold
             return (), Cause.NOT_SAID if answered else None
-        return lost_here, max(causes, key=lambda cause: causes[cause])
+        causes = Counter(loss.cause for loss in losses_found)
+        return losses_found, max(causes, key=lambda cause: causes[cause])
 
     def brought(
         self, run: LaneRun | MethodLane, by_model: bool, survivors: SavedAlive
     ) -> BroughtTargets | None:
-        """Return how many targets are in the prompt, or found if no prompt is written."""
+        """Return how many targets are in the prompt, else found."""
         ask, lane_targets = run.ask, self.targets(run.ask.question)
         funnel_stages = funnel(ask.source, run.graph, run.state, lane_targets, survivors=survivors)
         stages = {stage.name: stage for stage in funnel_stages}
         last = next((stages[name] for name in BROUGHT_STAGES if name in stages), None)
-        what = "evidence passage" if ask.question.gold else "correct answer"
         if last is None:
             return None
+        what = "evidence passage" if ask.question.gold else "correct answer"
         return BroughtTargets(len(last.alive), last.of, what, BROUGHT_STAGES[last.name])
 
     def changes(self, run: LaneRun, lost: Sequence[Loss]) -> Iterator[LineChange]:
@@ -320,4 +318,4 @@ def explainer_of(source: AnswerSource) -> Explainer:
 
 
 def _by_rank(items: Sequence[Item]) -> list[Item]:
-    return sorted(items, key=lambda one: (one.place is None, one.place or 0))
+    return sorted(items, key=lambda item: (item.place is None, item.place or 0))

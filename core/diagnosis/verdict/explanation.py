@@ -1,4 +1,4 @@
-"""Explanations of how a lane found or lost the known answers, made from the trace."""
+"""Explanations of found and lost answers, made from the trace."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ class LaneExplanation:
 
     Parameters
     ----------
-    stage : the stage of the funnel at which most was lost; None where nothing was.
+    stage : the stage of the funnel at which most was lost; None if nothing was.
     head, text : the few words, and the sentence.
     right : how many of the `of` known answers are given, by the model or the graph reader,
-        whichever the lane is counted by; None where no answer is known.
+        whichever the lane is counted by; None if no answer is known.
     losses : the known answers that are not given. The first one belongs to the sentence.
     phrase : the sentence's key in `CAUSE_WORDINGS`.
     """
@@ -91,17 +91,12 @@ def _explain_lane(run: LaneStages, answers: tuple[str, ...], paths) -> LaneExpla
     if not answers:
         return LaneExplanation(None, "", _best_path_text(run))
     lost = losses(run, answers, paths)
-    right, extra = len(answers) - len(lost), _extra(run, answers)
+    extra = _count_extra_names(run, answers)
     if not lost:
-        return LaneExplanation(
-            None,
-            f"{_found_head(len(answers))}:",
-            _success_text(run, answers, extra),
-            right,
-            len(answers),
-            (),
-            extra,
-        )
+        text = _success_text(run, answers, extra)
+        n = len(answers)
+        return LaneExplanation(None, f"{_found_head(n)}:", text, n, n, (), extra)
+    right = len(answers) - len(lost)
     main = _main_cause(lost)
     main_losses = sorted(
         (loss for loss in lost if loss.cause == main),
@@ -133,10 +128,10 @@ def _main_cause(lost: Sequence[Loss]) -> Cause:
     ).cause
 
 
-def _extra(run: LaneStages, answers: Sequence[str]) -> int:
+def _count_extra_names(run: LaneStages, answers: Sequence[str]) -> int:
     if run.by_model or run.state.reader is None:
         return 0
-    known_nodes = {node for answer in answers for node in run.nodes(answer)}
+    known_nodes = set[int]().union(*map(run.nodes, answers))
     return sum(node not in known_nodes for node in run.state.reader)
 
 
@@ -150,7 +145,7 @@ def _best_path_text(run: LaneStages) -> str:
         return "It answers without paths."
     if run.chosen is None or not len(run.chosen):
         return "No path was found."
-    words, chain_count = _words(run, run.chain(run.chosen)), _chains(run)
+    words, chain_count = _chain_text(run, run.chain(run.chosen)), _count_chains(run)
     if chain_count:
         return f"“{words}” ranked first of {chain_count:,} relation sequences."
     return f"Its answer is at the end of “{words}”."
@@ -166,9 +161,9 @@ def _success_text(run: LaneStages, answers: Sequence[str], extra: int) -> str:
         if extra
         else ""
     )
-    chain_count = _chains(run)
+    chain_count = _count_chains(run)
     if chain_count and run.chosen is not None:
-        words = _words(run, run.chain(run.chosen))
+        words = _chain_text(run, run.chain(run.chosen))
         return f"“{words}” ranked first of {chain_count:,} relation sequences.{extra_sentence}"
     items = run.state.paths.items
     targets = [run.nodes(answer) for answer in answers]
@@ -189,54 +184,56 @@ def _success_text(run: LaneStages, answers: Sequence[str], extra: int) -> str:
     )
 
 
-def _chains(run: LaneStages) -> int | None:
+def _count_chains(run: LaneStages) -> int | None:
     """Return the number of ranked relation chains, for methods that rank chains."""
     return next((step.sizes["chains"] for step in run.state.trace if "chains" in step.sizes), None)
 
 
-def _words(run: LaneStages, chain: Chain) -> str:
+def _chain_text(run: LaneStages, chain: Chain) -> str:
     return chain_words(list(chain), relation_table(run.graph.name))
 
 
 class _LossGroup:
     """Losses of one cause, the best ranked first, with the words that sentences need."""
 
-    def __init__(self, run: LaneStages, alike: Sequence[Loss]):
-        self.run, self.losses, self.first = run, alike, alike[0]
-        self.names = list_names([loss.name for loss in alike])
-        self.more = len(alike) - 1
-        self.is_ = is_or_are(len(alike))
-        self.it = "it" if len(alike) == 1 else "them"
+    def __init__(self, run: LaneStages, losses: Sequence[Loss]):
+        self.run, self.losses, self.first = run, losses, losses[0]
+        self.names = list_names([loss.name for loss in losses])
+        self.more = len(losses) - 1
+        self.is_ = is_or_are(len(losses))
+        self.it = "it" if len(losses) == 1 else "them"
 
     @property
-    def by(self) -> str:
+    def operator_title(self) -> str:
         """The title of the operator that decided."""
         if self.first.step is None:
             return "the search"
-        return "the filter" if self.filtering else step_title(self.first.step)
+        return "the filter" if self.is_filter else step_title(self.first.step)
 
     @property
-    def filtering(self) -> bool:
+    def is_filter(self) -> bool:
         """True if a filter of the subgraph decided."""
         return self.first.step is not None and self.first.step.stage == "filter"
 
     def chain(self, chain: Chain) -> str:
-        return f"“{_words(self.run, chain)}”"
+        return f"“{_chain_text(self.run, chain)}”"
 
     def parameter(self, name: str):
         return self.first.step.parameters.get(name) if self.first.step is not None else None
 
     @property
-    def later(self) -> str:
-        """The number of further answers with the same cause, in words."""
-        return f", {number_words(self.more)} more after it" if self.more else ""
+    def rank_clause(self) -> str:
+        """The rank of the first answer, and how many more answers have the same cause."""
+        rank = ordinal(required_figure(self.first.place))
+        more = f", {number_words(self.more)} more after it" if self.more else ""
+        return f"{self.first.name} ranked {rank} of {self.first.of:,}{more}"
 
 
 def _explain_unknown(group: _LossGroup) -> tuple[Cause, str]:
-    names = " or ".join(f"“{loss.name}”" for loss in group.losses[:2]) + (
-        f" or {number_words(group.more - 1)} more" if group.more > 1 else ""
-    )
-    return Cause.NOT_IN_GRAPH, f"no entity is called {names}."
+    names = [f"“{loss.name}”" for loss in group.losses[:2]]
+    if group.more > 1:
+        names.append(f"{number_words(group.more - 1)} more")
+    return Cause.NOT_IN_GRAPH, f"no entity is called {' or '.join(names)}."
 
 
 def _explain_unshown(group: _LossGroup) -> tuple[Cause, str]:
@@ -251,19 +248,18 @@ def _explain_outside(group: _LossGroup) -> tuple[Cause, str]:
     what = f"{loss.what}, on the way to {group.names}," if on_the_way else group.names
     is_ = "is" if on_the_way else group.is_
     hops = group.parameter("hops")
-    if group.parameter("walks"):
-        return (
-            Cause.LEFT_OUT,
-            f"{count_noun(group.parameter('walks'), 'random walk')} never came to {what.rstrip(',')}.",
-        )
+    walks = group.parameter("walks")
+    if walks:
+        text = f"{count_noun(walks, 'random walk')} never came to {what.rstrip(',')}."
+        return Cause.LEFT_OUT, text
     if hops is not None and group.parameter("matches") is None and limit < group.parameter("keep"):
         return Cause.TOO_FAR, f"{what} {is_} more than {count_noun(hops, 'hop')} away."
-    phrase = Cause.FILTERED if group.filtering else Cause.LEFT_OUT
+    phrase = Cause.FILTERED if group.is_filter else Cause.LEFT_OUT
     it = loss.what if group.more and not on_the_way else "it"
     rank_clause = f": {it} ranked {ordinal(loss.place)}" if loss.place else ""
     return (
         phrase,
-        f"{what} {is_} not among the {count_noun(limit, 'node')} that {group.by} "
+        f"{what} {is_} not among the {count_noun(limit, 'node')} that {group.operator_title} "
         f"keeps{rank_clause}.",
     )
 
@@ -271,8 +267,8 @@ def _explain_outside(group: _LossGroup) -> tuple[Cause, str]:
 def _explain_cut(group: _LossGroup) -> tuple[Cause, str]:
     relation = group.chain(((group.first.what, True),))
     return (
-        Cause.FILTERED if group.filtering else Cause.EDGE_LEFT_OUT,
-        f"{group.by} leaves out a {relation} edge on the way to {group.names}.",
+        Cause.FILTERED if group.is_filter else Cause.EDGE_LEFT_OUT,
+        f"{group.operator_title} leaves out a {relation} edge on the way to {group.names}.",
     )
 
 
@@ -314,39 +310,30 @@ def _explain_untried(group: _LossGroup) -> tuple[Cause, str]:
     loss, fanout = group.first, group.parameter("fanout")
     hop = f"{group.chain(loss.chain[-1:])} to {loss.what}"
     read, recall = group.parameter("read"), group.parameter("recall")
-    if read or (recall or 1) < 1:
-        first = ""
-        if fanout:
-            first = f"from {loss.start} only the first {count_noun(fanout, 'hop')} {is_or_are(fanout)} tried, and "
-        some = f"at most {read:,}" if read else "only the most promising"
-        return (
-            Cause.NOT_TRIED,
-            f"{first}the model read {some} of {count_noun(required_figure(loss.of), 'candidate')}, not "
-            f"{hop}.",
-        )
+    limit = ""
     if fanout:
-        return (
-            Cause.NOT_TRIED,
-            f"from {loss.start} only the first {count_noun(fanout, 'hop')} {is_or_are(fanout)} tried, not "
-            f"{hop}.",
-        )
+        hops_tried = f"{count_noun(fanout, 'hop')} {is_or_are(fanout)} tried"
+        limit = f"from {loss.start} only the first {hops_tried}"
+    if read or (recall or 1) < 1:
+        some = f"at most {read:,}" if read else "only the most promising"
+        candidates = count_noun(required_figure(loss.of), "candidate")
+        first = f"{limit}, and " if fanout else ""
+        return Cause.NOT_TRIED, f"{first}the model read {some} of {candidates}, not {hop}."
+    if fanout:
+        return Cause.NOT_TRIED, f"{limit}, not {hop}."
     return Cause.NOT_TRIED, f"{hop} is not among the hops from {loss.start} that were tried."
 
 
 def _explain_elsewhere(group: _LossGroup) -> tuple[Cause, str]:
     loss = group.first
+    walked = f"it walked {group.chain(loss.instead)}"
     if loss.chain and loss.instead:
-        return (
-            Cause.OTHER_RELATIONS,
-            f"it walked {group.chain(loss.instead)}; the way to {group.names} is "
-            f"{group.chain(loss.chain)}.",
-        )
-    if loss.instead:
-        return (
-            Cause.OTHER_RELATIONS,
-            f"it walked {group.chain(loss.instead)}, which does not lead to {group.names}.",
-        )
-    return Cause.OTHER_RELATIONS, f"nothing that it walked leads to {group.names}."
+        text = f"{walked}; the way to {group.names} is {group.chain(loss.chain)}."
+    elif loss.instead:
+        text = f"{walked}, which does not lead to {group.names}."
+    else:
+        text = f"nothing that it walked leads to {group.names}."
+    return Cause.OTHER_RELATIONS, text
 
 
 def _explain_not_read(group: _LossGroup) -> tuple[Cause, str]:
@@ -358,11 +345,7 @@ def _explain_outranked(group: _LossGroup) -> tuple[Cause, str]:
     assert loss.step is not None and loss.step.before_cut is not None  # OUTRANKED has an order
     if loss.step.before_cut.scores is None and group.parameter("model") is None:
         return Cause.NOT_DRAWN, _picked_sentence(group, "drawn")
-    return (
-        Cause.OUTRANKED,
-        f"{loss.name} ranked {ordinal(required_figure(loss.place))} of {loss.of:,}{group.later}; only "
-        f"{limit:,} {is_or_are(limit)} kept.",
-    )
+    return Cause.OUTRANKED, f"{group.rank_clause}; only {limit:,} {is_or_are(limit)} kept."
 
 
 def _explain_unchosen(group: _LossGroup) -> tuple[Cause, str]:
@@ -372,27 +355,20 @@ def _explain_unchosen(group: _LossGroup) -> tuple[Cause, str]:
 def _explain_not_handed_on(group: _LossGroup) -> tuple[Cause, str]:
     return (
         Cause.NOT_HANDED_ON,
-        f"a path to {group.names} was seen, but {group.by} handed nothing on.",
+        f"a path to {group.names} was seen, but {group.operator_title} handed nothing on.",
     )
 
 
 def _picked_sentence(group: _LossGroup, how: str) -> str:
     count = group.first.retained
-    was, lead = ("was", "it does") if count == 1 else ("were", "they do")
-    return (
-        f"of {count_noun(required_figure(group.first.of), 'path')} {count:,} {was} {how}, and "
-        f"{lead} not "
-        f"lead to {group.names}."
-    )
+    paths = count_noun(required_figure(group.first.of), "path")
+    was, they_do = ("was", "it does") if count == 1 else ("were", "they do")
+    return f"of {paths} {count:,} {was} {how}, and {they_do} not lead to {group.names}."
 
 
 def _explain_late(group: _LossGroup) -> tuple[Cause, str]:
-    loss = group.first
-    return (
-        Cause.NO_ROOM,
-        f"{loss.name} ranked {ordinal(required_figure(loss.place))} of {loss.of:,}{group.later}; the model "
-        f"reads only the top {loss.retained:,}.",
-    )
+    limit = required_figure(group.first.retained)
+    return Cause.NO_ROOM, f"{group.rank_clause}; the model reads only the top {limit:,}."
 
 
 def _explain_passed(group: _LossGroup) -> tuple[Cause, str]:
@@ -426,7 +402,7 @@ def _explain_unsaid(group: _LossGroup) -> tuple[Cause, str]:
 
 
 def _explain_unreached(group: _LossGroup) -> tuple[Cause, str]:
-    return Cause.NOT_REACHED, f"{group.by} did not reach {group.names}."
+    return Cause.NOT_REACHED, f"{group.operator_title} did not reach {group.names}."
 
 
 # Functions that return a cause's key in `CAUSE_WORDINGS` and the sentence.

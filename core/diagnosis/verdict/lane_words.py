@@ -8,14 +8,14 @@ from core.comparison.lane import MethodComparison, MethodLane
 def lane_names(comparison: MethodComparison) -> list[str]:
     """Return the name of each lane in a sentence.
 
-    It is the plain name of the method in quotes. Where two are alike it is the paper's name, and
-    where these are alike too, the number of the lane is added.
+    It is the plain name of the method in quotes. If two are alike it is the paper's name, and
+    if these are alike too, the number of the lane is added.
     """
     methods = [lane.method for lane in comparison.lanes]
-    labels, long_names = [one.label for one in methods], [one.name for one in methods]
+    labels = [method.label for method in methods]
     names = [
-        long_names[i] if labels.count(labels[i]) > 1 else _quote_name(labels[i])
-        for i in range(len(methods))
+        method.name if labels.count(method.label) > 1 else _quote_name(method.label)
+        for method in methods
     ]
     return [
         f"{name} (method {i + 1})" if names.count(name) > 1 else name
@@ -34,7 +34,7 @@ def _quote_name(name: str) -> str:
 def lane_answers(lane: MethodLane, by_model: bool) -> tuple[str, ...]:
     """Return the names that a lane answers.
 
-    They are the model's where its answer counts, else the graph reader's.
+    They are the model's if its answer counts, else the graph reader's.
     """
     if by_model:
         return tuple(part.strip() for part in (lane.state.answer or "").split(",") if part.strip())

@@ -36,18 +36,18 @@ def verdict_paths(comparison: MethodComparison) -> ComparisonVerdict:
         graph, [lane.states if lane.retrieved else () for lane in lanes], answers, models
     )
     explanations = tuple(
-        one and _with_reader_count(comparison, lane, one)
-        for lane, one in zip(lanes, lane_explanations)
+        explanation and _with_reader_count(comparison, lane, explanation)
+        for lane, explanation in zip(lanes, lane_explanations)
     )
     if not all(lane.retrieved or lane.status in ENDED_STATUSES for lane in lanes):
         return ComparisonVerdict("", explanations)
-    text = _for_all(comparison, models, explanations)
+    text = _joint_text(comparison, models, explanations)
     return ComparisonVerdict(
         text, explanations, tuple(answer for answer in dict.fromkeys(answers) if answer in text)
     )
 
 
-def _for_all(
+def _joint_text(
     comparison: MethodComparison,
     models: Sequence[bool],
     explanations: Sequence[LaneExplanation | None],
@@ -58,56 +58,55 @@ def _for_all(
     summaries = [
         LaneSummary(
             name,
-            one,
+            explanation,
             lane_answers(lane, model),
             missing_answer_reason(lane),
-            _by_reader(comparison, lane) if model else None,
+            _count_by_reader(comparison, lane) if model else None,
         )
-        for name, lane, model, one in zip(names, lanes, models, explanations)
+        for name, lane, model, explanation in zip(names, lanes, models, explanations)
     ]
     others = [
         name
-        for name, model, one in zip(names, models, summaries)
-        if model and one.explained and not counts_by_model(comparison)
+        for name, model, summary in zip(names, models, summaries)
+        if model and summary.explained and not counts_by_model(comparison)
     ]
     parts = [
         compare_lanes(summaries, answers, measure_words(comparison)),
-        _otherwise(others) if answers and len(others) < len(lanes) else "",
+        _without_reader_text(others) if answers and len(others) < len(lanes) else "",
     ]
     return " ".join(filter(None, parts))
 
 
-def _by_reader(comparison: MethodComparison, lane: MethodLane) -> int | None:
-    """Return how many known answers a lane's graph reader names; None where it has none."""
+def _count_by_reader(comparison: MethodComparison, lane: MethodLane) -> int | None:
+    """Return how many known answers the graph reader names, if there is one."""
     return count_right_answers(
         comparison.graph, lane.state, comparison.ask.question.answers, reader=True
     )
 
 
 def _with_reader_count(
-    comparison: MethodComparison, lane: MethodLane, one: LaneExplanation
+    comparison: MethodComparison, lane: MethodLane, explanation: LaneExplanation
 ) -> LaneExplanation:
     """Add to a lane's explanation that the graph reader's answers are counted.
 
     The number of answers that the language model names is added once it has answered. Lanes that
     are counted otherwise stay as they are.
     """
-    if not one.of or not has_two_measures(comparison) or lane_counts_by_model(comparison, lane):
-        return one
+    by_model = lane_counts_by_model(comparison, lane)
+    if by_model or not explanation.of or not has_two_measures(comparison):
+        return explanation
     named_count = count_right_answers(
         comparison.graph, lane.state, comparison.ask.question.answers, reader=False
     )
-    model_clause = (
-        "" if named_count is None else f"; the language model names {named_count:,} of {one.of:,}"
-    )
-    return replace(one, text=f"{one.text} Counted {BY_READER}{model_clause}.")
+    model_clause = ""
+    if named_count is not None:
+        model_clause = f"; the language model names {named_count:,} of {explanation.of:,}"
+    return replace(explanation, text=f"{explanation.text} Counted {BY_READER}{model_clause}.")
 
 
-def _otherwise(names: Sequence[str]) -> str:
+def _without_reader_text(names: Sequence[str]) -> str:
     """Return a sentence on lanes without a graph reader, whose language model is counted."""
-    if names:
-        return (
-            f"{capitalised(join_words(names))} {'has' if len(names) == 1 else 'have'} only the language "
-            "model's answer."
-        )
-    return ""
+    if not names:
+        return ""
+    has = "has" if len(names) == 1 else "have"
+    return f"{capitalised(join_words(names))} {has} only the language model's answer."

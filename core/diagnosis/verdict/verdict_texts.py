@@ -30,15 +30,13 @@ from core.types import Repair
 ADD_GOLD_HINT = (
     "Enter the correct answer, or the documents with its evidence, to see where they are lost."
 )
-
-
 ONLY_IN_DERIVED_TEXTS = "is in no document, but still in texts that were made from one"
 
 
 def explain_text_lane(comparison: MethodComparison, lane: MethodLane) -> LaneExplanation | None:
     """Return the sentence of a lane; None before it has retrieved.
 
-    It is about the gold passages, or about the words of the known answers where no gold passage is
+    It is about the gold passages, or about the words of the known answers if no gold passage is
     known. `stage` is the stage of the funnel at which the first one is lost. `right` of `of` known
     answers are in the lane's answer.
     """
@@ -69,7 +67,7 @@ def explain_text_lane(comparison: MethodComparison, lane: MethodLane) -> LaneExp
 
 
 def _right_answers(stages: Sequence[FunnelStage]) -> int | None:
-    """Return how many known answers are in the lane's answer; None where that is unknown."""
+    """Return how many known answers are in the lane's answer, if known."""
     for stage in stages:
         if stage.name == "answer":
             return len(stage.alive)
@@ -100,17 +98,12 @@ def _explain_brought(
         if last.of == 1
         else f"{capitalised(all_words(last.of))} passages with the evidence are"
     )
-    yet = ""
-    if right == 0:
-        who = "the answer" if lane.state.answer is not None else "the nearest sentence"
-        yet = f"Yet {who} does not contain {'the' if total == 1 else 'a'} correct answer."
-    return LaneExplanation(
-        "answer" if yet else None,
-        f"{subject} {'in the prompt' if last.name == 'prompt' else 'found'}.",
-        yet,
-        right,
-        total,
-    )
+    head = f"{subject} {'in the prompt' if last.name == 'prompt' else 'found'}."
+    if right != 0:
+        return LaneExplanation(None, head, "", right, total)
+    who = "the answer" if lane.state.answer is not None else "the nearest sentence"
+    yet = f"Yet {who} does not contain {'the' if total == 1 else 'a'} correct answer."
+    return LaneExplanation("answer", head, yet, right, total)
 
 
 def _explain_lost(
@@ -120,7 +113,7 @@ def _explain_lost(
     right: int | None,
     total: int,
 ) -> LaneExplanation:
-    """Explain how the first passage was lost, how many more were, and what brings it back."""
+    """Explain the loss of the first passage, with a repair."""
     first, more_count = lost[0], len(lost) - 1
     repair_clause = f"; {_repair_text(repair, more_count == 0)}" if repair is not None else ""
     others_sentence = ""
@@ -184,7 +177,7 @@ def _best_passage(lane: MethodLane) -> str:
 
 
 def _stage_head(stages: Sequence[FunnelStage]) -> str:
-    """Return the beginning of a sentence, as in: 1 of 2 correct answers in the prompt."""
+    """Return a sentence's beginning: 1 of 2 correct answers in the prompt."""
     last = stages[-1]
     what = {
         "corpus": "in the corpus",
@@ -199,7 +192,7 @@ def _stage_head(stages: Sequence[FunnelStage]) -> str:
 
 
 def verdict_texts(comparison: MethodComparison) -> ComparisonVerdict:
-    """Return the sentences of the lanes, and the one for all once every lane has ended."""
+    """Return the sentences of the lanes, and the one for all."""
     explanations = tuple(explain_text_lane(comparison, lane) for lane in comparison.lanes)
     is_done = all(lane.status in ENDED_STATUSES for lane in comparison.lanes)
     return ComparisonVerdict(_joint_text(comparison, explanations) if is_done else "", explanations)
@@ -208,15 +201,15 @@ def verdict_texts(comparison: MethodComparison) -> ComparisonVerdict:
 def _joint_text(
     comparison: MethodComparison, explanations: Sequence[LaneExplanation | None]
 ) -> str:
-    """Return how many lanes give the correct answer, and how many gold passages prompts show.
+    """Return the counts of right answers and shown gold passages.
 
-    The text is empty where no lane has retrieved.
+    The text is empty if no lane has retrieved.
     """
     names = lane_names(comparison)
     answering_lanes = [
-        (name, one.right > 0)
-        for name, one in zip(names, explanations)
-        if one is not None and one.right is not None and one.of
+        (name, explanation.right > 0)
+        for name, explanation in zip(names, explanations)
+        if explanation is not None and explanation.right is not None and explanation.of
     ]
     right = [name for name, is_right in answering_lanes if is_right]
     silent = any(is_unanswered(lane) for lane in comparison.lanes)
@@ -226,15 +219,15 @@ def _joint_text(
         (name, missing_answer_reason(lane)) for name, lane in zip(names, comparison.lanes)
     )
     question = comparison.ask.question
-    return " ".join(parts) or (
-        ADD_GOLD_HINT if any(explanations) and not question.answers and not question.gold else ""
-    )
+    if not parts and any(explanations) and not question.answers and not question.gold:
+        return ADD_GOLD_HINT
+    return " ".join(parts)
 
 
 def _right_lanes(right: Sequence[str], total: int, silent: bool) -> str:
     """Return which of the lanes that answered give the correct answer.
 
-    `total` is the number of lanes that answered. `silent` is true where other lanes did not answer.
+    `total` is the number of lanes that answered. `silent` is true if other lanes did not answer.
     """
     if silent and total == 1:
         answered = "The one method that answered"
@@ -272,11 +265,9 @@ def _shown_gold(comparison: MethodComparison, names: Sequence[str]) -> list[str]
     if len(counts) > 1 and len({count for _, count, _ in counts}) == 1:
         _, count, of = counts[0]
         part = all_words(of) if count == of > 1 else f"{count} of {of}"
-        return [
-            f"Every prompt shows {part} passages with the evidence."
-            if of > 1
-            else f"{'Every' if count else 'No'} prompt shows the passage with the evidence."
-        ]
+        if of > 1:
+            return [f"Every prompt shows {part} passages with the evidence."]
+        return [f"{'Every' if count else 'No'} prompt shows the passage with the evidence."]
     if counts:
         return [
             "Passages with the evidence in the prompt: "

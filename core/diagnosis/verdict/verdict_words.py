@@ -1,4 +1,4 @@
-"""The sentences of a comparison: one for each lane and one for all, made from the trace."""
+"""The sentences of a comparison, for each lane and for all."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from core.diagnosis.wording import join_words
 
 
 def explain_comparison(comparison: MethodComparison) -> ComparisonVerdict:
-    """Return the sentences on the lanes of a comparison, as far as it has run.
+    """Return the sentences on a comparison, as far as it has run.
 
     While new lanes run, the sentence for all is that of the earlier ones.
     """
@@ -29,5 +29,6 @@ def explain_comparison(comparison: MethodComparison) -> ComparisonVerdict:
     ]
     pending = ""
     if running_names and old_verdict.text:
-        pending = f"It is counted again once {join_words(running_names)} {'has' if len(running_names) == 1 else 'have'} run."
+        have = "has" if len(running_names) == 1 else "have"
+        pending = f"It is counted again once {join_words(running_names)} {have} run."
     return replace(verdict, text=old_verdict.text, named=old_verdict.named, pending=pending)

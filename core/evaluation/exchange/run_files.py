@@ -24,7 +24,7 @@ from core.evaluation.runs.store import Run, Store
 from core.graph.protocol import KnowledgeGraph
 from core.graph.texts import chunk_text
 from core.io.json_text import json_text
-from core.io.names import no_device
+from core.io.names import avoid_device_name
 from core.types import Question, State
 from core.watch import NO_WATCH, Watch
 
@@ -78,7 +78,9 @@ def run_files(engine: Any, store: Store, run: Run, watch: Watch = NO_WATCH) -> d
     files: dict[str, str] = {}
     for spec in run.spec["instances"]:
         results = list(_exported_results(engine, store, run, spec, sample, answers, watch))
-        name = no_device(FILE_NAME_UNSAFE.sub("-", spec["id"]).strip("-.")[:60]) or "instance"
+        name = (
+            avoid_device_name(FILE_NAME_UNSAFE.sub("-", spec["id"]).strip("-.")[:60]) or "instance"
+        )
         if any(one.documents for one in results):
             files[_free_file_name(f"{name}.trec", files)] = _trec(results, name)
         if results:

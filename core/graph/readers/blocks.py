@@ -26,7 +26,7 @@ from core.graph.readers.delimited import (
 from core.graph.readers.list_cells import cell_names
 from core.graph.readers.source import TripleSource
 from core.graph.readers.text_loops import split_lines
-from core.io.files import MAX_LINE_BYTES, UnpackedBytes, not_utf8, size_text
+from core.io.files import MAX_LINE_BYTES, UnpackedBytes, not_utf8_error, size_text
 
 LINE_PATTERN = re.compile(rb"[^\n]*\n|[^\n]+$")
 
@@ -135,7 +135,7 @@ class DelimitedBlocks:
                 break
             self._count_bad_line(position.line + line + 1, data[start:end].tobytes(), reason)
         if fault:
-            raise not_utf8(self._path.name, fault[0], fault[1].start)
+            raise not_utf8_error(self._path.name, fault[0], fault[1].start)
         after = BlockPosition(position.offset + len(data), position.line + lines)
         return Block(
             data,
@@ -202,7 +202,7 @@ class DelimitedBlocks:
                     text = line.decode("utf-8").rstrip("\r\n")
                 except UnicodeDecodeError as error:
                     if not self._tally.skip("not UTF-8", at.line):
-                        raise not_utf8(self._path.name, at.line, error.start) from None
+                        raise not_utf8_error(self._path.name, at.line, error.start) from None
                     continue
                 if text.strip():
                     yield text + "\n"

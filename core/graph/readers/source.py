@@ -11,8 +11,8 @@ from pathlib import Path as FilePath
 from core.errors import BadInput
 from core.graph.readers.attributes import Attributes
 from core.graph.readers.skip_report import Tally
-from core.io.files import PACKED_SUFFIXES, FileSource, UnpackedBytes, not_utf8, open_unpacked
-from core.io.recoded_files import readable
+from core.io.files import PACKED_SUFFIXES, FileSource, UnpackedBytes, not_utf8_error, open_unpacked
+from core.io.recoded_files import decode_if_certain
 from core.watch import NO_WATCH, Watch
 
 Triple = tuple[str, str, str]  # head, relation, tail
@@ -74,7 +74,7 @@ class TripleSource:
         BadInput
             If the named encoding is unknown.
         """
-        return readable(self.path, self.tally.note, self.encoding, self.most, strict=True)
+        return decode_if_certain(self.path, self.tally.note, self.encoding, self.most, strict=True)
 
     def opened(self) -> AbstractContextManager[UnpackedBytes]:
         """Open the text of the file as UTF-8.
@@ -115,7 +115,9 @@ class TripleSource:
                 try:
                     text = data.decode("utf-8").rstrip("\r\n")
                 except UnicodeDecodeError as error:
-                    self.bad("not UTF-8", self.line, not_utf8(self.name, self.line, error.start))
+                    self.bad(
+                        "not UTF-8", self.line, not_utf8_error(self.name, self.line, error.start)
+                    )
                     continue
                 if text.strip():
                     yield self.line, text

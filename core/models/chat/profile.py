@@ -12,7 +12,7 @@ from typing import Any
 from core.errors import ModelFailed
 from core.io.durable_files import write_whole
 from core.io.home import home_folder
-from core.io.names import no_device
+from core.io.names import avoid_device_name
 from core.io.plain_data import PlainReader, PlainWriter
 from core.models.base import ChatReply, Messages
 from core.models.chat.openai import OpenAIChat, PromptCut
@@ -358,7 +358,7 @@ class _ServerMeasurement:
 
 
 def _profile_file(name: str) -> Path:
-    return home_folder() / "servers" / no_device(f"{name}.json")
+    return home_folder() / "servers" / avoid_device_name(f"{name}.json")
 
 
 def save_profile(name: str, url: str, model: str, profile: ServerProfile) -> None:

@@ -1,4 +1,4 @@
-"""The formats of finished runs, in one table for the command line, the page and the documents."""
+"""The formats of finished runs, and their reading."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from core.errors import BadInput, nearest, shorten
 from core.io.columnar import is_columnar
 from core.io.files import FileSource, numbered_lines
 from core.io.json_rows import numbered_rows, read_start
-from core.io.recoded_files import readable
+from core.io.recoded_files import decode_if_certain
 from core.languages.spelling import fold
 from core.retrievers.runs.run_paths import PATH_LIST_KEYS as PATH_KEYS
 from core.retrievers.runs.run_paths import paths_in
@@ -38,7 +38,7 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class RunKeys:
-    """The keys under which the rows of a format hold the parts of a run.
+    """The keys of a format's rows, by part of a run.
 
     Of several keys, the first that a row has is used.
     """
@@ -54,25 +54,27 @@ class RunKeys:
 
     def read(self, row: Row) -> RunRow:
         """Convert an object to a row of a run."""
-        first = lambda keys: next((row[key] for key in keys if row.get(key) is not None), None)
-        documents = first(self.documents)
-        documents, ids = (
-            (documents, first(self.ids)) if documents is not None else (first(self.ids), None)
-        )
+
+        def first(keys: Iterable[str]) -> Any:
+            return next((row[key] for key in keys if row.get(key) is not None), None)
+
+        documents, ids = first(self.documents), first(self.ids)
+        if documents is None:  # the ids alone name the documents
+            documents, ids = ids, None
         answer, prompt = first(self.answer), first(self.prompt)
+        if answer is not None:
+            lines = answer if isinstance(answer, list) else [answer]
+            answer = "\n".join(map(text_in, lines))
+        paths, odd = paths_in(row)
         return RunRow(
-            text_in(first(self.id)).strip(),
-            text_in(first(self.question)).strip(),
-            documents_in(documents, ids, first(self.scores)),
-            None
-            if answer is None
-            else "\n".join(map(text_in, answer))
-            if isinstance(answer, list)
-            else text_in(answer),
-            texts_in(first(self.references)),
-            None if prompt is None else text_in(prompt),
-            (),
-            *paths_in(row),
+            id=text_in(first(self.id)).strip(),
+            question=text_in(first(self.question)).strip(),
+            documents=documents_in(documents, ids, first(self.scores)),
+            answer=answer,
+            references=texts_in(first(self.references)),
+            prompt=None if prompt is None else text_in(prompt),
+            paths=paths,
+            odd=odd,
         )
 
 
@@ -90,8 +92,12 @@ def _no_rows(rows: Iterable[Row]) -> Iterator[RunRow]:
 class RunFormat:
     """A format of finished runs.
 
-    For a format made of objects, `fits` tells if an object has it, and `read` converts objects to
-    rows. `taken` and `left` describe what is read and what is not.
+    Parameters
+    ----------
+    written_by : the programs that write it.
+    taken, left : the parts of a file that are read, and those that are not.
+    fits : for a format made of objects, returns whether an object has this format.
+    read : for a format made of objects, converts these to rows.
     """
 
     title: str
@@ -107,9 +113,13 @@ def _by_keys(keys: RunKeys) -> Callable[[Iterable[Row]], Iterator[RunRow]]:
 
 
 def _has(*required: str, any_of: Sequence[str] = ()) -> Callable[[Row], bool]:
-    return lambda row: (
-        all(key in row for key in required) and (not any_of or any(key in row for key in any_of))
-    )
+    """Return a test for objects with all required keys and one of `any_of`."""
+
+    def fits(row: Row) -> bool:
+        has_any = not any_of or any(key in row for key in any_of)
+        return has_any and all(key in row for key in required)
+
+    return fits
 
 
 ANSWER_KEYS = (
@@ -184,6 +194,14 @@ GENERIC_ROW_KEYS = RunKeys(
     REFERENCE_KEYS,
     ("prompt",),
 )
+
+
+def _is_generic_row(row: Row) -> bool:
+    """Return whether an object has a question or an id, and a result."""
+    result_keys = (*CONTEXT_KEYS, *CONTEXT_ID_KEYS, *ANSWER_KEYS, *PATH_KEYS)
+    has_question = any(key in row for key in (*QUESTION_KEYS, *ID_KEYS))
+    return has_question and any(key in row for key in result_keys)
+
 
 FORMATS: dict[str, RunFormat] = {
     TREC_FORMAT: RunFormat(
@@ -268,12 +286,7 @@ FORMATS: dict[str, RunFormat] = {
         "the correct answer; on triples paths, "
         "reasoning_paths, triples and the like",
         "other keys",
-        lambda row: (
-            any(key in row for key in (*QUESTION_KEYS, *ID_KEYS))
-            and any(
-                key in row for key in (*CONTEXT_KEYS, *CONTEXT_ID_KEYS, *ANSWER_KEYS, *PATH_KEYS)
-            )
-        ),
+        _is_generic_row,
         _by_keys(GENERIC_ROW_KEYS),
     ),
     PREDICTIONS_FORMAT: RunFormat(
@@ -282,14 +295,14 @@ FORMATS: dict[str, RunFormat] = {
         "answers by the questions' ids; the titles under “sp” as documents",
         "sentence numbers, evidences",
         lambda row: bool(_predictions(row)),
-        lambda rows: (one for row in rows for one in _prediction_rows(row)),
+        lambda rows: chain.from_iterable(map(_prediction_rows, rows)),
     ),
 }
 
 
 @dataclass(frozen=True)
 class ParsedRun:
-    """The rows of a finished run, one for each question, with its format and notes."""
+    """The rows of a finished run by question, with format and notes."""
 
     format: str
     rows: tuple[RunRow, ...]
@@ -313,10 +326,11 @@ def read_run_file(
     ----------
     path : the file.
     format : one of `FORMATS`; `auto` recognises it.
-    watch : receives the share that was read, and can cancel.
+    watch : receives the fraction that was read, and can cancel.
     encoding : the encoding of a file that is not UTF-8.
     """
-    path, reading_notes = Path(path), list[str]()
+    path = Path(path)
+    reading_notes: list[str] = []
     rows: Iterator[Row]
     if format not in (AUTO_RUN_FORMAT, *FORMATS):
         raise BadInput(
@@ -324,30 +338,33 @@ def read_run_file(
             f"runs.{nearest(format, FORMATS)}"
         )
     if is_columnar(path):
-        rows, start = (row for _, row in column_rows(path, max_bytes=MAX_RUN_FILE_BYTES)), ""
+        rows = (row for _, row in column_rows(path, max_bytes=MAX_RUN_FILE_BYTES))
+        start = ""
     else:
-        file = readable(path, reading_notes.append, encoding, MAX_RUN_FILE_BYTES)
+        file = decode_if_certain(path, reading_notes.append, encoding, MAX_RUN_FILE_BYTES)
         start = read_start(file, 1, MAX_RUN_FILE_BYTES)
-        if format == TREC_FORMAT or (
-            format == AUTO_RUN_FORMAT and start not in ("{", "[") and _is_trec(file)
-        ):
+        is_json = start in ("{", "[")
+        may_be_trec = format == AUTO_RUN_FORMAT and not is_json
+        if format == TREC_FORMAT or (may_be_trec and _is_trec(file)):
             run_rows = read_run(numbered_lines(file, watch, MAX_RUN_FILE_BYTES), path.name)
             return _collect_rows(path.name, TREC_FORMAT, run_rows, reading_notes)
-        indexed_rows = numbered_rows(file, watch, MAX_RUN_FILE_BYTES, ROW_LIST_KEYS, single=True)
-        is_json = start in ("{", "[")
-        rows = (row for _, _, row in indexed_rows) if is_json else _table(file, watch)
+        if is_json:
+            json_rows = numbered_rows(file, watch, MAX_RUN_FILE_BYTES, ROW_LIST_KEYS, single=True)
+            rows = (row for _, _, row in json_rows)
+        else:
+            rows = _table_rows(file, watch)
     first_rows = list(islice(rows, MAX_FORMAT_ROWS))
     single = start == "{" and len(first_rows) == 1
-    file_format = format if format != AUTO_RUN_FORMAT else _format(path.name, first_rows, single)
-    return _collect_rows(
-        path.name, file_format, FORMATS[file_format].read(chain(first_rows, rows)), reading_notes
-    )
+    if format == AUTO_RUN_FORMAT:
+        format = _detect_format(path.name, first_rows, single)
+    run_rows = FORMATS[format].read(chain(first_rows, rows))
+    return _collect_rows(path.name, format, run_rows, reading_notes)
 
 
 def _is_trec(file: FileSource) -> bool:
     """Return whether a file's first line belongs to a TREC run.
 
-    Raises BadInput where the file holds relevance judgements.
+    Raises BadInput if the file holds relevance judgements.
     """
     line = next((text for _, text in numbered_lines(file, max_bytes=MAX_RUN_FILE_BYTES)), "")
     if not is_run_line(line) and is_qrels_line(line):
@@ -359,12 +376,14 @@ def _is_trec(file: FileSource) -> bool:
 
 
 def format_of_rows(rows: Sequence[Row]) -> str:
-    """Return the first format that matches the first row; empty where none does."""
-    return next((key for key, one in FORMATS.items() if rows and one.fits(rows[0])), "")
+    """Return the first format that matches the first row; empty if none does."""
+    if not rows:
+        return ""
+    return next((key for key, form in FORMATS.items() if form.fits(rows[0])), "")
 
 
-def _format(name: str, rows: Sequence[Row], single: bool) -> str:
-    """Return the format of some rows. Raises BadInput where none is known.
+def _detect_format(name: str, rows: Sequence[Row], single: bool) -> str:
+    """Return the format of some rows. Raises BadInput if none is known.
 
     A `single` object, the only one of its file, may map question ids to answers.
     """
@@ -372,48 +391,48 @@ def _format(name: str, rows: Sequence[Row], single: bool) -> str:
     if key and (single or key != PREDICTIONS_FORMAT):
         return key
     keys = ", ".join(f"“{shorten(str(key), 30)}”" for key in list(rows[0] if rows else ())[:8])
+    has = f": its rows have {keys}" if keys else ""
     raise BadInput(
-        f"{name} is no finished run that is known "
-        f"here{f': its rows have {keys}' if keys else ''}. A row needs a question or its id, and "
+        f"{name} is no finished run that is known here{has}. A row needs a question or its id, and "
         "contexts, paths or an answer (docs/formats.md)."
     )
 
 
-def _collect_rows(name: str, format: str, rows: Iterable[RunRow], said: list[str]) -> ParsedRun:
-    """Collect the rows of different questions.
-
-    Notes on rows that were left out are added to those in `said`.
-    """
+def _collect_rows(name: str, format: str, rows: Iterable[RunRow], notes: list[str]) -> ParsedRun:
+    """Collect the first row of each question, and note the others."""
     rows_by_question: dict[tuple[str, str], RunRow] = {}
-    nameless = empty = repeated = not_read_paths = 0
+    nameless = empty = repeated = odd_paths = 0
     for row in rows:
         key = (row.id, " ".join(fold(row.question).split()))
-        nameless += not any(key)
-        empty += any(key) and not row.holds
-        repeated += any(key) and key in rows_by_question
-        not_read_paths += row.odd
-        if any(key) and row.holds:
+        odd_paths += row.odd
+        if not any(key):
+            nameless += 1
+            continue
+        empty += not row.holds
+        repeated += key in rows_by_question
+        if row.holds:
             rows_by_question.setdefault(key, row)
     if not rows_by_question:
         raise BadInput(
             f"{name} holds no row with a question or its id, and with documents, paths or an "
             "answer."
         )
-    rows_of = lambda count: f"{count:,} row{'s' * (count != 1)}"
-    notes = [
-        f"Left out, as they have no question and no id of one: {rows_of(nameless)}."
-        if nameless
-        else "",
-        f"Left out, as they have no documents, paths or answer: {rows_of(empty)}." if empty else "",
-        f"Left out, as an earlier row has their question: {rows_of(repeated)}." if repeated else "",
-        f"Left out of their paths, as they are neither triples nor paths: {not_read_paths:,}."
-        if not_read_paths
-        else "",
-    ]
-    return ParsedRun(format, tuple(rows_by_question.values()), tuple(filter(None, (*said, *notes))))
+    left_out = {
+        "they have no question and no id of one": nameless,
+        "they have no documents, paths or answer": empty,
+        "an earlier row has their question": repeated,
+    }
+    for reason, count in left_out.items():
+        if count:
+            notes.append(f"Left out, as {reason}: {count:,} row{'' if count == 1 else 's'}.")
+    if odd_paths:
+        notes.append(
+            f"Left out of their paths, as they are neither triples nor paths: {odd_paths:,}."
+        )
+    return ParsedRun(format, tuple(rows_by_question.values()), tuple(filter(None, notes)))
 
 
-def _table(file: FileSource, watch: Watch) -> Iterator[Row]:
+def _table_rows(file: FileSource, watch: Watch) -> Iterator[Row]:
     """Yield the rows of a delimited file with a header, without empty cells."""
     try:
         rows = DelimitedTable(file, watch, HEADER_YES).rows()
@@ -423,13 +442,10 @@ def _table(file: FileSource, watch: Watch) -> Iterator[Row]:
 
 
 def _predictions(row: Row) -> Mapping[str, Any]:
-    """Return the answers by question id of a file of predictions; empty for other files."""
+    """Return the answers of a file of predictions by question id, if it is one."""
     answers = row.get("answer") if isinstance(row.get("answer"), Mapping) else row
-    if answers and all(
-        isinstance(key, str) and isinstance(one, str) for key, one in answers.items()
-    ):
-        return answers
-    return {}
+    parts = chain.from_iterable(answers.items())
+    return answers if all(isinstance(part, str) for part in parts) else {}
 
 
 def _prediction_rows(row: Row) -> Iterator[RunRow]:
@@ -437,7 +453,9 @@ def _prediction_rows(row: Row) -> Iterator[RunRow]:
     supporting = titles_field if isinstance(titles_field, Mapping) else {}
     for id, answer in _predictions(row).items():
         titles = dict.fromkeys(
-            text_in(one[0]) for one in list_in(supporting.get(id)) if isinstance(one, list) and one
+            text_in(fact[0])
+            for fact in list_in(supporting.get(id))
+            if isinstance(fact, list) and fact
         )
         yield RunRow(
             id, "", documents_in([{"title": title} for title in titles if title]), text_in(answer)

@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
-from core.retrievers.reply import (
-    REPLY_LIMITS,
-    TextPath,
-)
+from core.retrievers.reply import REPLY_LIMITS, TextPath
 from core.retrievers.runs.run_rows import list_in, to_number
 
 PATH_LIST_KEYS = (
-    *(
-        "paths",
-        "reasoning_paths",
-        "reasoning_chains",
-        "retrieved_paths",
-        "triples",
-        "triplets",
-        "retrieved_triples",
-    ),
-    *("scored_triples", "scored_triplets"),
+    "paths",
+    "reasoning_paths",
+    "reasoning_chains",
+    "retrieved_paths",
+    "triples",
+    "triplets",
+    "retrieved_triples",
+    "scored_triples",
+    "scored_triplets",
 )
 PROMPT_KEYS = ("input", "prompt", "user_query")  # keys of texts that may show paths
 PATHS_HEADING = re.compile(r"^(?:Reasoning Paths|Triplets|Triples)[ \t]*:[ \t]*$", re.MULTILINE)
@@ -35,7 +32,7 @@ TRIPLE_KEYS = (
 
 
 def paths_in(row: Mapping[str, Any]) -> tuple[tuple[TextPath, ...], int]:
-    """Return the paths of a row in its order, and the number of entries that are no path.
+    """Return the paths of a row, and the number of other entries.
 
     The paths are under the first of `PATH_LIST_KEYS` that has some. Otherwise they are the lines
     that the prompt shows under “Reasoning Paths:” or “Triplets:”. Each path is returned once.
@@ -43,7 +40,7 @@ def paths_in(row: Mapping[str, Any]) -> tuple[tuple[TextPath, ...], int]:
     A text is a path with arrows between its parts, or a triple in brackets. A list of names is a
     triple, or a path that alternates entities and relations. A list of triples is one path if each
     triple begins at the end of the one before, and several paths otherwise. The direction of a step
-    is left open, as some programs write each triple from the node where they came from.
+    is left open, as some programs write each triple from the node that they came from.
 
     >>> from core.retrievers.runs.run_paths import paths_in
     >>> [path.nodes for path
@@ -53,29 +50,30 @@ def paths_in(row: Mapping[str, Any]) -> tuple[tuple[TextPath, ...], int]:
     ...     "A -> knows -> B -> knows -> C\\n\\nQuestion:\\nwho?"})[0]]
     [('A', 'B', 'C')]
     """
-    listed_paths = next((some for key in PATH_LIST_KEYS if (some := list_in(row.get(key)))), None)
-    entries = listed_paths if listed_paths is not None else list(_prompt_lines(row))
+    lists = (list_in(row.get(key)) for key in PATH_LIST_KEYS)
+    entries = next((entries for entries in lists if entries), None) or list(_prompt_lines(row))
     paths_found: dict[TextPath, None] = {}
-    not_read_entries = 0
+    odd_entries = 0
     for entry in entries[: REPLY_LIMITS.max_paths]:
-        paths = list(_paths(entry))
-        not_read_entries += not paths
+        paths = list(_entry_paths(entry))
+        odd_entries += not paths
         paths_found.update(dict.fromkeys(paths))
-    return tuple(_join_chains(list(paths_found)) if "reasoning_chains" in row else paths_found)[
-        : REPLY_LIMITS.max_paths
-    ], not_read_entries
+    if "reasoning_chains" in row:
+        paths_found = dict.fromkeys(_join_chains(list(paths_found)))
+    return tuple(paths_found)[: REPLY_LIMITS.max_paths], odd_entries
 
 
 def _prompt_lines(row: Mapping[str, Any]) -> Iterator[str]:
     """Yield the lines of the prompt that show paths, up to a blank one."""
     for text in (row[key] for key in PROMPT_KEYS if isinstance(row.get(key), str)):
-        if mark := PATHS_HEADING.search(text):
-            section = text[mark.end() :].lstrip("\r\n").partition("\n\n")[0]
+        heading = PATHS_HEADING.search(text)
+        if heading:
+            section = text[heading.end() :].lstrip("\r\n").partition("\n\n")[0]
             yield from filter(None, (line.strip() for line in section.splitlines()))
             return
 
 
-def _paths(entry: Any) -> Iterator[TextPath]:
+def _entry_paths(entry: Any) -> Iterator[TextPath]:
     """Yield the paths of one entry; none if it is no path."""
     if isinstance(entry, str):
         entry = entry.split(PATH_ARROW) if PATH_ARROW in entry else _split_brackets(entry)
@@ -86,32 +84,35 @@ def _paths(entry: Any) -> Iterator[TextPath]:
 
 
 def _split_brackets(text: str) -> list[str]:
-    """Return the parts of `(head, relation, tail)`; empty where there are not exactly three."""
+    """Return the parts of `(head, relation, tail)`; empty if there are not exactly three."""
     inside = text.strip()
     parts = inside[1:-1].split(",") if inside[:1] == "(" and inside[-1:] == ")" else []
     return [part.strip().strip("'\"") for part in parts] if len(parts) == 3 else []
 
 
 def _object_paths(entry: Mapping[str, Any]) -> Iterator[TextPath]:
-    """Yield a path of `nodes` and `relations`, or a triple by the names of its parts."""
+    """Yield the path or triple of an object."""
     score = to_number(entry.get("score"))
     nodes, relations = entry.get("nodes"), entry.get("relations")
     if isinstance(nodes, list) and isinstance(relations, list) and len(relations) == len(nodes) - 1:
         yield from _path([*sum(zip(nodes, relations), ()), nodes[-1]], score)
         return
-    parts = next(
-        ([entry[key] for key in keys] for keys in TRIPLE_KEYS if all(key in entry for key in keys)),
-        [],
-    )
-    yield from _path(parts, score)
+    for keys in TRIPLE_KEYS:
+        if all(key in entry for key in keys):
+            yield from _path([entry[key] for key in keys], score)
+            return
 
 
 def _list_paths(entry: list[Any]) -> Iterator[TextPath]:
     """Yield the paths of a list of paths, or the one of a list of names."""
-    if entry and all(isinstance(one, (list, Mapping)) for one in entry):
-        paths = [path for one in entry for path in _paths(one)]
+    if entry and all(isinstance(part, (list, Mapping)) for part in entry):
+        paths: list[TextPath] = []
+        for part in entry:
+            paths += _entry_paths(part)
         if _are_steps(paths):
-            parts = [part for step in paths for part in (step.nodes[0], step.relations[0])]
+            parts: list[Any] = []
+            for step in paths:
+                parts += (step.nodes[0], step.relations[0])
             yield from _path([*parts, paths[-1].nodes[1]])
         else:
             yield from paths
@@ -121,10 +122,10 @@ def _list_paths(entry: list[Any]) -> Iterator[TextPath]:
 
 
 def _are_steps(paths: Sequence[TextPath]) -> bool:
-    """Return whether paths are several triples that each begin at the end of the one before."""
+    """Return whether paths are triples that form one chain."""
     if len(paths) < 2 or any(len(path.nodes) != 2 for path in paths):
         return False
-    return all(after.nodes[0] == before.nodes[1] for before, after in zip(paths, paths[1:]))
+    return all(path.nodes[1] == following.nodes[0] for path, following in pairwise(paths))
 
 
 def _path(parts: list[Any], score: float | None = None) -> Iterator[TextPath]:
@@ -139,28 +140,28 @@ def _path(parts: list[Any], score: float | None = None) -> Iterator[TextPath]:
 
 
 def _join_chains(paths: list[TextPath]) -> list[TextPath]:
-    """Join the steps of a search that continues from the ends of earlier paths (Think-on-Graph).
+    """Join the steps of Think-on-Graph's search to paths.
 
-    A path that begins at the end of earlier ones extends them. The extended ones are no longer
-    paths of their own.
+    A path that begins at the end of earlier ones extends them. The longer paths replace those that
+    they extend.
     """
     chains: dict[TextPath, None] = {}
-    extended = set[TextPath]()
+    extended: set[TextPath] = set()
     for path in paths:
         earlier_chains = [
-            one
-            for one in chains
-            if one.nodes[-1] == path.nodes[0]
-            and len(one.nodes) + len(path.nodes) <= REPLY_LIMITS.max_hops + 2
+            chain
+            for chain in chains
+            if chain.nodes[-1] == path.nodes[0]
+            and len(chain.nodes) + len(path.nodes) <= REPLY_LIMITS.max_hops + 2
         ]
         extended.update(earlier_chains)
-        longer_chains = (
+        longer_chains = [
             TextPath(
-                (*one.nodes, *path.nodes[1:]),
-                (*one.relations, *path.relations),
-                (*one.forward, *path.forward),
+                (*chain.nodes, *path.nodes[1:]),
+                (*chain.relations, *path.relations),
+                (*chain.forward, *path.forward),
             )
-            for one in earlier_chains
-        )
-        chains.update(dict.fromkeys(list(longer_chains) or [path]))
+            for chain in earlier_chains
+        ]
+        chains.update(dict.fromkeys(longer_chains or [path]))
     return [path for path in chains if path not in extended]

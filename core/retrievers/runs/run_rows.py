@@ -1,6 +1,6 @@
 """Rows of finished runs, and readers of their documents, texts and answers from JSON.
 
-The keys and forms of many tools are understood.
+They know the keys and forms of many tools.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class RunRow:
     ----------
     id, question : the question's id or its text, or both.
     documents : best first.
-    answer, prompt : None where the file has none.
+    answer, prompt : None if the file has none.
     references : the known answers in the file.
     gold : the ids of the documents that are judged relevant.
     paths : reasoning paths in names.
@@ -70,12 +70,12 @@ class RunRow:
 
     @property
     def holds(self) -> bool:
-        """True if the run has a result for the question, and not judgements alone."""
+        """True if the run has a result for the question, and not only judgements."""
         return bool(self.documents or self.paths) or self.answer is not None
 
 
 def text_in(value: Any, keys: Sequence[str] = ()) -> str:
-    """Return a value as text; empty where it has none.
+    """Return a value as text; empty if it has none.
 
     Texts and numbers are taken directly. For an object, or JSON in a text, the value under the
     first of `keys` that has a text is taken.
@@ -93,17 +93,16 @@ def text_in(value: Any, keys: Sequence[str] = ()) -> str:
         return ""
     if isinstance(value, int | float):
         return str(value)
+    texts: Iterable[str] = ()
     if isinstance(value, Mapping):
-        return next((text for key in keys if (text := text_in(value.get(key), keys))), "")
-    if isinstance(value, list) and keys:  # messages: the last one with a text
-        return next(
-            (text for one in reversed(value) if (text := text_in(one, ("content", *keys)))), ""
-        )
-    return ""
+        texts = (text_in(value.get(key), keys) for key in keys)
+    elif isinstance(value, list) and keys:  # messages: the last one with a text
+        texts = (text_in(message, ("content", *keys)) for message in reversed(value))
+    return next(filter(None, texts), "")
 
 
 def parse_text(text: str) -> Any:
-    """Parse a text as JSON, or as a Python list or object, as CSV tables store them.
+    """Parse a text as a JSON or Python list or object.
 
     A text that is neither is returned unchanged.
     """
@@ -118,7 +117,7 @@ def parse_text(text: str) -> Any:
 
 
 def list_in(value: Any) -> list[Any]:
-    """Return a list, a list written as text, or a single value as a list.
+    """Return a value as a list, which a text may hold.
 
     None and an empty text give an empty list.
     """
@@ -141,32 +140,34 @@ def documents_in(value: Any, ids: Any = None, scores: Any = None) -> tuple[Reply
     (ReplyDocument(id='', title='', text='', score=None, named='a'),
      ReplyDocument(id='2', ..., text='b', ...), ...)
     """
-    documents, ids, scores = list[ReplyDocument](), list_in(ids), list_in(scores)
-    for index, one in enumerate(list_in(value)[:MAX_ROW_DOCUMENTS]):
+    ids, scores = list_in(ids), list_in(scores)
+    documents: list[ReplyDocument] = []
+    for index, entry in enumerate(list_in(value)[:MAX_ROW_DOCUMENTS]):
         id = text_in(ids[index]) if index < len(ids) else ""
         score = to_number(scores[index]) if index < len(scores) else None
-        document = _document(one, id, score)
+        document = _document(entry, id, score)
         if document is not None:
             documents.append(document)
     return tuple(documents)
 
 
-def _document(one: Any, id: str, score: float | None) -> ReplyDocument | None:
+def _document(entry: Any, id: str, score: float | None) -> ReplyDocument | None:
     """Return the document of an entry; None if it names none."""
-    if isinstance(one, Mapping):
-        document = _document_of_object(one, id, score)
-    elif isinstance(one, list) and len(one) >= 2 and isinstance(one[0], str):
-        body = "".join(map(str, one[1])) if isinstance(one[1], list) else text_in(one[1])
-        document = ReplyDocument(id, one[0].strip(), utf8_text(body).strip(), score)
+    if isinstance(entry, Mapping):
+        document = _document_of_object(entry, id, score)
+    elif isinstance(entry, list) and len(entry) >= 2 and isinstance(entry[0], str):
+        title, body = entry[:2]
+        text = "".join(map(str, body)) if isinstance(body, list) else text_in(body)
+        document = ReplyDocument(id, title.strip(), utf8_text(text).strip(), score)
     elif id:
-        document = ReplyDocument(id, text=text_in(one).strip(), score=score)
+        document = ReplyDocument(id, text=text_in(entry).strip(), score=score)
     else:
-        document = ReplyDocument(named=text_in(one).strip(), score=score)
+        document = ReplyDocument(named=text_in(entry).strip(), score=score)
     return document if document.label else None
 
 
 def _document_of_object(entry: Mapping[str, Any], id: str, score: float | None) -> ReplyDocument:
-    """Return the document of an object, by the usual keys of it and of its metadata."""
+    """Return the document of an object, by its usual keys."""
     fields = entry["document"] if isinstance(entry.get("document"), Mapping) else entry
     metadata = fields.get("metadata")
     if isinstance(metadata, str):
@@ -181,7 +182,7 @@ def _document_of_object(entry: Mapping[str, Any], id: str, score: float | None) 
 
 
 def _first_text(levels: Iterable[Mapping[str, Any]], keys: Sequence[str]) -> str:
-    """Return the first text of some objects under some keys; empty if there is none."""
+    """Return the first text under some keys; empty if there is none."""
     for fields in levels:
         for key in keys:
             text = text_in(fields.get(key)).strip()
@@ -200,14 +201,14 @@ def _first_score(levels: Iterable[Mapping[str, Any]]) -> float | None:
 
 
 def to_number(value: Any) -> float | None:
-    """Return a value as a finite number; None where it is none."""
+    """Return a value as a finite number; None if it is none."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:
-        value_number = float(value)
+        number = float(value)
     except (ValueError, OverflowError):
         return None
-    return value_number if abs(value_number) < 1e300 else None
+    return number if abs(number) < 1e300 else None
 
 
 def texts_in(value: Any) -> tuple[str, ...]:
@@ -215,11 +216,8 @@ def texts_in(value: Any) -> tuple[str, ...]:
 
     Objects give the text under their usual keys.
     """
-    return tuple(
-        dict.fromkeys(
-            text for one in list_in(value) if (text := text_in(one, OUTPUT_TEXT_KEYS).strip())
-        )
-    )
+    texts = (text_in(entry, OUTPUT_TEXT_KEYS).strip() for entry in list_in(value))
+    return tuple(dict.fromkeys(filter(None, texts)))
 
 
 def flat_leaves(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -232,10 +230,10 @@ def flat_leaves(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
     {'a.b': 1, 'c.0.d': 2}
     """
     if isinstance(value, Mapping) and value:
-        for key, one in value.items():
-            yield from flat_leaves(one, f"{prefix}.{key}" if prefix else str(key))
-    elif isinstance(value, list) and value and all(isinstance(one, Mapping) for one in value):
-        for index, one in enumerate(value):
-            yield from flat_leaves(one, f"{prefix}.{index}")
+        for key, part in value.items():
+            yield from flat_leaves(part, f"{prefix}.{key}" if prefix else str(key))
+    elif isinstance(value, list) and value and all(isinstance(part, Mapping) for part in value):
+        for index, part in enumerate(value):
+            yield from flat_leaves(part, f"{prefix}.{index}")
     else:
         yield prefix, value

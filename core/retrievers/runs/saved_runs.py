@@ -50,7 +50,7 @@ UNFIT_RUN_NAME_CHARACTERS = re.compile(r"[^A-Za-z0-9._-]+")
 class FileRun:
     """A saved run, described by its file, its source and its counts of questions.
 
-    `digest` is the hash of the file's bytes. `notes` are sentences on what was left out.
+    `digest` is the hash of the file's bytes. `notes` are sentences on the parts that were left out.
     """
 
     name: str
@@ -74,22 +74,24 @@ class FileRun:
         return SOURCE_KINDS[self.source_kind](self.source_name)
 
     def row(self, question: Question) -> RunRow | None:
-        """Return the row of a question; None where the run has none.
+        """Return the row of a question; None if the run has none.
 
         It is found by the question's text, else by its id among the rows without a text.
         """
-        run_row = _row(self.name, self.digest, question.id, _text(question.text))
+        run_row = _find_row(self.name, self.digest, question.id, _comparable_text(question.text))
         return run_row if run_row is not None and run_row.holds else None
 
     def asked(self) -> tuple[Question, ...]:
-        """Return the questions of the run, as the source's question sets have them.
+        """Return the questions of the run as they are in the source's question sets.
 
         Questions that are in no set get the known answers of the file. Rows with an id alone are
         left out. If the run is judged, only judged questions are returned, with the gold passages
         of the qrels.
         """
+        # Reversed, so that the first of equal questions counts.
         known_questions = {
-            _text(question.text): question for question in reversed(_known_questions(self.source))
+            _comparable_text(question.text): question
+            for question in reversed(_known_questions(self.source))
         }
         questions: dict[str, Question] = {}
         for number, row in enumerate(self.rows(), 1):
@@ -98,8 +100,9 @@ class FileRun:
             fallback = Question(
                 row.question, row.id or f"{self.name}-{number}", answers=row.references
             )
-            question = known_questions.get(_text(row.question), fallback)
-            question = replace(question, gold=row.gold) if self.judged else question
+            question = known_questions.get(_comparable_text(row.question), fallback)
+            if self.judged:
+                question = replace(question, gold=row.gold)
             questions.setdefault(question.id, question)
         return tuple(questions.values())
 
@@ -116,9 +119,7 @@ class FileRun:
         An example is: 40 questions, 40 with documents, 38 with answers. Of these 37 in the question
         sets of “x”.
         """
-        counts = ", ".join(
-            [f"{self.questions:,} question{'s' * (self.questions != 1)}", *self._count_words()]
-        )
+        counts = ", ".join([_count_questions(self.questions), *self._count_words()])
         known_count = "all" if self.known == self.questions else f"{self.known:,}"
         return f"{counts}. Of these {known_count} in the question sets of “{self.source_name}”."
 
@@ -146,11 +147,12 @@ def save_run_file(
     path : the file of the run.
     source : the graph or corpus that the questions are asked of.
     format : one of the formats of runs; recognised by default.
-    title : the name on screens; the file's name where empty.
+    title : the name on screens; the file's name if empty.
     qrels : a file of relevance judgements, if there is one.
     """
     path = Path(path)
-    digest = _digest(path, *([qrels] if qrels else []))
+    files = [path, qrels] if qrels else [path]
+    digest = _digest(*files)
     saved_run = _saved_run(digest, source)
     if saved_run is not None:
         return saved_run
@@ -192,7 +194,7 @@ def _saved_run(digest: str, source: AnswerSource) -> FileRun | None:
 
 
 def _check_kind(file: str, rows: Sequence[RunRow], source: AnswerSource) -> None:
-    """Raise BadInput if a run has neither answers nor what the source is searched for."""
+    """Raise BadInput if a run has neither answers nor results of the source's kind."""
     if any(row.answer is not None for row in rows):
         return
     if source.is_corpus:
@@ -218,15 +220,9 @@ def runs_by_name() -> dict[str, FileRun]:
         state = file.stat()
     except OSError:
         return {}
-    write_ahead = file.with_name(f"{file.name}-wal")
-    return dict(
-        _runs(
-            file,
-            state.st_mtime_ns,
-            state.st_size,
-            write_ahead.stat().st_mtime_ns if write_ahead.exists() else 0,
-        )
-    )
+    log = file.with_name(f"{file.name}-wal")
+    log_mtime = log.stat().st_mtime_ns if log.exists() else 0
+    return dict(_read_runs(file, state.st_mtime_ns, state.st_size, log_mtime))
 
 
 def find_run(name: str) -> FileRun:
@@ -262,7 +258,8 @@ def _file() -> RowFile:
 
 
 @lru_cache(maxsize=4)
-def _runs(file: Path, mtime: int, size: int, ahead: int) -> dict[str, FileRun]:
+def _read_runs(file: Path, mtime: int, size: int, log_mtime: int) -> dict[str, FileRun]:
+    """Return the runs in a file; times and size are keys of the cache."""
     rows = RowFile(file, SAVED_RUNS_SCHEMA).query("SELECT name, about FROM runs ORDER BY rowid")
     try:
         return {name: from_plain(FileRun, json.loads(about)) for name, about in rows}
@@ -276,7 +273,7 @@ def _save(run: FileRun, rows: Sequence[RunRow]) -> None:
     with _file().writing() as database:
         database.execute("INSERT INTO runs VALUES (?, ?)", (run.name, json.dumps(to_plain(run))))
         packed_rows = (
-            (run.name, index, row.id, _text(row.question), _pack_row(row))
+            (run.name, index, row.id, _comparable_text(row.question), _pack_row(row))
             for index, row in enumerate(rows)
         )
         database.executemany("INSERT INTO rows VALUES (?, ?, ?, ?, ?)", packed_rows)
@@ -284,7 +281,7 @@ def _save(run: FileRun, rows: Sequence[RunRow]) -> None:
 
 
 @lru_cache(maxsize=512)
-def _row(name: str, digest: str, id: str, text: str) -> RunRow | None:
+def _find_row(name: str, digest: str, id: str, text: str) -> RunRow | None:
     file = _file()
     packed_rows = file.query(
         "SELECT row FROM rows WHERE run = ? AND text = ? AND text != '' ORDER BY place LIMIT 1",
@@ -322,13 +319,11 @@ def _relevant(qrels: str | Path, source: AnswerSource) -> dict[str, tuple[str, .
 
 
 def _judge(rows: Iterable[RunRow], qrels: Mapping[str, tuple[str, ...]]) -> list[RunRow]:
-    """Add the judgements to the rows, and rows for judged questions that the run lacks."""
+    """Add the judgements, and rows for judged questions that lack one."""
     judged_rows = [replace(row, gold=qrels.get(row.id, ())) for row in rows]
     row_ids = {row.id for row in judged_rows}
-    return [
-        *judged_rows,
-        *(RunRow(id, gold=gold) for id, gold in qrels.items() if id not in row_ids),
-    ]
+    missing_rows = [RunRow(id, gold=gold) for id, gold in qrels.items() if id not in row_ids]
+    return judged_rows + missing_rows
 
 
 def _judgement_notes(rows: Sequence[RunRow], source: AnswerSource) -> list[str]:
@@ -340,35 +335,34 @@ def _judgement_notes(rows: Sequence[RunRow], source: AnswerSource) -> list[str]:
     missing = sum(not row.holds for row in rows)
     unjudged = sum(row.holds and not row.gold for row in rows)
     documents = source.documents
-    gold = {id for row in rows for id in row.gold}
+    gold = set[str]().union(*(row.gold for row in rows))
     unknown_documents = sum(id not in documents for id in gold) if documents else 0
-    count_text = lambda count: f"{count:,} question{'s' * (count != 1)}"
-    return [
-        sentence
-        for count, sentence in (
-            (
-                missing,
-                f"Judged and not in the run, so that they count as failed: {count_text(missing)}.",
-            ),
-            (
-                unjudged,
-                "In the run and without a relevant document in the qrels, so that they are left "
-                f"out: {count_text(unjudged)}.",
-            ),
-            (
-                unknown_documents,
-                f"Judged relevant and not in “{source.name}”: {unknown_documents:,} of {len(gold):,} "
-                "documents.",
-            ),
+    sentences = []
+    if missing:
+        sentences.append(
+            f"Judged and not in the run, so that they count as failed: {_count_questions(missing)}."
         )
-        if count
-    ]
+    if unjudged:
+        sentences.append(
+            "In the run and without a relevant document in the qrels, so that they are left out: "
+            f"{_count_questions(unjudged)}."
+        )
+    if unknown_documents:
+        sentences.append(
+            f"Judged relevant and not in “{source.name}”: {unknown_documents:,} of {len(gold):,} "
+            "documents."
+        )
+    return sentences
+
+
+def _count_questions(count: int) -> str:
+    return f"{count:,} question{'' if count == 1 else 's'}"
 
 
 def _known_questions(source: AnswerSource) -> tuple[Question, ...]:
     """Return the questions of all sets of a source.
 
-    Sets that cannot be read are left out. The user learns the reason on choosing one.
+    Sets that cannot be read are left out. The user sees the reason when choosing one.
     """
     questions: list[Question] = []
     for name in source.sets:
@@ -385,15 +379,17 @@ def _match_rows(rows: Iterable[RunRow], questions: Iterable[Question]) -> tuple[
     The second result is the number of rows whose question is in `questions`.
     """
     by_id: dict[str, Question] = {}
-    texts = set[str]()
+    texts: set[str] = set()
     for question in questions:
         by_id.setdefault(question.id, question)
-        texts.add(_text(question.text))
-    matched_rows, known_count = [], 0
+        texts.add(_comparable_text(question.text))
+    matched_rows: list[RunRow] = []
+    known_count = 0
     for row in rows:
-        if not row.question and (id := id_in_corpus(row.id, by_id)) in by_id:
+        id = id_in_corpus(row.id, by_id)
+        if not row.question and id in by_id:
             row = replace(row, id=id, question=by_id[id].text)
-        known_count += row.holds and bool(row.question) and _text(row.question) in texts
+        known_count += row.holds and bool(row.question) and _comparable_text(row.question) in texts
         matched_rows.append(row)
     return matched_rows, known_count
 
@@ -412,20 +408,19 @@ def _unknown_notes(rows: Sequence[RunRow], n_known: int, source: AnswerSource) -
 
 
 def _free_name(file: str) -> str:
-    taken = runs_by_name()
-    stem = (
-        UNFIT_RUN_NAME_CHARACTERS.sub("-", file.split(".")[0]).strip("-.")[:MAX_RUN_NAME_CHARACTERS]
-        or "run"
-    )
-    return next(
-        name
-        for count in range(1, len(taken) + 2)
-        if (name := stem if count == 1 else f"{stem}-{count}") not in taken
-    )
+    """Return a name for the run of a file that no saved run has."""
+    used_names = runs_by_name()
+    fit_name = UNFIT_RUN_NAME_CHARACTERS.sub("-", file.split(".")[0]).strip("-.")
+    stem = fit_name[:MAX_RUN_NAME_CHARACTERS] or "run"
+    name, number = stem, 1
+    while name in used_names:
+        number += 1
+        name = f"{stem}-{number}"
+    return name
 
 
-def _text(text: str) -> str:
-    """Return a question's text in the form that is compared: no brackets, one blank, no case.
+def _comparable_text(text: str) -> str:
+    """Return a question's text without brackets, double blanks and case.
 
     It is stored with the rows of runs, so it must not change when `core.languages.spelling`
     changes.

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from core.retrievers.reply import ReplyDocument
@@ -31,17 +32,12 @@ class _Span:
 
     trace: str
     kind: str
-    root: bool
-    asked: str
-    said: str
+    is_root: bool
+    question: str
+    answer: str
     documents: tuple[ReplyDocument, ...] = ()
-    began: str = ""
-    answers: bool = False  # True if it holds a language model's reply
-
-
-@dataclass
-class _Trace:
-    spans: list[_Span] = field(default_factory=list)
+    start_time: str = ""
+    is_reply: bool = False  # True if it holds a language model's reply
 
 
 def is_openinference(row: Mapping[str, Any]) -> bool:
@@ -72,7 +68,7 @@ def read_openinference(rows: Iterable[Mapping[str, Any]]) -> Iterator[RunRow]:
     It has the question and the answer of the root span, and the documents of the last retrieval or
     re-ranking.
     """
-    return _by_trace(span for row in rows for span in _spans(row))
+    return _by_trace(chain.from_iterable(map(_spans, rows)))
 
 
 def read_langfuse(rows: Iterable[Mapping[str, Any]]) -> Iterator[RunRow]:
@@ -81,23 +77,23 @@ def read_langfuse(rows: Iterable[Mapping[str, Any]]) -> Iterator[RunRow]:
     It has the trace's input, the documents of its last retriever, and its output, else the output
     of its last generation.
     """
-    return _by_trace(span for row in rows for span in _observations(row))
+    return _by_trace(chain.from_iterable(map(_observations, rows)))
 
 
 def _by_trace(spans: Iterable[_Span]) -> Iterator[RunRow]:
-    traces: dict[str, _Trace] = {}
+    spans_by_trace: dict[str, list[_Span]] = {}
     for span in spans:
-        traces.setdefault(span.trace, _Trace()).spans.append(span)
-    for trace in traces.values():
-        yield _row(trace.spans)
+        spans_by_trace.setdefault(span.trace, []).append(span)
+    for trace_spans in spans_by_trace.values():
+        yield _row(trace_spans)
 
 
 def _row(spans: list[_Span]) -> RunRow:
-    ordered = sorted(spans, key=lambda span: span.began)
-    root = next((span for span in ordered if span.root and span.asked), None)
-    asking_span = root or next((span for span in ordered if span.asked), None)
+    ordered = sorted(spans, key=lambda span: span.start_time)
+    root = next((span for span in ordered if span.is_root and span.question), None)
+    asking_span = root or next((span for span in ordered if span.question), None)
     return RunRow(
-        question=asking_span.asked if asking_span else "",
+        question=asking_span.question if asking_span else "",
         documents=_last_documents(ordered),
         answer=_root_answer(root) or _last_reply(ordered) or None,
     )
@@ -113,12 +109,12 @@ def _last_documents(spans: Sequence[_Span]) -> tuple[ReplyDocument, ...]:
 
 def _root_answer(root: _Span | None) -> str:
     """Return the output of the root span; empty if it is a retrieval."""
-    return root.said if root is not None and root.kind not in RETRIEVAL_SPAN_KINDS else ""
+    return root.answer if root is not None and root.kind not in RETRIEVAL_SPAN_KINDS else ""
 
 
 def _last_reply(spans: Sequence[_Span]) -> str:
     """Return the last reply of a language model; empty if there is none."""
-    replies = [span.said for span in spans if span.answers and span.said]
+    replies = [span.answer for span in spans if span.is_reply and span.answer]
     return replies[-1] if replies else ""
 
 
@@ -133,7 +129,7 @@ def _spans(row: Mapping[str, Any]) -> Iterator[_Span]:
 def _objects(row: Mapping[str, Any], *keys: str) -> list[Mapping[str, Any]]:
     """Return the objects of the first list found under some keys."""
     items: list[Any] = next((row[key] for key in keys if isinstance(row.get(key), list)), [])
-    return [one for one in items if isinstance(one, Mapping)]
+    return [item for item in items if isinstance(item, Mapping)]
 
 
 def _span(row: Mapping[str, Any]) -> _Span:
@@ -170,17 +166,13 @@ def _attributes(row: Mapping[str, Any]) -> Mapping[str, Any]:
     """
     attributes = row.get("attributes")
     if isinstance(attributes, list):
-        pairs = [
-            one
-            for one in attributes
-            if isinstance(one, Mapping) and isinstance(one.get("value"), Mapping)
-        ]
-        return {
-            str(one.get("key")): next(
-                (one["value"][name] for name in OTLP_VALUE_KEYS if name in one["value"]), None
-            )
-            for one in pairs
-        }
+        values: dict[str, Any] = {}
+        for attribute in attributes:
+            value = attribute.get("value") if isinstance(attribute, Mapping) else None
+            if isinstance(value, Mapping):
+                known_values = (value[key] for key in OTLP_VALUE_KEYS if key in value)
+                values[str(attribute.get("key"))] = next(known_values, None)
+        return values
     if isinstance(attributes, str):
         attributes = parse_text(attributes)
     if isinstance(attributes, Mapping):
@@ -190,11 +182,10 @@ def _attributes(row: Mapping[str, Any]) -> Mapping[str, Any]:
         for key, value in row.items()
         if key.startswith("attributes.")
     }
-    # In CSV the lists are texts.
-    return {
-        key: parse_text(value) if key in DOCUMENT_LIST_KEYS and isinstance(value, str) else value
-        for key, value in columns.items()
-    }
+    for key in DOCUMENT_LIST_KEYS:
+        if isinstance(columns.get(key), str):  # in CSV the lists are texts
+            columns[key] = parse_text(columns[key])
+    return columns
 
 
 def _span_documents(attributes: Mapping[str, Any]) -> tuple[ReplyDocument, ...]:
@@ -223,37 +214,36 @@ def _observations(row: Mapping[str, Any]) -> Iterator[_Span]:
             text_in(trace.get("input"), INPUT_TEXT_KEYS),
             text_in(trace.get("output"), OUTPUT_TEXT_KEYS),
         )
-        for one in observations:
-            if isinstance(one, Mapping):
-                yield _observation(one, id, False)
+        for observation in observations:
+            if isinstance(observation, Mapping):
+                yield _observation(observation, id, False)
         return
     is_trace = "traceId" not in row
     # An observation marked as root may still name a parent.
-    root = is_trace or row.get("isRootObservation") is True or not row.get("parentObservationId")
-    yield _observation(row, text_in(row.get("id") if is_trace else row.get("traceId")), root)
+    is_root = is_trace or row.get("isRootObservation") is True or not row.get("parentObservationId")
+    yield _observation(row, text_in(row.get("id" if is_trace else "traceId")), is_root)
 
 
-def _observation(row: Mapping[str, Any], trace: str, root: bool) -> _Span:
-    kind, name = text_in(row.get("type")).upper(), text_in(row.get("name")).casefold()
-    question, output = (_decode_value(row.get(key)) for key in ("input", "output"))
-    retrieves = kind == "RETRIEVER" or (
-        kind != "GENERATION" and any(word in name for word in ("retriev", "rerank", "search"))
-    )
+def _observation(row: Mapping[str, Any], trace: str, is_root: bool) -> _Span:
+    type_name = text_in(row.get("type")).upper()
+    name = text_in(row.get("name")).casefold()
+    question, output = _decode_value(row.get("input")), _decode_value(row.get("output"))
+    has_retrieval_name = any(word in name for word in ("retriev", "rerank", "search"))
+    is_retrieval = type_name == "RETRIEVER" or (type_name != "GENERATION" and has_retrieval_name)
+    kind = "RETRIEVER" if is_retrieval else type_name
+    if "rerank" in name:
+        kind = "RERANKER"
+    values = [output]
     if isinstance(output, Mapping):
-        lists = [
-            value
-            for key in ("documents", "docs", "results", "chunks", "contexts")
-            if isinstance(value := output.get(key), list)
-        ]
-    else:
-        lists = [output] if isinstance(output, list) else []
-    documents = documents_in(lists[0]) if retrieves and lists else ()
-    kind = "RERANKER" if "rerank" in name else "RETRIEVER" if retrieves else kind
+        keys = ("documents", "docs", "results", "chunks", "contexts")
+        values = [output.get(key) for key in keys]
+    lists = [value for value in values if isinstance(value, list)]
+    documents = documents_in(lists[0]) if is_retrieval and lists else ()
     answer = "" if documents else text_in(output, OUTPUT_TEXT_KEYS)
     return _Span(
         trace,
         kind,
-        root,
+        is_root,
         text_in(question, INPUT_TEXT_KEYS),
         answer,
         documents,
@@ -263,7 +253,7 @@ def _observation(row: Mapping[str, Any], trace: str, root: bool) -> _Span:
 
 
 def _decode_value(value: Any) -> Any:
-    """Decode a value that is JSON in a text, as in version 2 of Langfuse's observations.
+    """Decode a value that is a text with JSON, as in Langfuse 2.
 
     Any other value is returned unchanged.
     """

@@ -5,16 +5,17 @@ The files of judgements are also called qrels.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from core.errors import BadInput, shorten
 from core.io.files import numbered_lines
-from core.io.recoded_files import readable
+from core.io.recoded_files import decode_if_certain
 from core.retrievers.reply import ReplyDocument
 from core.retrievers.runs.run_rows import MAX_ROW_DOCUMENTS, RunRow, to_number
 
 MAX_RUN_FILE_BYTES = 1 << 30  # bytes of text in a file
+BEIR_HEADER = ["query-id", "corpus-id"]  # the first columns of BEIR's qrels
 
 
 def is_run_line(line: str) -> bool:
@@ -34,14 +35,13 @@ def is_qrels_line(line: str) -> bool:
     (True, True, False)
     """
     parts = line.split()
-    return (len(parts) in (3, 4) and _whole_number(parts[-1]) is not None) or parts[:2] == [
-        "query-id",
-        "corpus-id",
-    ]
+    if parts[:2] == BEIR_HEADER:
+        return True
+    return len(parts) in (3, 4) and _whole_number(parts[-1]) is not None
 
 
 def read_run(lines: Iterable[tuple[int, str]], name: str) -> Iterator[RunRow]:
-    """Yield the rows of a TREC run, in the order of the questions in the file.
+    """Yield the rows of a TREC run, question by question.
 
     Documents are ordered as by trec_eval: by score, ties by id in descending order. The column of
     ranks is ignored. Raises BadInput for a line that does not belong to a run.
@@ -53,9 +53,9 @@ def read_run(lines: Iterable[tuple[int, str]], name: str) -> Iterator[RunRow]:
     """
     scores_by_question: dict[str, dict[str, float]] = {}
     for line, text in lines:
-        parts = (
-            [part.strip() for part in text.split("\t")] if text.count("\t") == 5 else text.split()
-        )
+        parts = text.split()
+        if text.count("\t") == 5:
+            parts = [part.strip() for part in text.split("\t")]
         if not any(parts):
             continue
         score = to_number(parts[4]) if len(parts) == 6 else None
@@ -67,13 +67,9 @@ def read_run(lines: Iterable[tuple[int, str]], name: str) -> Iterator[RunRow]:
         scores_by_question.setdefault(parts[0], {}).setdefault(parts[2], score)
     for question, scores in scores_by_question.items():
         by_id = sorted(scores, reverse=True)
-        ordered = sorted(by_id, key=lambda document: -scores[document])[:MAX_ROW_DOCUMENTS]
-        yield RunRow(
-            question,
-            documents=tuple(
-                ReplyDocument(document, score=scores[document]) for document in ordered
-            ),
-        )
+        ordered = sorted(by_id, key=lambda id: -scores[id])[:MAX_ROW_DOCUMENTS]
+        documents = [ReplyDocument(id, score=scores[id]) for id in ordered]
+        yield RunRow(question, documents=tuple(documents))
 
 
 def read_qrels(path: str | Path) -> dict[str, tuple[str, ...]]:
@@ -83,9 +79,9 @@ def read_qrels(path: str | Path) -> dict[str, tuple[str, ...]]:
     irrelevant has an empty entry. Raises BadInput.
     """
     grades_by_question: dict[str, dict[str, int]] = {}
-    for line, text in numbered_lines(readable(Path(path)), max_bytes=MAX_RUN_FILE_BYTES):
+    for line, text in numbered_lines(decode_if_certain(Path(path)), max_bytes=MAX_RUN_FILE_BYTES):
         parts = text.split("\t") if "\t" in text else text.split()
-        if not text.strip() or parts[:2] == ["query-id", "corpus-id"]:
+        if not text.strip() or parts[:2] == BEIR_HEADER:
             continue
         grade = _whole_number(parts[-1]) if len(parts) in (3, 4) else None
         if grade is None:
@@ -96,10 +92,13 @@ def read_qrels(path: str | Path) -> dict[str, tuple[str, ...]]:
         grades_by_question.setdefault(parts[0].strip(), {})[parts[-2].strip()] = grade
     if not grades_by_question:
         raise BadInput(f"{Path(path).name} holds no judgements.")
-    rank = lambda grades: sorted(
-        (one for one in grades if grades[one] > 0), key=lambda one: (-grades[one], one)
-    )
-    return {question: tuple(rank(grades)) for question, grades in grades_by_question.items()}
+    return {question: _rank_relevant(grades) for question, grades in grades_by_question.items()}
+
+
+def _rank_relevant(grades: Mapping[str, int]) -> tuple[str, ...]:
+    """Return the documents with a grade above 0, the highest first, ties by id."""
+    relevant = [id for id, grade in grades.items() if grade > 0]
+    return tuple(sorted(relevant, key=lambda id: (-grades[id], id)))
 
 
 def _whole_number(text: str) -> int | None:

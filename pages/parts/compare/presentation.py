@@ -14,6 +14,7 @@ from pages.parts.board.component import board
 from pages.parts.compare.graph_edits import add_earlier_answers
 from pages.parts.compare.screen_board import (
     add_queue_length,
+    draw_follow_up_errors,
     drawable_screen,
     payload,
     wait_for_news,
@@ -148,6 +149,7 @@ def _lanes(on_screen: ScreenComparison, repair: Callable[[MethodComparison, int]
 
     @st.fragment(run_every=1.0 if running else None)
     def follow() -> None:
+        draw_follow_up_errors(on_screen.comparison)
         clicks = board(
             {
                 **add_earlier_answers(add_queue_length(payload(on_screen), on_screen), on_screen),

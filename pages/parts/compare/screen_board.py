@@ -11,6 +11,7 @@ from weakref import WeakValueDictionary
 
 import streamlit as st
 
+from core.engine import MethodComparison
 from core.io.durations import duration_text
 from core.runtime.jobs import JOB_WAITING, error_sentence
 from pages.parts.board.payload import Board
@@ -121,6 +122,12 @@ def add_queue_length(board: dict[str, Any], on_screen: ScreenComparison) -> dict
             for lane in board["lanes"]
         ],
     }
+
+
+def draw_follow_up_errors(comparison: MethodComparison) -> None:
+    """Draw the errors of the work after the lanes, such as the search for repairs."""
+    for sentence in comparison.follow_up_errors:
+        st.error(plain(sentence))
 
 
 def wait_for_news(on_screen: ScreenComparison) -> None:

@@ -28,7 +28,7 @@ from core.indexes.index_state import (
     running_index_job,
     start_index_job,
 )
-from core.io.durations import ago
+from core.io.durations import ago_text
 from core.runtime.jobs import JOB_CANCELLED, JOB_WAITING, Job
 from core.sharing import current_person
 from pages.parts.shared.actions import button, confirm_button, draw_advice
@@ -135,7 +135,7 @@ def _facts(graph: Any, one: IndexState, at_work: bool) -> list[str]:
     owner = owner_text(INDEX_OWNER_KIND, key(graph, one.kind))
     lines = []
     for setting in sorted(one.saved, key=lambda setting: not setting.usual):
-        age = ago(now_seconds - setting.changed)
+        age = ago_text(now_seconds - setting.changed)
         lines.append("  ·  ".join(_saved_facts(one, setting, age, owner)))
     if not at_work and not one.lacks and _has_missing_part(one):
         lines.append(_build_time(graph, one))
@@ -256,7 +256,7 @@ def _leftovers(graph: Any, leftovers: list[Leftover]) -> None:
                     st.text(leftover.words)
                     st.caption(
                         plain(
-                            f"{size_words(leftover.size)}  ·  {ago(time.time() - leftover.changed)}"
+                            f"{size_words(leftover.size)}  ·  {ago_text(time.time() - leftover.changed)}"
                         )
                     )
                 question = tr(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gzip
 import tomllib
+from types import SimpleNamespace
 
 import pytest
 
@@ -14,8 +15,12 @@ from core.cases import comparison_of_case
 from core.cases.case import unpack
 from core.cases.examples import DEMO_NAME, EXAMPLE_FOLDER, demo
 from core.cases.file import CASES_EXTENSION, read_cases, write_cases
+from core.commands.cases import _run_comparison
+from core.comparison.lane import MethodComparison
 from core.diagnosis.repair.repair_offers import best_repair, find_equal_lane
 from core.diagnosis.verdict.verdict_words import explain_comparison
+from core.errors import HopscopeError
+from core.runtime.jobs import Job
 
 TOLD = tomllib.loads((EXAMPLE_FOLDER / f"{DEMO_NAME}.toml").read_text("utf-8"))
 
@@ -82,3 +87,13 @@ def test_equal_cases_give_an_equal_file():
     again = write_cases((case, unpack(content)) for case, content in read_cases(packed))
     # Versions of zlib compress differently.
     assert gzip.decompress(again) == gzip.decompress(packed)
+
+
+def test_a_failed_search_for_repairs_ends_the_command():
+    comparison = MethodComparison(None, [], follow_up_errors=("The search for repairs failed.",))
+    job = Job("demo", lambda job: None)
+    job.comparison = comparison
+    job.run()
+    engine = SimpleNamespace(compare=lambda ask, lanes, repairs: job)
+    with pytest.raises(HopscopeError, match="The search for repairs failed"):
+        _run_comparison(engine, None, [])

@@ -142,6 +142,34 @@ def test_what_waited_in_vain_is_let_go_of_unseen(engine, kit, monkeypatch, why):
     assert repaired(job) == [None, None] and not looks and job.status == JOB_DONE
 
 
+def fail(*args, **options):
+    raise RuntimeError("out of order")
+
+
+CAUSE = "Something went wrong here that should not have: RuntimeError: out of order"
+
+
+def test_a_failed_search_for_repairs_is_carried_with_the_comparison(engine, kit, monkeypatch):
+    monkeypatch.setattr(repair_work, "find_repair", fail)
+    job = compared(engine, kit, repairs=True)
+    assert repaired(job) == [None, None] and job.status == JOB_DONE
+    assert job.comparison.follow_up_errors == (f"The search for repairs failed. {CAUSE}",)
+    assert not any(lane.tried for lane in job.comparison.lanes)
+
+
+def test_repairs_are_searched_after_other_work_failed(engine, kit, monkeypatch):
+    monkeypatch.setattr(repair_work, "influence_fault", fail)
+    job = compared(engine, kit, repairs=True)
+    assert repaired(job)[0] is not None
+    assert job.comparison.follow_up_errors == (f"The measurement of influences failed. {CAUSE}",)
+
+
+def test_no_failure_is_carried_where_work_was_given_up(engine, kit, monkeypatch):
+    monkeypatch.setattr(repair_work, "PATIENCE_SECONDS", -1.0)
+    job = compared(engine, kit, repairs=True)
+    assert repaired(job) == [None, None] and job.comparison.follow_up_errors == ()
+
+
 @pytest.fixture
 def endless(monkeypatch):
     """Put a change in place that is tried until its check ends it.

@@ -3,7 +3,7 @@
 import pytest
 
 from core.io.durations import (
-    ago,
+    ago_text,
     duration_text,
     durations_differ,
     range_text,
@@ -62,7 +62,7 @@ def test_an_estimate_from_other_work_spans_half_to_twice_the_time():
     ],
 )
 def test_ages_in_words(seconds, words):
-    assert ago(seconds) == words
+    assert ago_text(seconds) == words
 
 
 def test_remaining_time_counts_from_the_resumption(monkeypatch):

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.cases.examples import demo
+from core.diagnosis.repair import repair_work
 from core.io.home import ROOT
 from core.sources import GraphSource
 from pages.parts.build.bench import Bench
@@ -149,6 +152,22 @@ def test_a_dialog_left_open_is_closed_by_an_address(movies):
     at.session_state["wanted"] = case_link(demo()[0])
     at.run()
     assert not at.exception and not dialog()
+
+
+def test_a_failed_search_for_repairs_is_told_above_the_lanes(movies, monkeypatch):
+    def fail(comparison):
+        raise RuntimeError("out of order")
+
+    monkeypatch.setattr(repair_work, "explain_comparison", fail)
+    question = "who acted in the movies directed by the director of Some Mother's Son"
+    at = opened(q=question, lane=[FAST.replace("keep=5", "keep=4")], llm="0")
+    comparison, until = job(at).comparison, time.monotonic() + 60
+    while comparison.repairing and time.monotonic() < until:
+        time.sleep(0.02)
+    at.run()
+    (error,) = at.error
+    assert not at.exception and error.value.startswith("The search for repairs failed\\. Something")
+    assert error.value.endswith("RuntimeError\\: out of order")
 
 
 def test_a_link_asks_at_once_and_brings_the_known_answers(movies):
