@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from core.errors import BadInput, ModelFailed, shorten
+from core.evaluation.metrics.judge_prompts import judge_messages
 from core.models.base import Chat
 from core.models.chat.json_reply import json_reply
-from core.prompts import fill_template, load_prompts
 from core.watch import NO_WATCH, Watch
 
 CRITERIA = ("comprehensiveness", "diversity", "empowerment", "overall")
@@ -102,16 +102,12 @@ def pair_messages(
     -------
     The system and the user message.
     """
-    prompt = load_prompts("judge")["pair"]
-    room = max(200, (context - PROMPT_FRAME_TOKENS) * MIN_CHARACTERS_PER_TOKEN // 2)
-    fields = {
-        "question": " ".join(question.split()),
-        "first": _truncate(first, room),
-        "second": _truncate(second, room),
-    }
-    return (
-        {"role": "system", "content": prompt["system"]},
-        {"role": "user", "content": fill_template(prompt["user"], **fields)},
+    max_letters = max(200, (context - PROMPT_FRAME_TOKENS) * MIN_CHARACTERS_PER_TOKEN // 2)
+    return judge_messages(
+        "pair",
+        question=" ".join(question.split()),
+        first=_truncate(first, max_letters),
+        second=_truncate(second, max_letters),
     )
 
 
@@ -175,6 +171,6 @@ def parse_pair_verdict(reply: str) -> PairwiseVerdict:
     return PairwiseVerdict(None, f"The reply could not be read: “{shorten(reply)}”.")
 
 
-def _truncate(text: str, room: int) -> str:
+def _truncate(text: str, max_letters: int) -> str:
     text = text.strip() or "(nothing)"
-    return text if len(text) <= room else f"{text[: room - 1]}…"
+    return text if len(text) <= max_letters else f"{text[: max_letters - 1]}…"
