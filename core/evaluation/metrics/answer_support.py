@@ -26,8 +26,8 @@ class AnswerSupport:
     """Support of each sentence of an answer.
 
     `cosines` compares each sentence with the nearest sentence of the chunks in the prompt.
-    `verdicts` holds a language model's verdict on each sentence, None if its reply could not be used.
-    Either field is None if it was not requested or if there is nothing to compare.
+    `verdicts` holds a language model's verdict on each sentence, None if its reply could not be
+    used. Either field is None if it was not requested or if there is nothing to compare.
     """
 
     cosines: tuple[float, ...] | None = None

@@ -24,9 +24,9 @@ def read_build_cost(report: Mapping[str, Any], asks_model: bool) -> ReportedBuil
 
     The seconds of a build from scratch are unknown if an earlier build had read chunks or if
     replies were reused. The calls and tokens of a language model are unknown if it had read chunks
-    in an earlier build, or if the cost of reused replies was not recorded. Reused replies count with
-    their original cost. So does a graph that was shipped with its corpus; its seconds are those of
-    the language model.
+    in an earlier build, or if the cost of reused replies was not recorded. Reused replies count
+    with their original cost. So does a graph that was shipped with its corpus; its seconds are
+    those of the language model.
 
     Parameters
     ----------

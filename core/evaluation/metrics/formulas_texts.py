@@ -1,4 +1,7 @@
-"""Formulas for passages, prompts and text answers, after the In-depth Analysis of Graph-based RAG."""
+"""Formulas for passages, prompts and text answers.
+
+Most follow the In-depth Analysis of Graph-based RAG.
+"""
 
 from __future__ import annotations
 
@@ -128,7 +131,8 @@ def part_recall(outcome: Outcome, _: int | None = None) -> float | None:
     --------
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import ScoredAnswer, Outcome
-    >>> answer = ScoredAnswer("Ali Daei and Josef Bican", "language model", found=2, lines=1, parts=1.0)
+    >>> text = "Ali Daei and Josef Bican"
+    >>> answer = ScoredAnswer(text, "language model", found=2, lines=1, parts=1.0)
     >>> (
     ...     metric("str_rec")(Outcome(golds=2, answer=answer)),
     ...     metric("str_em")(Outcome(golds=2, answer=answer)),

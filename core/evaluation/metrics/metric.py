@@ -44,7 +44,8 @@ class Metric:
     first : title at cut-off 1, if it has one of its own.
     known : field of the question that must not be empty.
     failed : value of a failed question, if the metric is no quality.
-    over_passages : True if the cut-off counts retrieved passages. A method may never return so many.
+    over_passages : True if the cut-off counts retrieved passages. A method may never return so
+        many.
 
     Raises
     ------

@@ -194,8 +194,8 @@ def costs_to_known(
 
     Returns
     -------
-    float64 [gold nodes, retrieved], infinite if there is no path and for a document that is no node.
-        It has no rows if the graph has no links or no gold node is known.
+    float64 [gold nodes, retrieved], infinite if there is no path and for a document that is no
+        node. It has no rows if the graph has no links or no gold node is known.
 
     Notes
     -----
@@ -230,9 +230,9 @@ def _costs_from_retrieved(
 ) -> np.ndarray:
     """Return the uncertainties of `costs_to_known` from searches that start at the retrieved nodes.
 
-    The result is float64 [golds, retrieved]. A search sums the weights of a path's nodes without its
-    start, the retrieved node. Subtracting the gold node's weight and adding the retrieved node's
-    gives the sum without the gold end.
+    The result is float64 [golds, retrieved]. A search sums the weights of a path's nodes without
+    its start, the retrieved node. Subtracting the gold node's weight and adding the retrieved
+    node's gives the sum without the gold end.
     """
     uncertainties = np.empty((len(golds), len(retrieved)))
     gold_weights = np.log1p(links.degrees(golds))
