@@ -50,7 +50,7 @@ class PrintedTable:
 
     @property
     def source(self) -> str:
-        """Sentence on where the values of this computer come from."""
+        """Sentence on what computes such values, or why nothing does."""
         return f"Made here by: {self.made_by}" if self.made_by else f"Not made here: {self.missing}"
 
 
