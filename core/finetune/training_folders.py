@@ -111,7 +111,10 @@ def _old_folder(target: Path) -> Path:
 
 
 def _recover(target: Path) -> None:
-    """Put the old folder back if a process died before the new one was in place, else remove it."""
+    """Put the old folder back if the new one is missing, else remove the old one.
+
+    A process may have died while it replaced the folder.
+    """
     old = _old_folder(target)
     if old.exists() and not target.exists():
         move_into_place(old, target)

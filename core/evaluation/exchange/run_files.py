@@ -79,16 +79,7 @@ def run_files(engine: Any, store: Store, run: Run, watch: Watch = NO_WATCH) -> d
     for spec in run.spec["instances"]:
         results = list(_exported_results(engine, store, run, spec, sample, answers, watch))
         name = no_device(FILE_NAME_UNSAFE.sub("-", spec["id"]).strip("-.")[:60]) or "instance"
-        texts = {}
-        if any(result.documents for result in results):
-            texts[f"{name}.trec"] = _trec(results, name)
-        if results:
-            ragas_rows = map(json_text, map(_ragas_row, results))
-            texts[f"{name}.ragas.jsonl"] = "".join(f"{row}\n" for row in ragas_rows)
-        qed_rows = [_qed_row(result) for result in results if result.answer]
-        if qed_rows:
-            texts[f"{name}.benchmark-qed.json"] = json_text(qed_rows, indent=1)
-        for file_name, text in texts.items():
+        for file_name, text in _method_files(results, name).items():
             files[_free_file_name(file_name, files)] = text
     if not files:
         raise BadInput("Nothing that could be written is kept of this evaluation.")
@@ -193,6 +184,20 @@ def _exported_results(
             answer = answers.get((spec["id"], drawn.question.id), "")
             documents = _documents(graph, state)
             yield _ExportedResult(drawn.question, documents, _contexts(graph, state), answer)
+
+
+def _method_files(results: list[_ExportedResult], name: str) -> dict[str, str]:
+    """Return the texts of a method's files, by file name."""
+    texts = {}
+    if any(result.documents for result in results):
+        texts[f"{name}.trec"] = _trec(results, name)
+    if results:
+        ragas_rows = map(json_text, map(_ragas_row, results))
+        texts[f"{name}.ragas.jsonl"] = "".join(f"{row}\n" for row in ragas_rows)
+    qed_rows = [_qed_row(result) for result in results if result.answer]
+    if qed_rows:
+        texts[f"{name}.benchmark-qed.json"] = json_text(qed_rows, indent=1)
+    return texts
 
 
 def _documents(graph: KnowledgeGraph, state: State) -> tuple[tuple[str, float], ...]:

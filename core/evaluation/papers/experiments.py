@@ -415,15 +415,10 @@ def _read_experiment(
         printed[name] = {
             key: scale_column(column, metric(key).unit) for key, column in columns.items()
         }
-    duels = {}
-    for name, rates_by_criterion in values.get("duels", {}).items():
-        duels[name] = {
-            criterion: _win_rates(row_ids, rates) for criterion, rates in rates_by_criterion.items()
-        }
     common_differences = () if values.get("measures") else shared_fields["differs"]
     converted = {
         "printed": printed,
-        "duels": duels,
+        "duels": _read_duels(row_ids, values.get("duels", {})),
         "wins": {name: scale_column(column) for name, column in values.get("wins", {}).items()},
         "vary": _by_row(row_ids, values.get("vary", {})),
         "small_vary": _by_row(row_ids, values.get("small_vary", {})),
@@ -445,6 +440,18 @@ def _number(value: float | str, scale: float) -> float | None:
     if isinstance(value, str):
         return UpperBound.parse(value)
     return None if math.isnan(value) else value * scale
+
+
+def _read_duels(
+    row_ids: Iterable[str], rates_by_set: Mapping[str, Mapping[str, Mapping[str, list[float]]]]
+) -> dict[str, dict[str, WinRates]]:
+    """Return the printed win rates by set and criterion."""
+    duels = {}
+    for name, rates_by_criterion in rates_by_set.items():
+        duels[name] = {
+            criterion: _win_rates(row_ids, rates) for criterion, rates in rates_by_criterion.items()
+        }
+    return duels
 
 
 def _win_rates(row_ids: Iterable[str], rates: Mapping[str, list[float]]) -> WinRates:

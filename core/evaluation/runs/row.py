@@ -18,7 +18,7 @@ from core.evaluation.metrics.outcome import Outcome, observe
 from core.evaluation.runs.answer_judgements import judge_lane, lane_build_cost, measure_support
 from core.evaluation.runs.plan import DrawnQuestion, Plan, models_used
 from core.methods.catalogue import Method
-from core.models.base import Task
+from core.models.base import Models, Task
 from core.operators.base import INITIAL_FIELDS, Context, Operator
 from core.runtime.jobs import error_sentence
 from core.snapshot import freeze_all
@@ -140,21 +140,11 @@ def run_method(
         prefixes = PrefixCache()
     outcome = states = error = lane = None
     try:
-        request = ask(plan.drawn[index])
-        lane = LaneRun(request, method.line, environment, prefixes)
+        lane = LaneRun(ask(plan.drawn[index]), method.line, environment, prefixes)
         progress = LaneListener(watch=watch.quiet, reached=lambda state: watch.check())
         lane.retrieve(progress)
         lane.answer(progress)
-        first, second = judge_lane(plan, models, lane, watch)
-        outcome = observe(
-            lane.graph,
-            without_caches(lane.state) if plan.cold else lane.state,
-            judged=first,
-            source=request.source,
-            supported=measure_support(plan, models, lane, watch),
-            built=lane_build_cost(lane),
-            second=second,
-        )
+        outcome = _observe_lane(plan, models, lane, watch)
         states = freeze_all(lane.states, lane.graph) if with_states else None
     except RunCancelled:
         raise
@@ -166,6 +156,20 @@ def run_method(
     question_id = plan.drawn[index].question.id
     seconds = time.perf_counter() - start
     return FinishedRow(method.id, question_id, outcome, error, states, seconds)
+
+
+def _observe_lane(plan: Plan, models: Models, lane: LaneRun, watch: Watch) -> Outcome:
+    """Return the outcome of a finished lane, with the verdicts that the plan requests."""
+    first, second = judge_lane(plan, models, lane, watch)
+    return observe(
+        lane.graph,
+        without_caches(lane.state) if plan.cold else lane.state,
+        judged=first,
+        source=lane.ask.source,
+        supported=measure_support(plan, models, lane, watch),
+        built=lane_build_cost(lane),
+        second=second,
+    )
 
 
 def without_caches(state: State) -> State:

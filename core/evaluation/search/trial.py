@@ -167,22 +167,20 @@ class Trial:
         lock = threading.Lock()
         started = 0
 
-        def free_slots() -> int:
-            return question_slots(server_list) if self._may_begin(running_sum, started) else 0
-
-        flight = ConcurrentWork(free_slots, job)
+        flight = ConcurrentWork(
+            lambda: question_slots(server_list) if self._may_begin(running_sum, started) else 0, job
+        )
 
         def indices() -> Iterator[int]:
             nonlocal started
-            for index in range(len(self.plan.drawn)):
-                started = index + 1
-                yield index
+            for started in range(1, len(self.plan.drawn) + 1):
+                yield started - 1
 
         def run_question(index: int) -> _QuestionFigures:
-            drawn_question = self.plan.drawn[index]
             with processor.held():
-                seconds_left = self._budget_left(running_sum.spent)
-                figures = self._run_question(line, drawn_question, flight, seconds_left)
+                figures = self._run_question(
+                    line, self.plan.drawn[index], flight, running_sum.spent
+                )
             with lock:
                 self.calls += figures.calls
             return figures
@@ -259,14 +257,16 @@ class Trial:
         return DOMINATED if self.dominated(max_quality, min_cost) else ""
 
     def _run_question(
-        self, line: Line, item: DrawnQuestion, watch: Watch, seconds_left: float
+        self, line: Line, item: DrawnQuestion, watch: Watch, spent: float
     ) -> _QuestionFigures:
         """Run one question as if it were the first, without the models' caches.
 
-        It is abandoned after more than `seconds_left` seconds.
+        If the cost is seconds, it is abandoned as soon as the budget, of which `spent` is used, is
+        exceeded.
         """
         self.environment.models.forget()
         lane = None
+        seconds_left = self._budget_left(spent)
         start = time.perf_counter()
         quality_metric = metric(self.quality)
 
