@@ -314,7 +314,7 @@ def ranked_texts(graph, paths: Ranking, names_by_answer: Sequence[Sequence[str]]
     >>> toy.texts(paths.items), ranked_texts(toy, paths, [["C"], ["D"]])
     (['B -> r0_reverse -> A', 'B -> r2 -> C'], GoldRanks(count=2, relevant=(2,), first=(2, None)))
     """
-    gold_texts = []
+    gold_texts: list[tuple[int, str, str]] = []
     for answer, names in enumerate(names_by_answer):
         gold_texts += [(answer, name, normalize(name)) for name in names]
     relations_by_edge = relations_of(graph, paths.items)

@@ -350,9 +350,9 @@ def _pair_fault(
         return NAMES_TOGETHER
     if spans_of(table.around(first), b) or spans_of(table.around(second), a):
         return NAMES_TOGETHER
-    rows = _rows_with_both(table, joint, a), _rows_with_both(table, joint, b)
-    if rows != ({first.row}, {second.row}):
-        return SAID_ELSEWHERE
+    for name, sentence in ((a, first), (b, second)):
+        if _rows_with_both(table, joint, name) != {sentence.row}:
+            return SAID_ELSEWHERE
     return "" if _neighbours(table, a) & _neighbours(table, b) == {fold(joint)} else SEVERAL_ANSWERS
 
 

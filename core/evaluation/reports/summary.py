@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -397,7 +396,7 @@ class RunSummary:
                     f"the corpus, in {lacking_count:,} of {len(counts):,} questions."
                 )
         answering = self._names_of_any(_is_answered_by_method)
-        from_file = self._names_of_any(attrgetter("looked_up"))
+        from_file = self._names_of_any(_is_looked_up)
         if answering:
             sentences.append(
                 f"{join_words(answering)} brought {'its' if len(answering) == 1 else 'their'} own "
@@ -580,6 +579,10 @@ def _figures_dict(summary: RunSummary, method: str, tables: FigureTables) -> dic
 def _without_empty(key: str, value: Any) -> dict[str, Any]:
     """Return an item of a dict, or none if its value is empty."""
     return {key: value} if value else {}
+
+
+def _is_looked_up(outcome: Outcome) -> bool:
+    return outcome.looked_up
 
 
 def _is_answered_by_method(outcome: Outcome) -> bool:

@@ -177,10 +177,9 @@ class Trial:
                 yield started - 1
 
         def run_question(index: int) -> _QuestionFigures:
+            drawn = self.plan.drawn[index]
             with processor.held():
-                figures = self._run_question(
-                    line, self.plan.drawn[index], flight, running_sum.spent
-                )
+                figures = self._run_question(line, drawn, flight, running_sum.spent)
             with lock:
                 self.calls += figures.calls
             return figures
