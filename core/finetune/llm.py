@@ -64,7 +64,7 @@ class LLMSettings:
 
 
 def base_model_folder(base: str, watch: Watch = NO_WATCH) -> Path:
-    """Return the folder of a base model, fetched from the hub if it is a name there.
+    """Return the folder of a base model, which is fetched if `base` is a name on the hub.
 
     Raises BadInput, ModelUnavailable.
     """

@@ -149,7 +149,7 @@ def run_encoder_training(
 ) -> dict[str, Any]:
     """Train the sentence encoder, serve it as `encoder-finetuned`, and return its record.
 
-    A model that was trained with the same questions, settings and base is left as it is, unless
+    A model that was trained with the same questions, settings and base is not trained again, unless
     `rerun`. Raises BadInput, BadParameter, ModelUnavailable, StoreError, and RunCancelled. After
     RunCancelled the same call continues the training.
     """

@@ -94,7 +94,7 @@ def cost_rows(costs: Sequence[GraphCost]) -> list[list[str]]:
 
 
 def check_claims(published: BuildingCosts, costs: Sequence[GraphCost]) -> list[str]:
-    """Return the paper's statements on the costs of building, each with the figures measured here.
+    """Return the paper's statements on the costs of building, each with the measured figures.
 
     Parameters
     ----------

@@ -92,8 +92,8 @@ class Experiment:
     Parameters
     ----------
     rows : the paper's name of each row, by method id.
-    printed : one value per row, by set and metric. Values have the units measured here (shares in
-        [0, 1], seconds) and are None if the paper prints none. A figure prints no values at all.
+    printed : one value per row, by set and metric, in the metric's unit (shares in [0, 1],
+        seconds). A value is None if the paper prints none. A figure prints no values at all.
     hours : estimated hours of the whole experiment on one graphics card.
     model : True if language models answer.
     judge : True if a language model judges the answers.

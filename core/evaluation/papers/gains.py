@@ -65,7 +65,7 @@ def quartiles(summary: RunSummary, start: str, method: str) -> list[tuple[float,
     ----------
     summary : figures of a run.
     start : id of the method whose first ten results are the starting point.
-    method : id of the method that continues from there.
+    method : id of the method that continues from these results.
 
     Returns
     -------

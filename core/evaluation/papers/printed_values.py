@@ -36,7 +36,8 @@ class UpperBound(float):
 class PrintedTable:
     """Table whose values are shown as the paper prints them.
 
-    Either `made_by` says what computes such values here, or `missing` says why nothing does.
+    Either `made_by` names what computes such values in this project, or `missing` says why nothing
+    does.
     """
 
     id: str

@@ -193,7 +193,7 @@ class AbstractQuestionWriter:
 def complete_sentences(text: str) -> str:
     """Return a cut text up to the end of its last complete sentence.
 
-    A text without a complete sentence is returned as it is.
+    A text without a complete sentence is returned unchanged.
 
     >>> from core.evaluation.questions.abstract_questions import complete_sentences
     >>> complete_sentences("It is about a miser. He lea")

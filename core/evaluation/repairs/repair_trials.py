@@ -86,7 +86,7 @@ class LineRepairs:
         return [first, self._best_sentence()] if self.lost else [first]
 
     def _best_sentence(self) -> str:
-        """Return a sentence on the best change, or on why there is none."""
+        """Return a sentence on the best change, or the reason why no change helps."""
         if self.note:
             return self.note
         if not self.attempts:

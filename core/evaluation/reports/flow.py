@@ -162,7 +162,7 @@ def correctness_measure(summary: RunSummary, methods: Sequence[str]) -> str:
 
 
 def end_stages(summary: RunSummary, method: str, by: str) -> dict[str, str]:
-    """Return where each question of a method ends.
+    """Return the end stage of each question of a method.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ def end_stages(summary: RunSummary, method: str, by: str) -> dict[str, str]:
 
 
 def row_end_stage(row: StoredRow, by: str) -> str | None:
-    """Return where a question ends: right, at the stage that lost it, or failed.
+    """Return the end stage of a question: right, failed, or the stage that lost it.
 
     Parameters
     ----------
@@ -197,7 +197,7 @@ def row_end_stage(row: StoredRow, by: str) -> str | None:
 
 
 def outcome_end_stage(outcome: Outcome, by: str) -> str | None:
-    """Return where an answered question ends.
+    """Return the end stage of an answered question.
 
     Parameters
     ----------

@@ -362,7 +362,7 @@ class RunSummary:
     def faults(self) -> list[str]:
         """Return a sentence for each method with blank or cut answers.
 
-        It says how many there are, and why.
+        It gives their number and the reasons.
         """
         names = method_names(self.run)
         sentences = []

@@ -92,9 +92,9 @@ class SearchVerdict:
     """Result of the comparison on unseen questions.
 
     `best` is the published line with the highest mean quality, the cheapest of equals. `against`
-    holds the points chosen on the tuning questions, in the order of their quality there, not on the
-    unseen questions. P-values have Holm's correction over the points. `figures` holds quality and
-    cost of every published line.
+    holds the points chosen on the tuning questions, in the order of their quality on these.
+    P-values have Holm's correction over the points. `figures` holds quality and cost of every
+    published line.
     """
 
     run: int
@@ -121,8 +121,8 @@ class SearchVerdict:
         published_cost = format_figure(cost, self.figures[self.best.id][cost].mean)
         p = f"p = {one.quality.p_holm:.2g}, n = {one.quality.n}"
         return (
-            f"{one.point.method.name} {verb} {method_name(self.best)}: {number} ({p}) at {point_cost}{unit} a "
-            f"question against {published_cost}{unit}"
+            f"{one.point.method.name} {verb} {method_name(self.best)}: {number} ({p}) "
+            f"at {point_cost}{unit} a question against {published_cost}{unit}"
         )
 
 
