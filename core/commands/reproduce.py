@@ -34,7 +34,7 @@ from core.evaluation.papers.experiments import (
     printed_tables,
 )
 from core.evaluation.papers.gains import gain_correlations, quartiles
-from core.evaluation.papers.graphs import check_builds, graphs_of, kind_of_graph
+from core.evaluation.papers.graphs import check_builds, graphs_sentence, kind_of_graph
 from core.evaluation.papers.measures import MEASURES
 from core.evaluation.papers.paper_comparison import (
     MetricComparison,
@@ -48,7 +48,11 @@ from core.evaluation.papers.paper_comparison import (
 from core.evaluation.papers.printed_side import printed_side
 from core.evaluation.papers.printed_values import PrintedTable
 from core.evaluation.papers.walk_updates import prepare_walks
-from core.evaluation.papers.win_rates import compare_duels, compare_win_rates, recall_correlations
+from core.evaluation.papers.win_rates import (
+    compare_pairwise_rates,
+    compare_win_rates,
+    recall_correlations,
+)
 from core.evaluation.reports.export import align_columns
 from core.evaluation.reports.summary import RunSummary
 from core.evaluation.runs.evaluation_jobs import evaluate
@@ -259,7 +263,7 @@ def _evaluate_tables(
             for sentence in filter(None, [_part_name(summary), summary.so_far(), *summary.failed()])
         ]
         if (source := corpus_of_set(set_source)) is not None and not set_experiment.vary:
-            graphs = graphs_of(open_corpus(source.name), methods, set_experiment.rows)
+            graphs = graphs_sentence(open_corpus(source.name), methods, set_experiment.rows)
             differs += [f"{name}: {graphs}"] if graphs else []
         table = (
             gain_correlations(set_experiment, name, summary)
@@ -281,7 +285,7 @@ def _judge_pairs(
 ) -> tuple[list[MetricComparison], list[str]]:
     """Return the win rates of a set's answers next to the paper's, with sentences."""
     tally = finish_job(start_judging(engine, summary, against=experiment.against))
-    rates, sentences = compare_duels(experiment, name, summary, tally), [*tally.doubts()]
+    rates, sentences = compare_pairwise_rates(experiment, name, summary, tally), [*tally.doubts()]
     if experiment.wins:
         rates.insert(0, compare_win_rates(experiment, name, summary, tally))
         sentences += recall_correlations(rows, rates[0], tally)

@@ -1,10 +1,11 @@
-"""Training dialogues for a language model: prompts of choosers and planners, with right replies."""
+"""Training dialogues of a language model: prompts of choosers and planners with right replies."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 
@@ -14,17 +15,19 @@ from core.models.llm_chooser import choosing_messages
 from core.operators.retrieve import plans
 
 PLAN_TASK = "plan"
-# Choices by unit, as in v1's No. 20, 14 and 7, and plans, as in Reasoning on Graphs.
+# Choices by unit, as in No. 20, 14 and 7 of LEGO-GraphRAG v1, and plans, as in Reasoning on Graphs.
 DIALOGUE_TASKS = ("path", "triple", "relation", PLAN_TASK)
-PLAN_COUNT, MAX_PLAN_HOPS = 3, 3  # plans asked for and hops of each, as in the methods with plans
+# As in the methods with plans.
+PLAN_COUNT = 3
+MAX_PLAN_HOPS = 3
 
 
 @dataclass(frozen=True)
 class Dialogue:
     """A prompt and the reply to learn.
 
-    `right` are the numbers in the list that are right, none for a plan. `shown` is the length of
-    the list.
+    `right` are the right numbers of the list of candidates, and `shown` is its length. A plan has
+    no such list.
     """
 
     task: str
@@ -45,11 +48,13 @@ def training_dialogues(
     Lists have at most `limit` candidates.
     """
     rng = np.random.default_rng(seed)
-    return [
-        plan_dialogue(one, rng) if task == PLAN_TASK else choice_dialogue(one, task, limit, rng)
-        for one in examples
-        for task in tasks
-    ]
+    dialogues = []
+    for example, task in product(examples, tasks):
+        if task == PLAN_TASK:
+            dialogues.append(plan_dialogue(example, rng))
+        else:
+            dialogues.append(choice_dialogue(example, task, limit, rng))
+    return dialogues
 
 
 def choice_dialogue(
@@ -57,9 +62,8 @@ def choice_dialogue(
 ) -> Dialogue:
     """Return a dialogue that chooses from a numbered list in random order.
 
-    At most half of the list is right. The reply names the right numbers, best first. The prompt is
-    the one with which language models choose (`core.models.llm_chooser`), so that training and use
-    agree.
+    At most half of the candidates are right. The reply names their numbers, best first. The prompt
+    is that of the trained model's use (`core.models.llm_chooser`).
     """
     part = example.part(unit)
     good = part.positives[: max(1, limit // 2)]

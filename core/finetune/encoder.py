@@ -1,20 +1,28 @@
-"""Training of the sentence encoder, so that a question is near the candidates of its answers."""
+"""Training of the sentence encoder on questions and the candidates that lead to their answers."""
 
 from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache, partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from core.errors import BadInput
-from core.finetune.loop import Schedule, Training, TrainingState, step_seed
+from core.finetune.loop import (
+    Schedule,
+    Training,
+    TrainingState,
+    prepare_libraries,
+    step_seed,
+    trainable_weights,
+)
 from core.finetune.training_examples import CANDIDATE_UNITS, TrainingExample
 from core.models.device import device
-from core.models.threads import thread_count
 from core.watch import NO_WATCH, Watch
 
 if TYPE_CHECKING:
@@ -22,8 +30,8 @@ if TYPE_CHECKING:
 
 COSINE_SCALE = 20.0  # factor of cosines, as in sentence-transformers' loss
 MAX_TRAINING_TOKENS = 256  # tokens of a text, as many as the served encoder reads
-# Tokens with padding: of one pass through the model, and of the largest batch that is not divided.
-PASS_TOKENS, UNDIVIDED_TOKENS = (1_536, 4_096)
+PASS_TOKENS = 1_536  # tokens, with padding, of one pass through the model
+UNDIVIDED_TOKENS = 4_096  # tokens, with padding, of the largest batch that is not divided
 ENCODER_WEIGHTS = "model.safetensors"
 
 
@@ -34,9 +42,9 @@ class EncoderSettings:
     Parameters
     ----------
     batch : questions in a step.
-    negatives : wrong candidates of its own for each question, besides the texts of the other
-        questions in the batch.
-    positives : "first", or "drawn" again in each epoch.
+    negatives : wrong candidates of each question. The texts of the other questions in the batch are
+        negatives as well.
+    positives : "first", or "drawn" for a new draw in each epoch.
     units : the units of the candidates.
     measure : steps between two measurements on held-out questions.
     patience : measurements in a row without a gain that end the training.
@@ -87,19 +95,18 @@ def batches(
     """Return the batches of an epoch, each of one unit.
 
     Order and draws depend on the seed and the epoch alone. Every example gives a row of each unit.
-    A batch of one row without negatives is left out, as it has nothing to contrast with.
+    A batch of one row without negatives is left out, because it has nothing to contrast with.
     """
     rng = np.random.default_rng([settings.seed, epoch])
-    found_batches: list[list[ContrastiveRow]] = []
+    all_batches: list[list[ContrastiveRow]] = []
     for unit in settings.units:
         rows = [
             _draw_row(examples[int(i)], unit, settings, rng) for i in rng.permutation(len(examples))
         ]
-        found_batches += [
-            rows[start : start + settings.batch] for start in range(0, len(rows), settings.batch)
-        ]
-    found_batches = [rows for rows in found_batches if len(rows) > 1 or rows[0].negatives]
-    return [found_batches[int(i)] for i in rng.permutation(len(found_batches))]
+        for start in range(0, len(rows), settings.batch):
+            all_batches.append(rows[start : start + settings.batch])
+    usable_batches = [rows for rows in all_batches if len(rows) > 1 or rows[0].negatives]
+    return [usable_batches[int(i)] for i in rng.permutation(len(usable_batches))]
 
 
 def _draw_row(
@@ -139,21 +146,22 @@ def ranking_loss(questions: Tensor, texts: Tensor, wrong: Tensor) -> Tensor:
 
 
 def margin_loss(questions: Tensor, texts: Tensor, wrong: Tensor, margin: float) -> Tensor:
-    """Return the mean shortfall of the margin between a question's own text and wrong texts.
+    """Return the mean margin loss over the pairs of a question's own text and a wrong text.
 
-    It is the mean of max(0, margin - S(own) + S(other)) over these pairs, with S the cosine.
-    LEGO-GraphRAG v1, section 4.1, sums over the pairs and gives no margin. The arguments are as in
-    `ranking_loss`.
+    The loss of a pair is max(0, margin - S(own) + S(wrong)), with S the cosine. LEGO-GraphRAG v1,
+    section 4.1, sums over the pairs and gives no margin. The arguments are as in `ranking_loss`.
     """
     scores = questions @ texts.T
-    lacking = (margin - scores.diagonal()[:, None] + scores).clamp(min=0)
-    return lacking[wrong.to(scores.device)].mean() if wrong.any() else lacking.sum() * 0
+    losses = (margin - scores.diagonal()[:, None] + scores).clamp(min=0)
+    if wrong.any():
+        return losses[wrong.to(scores.device)].mean()
+    return losses.sum() * 0  # a zero with gradients
 
 
 class TrainableEncoder:
     """The encoder of a folder, which turns texts into unit vectors with gradients.
 
-    It computes in float32, on a graphics card where there is one.
+    It computes in float32, on a graphics card if there is one.
     """
 
     def __init__(self, folder: Path):
@@ -161,10 +169,9 @@ class TrainableEncoder:
         import transformers
         from tokenizers import Tokenizer
 
-        torch.set_num_threads(thread_count())
-        transformers.utils.logging.set_verbosity_error()  # loading would print a table
-        transformers.utils.logging.disable_progress_bar()
-        self._torch, self.device = torch, device()
+        prepare_libraries()
+        self._torch = torch
+        self.device = device()
         self.net = transformers.AutoModel.from_pretrained(
             str(folder), local_files_only=True, add_pooling_layer=False
         ).float()
@@ -177,33 +184,31 @@ class TrainableEncoder:
         """Return unit vectors [n, d] without gradients, the same as those of the served encoder."""
         self.net.eval()
         with self._torch.inference_mode():
-            return self._forward(self._parts(texts), len(texts), None)
+            return self._encode_parts(self._parts(texts), len(texts), None)
 
     def backward(self, texts: Sequence[str], loss: Callable[[Tensor], Tensor], seed: int) -> float:
         """Add the gradients of `loss` of the texts' unit vectors; return the loss.
 
-        A batch that is too large for memory is passed twice, part by part, with the gradients at
-        the vectors between (Gao et al. 2021). The result is the same, since dropout of each part is
-        drawn from `seed`.
+        A batch that is too large for memory is divided. Its parts are encoded without gradients,
+        the gradients at the vectors are computed, and each part is encoded again with gradients
+        (Gao et al. 2021). The result is the same, because `seed` fixes the dropout of each part.
         """
         self.net.train()
         parts = self._parts(texts)
         if sum(ids.size for _, ids in parts) <= UNDIVIDED_TOKENS:
-            value = loss(self._forward(parts, len(texts), seed))
+            value = loss(self._encode_parts(parts, len(texts), seed))
             value.backward()
             return float(value.detach())
         with self._torch.no_grad():
-            vectors = self._forward(parts, len(texts), seed)
+            vectors = self._encode_parts(parts, len(texts), seed)
         vectors.requires_grad_()
         value = loss(vectors)
         value.backward()
         gradients = vectors.grad
         assert gradients is not None  # set by value.backward()
         for index, (rows, ids) in enumerate(parts):
-            (
-                self._part(ids, seed + index)
-                * gradients[self._torch.from_numpy(rows).to(self.device)]
-            ).sum().backward()
+            part_gradients = gradients[self._torch.from_numpy(rows).to(self.device)]
+            (self._encode_part(ids, seed + index) * part_gradients).sum().backward()
         return float(value.detach())
 
     def save(self, folder: Path, base: Path) -> None:
@@ -214,13 +219,10 @@ class TrainableEncoder:
             "*.safetensors", "*.bin", "*.onnx", "README.md", ".*", "training.json"
         )
         shutil.copytree(base, folder, ignore=ignored_files, dirs_exist_ok=True)
-        save_file(
-            {
-                name: value.detach().cpu().contiguous()
-                for name, value in self.net.state_dict().items()
-            },
-            folder / ENCODER_WEIGHTS,
-        )
+        weights = {
+            name: value.detach().cpu().contiguous() for name, value in self.net.state_dict().items()
+        }
+        save_file(weights, folder / ENCODER_WEIGHTS)
 
     def _parts(self, texts: Sequence[str]) -> list[tuple[np.ndarray, np.ndarray]]:
         """Return the texts, shortest first, in parts of at most `PASS_TOKENS` tokens.
@@ -234,28 +236,26 @@ class TrainableEncoder:
             if not rows_by_pass or (len(rows_by_pass[-1]) + 1) * len(codes[index]) > PASS_TOKENS:
                 rows_by_pass.append([])
             rows_by_pass[-1].append(index)
-        padded_ids = [
-            np.array(
-                [codes[i] + [-1] * (len(codes[rows[-1]]) - len(codes[i])) for i in rows], np.int64
-            )
-            for rows in rows_by_pass
-        ]
-        return [(np.array(rows), ids) for rows, ids in zip(rows_by_pass, padded_ids)]
+        parts = []
+        for rows in rows_by_pass:
+            width = len(codes[rows[-1]])  # the longest, since the order is by length
+            padded_ids = [codes[row] + [-1] * (width - len(codes[row])) for row in rows]
+            parts.append((np.array(rows), np.array(padded_ids, np.int64)))
+        return parts
 
-    def _forward(
+    def _encode_parts(
         self, parts: list[tuple[np.ndarray, np.ndarray]], n: int, seed: int | None
     ) -> Tensor:
-        vectors = self._torch.cat(
-            [
-                self._part(ids, None if seed is None else seed + index)
-                for index, (_, ids) in enumerate(parts)
-            ]
-        )
+        """Return the vectors of n texts in their original order."""
+        vectors = [
+            self._encode_part(ids, None if seed is None else seed + index)
+            for index, (_, ids) in enumerate(parts)
+        ]
         inverse = np.empty(n, np.int64)
         inverse[np.concatenate([rows for rows, _ in parts])] = np.arange(n)
-        return vectors[self._torch.from_numpy(inverse).to(self.device)]
+        return self._torch.cat(vectors)[self._torch.from_numpy(inverse).to(self.device)]
 
-    def _part(self, ids: np.ndarray, seed: int | None) -> Tensor:
+    def _encode_part(self, ids: np.ndarray, seed: int | None) -> Tensor:
         if seed is not None:
             self._torch.manual_seed(seed)
         codes = self._torch.from_numpy(ids).to(self.device)
@@ -281,7 +281,8 @@ def train_encoder(
     Parameters
     ----------
     base : the folder of the encoder to begin from.
-    examples, held : examples to train on, and examples that choose when to stop.
+    examples : training examples.
+    held : validation examples, for early stopping.
     settings : the settings of the training.
     work : the folder of the intermediate state.
     key : a digest of everything that the result depends on.
@@ -294,31 +295,30 @@ def train_encoder(
         )
     watch.report("Loading the encoder")
     model = TrainableEncoder(base)
-    sizes = len(batches(examples, settings, 0))
-    epoch: dict[int, list[list[ContrastiveRow]]] = {}
+    steps_per_epoch = len(batches(examples, settings, 0))
+    epoch_batches = lru_cache(maxsize=1)(partial(batches, examples, settings))
 
     def step(number: int) -> float:
-        turn = number // sizes
-        if turn not in epoch:
-            epoch.clear()
-            epoch[turn] = batches(examples, settings, turn)
-        return _step(
-            model, epoch[turn][number % sizes], step_seed(settings.seed, number), settings.margin
-        )
+        epoch, index = divmod(number, steps_per_epoch)
+        rows = epoch_batches(epoch)[index]
+        return _step(model, rows, step_seed(settings.seed, number), settings.margin)
 
     schedule = Schedule(
-        sizes * settings.epochs,
+        steps_per_epoch * settings.epochs,
         settings.rate,
         settings.warmup,
         "linear",
         settings.measure,
         settings.patience,
     )
-    weights = {
-        name: weight for name, weight in model.net.named_parameters() if weight.requires_grad
-    }
     training = Training(
-        weights, schedule, step, lambda: reciprocal_rank(model, held, watch), work, key, watch
+        trainable_weights(model.net),
+        schedule,
+        step,
+        lambda: reciprocal_rank(model, held, watch),
+        work,
+        key,
+        watch,
     )
     return model, training.run(settings.seed)
 
@@ -329,13 +329,15 @@ def _step(
     import torch
 
     questions = [row.question for row in rows]
-    texts = [row.positive for row in rows] + [text for row in rows for text in row.negatives]
+    texts = [row.positive for row in rows]
+    texts += chain.from_iterable(row.negatives for row in rows)
     wrong = torch.tensor([[text not in row.known for text in texts] for row in rows])
     n = len(questions)
 
     def loss(vectors: Tensor) -> Tensor:
-        inputs = vectors[:n], vectors[n:], wrong
-        return margin_loss(*inputs, margin) if margin else ranking_loss(*inputs)
+        if margin:
+            return margin_loss(vectors[:n], vectors[n:], wrong, margin)
+        return ranking_loss(vectors[:n], vectors[n:], wrong)
 
     return model.backward(questions + texts, loss, seed)
 
@@ -345,13 +347,13 @@ def reciprocal_rank(
 ) -> float:
     """Return the mean reciprocal rank of the first positive path among its question's negatives.
 
-    In a tie it comes last.
+    In a tie the positive path comes last.
     """
-    ranks = []
-    for one in held:
+    reciprocal_ranks = []
+    for example in held:
         watch.check()
-        part = one.part("path")
-        vectors = model.encode([one.question, part.positives[0], *part.negatives])
+        paths = example.part("path")
+        vectors = model.encode([example.question, paths.positives[0], *paths.negatives])
         scores = (vectors[1:] @ vectors[0]).cpu().numpy()
-        ranks.append(1 / (1 + int((scores[1:] >= scores[0]).sum())))
-    return float(np.mean(ranks))
+        reciprocal_ranks.append(1 / (1 + int((scores[1:] >= scores[0]).sum())))
+    return float(np.mean(reciprocal_ranks))

@@ -5,6 +5,7 @@ The adapters are trained with peft and merged into a folder that vLLM serves.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -15,11 +16,17 @@ import numpy as np
 
 from core.errors import BadInput, ModelUnavailable, shorten
 from core.finetune.dialogues import Dialogue
-from core.finetune.loop import Schedule, Training, TrainingState, step_seed
+from core.finetune.loop import (
+    Schedule,
+    Training,
+    TrainingState,
+    prepare_libraries,
+    step_seed,
+    trainable_weights,
+)
 from core.models.chat.thoughts import separate_thought
 from core.models.device import device
 from core.models.llm_chooser import parse_numbers
-from core.models.threads import thread_count
 from core.watch import NO_WATCH, Watch
 
 if TYPE_CHECKING:
@@ -39,8 +46,8 @@ class LLMSettings:
 
     Learning rate, warm-up, cosine schedule, cut-off in tokens and two epochs are those of
     LEGO-GraphRAG v1. (The yaml file of its code says three epochs.) Rank, alpha, no dropout, every
-    linear layer and eight dialogues a step are LLaMA Factory's defaults, with which the paper
-    trains. `shown`, the candidates in a list, is v1's window.
+    linear layer and eight dialogues a step are the defaults of LLaMA Factory, which the paper uses.
+    `shown`, the number of candidates in a list, is the window of v1.
     """
 
     batch: int = 8
@@ -53,12 +60,11 @@ class LLMSettings:
     shown: int = 24
     seed: int = 0
     looks: int = 4  # measurements on held-out questions, over the whole training
-    # Compute activations twice instead of keeping them. A graphics card always does.
-    save_memory: bool = False
+    save_memory: bool = False  # gradient checkpointing, which is always on with a graphics card
 
 
 def base_model_folder(base: str, watch: Watch = NO_WATCH) -> Path:
-    """Return the folder of a base model; a name on the hub is fetched.
+    """Return the folder of a base model, which is fetched if `base` is a name on the hub.
 
     Raises BadInput, ModelUnavailable.
     """
@@ -86,9 +92,9 @@ def base_model_folder(base: str, watch: Watch = NO_WATCH) -> Path:
 
 
 class TrainableLLM:
-    """A causal language model with new adapters, of which only the adapters are trained.
+    """A causal language model with new adapters; only the adapters are trained.
 
-    It runs on a graphics card, in bfloat16, where there is one.
+    It runs in bfloat16 on a graphics card if there is one.
     """
 
     def __init__(self, folder: Path, settings: LLMSettings):
@@ -96,10 +102,9 @@ class TrainableLLM:
         import torch
         import transformers
 
-        torch.set_num_threads(thread_count())
-        transformers.utils.logging.set_verbosity_error()
-        transformers.utils.logging.disable_progress_bar()
-        self._torch, self.device = torch, device()
+        prepare_libraries()
+        self._torch = torch
+        self.device = device()
         precision = torch.float32 if self.device == "cpu" else torch.bfloat16
         try:
             self.tokenizer = transformers.AutoTokenizer.from_pretrained(
@@ -132,18 +137,16 @@ class TrainableLLM:
     @property
     def adapters(self) -> dict[str, Tensor]:
         """The weights that are trained, by name."""
-        return {
-            name: weight for name, weight in self.net.named_parameters() if weight.requires_grad
-        }
+        return trainable_weights(self.net)
 
-    def codes(self, one: Dialogue) -> tuple[list[int], list[int]]:
+    def codes(self, dialogue: Dialogue) -> tuple[list[int], list[int]]:
         """Return the tokens of prompt and reply, by the chat template.
 
-        Raises BadInput where the template does not accept such messages.
+        Raises BadInput if the template does not accept such messages.
         """
         from jinja2 import TemplateError
 
-        turns = [*map(dict, one.messages), {"role": "assistant", "content": one.reply}]
+        turns = [*map(dict, dialogue.messages), {"role": "assistant", "content": dialogue.reply}]
         try:
             prompt_text = self.tokenizer.apply_chat_template(
                 turns[:-1], tokenize=False, add_generation_prompt=True
@@ -157,9 +160,11 @@ class TrainableLLM:
         if text.startswith(prompt_text):
             reply = text[len(prompt_text) :]
         else:
-            reply = one.reply + (self.tokenizer.eos_token or "")
-        encode = lambda part: list(self.tokenizer(part, add_special_tokens=False)["input_ids"])
-        return encode(prompt_text), encode(reply)
+            reply = dialogue.reply + (self.tokenizer.eos_token or "")
+        return self._encode(prompt_text), self._encode(reply)
+
+    def _encode(self, text: str) -> list[int]:
+        return list(self.tokenizer(text, add_special_tokens=False)["input_ids"])
 
     def loss(self, codes: tuple[list[int], list[int]]) -> Tensor:
         """Return the summed cross-entropy of the reply's tokens, given all tokens before."""
@@ -188,20 +193,20 @@ class TrainableLLM:
         Dialogues are processed one at a time.
         """
         self.net.train()
-        tokens, total = sum(len(reply) for _, reply in dialogues), 0.0
+        token_count = sum(len(reply) for _, reply in dialogues)
+        total = 0.0
         for codes in dialogues:
-            loss = self.loss(codes) / tokens
+            loss = self.loss(codes) / token_count
             loss.backward()
             total += float(loss.detach())
         return total
 
-    def reply(self, one: Dialogue) -> str:
+    def reply(self, dialogue: Dialogue) -> str:
         """Return the model's own reply, decoded greedily, of at most 64 tokens."""
         self.net.eval()
-        prompt, _ = self.codes(one)
+        prompt, _ = self.codes(dialogue)
         ids = self._torch.tensor([prompt], device=self.device)
         with self._torch.inference_mode():
-            # fmt: skip
             output = self.net.generate(
                 input_ids=ids,
                 attention_mask=self._torch.ones_like(ids),
@@ -241,7 +246,7 @@ def train_llm(
 ) -> TrainingState:
     """Train the adapters, and return the training state; the best weights are in place.
 
-    The figures of the state are negative losses. `held` are dialogues that choose when to stop.
+    The figures of the state are negative losses. `held` are the dialogues for early stopping.
     `work` is the folder of the intermediate state, and `key` a digest of everything that the result
     depends on. Raises BadInput, RunCancelled, StoreError.
     """
@@ -252,20 +257,21 @@ def train_llm(
             "No question to train on, or none held out, has a path to a correct answer and a "
             f"prompt of at most {settings.cut} tokens."
         )
-    sizes = -(-len(codes) // settings.batch)
+    steps_per_epoch = math.ceil(len(codes) / settings.batch)
 
     def step(number: int) -> float:
-        order = np.random.default_rng([settings.seed, number // sizes]).permutation(len(codes))
-        start = number % sizes * settings.batch
+        epoch, index = divmod(number, steps_per_epoch)
+        order = np.random.default_rng([settings.seed, epoch]).permutation(len(codes))
+        start = index * settings.batch
         return model.backward([codes[int(i)] for i in order[start : start + settings.batch]])
 
-    steps = sizes * settings.epochs
+    steps = steps_per_epoch * settings.epochs
     schedule = Schedule(
         steps,
         settings.rate,
         settings.warmup,
         "cosine",
-        max(1, -(-steps // settings.looks)),
+        max(1, math.ceil(steps / settings.looks)),
         settings.looks + 1,
     )
     return Training(
@@ -283,9 +289,7 @@ def fitting_tokens(
     model: TrainableLLM, dialogues: Sequence[Dialogue], limit: int
 ) -> list[tuple[list[int], list[int]]]:
     """Return the tokens of the dialogues that have at most `limit` tokens."""
-    return [
-        codes for one in dialogues if len((codes := model.codes(one))[0]) + len(codes[1]) <= limit
-    ]
+    return [codes for codes in map(model.codes, dialogues) if sum(map(len, codes)) <= limit]
 
 
 def unseen_figures(
@@ -296,31 +300,37 @@ def unseen_figures(
     `loss` is the mean per token of the right reply. For choices, `hit` is the share of dialogues in
     which the first number that the model names is right.
     """
+    dialogues_by_task: dict[str, list[Dialogue]] = {}
+    for dialogue in unseen:
+        dialogues_by_task.setdefault(dialogue.task, []).append(dialogue)
     rows = []
     for when in ("before", "after"):
         with model.plain() if when == "before" else nullcontext():
-            for task in dict.fromkeys(one.task for one in unseen):
-                part = [one for one in unseen if one.task == task]
-                codes = fitting_tokens(model, part, settings.cut)
-                hits = []
-                for index, one in enumerate(part if part[0].shown else ()):
-                    watch.check()
-                    watch.report(
-                        f"Unseen questions, {task}s, {when}: {index} of {len(part)}",
-                        index / len(part),
-                    )
-                    numbers, _ = parse_numbers(
-                        separate_thought(model.reply(one))[1], [""] * one.shown
-                    )
-                    hits.append(bool(numbers and numbers[0] in one.right))
-                hit = float(np.mean(hits)) if hits else None
+            for task, dialogues in dialogues_by_task.items():
+                codes = fitting_tokens(model, dialogues, settings.cut)
+                hit = _hit_rate(model, dialogues, when, watch) if dialogues[0].shown else None
                 rows.append(
                     {
                         "when": when,
                         "task": task,
-                        "n": len(part),
+                        "n": len(dialogues),
                         "loss": model.mean_loss(codes, watch) if codes else None,
                         "hit": hit,
                     }
                 )
     return rows
+
+
+def _hit_rate(model: TrainableLLM, dialogues: Sequence[Dialogue], when: str, watch: Watch) -> float:
+    """Return the share of choices in which the first number that the model names is right."""
+    hits = []
+    for index, dialogue in enumerate(dialogues):
+        watch.check()
+        watch.report(
+            f"Unseen questions, {dialogue.task}s, {when}: {index} of {len(dialogues)}",
+            index / len(dialogues),
+        )
+        reply = separate_thought(model.reply(dialogue))[1]
+        numbers, _ = parse_numbers(reply, [""] * dialogue.shown)
+        hits.append(bool(numbers and numbers[0] in dialogue.right))
+    return float(np.mean(hits))

@@ -1,6 +1,6 @@
 """A training loop that can be killed at any moment and resumed.
 
-Its state is kept as safetensors and JSON. Nothing is pickled.
+Its state is saved as safetensors and JSON. Nothing is pickled.
 """
 
 from __future__ import annotations
@@ -20,14 +20,19 @@ from core.errors import RunCancelled, StoreError
 from core.indexes.index_storage import write_atomically
 from core.io.durable_files import write_whole
 from core.io.durations import duration_text
+from core.models.threads import thread_count
 from core.watch import NO_WATCH, Watch
 
 if TYPE_CHECKING:
     from torch import Tensor
+    from torch.nn import Module
 
 log = logging.getLogger(__name__)
-MMAP_THRESHOLD, TRIM_THRESHOLD = -3, -1  # constants of glibc's malloc.h
-STATE_FILE, OPTIMIZER_MOMENTS = "state.json", ("exp_avg", "exp_avg_sq")
+# Parameters of mallopt, from glibc's malloc.h.
+MMAP_THRESHOLD = -3
+TRIM_THRESHOLD = -1
+STATE_FILE = "state.json"
+OPTIMIZER_MOMENTS = ("exp_avg", "exp_avg_sq")
 MAX_GRADIENT_NORM = 1.0  # norm to which gradients are clipped
 
 
@@ -55,23 +60,38 @@ class Schedule:
 
     def at(self, step: int) -> float:
         """Return the learning rate of a step, counted from 0."""
-        rising = math.ceil(self.warmup * self.steps)
-        if step < rising:
-            return self.rate * (step + 1) / rising
-        elapsed = (step - rising) / max(1, self.steps - rising)
-        return self.rate * (
-            (1 - elapsed) if self.shape == "linear" else 0.5 * (1 + math.cos(math.pi * elapsed))
-        )
+        warmup_steps = math.ceil(self.warmup * self.steps)
+        if step < warmup_steps:
+            return self.rate * (step + 1) / warmup_steps
+        elapsed = (step - warmup_steps) / max(1, self.steps - warmup_steps)
+        if self.shape == "linear":
+            return self.rate * (1 - elapsed)
+        return self.rate * (0.5 * (1 + math.cos(math.pi * elapsed)))
 
 
 def step_seed(seed: int, number: int) -> int:
-    """Return a seed for one step, of 48 bits, so that consecutive seeds may follow it."""
+    """Return the seed of a step, of 48 bits; callers add small numbers to it."""
     import numpy as np
 
     return int(np.random.SeedSequence((seed, number)).generate_state(1, np.uint64)[0] >> 16)
 
 
-def hold_memory() -> None:
+def prepare_libraries() -> None:
+    """Set torch's number of threads and switch off what transformers prints."""
+    import torch
+    import transformers
+
+    torch.set_num_threads(thread_count())
+    transformers.utils.logging.set_verbosity_error()
+    transformers.utils.logging.disable_progress_bar()
+
+
+def trainable_weights(net: Module) -> dict[str, Tensor]:
+    """Return the weights of a network that are trained, by name."""
+    return {name: weight for name, weight in net.named_parameters() if weight.requires_grad}
+
+
+def reuse_freed_memory() -> None:
     """Make glibc keep freed memory for the next step.
 
     By default it returns large blocks to the system at once and requests them again, several times
@@ -131,27 +151,23 @@ class Training:
         """
         import torch
 
-        hold_memory()
+        reuse_freed_memory()
         self._optimizer = torch.optim.AdamW(
             list(self.weights.values()), lr=self.schedule.rate, weight_decay=0.01
         )
         state = self._load_state() or TrainingState()
-        saved_at = time.monotonic()
-        start = time.monotonic()
-        first = None
+        start = saved_at = time.monotonic()
+        first_step = state.step
         if not state.looks:
             self._measure_weights(state)
         while state.step < self.schedule.steps and state.stale < self.schedule.patience:
             try:
                 self.watch.check()
             except RunCancelled:
-                self._keep(state)
+                self._save_state(state)
                 raise
-            first = state.step if first is None else first
-            self._report(
-                state,
-                (time.monotonic() - start) / (state.step - first) if state.step > first else None,
-            )
+            new_steps = state.step - first_step
+            self._report(state, (time.monotonic() - start) / new_steps if new_steps else None)
             for group in self._optimizer.param_groups:
                 group["lr"] = self.schedule.at(state.step)
             torch.manual_seed(step_seed(seed, state.step))
@@ -163,16 +179,16 @@ class Training:
             if state.step % self.schedule.measure == 0 or state.step == self.schedule.steps:
                 self._measure_weights(state)
             if time.monotonic() - saved_at > self.schedule.keep:
-                self._keep(state)
+                self._save_state(state)
                 saved_at = time.monotonic()
-        self._keep(state)
-        self._load(self._read(f"best-{state.best}"))
+        self._save_state(state)
+        self._set_weights(self._read_tensors(f"best-{state.best}"))
         return state
 
     def _measure_weights(self, state: TrainingState) -> None:
-        """Measure the weights, and save them at once if they are the best.
+        """Measure the weights, and save them if they are the best.
 
-        Of equal figures the latest is the best.
+        Among equal figures the latest is the best.
         """
         self.watch.report(
             f"Step {state.step:,} of {self.schedule.steps:,}: looking at held-out questions",
@@ -181,37 +197,37 @@ class Training:
         figure = self.measure()
         mean = sum(state.losses) / len(state.losses) if state.losses else None
         state.looks.append((state.step, mean, figure))
-        state.losses, state.stale = [], state.stale + 1
+        state.losses = []
+        state.stale += 1
         if figure >= state.figure:
-            state.best, state.figure, state.stale = state.step, figure, 0
-            self._write(
-                f"best-{state.step}",
-                {name: weight.detach() for name, weight in self.weights.items()},
-            )
+            state.best = state.step
+            state.figure = figure
+            state.stale = 0
+            tensors = {name: weight.detach() for name, weight in self.weights.items()}
+            self._write_tensors(f"best-{state.step}", tensors)
 
-    def _report(self, state: TrainingState, pace: float | None) -> None:
-        time_left = (
-            f", about {duration_text(pace * (self.schedule.steps - state.step))} left"
-            if pace
-            else ""
-        )
+    def _report(self, state: TrainingState, step_seconds: float | None) -> None:
+        time_left = ""
+        if step_seconds:
+            seconds_left = step_seconds * (self.schedule.steps - state.step)
+            time_left = f", about {duration_text(seconds_left)} left"
         loss = f", loss {state.losses[-1]:.3f}" if state.losses else ""
         self.watch.report(
             f"Step {state.step:,} of {self.schedule.steps:,}{loss}{time_left}",
             state.step / self.schedule.steps,
         )
 
-    def _keep(self, state: TrainingState) -> None:
+    def _save_state(self, state: TrainingState) -> None:
         """Save everything: first the tensors under a new name, then the state that names them.
 
-        Files that it replaced are removed last.
+        The files of the state before are removed last.
         """
         tensors = {f"weight.{name}": weight.detach() for name, weight in self.weights.items()}
         for name, weight in self.weights.items():
             for moment in OPTIMIZER_MOMENTS:
                 if weight in self._optimizer.state:
                     tensors[f"{moment}.{name}"] = self._optimizer.state[weight][moment]
-        self._write(f"step-{state.step}", tensors)
+        self._write_tensors(f"step-{state.step}", tensors)
         record = {"key": self.key, **vars(state)}
         write_atomically(
             self.folder / STATE_FILE,
@@ -224,7 +240,7 @@ class Training:
     def _load_state(self) -> TrainingState | None:
         """Load the saved state of the same key, with its tensors.
 
-        The result is None where there is none or it is damaged.
+        The result is None if there is none or it is damaged.
         """
         import torch
 
@@ -235,20 +251,14 @@ class Training:
             if record.pop("key") != self.key:
                 return None
             state = TrainingState(**{**record, "looks": [tuple(look) for look in record["looks"]]})
-            tensors = self._read(f"step-{state.step}")
-            self._read(f"best-{state.best}")
+            tensors = self._read_tensors(f"step-{state.step}")
+            self._read_tensors(f"best-{state.best}")
         except (OSError, ValueError, KeyError, TypeError, StoreError) as error:
             log.warning(
                 "What was trained so far cannot be read (%s); the training begins anew.", error
             )
             return None
-        self._load(
-            {
-                name.removeprefix("weight."): value
-                for name, value in tensors.items()
-                if name.startswith("weight.")
-            }
-        )
+        self._set_weights({name: tensors[f"weight.{name}"] for name in self.weights})
         for name, weight in self.weights.items():
             if f"{OPTIMIZER_MOMENTS[0]}.{name}" in tensors:
                 moments = {
@@ -258,30 +268,26 @@ class Training:
                 self._optimizer.state[weight] = {"step": torch.tensor(float(state.step)), **moments}
         return state
 
-    def _load(self, tensors: Mapping[str, Tensor]) -> None:
+    def _set_weights(self, tensors: Mapping[str, Tensor]) -> None:
         import torch
 
         with torch.no_grad():
             for name, weight in self.weights.items():
                 weight.copy_(tensors[name])
 
-    def _write(self, name: str, tensors: Mapping[str, Tensor]) -> None:
+    def _write_tensors(self, name: str, tensors: Mapping[str, Tensor]) -> None:
         """Write a file durably and move it into place in one step. Raises StoreError."""
         from safetensors.torch import save_file
 
         file = self.folder / f"{name}.safetensors"
+        tensors = {key: value.cpu().contiguous() for key, value in tensors.items()}
         try:
-            write_whole(
-                file,
-                lambda temporary: save_file(
-                    {key: value.cpu().contiguous() for key, value in tensors.items()}, temporary
-                ),
-            )
+            write_whole(file, lambda temporary: save_file(tensors, temporary))
         except OSError as error:
             raise StoreError(f"{file} cannot be written: {error.strerror or error}.") from None
 
-    def _read(self, name: str) -> dict[str, Tensor]:
-        """Return the tensors of a saved file. Raises StoreError where it is absent or damaged."""
+    def _read_tensors(self, name: str) -> dict[str, Tensor]:
+        """Return the tensors of a saved file. Raises StoreError if it is absent or damaged."""
         from safetensors import SafetensorError
         from safetensors.torch import load_file
 

@@ -16,16 +16,17 @@ from core.methods.catalogue import catalogue, find_method
 from core.runtime.jobs import Job
 
 # Methods that rank the same paths once, by the plain encoder and by encoder-finetuned.
-PLAIN_METHOD, TRAINED_METHOD = ("lego-v1-16", "lego-v1-18")
+PLAIN_METHOD = "lego-v1-16"
+TRAINED_METHOD = "lego-v1-18"
 COMPARED_METRICS = ("path_hit@1", "path_hit@32", "path_recall@32")
 
 
 def evaluations(split: QuestionSplit, size: int, engine, store: Store) -> Iterator[Job]:
     """Yield the jobs that evaluate first the plain encoder, then the trained one.
 
-    Each asks `size` unseen questions of every test set. The runs are separate and kept question by
-    question. Results of the plain encoder can thus be reused when another encoder is trained. A
-    job's `number` is its run's in the evaluations' store. Raises BadInput, StoreError.
+    Each asks `size` unseen questions of every test set. The runs are separate and saved question by
+    question, so that the plain encoder's results can be reused when another encoder is trained. A
+    job's `number` is the number of its run in the store. Raises BadInput, StoreError.
     """
     methods = catalogue()
     for name in (PLAIN_METHOD, TRAINED_METHOD):
@@ -45,8 +46,8 @@ def merge_summaries(runs: Sequence[tuple[Run, Sequence[StoredRow]]]) -> RunSumma
 def comparison_rows(summary: RunSummary) -> list[dict[str, Any]]:
     """Return a row for each hop count and metric.
 
-    `before` and `after` have 95 % intervals. `change` has its interval and p-value. The change is
-    paired, over the same questions. The p-value is for no change, uncorrected, one test a cell.
+    `before` and `after` have 95 % intervals. `change` is the mean difference over the same
+    questions, with its interval and the uncorrected p-value of the hypothesis of no change.
     """
     first, second = summary.methods
     rows = []
@@ -75,16 +76,14 @@ def report_lines(rows: Sequence[dict[str, Any]]) -> list[str]:
     """Return the table as text: a line for each row, and lines on metrics that did not improve."""
     head = ("hops", "questions", "metric", "before", "after", "change, 95 % interval", "p")
     text = align_columns([head, *map(_cells, rows)], left_count=0)
-    worse = [
-        f"{row['metric']} at {_hops(row)} hops"
-        for row in rows
-        if row["change"] and row["change"]["difference"] <= 0
-    ]
-    unsure = [
-        f"{row['metric']} at {_hops(row)} hops"
-        for row in rows
-        if row["change"] and row["change"]["low"] <= 0 < row["change"]["difference"]
-    ]
+    worse = []
+    unsure = []
+    for row in rows:
+        title = f"{row['metric']} at {_hops(row)} hops"
+        if row["change"] and row["change"]["difference"] <= 0:
+            worse.append(title)
+        elif row["change"] and row["change"]["low"] <= 0:
+            unsure.append(title)
     if worse:
         text.append(f"No gain: {', '.join(worse)}.")
     if unsure:
@@ -93,13 +92,13 @@ def report_lines(rows: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def _cells(row: dict[str, Any]) -> tuple[str, ...]:
-    change, n = row["change"], str(row["after"]["n"])
+    change = row["change"]
     estimates = [Estimate(**row[side]).text("{:.3f}".format) for side in ("before", "after")]
     change_cells = ("–", "–")
     if change:
         difference = Estimate(change["difference"], change["low"], change["high"], change["n"])
         change_cells = (difference.text("{:+.3f}".format), f"{change['p']:.2g}")
-    return _hops(row), n, row["metric"], *estimates, *change_cells
+    return _hops(row), str(row["after"]["n"]), row["metric"], *estimates, *change_cells
 
 
 def _hops(row: dict[str, Any]) -> str:

@@ -16,12 +16,18 @@ import numpy as np
 
 from core.errors import BadInput
 from core.finetune.encoder import ENCODER_WEIGHTS
-from core.finetune.loop import Schedule, Training, TrainingState, step_seed
+from core.finetune.loop import (
+    Schedule,
+    Training,
+    TrainingState,
+    prepare_libraries,
+    step_seed,
+    trainable_weights,
+)
 from core.finetune.reranker_data import Group, ranking_candidates
 from core.models.base import Task
 from core.models.cross import encoder_weights
 from core.models.device import computes_in_bfloat16, device
-from core.models.threads import thread_count
 from core.models.weight_differences import apply_difference, low_rank_difference
 from core.watch import NO_WATCH, Watch
 
@@ -30,7 +36,7 @@ if TYPE_CHECKING:
 
 Score = Callable[[Task, Sequence[str]], np.ndarray]
 NDCG_RANKS = 10  # ranks that nDCG counts
-WORD_EMBEDDINGS = "word_embeddings"  # half of the weights; training hardly changes them
+WORD_EMBEDDINGS = "word_embeddings"  # half of the weights, hardly changed by training
 
 
 @dataclass(frozen=True)
@@ -43,7 +49,7 @@ class RerankerSettings:
     rate : the largest learning rate.
     warmup : the share of the steps over which the rate rises.
     negatives : wrong texts in a group, besides one right text.
-    tokens : the most tokens of question and text together.
+    tokens : the maximum number of tokens of question and text together.
     measure : steps between two measurements on held-out questions.
     patience : measurements in a row without a gain that end the training.
     """
@@ -69,25 +75,22 @@ class TrainableReranker:
         import torch
         import transformers
 
-        torch.set_num_threads(thread_count())
+        prepare_libraries()
         torch.manual_seed(seed)
-        transformers.utils.logging.set_verbosity_error()
-        transformers.utils.logging.disable_progress_bar()
-        kind = transformers.AutoModelForSequenceClassification
-        self.net = (
-            kind.from_pretrained(str(folder), num_labels=1, local_files_only=True)
-            .float()
-            .to(device())
+        net = transformers.AutoModelForSequenceClassification.from_pretrained(
+            str(folder), num_labels=1, local_files_only=True
         )
+        self.net = net.float().to(device())
         self.tokenizer = transformers.AutoTokenizer.from_pretrained(
             str(folder), local_files_only=True
         )
-        self.tokens, self.half = tokens, self.net.device.type == "cpu" and computes_in_bfloat16()
+        self.tokens = tokens
+        self.half = self.net.device.type == "cpu" and computes_in_bfloat16()
 
     def scores(self, query: str, texts: Sequence[str]) -> Tensor:
         """Return the scores of texts for a query, float32 [n].
 
-        They have gradients where these are enabled. They are then computed in bfloat16 if the
+        They have gradients if these are enabled. They are then computed in bfloat16 if the
         processor supports it, which halves the time.
         """
         import torch
@@ -114,9 +117,10 @@ class TrainableReranker:
             return self.scores(task.query, texts).double().cpu().numpy()
 
     def change(self, folder: Path, rank: int) -> dict[str, np.ndarray]:
-        """Return the difference between a folder's saved weights and the encoder's.
+        """Return a low-rank approximation of a folder's weights minus the encoder's, and apply it.
 
-        It is given by matrices of a rank. This model has the changed weights afterwards.
+        The approximation has matrices of rank `rank`. This model has the changed weights
+        afterwards.
         """
         import torch
         from safetensors.numpy import load_file
@@ -125,21 +129,16 @@ class TrainableReranker:
         difference = low_rank_difference(
             before, load_file(folder / ENCODER_WEIGHTS), rank, WORD_EMBEDDINGS
         )
-        self.net.load_state_dict(
-            {
-                name: torch.from_numpy(value)
-                for name, value in apply_difference(before, difference).items()
-            }
-        )
+        after = apply_difference(before, difference)
+        self.net.load_state_dict({name: torch.from_numpy(value) for name, value in after.items()})
         return difference
 
     def save(self, folder: Path, base: Path) -> None:
         """Write the model into a folder, in the form that cross-encoders are loaded from."""
         self.net.save_pretrained(folder)
         self.tokenizer.save_pretrained(folder)
-        for name in ("vocab.txt",):
-            if (base / name).is_file():
-                shutil.copy(base / name, folder / name)
+        if (base / "vocab.txt").is_file():
+            shutil.copy(base / "vocab.txt", folder / "vocab.txt")
 
 
 def train_reranker(
@@ -159,7 +158,8 @@ def train_reranker(
     Parameters
     ----------
     base : the folder of the encoder.
-    rows, held : groups to train on, and groups that choose when to stop.
+    rows : training groups.
+    held : validation groups, for early stopping.
     settings : the settings of the training.
     work : the folder of the intermediate state.
     key : a digest of everything that the result depends on.
@@ -171,52 +171,50 @@ def train_reranker(
         )
     watch.report("Loading the encoder")
     model = TrainableReranker(base, settings.tokens, settings.seed)
-    steps = math.ceil(len(rows) / settings.batch)
+    steps_per_epoch = math.ceil(len(rows) / settings.batch)
 
     def step(number: int) -> float:
-        rng = np.random.default_rng([settings.seed, number // steps])
-        order = rng.permutation(len(rows))
-        part = order[(number % steps) * settings.batch : (number % steps + 1) * settings.batch]
-        return _step(
-            model,
-            [rows[int(index)] for index in part],
-            settings.negatives,
-            step_seed(settings.seed, number),
-        )
+        epoch, index = divmod(number, steps_per_epoch)
+        order = np.random.default_rng([settings.seed, epoch]).permutation(len(rows))
+        start = index * settings.batch
+        groups = [rows[int(i)] for i in order[start : start + settings.batch]]
+        return _step(model, groups, settings.negatives, step_seed(settings.seed, number))
 
     schedule = Schedule(
-        steps * settings.epochs,
+        steps_per_epoch * settings.epochs,
         settings.rate,
         settings.warmup,
         "linear",
         settings.measure,
         settings.patience,
     )
-    weights = {
-        name: weight for name, weight in model.net.named_parameters() if weight.requires_grad
-    }
     training = Training(
-        weights, schedule, step, lambda: mean_ndcg(model.score, held, watch), work, key, watch
+        trainable_weights(model.net),
+        schedule,
+        step,
+        lambda: mean_ndcg(model.score, held, watch),
+        work,
+        key,
+        watch,
     )
     return model, training.run(settings.seed)
 
 
-def _step(model: TrainableReranker, part: Sequence[Group], negatives: int, seed: int) -> float:
+def _step(model: TrainableReranker, groups: Sequence[Group], negatives: int, seed: int) -> float:
     """Do one backward pass over some groups; return the mean loss."""
     import torch
 
     model.net.train()
-    rng, total = np.random.default_rng(seed), 0.0
-    for group in part:
-        others = [
-            group.negatives[int(index)]
-            for index in rng.permutation(len(group.negatives))[:negatives]
-        ]
+    rng = np.random.default_rng(seed)
+    total = 0.0
+    for group in groups:
+        drawn_indices = rng.permutation(len(group.negatives))[:negatives]
+        wrong = [group.negatives[int(index)] for index in drawn_indices]
         right = group.positives[int(rng.integers(len(group.positives)))]
-        scores = model.scores(group.question, [right, *others])
+        scores = model.scores(group.question, [right, *wrong])
         loss = torch.nn.functional.cross_entropy(
             scores[None], torch.zeros(1, dtype=torch.long, device=scores.device)
-        ) / len(part)
+        ) / len(groups)
         loss.backward()
         total += float(loss.detach())
     return total
@@ -230,7 +228,7 @@ def mean_ndcg(score: Score, groups: Sequence[Group], watch: Watch = NO_WATCH) ->
     >>> from core.finetune.reranker import mean_ndcg
     >>> from core.finetune.reranker_data import Group
     >>> mean_ndcg(lambda task, texts: np.array([len(text) for text in texts]),
-    ...     [Group("?", ("bb",), ("a", "ccc"))])  # second of three
+    ...     [Group("?", ("bb",), ("a", "ccc"))])  # rank 2: 1 / log2(3)
     0.630...
     """
     figures = []
@@ -241,8 +239,7 @@ def mean_ndcg(score: Score, groups: Sequence[Group], watch: Watch = NO_WATCH) ->
         order = sorted(
             range(len(texts)), key=lambda index: (-scores[index], index in right, index)
         )[:NDCG_RANKS]
-        gain = sum(1 / math.log2(2 + index) for index, one in enumerate(order) if one in right)
-        figures.append(
-            gain / sum(1 / math.log2(2 + index) for index in range(min(NDCG_RANKS, len(right))))
-        )
+        gain = sum(1 / math.log2(1 + rank) for rank, row in enumerate(order, 1) if row in right)
+        best_ranks = range(1, min(NDCG_RANKS, len(right)) + 1)
+        figures.append(gain / sum(1 / math.log2(1 + rank) for rank in best_ranks))
     return float(np.mean(figures))

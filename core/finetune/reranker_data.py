@@ -15,7 +15,7 @@ from core.models.scorers import folded_words
 from core.types import Question
 from core.watch import NO_WATCH, Watch
 
-MAX_LOOKALIKES = 20  # texts with the most words in common with a question
+MAX_LOOKALIKES = 20  # wrong texts of a question
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,8 @@ class Group:
 def question_half(question: Question) -> int:
     """Return 0 for questions that train, and 1 for questions that are never trained on.
 
-    It is a hash of the text, so it does not depend on the other questions. Models are trained by
-    it, so it must not change when `core.languages.spelling` changes.
+    The half depends on a hash of the text alone, not on the other questions. Trained models depend
+    on it, so it must not change when `core.languages.spelling` changes.
 
     >>> from core.finetune.reranker_data import question_half
     >>> from core.types import Question
@@ -42,91 +42,80 @@ def question_half(question: Question) -> int:
 
 
 class Lookalikes:
-    """An index of texts by the words that they share with a query (BM25)."""
+    """An index that finds the texts most similar to a query by BM25."""
 
     def __init__(self, texts: Sequence[str]):
         import bm25s
 
-        self.texts, self._index = texts, bm25s.BM25()
+        self.texts = texts
+        self._index = bm25s.BM25()
         self._index.index([folded_words(text) for text in texts], show_progress=False)
 
     def group(self, query: str, right: Collection[int]) -> Group | None:
-        """Return the query with the texts at the rows `right`, and the texts most similar to it.
+        """Return a query with its right texts, given by row, and the most similar other texts.
 
-        The result is None where there are no other texts.
+        The result is None if there are no other texts.
         """
         known_words = [word for word in folded_words(query) if word in self._index.vocab_dict]
-        scores = (
-            np.asarray(self._index.get_scores(known_words))
-            if known_words
-            else np.zeros(len(self.texts))
-        )
-        best = [
-            row
-            for row in np.argsort(-scores, kind="stable")[: MAX_LOOKALIKES + len(right)].tolist()
-            if row not in right
-        ]
-        negatives = tuple(self.texts[row] for row in best[:MAX_LOOKALIKES])
-        if negatives:
-            return Group(query, tuple(self.texts[row] for row in sorted(right)), negatives)
-        return None
+        scores = np.zeros(len(self.texts))
+        if known_words:
+            scores = np.asarray(self._index.get_scores(known_words))
+        best_rows = np.argsort(-scores, kind="stable")[: MAX_LOOKALIKES + len(right)].tolist()
+        wrong_rows = [row for row in best_rows if row not in right][:MAX_LOOKALIKES]
+        if not wrong_rows:
+            return None
+        positives = tuple(self.texts[row] for row in sorted(right))
+        return Group(query, positives, tuple(self.texts[row] for row in wrong_rows))
 
 
 def question_groups(
-    corpus: Corpus, part: int, limit: int, seed: int, watch: Watch = NO_WATCH
+    corpus: Corpus, half: int, limit: int, seed: int, watch: Watch = NO_WATCH
 ) -> list[Group]:
     """Return groups of the questions of one half of a corpus's first set.
 
-    Positives are the questions' gold documents. Negatives are the documents that share most words
-    by BM25. Raises BadInput where the corpus has no question with gold documents.
+    Positives are the questions' gold documents. Negatives are the most similar documents by BM25.
+    Raises BadInput if the corpus has no question with gold documents.
 
     Parameters
     ----------
     corpus : the corpus.
-    part : the half, as `question_half` returns it.
-    limit : how many questions are drawn with the seed; 0 for all.
+    half : 0 or 1, as `question_half` returns it.
+    limit : number of questions to draw; 0 for all.
+    seed : seed of the draw.
+    watch : receives the progress and may raise RunCancelled.
     """
     usable_questions = [
-        one
-        for one in corpus.questions(next(iter(corpus.sets), ""))
-        if question_half(one) == part and any(id in corpus for id in one.gold)
+        question
+        for question in corpus.questions(next(iter(corpus.sets), ""))
+        if question_half(question) == half and any(id in corpus for id in question.gold)
     ]
     if not usable_questions:
         raise BadInput(
             f"The corpus “{corpus.name}” has no questions with known documents to learn from."
         )
-    texts = ["\n".join(dict.fromkeys(filter(None, one))) for one in _titled_texts(corpus)]
-    drawn_questions = (
-        usable_questions[index] for index in _sample(len(usable_questions), limit, [seed, part])
-    )
-    return _make_groups(
-        Lookalikes(texts),
-        (
-            (one.text, {corpus.row(id) for id in one.gold if id in corpus})
-            for one in drawn_questions
-        ),
-        watch,
-    )
+    texts = ["\n".join(dict.fromkeys(filter(None, pair))) for pair in _titled_texts(corpus)]
+    queries = []
+    for index in _sample(len(usable_questions), limit, [seed, half]):
+        question = usable_questions[index]
+        gold_rows = {corpus.row(id) for id in question.gold if id in corpus}
+        queries.append((question.text, gold_rows))
+    return _make_groups(Lookalikes(texts), queries, watch)
 
 
 def title_groups(corpus: Corpus, limit: int, seed: int, watch: Watch = NO_WATCH) -> list[Group]:
-    """Return groups that use titles instead of questions.
+    """Return groups that use titles as questions.
 
-    The document's own text is right, and texts that share words with the title are wrong. `limit`
-    of the documents that have both are drawn with a seed.
+    The document's own text is the positive, and the most similar other texts are negatives. `limit`
+    of the documents with a title and a text are drawn with a seed.
     """
     pairs = _titled_texts(corpus)
     titled_rows = [
         row for row, (title, text) in enumerate(pairs) if title and text and title != text
     ]
-    drawn_rows = (
-        titled_rows[index] for index in _sample(len(titled_rows), limit, [seed, len(titled_rows)])
-    )
-    return _make_groups(
-        Lookalikes([text for _, text in pairs]),
-        ((pairs[row][0], {row}) for row in drawn_rows),
-        watch,
-    )
+    drawn_indices = _sample(len(titled_rows), limit, [seed, len(titled_rows)])
+    drawn_rows = [titled_rows[index] for index in drawn_indices]
+    queries = [(pairs[row][0], {row}) for row in drawn_rows]
+    return _make_groups(Lookalikes([text for _, text in pairs]), queries, watch)
 
 
 def _titled_texts(corpus: Corpus) -> list[tuple[str, str]]:
@@ -142,24 +131,27 @@ def _sample(count: int, limit: int, seed: Sequence[int]) -> list[int]:
 def _make_groups(
     texts: Lookalikes, queries: Iterable[tuple[str, set[int]]], watch: Watch = NO_WATCH
 ) -> list[Group]:
-    found_groups = []
+    groups = []
     for query, right in queries:
         watch.check()
-        found_groups.append(texts.group(query, right))
-    return [group for group in found_groups if group is not None]
+        group = texts.group(query, right)
+        if group is not None:
+            groups.append(group)
+    return groups
 
 
 def path_groups(examples: Iterable[TrainingExample]) -> list[Group]:
-    """Return groups of questions to a graph of triples.
+    """Return groups of questions on a graph of triples.
 
-    Positives are the texts of paths that lead to an answer. Negatives are those of other paths.
+    Positives are the texts of paths that lead to an answer, and negatives those of other paths.
     """
-    parts = [(one.question, one.part("path")) for one in examples]
-    return [
-        Group(question, part.positives, part.negatives[:MAX_LOOKALIKES])
-        for question, part in parts
-        if part.negatives
-    ]
+    groups = []
+    for example in examples:
+        paths = example.part("path")
+        if paths.negatives:
+            negatives = paths.negatives[:MAX_LOOKALIKES]
+            groups.append(Group(example.question, paths.positives, negatives))
+    return groups
 
 
 def ranking_candidates(group: Group) -> tuple[Sequence[str], frozenset[int]]:

@@ -30,7 +30,7 @@ from core.finetune.training_runs import (
     base_encoder_folder,
     clear_folder,
     served_folder,
-    training_course,
+    training_figures,
 )
 from core.models.scorers import LateInteractionScorer
 from core.models.weight_differences import write_difference
@@ -49,11 +49,11 @@ class Lessons:
     ----------
     corpora : corpora with questions and gold documents. One half of the questions trains, and the
         other is never trained on.
-    questions : how many questions of the first half are drawn; 0 for all.
-    unseen : how many questions of the other half are measured.
-    held : how many questions of each corpus choose when to stop.
-    titles : how many documents of each corpus are trained on with their titles as questions.
-    paths : how many questions of MetaQA's development sets are trained on.
+    questions : number of questions drawn from the first half; 0 for all.
+    unseen : number of test questions, from the other half.
+    held : number of validation questions of each corpus, for early stopping.
+    titles : number of documents of each corpus whose titles are used as questions.
+    paths : number of training questions from MetaQA's development sets.
     """
 
     corpora: tuple[str, ...] = RERANKER_CORPORA
@@ -74,8 +74,8 @@ def run_reranker_training(
 ) -> dict[str, Any]:
     """Train the reranker, and serve it as `reranker-finetuned` if it beats late interaction.
 
-    The measure is nDCG@10 of the candidates of unseen questions. If it is no better, the model that
-    was served before stays. Raises BadInput, BadParameter, ModelUnavailable, StoreError and
+    The measure is nDCG@10 of the candidates of unseen questions. Otherwise the model that was
+    served before stays. Raises BadInput, BadParameter, ModelUnavailable, StoreError and
     RunCancelled.
 
     Parameters
@@ -88,23 +88,19 @@ def run_reranker_training(
 
     Returns
     -------
-    The record of the training. `report` is nDCG@10 of both by corpus, and `kept` tells if the model
-    is served.
+    The record of the training. `report` is nDCG@10 of both by corpus, and `kept` is True if the
+        model is served.
     """
-    model_folder, base = served_folder(engine, RERANKER_NAME), base_encoder_folder(engine)
+    model_folder = served_folder(engine, RERANKER_NAME)
+    base = base_encoder_folder(engine)
     watch.report("Gathering candidates")
-    parts = {
-        name: question_groups(open_corpus(name), 0, lessons.questions, lessons.seed, watch)
-        for name in lessons.corpora
-    }
-    unseen = {
-        name: question_groups(open_corpus(name), 1, lessons.unseen, lessons.seed, watch)
-        for name in lessons.corpora
-    }
-    rows, held = _paths(engine, lessons, model_folder, watch)
-    for part in parts.values():
-        cut = min(lessons.held, len(part) // 5)
-        held, rows = held + part[:cut], rows + part[cut:]
+    groups_by_corpus = _corpus_groups(lessons, 0, lessons.questions, watch)
+    unseen = _corpus_groups(lessons, 1, lessons.unseen, watch)
+    rows, held = _metaqa_groups(engine, lessons, model_folder, watch)
+    for groups in groups_by_corpus.values():
+        held_count = min(lessons.held, len(groups) // 5)
+        held = held + groups[:held_count]
+        rows = rows + groups[held_count:]
     for name in lessons.corpora if lessons.titles else ():
         rows = rows + title_groups(open_corpus(name), lessons.titles, lessons.seed, watch)
     input_key = training_key(
@@ -123,9 +119,7 @@ def run_reranker_training(
         model, state = rerankers.train_reranker(
             base, rows, held, settings, folder, input_key, watch
         )
-        late = LateInteractionScorer(engine.models.encoder(BASE_ENCODER))
-        report = [_compare(name, part, model, late, watch) for name, part in unseen.items()]
-        is_better = mean_figure(report, RERANKER_NAME) > mean_figure(report, "late-interaction")
+        report, is_better = _compare(engine, unseen, model, watch)
         record = {
             "key": input_key,
             "base": BASE_ENCODER,
@@ -133,7 +127,7 @@ def run_reranker_training(
             "examples": len(rows),
             "held_out": len(held),
         }
-        record |= training_course(state) | {"report": report, "kept": is_better}
+        record |= training_figures(state) | {"report": report, "kept": is_better}
         if is_better:
             publish(model_folder, record, lambda temporary: model.save(temporary, base))
         clear_folder(folder)
@@ -145,16 +139,21 @@ def ship_reranker(
 ) -> dict[str, Any]:
     """Write the trained reranker into a folder, as a low-rank change of its encoder's weights.
 
-    The vectors of words are unchanged. The record of the training is returned, with the figures of
-    the written model. Raises BadInput where no reranker was trained, or where the compressed one is
-    no better than late interaction; StoreError, ModelUnavailable, RunCancelled.
+    The word embeddings are unchanged. The record of the training is returned, with the figures of
+    the written model. Raises BadInput if no reranker was trained, or if the compressed one is no
+    better than late interaction; StoreError, ModelUnavailable, RunCancelled.
 
     Parameters
     ----------
+    engine : the models.
+    lessons : the data of the training; its unseen questions are measured.
+    folder : receives the files.
     rank : the rank of the matrices.
-    tokens : how many tokens of question and text are read when the result is measured.
+    tokens : maximum number of tokens of question and text when the result is measured.
+    watch : receives the progress, and can cancel the work.
     """
-    model_folder, base = served_folder(engine, RERANKER_NAME), base_encoder_folder(engine)
+    model_folder = served_folder(engine, RERANKER_NAME)
+    base = base_encoder_folder(engine)
     record = trained_record(model_folder)
     if record is None:
         raise BadInput(
@@ -162,50 +161,54 @@ def ship_reranker(
         )
     model = rerankers.TrainableReranker(base, tokens, lessons.seed)
     difference = model.change(model_folder, rank)
-    late = LateInteractionScorer(engine.models.encoder(BASE_ENCODER))
-    unseen = {
-        name: question_groups(open_corpus(name), 1, lessons.unseen, lessons.seed, watch)
-        for name in lessons.corpora
-    }
-    report = [_compare(name, part, model, late, watch) for name, part in unseen.items()]
-    if mean_figure(report, RERANKER_NAME) <= mean_figure(report, "late-interaction"):
+    unseen = _corpus_groups(lessons, 1, lessons.unseen, watch)
+    report, is_better = _compare(engine, unseen, model, watch)
+    if not is_better:
         raise BadInput(
             f"With matrices of rank {rank} it is no better than late interaction; name a higher "
             "rank."
         )
-    publish(
-        folder,
-        record | {"rank": rank, "tokens": tokens, "report": report},
-        lambda temporary: write_difference(difference, temporary),
-    )
-    return record | {"rank": rank, "tokens": tokens, "report": report}
+    record |= {"rank": rank, "tokens": tokens, "report": report}
+    publish(folder, record, lambda temporary: write_difference(difference, temporary))
+    return record
 
 
 def mean_figure(report: Sequence[dict[str, Any]], model: str) -> float:
     """Return the mean figure of a model over the unseen questions of all corpora."""
-    return sum(row[model] * row["questions"] for row in report) / max(
-        1, sum(row["questions"] for row in report)
-    )
+    total = sum(row["questions"] for row in report)
+    return sum(row[model] * row["questions"] for row in report) / max(1, total)
+
+
+def _corpus_groups(lessons: Lessons, half: int, limit: int, watch: Watch) -> dict[str, list[Group]]:
+    """Return groups of the questions of one half of each corpus."""
+    return {
+        name: question_groups(open_corpus(name), half, limit, lessons.seed, watch)
+        for name in lessons.corpora
+    }
 
 
 def _compare(
-    name: str,
-    part: Sequence[Group],
+    engine: Any,
+    unseen: dict[str, list[Group]],
     model: rerankers.TrainableReranker,
-    late: LateInteractionScorer,
     watch: Watch = NO_WATCH,
-) -> dict[str, Any]:
-    watch.report(f"Measuring on unseen questions of {name}")
-    figures = {
-        RERANKER_NAME: rerankers.mean_ndcg(model.score, part, watch),
-        "late-interaction": rerankers.mean_ndcg(late.score, part, watch),
-    }
-    return {"corpus": name, "questions": len(part)} | {
-        who: round(value, 4) for who, value in figures.items()
-    }
+) -> tuple[list[dict[str, Any]], bool]:
+    """Return nDCG@10 of the model and of late interaction by corpus, and if the model is better."""
+    late = LateInteractionScorer(engine.models.encoder(BASE_ENCODER))
+    report = []
+    for name, groups in unseen.items():
+        watch.report(f"Measuring on unseen questions of {name}")
+        figures = {
+            RERANKER_NAME: rerankers.mean_ndcg(model.score, groups, watch),
+            "late-interaction": rerankers.mean_ndcg(late.score, groups, watch),
+        }
+        rounded = {scorer: round(value, 4) for scorer, value in figures.items()}
+        report.append({"corpus": name, "questions": len(groups)} | rounded)
+    is_better = mean_figure(report, RERANKER_NAME) > mean_figure(report, "late-interaction")
+    return report, is_better
 
 
-def _paths(
+def _metaqa_groups(
     engine: Any, lessons: Lessons, model_folder: Any, watch: Watch = NO_WATCH
 ) -> tuple[list[Group], list[Group]]:
     """Return groups of MetaQA's development questions: (to train on, held out)."""

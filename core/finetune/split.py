@@ -1,4 +1,4 @@
-"""The split of questions into those that train, those that choose when to stop, and unseen ones."""
+"""Split of questions into training, validation and test questions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -24,23 +24,23 @@ from core.types import Question
 from core.watch import Watch
 
 LEARNING_ENDINGS = ("-dev", "-train")  # endings of sets that have a matching test set
-UNSEEN_DIVISOR = 5  # one of so many questions of a set without a test set is never trained on
+UNSEEN_DIVISOR = 5  # a fifth of a set without a test set is never trained on
 
 
 @dataclass(frozen=True)
 class QuestionSplit:
     """Questions of several sets in three parts that share no question text.
 
-    The parts are drawn with a seed. Unseen questions are those of the matching test sets (`-dev`
-    and `-train` give `-test`). For a set without one, they are a fifth of its own questions, which
-    is set apart before anything is drawn.
+    The parts are drawn with a seed. Test questions, called unseen, are those of the matching test
+    sets (`-dev` and `-train` give `-test`). For a set without one, they are a fifth of its own
+    questions, reserved before anything else is drawn.
 
     Parameters
     ----------
     sets : names of the sets to learn from, separated by commas.
     tests : names of the test sets, if not the matching ones.
-    questions : how many questions are drawn from each set; None for all.
-    held : how many of them choose when to stop. The rest trains.
+    questions : number of questions drawn from each set; None for all.
+    held : number of them for validation (early stopping). The others train.
     seed : the seed of the draw.
     """
 
@@ -72,45 +72,48 @@ class QuestionSplit:
 
     @cached_property
     def test_names(self) -> tuple[str, ...]:
-        """The names of the test sets; a set without one stands for itself."""
+        """The names of the test sets; a set without a test set is its own."""
         if self.tests:
             return tuple(filter(None, map(str.strip, self.tests.split(","))))
         return tuple(_matching_test_set(self._full_name(name)) or name for name in self.names)
 
     def drawn(self, graph: Callable[[str], Any]) -> tuple[list[DrawnQuestion], list[DrawnQuestion]]:
-        """Return the training questions and the held-out questions.
+        """Return the training questions and the validation questions.
 
         `graph` opens graphs by name. Raises BadInput, StoreError.
         """
-        unseen = {comparable_question(one) for part in self._unseen(graph).values() for one in part}
+        test_questions = chain.from_iterable(self._unseen_by_set(graph).values())
+        unseen_texts = set(map(comparable_question, test_questions))
         train: list[DrawnQuestion] = []
         held: list[DrawnQuestion] = []
         for part in self._questions_by_set(self.names, graph).values():
-            fit = [
-                one
-                for one in part
-                if one.question.answers and comparable_question(one) not in unseen
+            usable = [
+                drawn_question
+                for drawn_question in part
+                if drawn_question.question.answers
+                and comparable_question(drawn_question) not in unseen_texts
             ][: self.questions]
-            held += fit[: self.held]
-            train += fit[self.held :]
+            held += usable[: self.held]
+            train += usable[self.held :]
         if not train:
             raise BadInput(f"Nothing is left to train on in {self.sets}.")
         return train, held
 
     def unseen(self, size: int, graph: Callable[[str], Any]) -> list[DrawnQuestion]:
-        """Return `size` unseen questions of each test set, the sets taking turns.
+        """Return up to `size` unseen questions of each test set, interleaved.
 
         Raises BadInput, StoreError.
         """
-        parts = [part[:size] for part in self._unseen(graph).values()]
-        return [one for turn in zip_longest(*parts) for one in turn if one is not None]
+        parts = [part[:size] for part in self._unseen_by_set(graph).values()]
+        interleaved = chain.from_iterable(zip_longest(*parts))
+        return [question for question in interleaved if question is not None]
 
     def plan(self, methods: Sequence, size: int, graph: Callable[[str], Any]) -> Plan:
         """Return an evaluation plan of some methods on `size` unseen questions of each test set.
 
         Only the graph reader answers.
         """
-        parts = self._unseen(graph)
+        parts = self._unseen_by_set(graph)
         full_plan = self._plan(tuple(parts), graph, tuple(methods))
         return replace(
             full_plan,
@@ -119,22 +122,21 @@ class QuestionSplit:
             model=False,
         )
 
-    def _unseen(self, graph: Callable[[str], Any]) -> dict[str, list[DrawnQuestion]]:
-        test_questions = self._questions_by_set(self.test_names, graph)
-        training_names = {self._full_name(name) for name in self.names}
-        return {
-            name: part[: max(1, len(part) // UNSEEN_DIVISOR)] if name in training_names else part
-            for name, part in test_questions.items()
-        }
+    def _unseen_by_set(self, graph: Callable[[str], Any]) -> dict[str, list[DrawnQuestion]]:
+        questions_by_set = self._questions_by_set(self.test_names, graph)
+        for name in questions_by_set.keys() & {self._full_name(name) for name in self.names}:
+            reserved_count = max(1, len(questions_by_set[name]) // UNSEEN_DIVISOR)
+            questions_by_set[name] = questions_by_set[name][:reserved_count]
+        return questions_by_set
 
     def _questions_by_set(
         self, names: Sequence[str], graph: Callable[[str], Any]
     ) -> dict[str, list[DrawnQuestion]]:
         """Return all questions of some sets in a seeded order, by the sets' full names."""
         questions_by_set: dict[str, list[DrawnQuestion]] = {}
-        for name in names:  # one by one, as questions of different sets may share an id
-            for one in self._plan((name,), graph).drawn:
-                questions_by_set.setdefault(one.set, []).append(one)
+        for name in names:  # one by one, because questions of different sets may share an id
+            for question in self._plan((name,), graph).drawn:
+                questions_by_set.setdefault(question.set, []).append(question)
         return questions_by_set
 
     def _plan(
@@ -144,7 +146,7 @@ class QuestionSplit:
         methods: tuple[Method, ...] = (),
     ) -> Plan:
         return make_plan(
-            methods or (Method("none", "", Line()),),
+            methods or (Method("none", "", Line()),),  # a plan needs a method
             ",".join(names),
             None,
             graph,
@@ -157,30 +159,31 @@ class QuestionSplit:
         return str(Path(name).absolute()) if Path(name).is_file() else full_set_name(name)
 
 
-def comparable_question(one: DrawnQuestion) -> str:
+def comparable_question(drawn_question: DrawnQuestion) -> str:
     """Return a question's text for comparison, without case and extra spaces.
 
-    Splits are drawn by it, so it must not change when `core.languages.spelling` changes.
+    Splits depend on it, so it must not change when `core.languages.spelling` changes.
     """
-    return " ".join(one.question.text.lower().split())
+    return " ".join(drawn_question.question.text.lower().split())
 
 
-def with_seeds(
-    sample: Sequence[DrawnQuestion], engine: Any, what: str, watch: Watch
+def linked_questions(
+    sample: Sequence[DrawnQuestion], engine: Any, noun: str, watch: Watch
 ) -> Iterator[tuple[Any, Question, tuple[int, ...]]]:
     """Yield (graph, question, seeds) of the questions whose entities are in their graph.
 
-    `what` is the noun for progress messages, such as paths.
+    `noun` names the search in progress messages, such as paths.
     """
-    for index, one in enumerate(sample):
+    for index, drawn_question in enumerate(sample):
         watch.check()
-        watch.report(f"Finding {what}: question {index:,} of {len(sample):,}", index / len(sample))
-        graph = one.open(engine).graph
+        watch.report(f"Finding {noun}: question {index:,} of {len(sample):,}", index / len(sample))
+        graph = drawn_question.open(engine).graph
+        question = drawn_question.question
         try:
-            seeds = seeds_of(graph, one.question.text, one.question.entities)
+            seeds = seeds_of(graph, question.text, question.entities)
         except HopscopeError:
             continue
-        yield graph, one.question, seeds
+        yield graph, question, seeds
 
 
 def load_examples(
@@ -195,28 +198,25 @@ def load_examples(
     try:
         record = json.loads(file.read_text("utf-8"))
         if record["key"] == key:
-            return [from_plain(TrainingExample, one) for one in record["examples"]]
+            return [from_plain(TrainingExample, example) for example in record["examples"]]
     except (OSError, ValueError, KeyError, TypeError):
         pass  # not made yet, or made by another version
-    training_rows: list[TrainingExample] = []
-    for graph, question, seeds in with_seeds(sample, engine, "paths", watch):
-        new_example = training_example(graph, question, seeds, seed, watch)
-        training_rows += [new_example] if new_example else []
+    examples: list[TrainingExample] = []
+    for graph, question, seeds in linked_questions(sample, engine, "paths", watch):
+        example = training_example(graph, question, seeds, seed, watch)
+        if example:
+            examples.append(example)
     saved_text = json.dumps(
-        {"key": key, "examples": list(map(to_plain, training_rows))}, ensure_ascii=False
+        {"key": key, "examples": list(map(to_plain, examples))}, ensure_ascii=False
     )
     write_atomically(file, lambda stream: stream.write(saved_text.encode("utf-8")))
-    return training_rows
+    return examples
 
 
 def _matching_test_set(name: str) -> str:
-    """Return the test set that matches a set to learn from; an empty text where there is none."""
-    set_names = {other for dataset in datasets().values() for other in dataset.sets}
-    return next(
-        (
-            test
-            for end in LEARNING_ENDINGS
-            if name.endswith(end) and (test := name.removesuffix(end) + "-test") in set_names
-        ),
-        "",
-    )
+    """Return the test set that matches a set to learn from; an empty text if there is none."""
+    for ending in LEARNING_ENDINGS:
+        test_name = f"{name.removesuffix(ending)}-test"
+        if name.endswith(ending) and any(test_name in one.sets for one in datasets().values()):
+            return test_name
+    return ""

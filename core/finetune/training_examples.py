@@ -25,9 +25,11 @@ from core.types import Path, Question, State
 from core.watch import NO_WATCH, Watch
 
 CANDIDATE_RETRIEVAL = PersonalizedPageRank(keep=2000, damping=0.8) >> ShortestPaths(hops=4)
-"""Operators that find the candidates, as the methods No. 16 and No. 18 do."""
+"""Operators that find the candidates, as in the methods No. 16 and No. 18 of LEGO-GraphRAG v1."""
 CANDIDATE_UNITS = ("path", "triple", "relation")
-MAX_POSITIVES, MAX_NEGATIVES = 8, 32  # texts kept for each unit
+# Texts of each unit.
+MAX_POSITIVES = 8
+MAX_NEGATIVES = 32
 T = TypeVar("T")
 
 
@@ -70,18 +72,18 @@ def training_example(
 ) -> TrainingExample | None:
     """Return the training example of a question.
 
-    The result is None where no retrieved path ends in a known answer, or none avoids all of them.
+    The result is None if no retrieved path ends in a known answer, or if all pass one.
 
     Of the relation chains of the retrieved paths, the one whose ends agree best with the known
-    answers (F1) counts as right. A path of another chain may end in an answer by chance.
+    answers (F1) is the right one. A path of another chain may end in an answer by chance.
 
     - "path": positives are the paths of that chain that end in an answer, by rank. The papers' code
-      trains on the first one. Negatives are paths of other chains that pass no answer. They are
-      drawn so that lengths take turns, and chains within a length.
+      trains on the first one. Negatives are paths of other chains that pass no answer, drawn so
+      that lengths alternate, and chains within a length.
     - "triple" (`A, r, B`): the triples of the positive paths, and others of the negative ones.
     - "relation": the chain's names, and the other names in the subgraph.
     """
-    golds = {node for answer in question.answers for node in name_lookup(graph).exact(answer)}
+    golds = set[int]().union(*map(name_lookup(graph).exact, question.answers))
     state = _retrieve_candidates(graph, question, seeds, seed, watch)
     assert state.paths is not None and state.subgraph is not None  # written by the retrieval
     chains: dict[Chain, list[Path]] = {}
@@ -124,54 +126,55 @@ def _draw_wrong_paths(
 ) -> list[Path]:
     """Return drawn paths that pass no answer.
 
-    Lengths take turns, and chains within a length.
+    Lengths alternate, and chains within a length.
     """
     wrong_paths: list[tuple[Chain, Path]] = []
     for chain, paths in chains.items():
         wrong_paths += [(chain, path) for path in paths if golds.isdisjoint(path.nodes)]
     sample = [wrong_paths[int(row)] for row in rng.permutation(len(wrong_paths))]
-    sample = take_turns(sample, lambda one: one[0])
-    sample = take_turns(sample, lambda one: len(one[0]))
+    sample = take_turns(sample, lambda chain_and_path: chain_and_path[0])
+    sample = take_turns(sample, lambda chain_and_path: len(chain_and_path[0]))
     return [path for _, path in sample[:MAX_NEGATIVES]]
 
 
 def best_chain(chains: dict[Chain, list[Path]], golds: set[int]) -> Chain | None:
-    """Return the chain whose ends agree best with the known answers, by (-F1, steps, codes).
+    """Return the chain whose ends agree best with the known answers by F1.
 
-    The result is None where no chain ends in an answer.
+    Among equals it is the shortest, then the one with the smallest codes. The result is None if no
+    chain ends in an answer.
     """
     ranked_chains: list[tuple[float, int, Chain]] = []
     for chain, paths in chains.items():
-        end_nodes = {path.end for path in paths}
-        if end_nodes & golds:
-            ranked_chains.append(
-                (-2 * len(end_nodes & golds) / (len(end_nodes) + len(golds)), len(chain), chain)
-            )
+        ends = {path.end for path in paths}
+        if ends & golds:
+            f1 = 2 * len(ends & golds) / (len(ends) + len(golds))
+            ranked_chains.append((-f1, len(chain), chain))
     return min(ranked_chains)[2] if ranked_chains else None
 
 
 def take_turns(items: Iterable[T], group: Callable[[T], Any]) -> list[T]:
-    """Reorder items so that their groups take turns.
+    """Reorder items so that their groups alternate.
 
     The first of each group comes first, in the given order, then the second of each.
     """
     counts: Counter = Counter()
-    items_with_turn = []
+    numbered_items = []  # each with its number within its group
     for item in items:
         counts[group(item)] += 1
-        items_with_turn.append((counts[group(item)], item))
-    return [item for _, item in sorted(items_with_turn, key=lambda one: one[0])]
+        numbered_items.append((counts[group(item)], item))
+    return [item for _, item in sorted(numbered_items, key=lambda numbered: numbered[0])]
 
 
 def _texts(unit: str, positives: Iterable[str], negatives: Iterable[str]) -> CandidateTexts:
-    """Return distinct texts of both kinds; a text that is positive anywhere is never negative."""
+    """Return the distinct texts of both kinds; a positive text is never a negative."""
     good = list(dict.fromkeys(positives))
     bad = [text for text in dict.fromkeys(negatives) if text not in set(good)]
     return CandidateTexts(unit, tuple(good[:MAX_POSITIVES]), tuple(bad[:MAX_NEGATIVES]))
 
 
 def _triples(graph: Graph, paths: Iterable[Path]) -> list[str]:
-    steps = [zip(path.nodes, path.nodes[1:], path.edges, path.forward) for path in paths]
-    return newest_triples(
-        graph, [Path((a, b), (edge,), (along,)) for path in steps for a, b, edge, along in path]
-    )
+    steps: list[Path] = []
+    for path in paths:
+        for a, b, edge, is_forward in zip(path.nodes, path.nodes[1:], path.edges, path.forward):
+            steps.append(Path((a, b), (edge,), (is_forward,)))
+    return newest_triples(graph, steps)

@@ -26,19 +26,19 @@ from core.watch import Watch
 def working_folder(target: Path) -> Iterator[Path]:
     """Yield the working folder beside `target`, locked for this process.
 
-    Raises StoreError where another process holds it.
+    Raises StoreError if another process holds the lock.
     """
     folder = target.with_name(f"{target.name}.training")
 
-    def busy() -> None:
+    def refuse_to_wait() -> None:
         raise StoreError(
             f"{target.name} is being trained by another process; try again when it is done."
         )
 
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with hold_lock_file(folder.with_name(f"{folder.name}.lock"), Watch(busy)):
-            _mend(target)
+        with hold_lock_file(folder.with_name(f"{folder.name}.lock"), Watch(refuse_to_wait)):
+            _recover(target)
             yield folder
     except OSError as error:
         raise StoreError(f"{folder} cannot be written: {error.strerror or error}.") from None
@@ -52,7 +52,7 @@ def publish(target: Path, record: dict[str, Any], fill: Callable[[Path], None]) 
     Parameters
     ----------
     target : the folder from which the model is served.
-    record : values that are saved with the model, and with the digests of its weights.
+    record : values that are saved with the model. The digests of its weights are added.
     fill : writes the files of the model into a folder.
     """
     try:
@@ -70,13 +70,13 @@ def publish(target: Path, record: dict[str, Any], fill: Callable[[Path], None]) 
             for file in (*temporary.rglob("*"), temporary):
                 sync(file)
             if target.exists():
-                move_into_place(target, _old(target))
+                move_into_place(target, _old_folder(target))
             move_into_place(temporary, target)
         except BaseException:
             shutil.rmtree(temporary, ignore_errors=True)
-            _mend(target)
+            _recover(target)
             raise
-        shutil.rmtree(_old(target), ignore_errors=True)
+        shutil.rmtree(_old_folder(target), ignore_errors=True)
     except OSError as error:
         raise StoreError(f"{target} cannot be written: {error.strerror or error}.") from None
 
@@ -84,7 +84,7 @@ def publish(target: Path, record: dict[str, Any], fill: Callable[[Path], None]) 
 def trained_record(target: Path) -> dict[str, Any] | None:
     """Return the record of the model in `target`.
 
-    The result is None where there is no model, or it was not trained here.
+    The result is None if there is no model, or if it was not trained here.
     """
     try:
         record = json.loads((target / TRAINING_FILE).read_text("utf-8"))
@@ -106,13 +106,16 @@ def training_key(*parts: Any) -> str:
     ).hexdigest()
 
 
-def _old(target: Path) -> Path:
+def _old_folder(target: Path) -> Path:
     return target.with_name(f".{target.name}.old")
 
 
-def _mend(target: Path) -> None:
-    """Put the old folder back if a process died while it replaced it; else remove its rest."""
-    old = _old(target)
+def _recover(target: Path) -> None:
+    """Put the old folder back if the new one is missing, else remove the old one.
+
+    A process may have died while it replaced the folder.
+    """
+    old = _old_folder(target)
     if old.exists() and not target.exists():
         move_into_place(old, target)
     shutil.rmtree(old, ignore_errors=True)

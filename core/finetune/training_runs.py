@@ -1,7 +1,4 @@
-"""Complete trainings, from questions to the served folder: one call for each kind of model.
-
-Screens and the terminal use the same calls.
-"""
+"""Complete trainings from questions to the served folder, one call for each kind of model."""
 
 from __future__ import annotations
 
@@ -9,6 +6,7 @@ import json
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -40,13 +38,18 @@ from core.operators.retrieve.scored_triples import NameVectors
 from core.watch import NO_WATCH, Watch
 
 QUESTIONS_VERSION = 1
-ENCODER_NAME, CHAT_NAME, BASE_ENCODER = "encoder-finetuned", "chat-finetuned", "minilm"
+ENCODER_NAME = "encoder-finetuned"
+CHAT_NAME = "chat-finetuned"
+BASE_ENCODER = "minilm"
+
+# The record of a training, and a function that writes the model's files into a folder.
+TrainedModel = tuple[dict[str, Any], Callable[[Path], None]]
 
 
 def served_folder(engine, name: str) -> Path:
     """Return the folder that a declared model is served from.
 
-    Raises BadParameter where its row names none.
+    Raises BadParameter if its row names none.
     """
     settings = engine.models.resolve(name).settings
     folder = getattr(settings, "folder", "") or (getattr(settings, "get", "") and settings.weights)
@@ -60,7 +63,7 @@ def served_folder(engine, name: str) -> Path:
 
 @dataclass(frozen=True)
 class TrainingQuestions:
-    """The questions of a training, which give its examples."""
+    """The questions from which the examples of a training are made."""
 
     split: QuestionSplit
     engine: Any
@@ -74,11 +77,10 @@ class TrainingQuestions:
 
     def inputs(self) -> list[Any]:
         """Return everything that the examples depend on."""
-        question_rows = [
-            [one.question.id, one.question.text, one.question.entities, one.question.answers]
-            for one in (*self.train, *self.held)
-        ]
-        names = (one.source.name for one in (*self.train, *self.held) if one.source.name)
+        drawn_questions = (*self.train, *self.held)
+        questions = [drawn.question for drawn in drawn_questions]
+        question_rows = [[one.id, one.text, one.entities, one.answers] for one in questions]
+        names = (drawn.source.name for drawn in drawn_questions if drawn.source.name)
         graphs = {name: self.engine.graph(name).digest for name in names}
         return [
             QUESTIONS_VERSION,
@@ -92,17 +94,50 @@ class TrainingQuestions:
     def examples(
         self, work: Path, watch: Watch = NO_WATCH
     ) -> tuple[list[TrainingExample], list[TrainingExample]]:
-        """Return the examples to train on and those held out, saved in `work`.
+        """Return the training examples and the validation examples, saved in `work`.
 
         Raises RunCancelled, StoreError.
         """
-        examples_key = training_key(self.inputs())
-        parts = ((self.train, work / "train.json"), (self.held, work / "held-out.json"))
-        train, held = (
-            load_examples(part, self.engine, self.split.seed, file, examples_key, watch)
-            for part, file in parts
+        key = training_key(self.inputs())
+        load = partial(
+            load_examples, engine=self.engine, seed=self.split.seed, key=key, watch=watch
         )
+        train = load(self.train, file=work / "train.json")
+        held = load(self.held, file=work / "held-out.json")
         return train, held
+
+    def record(
+        self,
+        base: str,
+        settings: Any,
+        examples: tuple[Sequence, Sequence],
+        state: TrainingState,
+        **figures: Any,
+    ) -> dict[str, Any]:
+        """Return the record of a training with these questions.
+
+        Parameters
+        ----------
+        base : name of the model that the training began from.
+        settings : settings of the training.
+        examples : training examples and validation examples.
+        state : the final state of the training.
+        **figures : further figures.
+
+        Returns
+        -------
+        Values for JSON.
+        """
+        train, held = examples
+        return {
+            "base": base,
+            "settings": settings_dict(settings),
+            "asked": len(self.train),
+            **figures,
+            "examples": len(train),
+            "held_out": len(held),
+            **training_figures(state),
+        }
 
 
 def run_encoder_training(
@@ -114,29 +149,24 @@ def run_encoder_training(
 ) -> dict[str, Any]:
     """Train the sentence encoder, serve it as `encoder-finetuned`, and return its record.
 
-    A model that was trained with the same questions, settings and base is left as it is, unless
+    A model that was trained with the same questions, settings and base is not trained again, unless
     `rerun`. Raises BadInput, BadParameter, ModelUnavailable, StoreError, and RunCancelled. After
     RunCancelled the same call continues the training.
     """
-    target, base = served_folder(engine, ENCODER_NAME), base_encoder_folder(engine)
+    target = served_folder(engine, ENCODER_NAME)
+    base = base_encoder_folder(engine)
     questions = TrainingQuestions.of(split, engine)
     input_key = training_key(
         questions.inputs(), settings_dict(settings), digest_of_file(base / encoders.ENCODER_WEIGHTS)
     )
 
-    def work(folder: Path) -> tuple[dict[str, Any], Callable[[Path], None]]:
+    def train_in(folder: Path) -> TrainedModel:
         train, held = questions.examples(folder, watch)
         model, state = encoders.train_encoder(base, train, held, settings, folder, input_key, watch)
-        figures = {
-            "base": BASE_ENCODER,
-            "settings": settings_dict(settings),
-            "asked": len(questions.train),
-        }
-        return figures | {"examples": len(train), "held_out": len(held)} | training_course(
-            state
-        ), lambda temporary: model.save(temporary, base)
+        record = questions.record(BASE_ENCODER, settings, (train, held), state)
+        return record, lambda temporary: model.save(temporary, base)
 
-    return _train_if_needed(target, input_key, split, work, rerun)
+    return _train_if_needed(target, input_key, split, train_in, rerun)
 
 
 def run_llm_training(
@@ -150,42 +180,36 @@ def run_llm_training(
 ) -> dict[str, Any]:
     """Train a language model, serve it as `chat-finetuned`, and return its record.
 
-    The adapters are merged. `report` in the record has figures before and after on `unseen`
-    questions of each test set. It is made once, with the training. The rest is as for
-    `run_encoder_training`.
+    The adapters are merged into the base model, a folder or a name on the hub. `report` in the
+    record has figures before and after the training on `unseen` questions of each test set. A model
+    that is not trained again keeps its report. The rest is as for `run_encoder_training`.
     """
-    target, base_folder_path = served_folder(engine, CHAT_NAME), llms.base_model_folder(base, watch)
+    target = served_folder(engine, CHAT_NAME)
+    base_folder = llms.base_model_folder(base, watch)
     questions = TrainingQuestions.of(split, engine)
     unseen_questions = split.unseen(unseen, engine.graph)
-    files = sorted(
-        (file.name, file.stat().st_size) for file in base_folder_path.glob("*.safetensors")
-    )
+    files = sorted((file.name, file.stat().st_size) for file in base_folder.glob("*.safetensors"))
     input_key = training_key(questions.inputs(), settings_dict(settings), base, files)
 
-    def work(folder: Path) -> tuple[dict[str, Any], Callable[[Path], None]]:
+    def train_in(folder: Path) -> TrainedModel:
         train, held = questions.examples(folder, watch)
         unseen_key = training_key(questions.inputs(), [one.question.id for one in unseen_questions])
         test = load_examples(
             unseen_questions, engine, split.seed, folder / "unseen.json", unseen_key, watch
         )
         watch.report("Loading the language model")
-        model = llms.TrainableLLM(base_folder_path, settings)
-        parts = [
+        model = llms.TrainableLLM(base_folder, settings)
+        train_dialogues, held_dialogues, test_dialogues = (
             training_dialogues(part, settings.shown, split.seed) for part in (train, held, test)
-        ]
-        state = llms.train_llm(model, parts[0], parts[1], settings, folder, input_key, watch)
-        rows = llms.unseen_figures(model, parts[2], settings, watch)
-        record = {
-            "base": base,
-            "settings": settings_dict(settings),
-            "asked": len(questions.train),
-            "report": rows,
-        }
-        return record | {"examples": len(train), "held_out": len(held)} | training_course(
-            state
-        ), model.save
+        )
+        state = llms.train_llm(
+            model, train_dialogues, held_dialogues, settings, folder, input_key, watch
+        )
+        report = llms.unseen_figures(model, test_dialogues, settings, watch)
+        record = questions.record(base, settings, (train, held), state, report=report)
+        return record, model.save
 
-    return _train_if_needed(target, input_key, split, work, rerun)
+    return _train_if_needed(target, input_key, split, train_in, rerun)
 
 
 def run_triples_training(
@@ -197,59 +221,53 @@ def run_triples_training(
 ) -> dict[str, Any]:
     """Train the triple scorer, and return its record.
 
-    It is written where the operator Scored triples reads it. The rest is as for
-    `run_encoder_training`.
+    The operator Scored triples reads the written file. The rest is as for `run_encoder_training`.
     """
     target = models_folder() / TRIPLE_SCORER_NAME
     encoder = engine.models.encoder()
     questions = TrainingQuestions.of(split, engine)
     input_key = training_key(questions.inputs(), settings_dict(settings), fingerprint(encoder))
 
-    def read(graph: Any) -> NameVectors:
+    def name_vectors(graph: Any) -> NameVectors:
         vector_index(graph, encoder, "nodes", watch)
         return NameVectors(
             Context(graph, engine.environment, watch=watch.quiet), "encoder", Recorder()
         )
 
-    def work(folder: Path) -> tuple[dict[str, Any], Callable[[Path], None]]:
-        parts = [
-            scorers.scored_questions(part, engine, settings, read, watch)
+    def train_in(folder: Path) -> TrainedModel:
+        train, held = (
+            scorers.scored_questions(part, engine, settings, name_vectors, watch)
             for part in (questions.train, questions.held)
-        ]
-        weights, state = scorers.train_scorer(
-            parts[0], parts[1], settings, folder, input_key, watch
         )
-        figures = {
-            "base": BASE_ENCODER,
-            "settings": settings_dict(settings),
-            "asked": len(questions.train),
-        }
-        figures |= {"examples": len(parts[0]), "held_out": len(parts[1])}
-        return figures | training_course(state), lambda temporary: scorers.save_weights(
-            weights, temporary
-        )
+        weights, state = scorers.train_scorer(train, held, settings, folder, input_key, watch)
+        record = questions.record(BASE_ENCODER, settings, (train, held), state)
+        return record, lambda temporary: scorers.save_weights(weights, temporary)
 
-    return _train_if_needed(target, input_key, split, work, rerun)
+    return _train_if_needed(target, input_key, split, train_in, rerun)
 
 
 def _train_if_needed(
-    target: Path, key: str, split: QuestionSplit, work: Callable, rerun: bool
+    target: Path,
+    key: str,
+    split: QuestionSplit,
+    train_in: Callable[[Path], TrainedModel],
+    rerun: bool,
 ) -> dict[str, Any]:
-    """Return the record of the model in `target`, trained first if its key is another one."""
+    """Return the record of the model in `target`, after training unless its key is unchanged."""
     earlier_record = trained_record(target)
     if earlier_record and earlier_record.get("key") == key and not rerun:
         return earlier_record
     with working_folder(target) as folder:
         if rerun:
             clear_folder(folder)
-        record, fill = work(folder)
-        publish(target, {"key": key, "split": asdict(split), **record}, fill)
+        record, save_model = train_in(folder)
+        publish(target, {"key": key, "split": asdict(split), **record}, save_model)
         clear_folder(folder)
     return json.loads((target / TRAINING_FILE).read_text("utf-8"))
 
 
-def training_course(state: TrainingState) -> dict[str, Any]:
-    """Return the figures of a training's course."""
+def training_figures(state: TrainingState) -> dict[str, Any]:
+    """Return the number of steps, the best step and the measurements of a training."""
     return {"steps": state.step, "best_step": state.best, "looks": state.looks}
 
 
@@ -262,9 +280,10 @@ def clear_folder(folder: Path) -> None:
 def base_encoder_folder(engine) -> Path:
     """Return the folder of the encoder that trainings begin from. Raises ModelUnavailable."""
     settings = engine.models.resolve(BASE_ENCODER).settings
-    folder = (
-        weights_folder(settings.folder) if settings.folder else package_folder(settings.package)
-    )
+    if settings.folder:
+        folder = weights_folder(settings.folder)
+    else:
+        folder = package_folder(settings.package)
     if not (folder / encoders.ENCODER_WEIGHTS).is_file():
         raise ModelUnavailable(f"{folder} holds no {encoders.ENCODER_WEIGHTS} to begin from.")
     return folder

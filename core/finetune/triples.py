@@ -1,7 +1,6 @@
 """Training of the triple scorer (SubgraphRAG).
 
-Triples on shortest paths from a question's entities to its answers are right, and all others are
-wrong.
+The right triples are those on shortest paths from a question's entities to its answers.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from core.environment import Environment
 from core.errors import BadInput
 from core.evaluation.runs.plan import DrawnQuestion
 from core.finetune.loop import Schedule, Training, TrainingState
-from core.finetune.split import with_seeds
+from core.finetune.split import linked_questions
 from core.graph.algorithms.directional import distance_width
 from core.graph.names.lookup import name_lookup
 from core.models.base import NoModels
@@ -56,7 +55,7 @@ class TripleSettings:
 
 @dataclass(frozen=True, eq=False)
 class ScoredQuestion:
-    """A question's triples: the scorer's features of them, and the right ones, bool [triples]."""
+    """The features of a question's triples, and a mask of the right ones, bool [triples]."""
 
     features: tuple[Any, ...]
     right: np.ndarray
@@ -65,9 +64,9 @@ class ScoredQuestion:
 def subgraph_of(
     graph: Any, question: Question, seeds: tuple[int, ...], nodes: int, watch: Watch
 ) -> Subgraph:
-    """Return the subgraph whose triples are scored: the `nodes` of highest PageRank.
+    """Return the subgraph of the nodes of highest PageRank, whose triples are scored.
 
-    The row `subgraph-rag` takes the same.
+    The method `subgraph-rag` scores the same.
     """
     context = Context(graph, Environment(NoModels()), watch=watch.quiet)
     subgraph = PersonalizedPageRank(keep=nodes)(State(question, seeds), context).subgraph
@@ -75,12 +74,12 @@ def subgraph_of(
     return subgraph
 
 
-def on_shortest_ways(
+def shortest_path_mask(
     heads: np.ndarray, tails: np.ndarray, starts: Sequence[int], ends: Sequence[int], n: int
 ) -> np.ndarray:
     """Return which triples lie on a shortest path from a start to an end, bool [triples].
 
-    Edges are followed in both directions. A path of no step has no triple.
+    Edges are followed in both directions. A start that is an end adds no triple.
 
     Parameters
     ----------
@@ -88,9 +87,9 @@ def on_shortest_ways(
     starts, ends : node indices.
     n : the number of nodes; all indices are below it.
 
-    >>> from core.finetune.triples import on_shortest_ways
-    >>> on_shortest_ways(np.array([0, 1, 0, 2]), np.array([1, 3, 2, 2]), [0], [3],
-    ...     4).tolist()  # 0 > 1 > 3
+    >>> from core.finetune.triples import shortest_path_mask
+    >>> shortest_path_mask(np.array([0, 1, 0, 2]), np.array([1, 3, 2, 2]), [0], [3],
+    ...     4).tolist()  # the path 0, 1, 3
     [True, True, False, False]
     """
     from scipy.sparse import coo_matrix
@@ -98,15 +97,15 @@ def on_shortest_ways(
 
     adjacency = coo_matrix((np.ones(len(heads)), (heads, tails)), (n, n)).tocsr()
     distances = dijkstra(adjacency, directed=False, unweighted=True, indices=[*starts, *ends])
-    right = np.zeros(len(heads), bool)
+    mask = np.zeros(len(heads), bool)
     for from_start in distances[: len(starts)]:
         for end, to_end in zip(ends, distances[len(starts) :]):
             if np.isfinite(from_start[end]):
                 through_triple = np.minimum(
                     from_start[heads] + to_end[tails], from_start[tails] + to_end[heads]
                 )
-                right |= through_triple + 1 == from_start[end]
-    return right
+                mask |= through_triple + 1 == from_start[end]
+    return mask
 
 
 def scored_question(
@@ -114,53 +113,48 @@ def scored_question(
     question: Question,
     seeds: tuple[int, ...],
     settings: TripleSettings,
-    read: Any,
+    name_vectors: Any,
     watch: Watch,
 ) -> ScoredQuestion | None:
     """Return the triples of a question with the right ones marked.
 
-    The result is None where no triple is right. `read` reads the vectors of the graph.
+    The result is None if no triple is right. `name_vectors` reads the vectors of the graph's names.
     """
     subgraph = subgraph_of(graph, question, seeds, settings.nodes, watch)
-    answers = sorted(
-        {
-            node
-            for answer in question.answers[:MAX_PATH_ANSWERS]
-            for node in name_lookup(graph).exact(answer)
-        }
-        - set(seeds)
-    )
+    answer_nodes = map(name_lookup(graph).exact, question.answers[:MAX_PATH_ANSWERS])
+    answers = sorted(set[int]().union(*answer_nodes) - set(seeds))
     heads, _, tails = graph.triples(subgraph.edges)
     nodes, local = np.unique(
         np.concatenate([heads, tails, np.asarray(seeds, np.int64)]), return_inverse=True
     )
-    starts, answer_rows = (
-        np.flatnonzero(np.isin(nodes, part)).tolist() for part in (seeds, answers)
-    )
-    right = on_shortest_ways(
-        local[: len(heads)], local[len(heads) : 2 * len(heads)], starts, answer_rows, len(nodes)
-    )
-    if right.any():
-        return ScoredQuestion(triple_features(graph, subgraph, seeds, question.text, read), right)
-    return None
+    starts = np.flatnonzero(np.isin(nodes, seeds)).tolist()
+    ends = np.flatnonzero(np.isin(nodes, answers)).tolist()
+    local_heads = local[: len(heads)]
+    local_tails = local[len(heads) : 2 * len(heads)]
+    right = shortest_path_mask(local_heads, local_tails, starts, ends, len(nodes))
+    if not right.any():
+        return None
+    features = triple_features(graph, subgraph, seeds, question.text, name_vectors)
+    return ScoredQuestion(features, right)
 
 
 def scored_questions(
     sample: Sequence[DrawnQuestion],
     engine,
     settings: TripleSettings,
-    read: Callable[[Any], Any],
+    name_vectors: Callable[[Any], Any],
     watch: Watch,
 ) -> list[ScoredQuestion]:
     """Return the triples of all questions that have right ones, in their order.
 
-    `read(graph)` returns the reader of a graph's vectors.
+    `name_vectors(graph)` returns the reader of the vectors of a graph's names.
     """
-    scored_rows = []
-    for graph, question, seeds in with_seeds(sample, engine, "triples", watch):
-        new_row = scored_question(graph, question, seeds, settings, read(graph), watch)
-        scored_rows += [new_row] if new_row else []
-    return scored_rows
+    scored = []
+    for graph, question, seeds in linked_questions(sample, engine, "triples", watch):
+        row = scored_question(graph, question, seeds, settings, name_vectors(graph), watch)
+        if row:
+            scored.append(row)
+    return scored
 
 
 def train_scorer(
@@ -173,8 +167,8 @@ def train_scorer(
 ) -> tuple[dict[str, Tensor], TrainingState]:
     """Train the scorer, and return its weights and its training state.
 
-    A step is one question, with binary cross-entropy over all its triples. Held-out questions
-    choose when to stop, by the share of right triples among the first 100. Raises BadInput,
+    A step is one question, with binary cross-entropy over all its triples. Training stops early by
+    the recall of right triples among the first 100 of the `held` questions. Raises BadInput,
     RunCancelled, StoreError.
     """
     import torch
@@ -187,21 +181,20 @@ def train_scorer(
     weights = initial_weights(len(questions[0].features[0]), settings)
 
     def step(number: int) -> float:
-        order = np.random.default_rng([settings.seed, number // len(questions)]).permutation(
-            len(questions)
-        )
-        one = questions[int(order[number % len(questions)])]
+        epoch, index = divmod(number, len(questions))
+        order = np.random.default_rng([settings.seed, epoch]).permutation(len(questions))
+        question = questions[int(order[index])]
         loss = torch.nn.functional.binary_cross_entropy_with_logits(
-            triple_logits(weights, one), torch.from_numpy(one.right.astype(np.float32))
+            triple_logits(weights, question), torch.from_numpy(question.right.astype(np.float32))
         )
         loss.backward()
         return float(loss.detach())
 
     def measure() -> float:
         with torch.no_grad():
-            return float(
-                np.mean([_recall(triple_logits(weights, one).numpy(), one.right) for one in held])
-            )
+            logits = [triple_logits(weights, question).numpy() for question in held]
+        recalls = [_recall(scores, question.right) for scores, question in zip(logits, held)]
+        return float(np.mean(recalls))
 
     steps = settings.epochs * len(questions)
     schedule = Schedule(steps, settings.rate, measure=max(1, len(questions) // 2), patience=6)
@@ -214,7 +207,7 @@ def initial_weights(dimension: int, settings: TripleSettings) -> dict[str, Tenso
     import torch
 
     generator = torch.Generator().manual_seed(settings.seed)
-    reads = {
+    input_sizes = {
         "question": dimension,
         "head": dimension,
         "relation": dimension,
@@ -222,27 +215,25 @@ def initial_weights(dimension: int, settings: TripleSettings) -> dict[str, Tenso
         "head_place": distance_width(),
         "tail_place": distance_width(),
     }
-    scale = (2 / sum(reads.values())) ** 0.5
+    scale = (2 / sum(input_sizes.values())) ** 0.5
     weights = {
         name: torch.randn(rows, settings.hidden, generator=generator) * scale
-        for name, rows in reads.items()
+        for name, rows in input_sizes.items()
     }
     weights |= {"bias": torch.zeros(settings.hidden), "out_bias": torch.zeros(1)}
-    weights["out"] = (
-        torch.randn(settings.hidden, generator=generator) * (2 / settings.hidden) ** 0.5
-    )
+    out_scale = (2 / settings.hidden) ** 0.5
+    weights["out"] = torch.randn(settings.hidden, generator=generator) * out_scale
     assert set(weights) == set(TRIPLE_SCORER_WEIGHTS)
     return {name: weight.requires_grad_() for name, weight in weights.items()}
 
 
-def triple_logits(weights: dict[str, Tensor], one: ScoredQuestion) -> Tensor:
+def triple_logits(weights: dict[str, Tensor], scored: ScoredQuestion) -> Tensor:
     """Return the logits of `TripleScorer.scores`, as a tensor with gradients."""
     import torch
 
-    question, nodes, relations, distances, (heads, kinds, tails) = one.features
+    *arrays, (heads, kinds, tails) = scored.features
     question, nodes, relations, distances = (
-        torch.from_numpy(np.asarray(part, np.float32))
-        for part in (question, nodes, relations, distances)
+        torch.from_numpy(np.asarray(array, np.float32)) for array in arrays
     )
     as_head = nodes @ weights["head"] + distances @ weights["head_place"]
     as_tail = nodes @ weights["tail"] + distances @ weights["tail_place"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from operator import attrgetter
 from pathlib import Path
 
 from core.corpus import Corpus
@@ -19,8 +20,10 @@ from core.io.plain_data import from_plain
 
 ADVICE_FILE_NAME = "advice.json"  # file name in the folder of a corpus
 ADVICE_VERSION = 1
-QUESTIONS_BY_MODEL, QUESTIONS_BY_NAMES = "model", "names"
-MAX_CORPUS_NAME_LETTERS = 34  # characters of a corpus's name that its question set's name keeps
+QUESTIONS_BY_MODEL = "model"
+QUESTIONS_BY_NAMES = "names"
+MAX_CORPUS_NAME_LETTERS = 34  # letters of a corpus's name in the name of its question set
+advice_settings = attrgetter("version", "corpus", "by", "seed", "minutes")
 
 
 @dataclass(frozen=True)
@@ -30,17 +33,17 @@ class Advice:
     Parameters
     ----------
     corpus : digest of the documents.
-    by : who writes the questions, `QUESTIONS_BY_MODEL` or `QUESTIONS_BY_NAMES`.
+    by : source of the questions, `QUESTIONS_BY_MODEL` or `QUESTIONS_BY_NAMES`.
     minutes : time that the answer may take.
-    graphs : for each graph that methods ran on, by title, whether a language model read or wrote
-        for it.
+    graphs : by the title of each graph that methods run on, True if its build asks a language
+        model.
     set : name of the question set, empty until the questions are made.
     counts : number of questions by kind.
-    left : number of candidates that gave no question, by kind and reason.
-    size : number of questions to ask, 0 until that is measured.
-    run : number of the evaluation.
+    left : number of rejected candidates, by kind and reason.
+    size : number of questions to ask, 0 until it is measured.
+    run : number of the evaluation, 0 before it begins.
     seconds : time taken so far.
-    done : whether the answer is finished.
+    done : True if the answer is finished.
     headline : the finished answer in one sentence.
     """
 
@@ -62,19 +65,17 @@ class Advice:
 
     def same(self, other: Advice) -> bool:
         """Return whether another answer has the same documents and settings."""
-        parts = lambda one: (one.version, one.corpus, one.by, one.seed, one.minutes)
-        return parts(self) == parts(other)
+        return advice_settings(self) == advice_settings(other)
 
 
 def load_advice(corpus: Corpus) -> Advice | None:
     """Return the last answer of a corpus or its progress, None if nothing readable is saved.
 
-    The answer's digest tells whether it belongs to the current documents.
+    It may belong to earlier documents; its field `corpus` is their digest.
     """
     try:
-        return from_plain(
-            Advice, digests.check_own_digest(json.loads(_advice_path(corpus).read_text("utf-8")))
-        )
+        record = json.loads(_advice_path(corpus).read_text("utf-8"))
+        return from_plain(Advice, digests.check_own_digest(record))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
 
@@ -95,12 +96,9 @@ def save_advice(corpus: Corpus, advice: Advice) -> Advice:
     ------
     StoreError : the file cannot be written.
     """
-    write_atomically(
-        _advice_path(corpus),
-        lambda stream: stream.write(
-            json.dumps(digests.with_digest(_plain_data(advice)), indent=1).encode()
-        ),
-    )
+    record = json.loads(json.dumps(asdict(advice)))  # with lists in place of tuples
+    text = json.dumps(digests.with_digest(record), indent=1)
+    write_atomically(_advice_path(corpus), lambda stream: stream.write(text.encode()))
     return advice
 
 
@@ -112,10 +110,6 @@ def made_set_name(corpus: str) -> str:
     'reports-made'
     """
     return f"{clean_name(corpus[:MAX_CORPUS_NAME_LETTERS])}{MADE_SET_SUFFIX}"
-
-
-def _plain_data(advice: Advice) -> dict:
-    return json.loads(json.dumps(asdict(advice)))
 
 
 def _advice_path(corpus: Corpus) -> Path:

@@ -1,6 +1,6 @@
-"""Work behind “do I need a graph?”, in about ten minutes.
+"""Job that answers “do I need a graph?” in about ten minutes.
 
-Graphs are built, questions are made and checked, and methods are asked.
+It builds graphs, makes questions, and evaluates methods with and without a graph.
 """
 
 from __future__ import annotations
@@ -67,10 +67,10 @@ MADE_TITLE_SUFFIX = "questions made from its texts"
 class GraphAdvisor:
     """Advisor for a corpus; calling it with its job returns the finished advice.
 
-    It resumes where an earlier call stopped. Questions are saved as a set of the corpus, and rows
-    in the store of evaluations. Without a language model, or if `by` is “names”, questions are made
-    from names alone. Raises BadInput if the texts give no question, RunCancelled, ModelUnavailable
-    and StoreError.
+    It resumes an earlier call that did not finish. Questions are saved as a set of the corpus, and
+    rows in the store of evaluations. Without a language model, or if `by` is “names”, questions are
+    made from names alone. Raises BadInput if the texts give no question, RunCancelled,
+    ModelUnavailable and StoreError.
     """
 
     engine: object
@@ -88,41 +88,31 @@ class GraphAdvisor:
             self.corpus.digest, self.by or default_writer(self.models), self.seed, self.minutes
         )
         old_advice = load_advice(self.corpus)
-        advice = (
-            old_advice
-            if old_advice is not None and old_advice.same(new_advice) and not self.again
-            else new_advice
-        )
-        if advice.done and self._has_questions(advice) and self._figures(advice):
+        advice = new_advice
+        if old_advice is not None and old_advice.same(new_advice) and not self.again:
+            advice = old_advice
+        if advice.done and self._has_questions(advice) and self._has_rows(advice):
             return advice
         self._start_time = self.clock() - advice.seconds
-        advice = replace(
-            advice, graphs=self._build(watch.part(0.0, ADVICE_DEFAULTS.graphs_done_share))
-        )
+        graphs_share = ADVICE_DEFAULTS.graphs_done_share
+        questions_share = ADVICE_DEFAULTS.questions_done_share
+        advice = replace(advice, graphs=self._build_graphs(watch.part(0.0, graphs_share)))
         if not self._has_questions(advice):
-            advice = self._save(
-                self._with_questions(
-                    replace(advice, size=0, run=0, done=False),
-                    watch.part(
-                        ADVICE_DEFAULTS.graphs_done_share, ADVICE_DEFAULTS.questions_done_share
-                    ),
-                )
-            )
-        question_watch = watch.part(ADVICE_DEFAULTS.questions_done_share, 1.0)
+            advice = replace(advice, size=0, run=0, done=False)
+            part = watch.part(graphs_share, questions_share)
+            advice = self._save(self._with_questions(advice, part))
+        evaluation_watch = watch.part(questions_share, 1.0)
         if not advice.size:
-            advice = self._save(replace(advice, size=self._size(advice, question_watch)))
+            advice = self._save(replace(advice, size=self._measure_size(advice, evaluation_watch)))
+        plan = self._plan(advice, advice.size)
         evaluation = begin_evaluation(
-            self.engine,
-            self.store,
-            self._plan(advice, advice.size),
-            again=self.again and not advice.run,
+            self.engine, self.store, plan, again=self.again and not advice.run
         )
         advice = self._save(replace(advice, run=evaluation.run, done=False))
-        evaluation(question_watch)
-        final_answer = answer(
-            RunSummary(self.store.run(evaluation.run), self.store.rows(evaluation.run)), advice
-        )
-        return self._save(replace(advice, done=True, headline=final_answer.headline))
+        evaluation(evaluation_watch)
+        summary = RunSummary(self.store.run(evaluation.run), self.store.rows(evaluation.run))
+        headline = answer(summary, advice).headline
+        return self._save(replace(advice, done=True, headline=headline))
 
     @property
     def models(self) -> Models:
@@ -136,15 +126,15 @@ class GraphAdvisor:
         """Return whether the questions of an advice still exist."""
         return bool(advice.set) and advice.set in open_corpus(self.corpus.name).sets
 
-    def _figures(self, advice: Advice) -> bool:
+    def _has_rows(self, advice: Advice) -> bool:
         """Return whether the rows of an advice's evaluation still exist."""
         try:
             return bool(self.store.run(advice.run).done)
         except BadInput:
             return False
 
-    def _build(self, part: Watch) -> dict[str, bool]:
-        """Build the missing graphs and return, by title, whether a language model is used in each.
+    def _build_graphs(self, part: Watch) -> dict[str, bool]:
+        """Build the missing graphs, and return by title whether the build asks a language model.
 
         A graph that was shipped with the texts needs no language model. If it does not fit, the
         next best build is used.
@@ -161,20 +151,16 @@ class GraphAdvisor:
                 asks_model_by_title[build_spec.title] = build_spec.line.asks_chat
         return asks_model_by_title
 
-    def _run_build(self, one: GraphBuild, part: Watch) -> GraphBuild:
-        if not build_status(self.corpus, one).current:
-            models = (
-                ModelsWithoutChat(self.models)
-                if find_shipped_build(self.corpus, one)
-                else self.models
+    def _run_build(self, spec: GraphBuild, part: Watch) -> GraphBuild:
+        if not build_status(self.corpus, spec).current:
+            models = self.models
+            if find_shipped_build(self.corpus, spec):
+                models = ModelsWithoutChat(models)
+            watch = Watch(
+                part.check, lambda text, share: part.report(f"{spec.title}: {text}", share)
             )
-            run_build(
-                self.corpus,
-                one,
-                models,
-                Watch(part.check, lambda text, share: part.report(f"{one.title}: {text}", share)),
-            )
-        return one
+            run_build(self.corpus, spec, models, watch)
+        return spec
 
     def _with_questions(self, advice: Advice, part: Watch) -> Advice:
         """Return the advice after its questions are made and saved as a set of the corpus."""
@@ -182,16 +168,13 @@ class GraphAdvisor:
         ctx = build_context(self.corpus, self.models, watch=part.quiet)
         build_state = BuildState(self.corpus)
         for operator in find_build("kg-noun-phrases").line:
-            build_state = (
-                operator.apply(build_state, ctx)
-                if operator.stage in ("chunk", "extract")
-                else build_state
-            )
-        assert (
-            build_state.chunks is not None and build_state.facts is not None
-        )  # made by the two stages
+            if operator.stage in ("chunk", "extract"):
+                build_state = operator.apply(build_state, ctx)
+        # Made by the two stages.
+        assert build_state.chunks is not None and build_state.facts is not None
         table = SentenceTable.of(self.corpus, build_state.chunks, build_state.facts, part)
-        notes, questions = list[str](), MadeQuestions()
+        notes: list[str] = []
+        questions = MadeQuestions()
         if advice.by == QUESTIONS_BY_MODEL:
             chat = CachedChat(
                 lambda: self.models.chat(ADVICE_WRITER_ROLE),
@@ -211,26 +194,24 @@ class GraphAdvisor:
                 MIN_RANKED_QUESTIONS,
                 self.clock,
             )(part)
-            number = len(questions.questions[WRITTEN_KIND])
-            if number < MIN_RANKED_QUESTIONS:
+            count = len(questions.questions[WRITTEN_KIND])
+            if count < MIN_RANKED_QUESTIONS:
                 notes.append(
-                    f"{self.models.title(ADVICE_WRITER_ROLE)} wrote only {number:,} that passed the checks, too "
-                    "few by themselves; the others are made from names."
+                    f"{self.models.title(ADVICE_WRITER_ROLE)} wrote only {count:,} that passed the "
+                    "checks, too few by themselves; the others are made from names."
                 )
         part.report("Making questions from names", 0.95)
-        name_questions = questions_from_names(
-            table, ADVICE_DEFAULTS.max_made_questions - len(questions.all()), self.seed, part
-        )
+        missing_count = ADVICE_DEFAULTS.max_made_questions - len(questions.all())
+        name_questions = questions_from_names(table, missing_count, self.seed, part)
         questions = MadeQuestions(
             {**questions.questions, **name_questions.questions},
             {**questions.left, **name_questions.left},
         )
         if not questions.all():
-            raise BadInput(
-                f"No question could be made from these texts. {' '.join(rejection_sentences(questions.left))}"
-            )
+            reasons = " ".join(rejection_sentences(questions.left))
+            raise BadInput(f"No question could be made from these texts. {reasons}")
         name = self._save_questions(questions.all())
-        rejections = {kind: dict(why) for kind, why in questions.left.items()}
+        rejections = {kind: dict(reasons) for kind, reasons in questions.left.items()}
         return replace(
             advice, set=name, counts=questions.counts(), left=rejections, notes=tuple(notes)
         )
@@ -243,14 +224,14 @@ class GraphAdvisor:
         name = made_set_name(self.corpus.name)
         old_advice = load_advice(self.corpus)
         own_corpus = open_corpus(self.corpus.name)
+        is_own_set = old_advice is not None and old_advice.set == name
         is_taken = (
             name in own_corpus.sets
-            and not (old_advice is not None and old_advice.set == name)
+            and not is_own_set
             and not own_corpus.sets[name].endswith(MADE_TITLE_SUFFIX)
         )
-        if is_taken or any(
-            name in corpus.sets for other, corpus in corpora().items() if other != self.corpus.name
-        ):
+        other_corpora = (one for id, one in corpora().items() if id != self.corpus.name)
+        if is_taken or any(name in other.sets for other in other_corpora):
             raise BadInput(
                 f"There is a question set “{name}” already that was not made here; bring it again "
                 "under another name."
@@ -261,19 +242,13 @@ class GraphAdvisor:
     def _nearest_chunks(self, text: str) -> list[int]:
         """Return the chunks that searches by words and by vectors rank first."""
         source = CorpusSource.of(self.corpus).open(self.engine)  # type: ignore[arg-type]
+        request = source.ask(Question(text), reader=False, model=False)
         rows: list[int] = []
         for id in METHODS_WITHOUT_GRAPH[:2]:
-            lane = LaneRun(
-                source.ask(Question(text), reader=False, model=False),
-                catalogue()[id].line,
-                self._environment,
-            )
+            lane = LaneRun(request, catalogue()[id].line, self._environment)
             lane.retrieve(LaneListener())
-            rows += (
-                lane.state.chunks.items[: MODEL_QUESTION_DEFAULTS.near_passages]
-                if lane.state.chunks is not None
-                else ()
-            )
+            if lane.state.chunks is not None:
+                rows += lane.state.chunks.items[: MODEL_QUESTION_DEFAULTS.near_passages]
         return rows
 
     @property
@@ -290,7 +265,7 @@ class GraphAdvisor:
             model=False,
         )
 
-    def _size(self, advice: Advice, part: Watch) -> int:
+    def _measure_size(self, advice: Advice, part: Watch) -> int:
         """Return how many questions fit into the remaining time.
 
         The estimate uses the time that the first few questions take with all methods.
@@ -302,9 +277,9 @@ class GraphAdvisor:
         load_models(plan, self._environment, ask, part)
         seconds: list[float] = []
         for index in range(len(plan.drawn)):
-            begin = self.clock()
+            start = self.clock()
             list(run_methods(plan, self._environment, ask, index, watch=part))
-            seconds.append(self.clock() - begin)
+            seconds.append(self.clock() - start)
         seconds_left = self.minutes * 60 - (self.clock() - self._start_time)
         return affordable_questions(seconds_left, seconds, total)
 
@@ -312,14 +287,14 @@ class GraphAdvisor:
 def affordable_questions(budget: float, durations: Sequence[float], total: int) -> int:
     """Return how many questions fit into the remaining time.
 
-    The first question loads what the others find loaded, so the mean is over the others if there
-    are any. At least `ADVICE_DEFAULTS.min_questions` questions are asked, however long they take.
+    The first question also loads data for the others, so the mean is over the others if there are
+    any. At least `ADVICE_DEFAULTS.min_questions` questions are asked, however long they take.
 
     Parameters
     ----------
     budget : remaining seconds.
     durations : seconds of the first questions.
-    total : number of questions that there are.
+    total : number of available questions.
 
     Returns
     -------
@@ -336,13 +311,9 @@ def affordable_questions(budget: float, durations: Sequence[float], total: int) 
     (85, 24, 12)
     """
     later_durations = durations[1:] or durations
-    each = max(sum(later_durations) / len(later_durations), 1e-3)
-    return min(
-        total,
-        max(
-            ADVICE_DEFAULTS.min_questions, int(ADVICE_DEFAULTS.question_time_share * budget / each)
-        ),
-    )
+    question_seconds = max(sum(later_durations) / len(later_durations), 1e-3)
+    count = int(ADVICE_DEFAULTS.question_time_share * budget / question_seconds)
+    return min(total, max(ADVICE_DEFAULTS.min_questions, count))
 
 
 def start_advice(engine, store: Store, corpus: Corpus, **settings) -> Job:
@@ -363,11 +334,10 @@ def start_advice(engine, store: Store, corpus: Corpus, **settings) -> Job:
     ------
     BadInput : a language model is requested but not available.
     """
-    if (
-        settings.get("by") == QUESTIONS_BY_MODEL
-        and not (model := engine.models.info(ADVICE_WRITER_ROLE)).present
-    ):
-        raise BadInput(model.how_to_get)
+    if settings.get("by") == QUESTIONS_BY_MODEL:
+        model = engine.models.info(ADVICE_WRITER_ROLE)
+        if not model.present:
+            raise BadInput(model.how_to_get)
     key = advice_job_key(corpus.name)
     return engine.evaluations.run(key, GraphAdvisor(engine, store, corpus, **settings), again=True)
 

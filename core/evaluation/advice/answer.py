@@ -1,4 +1,4 @@
-"""Answer to “do I need a graph?” in sentences made from the rows of its evaluation."""
+"""Answer to “do I need a graph?” in sentences, from the rows of its evaluation."""
 
 from __future__ import annotations
 
@@ -25,7 +25,11 @@ from core.evaluation.reports.recommendation import format_interval, format_share
 from core.evaluation.reports.summary import RunSummary
 
 ADVICE_METRIC = "passage_recall@4"
-ANSWER_NO, ANSWER_PARTLY, ANSWER_YES, ANSWER_OPEN = "no", "partly", "yes", "open"
+ANSWER_NO = "no"
+ANSWER_PARTLY = "partly"
+ANSWER_YES = "yes"
+ANSWER_OPEN = "open"
+# For each kind of question, the reason why it favours some methods.
 FAVOURED_METHODS = {
     "written": "a language model wrote them from one passage each, often in its words",
     CLOZE_KIND: "they repeat a sentence, which favours search by words",
@@ -75,8 +79,8 @@ class AdviceAnswer:
     headline : the answer in one sentence.
     kinds : the kinds of questions.
     details : sentences of the recommendation.
-    caveats : sentences on what the questions can and cannot show.
-    made : sentences on how many questions were made and left out.
+    caveats : sentences on the limits of what the questions show.
+    made : sentences on the numbers of questions made and rejected.
     shares : share of gold passages among the first four, by method, over the `asked` questions
         that all methods were asked. Empty if there are too few.
     names : names of the methods. Empty if there are too few questions.
@@ -116,88 +120,74 @@ class _GraphComparison:
     ranks: Ranks
 
     def answer(self, advice: Advice) -> AdviceAnswer:
-        caveats = (
-            MADE_QUESTIONS_NOTE,
-            MADE_QUESTIONS_CAVEAT
-            if advice.graphs and all(advice.graphs.values())
-            else RULE_GRAPH_CAVEAT,
-        )
-        made_sentences = tuple(
-            _question_sentences(advice, self.ranks.n if self.ranks.values else 0)
-        )
-        if (
-            len(self.ranks.values) < len(METHODS_WITHOUT_GRAPH + METHODS_WITH_GRAPH)
-            or self.ranks.n < MIN_RANKED_QUESTIONS
-        ):
-            count = self.ranks.n if self.ranks.values else 0
+        are_all_by_model = bool(advice.graphs) and all(advice.graphs.values())
+        caveat = MADE_QUESTIONS_CAVEAT if are_all_by_model else RULE_GRAPH_CAVEAT
+        caveats = (MADE_QUESTIONS_NOTE, caveat)
+        count = self.ranks.n if self.ranks.values else 0
+        made_sentences = tuple(_question_sentences(advice, count))
+        method_count = len(METHODS_WITHOUT_GRAPH) + len(METHODS_WITH_GRAPH)
+        if len(self.ranks.values) < method_count or count < MIN_RANKED_QUESTIONS:
             few_text = (
                 f"{count:,} questions that all methods were asked are too few to say whether a "
                 "graph is needed."
             )
             return AdviceAnswer(ANSWER_OPEN, few_text, (), (), caveats, made_sentences)
         report = recommendation(self.summary)
-        details = (
-            tuple(one for one in (report.headline, *report.details) if one != MADE_QUESTIONS_NOTE)
-            if report
-            else ()
-        )
+        sentences = (report.headline, *report.details) if report else ()
         verdict, headline = self._headline()
-        names = {one: str(self.ranks.names[one]) for one in self.ranks.means}
         return AdviceAnswer(
             verdict,
             headline,
-            tuple(self._compare_kinds()),
-            details,
-            caveats,
-            made_sentences,
-            self.ranks.means,
-            names,
-            self.ranks.n,
+            kinds=tuple(self._compare_kinds()),
+            details=tuple(one for one in sentences if one != MADE_QUESTIONS_NOTE),
+            caveats=caveats,
+            made=made_sentences,
+            shares=self.ranks.means,
+            names={method: str(self.ranks.names[method]) for method in self.ranks.means},
+            asked=self.ranks.n,
         )
 
     def _headline(self) -> tuple[str, str]:
+        """Return the answer and its sentence."""
         plain = self._best_method(METHODS_WITHOUT_GRAPH)
         graph = self._best_method(METHODS_WITH_GRAPH)
         test = self.ranks.test(graph, plain)
         names = self.ranks.names
-        graphs_ahead = [
-            one
-            for one in METHODS_WITH_GRAPH
-            if self.ranks.test(one, plain).beyond_chance
-            and self.ranks.means[one] > self.ranks.means[plain]
-        ]
-        if graphs_ahead:
+        if any(
+            self.ranks.test(method, plain).beyond_chance
+            and self.ranks.means[method] > self.ranks.means[plain]
+            for method in METHODS_WITH_GRAPH
+        ):
             return (
                 ANSWER_YES,
                 f"A graph helps here: {names[graph]} is better than {names[plain]}, the best "
                 f"without a graph, by {format_interval(test)}.",
             )
-        kinds_ahead = [(kind, one) for kind, one in self.by_kind.items() if one.ahead]
-        behind = all(self.ranks.test(plain, one).ahead for one in METHODS_WITH_GRAPH)
-        if behind:
+        if all(self.ranks.test(plain, method).ahead for method in METHODS_WITH_GRAPH):
             overall = f"{names[plain]} is significantly better than every method with one"
         else:
             overall = f"no method with one is significantly better than {names[plain]}"
-        if kinds_ahead:
-            parts = ", ".join(
-                f"{KIND_WORDS[kind]} ({names[one.a]} by {format_interval(one)})"
-                for kind, one in kinds_ahead
-            )
+        parts = [
+            f"{KIND_WORDS[kind]} ({names[test.a]} by {format_interval(test)})"
+            for kind, test in self.by_kind.items()
+            if test.ahead
+        ]
+        if parts:
             return (
                 ANSWER_PARTLY,
-                f"A graph helps with some questions: {parts}. Over all of them {overall}.",
+                f"A graph helps with some questions: {', '.join(parts)}. "
+                f"Over all of them {overall}.",
             )
         return ANSWER_NO, f"No graph is needed for questions like these: {overall}."
 
     def _best_method(self, methods: tuple[str, ...]) -> str:
-        return max(methods, key=lambda one: self.ranks.means[one])
+        return max(methods, key=lambda method: self.ranks.means[method])
 
-    def _best_on(self, part: np.ndarray) -> tuple[str, str]:
+    def _best_on(self, mask: np.ndarray) -> tuple[str, str]:
         """Return the best methods with and without a graph, by their mean on some questions."""
-        graph, plain = (
-            max(methods, key=lambda one: self.ranks.values[one][part].mean())
-            for methods in (METHODS_WITH_GRAPH, METHODS_WITHOUT_GRAPH)
-        )
+        means = {method: values[mask].mean() for method, values in self.ranks.values.items()}
+        graph = max(METHODS_WITH_GRAPH, key=lambda method: means[method])
+        plain = max(METHODS_WITHOUT_GRAPH, key=lambda method: means[method])
         return graph, plain
 
     @cached_property
@@ -205,9 +195,8 @@ class _GraphComparison:
         """Mask of the common questions of each kind, bool [questions]."""
         kind_by_id = {row.question.id: kind_of(row.question) for row in self.summary.rows}
         kinds = np.array([kind_by_id[question] for question in self.summary.questions])
-        return {
-            kind: part for kind in KIND_WORDS if (part := (kinds == kind) & self.ranks.common).any()
-        }
+        masks = {kind: (kinds == kind) & self.ranks.common for kind in KIND_WORDS}
+        return {kind: mask for kind, mask in masks.items() if mask.any()}
 
     @cached_property
     def by_kind(self) -> dict[str, PairedTest]:
@@ -217,48 +206,48 @@ class _GraphComparison:
         methods are chosen on the same questions that they are tested on.
         """
         tests = {}
-        for kind, part in self._masks.items():
-            graph, plain = self._best_on(part)
-            values = self.ranks.values[graph][part], self.ranks.values[plain][part]
-            if (
-                part.sum() >= MIN_RANKED_QUESTIONS
-                and (test := paired_test(ADVICE_METRIC, graph, plain, *values)) is not None
-            ):
-                tests[kind] = test
+        for kind, mask in self._masks.items():
+            if mask.sum() < MIN_RANKED_QUESTIONS:
+                continue
+            graph, plain = self._best_on(mask)
+            values = self.ranks.values[graph][mask], self.ranks.values[plain][mask]
+            tests[kind] = paired_test(ADVICE_METRIC, graph, plain, *values)
         return dict(zip(tests, holm_corrected(tests.values()), strict=True))
 
     def _compare_kinds(self) -> Iterator[QuestionKindComparison]:
         """Yield each kind with the best method of both sides."""
-        for kind, part in self._masks.items():
-            graph, plain = self._best_on(part)
-            shares = [float(self.ranks.values[one][part].mean()) for one in (plain, graph)]
-            difference = "too few to compare"
-            if kind in self.by_kind:
-                test = self.by_kind[kind]
-                difference = "no significant difference"
-                if test.beyond_chance:
-                    difference = f"a difference of {format_interval(test)}"
-                difference = difference if test.difference else "no difference"
-            names = self.ranks.names
-            words = KIND_WORDS[kind][:1].upper() + KIND_WORDS[kind][1:]
+        names = self.ranks.names
+        for kind, mask in self._masks.items():
+            graph, plain = self._best_on(mask)
             yield QuestionKindComparison(
-                words,
-                int(part.sum()),
+                KIND_WORDS[kind][:1].upper() + KIND_WORDS[kind][1:],
+                int(mask.sum()),
                 FAVOURED_METHODS[kind],
-                names[plain],
-                shares[0],
-                names[graph],
-                shares[1],
-                difference,
+                plain=names[plain],
+                plain_share=float(self.ranks.values[plain][mask].mean()),
+                graph=names[graph],
+                graph_share=float(self.ranks.values[graph][mask].mean()),
+                difference=_difference_text(self.by_kind.get(kind)),
             )
+
+
+def _difference_text(test: PairedTest | None) -> str:
+    if test is None:
+        return "too few to compare"
+    if not test.difference:
+        return "no difference"
+    if test.beyond_chance:
+        return f"a difference of {format_interval(test)}"
+    return "no significant difference"
 
 
 def _kind_words(kind: str, count: int) -> str:
     """Return the name of a kind for a number of questions."""
     words = KIND_WORDS.get(kind, kind)
+    if count != 1:
+        return words
     first, _, rest = words.partition(" ")
-    one = words.removesuffix("s") if first != "questions" else f"question {rest}"
-    return one if count == 1 else words
+    return f"question {rest}" if first == "questions" else words.removesuffix("s")
 
 
 def _question_sentences(advice: Advice, asked_count: int) -> Iterator[str]:

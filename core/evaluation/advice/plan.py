@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from core.builds import build_for, build_status
 from core.builds.cost import estimate_cost
@@ -43,7 +43,7 @@ class AdviceDefaults:
     pilot_questions: int = 3  # asked first, to measure their time
     question_time_share: float = 0.85  # of the remaining time, for the questions
     graphs_done_share: float = 0.35  # position of the progress bar once the graphs are built
-    questions_done_share: float = 0.65  # position once the questions are made
+    questions_done_share: float = 0.65  # the same once the questions are made
 
 
 ADVICE_DEFAULTS = AdviceDefaults()
@@ -78,10 +78,10 @@ class AdviceCostEstimate:
             tokens = (
                 ADVICE_DEFAULTS.tokens_read_per_reply + ADVICE_DEFAULTS.tokens_written_per_reply
             )
-            took = f", each {duration_text(self.reply)} here" if self.reply else ""
+            reply_time = f", each {duration_text(self.reply)} here" if self.reply else ""
             writer_sentence = (
                 f"{self.writer} writes questions and checks them, for at most {limit:.0f} "
-                f"minutes: up to {replies:,} replies of about {tokens:,} tokens{took}; names in "
+                f"minutes: up to {replies:,} replies of about {tokens:,} tokens{reply_time}; names in "
                 "the texts give the others."
             )
         else:
@@ -108,15 +108,14 @@ def advice_methods() -> tuple[Method, ...]:
 
 def graph_kinds() -> list[str]:
     """Return the kinds of graphs that the methods run on, chunks first."""
-    return list(
-        dict.fromkeys(kind for method in advice_methods() if (kind := build_of(method.line)))
-    )
+    kinds = (build_of(method.line) for method in advice_methods())
+    return list(dict.fromkeys(filter(None, kinds)))
 
 
 def default_writer(models: Models) -> str:
-    """Return the default writer of the questions.
+    """Return the default source of questions.
 
-    It is the language model of the role “answer” if that is available, else names.
+    It is the language model of the role “answer” if it is available, else names.
     """
     return QUESTIONS_BY_MODEL if models.info(ADVICE_WRITER_ROLE).present else QUESTIONS_BY_NAMES
 
@@ -130,13 +129,13 @@ def estimate_advice_cost(
 ) -> AdviceCostEstimate:
     """Return the expected cost of an answer.
 
-    The documents are cut into chunks for that, and nothing else is run.
+    Only the cutting of documents into chunks is run.
 
     Parameters
     ----------
     corpus : the corpus.
     models : the registry, for the speeds and prices of models.
-    by : who writes the questions; empty for the default.
+    by : source of the questions; empty for the default.
     minutes : limit of the evaluation.
     watch : receives the progress; what it raises stops the work.
 
@@ -148,24 +147,21 @@ def estimate_advice_cost(
     ------
     BadInput, StoreError : the corpus cannot be read.
     """
-    build_specs = [build_for(corpus, kind) for kind in graph_kinds()]
-    missing_builds = [one for one in build_specs if not build_status(corpus, one).current]
-    build_seconds = [
-        0.0
-        if find_shipped_build(corpus, one)
-        else estimate_cost(corpus, one, models, watch).seconds
-        for one in missing_builds
-    ]
+    titles = []
+    build_seconds: list[float | None] = []
+    for kind in graph_kinds():
+        build = build_for(corpus, kind)
+        if build_status(corpus, build).current:
+            continue
+        titles.append(build.title)
+        if find_shipped_build(corpus, build):
+            build_seconds.append(0.0)
+        else:
+            build_seconds.append(estimate_cost(corpus, build, models, watch).seconds)
     seconds = sum(filter(None, build_seconds)) if None not in build_seconds else None
+    estimate = AdviceCostEstimate(tuple(titles), seconds, minutes=minutes)
     if (by or default_writer(models)) != QUESTIONS_BY_MODEL:
-        return AdviceCostEstimate(
-            tuple(one.title for one in missing_builds), seconds, minutes=minutes
-        )
+        return estimate
     reply_figures = SavedReplies().measured(models.weights(ADVICE_WRITER_ROLE))
-    return AdviceCostEstimate(
-        tuple(one.title for one in missing_builds),
-        seconds,
-        models.title(ADVICE_WRITER_ROLE),
-        reply_figures[0] if reply_figures else None,
-        minutes,
-    )
+    reply = reply_figures[0] if reply_figures else None
+    return replace(estimate, writer=models.title(ADVICE_WRITER_ROLE), reply=reply)

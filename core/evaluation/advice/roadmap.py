@@ -15,6 +15,7 @@ from core.errors import BadInput, nearest
 from core.evaluation.reports.recommendation import format_share
 
 ROADMAP_FILE = Path(__file__).with_name("roadmap.toml")
+ROADMAP_SOURCE = "In-depth Analysis of Graph-based RAG, Figure 13"
 
 
 @dataclass(frozen=True)
@@ -30,10 +31,10 @@ class RoadmapQuestion:
 class Leaf:
     """A recommendation of the roadmap.
 
-    `when` holds the answers that lead to it, in order. `method` is the method and `name` the
-    paper's name of it. `said` is the paper's statement and `place` its location. `inferred` says
-    how the choice was made if the figure leaves it open. `also` is the method that the paper
-    itself proposes.
+    `when` holds the answers that lead to it, in order. `method` is the id of the method and `name`
+    its name in the paper. `said` is the paper's statement and `place` its location. `inferred` says
+    how the choice was made if the figure leaves it open. `also` is the method that the paper itself
+    proposes, and `also_said` its statement on it.
     """
 
     when: Mapping[str, str]
@@ -47,21 +48,18 @@ class Leaf:
 
     def words(self) -> list[str]:
         """Return the recommendation as sentences, with its place in the paper."""
-        sentences = [
+        sentence = (
             f"The paper recommends {self.name} here ({ROADMAP_SOURCE}): {self.said} ({self.place}.)"
-        ]
-        return [*sentences, *filter(None, [self.inferred, self.also_said])]
-
-
-ROADMAP_SOURCE = "In-depth Analysis of Graph-based RAG, Figure 13"
+        )
+        return [sentence, *filter(None, [self.inferred, self.also_said])]
 
 
 @cache
 def roadmap_questions() -> dict[str, RoadmapQuestion]:
     """Return the questions of the roadmap, by key."""
     return {
-        key: RoadmapQuestion(key, one["title"], one["options"])
-        for key, one in _load_roadmap()["questions"].items()
+        key: RoadmapQuestion(key, row["title"], row["options"])
+        for key, row in _load_roadmap()["questions"].items()
     }
 
 
@@ -69,16 +67,16 @@ def roadmap_questions() -> dict[str, RoadmapQuestion]:
 def roadmap_leaves() -> tuple[Leaf, ...]:
     """Return the recommendations, in the order of the figure."""
     return tuple(
-        Leaf(place=one["from"], **{key: value for key, value in one.items() if key != "from"})
-        for one in _load_roadmap()["leaves"]
+        Leaf(place=row["from"], **{key: value for key, value in row.items() if key != "from"})
+        for row in _load_roadmap()["leaves"]
     )
 
 
 def next_roadmap_step(answers: Mapping[str, str]) -> Leaf | RoadmapQuestion:
     """Return the recommendation for some answers, or the next question to be answered.
 
-    Answers to questions that are not on the way are ignored. Raises BadInput for an unknown
-    question or answer.
+    Answers to questions that the other answers do not lead to are ignored. Raises BadInput for an
+    unknown question or answer.
 
     >>> from core.evaluation.advice.roadmap import next_roadmap_step
     >>> next_roadmap_step({"kind": "specific", "depth": "simple", "chunks": "human"}).name
@@ -95,15 +93,16 @@ def next_roadmap_step(answers: Mapping[str, str]) -> Leaf | RoadmapQuestion:
                 f"“{value}” is no answer to "
                 f"“{questions_by_key[key].title}”.{nearest(value, questions_by_key[key].options)}"
             )
-    open_leaves, path_answers = roadmap_leaves(), dict[str, str]()
+    leaves = roadmap_leaves()  # those that the answers so far allow
+    answered: set[str] = set()
     while True:
-        step = next((one for one in open_leaves[0].when if one not in path_answers), "")
-        if not step:
-            return open_leaves[0]
-        if step not in answers:
-            return questions_by_key[step]
-        path_answers[step] = answers[step]
-        open_leaves = tuple(one for one in open_leaves if one.when.get(step) == answers[step])
+        key = next((key for key in leaves[0].when if key not in answered), "")
+        if not key:
+            return leaves[0]
+        if key not in answers:
+            return questions_by_key[key]
+        answered.add(key)
+        leaves = tuple(leaf for leaf in leaves if leaf.when.get(key) == answers[key])
 
 
 def read_answers(text: str) -> dict[str, str]:
@@ -164,7 +163,7 @@ def measured_sentence(
             f"{leaf.name} was not among the methods that were asked on these texts. Evaluate can ask "
             f"it: {leaf.method}."
         )
-    best = max(shares, key=lambda one: shares[one])
+    best = max(shares, key=lambda method: shares[method])
     own_result = (
         f"{names[leaf.method]} {format_share(shares[leaf.method])} of the evidence among the "
         "first four passages"

@@ -34,13 +34,14 @@ def write_beir(corpus: Corpus, folder: Path) -> dict[str, int]:
     try:
         (folder / "qrels").mkdir(parents=True, exist_ok=True)
         with (folder / "corpus.jsonl").open("w", encoding="utf-8", newline="\n") as out:
-            for one in corpus:
-                out.write(f"{json_text({'_id': one.id, 'title': one.title, 'text': one.text})}\n")
+            for document in corpus:
+                row = {"_id": document.id, "title": document.title, "text": document.text}
+                out.write(f"{json_text(row)}\n")
         counts["corpus.jsonl"] = len(corpus)
         used_ids: set[str] = set()
         with (folder / "queries.jsonl").open("w", encoding="utf-8", newline="\n") as out:
             for name in corpus.sets:
-                pairs = []
+                judgements = []
                 for question in corpus.questions(name):
                     id = question.id if question.id not in used_ids else f"{name}-{question.id}"
                     used_ids.add(id)
@@ -50,21 +51,13 @@ def write_beir(corpus: Corpus, folder: Path) -> dict[str, int]:
                         "metadata": {"set": name, "answers": list(question.answers)},
                     }
                     out.write(f"{json_text(row)}\n")
-                    pairs += [
-                        (id, document)
-                        for document in dict.fromkeys(
-                            split_passage_name(passage)[0] for passage in question.gold
-                        )
-                    ]
-                if pairs:
-                    lines = [
-                        "query-id\tcorpus-id\tscore",
-                        *(f"{_cell(id)}\t{_cell(document)}\t1" for id, document in pairs),
-                    ]
-                    (folder / "qrels" / f"{name}.tsv").write_text(
-                        "\n".join(lines) + "\n", "utf-8", newline="\n"
-                    )
-                    counts[f"qrels/{name}.tsv"] = len(pairs)
+                    gold = (split_passage_name(passage)[0] for passage in question.gold)
+                    for gold_id in dict.fromkeys(gold):
+                        judgements.append(f"{_cell(id)}\t{_cell(gold_id)}\t1\n")
+                if judgements:
+                    text = "".join(("query-id\tcorpus-id\tscore\n", *judgements))
+                    (folder / "qrels" / f"{name}.tsv").write_text(text, "utf-8", newline="\n")
+                    counts[f"qrels/{name}.tsv"] = len(judgements)
         counts["queries.jsonl"] = len(used_ids)
     except OSError as error:
         raise BadInput(f"{folder} cannot be written: {error.strerror or error}.") from None

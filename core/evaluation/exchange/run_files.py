@@ -39,7 +39,7 @@ README_TEXT = (
 class _ExportedResult:
     """Result of a method for a question.
 
-    It holds documents with scores, best first, the texts that were read, and the answer.
+    It holds documents with scores, best first, the texts in the prompt, and the answer.
     """
 
     question: Question
@@ -51,8 +51,8 @@ class _ExportedResult:
 def run_files(engine: Any, store: Store, run: Run, watch: Watch = NO_WATCH) -> dict[str, str]:
     """Return the texts of the exported files, by file name.
 
-    For each method there is a TREC run, a file of RAGAS rows and one of BenchmarkQED answers. One
-    more file has the qrels of all questions. Empty files are left out.
+    Each method has a TREC run, a file of RAGAS rows and one of BenchmarkQED answers. One file has
+    the qrels of all questions. Empty files are left out.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def run_files(engine: Any, store: Store, run: Run, watch: Watch = NO_WATCH) -> d
 
     Raises
     ------
-    BadInput : nothing of the run can be opened.
+    BadInput : no question of the run can be opened.
     """
     sample = store.drawn(run.id)
     answers = {
@@ -81,17 +81,8 @@ def run_files(engine: Any, store: Store, run: Run, watch: Watch = NO_WATCH) -> d
         name = (
             avoid_device_name(FILE_NAME_UNSAFE.sub("-", spec["id"]).strip("-.")[:60]) or "instance"
         )
-        if any(one.documents for one in results):
-            files[_free_file_name(f"{name}.trec", files)] = _trec(results, name)
-        if results:
-            files[_free_file_name(f"{name}.ragas.jsonl", files)] = "".join(
-                f"{json_text(_ragas(one))}\n" for one in results
-            )
-        answered_results = [one for one in results if one.answer]
-        if answered_results:
-            files[_free_file_name(f"{name}.benchmark-qed.json", files)] = json_text(
-                list(map(_qed, answered_results)), indent=1
-            )
+        for file_name, text in _method_files(results, name).items():
+            files[_free_file_name(file_name, files)] = text
     if not files:
         raise BadInput("Nothing that could be written is kept of this evaluation.")
     if qrels := _qrels(sample):
@@ -183,101 +174,106 @@ def _exported_results(
 
     Questions that can no longer be opened are left out.
     """
-    for drawn_question in sample:
+    for drawn in sample:
         watch.check()
         try:
-            reopened_question = reopen_question(engine, store, run, spec, drawn_question)
+            reopened = reopen_question(engine, store, run, spec, drawn)
         except HopscopeError:
             continue
-        if reopened_question is not None:
-            graph, state = reopened_question.lane.graph, reopened_question.lane.state
-            yield _ExportedResult(
-                drawn_question.question,
-                _documents(graph, state),
-                _contexts(graph, state),
-                answers.get((spec["id"], drawn_question.question.id), ""),
-            )
+        if reopened is not None:
+            graph = reopened.lane.graph
+            state = reopened.lane.state
+            answer = answers.get((spec["id"], drawn.question.id), "")
+            documents = _documents(graph, state)
+            yield _ExportedResult(drawn.question, documents, _contexts(graph, state), answer)
+
+
+def _method_files(results: list[_ExportedResult], name: str) -> dict[str, str]:
+    """Return the texts of a method's files, by file name."""
+    texts = {}
+    if any(result.documents for result in results):
+        texts[f"{name}.trec"] = _trec(results, name)
+    if results:
+        ragas_rows = map(json_text, map(_ragas_row, results))
+        texts[f"{name}.ragas.jsonl"] = "".join(f"{row}\n" for row in ragas_rows)
+    qed_rows = [_qed_row(result) for result in results if result.answer]
+    if qed_rows:
+        texts[f"{name}.benchmark-qed.json"] = json_text(qed_rows, indent=1)
+    return texts
 
 
 def _documents(graph: KnowledgeGraph, state: State) -> tuple[tuple[str, float], ...]:
-    """Return the documents of the chunks that were handed on, each at its first rank.
+    """Return the documents of the retrieved chunks, each at its first rank.
 
     The scores are the ranking's if they fall strictly from document to document, else 1 / rank.
     """
     order = chunk_order(graph, state)
     if order is None or graph.columns.chunks is None:
         return ()
-    ranking = state.chunks if state.chunks is not None and len(state.chunks) else None
-    scores = {}
-    if ranking is not None and ranking.scores is not None:
-        scores = dict(zip(ranking.items, ranking.scores))
+    scores: dict[int, float] = {}
+    if state.chunks is not None and state.chunks.scores is not None:
+        scores = dict(zip(state.chunks.items, state.chunks.scores))
     first_rows: dict[str, int] = {}
     for row in order[0]:
         first_rows.setdefault(graph.columns.chunks.text("document", row), row)
-    row_scores = [scores.get(row) for row in first_rows.values()]
-    falls = None not in row_scores and all(a > b for a, b in pairwise(row_scores))  # type: ignore[operator]
-    values = (
-        [float(score) for score in row_scores]  # type: ignore[arg-type]
-        if falls
-        else [1 / rank for rank in range(1, len(first_rows) + 1)]
-    )
+    values = [float(scores[row]) for row in first_rows.values() if row in scores]
+    has_all_scores = len(values) == len(first_rows)
+    if not has_all_scores or not all(a > b for a, b in pairwise(values)):
+        values = [1 / rank for rank in range(1, len(first_rows) + 1)]
     return tuple(zip(first_rows, values))
 
 
 def _contexts(graph: KnowledgeGraph, state: State) -> tuple[str, ...]:
-    """Return the texts in the prompt, or all that were handed on if there is no prompt.
+    """Return the texts in the prompt, or all retrieved ones if there is no prompt.
 
-    The texts are passages, or on triples paths in words.
+    The texts are passages, or on triples the texts of paths.
     """
     if graph.columns.chunks is None:
-        paths = (
-            state.paths.items[: state.prompt.paths if state.prompt is not None else None]
-            if state.paths is not None
-            else ()
-        )
-        return tuple(graph.texts(paths))
+        paths = state.paths.items if state.paths is not None else ()
+        shown_count = state.prompt.paths if state.prompt is not None else None
+        return tuple(graph.texts(paths[:shown_count]))
     order = chunk_order(graph, state)
+    rows = order[0] if order is not None else ()
     shown_rows = shown_chunks(graph, state)
-    return tuple(
-        chunk_text(graph, row)
-        for row in (order[0] if order is not None else ())
-        if shown_rows is None or row in shown_rows
-    )
+    return tuple(chunk_text(graph, row) for row in rows if shown_rows is None or row in shown_rows)
 
 
 def _trec(results: list[_ExportedResult], tag: str) -> str:
-    return "".join(
-        f"{trec_id(one.question.id)} Q0 {trec_id(document)} {rank} {score:.9g} {tag}\n"
-        for one in results
-        for rank, (document, score) in enumerate(one.documents, 1)
-    )
+    lines = []
+    for result in results:
+        question = trec_id(result.question.id)
+        for rank, (document, score) in enumerate(result.documents, 1):
+            lines.append(f"{question} Q0 {trec_id(document)} {rank} {score:.9g} {tag}\n")
+    return "".join(lines)
 
 
 def _qrels(sample: list[DrawnQuestion]) -> str:
-    rows = {
-        (one.question.id, split_passage_name(passage)[0]): None
-        for one in sample
-        for passage in one.question.gold
+    lines: dict[str, None] = {}  # each once, in order
+    for drawn in sample:
+        for passage in drawn.question.gold:
+            document = trec_id(split_passage_name(passage)[0])
+            lines[f"{trec_id(drawn.question.id)} 0 {document} 1\n"] = None
+    return "".join(lines)
+
+
+def _ragas_row(result: _ExportedResult) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "id": result.question.id,
+        "user_input": result.question.text,
+        "retrieved_contexts": list(result.contexts),
+        "response": result.answer,
     }
-    return "".join(f"{trec_id(question)} 0 {trec_id(document)} 1\n" for question, document in rows)
+    reference = " | ".join(result.question.answers)
+    if reference:
+        row["reference"] = reference
+    return row
 
 
-def _ragas(one: _ExportedResult) -> dict[str, Any]:
-    reference = " | ".join(one.question.answers)
-    row = {
-        "id": one.question.id,
-        "user_input": one.question.text,
-        "retrieved_contexts": list(one.contexts),
-        "response": one.answer,
-    }
-    return row | ({"reference": reference} if reference else {})
-
-
-def _qed(one: _ExportedResult) -> dict[str, str]:
+def _qed_row(result: _ExportedResult) -> dict[str, str]:
     return {
-        "question_id": one.question.id,
-        "question_text": one.question.text,
-        "answer": one.answer,
+        "question_id": result.question.id,
+        "question_text": result.question.text,
+        "answer": result.answer,
     }
 
 
@@ -287,8 +283,10 @@ def _free_file_name(name: str, files: dict[str, str]) -> str:
     Names that differ only in case count as the same, because macOS and Windows do not distinguish
     them.
     """
-    used_names, (stem, _, ending) = {one.casefold() for one in files}, name.partition(".")
-    names = (
-        name if count == 1 else f"{stem}-{count}.{ending}" for count in range(1, len(files) + 2)
-    )
-    return next(free for free in names if free.casefold() not in used_names)
+    used_names = set(map(str.casefold, files))
+    stem, _, ending = name.partition(".")
+    count = 1
+    while name.casefold() in used_names:
+        count += 1
+        name = f"{stem}-{count}.{ending}"
+    return name

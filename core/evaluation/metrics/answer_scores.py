@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
 from statistics import fmean
 
 from core.diagnosis.answer_match import contains_answer, gives_answer
@@ -32,14 +33,11 @@ class ScoredAnswer:
     found: int
     lines: int
     tokens: float | None = None  # share of the known answers' words that the text contains
-    # Whether the text contains all known answers as one string, in their order.
-    joined: bool | None = None
-    # Whether the chosen option is correct, if the question has options.
-    option: bool | None = None
+    joined: bool | None = None  # the text contains all known answers, in order, as one string
+    option: bool | None = None  # the chosen option is correct, if the question has options
     own_tokens: float | None = None  # share of the text's words that occur in the known answers
-    exact: bool | None = None  # whether the text is a known answer and nothing else
-    # Share of the parts of the known answer of which the text contains a name.
-    parts: float | None = None
+    exact: bool | None = None  # the text is a known answer and nothing else
+    parts: float | None = None  # share of the answer's parts that the text names
     joined_tokens: float | None = None  # share of the words of all names of the known answers
 
 
@@ -69,41 +67,44 @@ def score_answer(graph, state: State) -> ScoredAnswer | None:
     ('graph reader', 1, 2)
     """
     if state.answer is not None:
-        text, by = state.answer, ANSWER_BY_METHOD if state.own_answer else ANSWER_BY_MODEL
+        text = state.answer
+        by = ANSWER_BY_METHOD if state.own_answer else ANSWER_BY_MODEL
     elif state.reader is not None:
         text, by = "\n".join(graph.names(state.reader)), ANSWER_BY_READER
     elif state.excerpt is not None:
         text, by = state.excerpt.text, ANSWER_BY_EXCERPT
     else:
         return None
-    question, lines = state.question, sum(bool(line.strip()) for line in text.splitlines())
+    question = state.question
     answer_names = [question.names(answer) for answer in dict.fromkeys(question.answers)]
-    option = is_choice_right(text, question)
-    has = lambda names: any(gives_answer(text, name) for name in names)
-    found_count = sum(map(has, answer_names))
-    if not answer_names:
-        return ScoredAnswer(text, by, found_count, lines, option=option)
-    gold = " ".join(_nearest(text, names) for names in answer_names)
-    token_share = shared_words(text, gold)
-    own_share = shared_words(gold, text)
-    exact_match = is_exact_match(text, [name for names in answer_names for name in names])
-    return ScoredAnswer(
+    scored = ScoredAnswer(
         text,
         by,
-        found_count,
-        lines,
-        token_share,
-        contains_answer(text, gold),
-        option,
-        own_share,
-        exact_match,
-        fmean(map(has, question.parts)),
-        shared_words(text, " ".join(name for names in answer_names for name in names)),
+        found=sum(_gives_any(text, names) for names in answer_names),
+        lines=sum(bool(line.strip()) for line in text.splitlines()),
+        option=is_choice_right(text, question),
+    )
+    if not answer_names:
+        return scored
+    all_names = list(chain.from_iterable(answer_names))
+    gold = " ".join(_nearest_name(text, names) for names in answer_names)
+    return replace(
+        scored,
+        tokens=shared_words(text, gold),
+        joined=contains_answer(text, gold),
+        own_tokens=shared_words(gold, text),
+        exact=is_exact_match(text, all_names),
+        parts=fmean(_gives_any(text, names) for names in question.parts),
+        joined_tokens=shared_words(text, " ".join(all_names)),
     )
 
 
-def _nearest(text: str, names: Sequence[str]) -> str:
-    """Return the name of an answer that shares the most words with a text, the first of equals."""
+def _gives_any(text: str, names: Iterable[str]) -> bool:
+    return any(gives_answer(text, name) for name in names)
+
+
+def _nearest_name(text: str, names: Sequence[str]) -> str:
+    """Return the first of the names that share the most words with a text."""
     return max(names, key=lambda name: (shared_words(text, name), shared_words(name, text)))
 
 
@@ -170,4 +171,5 @@ def shared_words(text: str, gold: str) -> float:
     if normal_text != normal_gold and {normal_text, normal_gold} & WHOLE_TEXT_ANSWERS:
         return 0.0
     words = Counter(answer_words(gold))
-    return sum((words & Counter(answer_words(text))).values()) / words.total() if words else 0.0
+    shared = words & Counter(answer_words(text))
+    return shared.total() / words.total() if words else 0.0

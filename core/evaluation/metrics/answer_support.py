@@ -10,18 +10,12 @@ from dataclasses import dataclass
 from core.corpus.sentences import sentence_spans
 from core.diagnosis.support import find_supports
 from core.errors import BadInput, ModelFailed
+from core.evaluation.metrics.judge_prompts import boolean_schema, judge_messages, parse_boolean
 from core.models.base import Chat, Encoder
-from core.models.chat.json_reply import json_reply
-from core.prompts import fill_template, load_prompts
 from core.types import State
 from core.watch import NO_WATCH, Watch
 
-SUPPORT_SCHEMA = {
-    "type": "object",
-    "properties": {"supported": {"type": "boolean"}},
-    "required": ["supported"],
-    "additionalProperties": False,
-}
+SUPPORT_SCHEMA = boolean_schema("supported")
 MAX_JUDGED_SENTENCES = 20  # sentences of an answer that a language model is asked about
 # Assumed characters per token of the judge's context. Half of the context is for the prompt's text.
 CONTEXT_CHARACTERS_PER_TOKEN = 3
@@ -32,7 +26,7 @@ class AnswerSupport:
     """Support of each sentence of an answer.
 
     `cosines` compares each sentence with the nearest sentence of the chunks in the prompt.
-    `verdicts` holds a language model's verdict on each sentence, None where its reply could not be
+    `verdicts` holds a language model's verdict on each sentence, None if its reply could not be
     used. Either field is None if it was not requested or if there is nothing to compare.
     """
 
@@ -71,7 +65,7 @@ def support_by_encoder(
     (1.0,)
     """
     hits = find_supports(graph, state, encoder, watch) if state.answer else ()
-    return AnswerSupport(cosines=tuple(max(0.0, one.score) for one in hits)) if hits else None
+    return AnswerSupport(cosines=tuple(max(0.0, hit.score) for hit in hits)) if hits else None
 
 
 def support_by_model(state: State, chat: Chat, watch: Watch = NO_WATCH) -> AnswerSupport | None:
@@ -102,26 +96,20 @@ def support_by_model(state: State, chat: Chat, watch: Watch = NO_WATCH) -> Answe
     (True, True)
     """
     context = prompt_context(state)
-    answer_sentences = []
-    if state.answer:
-        answer_sentences = [state.answer[start:end] for start, end in sentence_spans(state.answer)][
-            :MAX_JUDGED_SENTENCES
-        ]
-    if not answer_sentences or not context:
+    spans = list(sentence_spans(state.answer or ""))[:MAX_JUDGED_SENTENCES]
+    if not state.answer or not spans or not context:
         return None
-    verdicts, note = [], ""
-    for sentence in answer_sentences:
-        verdict, fault = _ask_support(chat, context, sentence, watch)
+    verdicts = []
+    note = ""  # the first fault
+    for start, end in spans:
+        verdict, fault = _ask_support(chat, context, state.answer[start:end], watch)
         verdicts.append(verdict)
         note = note or fault
     return AnswerSupport(verdicts=tuple(verdicts), note=note)
 
 
 def prompt_context(state: State) -> str:
-    """Return the text in the prompt without the question.
-
-    It is the prompt's last message without the question's text.
-    """
+    """Return the last message of the prompt without the question's text."""
     if state.prompt is None or not state.prompt.messages:
         return ""
     return state.prompt.messages[-1]["content"].replace(state.question.text, " ").strip()
@@ -130,35 +118,16 @@ def prompt_context(state: State) -> str:
 def _ask_support(
     chat: Chat, context: str, sentence: str, watch: Watch = NO_WATCH
 ) -> tuple[bool | None, str]:
-    prompt = load_prompts("judge")["supported"]
-    fields = {
-        "context": context[: CONTEXT_CHARACTERS_PER_TOKEN * chat.context // 2],
-        "sentence": " ".join(sentence.split()),
-    }
-    messages = (
-        {"role": "system", "content": prompt["system"]},
-        {"role": "user", "content": fill_template(prompt["user"], **fields)},
+    messages = judge_messages(
+        "supported",
+        context=context[: CONTEXT_CHARACTERS_PER_TOKEN * chat.context // 2],
+        sentence=" ".join(sentence.split()),
     )
     try:
         reply = chat.reply(messages, schema=SUPPORT_SCHEMA, max_tokens=16, watch=watch)
     except (ModelFailed, BadInput) as error:
         return None, f"The judge could not be asked: {error}"
-    verdict = parse_support(reply.text)
-    return (
-        verdict,
-        "" if verdict is not None else f"The judge's reply could not be used: {reply.excerpt}",
-    )
-
-
-def parse_support(reply: str) -> bool | None:
-    """Return the verdict that a reply contains.
-
-    It is None if the reply is no JSON object with a Boolean field “supported”.
-
-    >>> from core.evaluation.metrics.answer_support import parse_support
-    >>> parse_support('{"supported": false}'), parse_support("maybe")
-    (False, None)
-    """
-    parsed = json_reply(reply, ("supported",))
-    value = parsed.value["supported"] if parsed else None
-    return value if isinstance(value, bool) else None
+    verdict = parse_boolean(reply.text, "supported")
+    if verdict is None:
+        return None, f"The judge's reply could not be used: {reply.excerpt}"
+    return verdict, ""

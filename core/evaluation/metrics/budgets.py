@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from core.graph.texts import chunk_lists, has_chunk_nodes
 from core.types import Ranking, State, Step
 
 READING_BUDGETS = tuple(range(10, 101, 10))
-RECALL_DOCUMENTS = 10  # documents handed on, over which recall is measured
+RECALL_DOCUMENTS = 10  # cut-off of the recall at each budget
 # Operators whose first results do not depend on how many they keep.
 BUDGET_SEARCH_OPERATORS = ("VectorNodes", "SparseNodes", "LearnedSparseNodes", "SimilarPageRank")
 
@@ -38,7 +39,7 @@ class BudgetResults:
     near: tuple[float, ...]
 
 
-def budgets(graph: KnowledgeGraph, state: State) -> BudgetResults | None:
+def budget_results(graph: KnowledgeGraph, state: State) -> BudgetResults | None:
     """Return the results of one question at each reading budget.
 
     Parameters
@@ -48,41 +49,42 @@ def budgets(graph: KnowledgeGraph, state: State) -> BudgetResults | None:
 
     Returns
     -------
-    The results in the order of the budgets. None if the method has no budget to vary or no document
-        is known.
+    The results by ascending budget. None if the method has no budget to vary or no document is
+        known.
 
     Examples
     --------
-    >>> from core.evaluation.metrics.budgets import budgets
+    >>> from core.evaluation.metrics.budgets import budget_results
     >>> from core.types import Question
     >>> state = retrieve("SparseNodes(keep=2)", graph=story, question="cheerful Fred").replace(
     ...     question=Question("?", gold=("carol",))
     ... )
-    >>> # Fred, whatever is read: a search finds the same ten
-    >>> budgets(story, state).of[:3], budgets(story, state).found[:3]
+    >>> # Fred at every budget, because a search returns the same first ten
+    >>> results = budget_results(story, state)
+    >>> results.of[:3], results.found[:3]
     ((10, 20, 30), (1, 1, 1))
     """
     orders = {
         budget: order
-        for budget, order in orders_by_budget(state.trace, state.nodes)
+        for budget, order in sorted(dict(orders_by_budget(state.trace, state.nodes)).items())
         if budget in READING_BUDGETS
     }
     golds, count_known = _gold_counter(graph, state.question.gold)
     if not orders or not golds:
         return None
-    sizes = tuple(sorted(orders))
-    retrieved = list(dict.fromkeys(node for budget in sizes for node in orders[budget][:budget]))
-    column = {node: i for i, node in enumerate(retrieved)}
+    retrieved_nodes = (order[:budget] for budget, order in orders.items())
+    retrieved = list(dict.fromkeys(chain.from_iterable(retrieved_nodes)))
+    column_by_node = {node: column for column, node in enumerate(retrieved)}
     costs = costs_to_known(graph, state.question.gold, retrieved)
-    found_counts, nearness_values = list[int](), list[float]()
-    for budget in sizes:
-        order = orders[budget]
+    found_counts: list[int] = []
+    topological_recalls: list[float] = []
+    for budget, order in orders.items():
         found_counts.append(count_known(order[:RECALL_DOCUMENTS]))
         if len(costs):
-            columns = [column[node] for node in order[:budget]]
+            columns = [column_by_node[node] for node in order[:budget]]
             min_costs = costs[:, columns].min(axis=1, initial=np.inf)
-            nearness_values.append(round(float(np.mean(1 / (1 + min_costs))), 6))
-    return BudgetResults(golds, sizes, tuple(found_counts), tuple(nearness_values))
+            topological_recalls.append(round(float(np.mean(1 / (1 + min_costs))), 6))
+    return BudgetResults(golds, tuple(orders), tuple(found_counts), tuple(topological_recalls))
 
 
 def _gold_counter(
@@ -97,12 +99,12 @@ def _gold_counter(
         return len(nodes), lambda order: len(nodes.intersection(order))
     documents = [chunk_rows(graph, document) for document in dict.fromkeys(gold)]
 
-    def among(order: Sequence[int]) -> int:
-        rows = dict.fromkeys(row for chunks in chunk_lists(graph, "nodes", order) for row in chunks)
+    def count_documents(order: Sequence[int]) -> int:
+        rows = dict.fromkeys(chain.from_iterable(chunk_lists(graph, "nodes", order)))
         first_rows = set(list(rows)[:RECALL_DOCUMENTS])
         return sum(bool(first_rows & document) for document in documents)
 
-    return len(documents), among
+    return len(documents), count_documents
 
 
 def orders_by_budget(
@@ -111,10 +113,10 @@ def orders_by_budget(
     """Yield the order of the nodes at each budget whose result can be derived.
 
     A run with a smaller budget is the same run, ended earlier. `Loop` and GAR (`AdaptiveRerank`) do
-    not look ahead, so the order after a batch is the result at that budget. If nothing more can be
-    found, it is also the result at every larger budget up to the run's own. For a search followed
-    by a reranker that scores each document by itself, the order at a budget is the final order
-    without the nodes found later. Other methods yield nothing.
+    not look ahead. Their order after a batch is therefore the result at that budget. The order
+    after the last batch is also the result at every larger budget up to the run's own. For a search
+    followed by a reranker that scores each document by itself, the order at a budget is the final
+    order without the nodes found later. Other methods yield nothing.
 
     Parameters
     ----------
@@ -150,13 +152,11 @@ def _batched_orders(step: Step) -> Iterator[tuple[int, tuple[int, ...]]]:
 
 def _is_reranked_search(steps: Sequence[Step]) -> bool:
     """Return whether steps are a search and a reranker that scores each node by itself."""
-    last, earlier_operators = steps[-1], [step.operator for step in steps[:-1]]
-    return (
-        last.operator == "GraphRerank"
-        and not last.parameters["alpha"]
-        and len(earlier_operators) == 1
-        and earlier_operators[0] in BUDGET_SEARCH_OPERATORS
-    )
+    if len(steps) != 2:
+        return False
+    search, reranker = steps
+    is_independent = reranker.operator == "GraphRerank" and not reranker.parameters["alpha"]
+    return is_independent and search.operator in BUDGET_SEARCH_OPERATORS
 
 
 def _reranked_orders(search: Step, nodes: Ranking) -> Iterator[tuple[int, tuple[int, ...]]]:
@@ -173,14 +173,15 @@ def _reranked_orders(search: Step, nodes: Ranking) -> Iterator[tuple[int, tuple[
 def _loop_orders(step: Step) -> Iterator[tuple[int, tuple[int, ...]]]:
     """Yield the number of nodes and their order, at the start and after each round."""
     order: tuple[int, ...] = ()
-    title = ""
+    last_round = ""
     for frame in step.frames:
-        number = frame.title.partition(":")[0]
-        if number != title and title:
+        round_title = frame.title.partition(":")[0]
+        if last_round and round_title != last_round:
             yield len(order), order
-        title, items = number, frame.ranking.items
+        last_round = round_title
+        items = frame.ranking.items
         order = items if set(order) <= set(items) else (*order, *items)
-    if title:
+    if last_round:
         yield len(order), order
 
 
@@ -195,7 +196,5 @@ def _batch_orders(step: Step) -> Iterator[tuple[int, tuple[int, ...]]]:
             (-score, -turn, node)
             for node, score in zip(frame.ranking.items, frame.ranking.scores or ())
         ]
-        yield (
-            len(scored_nodes),
-            tuple(node for _, _, node in sorted(scored_nodes, key=lambda one: one[:2])),
-        )
+        in_order = sorted(scored_nodes, key=lambda scored: scored[:2])
+        yield len(scored_nodes), tuple(node for _, _, node in in_order)

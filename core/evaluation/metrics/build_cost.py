@@ -19,18 +19,19 @@ class ReportedBuildCost:
     tokens: int | None = None
 
 
-def read_build_cost(report: Mapping[str, Any], asks: bool) -> ReportedBuildCost:
+def read_build_cost(report: Mapping[str, Any], asks_model: bool) -> ReportedBuildCost:
     """Return the cost of a build from its own report.
 
     The seconds of a build from scratch are unknown if an earlier build had read chunks or if
-    replies were reused. The calls and tokens are unknown if a language model had read chunks in an
-    earlier build. Reused replies count with their original cost. So does a graph that was shipped
-    with its corpus; its seconds are those of the language model.
+    replies were reused. The calls and tokens of a language model are unknown if it had read chunks
+    in an earlier build, or if the cost of reused replies was not recorded. Reused replies count
+    with their original cost. So does a graph that was shipped with its corpus; its seconds are
+    those of the language model.
 
     Parameters
     ----------
     report : the report of the build as plain data (`core.builds.build_status`).
-    asks : True if the build asks a language model.
+    asks_model : True if the build asks a language model.
 
     Returns
     -------
@@ -41,10 +42,10 @@ def read_build_cost(report: Mapping[str, Any], asks: bool) -> ReportedBuildCost:
     >>> from core.evaluation.metrics.build_cost import read_build_cost
     >>> used = {"calls": 2, "tokens_in": 900, "tokens_out": 100}
     >>> read_build_cost({"counts": {"extracted": 2}, "usage": used,
-    ...        "seconds": {"TokenChunks": 0.5, "DescribedNames": 9.5}}, asks=True)
+    ...        "seconds": {"TokenChunks": 0.5, "DescribedNames": 9.5}}, asks_model=True)
     ReportedBuildCost(seconds=10.0, calls=2, tokens=1000)
     >>> read_build_cost({"counts": {"extracted": 1, "kept": 1}, "usage": used,
-    ...        "seconds": {"DescribedNames": 4.0}}, asks=True)
+    ...        "seconds": {"DescribedNames": 4.0}}, asks_model=True)
     ReportedBuildCost(seconds=None, calls=None, tokens=None)
     """
     if cost := report.get("shipped"):
@@ -52,15 +53,15 @@ def read_build_cost(report: Mapping[str, Any], asks: bool) -> ReportedBuildCost:
             cost["seconds"], cost["calls"], cost["tokens_in"] + cost["tokens_out"]
         )
     counts = report.get("counts", {})
-    usage = report.get("usage", {})
     earlier_usage = report.get("usage_kept")
-    replies, chunks = counts.get("replies kept", 0), counts.get("kept", 0)
-    seconds = None if replies or chunks else float(sum(report.get("seconds", {}).values()))
-    if asks and (chunks or (replies and earlier_usage is None)):
+    reused_replies = counts.get("replies kept", 0)
+    chunks_read_before = counts.get("kept", 0)
+    seconds = None
+    if not reused_replies and not chunks_read_before:
+        seconds = float(sum(report.get("seconds", {}).values()))
+    if asks_model and (chunks_read_before or (reused_replies and earlier_usage is None)):
         return ReportedBuildCost(seconds)
-    every = [usage, earlier_usage or {}]
-    calls, tokens = (
-        sum(one.get(name, 0) for one in every for name in names)
-        for names in (("calls",), ("tokens_in", "tokens_out"))
-    )
+    usages = [report.get("usage", {}), earlier_usage or {}]
+    calls = sum(usage.get("calls", 0) for usage in usages)
+    tokens = sum(usage.get("tokens_in", 0) + usage.get("tokens_out", 0) for usage in usages)
     return ReportedBuildCost(seconds, calls, tokens)

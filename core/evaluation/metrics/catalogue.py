@@ -5,7 +5,6 @@ This module declares the metrics of LEGO-GraphRAG (technical report and first ve
 
 from __future__ import annotations
 
-from core.evaluation.metrics import metric as values
 from core.evaluation.metrics.catalogue_links import LINK_METRICS
 from core.evaluation.metrics.catalogue_texts import (
     ANSWER_CONVENTION,
@@ -36,8 +35,8 @@ from core.evaluation.metrics.formulas import (
     token_recall_joined,
     total_cost,
 )
-from core.evaluation.metrics.metric import Metric
-from core.evaluation.metrics.truthfulness import TRUTHFULNESS_METRICS as TRUTHFUL
+from core.evaluation.metrics.metric import Metric, find_metric
+from core.evaluation.metrics.truthfulness import TRUTHFULNESS_METRICS
 
 LEGO_SOURCE = "LEGO-GraphRAG, both versions; the published code's utils/Evaluation.py"
 NAME_CONVENTION = (
@@ -75,7 +74,7 @@ SECONDS_CONVENTION = (
 )
 
 
-# Modules of LEGO-GraphRAG, each with its title and the operator stages that it covers here.
+# Modules of LEGO-GraphRAG: the title of each and the stages of the operators that implement it.
 LEGO_MODULES = {
     "extract": ("extracting the subgraph", ("extract", "filter")),
     "retrieve": ("finding paths or passages", ("retrieve",)),
@@ -88,11 +87,10 @@ def _ranking_metrics(
 ) -> list[Metric]:
     """Return the five metrics of a ranking: of paths, or of the graph reader's names."""
 
-    def of(score):
+    def formula_of(score):
         return lambda outcome, k: score(getattr(outcome, part), outcome.golds, k)
 
-    name, one = {"paths": ("path", "path"), "reader": ("reader", "answer")}[part]
-    first = {"hit": f"First {one} right"}
+    name, item = {"paths": ("path", "path"), "reader": ("reader", "answer")}[part]
     formulas = [
         (
             "precision",
@@ -131,10 +129,10 @@ def _ranking_metrics(
             f"{title} {words}",
             definition,
             convention,
-            of(score),
+            formula_of(score),
             source=source,
             cutoff=True,
-            first=first.get(key, ""),
+            first=f"First {item} right" if key == "hit" else "",
         )
         for key, words, definition, score in formulas
     ]
@@ -309,7 +307,7 @@ ALL_METRICS = (
         source="LEGO-GraphRAG, technical report, B.4",
     ),
     *SUPPORT_METRICS,
-    *TRUTHFUL,
+    *TRUTHFULNESS_METRICS,
     Metric(
         "seconds",
         "Seconds",
@@ -409,4 +407,4 @@ def metric(name: str) -> Metric:
     >>> metric("path_hit@32").name, metric("path_hit@32").k, metric("seconds").better
     ('path_hit@32', 32, 'lower')
     """
-    return values.find_metric(name, METRICS)
+    return find_metric(name, METRICS)

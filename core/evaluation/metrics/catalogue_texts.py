@@ -7,17 +7,17 @@ from __future__ import annotations
 
 from core.evaluation.metrics.formulas import answer_hit
 from core.evaluation.metrics.formulas_texts import (
-    answer_all,
-    answer_joined,
+    all_parts_named,
     build_cost,
     context_precision,
     context_recall,
-    nearness,
-    option_right,
-    parts_held,
+    joined_answer_match,
+    mean_nearest_cosine,
+    option_accuracy,
+    part_recall,
     passage_precision,
     passage_recall,
-    summaries,
+    summary_share,
     supported_share,
 )
 from core.evaluation.metrics.metric import Metric
@@ -101,7 +101,7 @@ PASSAGE_METRICS = (
         "Share of the nodes found in a tree that are summaries, not chunks.",
         "Of all that the method found, whether the prompt has room for it or not. Neither "
         "more nor less is better. Left out on graphs that are no tree of summaries.",
-        summaries,
+        summary_share,
         better="neither",
         source=f"{IN_DEPTH_SOURCE}, Exp. 4",
     ),
@@ -126,7 +126,7 @@ ANSWER_METRICS = (
         "Accuracy, as published code",
         "1 if the generated text holds the correct answers as one string, in their order, else 0.",
         ANSWER_CONVENTION + IN_DEPTH_CONVENTION,
-        answer_joined,
+        joined_answer_match,
         source=f"{IN_DEPTH_SOURCE}; its code",
     ),
     Metric(
@@ -134,7 +134,7 @@ ANSWER_METRICS = (
         "String recall (STRREC)",
         "Share of the parts of the correct answer that the generated text holds.",
         ANSWER_CONVENTION + ALCE_CONVENTION + " The published code calls this str_em.",
-        parts_held,
+        part_recall,
         source=f"{IN_DEPTH_SOURCE}; ALCE",
     ),
     Metric(
@@ -142,7 +142,7 @@ ANSWER_METRICS = (
         "String exact match (STREM)",
         "1 if the generated text holds every part of the correct answer, else 0.",
         ANSWER_CONVENTION + ALCE_CONVENTION + " The published code calls this str_hit.",
-        answer_all,
+        all_parts_named,
         source=f"{IN_DEPTH_SOURCE}; ALCE",
     ),
     Metric(
@@ -161,7 +161,7 @@ ANSWER_METRICS = (
         "the beginning, where they are one; else the one option whose words the text has. A text "
         "that chooses none or several scores 0. The paper lets a language model read the letter. "
         "A question without options, or of which the right one is not known, is left out.",
-        option_right,
+        option_accuracy,
         source=f"{IN_DEPTH_SOURCE}; QuALITY",
     ),
 )
@@ -175,7 +175,7 @@ SUPPORT_METRICS = (
         "By the encoder, where it was asked for; below 0 counts as 0. It shows what is alike, not "
         "what is true or what the model used: a sentence that denies another one is near to it. "
         "Of a language model's answers alone; chunks alone are compared.",
-        nearness,
+        mean_nearest_cosine,
         source="Hopscope's own",
     ),
     Metric(

@@ -1,6 +1,6 @@
 """Defaults of evaluations on triples and on documents.
 
-They name the metrics, the methods, and the source of the answer where no language model is asked.
+They name metrics, methods, and the source of an answer if no language model is asked.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ class Defaults:
     """Names of default metrics and methods."""
 
     table: tuple[str, ...]  # columns of a run's table
-    # Quality metrics if a language model answered, the preferred one first.
+    # Quality metrics of a language model's answers, the preferred one first.
     answers: tuple[str, ...]
     tests: tuple[str, ...]  # metrics of the paired tests between methods
     fronts: tuple[tuple[str, str], ...]  # pairs of a cost and a quality metric
     question: str  # the metric shown for each question
-    qualities: tuple[str, ...]  # metrics that a search may maximise, the usual one first
+    qualities: tuple[str, ...]  # metrics that a search may maximise, the default first
     changes: tuple[str, ...]  # metrics that show the effect of a changed step
     methods: tuple[str, ...]  # methods that a new evaluation proposes
     reader: str  # source of the scored answers if no language model is asked
@@ -111,6 +111,5 @@ def defaults(sources: AnswerSource | Sequence[AnswerSource]) -> Defaults:
     corpus.
     """
     all_sources = (sources,) if isinstance(sources, AnswerSource) else sources
-    return DEFAULTS_BY_KIND[
-        next((one.kind for one in all_sources if one.is_corpus), GraphSource.kind)
-    ]
+    kind = next((source.kind for source in all_sources if source.is_corpus), GraphSource.kind)
+    return DEFAULTS_BY_KIND[kind]

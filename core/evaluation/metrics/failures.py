@@ -12,7 +12,7 @@ ERROR_HINT = re.compile(r" (Did you mean|Known:) .*$", re.DOTALL)
 
 
 def failure_patterns(sentences: Iterable[str]) -> dict[str, int]:
-    """Return how often each pattern of sentence occurs, most frequent first.
+    """Count the sentences of each pattern, most frequent first.
 
     Sentences share a pattern if they differ only in quoted texts, numbers and hints. The pattern of
     several different sentences shows “…” for each quoted text and … for each number.
@@ -46,7 +46,7 @@ def join_reasons(counts: Mapping[str, int]) -> str:
 
 
 def answered_text(scored: int, failed: int, why: str) -> str:
-    """Return how many questions were answered, how many failed, and why.
+    """Return a sentence on the numbers of answered and failed questions, with the reason.
 
     Parameters
     ----------

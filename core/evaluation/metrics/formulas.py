@@ -1,6 +1,6 @@
-"""Formulas of the metrics.
+"""Formulas of the metrics of LEGO-GraphRAG: subgraphs, paths, answers and costs.
 
-Each returns the number for one question, or None if the question has no such figure.
+`core.evaluation.metrics.metric.Metric` describes what all formulas have in common.
 """
 
 from __future__ import annotations
@@ -35,10 +35,6 @@ def f1(precision: float | None, recall: float | None) -> float | None:
 def subgraph_precision(outcome: Outcome, _: int | None = None) -> float | None:
     """Return the known answers in the subgraph over its number of nodes; 0 for an empty subgraph.
 
-    Parameters
-    ----------
-    outcome : the outcome of one method on one question.
-
     Returns
     -------
     A share from 0 to 1. None without a subgraph or known answers.
@@ -56,18 +52,14 @@ def subgraph_precision(outcome: Outcome, _: int | None = None) -> float | None:
     ... )
     0.25
     """
-    part = outcome.extracted
-    if part is None or not outcome.golds:
+    subgraph = outcome.extracted
+    if subgraph is None or not outcome.golds:
         return None
-    return part.found / part.nodes if part.nodes else 0.0
+    return subgraph.found / subgraph.nodes if subgraph.nodes else 0.0
 
 
 def subgraph_recall(outcome: Outcome, _: int | None = None) -> float | None:
     """Return the known answers in the subgraph over the number of known answers.
-
-    Parameters
-    ----------
-    outcome : the outcome of one method on one question.
 
     Returns
     -------
@@ -86,16 +78,12 @@ def subgraph_recall(outcome: Outcome, _: int | None = None) -> float | None:
     ... )
     0.5
     """
-    part = outcome.extracted
-    return None if part is None or not outcome.golds else part.found / outcome.golds
+    subgraph = outcome.extracted
+    return subgraph.found / outcome.golds if subgraph and outcome.golds else None
 
 
 def subgraph_f1(outcome: Outcome, _: int | None = None) -> float | None:
     """Return the harmonic mean of a question's subgraph precision and recall.
-
-    Parameters
-    ----------
-    outcome : the outcome of one method on one question.
 
     Returns
     -------
@@ -120,10 +108,6 @@ def subgraph_f1(outcome: Outcome, _: int | None = None) -> float | None:
 
 def subgraph_hit(outcome: Outcome, _: int | None = None) -> float | None:
     """Return 1 if any known answer is a node of the subgraph, else 0.
-
-    Parameters
-    ----------
-    outcome : the outcome of one method on one question.
 
     Returns
     -------
@@ -175,7 +159,7 @@ def precision(
     ranks : ranks of the known items; None if the method makes no such ranking.
     golds : number of known answers or gold passages.
     k : cut-off; None takes all items.
-    over_k : divides by k also if there are fewer items, as trec_eval does; else by their number.
+    over_k : divide by k also if there are fewer items, as trec_eval does; else by their number.
 
     Returns
     -------
@@ -196,8 +180,8 @@ def precision(
     if ranks is None or not golds:
         return None
     last = ranks.last(k)
-    size = (over_k and k) or last
-    return sum(rank <= last for rank in ranks.relevant) / size if size else 0.0
+    divisor = k if over_k and k else last
+    return sum(rank <= last for rank in ranks.relevant) / divisor if divisor else 0.0
 
 
 def recall(ranks: GoldRanks | None, golds: int, k: int | None) -> float | None:
@@ -223,7 +207,7 @@ def recall(ranks: GoldRanks | None, golds: int, k: int | None) -> float | None:
     """
     if ranks is None or not golds:
         return None
-    return sum(rank is not None and rank <= ranks.last(k) for rank in ranks.first) / golds
+    return ranks.count_found(k) / golds
 
 
 def ranking_f1(ranks: GoldRanks | None, golds: int, k: int | None) -> float | None:
@@ -307,11 +291,7 @@ def reciprocal_rank(ranks: GoldRanks | None, golds: int, k: int | None) -> float
 
 
 def path_count(outcome: Outcome, _: int | None = None) -> float | None:
-    """Return the number of paths that the method hands on.
-
-    Parameters
-    ----------
-    outcome : the outcome of one method on one question.
+    """Return the number of paths that the method returns.
 
     Returns
     -------
@@ -329,10 +309,6 @@ def path_count(outcome: Outcome, _: int | None = None) -> float | None:
 
 def token_recall(outcome: Outcome, _: int | None = None) -> float | None:
     """Return the share of the known answers' words that the answer's text contains.
-
-    Parameters
-    ----------
-    outcome : the outcome of one method on one question.
 
     Returns
     -------
@@ -362,10 +338,6 @@ def token_recall_joined(outcome: Outcome, _: int | None = None) -> float | None:
 
     The names include aliases.
 
-    Parameters
-    ----------
-    outcome : the outcome of one method on one question.
-
     Returns
     -------
     A share from 0 to 1. None without an answer or known answers.
@@ -389,10 +361,6 @@ def token_f1(outcome: Outcome, _: int | None = None) -> float | None:
     """Return the harmonic mean of token recall and token precision of the answer's text.
 
     Token precision is the share of the text's words that occur in the known answers.
-
-    Parameters
-    ----------
-    outcome : the outcome of one method on one question.
 
     Returns
     -------
@@ -419,10 +387,6 @@ def token_f1(outcome: Outcome, _: int | None = None) -> float | None:
 def answer_recall(outcome: Outcome, _: int | None = None) -> float | None:
     """Return the share of the known answers that the answer's text contains.
 
-    Parameters
-    ----------
-    outcome : the outcome of one method on one question.
-
     Returns
     -------
     A share from 0 to 1. None without an answer or known answers.
@@ -445,10 +409,6 @@ def answer_recall(outcome: Outcome, _: int | None = None) -> float | None:
 
 def answer_hit(outcome: Outcome, _: int | None = None) -> float | None:
     """Return 1 if the answer's text contains any known answer, else 0.
-
-    Parameters
-    ----------
-    outcome : the outcome of one method on one question.
 
     Returns
     -------
@@ -474,10 +434,6 @@ def answer_f1(outcome: Outcome, _: int | None = None) -> float | None:
     """Return F1 with the whole text as one prediction.
 
     It is 2R / (1 + R) if the text contains any known answer, else 0.
-
-    Parameters
-    ----------
-    outcome : the outcome of one method on one question.
 
     Returns
     -------
@@ -505,10 +461,6 @@ def answer_f1_by_lines(outcome: Outcome, _: int | None = None) -> float | None:
 
     Precision is the number of answers found over the number of lines, at most 1.
 
-    Parameters
-    ----------
-    outcome : the outcome of one method on one question.
-
     Returns
     -------
     A share from 0 to 1. None without an answer or known answers.
@@ -530,18 +482,13 @@ def answer_f1_by_lines(outcome: Outcome, _: int | None = None) -> float | None:
     """
     if not (outcome.answer and outcome.golds):
         return None
-    by_lines = (
-        min(1.0, outcome.answer.found / outcome.answer.lines) if outcome.answer.lines else 0.0
-    )
-    return f1(by_lines, answer_recall(outcome))
+    lines = outcome.answer.lines
+    line_precision = min(1.0, outcome.answer.found / lines) if lines else 0.0
+    return f1(line_precision, answer_recall(outcome))
 
 
 def judge_accepts(outcome: Outcome, _: int | None = None) -> float | None:
     """Return 1 if the judging model accepts the answer, else 0.
-
-    Parameters
-    ----------
-    outcome : the outcome of one method on one question.
 
     Returns
     -------
@@ -601,10 +548,10 @@ def total_cost(
     [None, None, 0.5]
     """
 
-    def sums(outcome: Outcome, _: int | None) -> float | None:
+    def sum_fields(outcome: Outcome, _: int | None) -> float | None:
         costs = [cost for cost in outcome.costs if not stages or cost.stage in stages]
         if outcome.looked_up or (stages and not costs):
             return None
         return float(sum(getattr(cost, name) for cost in costs for name in fields))
 
-    return sums
+    return sum_fields

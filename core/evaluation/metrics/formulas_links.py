@@ -1,7 +1,4 @@
-"""Formulas of the metrics of ranked documents, as FastInsight defines them.
-
-They have the same form as those of `formulas`.
-"""
+"""Formulas of the metrics of ranked documents and nodes, as FastInsight defines them."""
 
 from __future__ import annotations
 
@@ -15,11 +12,6 @@ from core.evaluation.metrics.ranking import GoldRanks
 
 def capped_recall(outcome: Outcome, k: int | None = None) -> float | None:
     """Return the number of known documents among the first k, over min(k, their total number).
-
-    Parameters
-    ----------
-    outcome : the outcome of one method on one question.
-    k : cut-off; None takes all items.
 
     Returns
     -------
@@ -43,11 +35,6 @@ def capped_recall(outcome: Outcome, k: int | None = None) -> float | None:
 def node_recall(outcome: Outcome, k: int | None = None) -> float | None:
     """Return the share of the gold nodes that are among the first k retrieved nodes, or among all.
 
-    Parameters
-    ----------
-    outcome : the outcome of one method on one question.
-    k : cut-off; None takes all items.
-
     Returns
     -------
     A share from 0 to 1. None without ranked nodes or gold nodes.
@@ -69,11 +56,6 @@ def node_recall(outcome: Outcome, k: int | None = None) -> float | None:
 
 def capped_node_recall(outcome: Outcome, k: int | None = None) -> float | None:
     """Return the number of gold nodes among the first k, over min(k, their total number).
-
-    Parameters
-    ----------
-    outcome : the outcome of one method on one question.
-    k : cut-off; None takes all items.
 
     Returns
     -------
@@ -100,19 +82,13 @@ def _capped_recall(ranks: GoldRanks | None, k: int | None) -> float | None:
     if ranks is None or not ranks.first:
         return None
     size = k or ranks.count
-    count = sum(rank is not None and rank <= ranks.last(k) for rank in ranks.first)
-    return count / min(size, len(ranks.first)) if size else 0.0
+    return ranks.count_found(k) / min(size, len(ranks.first)) if size else 0.0
 
 
 def ndcg(outcome: Outcome, k: int | None = None) -> float | None:
     """Return nDCG@k of the known documents, each with gain 1.
 
     The discount is 1 / log2(1 + rank). The ideal order has the known documents first.
-
-    Parameters
-    ----------
-    outcome : the outcome of one method on one question.
-    k : cut-off; None takes all items.
 
     Returns
     -------
@@ -126,7 +102,7 @@ def ndcg(outcome: Outcome, k: int | None = None) -> float | None:
     --------
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Outcome, GoldRanks
-    >>> # a c b, of which a and b
+    >>> # the known documents are at ranks 1 and 3
     >>> round(
     ...     metric("ndcg@10")(
     ...         Outcome(golds=0, passages=GoldRanks(count=3, relevant=(1, 3), first=(1, 3)))
@@ -140,11 +116,6 @@ def ndcg(outcome: Outcome, k: int | None = None) -> float | None:
 
 def node_ndcg(outcome: Outcome, k: int | None = None) -> float | None:
     """Return nDCG@k of the gold nodes among the retrieved nodes; see `ndcg`.
-
-    Parameters
-    ----------
-    outcome : the outcome of one method on one question.
-    k : cut-off; None takes all items.
 
     Returns
     -------
@@ -188,11 +159,6 @@ def topological_recall(outcome: Outcome, k: int | None = None) -> float | None:
     u is the uncertainty of a known document from the first k retrieved ones. The value is recall
     plus `miss_tr`.
 
-    Parameters
-    ----------
-    outcome : the outcome of one method on one question.
-    k : cut-off; None takes all items.
-
     Returns
     -------
     A share from 0 to 1. None if the graph has no links or no document is known.
@@ -210,23 +176,18 @@ def topological_recall(outcome: Outcome, k: int | None = None) -> float | None:
     ...     golds=0,
     ...     nearing=UncertaintyByRank(3, count=10, of=(0, 1, 1), places=(1, 2, 5), costs=(0.0, 3.0, 1.0)),
     ... )
-    >>> # 1, 1/4, none; then 1, 1/2, none
+    >>> # (1 + 1/4 + 0) / 3, then (1 + 1/2 + 0) / 3
     >>> metric("topological_recall@4")(found), metric("topological_recall@10")(found)
     (0.416..., 0.5)
     """
-    facts = outcome.nearing
-    if facts is None or not facts.golds:
+    uncertainty = outcome.nearing
+    if uncertainty is None or not uncertainty.golds:
         return None
-    return sum(1 / (1 + cost) for cost in facts.at(k)) / facts.golds
+    return sum(1 / (1 + cost) for cost in uncertainty.at(k)) / uncertainty.golds
 
 
 def miss_tr(outcome: Outcome, k: int | None = None) -> float | None:
     """Return the part of Topological Recall due to known documents outside the first k.
-
-    Parameters
-    ----------
-    outcome : the outcome of one method on one question.
-    k : cut-off; None takes all items.
 
     Returns
     -------
@@ -248,10 +209,10 @@ def miss_tr(outcome: Outcome, k: int | None = None) -> float | None:
     >>> metric("miss_tr@4")(found)
     0.083...
     """
-    facts = outcome.nearing
-    if facts is None or not facts.golds:
+    uncertainty = outcome.nearing
+    if uncertainty is None or not uncertainty.golds:
         return None
-    return sum(1 / (1 + cost) for cost in facts.at(k) if cost > 0) / facts.golds
+    return sum(1 / (1 + cost) for cost in uncertainty.at(k) if cost > 0) / uncertainty.golds
 
 
 def recall_at_budget(outcome: Outcome, k: int | None = None) -> float | None:
@@ -261,7 +222,6 @@ def recall_at_budget(outcome: Outcome, k: int | None = None) -> float | None:
 
     Parameters
     ----------
-    outcome : the outcome of one method on one question.
     k : reading budget, the number of documents that the method reads; None for the largest.
 
     Returns
@@ -296,7 +256,6 @@ def topological_at_budget(outcome: Outcome, k: int | None = None) -> float | Non
 
     Parameters
     ----------
-    outcome : the outcome of one method on one question.
     k : reading budget, the number of documents that the method reads; None for the largest.
 
     Returns
@@ -325,4 +284,6 @@ def topological_at_budget(outcome: Outcome, k: int | None = None) -> float | Non
 
 def _budget_index(outcome: Outcome, k: int | None) -> int | None:
     sizes = outcome.budgets.of if outcome.budgets else ()
-    return sizes.index(k or sizes[-1]) if sizes and (k is None or k in sizes) else None
+    if k is None:
+        return len(sizes) - 1 if sizes else None
+    return sizes.index(k) if k in sizes else None

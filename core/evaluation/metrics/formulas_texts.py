@@ -1,6 +1,6 @@
-"""Formulas of the metrics of the in-depth analysis and of documents.
+"""Formulas for passages, prompts and text answers.
 
-They have the same form as those of `formulas`.
+Most follow the In-depth Analysis of Graph-based RAG.
 """
 
 from __future__ import annotations
@@ -12,12 +12,7 @@ from core.evaluation.metrics.outcome import Outcome
 
 
 def passage_recall(outcome: Outcome, k: int | None = None) -> float | None:
-    """Return the share of gold passages with a chunk among the first k chunks kept, or among all.
-
-    Parameters
-    ----------
-    outcome : the outcome of one method on one question.
-    k : cut-off; None takes all items.
+    """Return the share of gold passages with a chunk among the first k, or among all.
 
     Returns
     -------
@@ -31,7 +26,7 @@ def passage_recall(outcome: Outcome, k: int | None = None) -> float | None:
     --------
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Outcome, GoldRanks
-    >>> # the second one lies behind the cut
+    >>> # the second gold passage is beyond the four chunks that were selected
     >>> found = Outcome(golds=1, passages=GoldRanks(count=4, relevant=(2, 7), first=(2, 7)))
     >>> (
     ...     metric("passage_recall")(found),
@@ -40,18 +35,13 @@ def passage_recall(outcome: Outcome, k: int | None = None) -> float | None:
     ... )
     (0.5, 0.0, 0.5)
     """
-    return recall(outcome.passages, _golds(outcome), k)
+    return recall(outcome.passages, _count_gold_passages(outcome), k)
 
 
 def passage_precision(outcome: Outcome, k: int | None = None) -> float | None:
-    """Return the share of the first k chunks kept, or of all, that come from a gold passage.
+    """Return the share of the first k chunks, or of all, that come from a gold passage.
 
-    As in trec_eval the divisor is k, also if fewer chunks were kept.
-
-    Parameters
-    ----------
-    outcome : the outcome of one method on one question.
-    k : cut-off; None takes all items.
+    As in trec_eval the divisor is k, also if there are fewer chunks.
 
     Returns
     -------
@@ -69,11 +59,10 @@ def passage_precision(outcome: Outcome, k: int | None = None) -> float | None:
     ... )
     (0.25, 0.5, 0.125)
     """
-    return precision(outcome.passages, _golds(outcome), k, over_k=True)
+    return precision(outcome.passages, _count_gold_passages(outcome), k, over_k=True)
 
 
-def _golds(outcome: Outcome) -> int:
-    """Return the number of known gold passages."""
+def _count_gold_passages(outcome: Outcome) -> int:
     return len(outcome.passages.first) if outcome.passages is not None else 0
 
 
@@ -81,10 +70,6 @@ def context_precision(outcome: Outcome, _: int | None = None) -> float | None:
     """Return the share of the chunks in the prompt that come from a gold passage.
 
     It is 0 if the prompt shows no chunks.
-
-    Parameters
-    ----------
-    outcome : the outcome of one method on one question.
 
     Returns
     -------
@@ -104,18 +89,14 @@ def context_precision(outcome: Outcome, _: int | None = None) -> float | None:
     ... )
     0.25
     """
-    fates = outcome.fates
-    if fates is None or fates.shown is None or fates.right is None:
+    survival = outcome.fates
+    if survival is None or survival.shown is None or survival.right is None:
         return None
-    return fates.right / fates.shown if fates.shown else 0.0
+    return survival.right / survival.shown if survival.shown else 0.0
 
 
 def context_recall(outcome: Outcome, _: int | None = None) -> float | None:
     """Return the share of the known answers whose words occur in the prompt.
-
-    Parameters
-    ----------
-    outcome : the outcome of one method on one question.
 
     Returns
     -------
@@ -133,14 +114,10 @@ def context_recall(outcome: Outcome, _: int | None = None) -> float | None:
     return None
 
 
-def parts_held(outcome: Outcome, _: int | None = None) -> float | None:
-    """Return the share of the parts of the known answer of which the text contains a name.
+def part_recall(outcome: Outcome, _: int | None = None) -> float | None:
+    """Return the share of the answer's parts that the text mentions by any name.
 
     A part is a group of aliases, or an answer without aliases.
-
-    Parameters
-    ----------
-    outcome : the outcome of one method on one question.
 
     Returns
     -------
@@ -154,10 +131,11 @@ def parts_held(outcome: Outcome, _: int | None = None) -> float | None:
     --------
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import ScoredAnswer, Outcome
-    >>> held = ScoredAnswer("Ali Daei and Josef Bican", "language model", found=2, lines=1, parts=1.0)
+    >>> text = "Ali Daei and Josef Bican"
+    >>> answer = ScoredAnswer(text, "language model", found=2, lines=1, parts=1.0)
     >>> (
-    ...     metric("str_rec")(Outcome(golds=2, answer=held)),
-    ...     metric("str_em")(Outcome(golds=2, answer=held)),
+    ...     metric("str_rec")(Outcome(golds=2, answer=answer)),
+    ...     metric("str_em")(Outcome(golds=2, answer=answer)),
     ... )
     (1.0, 1.0)
     """
@@ -168,12 +146,8 @@ def parts_held(outcome: Outcome, _: int | None = None) -> float | None:
     return outcome.answer.parts
 
 
-def answer_all(outcome: Outcome, _: int | None = None) -> float | None:
-    """Return 1 if the text contains a name of every part of the known answer, else 0.
-
-    Parameters
-    ----------
-    outcome : the outcome of one method on one question.
+def all_parts_named(outcome: Outcome, _: int | None = None) -> float | None:
+    """Return 1 if the text names every part of the known answer, else 0.
 
     Returns
     -------
@@ -196,16 +170,12 @@ def answer_all(outcome: Outcome, _: int | None = None) -> float | None:
     ... )
     (0.5, 0.0, 1.0, 1.0)
     """
-    held = parts_held(outcome)
-    return None if held is None else float(held == 1)
+    recall_of_parts = part_recall(outcome)
+    return None if recall_of_parts is None else float(recall_of_parts == 1)
 
 
-def answer_joined(outcome: Outcome, _: int | None = None) -> float | None:
+def joined_answer_match(outcome: Outcome, _: int | None = None) -> float | None:
     """Return 1 if the text contains all known answers as one string, in their order, else 0.
-
-    Parameters
-    ----------
-    outcome : the outcome of one method on one question.
 
     Returns
     -------
@@ -232,12 +202,8 @@ def answer_joined(outcome: Outcome, _: int | None = None) -> float | None:
     return float(outcome.answer.joined)
 
 
-def option_right(outcome: Outcome, _: int | None = None) -> float | None:
+def option_accuracy(outcome: Outcome, _: int | None = None) -> float | None:
     """Return 1 if the option read from the answer is the correct one, else 0.
-
-    Parameters
-    ----------
-    outcome : the outcome of one method on one question.
 
     Returns
     -------
@@ -263,12 +229,8 @@ def option_right(outcome: Outcome, _: int | None = None) -> float | None:
     return float(outcome.answer.option)
 
 
-def summaries(outcome: Outcome, _: int | None = None) -> float | None:
+def summary_share(outcome: Outcome, _: int | None = None) -> float | None:
     """Return the share of summaries among the nodes retrieved from a tree.
-
-    Parameters
-    ----------
-    outcome : the outcome of one method on one question.
 
     Returns
     -------
@@ -286,23 +248,18 @@ def summaries(outcome: Outcome, _: int | None = None) -> float | None:
     >>> metric("summaries")(Outcome(golds=1, tree=TreeNodeCounts(nodes=4, summaries=1)))
     0.25
     """
-    return (
-        outcome.tree.summaries / outcome.tree.nodes if outcome.tree and outcome.tree.nodes else None
-    )
+    tree = outcome.tree
+    return tree.summaries / tree.nodes if tree and tree.nodes else None
 
 
-def nearness(outcome: Outcome, _: int | None = None) -> float | None:
-    """Return the mean cosine of the answer's sentences with their nearest sentence in the prompt.
+def mean_nearest_cosine(outcome: Outcome, _: int | None = None) -> float | None:
+    """Return the mean cosine of each answer sentence with its nearest sentence in the prompt.
 
-    The sentences compared with are those of the chunks that the prompt shows.
-
-    Parameters
-    ----------
-    outcome : the outcome of one method on one question.
+    Only sentences of chunks are compared. Negative cosines count as 0.
 
     Returns
     -------
-    A mean cosine, at most 1. None if no sentences were compared.
+    A mean from 0 to 1. None if no sentences were compared.
 
     Examples
     --------
@@ -321,17 +278,13 @@ def supported_share(outcome: Outcome, _: int | None = None) -> float | None:
 
     Sentences without a readable verdict do not count.
 
-    Parameters
-    ----------
-    outcome : the outcome of one method on one question.
-
     Returns
     -------
     A share from 0 to 1. None without a readable verdict.
 
     Notes
     -----
-    Faithfulness as RAGAS asks it; the prompt is Hopscope's own.
+    Faithfulness as in RAGAS; the prompt is Hopscope's own.
 
     Examples
     --------
@@ -341,11 +294,9 @@ def supported_share(outcome: Outcome, _: int | None = None) -> float | None:
     >>> metric("supported")(Outcome(golds=1, supported=AnswerSupport(verdicts=(True, False, None))))
     0.5
     """
-    verdicts = [
-        one
-        for one in (outcome.supported.verdicts or () if outcome.supported else ())
-        if one is not None
-    ]
+    if outcome.supported is None:
+        return None
+    verdicts = [one for one in outcome.supported.verdicts or () if one is not None]
     return sum(verdicts) / len(verdicts) if verdicts else None
 
 
@@ -360,8 +311,8 @@ def build_cost(name: str) -> Callable[[Outcome, int | None], float | None]:
     (None, 562.0, 400000.0)
     """
 
-    def cost(outcome: Outcome, _: int | None = None) -> float | None:
-        value = None if outcome.built is None else getattr(outcome.built, name)
-        return None if value is None else float(value)
+    def cost_figure(outcome: Outcome, _: int | None = None) -> float | None:
+        figure = None if outcome.built is None else getattr(outcome.built, name)
+        return None if figure is None else float(figure)
 
-    return cost
+    return cost_figure

@@ -1,4 +1,4 @@
-"""Metrics: named values with a definition, a convention and a formula for one outcome."""
+"""Metrics: named figures of an outcome, each with a definition, a convention and a formula."""
 
 from __future__ import annotations
 
@@ -24,8 +24,10 @@ METRIC_UNITS = {
 class Metric:
     """A metric of one question's outcome.
 
-    `metric @ 10` is the same metric over the first ten items. Calling a metric returns its number
-    for an outcome. The number is None if the method has no such stage or no answer is known.
+    Calling a metric with an outcome returns `score(outcome, k)`. Every formula takes the outcome of
+    one method on one question and a cut-off; one without a cut-off ignores it. A formula returns
+    None if the method has no such stage or no answer is known. `metric @ 10` is the same metric
+    over the first ten items.
 
     Parameters
     ----------
@@ -33,7 +35,7 @@ class Metric:
     title : a few words for tables.
     definition : one sentence.
     convention : the chosen interpretation and the special cases.
-    score : formula, called with an outcome and the cut-off.
+    score : the formula.
     unit : unit of the value, with its range in `METRIC_UNITS`.
     better : direction of better values.
     source : paper, section or code that defines the metric.
@@ -42,7 +44,8 @@ class Metric:
     first : title at cut-off 1, if it has one of its own.
     known : field of the question that must not be empty.
     failed : value of a failed question, if the metric is no quality.
-    over_passages : True if the cut-off counts retrieved passages.
+    over_passages : True if the cut-off counts retrieved passages. A method may never return so
+        many.
 
     Raises
     ------
@@ -68,7 +71,6 @@ class Metric:
     first: str = ""  # special title at cut-off 1, if any
     known: Literal["answers", "gold"] = "answers"  # field of the question that must not be empty
     failed: float | None = None  # value of a failed question if the metric is no quality
-    # Whether the cut-off counts retrieved passages, of which a method may never have that many.
     over_passages: bool = False
 
     @property
@@ -81,7 +83,7 @@ class Metric:
 
     @property
     def quality(self) -> bool:
-        """True if the metric is a share of which more is better.
+        """True if the metric is a share and higher values are better.
 
         A failed question scores 0 in such a metric.
         """
@@ -122,13 +124,14 @@ class Metric:
         >>> metric("path_hit@1").described()["title"], metric("path_hit@32").described()["title"]
         ('First path right', 'Path hit ratio @32')
         """
+        title = self.title
+        if self.k == 1 and self.first:
+            title = self.first
+        elif self.k is not None:
+            title = f"{self.title} @{self.k}"
         return {
             "name": self.name,
-            "title": self.title
-            if self.k is None
-            else self.first
-            if self.k == 1 and self.first
-            else f"{self.title} @{self.k}",
+            "title": title,
             "definition": self.definition,
             "convention": f"{self.convention} A question that failed "
             f"{'scores 0' if self.quality else 'is left out'}.",

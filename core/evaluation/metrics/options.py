@@ -1,7 +1,4 @@
-"""Multiple-choice questions in QuALITY's format.
-
-This module reads the chosen option from a reply and checks whether it is the correct one.
-"""
+"""Chosen and correct options of multiple-choice questions in QuALITY's format."""
 
 from __future__ import annotations
 
@@ -68,7 +65,8 @@ def _option_by_words(reply: str, options: Sequence[str]) -> int | None:
 
     Options whose words occur in those of another such option do not count.
     """
-    padded_reply, words = f" {normalize(reply)} ", [normalize(option) for option in options]
+    padded_reply = f" {normalize(reply)} "
+    words = [normalize(option) for option in options]
     matching = [index for index, text in enumerate(words) if text and f" {text} " in padded_reply]
     longest = [
         index
@@ -94,16 +92,13 @@ def right_option(question: Question) -> int | None:
     ... )
     (1, 1)
     """
+    options = [normalize(option) for option in question.options]
     for answer in question.answers:
-        equal_options = [
-            index
-            for index, option in enumerate(question.options)
-            if normalize(option) == normalize(answer)
-        ]
-        if equal_options:
-            return equal_options[0]
+        if normalize(answer) in options:
+            return options.index(normalize(answer))
         letter_match = LONE_LETTER.match(answer)
-        if letter_match and (index := _option_index(letter_match[1], question.options)) is not None:
+        index = _option_index(letter_match[1], options) if letter_match else None
+        if index is not None:
             return index
     return None
 
@@ -118,7 +113,7 @@ def is_choice_right(reply: str, question: Question) -> bool | None:
 
     Returns
     -------
-    None if the question has no options or its correct one is unknown.
+    True or False; None if the question has no options or its correct one is unknown.
     """
     right = right_option(question)
     return None if right is None else chosen_option(reply, question.options) == right

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from core.diagnosis.answer_match import contains_answer
@@ -14,12 +15,12 @@ from core.diagnosis.funnel import funnel, gold_nodes
 from core.diagnosis.targets import answers_of
 from core.evaluation.metrics.answer_scores import ScoredAnswer, score_answer
 from core.evaluation.metrics.answer_support import AnswerSupport
-from core.evaluation.metrics.budgets import BudgetResults, budgets
+from core.evaluation.metrics.budgets import BudgetResults, budget_results
 from core.evaluation.metrics.build_cost import ReportedBuildCost
 from core.evaluation.metrics.passages import (
     PassageSurvival,
     TreeNodeCounts,
-    passages,
+    passage_survival,
     ranked_passages,
     tree_node_counts,
 )
@@ -141,20 +142,14 @@ class Outcome:
 
     @property
     def looked_up(self) -> bool:
-        """True if the result comes from a finished run in a file, so nothing was computed here."""
+        """True if the result was read from a file, and no method ran."""
         return any(cost.operator in FILE_OPERATORS for cost in self.costs)
 
     @property
     def answer_fault(self) -> str:
         """The reason why the language model's answer is blank or cut; empty if it is complete."""
-        return next(
-            (
-                cost.fault
-                for cost in reversed(self.costs)
-                if cost.stage == "generate" and cost.fault
-            ),
-            "",
-        )
+        faults = [cost.fault for cost in self.costs if cost.stage == "generate" and cost.fault]
+        return faults[-1] if faults else ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the facts as values for JSON.
@@ -184,13 +179,8 @@ class _OutcomeWriter(PlainWriter):
 
 
 def _read_ranks(data: Mapping[str, Any]) -> GoldRanks:
-    return from_plain(
-        GoldRanks,
-        data,
-        relevant=tuple(
-            rank for start, count in data["relevant"] for rank in range(start, start + count)
-        ),
-    )
+    runs = (range(start, start + length) for start, length in data["relevant"])
+    return from_plain(GoldRanks, data, relevant=tuple(chain.from_iterable(runs)))
 
 
 _OUTCOME_READER = PlainReader({GoldRanks: _read_ranks})
@@ -215,7 +205,7 @@ def observe(
     graph : the graph that the method ran on.
     state : the last state of the method, with its trace.
     judged, second : verdicts of one or two judges.
-    source : where the gold passages are; by default a graph of triples without any.
+    source : source of the question; its funnel has the gold passages. A graph of triples has none.
     supported : support of the answer's sentences.
     built : cost of building the graph.
 
@@ -237,45 +227,50 @@ def observe(
     answer_names = [state.question.names(answer) for answer in answers]
     answer_nodes = [gold_nodes(graph, *names) for names in answer_names]
     stages = funnel(source, graph, state, answers_of(state.question))
+    extracted = paths = reader = None
+    if state.subgraph is not None:
+        extracted = subgraph_sizes(graph, state.subgraph, answer_nodes)
+    if state.paths is not None:
+        paths = ranked_texts(graph, state.paths, answer_names)
+    if state.reader is not None:
+        reader = ranked_nodes(state.reader, answer_nodes)
     return Outcome(
         golds=len(answers),
-        extracted=None
-        if state.subgraph is None
-        else subgraph_sizes(graph, state.subgraph, answer_nodes),
-        paths=None if state.paths is None else ranked_texts(graph, state.paths, answer_names),
-        reader=None if state.reader is None else ranked_nodes(state.reader, answer_nodes),
+        extracted=extracted,
+        paths=paths,
+        reader=reader,
         answer=score_answer(graph, state),
         judged=judged,
         second=second,
         costs=tuple(map(operator_cost, state.trace)),
         alive={stage.name: len(stage.alive) for stage in stages} or None,
         passages=ranked_passages(graph, state),
-        fates=passages(source, graph, state),
+        fates=passage_survival(source, graph, state),
         supported=supported,
         built=built,
         nodes=ranked_gold_nodes(graph, state),
         nearing=uncertainty_by_rank(graph, state),
-        given=next(
-            (
-                NamedDocumentCounts(step.sizes[NAMED_DOCUMENTS], step.sizes[UNPLACED_DOCUMENTS])
-                for step in state.trace
-                if NAMED_DOCUMENTS in step.sizes
-            ),
-            None,
-        ),
-        budgets=budgets(graph, state),
+        given=_named_document_counts(state.trace),
+        budgets=budget_results(graph, state),
         tree=tree_node_counts(graph, state),
     )
 
 
-def subgraph_sizes(graph, subgraph, nodes: Sequence[Sequence[int]]) -> SubgraphSizes:
+def _named_document_counts(trace: Sequence[Step]) -> NamedDocumentCounts | None:
+    for step in trace:
+        if NAMED_DOCUMENTS in step.sizes:
+            return NamedDocumentCounts(step.sizes[NAMED_DOCUMENTS], step.sizes[UNPLACED_DOCUMENTS])
+    return None
+
+
+def subgraph_sizes(graph, subgraph, nodes_by_answer: Sequence[Sequence[int]]) -> SubgraphSizes:
     """Return the sizes of a subgraph and how many answers it contains.
 
     Parameters
     ----------
     graph : the graph that the subgraph is a part of.
     subgraph : the extracted subgraph.
-    nodes : for each known answer, the ids of the nodes of its name.
+    nodes_by_answer : for each known answer, the ids of the nodes of its name.
 
     Returns
     -------
@@ -288,13 +283,15 @@ def subgraph_sizes(graph, subgraph, nodes: Sequence[Sequence[int]]) -> SubgraphS
     >>> subgraph_sizes(toy, retrieve("EgoNetwork(hops=1)", "C").subgraph, [[0], [4]])
     SubgraphSizes(nodes=4, edges=6, found=1, components=1)
     """
-    count = sum(any(node in subgraph for node in answer_nodes) for answer_nodes in nodes)
     return SubgraphSizes(
-        len(subgraph.nodes), len(subgraph.edges), count, connected_components(graph, subgraph)
+        nodes=len(subgraph.nodes),
+        edges=len(subgraph.edges),
+        found=sum(any(node in subgraph for node in nodes) for nodes in nodes_by_answer),
+        components=connected_components(graph, subgraph),
     )
 
 
-def ranked_texts(graph, paths: Ranking, answers: Sequence[Sequence[str]]) -> GoldRanks:
+def ranked_texts(graph, paths: Ranking, names_by_answer: Sequence[Sequence[str]]) -> GoldRanks:
     """Return the ranks of the known answers in the texts of paths, compared by `contains_answer`.
 
     Node and relation names are normalised once each and then joined, which gives the same text as
@@ -304,7 +301,7 @@ def ranked_texts(graph, paths: Ranking, answers: Sequence[Sequence[str]]) -> Gol
     ----------
     graph : the graph of the paths.
     paths : paths, best first.
-    answers : for each known answer, all its names.
+    names_by_answer : for each known answer, all its names.
 
     Returns
     -------
@@ -317,56 +314,52 @@ def ranked_texts(graph, paths: Ranking, answers: Sequence[Sequence[str]]) -> Gol
     >>> toy.texts(paths.items), ranked_texts(toy, paths, [["C"], ["D"]])
     (['B -> r0_reverse -> A', 'B -> r2 -> C'], GoldRanks(count=2, relevant=(2,), first=(2, None)))
     """
-    gold_texts = [(i, name, normalize(name)) for i, names in enumerate(answers) for name in names]
+    gold_texts: list[tuple[int, str, str]] = []
+    for answer, names in enumerate(names_by_answer):
+        gold_texts += [(answer, name, normalize(name)) for name in names]
     relations_by_edge = relations_of(graph, paths.items)
     node_texts: dict[int, str] = {}
     relation_texts: dict[tuple[int, bool], str] = {}
     step_texts: dict[tuple[int, int, bool], str] = {}
 
-    def node(item: int) -> str:
-        if item not in node_texts:
-            node_texts[item] = normalize(graph.node_name(item))
-        return node_texts[item]
+    def node_text(node: int) -> str:
+        if node not in node_texts:
+            node_texts[node] = normalize(graph.node_name(node))
+        return node_texts[node]
 
-    def said(step: tuple[int, int, bool]) -> str:
-        after, edge, forward = step
-        key = (relations_by_edge[edge], forward)
+    def make_step_text(step: tuple[int, int, bool]) -> str:
+        end, edge, is_forward = step
+        key = (relations_by_edge[edge], is_forward)
         if key not in relation_texts:
             relation_texts[key] = normalize(
-                graph.relation_names[key[0]] + ("" if forward else "_reverse")
+                graph.relation_names[key[0]] + ("" if is_forward else "_reverse")
             )
-        step_texts[step] = " ".join(filter(None, (relation_texts[key], node(after))))
+        step_texts[step] = " ".join(filter(None, (relation_texts[key], node_text(end))))
         return step_texts[step]
 
-    def held(path) -> list[int]:
-        parts = [node(path.nodes[0])]
+    def has_answer(path, text: str, name: str, normal_name: str) -> bool:
+        if normal_name:
+            return contains_text(text, normal_name)
+        return contains_answer(graph.text(path), name)
+
+    def answers_in(path) -> list[int]:
+        parts = [node_text(path.nodes[0])]
         for step in zip(path.nodes[1:], path.edges, path.forward):
-            parts.append(step_texts.get(step) or said(step))
+            parts.append(step_texts.get(step) or make_step_text(step))
         text = " ".join([part for part in parts if part])
-        return list(
-            dict.fromkeys(
-                [
-                    i
-                    for i, name, gold in gold_texts
-                    if (
-                        contains_text(text, gold)
-                        if gold
-                        else contains_answer(graph.text(path), name)
-                    )
-                ]
-            )
-        )
+        found = [answer for answer, *names in gold_texts if has_answer(path, text, *names)]
+        return list(dict.fromkeys(found))
 
-    return gold_ranks((held(path) for path in paths.items), len(answers))
+    return gold_ranks(map(answers_in, paths.items), len(names_by_answer))
 
 
-def ranked_nodes(items: Sequence[int], nodes: Sequence[Sequence[int]]) -> GoldRanks:
+def ranked_nodes(items: Sequence[int], nodes_by_answer: Sequence[Sequence[int]]) -> GoldRanks:
     """Return the ranks of the known answers in a list of nodes.
 
     Parameters
     ----------
     items : node ids, best first.
-    nodes : for each known answer, the ids of the nodes of its name.
+    nodes_by_answer : for each known answer, the ids of the nodes of its name.
 
     Returns
     -------
@@ -375,15 +368,15 @@ def ranked_nodes(items: Sequence[int], nodes: Sequence[Sequence[int]]) -> GoldRa
     Examples
     --------
     >>> from core.evaluation.metrics.outcome import ranked_nodes
-    >>> # the first answer stands third, the second is missing
+    >>> # the first answer has rank 3, the second is missing
     >>> ranked_nodes([3, 0, 2], [[2, 4], [1]])
     GoldRanks(count=3, relevant=(3,), first=(3, None))
     """
     answers_by_node: dict[int, list[int]] = {}
-    for i, answer_nodes in enumerate(nodes):
-        for node in answer_nodes:
-            answers_by_node.setdefault(node, []).append(i)
-    return gold_ranks((answers_by_node.get(node, []) for node in items), len(nodes))
+    for answer, nodes in enumerate(nodes_by_answer):
+        for node in nodes:
+            answers_by_node.setdefault(node, []).append(answer)
+    return gold_ranks((answers_by_node.get(node, []) for node in items), len(nodes_by_answer))
 
 
 def operator_cost(step: Step) -> OperatorCost:
@@ -394,9 +387,17 @@ def operator_cost(step: Step) -> OperatorCost:
     >>> operator_cost(Step("Rank", "refine", {}, seconds=0.5, usage=Usage(texts=40))).texts
     40
     """
-    usage = step.usage
-    counts = usage.calls, usage.tokens_in, usage.tokens_out, usage.texts
-    return OperatorCost(step.operator, step.stage, step.seconds, *counts, step.notes, step.fault)
+    return OperatorCost(
+        step.operator,
+        step.stage,
+        step.seconds,
+        calls=step.usage.calls,
+        tokens_in=step.usage.tokens_in,
+        tokens_out=step.usage.tokens_out,
+        texts=step.usage.texts,
+        notes=step.notes,
+        fault=step.fault,
+    )
 
 
 def _runs(ranks: Sequence[int]) -> list[list[int]]:

@@ -27,12 +27,12 @@ class PassageSurvival:
     right: int | None = None
 
 
-def passages(source: AnswerSource, graph, state: State) -> PassageSurvival | None:
+def passage_survival(source: AnswerSource, graph, state: State) -> PassageSurvival | None:
     """Return the survival of a question's gold passages along a method.
 
     Parameters
     ----------
-    source : the source that was asked.
+    source : the source of the question.
     graph : the graph that the state refers to.
     state : the last state of a method.
 
@@ -42,7 +42,7 @@ def passages(source: AnswerSource, graph, state: State) -> PassageSurvival | Non
 
     Examples
     --------
-    >>> from core.evaluation.metrics.passages import passages
+    >>> from core.evaluation.metrics.passages import passage_survival
     >>> from core.sources import CorpusSource
     >>> from core.types import Question
     >>> state = retrieve(
@@ -51,7 +51,7 @@ def passages(source: AnswerSource, graph, state: State) -> PassageSurvival | Non
     ...     question="clerk Cratchit",
     ...     models=says("He."),
     ... )
-    >>> passages(
+    >>> passage_survival(
     ...     CorpusSource("story"),
     ...     story,
     ...     state.replace(question=Question("?", gold=("carol", "turkey"))),
@@ -69,15 +69,15 @@ def passages(source: AnswerSource, graph, state: State) -> PassageSurvival | Non
     shown_rows = shown_chunks(graph, state) if _retrieves_chunks(graph, state) else None
     if shown_rows is None:
         return PassageSurvival(len(gold), alive)
-    right = gold_rows(graph, gold)
-    return PassageSurvival(len(gold), alive, len(shown_rows), len(shown_rows & right))
+    right_rows = shown_rows & gold_rows(graph, gold)
+    return PassageSurvival(len(gold), alive, len(shown_rows), len(right_rows))
 
 
 def ranked_passages(graph, state: State) -> GoldRanks | None:
     """Return the ranks of the gold passages among the retrieved chunks.
 
     If the order before the cut is known, ranks beyond the cut are included, while `count` is the
-    number of chunks kept.
+    number of chunks before it.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def ranked_passages(graph, state: State) -> GoldRanks | None:
     --------
     >>> from core.evaluation.metrics.passages import ranked_passages
     >>> from core.types import Question
-    >>> # carol#1, and behind the cut carol#2
+    >>> # carol#1 is selected, and carol#2 follows it beyond the cut
     >>> state = retrieve("SparseChunks(keep=1)", graph=story, question="clerk Cratchit")
     >>> ranked_passages(story, state.replace(question=Question("?", gold=("carol", "turkey"))))
     GoldRanks(count=1, relevant=(1, 2), first=(1, None))
@@ -101,11 +101,12 @@ def ranked_passages(graph, state: State) -> GoldRanks | None:
     order = chunk_order(graph, state)
     if order is None or not gold or not _retrieves_chunks(graph, state):
         return None
-    rows = [chunk_rows(graph, document) for document in gold]
-    passage_ranks = gold_ranks(
-        ([i for i, held in enumerate(rows) if row in held] for row in order[1]), len(gold)
+    selected_rows, all_rows = order
+    rows_by_passage = [chunk_rows(graph, document) for document in gold]
+    passages_by_rank = (
+        [passage for passage, rows in enumerate(rows_by_passage) if row in rows] for row in all_rows
     )
-    return replace(passage_ranks, count=len(order[0]))
+    return replace(gold_ranks(passages_by_rank, len(gold)), count=len(selected_rows))
 
 
 @dataclass(frozen=True)
@@ -117,7 +118,7 @@ class TreeNodeCounts:
 
 
 def tree_node_counts(graph, state: State) -> TreeNodeCounts | None:
-    """Return the counts of what was retrieved from a tree of summaries.
+    """Return the numbers of nodes and summaries retrieved from a tree of summaries.
 
     Parameters
     ----------
@@ -126,7 +127,7 @@ def tree_node_counts(graph, state: State) -> TreeNodeCounts | None:
 
     Returns
     -------
-    Numbers of nodes and of summaries. None for other graphs and if no nodes were retrieved.
+    The counts. None for other graphs and if no nodes were retrieved.
 
     Examples
     --------
@@ -138,18 +139,16 @@ def tree_node_counts(graph, state: State) -> TreeNodeCounts | None:
     if state.nodes is None or table is None or not table.has("level"):
         return None
     levels = table.numbers("level")
-    if levels.any():
-        return TreeNodeCounts(
-            len(state.nodes), sum(bool(levels[node]) for node in state.nodes.items)
-        )
-    return None
+    if not levels.any():
+        return None
+    summaries = sum(bool(levels[node]) for node in state.nodes.items)
+    return TreeNodeCounts(len(state.nodes), summaries)
 
 
 def _retrieves_chunks(graph, state: State) -> bool:
     """Return whether a method retrieves chunks.
 
-    Chunks are retrieved as such, or as nodes of a tree or a passage graph, where some nodes are
-    chunks.
+    They may be retrieved as nodes of a tree or a passage graph, some of whose nodes are chunks.
     """
     table = graph.columns.nodes
     return state.chunks is not None or (

@@ -22,19 +22,23 @@ class GoldRanks:
     def last(self, k: int | None) -> int:
         """Return the last rank that counts at cut-off k.
 
-        Ranks beyond the items that were kept never count.
+        Ranks beyond `count` never do.
         """
         return self.count if k is None else min(k, self.count)
 
+    def count_found(self, k: int | None) -> int:
+        """Return how many known answers the items up to cut-off k contain."""
+        return sum(rank is not None and rank <= self.last(k) for rank in self.first)
 
-def gold_ranks(held: Iterable[Iterable[int]], answers: int) -> GoldRanks:
+
+def gold_ranks(answers_by_item: Iterable[Iterable[int]], n_answers: int) -> GoldRanks:
     """Return the ranks of known answers in a ranking.
 
     Parameters
     ----------
-    held : for each item of the ranking, best first, the indexes of the known answers that it
-        contains.
-    answers : number of known answers.
+    answers_by_item : for each item of the ranking, best first, the indexes of the known answers
+        that it contains.
+    n_answers : number of known answers.
 
     Returns
     -------
@@ -46,11 +50,12 @@ def gold_ranks(held: Iterable[Iterable[int]], answers: int) -> GoldRanks:
     >>> gold_ranks([[], [0], [0, 1]], 3)
     GoldRanks(count=3, relevant=(2, 3), first=(2, 3, None))
     """
-    first: list[int | None] = [None] * answers
-    relevant, rank = [], 0
-    for rank, answers_held in enumerate(held, 1):
-        if answers_held:
-            relevant.append(rank)
-        for i in answers_held:
-            first[i] = first[i] or rank
-    return GoldRanks(rank, tuple(relevant), tuple(first))
+    first: list[int | None] = [None] * n_answers
+    relevant = []
+    count = 0
+    for count, answers in enumerate(answers_by_item, 1):
+        if answers:
+            relevant.append(count)
+        for answer in answers:
+            first[answer] = first[answer] or count
+    return GoldRanks(count, tuple(relevant), tuple(first))

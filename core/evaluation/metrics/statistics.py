@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-CONFIDENCE_LEVEL, BOOTSTRAP_RESAMPLES, RANDOM_PERMUTATIONS = 0.95, 4_000, 9_999
+CONFIDENCE_LEVEL = 0.95
+BOOTSTRAP_RESAMPLES = 4_000
+RANDOM_PERMUTATIONS = 9_999
 # Standard deviations to each side of the mean that hold 95 % of a normal distribution.
 NORMAL_QUANTILE = 1.959964
 MAX_RESAMPLED_NUMBERS = 4_000_000  # numbers held in memory at once while resampling
@@ -89,8 +91,14 @@ class PairedTest:
     @property
     def turned(self) -> PairedTest:
         """The same test with `a` and `b` swapped."""
-        difference, low, high = -self.difference, -self.high, -self.low
-        return replace(self, a=self.b, b=self.a, difference=difference, low=low, high=high)
+        return replace(
+            self,
+            a=self.b,
+            b=self.a,
+            difference=-self.difference,
+            low=-self.high,
+            high=-self.low,
+        )
 
     @property
     def estimate(self) -> Estimate:
@@ -135,14 +143,16 @@ def estimates(
     counts = has_value.sum(0)
     if not n:
         return [Estimate(None, None, None, 0)] * columns
-    filled, has_value_weights = np.where(has_value, values, 0.0), has_value.astype(np.float64)
+    filled = np.where(has_value, values, 0.0)
+    presence = has_value.astype(np.float64)
     means = np.empty((resamples, columns))
-    rng, chunk = np.random.default_rng(seed), max(1, MAX_RESAMPLED_NUMBERS // n)
+    rng = np.random.default_rng(seed)
+    chunk = max(1, MAX_RESAMPLED_NUMBERS // n)
     for start in range(0, resamples, chunk):
         size = min(chunk, resamples - start)
         weights = rng.multinomial(n, np.full(n, 1 / n), size).astype(np.float64)
         with np.errstate(invalid="ignore"):
-            means[start : start + size] = (weights @ filled) / (weights @ has_value_weights)
+            means[start : start + size] = (weights @ filled) / (weights @ presence)
     column_estimates = []
     for column in range(columns):
         if not counts[column]:
@@ -171,10 +181,12 @@ def share_estimate(values: Sequence[float]) -> Estimate:
     n = len(values)
     if not n:
         return Estimate(None, None, None, 0)
-    mean, square = sum(values) / n, NORMAL_QUANTILE**2
+    mean = sum(values) / n
+    square = NORMAL_QUANTILE**2
     middle = mean + square / (2 * n)
     half = NORMAL_QUANTILE * math.sqrt(mean * (1 - mean) / n + square / (4 * n * n))
-    low, high = ((middle + side * half) / (1 + square / n) for side in (-1, 1))
+    low = (middle - half) / (1 + square / n)
+    high = (middle + half) / (1 + square / n)
     return Estimate(mean, max(0.0, min(mean, low)), min(1.0, max(mean, high)), n)
 
 
@@ -243,31 +255,29 @@ def holm(p_values: Sequence[float]) -> list[float]:
     [0.25, 0.1875, 0.25]
     """
     order = sorted(range(len(p_values)), key=lambda i: (p_values[i], i))
-    corrected, above = [0.0] * len(p_values), 0.0
+    corrected = [0.0] * len(p_values)
+    largest = 0.0
     for rank, i in enumerate(order):
-        above = max(above, min(1.0, (len(p_values) - rank) * p_values[i]))
-        corrected[i] = above
+        largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[i]))
+        corrected[i] = largest
     return corrected
 
 
 def holm_corrected(tests: Iterable[PairedTest | None]) -> list[PairedTest]:
-    """Return tests that were made together, with Holm's correction over all of them.
-
-    A pair without common questions has no test and is left out.
-    """
+    """Return tests with Holm's correction over all of them, without those that are None."""
     made_tests = [test for test in tests if test is not None]
     p_values = holm([test.p for test in made_tests])
     return [replace(test, p_holm=p) for test, p in zip(made_tests, p_values, strict=True)]
 
 
-def correlation(one: np.ndarray, other: np.ndarray) -> Estimate:
+def correlation(x: np.ndarray, y: np.ndarray) -> Estimate:
     """Return Pearson's correlation with its 95 % interval.
 
     Only positions with a number on both sides count.
 
     Parameters
     ----------
-    one, other : float [n], aligned; NaN for a missing number.
+    x, y : float [n], aligned; NaN for a missing number.
 
     Returns
     -------
@@ -285,14 +295,15 @@ def correlation(one: np.ndarray, other: np.ndarray) -> Estimate:
     >>> correlation(np.array([1.0, 2.0, 3.0, np.nan]), np.array([1.0, 2.0, 3.0, 4.0]))
     Estimate(mean=None, low=None, high=None, n=3)
     """
-    mask = ~np.isnan(one) & ~np.isnan(other)
-    a, b, n = one[mask], other[mask], int(mask.sum())
-    if n < 4 or np.ptp(a) == 0 or np.ptp(b) == 0:
+    mask = ~np.isnan(x) & ~np.isnan(y)
+    n = int(mask.sum())
+    if n < 4 or np.ptp(x[mask]) == 0 or np.ptp(y[mask]) == 0:
         return Estimate(None, None, None, n)
-    r = float(np.clip(np.corrcoef(a, b)[0, 1], -1, 1))
+    r = float(np.clip(np.corrcoef(x[mask], y[mask])[0, 1], -1, 1))
     if abs(r) > 1 - 1e-12:
         return Estimate(r, r, r, n)
-    middle, half = math.atanh(r), NORMAL_QUANTILE / math.sqrt(n - 3)
+    middle = math.atanh(r)
+    half = NORMAL_QUANTILE / math.sqrt(n - 3)
     return Estimate(r, math.tanh(middle - half), math.tanh(middle + half), n)
 
 
@@ -302,7 +313,7 @@ def kendall(pairs: Sequence[tuple[float, float]]) -> float | None:
     It is None for fewer than three items, or if all values of one side are equal.
 
     >>> from core.evaluation.metrics.statistics import kendall
-    >>> # of three pairs one is the other way round: (2 - 1) / 3
+    >>> # two pairs of items are in the same order and one is reversed: (2 - 1) / 3
     >>> round(kendall([(1, 10), (2, 30), (3, 20)]), 3)
     0.333
     >>> kendall([(1, 2), (1, 3), (1, 4)])
@@ -330,14 +341,14 @@ def pareto(points: Mapping[str, tuple[float | None, float | None]]) -> tuple[str
         if cost is not None and quality is not None
     }
 
-    def dominated(name: str) -> bool:
+    def is_dominated(name: str) -> bool:
         cost, quality = complete_points[name]
         return any(
             c <= cost and q >= quality and (c, q) != (cost, quality)
             for c, q in complete_points.values()
         )
 
-    front = [name for name in complete_points if not dominated(name)]
+    front = [name for name in complete_points if not is_dominated(name)]
     return tuple(
         sorted(front, key=lambda name: (complete_points[name][0], -complete_points[name][1], name))
     )

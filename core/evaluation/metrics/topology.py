@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 
@@ -17,8 +18,9 @@ from core.graph.protocol import KnowledgeGraph
 from core.graph.texts import chunk_nodes, chunks_of, has_chunk_nodes, n_chunks
 from core.types import State
 
-# The lanes share the distances of at most 8 questions, with at most 4 million numbers per question.
-MAX_SHARED_QUESTIONS, MAX_SHARED_NUMBERS = (8, 4_000_000)
+# Lanes share distances, of at most so many questions and so many numbers per question.
+MAX_SHARED_QUESTIONS = 8
+MAX_SHARED_NUMBERS = 4_000_000
 # With more gold nodes, searches start at the retrieved nodes if these are fewer.
 MAX_SEARCHES_FROM_GOLD = 200
 UNCERTAINTY_DIGITS = 6
@@ -34,15 +36,15 @@ class UncertaintyByRank:
     """
 
     golds: int
-    count: int  # number of documents kept
+    count: int  # number of retrieved documents, without those beyond the cut
     of: tuple[int, ...]
     places: tuple[int, ...]
     costs: tuple[float, ...]
 
     def at(self, k: int | None) -> list[float]:
-        """Return the uncertainty of each known document after the first k documents kept.
+        """Return the uncertainty of each known document from the first k retrieved documents.
 
-        Without k, all documents kept are used. The uncertainty is infinite if no path leads to the
+        Without k, all of them are used. The uncertainty is infinite if no path leads to the
         document.
         """
         uncertainties = [math.inf] * self.golds
@@ -76,16 +78,17 @@ def uncertainty_by_rank(graph: KnowledgeGraph, state: State) -> UncertaintyByRan
     --------
     >>> from core.evaluation.metrics.topology import uncertainty_by_rank
     >>> from core.types import Question
-    >>> # Fred - Scrooge - Cratchit - Tim
+    >>> # Fred is retrieved; the graph is Fred - Scrooge - Cratchit - Tim
     >>> state = retrieve("SparseNodes(keep=1)", graph=story, question="cheerful Fred")
-    >>> # from whose chunk Cratchit, Scrooge and Tim come
+    >>> # the gold nodes, those of this chunk, are Cratchit, Scrooge and Tim
     >>> gold = ("carol\\nTiny Tim, the son of Cratchit",)
     >>> # ln 2 + ln 4, ln 2, ln 2 + ln 4 + ln 3
     >>> uncertainty_by_rank(story, state.replace(question=Question("?", gold=gold)))
     UncertaintyByRank(golds=3, count=1, of=(0, 1, 2), places=(1, 1, 1), costs=(2.079442, 0.693147,
     3.178054))
     """
-    result = _documents(graph, state) if has_chunk_nodes(graph) else _nodes(graph, state)
+    retrieve = _retrieved_documents if has_chunk_nodes(graph) else _retrieved_nodes
+    result = retrieve(graph, state)
     if result is None or not state.question.gold:
         return None
     retrieved, count = result
@@ -97,7 +100,7 @@ def ranked_gold_nodes(graph: KnowledgeGraph, state: State) -> GoldRanks | None:
     """Return the ranks of the gold nodes (`known_nodes`) among the retrieved nodes.
 
     If the order before the cut is known, ranks beyond the cut are included, while `count` is the
-    number of nodes retained.
+    number of nodes before it.
 
     Parameters
     ----------
@@ -119,17 +122,16 @@ def ranked_gold_nodes(graph: KnowledgeGraph, state: State) -> GoldRanks | None:
     ... )
     GoldRanks(count=1, relevant=(1,), first=(None, 1, None))
     """
-    result, gold_node_ids = _nodes(graph, state), known_nodes(graph, state.question.gold)
+    result = _retrieved_nodes(graph, state)
+    gold_node_ids = known_nodes(graph, state.question.gold)
     if result is None or not gold_node_ids:
         return None
     indices_by_node: dict[int | None, list[int]] = {}
     for index, node in enumerate(gold_node_ids):
         indices_by_node.setdefault(node, []).append(index)
     order, count = result
-    return replace(
-        gold_ranks((indices_by_node.get(node, []) for node in order), len(gold_node_ids)),
-        count=count,
-    )
+    ranks = gold_ranks((indices_by_node.get(node, []) for node in order), len(gold_node_ids))
+    return replace(ranks, count=count)
 
 
 def known_nodes(graph: KnowledgeGraph, gold: Sequence[str]) -> list[int | None]:
@@ -155,19 +157,24 @@ def known_nodes(graph: KnowledgeGraph, gold: Sequence[str]) -> list[int | None]:
     Examples
     --------
     >>> from core.evaluation.metrics.topology import known_nodes
-    >>> # of the turkey no node comes
+    >>> # no node comes from the document turkey
     >>> (
     ...     story.names(known_nodes(story, ["carol\\nTiny Tim", "turkey"])),
     ...     known_nodes(story, ["turkey"]),
     ... )
     (['Cratchit', 'Scrooge', 'Tim'], [])
     """
-    chunks_by_node, by_chunk = has_chunk_nodes(graph), nodes_by_chunk(graph)
+    by_chunk = nodes_by_chunk(graph)
+    are_chunks_nodes = has_chunk_nodes(graph)
     gold_node_ids: list[int | None] = []
-    for id in dict.fromkeys(gold):
-        nodes = [int(node) for row in sorted(chunk_rows(graph, id)) for node in by_chunk[row]]
-        gold_node_ids += nodes or ([None] if chunks_by_node and len(by_chunk.ids) else [])
-    return gold_node_ids if chunks_by_node else list(dict.fromkeys(gold_node_ids))
+    for document in dict.fromkeys(gold):
+        nodes: list[int | None] = []
+        for row in sorted(chunk_rows(graph, document)):
+            nodes += map(int, by_chunk[row])
+        if not nodes and are_chunks_nodes and len(by_chunk.ids):
+            nodes = [None]
+        gold_node_ids += nodes
+    return gold_node_ids if are_chunks_nodes else list(dict.fromkeys(gold_node_ids))
 
 
 def costs_to_known(
@@ -175,19 +182,20 @@ def costs_to_known(
 ) -> np.ndarray:
     """Return the uncertainty of the path from each retrieved node to each gold node.
 
-    The values are exact for any number of nodes. With more than `MAX_SEARCHES_FROM_GOLD` gold
-    nodes, one search starts at each retrieved node if these are fewer, because links lead both
-    ways.
+    The values are exact for any number of nodes. One search starts at each gold node. With more
+    than `MAX_SEARCHES_FROM_GOLD` gold nodes, the searches start at the retrieved nodes if these are
+    fewer, because links lead both ways.
 
     Parameters
     ----------
+    graph : the graph of all these nodes.
     gold : ids of the gold documents.
     retrieved : nodes, best first.
 
     Returns
     -------
-    float64 [gold nodes, retrieved], infinite where no path leads and for a document that is no
-    node. It has no rows if the graph has no links or no node is known.
+    float64 [gold nodes, retrieved], infinite if there is no path and for a document that is no
+        node. It has no rows if the graph has no links or no gold node is known.
 
     Notes
     -----
@@ -197,14 +205,19 @@ def costs_to_known(
     gold_node_ids = known_nodes(graph, gold) if graph.n_edges else []
     costs = np.full((len(gold_node_ids), len(retrieved)), math.inf)
     gold_rows = [row for row, node in enumerate(gold_node_ids) if node is not None]
-    nodes, links = [node for node in gold_node_ids if node is not None], simple_graph(graph)
+    nodes = [node for node in gold_node_ids if node is not None]
+    links = simple_graph(graph)
     if not nodes or not len(retrieved):
         return costs
     if len(nodes) > max(MAX_SEARCHES_FROM_GOLD, len(set(retrieved))):
         costs[gold_rows] = _costs_from_retrieved(links, retrieved, np.array(nodes, np.int64))
     elif len(nodes) * len(links) <= MAX_SHARED_NUMBERS:
-        make = lambda: [uncertainty(links, node) for node in nodes]
-        shared = graph.derived.once("uncertainty", tuple(nodes), make, MAX_SHARED_QUESTIONS)
+        shared = graph.derived.once(
+            "uncertainty",
+            tuple(nodes),
+            lambda: [uncertainty(links, node) for node in nodes],
+            MAX_SHARED_QUESTIONS,
+        )
         costs[gold_rows] = [cost[list(retrieved)] for cost in shared]
     else:
         for row, node in zip(gold_rows, nodes):
@@ -215,20 +228,20 @@ def costs_to_known(
 def _costs_from_retrieved(
     links: SimpleGraph, retrieved: Sequence[int], golds: np.ndarray
 ) -> np.ndarray:
-    """Return the same uncertainties from searches that start at the retrieved nodes.
+    """Return the uncertainties of `costs_to_known` from searches that start at the retrieved nodes.
 
-    The result is float64 [golds, retrieved]. A search returns a path's sum without the weight of
+    The result is float64 [golds, retrieved]. A search sums the weights of a path's nodes without
     its start, the retrieved node. Subtracting the gold node's weight and adding the retrieved
     node's gives the sum without the gold end.
     """
     uncertainties = np.empty((len(golds), len(retrieved)))
     gold_weights = np.log1p(links.degrees(golds))
-    by_node: dict[int, int] = {}
+    column_by_node: dict[int, int] = {}
     for column, node in enumerate(retrieved):
-        if node in by_node:  # a document's chunks may be one node
-            uncertainties[:, column] = uncertainties[:, by_node[node]]
+        if node in column_by_node:  # a document's chunks may be one node
+            uncertainties[:, column] = uncertainties[:, column_by_node[node]]
             continue
-        by_node[node] = column
+        column_by_node[node] = column
         weight = np.log1p(links.degrees(np.array([node])))[0]
         sums = uncertainty(links, node)[golds] + weight - gold_weights
         uncertainties[:, column] = np.where(golds == node, 0.0, sums)
@@ -241,34 +254,30 @@ def uncertainty_drops(costs: np.ndarray, count: int) -> UncertaintyByRank:
     Parameters
     ----------
     costs : uncertainty of each gold node from each retrieved node, float64 [gold nodes, retrieved].
-    count : number of nodes retained.
+    count : number of retrieved nodes, without those beyond the cut.
 
     Returns
     -------
     The gold node, the rank from 1 and the uncertainty of each such drop.
     """
-    gold_numbers, drop_ranks, drop_costs = list[int](), list[int](), list[float]()
-    for gold, cost in enumerate(costs):
+    drops: list[tuple[int, int, float]] = []
+    for gold, gold_costs in enumerate(costs):
         min_cost = math.inf
-        for rank, value in enumerate(cost.tolist(), 1):
-            if value < min_cost:
-                min_cost = value
-                gold_numbers.append(gold)
-                drop_ranks.append(rank)
-                drop_costs.append(round(value, UNCERTAINTY_DIGITS))
-    return UncertaintyByRank(
-        len(costs), count, tuple(gold_numbers), tuple(drop_ranks), tuple(drop_costs)
-    )
+        for rank, cost in enumerate(gold_costs.tolist(), 1):
+            if cost < min_cost:
+                min_cost = cost
+                drops.append((gold, rank, round(cost, UNCERTAINTY_DIGITS)))
+    gold_numbers, ranks, drop_costs = zip(*drops) if drops else ((), (), ())
+    return UncertaintyByRank(len(costs), count, gold_numbers, ranks, drop_costs)
 
 
 def nodes_by_chunk(graph: KnowledgeGraph) -> IdLists:
     """Return for each chunk the nodes that come from it, in ascending order.
 
-    If chunks are nodes themselves, it is the chunk's own node. Else it is every entity that was
-    found in the chunk.
+    It is the chunk's own node if chunks are nodes, else all entities found in the chunk.
     """
 
-    def make() -> IdLists:
+    def make_lists() -> IdLists:
         rows = chunks_of(graph, "nodes")
         if has_chunk_nodes(graph):
             node_rows = chunk_nodes(graph, np.arange(graph.n_nodes))
@@ -277,14 +286,13 @@ def nodes_by_chunk(graph: KnowledgeGraph) -> IdLists:
             )
         return rows.inverse(n_chunks(graph))
 
-    return graph.derived.once("nodes by chunk", 0, make)
+    return graph.derived.once("nodes by chunk", 0, make_lists)
 
 
-def _nodes(graph: KnowledgeGraph, state: State) -> tuple[Sequence[int], int] | None:
-    """Return the retrieved nodes, best first, and the number of them that were retained.
+def _retrieved_nodes(graph: KnowledgeGraph, state: State) -> tuple[Sequence[int], int] | None:
+    """Return the retrieved nodes, best first, and the number of them before the cut.
 
-    Nodes beyond the cut are included if they are known. The result is None if no nodes were
-    retrieved.
+    Nodes beyond the cut follow if they are known. The result is None if no nodes were retrieved.
     """
     if state.nodes is None:
         return None
@@ -298,13 +306,15 @@ def _nodes(graph: KnowledgeGraph, state: State) -> tuple[Sequence[int], int] | N
     return next(longer, items), len(items)
 
 
-def _documents(graph: KnowledgeGraph, state: State) -> tuple[Sequence[int], int] | None:
-    """Return the same as `_nodes` in graphs whose nodes are documents.
+def _retrieved_documents(graph: KnowledgeGraph, state: State) -> tuple[Sequence[int], int] | None:
+    """Return the same as `_retrieved_nodes` in graphs whose nodes are documents.
 
-    The nodes are those of the chunks that were handed on, best first.
+    The nodes are those of the retrieved chunks, best first.
     """
     orders = chunk_order(graph, state)
     if orders is None:
         return None
+    selected_rows, all_rows = orders
     by_chunk = nodes_by_chunk(graph)
-    return [int(node) for row in orders[1] for node in by_chunk[row]], len(orders[0])
+    nodes = chain.from_iterable(by_chunk[row] for row in all_rows)
+    return list(map(int, nodes)), len(selected_rows)

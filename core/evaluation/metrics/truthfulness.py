@@ -25,10 +25,6 @@ TRUTHFULNESS_CONVENTION = (
 def accurate(outcome: Outcome, _: int | None = None) -> float | None:
     """Return 1 if the answer is correct, else 0; with judges, the share of them that accept it.
 
-    Parameters
-    ----------
-    outcome : the outcome of one method on one question.
-
     Returns
     -------
     A share from 0 to 1. None without an answer or known answers.
@@ -63,10 +59,6 @@ def accurate(outcome: Outcome, _: int | None = None) -> float | None:
 def missing(outcome: Outcome, _: int | None = None) -> float | None:
     """Return 1 if the question is not answered, else 0.
 
-    Parameters
-    ----------
-    outcome : the outcome of one method on one question.
-
     Returns
     -------
     0 or 1. None without an answer or known answers.
@@ -96,10 +88,6 @@ def missing(outcome: Outcome, _: int | None = None) -> float | None:
 def hallucination(outcome: Outcome, _: int | None = None) -> float | None:
     """Return 1 if the answer is wrong, else 0; with judges, the share of them that reject it.
 
-    Parameters
-    ----------
-    outcome : the outcome of one method on one question.
-
     Returns
     -------
     A share from 0 to 1. None without an answer or known answers.
@@ -125,10 +113,6 @@ def truthfulness(outcome: Outcome, _: int | None = None) -> float | None:
     """Return 1 for a correct answer, 0 for none and -1 for a wrong one.
 
     Over a question set this is accuracy minus hallucination.
-
-    Parameters
-    ----------
-    outcome : the outcome of one method on one question.
 
     Returns
     -------

@@ -8,10 +8,8 @@ from html import escape
 from core.evaluation.pairwise.plot import win_rate_plot
 from core.evaluation.pairwise.tally import PairwiseTally
 from core.evaluation.pairwise.verdicts import CRITERIA
-from core.evaluation.reports.html import PAGE_TEMPLATE, plotly_script
+from core.evaluation.reports.html import PAGE_TEMPLATE, plot_html, plotly_script
 from core.evaluation.reports.method_names import MethodName
-
-PLOT_SETTINGS = {"displaylogo": False, "responsive": True}
 
 
 def page_html(tally: PairwiseTally, names: Mapping[str, MethodName]) -> str:
@@ -30,20 +28,18 @@ def page_html(tally: PairwiseTally, names: Mapping[str, MethodName]) -> str:
         f"{len(tally.matches):,} pairs of answers, each in both orders, judged by {tally.judge}.",
         *tally.doubts(),
     ]
-    decisive = [one for one in CRITERIA if tally.decides(one)]
-    undecided = [one for one in CRITERIA if one not in decisive] if tally.read else []
-    decisive_html, undecided_plots = (
-        _criterion_plots(tally, criteria, names) for criteria in (decisive, undecided)
-    )
-    fit = "dispatchEvent(new Event('resize'))"  # plots in a closed element have no width
+    decisive = [criterion for criterion in CRITERIA if tally.decides(criterion)]
+    undecided = [criterion for criterion in CRITERIA if criterion not in decisive]
+    decisive_html = _criterion_plots(tally, decisive, names)
     undecided_html = ""
-    if undecided:
+    if undecided and tally.read:
+        fit = "dispatchEvent(new Event('resize'))"  # plots in a closed element have no width
         undecided_html = (
-            f'<details ontoggle="{fit}"><summary>Win rates that say '
-            f"nothing</summary>{undecided_plots}</details>"
+            f'<details ontoggle="{fit}"><summary>Win rates that say nothing</summary>'
+            f"{_criterion_plots(tally, undecided, names)}</details>"
         )
-    words = "".join(f"<p class='facts'>{escape(sentence)}</p>" for sentence in sentences)
-    body = f"{words}{plotly_script()}{decisive_html}{undecided_html}"
+    facts = "".join(f"<p class='facts'>{escape(sentence)}</p>" for sentence in sentences)
+    body = f"{facts}{plotly_script()}{decisive_html}{undecided_html}"
     return PAGE_TEMPLATE.format(title="Answers judged in pairs", body=body)
 
 
@@ -76,15 +72,7 @@ def _criterion_plots(
     """Return the plots of criteria, each with the agreement of the two orders."""
     plot_cards = []
     for criterion in criteria:
-        picture = win_rate_plot(tally, criterion, names).to_html(
-            full_html=False,
-            include_plotlyjs=False,
-            include_mathjax=False,
-            div_id=f"picture-{criterion}",
-            config=PLOT_SETTINGS,
-        )
-        plot_cards.append(
-            f"<div class='card'>{picture}<p "
-            f"class='note'>{escape(order_agreement(tally, criterion))}</p></div>"
-        )
+        plot = plot_html(win_rate_plot(tally, criterion, names), f"picture-{criterion}")
+        note = escape(order_agreement(tally, criterion))
+        plot_cards.append(f"<div class='card'>{plot}<p class='note'>{note}</p></div>")
     return f"<div class='plots'>{''.join(plot_cards)}</div>"

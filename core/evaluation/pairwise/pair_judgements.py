@@ -58,8 +58,9 @@ def answer_pairs(
 
     Parameters
     ----------
+    summary : figures of the run.
     sample : number of questions, the first ones; None takes all.
-    against : id of a method that must be one of each pair; empty for all pairs.
+    against : id of a method whose answer is in each pair; empty for all pairs.
 
     Returns
     -------
@@ -73,40 +74,32 @@ def answer_pairs(
     questions = {row.question.id: row.question for row in summary.rows}
     for row in summary.rows:
         answer = row.outcome.answer if row.outcome is not None else None
-        if (
-            answer is not None
-            and answer.by in (ANSWER_BY_MODEL, ANSWER_BY_METHOD)
-            and answer.text.strip()
-        ):
+        if answer is None or answer.by not in (ANSWER_BY_MODEL, ANSWER_BY_METHOD):
+            continue
+        if answer.text.strip():
             answers.setdefault(row.question.id, {})[row.method] = answer.text
-    answer_pair_list = []
-    for question in list(answers)[:sample]:
-        question_row = questions[question]
-        texts = {
-            method: answers[question][method]
-            for method in summary.methods
-            if method in answers[question]
-        }
-        for a, b in combinations(texts, 2):
+    pairs = []
+    for id, texts in list(answers.items())[:sample]:
+        question = questions[id]
+        answering = [method for method in summary.methods if method in texts]
+        for a, b in combinations(answering, 2):
             if texts[a].strip() != texts[b].strip() and (not against or against in (a, b)):
-                answer_pair_list.append(
-                    AnswerPair(
-                        question, question_row.text, a, b, texts[a], texts[b], question_row.abstract
-                    )
+                pairs.append(
+                    AnswerPair(id, question.text, a, b, texts[a], texts[b], question.abstract)
                 )
-    if not answer_pair_list:
+    if not pairs:
         raise BadInput(
             "There are no two different answers of a language model to one question here; run the "
             "evaluation with several methods and let a language model answer."
         )
-    return tuple(answer_pair_list)
+    return tuple(pairs)
 
 
 @dataclass
 class _JudgingProgress:
     """Progress of a job of judging.
 
-    The remaining time is estimated from the replies that were waited for.
+    The remaining time is estimated from the replies that were not saved before.
     """
 
     job: Job
@@ -129,7 +122,8 @@ class _JudgingProgress:
     def received(self) -> None:
         """Count a reply that has come."""
         with self.lock:
-            self.done, self.waited = self.done + 1, self.waited + 1
+            self.done += 1
+            self.waited += 1
 
     def known(self) -> None:
         """Count both replies of a pair that were saved before."""
@@ -141,8 +135,7 @@ class _JudgingProgress:
 class PairwiseJudge:
     """Judge of pairs of answers; calling it with its job returns the tally.
 
-    The call judges what is left. `known` returns the tally of the saved replies without asking the
-    judge.
+    Saved replies are reused. `known` returns their tally without asking the judge.
     """
 
     methods: Sequence[str]
@@ -171,10 +164,7 @@ class PairwiseJudge:
         """
         replies = self._saved_replies(self.pairs)
         self.missing = replies.count(None)
-        matches = (
-            _match(pair, reply, swapped)
-            for pair, reply, swapped in zip(self.pairs, replies[::2], replies[1::2])
-        )
+        matches = map(_match, self.pairs, replies[::2], replies[1::2])
         return self._tally([match for match in matches if match is not None])
 
     def __call__(self, job: Job) -> PairwiseTally:
@@ -188,15 +178,15 @@ class PairwiseJudge:
         matches: dict[int, Match] = {}
         faults = 0
 
-        def match(index: int) -> Match:
+        def judge(index: int) -> Match:
             saved_match = self._saved_match(self.pairs[index])
             if saved_match is None:
                 return self._judge_pair(self.pairs[index], progress, flight)
             progress.known()
             return saved_match
 
-        with closing(flight.each(match, range(len(self.pairs)))) as each:
-            for index, result in each:
+        with closing(flight.each(judge, range(len(self.pairs)))) as results:
+            for index, result in results:
                 matches[index] = result
                 faults = faults + 1 if result.there.failed and result.back.failed else 0
                 if faults >= MAX_JUDGE_FAULTS:
@@ -225,16 +215,11 @@ class PairwiseJudge:
 
         The two replies of a pair follow each other.
         """
-        orders = (
-            (pair.text, *answers)
-            for pair in pairs
-            for answers in ((pair.of_a, pair.of_b), (pair.of_b, pair.of_a))
-        )
-        return self.chat.saved(
-            (pair_messages(*order, self.chat.context) for order in orders),
-            PAIR_SCHEMA,
-            PAIR_REPLY_TOKENS,
-        )
+        requests = []
+        for pair in pairs:
+            for first, second in ((pair.of_a, pair.of_b), (pair.of_b, pair.of_a)):
+                requests.append(pair_messages(pair.text, first, second, self.chat.context))
+        return self.chat.saved(requests, PAIR_SCHEMA, PAIR_REPLY_TOKENS)
 
     def _tally(self, matches: Sequence[Match]) -> PairwiseTally:
         short = {pair.question for pair in self.pairs if not pair.abstract}
@@ -243,13 +228,12 @@ class PairwiseJudge:
         )
 
 
-def _match(pair: AnswerPair, reply: ChatReply | None, swap: ChatReply | None) -> Match | None:
-    """Return the match from its replies, None if one is missing."""
-    if reply is None or swap is None:
+def _match(pair: AnswerPair, reply: ChatReply | None, swapped: ChatReply | None) -> Match | None:
+    """Return the match from the replies in both orders, None if one is missing."""
+    if reply is None or swapped is None:
         return None
-    return Match(
-        pair.question, pair.a, pair.b, parse_pair_verdict(reply.text), parse_pair_verdict(swap.text)
-    )
+    verdicts = map(parse_pair_verdict, (reply.text, swapped.text))
+    return Match(pair.question, pair.a, pair.b, *verdicts)
 
 
 def start_judging(
@@ -265,9 +249,9 @@ def start_judging(
     ----------
     engine : the engine that runs the job.
     summary : figures of the run.
-    sample : number of questions of which answers are judged; None for all.
+    sample : number of questions whose answers are judged; None for all.
     role : role or name of the judging model.
-    against : method whose answers are compared with those of each other one; empty for all pairs.
+    against : method whose answers are in each pair; empty for all pairs.
 
     Returns
     -------
@@ -277,11 +261,9 @@ def start_judging(
     ------
     BadInput, BadParameter : there are no pairs to judge, or no such method or model.
     """
-    work = PairwiseJudge(
-        summary.methods, answer_pairs(summary, sample, against), engine.models, role
-    )
-    key = judging_job_key(summary)
-    return engine.evaluations.run(key, work, again=True)
+    pairs = answer_pairs(summary, sample, against)
+    judge = PairwiseJudge(summary.methods, pairs, engine.models, role)
+    return engine.evaluations.run(judging_job_key(summary), judge, again=True)
 
 
 def judging_job_key(summary: RunSummary) -> str:

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from html import escape
-from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from core.evaluation.metrics.statistics import Estimate
 from core.evaluation.pairwise.tally import PairwiseTally
 from core.evaluation.reports.method_names import MethodName
-from core.evaluation.reports.plots import apply_style
+from core.evaluation.reports.plots import apply_style, wrapped_name
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
 # Colours of losses, ties and wins.
 WIN_COLOUR_SCALE = ((0.0, "#b0413e"), (0.5, "#e9edf1"), (1.0, "#2f6f9f"))
-# Letters per line of a name, pixels per row, and pixels above the rows.
-MATRIX_NAME_LETTERS, MATRIX_ROW_PIXELS, MATRIX_HEAD_PIXELS = (16, 86, 120)
+MATRIX_NAME_LETTERS = 16  # letters per line of a name
+MATRIX_ROW_PIXELS = 86
+MATRIX_HEAD_PIXELS = 120  # above the rows
 
 
 def win_rate_plot(tally: PairwiseTally, criterion: str, names: Mapping[str, MethodName]) -> Figure:
@@ -36,30 +35,30 @@ def win_rate_plot(tally: PairwiseTally, criterion: str, names: Mapping[str, Meth
     """
     import plotly.graph_objects as go
 
-    wins, order = tally.wins(criterion), list(tally.methods)
-    cells = [[wins.get((a, b)) for b in order] for a in order]
-    rows = [_label(str(names[one])) for one in order]
-    columns = [_label(names[one].number or names[one].plain) for one in order]
+    wins = tally.wins(criterion)
+    unknown = Estimate(None, None, None, 0)
+    order = [names[method] for method in tally.methods]
+    cells = [[wins.get((a, b), unknown) for b in tally.methods] for a in tally.methods]
     figure = go.Figure(
         go.Heatmap(
-            z=[[None if one is None else one.mean for one in row] for row in cells],
-            x=columns,
-            y=rows,
-            text=[[_cell(one) for one in row] for row in cells],
+            z=[[rate.mean for rate in row] for row in cells],
+            x=[wrapped_name(name.number or name.plain, MATRIX_NAME_LETTERS) for name in order],
+            y=[wrapped_name(str(name), MATRIX_NAME_LETTERS) for name in order],
+            text=[list(map(_cell_text, row)) for row in cells],
             texttemplate="%{text}",
-            customdata=[[_hover(one) for one in row] for row in cells],
+            customdata=[list(map(_hover_text, row)) for row in cells],
             hovertemplate="%{y} over %{x}<br>%{customdata}<extra></extra>",
             zmin=0,
             zmax=1,
-            colorscale=[list(one) for one in WIN_COLOUR_SCALE],
+            colorscale=list(map(list, WIN_COLOUR_SCALE)),
             showscale=False,
             xgap=3,
             ygap=3,
             textfont={"size": 13},
         )
     )
-    figure.update_yaxes(autorange="reversed", showgrid=False, automargin=True, ticks="")
-    figure.update_xaxes(showgrid=False, side="top", automargin=True, ticks="", tickangle=0)
+    figure.update_yaxes(autorange="reversed", automargin=True, ticks="")
+    figure.update_xaxes(side="top", automargin=True, ticks="", tickangle=0)
     apply_style(figure, criterion.capitalize(), legend=False)
     figure.update_xaxes(showgrid=False, zeroline=False)
     figure.update_yaxes(showgrid=False, zeroline=False)
@@ -70,18 +69,14 @@ def win_rate_plot(tally: PairwiseTally, criterion: str, names: Mapping[str, Meth
     )
 
 
-def _label(name: str) -> str:
-    return "<br>".join(map(escape, wrap(name, MATRIX_NAME_LETTERS, break_on_hyphens=False)))
-
-
-def _cell(one: Estimate | None) -> str:
-    if one is None or one.mean is None:
+def _cell_text(rate: Estimate) -> str:
+    if rate.mean is None:
         return ""
-    _, low, high = one.numbers()
-    return f"<b>{one.mean:.0%}</b><br><span style='font-size:10px'>{low:.0%} to {high:.0%}</span>"
+    _, low, high = rate.numbers()
+    return f"<b>{rate.mean:.0%}</b><br><span style='font-size:10px'>{low:.0%} to {high:.0%}</span>"
 
 
-def _hover(one: Estimate | None) -> str:
-    if one is None or one.mean is None:
+def _hover_text(rate: Estimate) -> str:
+    if rate.mean is None:
         return "not judged"
-    return f"won {one.text('{:.1%}'.format)}, n = {one.n:,}"
+    return f"won {rate.text('{:.1%}'.format)}, n = {rate.n:,}"

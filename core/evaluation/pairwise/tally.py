@@ -1,13 +1,11 @@
-"""Tally of pairwise verdicts.
-
-It has the win rates, the agreement of the two orders, and doubts about the judge.
-"""
+"""Tally of pairwise verdicts: win rates, agreement of both orders, doubts about the judge."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 from core.evaluation.metrics.statistics import Estimate, share_estimate
@@ -16,13 +14,13 @@ from core.evaluation.pairwise.verdicts import CRITERIA, FIRST_ANSWER, SECOND_ANS
 
 @dataclass(frozen=True)
 class JudgeThresholds:
-    """Shares and p-values from which a judge's verdicts are doubted."""
+    """Thresholds of shares and p-values for doubts about a judge."""
 
     blind_share: float = 0.8  # of verdicts for one position, from which they are useless
-    leaning_share: float = 0.65  # from which they need care
-    position_p_value: float = 0.01  # below it a preference for a position is not chance
-    agreement_p_value: float = 0.05  # below it the two orders agree beyond chance
-    min_readable_share: float = 0.5  # of replies, below which the verdicts say little
+    leaning_share: float = 0.65  # the same, from which they need care
+    position_p_value: float = 0.01  # below it, a preference for a position is not chance
+    agreement_p_value: float = 0.05  # below it, the two orders agree beyond chance
+    min_readable_share: float = 0.5  # of pairs, below which the verdicts say little
 
 
 JUDGE = JudgeThresholds()
@@ -70,17 +68,12 @@ class PairwiseTally:
 
     def agreement(self, criterion: str) -> float | None:
         """Return the share of matches with the same result in both orders, None without matches."""
-        agreements = [match.agree(criterion) for match in self.read]
-        return sum(map(bool, agreements)) / len(agreements) if agreements else None
+        return self._count_same(criterion) / len(self.read) if self.read else None
 
     def places(self, criterion: str) -> tuple[int, int, int]:
         """Return how many single verdicts prefer the first position, the second, and neither."""
-        winners = [
-            verdict.winners[criterion]
-            for match in self.read
-            for verdict in (match.there, match.back)
-            if verdict.winners
-        ]
+        verdicts = chain.from_iterable((match.there, match.back) for match in self.read)
+        winners = [verdict.winners[criterion] for verdict in verdicts if verdict.winners]
         return winners.count(FIRST_ANSWER), winners.count(SECOND_ANSWER), winners.count(TIE)
 
     def by_chance(self, criterion: str) -> float:
@@ -105,23 +98,27 @@ class PairwiseTally:
 
         They are if the two orders agree beyond chance and no position is preferred throughout.
         """
-        return self._is_steady(criterion) and self._lean(criterion)[2] < JUDGE.blind_share
+        return (
+            self._has_agreement(criterion)
+            and self._preferred_position(criterion)[2] < JUDGE.blind_share
+        )
 
-    def _is_steady(self, criterion: str) -> bool:
+    def _has_agreement(self, criterion: str) -> bool:
         """Return whether the two orders agree beyond chance, by a one-sided binomial test."""
         from scipy.stats import binomtest
 
-        same_count, pairs = self._count_same(criterion), len(self.read)
-        return pairs > 0 and bool(
-            binomtest(same_count, pairs, self.by_chance(criterion), "greater").pvalue
-            < JUDGE.agreement_p_value
+        if not self.read:
+            return False
+        test = binomtest(
+            self._count_same(criterion), len(self.read), self.by_chance(criterion), "greater"
         )
+        return bool(test.pvalue < JUDGE.agreement_p_value)
 
     def _count_same(self, criterion: str) -> int:
         """Return the number of matches in which both orders have the same result."""
         return sum(bool(match.agree(criterion)) for match in self.read)
 
-    def _lean(self, criterion: str) -> tuple[str, int, float]:
+    def _preferred_position(self, criterion: str) -> tuple[str, int, float]:
         """Return the preferred position, its count, and its share of the verdicts that are no tie.
 
         The share is 0 if the preference may be chance. A fair judge who is asked in both orders
@@ -133,25 +130,23 @@ class PairwiseTally:
         total = first + second
         preferred_count = max(first, second)
         position = FIRST_ANSWER if first >= second else SECOND_ANSWER
-        beyond = bool(total) and binomtest(preferred_count, total).pvalue < JUDGE.position_p_value
-        return position, preferred_count, preferred_count / total if beyond else 0.0
+        share = 0.0
+        if total and binomtest(preferred_count, total).pvalue < JUDGE.position_p_value:
+            share = preferred_count / total
+        return position, preferred_count, share
 
     def doubts(self) -> tuple[str, ...]:
-        """Return sentences on why the verdicts say little or nothing; empty if nothing is wrong."""
+        """Return sentences on doubts about the verdicts, if there are any."""
         return tuple(self._doubts())
 
     def _doubts(self) -> Iterator[str]:
         asked_count, read_count = len(self.matches), len(self.read)
         if asked_count and read_count < JUDGE.min_readable_share * asked_count:
-            why = next(
-                verdict.why
-                for match in self.matches
-                for verdict in (match.there, match.back)
-                if verdict.winners is None
-            )
+            verdicts = chain.from_iterable((match.there, match.back) for match in self.matches)
+            why = next(verdict.why for verdict in verdicts if verdict.winners is None)
             yield (
-                f"Of {asked_count:,} pairs the judge's replies could be read in {read_count:,}: its verdicts "
-                f"say little. {why}"
+                f"Of {asked_count:,} pairs the judge's replies could be read in {read_count:,}: its "
+                f"verdicts say little. {why}"
             )
         elif read_count < asked_count:
             yield f"{asked_count - read_count:,} of {asked_count:,} pairs are left out, as a reply could not be read."
@@ -165,21 +160,19 @@ class PairwiseTally:
             )
 
     def _position_sentences(self, first: int, second: int, ties: int) -> Iterator[str]:
-        """Yield sentences on what preferred positions and the two orders say against the judge."""
-        (position, preferred_count, lean), pairs, total = (
-            self._lean("overall"),
-            len(self.read),
-            first + second,
-        )
+        """Yield doubts because of preferred positions, or of orders that do not agree."""
+        position, preferred_count, share = self._preferred_position("overall")
+        pairs = len(self.read)
+        total = first + second
         sentence = (
             f"The judge preferred the {position} position in {preferred_count:,} of {total:,}"
         )
         if not total:
             yield f"The judge called all {ties:,} a tie: its verdicts show no difference."
-        elif lean >= JUDGE.blind_share:
+        elif share >= JUDGE.blind_share:
             yield f"{sentence}: its verdicts say nothing."
-        elif self._is_steady("overall"):
-            if lean >= JUDGE.leaning_share:
+        elif self._has_agreement("overall"):
+            if share >= JUDGE.leaning_share:
                 yield f"{sentence}: read its verdicts with care."
         elif self.by_chance("overall") ** pairs >= JUDGE.agreement_p_value:
             yield (
@@ -198,8 +191,8 @@ class PairwiseTally:
         criteria = {
             name: {
                 "wins": [
-                    {"row": a, "column": b, **asdict(one)}
-                    for (a, b), one in self.wins(name).items()
+                    {"row": a, "column": b, **asdict(rate)}
+                    for (a, b), rate in self.wins(name).items()
                 ],
                 "agreement": self.agreement(name),
                 "agreement_by_chance": self.by_chance(name),

@@ -1,8 +1,8 @@
 """A judging model's verdict on two answers, asked in both orders.
 
-The judge may call a tie. The prompt that the papers follow (LightRAG's) offers no tie; the two
-rates of a pair there add up to 98 to 100 %. Without a tie, a judge that sees no difference names
-the first answer. With a tie as half a win for both, a pair adds up to 100 % as well.
+The judge may call a tie. The prompt that the papers follow (LightRAG's) offers none, and the two
+rates of a pair add up to 98 to 100 % in the papers. Without a tie, a judge that sees no difference
+names the first answer. A tie counts as half a win for both, so the rates of a pair add up to 100 %.
 """
 
 from __future__ import annotations
@@ -11,13 +11,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from core.errors import BadInput, ModelFailed, shorten
+from core.evaluation.metrics.judge_prompts import judge_messages
 from core.models.base import Chat
 from core.models.chat.json_reply import json_reply
-from core.prompts import fill_template, load_prompts
 from core.watch import NO_WATCH, Watch
 
 CRITERIA = ("comprehensiveness", "diversity", "empowerment", "overall")
-FIRST_ANSWER, SECOND_ANSWER, TIE = "first", "second", "tie"
+FIRST_ANSWER = "first"
+SECOND_ANSWER = "second"
+TIE = "tie"
 PAIR_SCHEMA = {
     "type": "object",
     "properties": {
@@ -27,7 +29,7 @@ PAIR_SCHEMA = {
     "required": ["why", *CRITERIA],
     "additionalProperties": False,
 }
-PAIR_REPLY_TOKENS = 200  # tokens of a reply
+PAIR_REPLY_TOKENS = 200  # maximum tokens of a reply
 PROMPT_FRAME_TOKENS = 700  # tokens of the prompt without the answers, and of the reply
 MIN_CHARACTERS_PER_TOKEN = 3  # characters per token, a lower bound
 
@@ -41,7 +43,7 @@ class PairwiseVerdict:
 
     winners: Mapping[str, str] | None
     why: str = ""
-    failed: bool = False  # whether there was no reply
+    failed: bool = False  # there was no reply
 
 
 @dataclass(frozen=True)
@@ -75,15 +77,16 @@ class Match:
         """
         if self.there.winners is None or self.back.winners is None:
             return None
-        worth = {FIRST_ANSWER: 1.0, TIE: 0.5, SECOND_ANSWER: 0.0}
-        return (worth[self.there.winners[criterion]] + 1 - worth[self.back.winners[criterion]]) / 2
+        first_scores = {FIRST_ANSWER: 1.0, TIE: 0.5, SECOND_ANSWER: 0.0}  # of the first answer
+        score = first_scores[self.there.winners[criterion]]
+        return (score + 1 - first_scores[self.back.winners[criterion]]) / 2
 
     def agree(self, criterion: str) -> bool | None:
         """Return whether both orders have the same result, None unless both were read."""
         if self.there.winners is None or self.back.winners is None:
             return None
-        other = {FIRST_ANSWER: SECOND_ANSWER, SECOND_ANSWER: FIRST_ANSWER, TIE: TIE}
-        return self.there.winners[criterion] == other[self.back.winners[criterion]]
+        swapped = {FIRST_ANSWER: SECOND_ANSWER, SECOND_ANSWER: FIRST_ANSWER, TIE: TIE}
+        return self.there.winners[criterion] == swapped[self.back.winners[criterion]]
 
 
 def pair_messages(
@@ -102,16 +105,12 @@ def pair_messages(
     -------
     The system and the user message.
     """
-    prompt = load_prompts("judge")["pair"]
-    room = max(200, (context - PROMPT_FRAME_TOKENS) * MIN_CHARACTERS_PER_TOKEN // 2)
-    fields = {
-        "question": " ".join(question.split()),
-        "first": _truncate(first, room),
-        "second": _truncate(second, room),
-    }
-    return (
-        {"role": "system", "content": prompt["system"]},
-        {"role": "user", "content": fill_template(prompt["user"], **fields)},
+    max_letters = max(200, (context - PROMPT_FRAME_TOKENS) * MIN_CHARACTERS_PER_TOKEN // 2)
+    return judge_messages(
+        "pair",
+        question=" ".join(question.split()),
+        first=_truncate(first, max_letters),
+        second=_truncate(second, max_letters),
     )
 
 
@@ -175,6 +174,6 @@ def parse_pair_verdict(reply: str) -> PairwiseVerdict:
     return PairwiseVerdict(None, f"The reply could not be read: “{shorten(reply)}”.")
 
 
-def _truncate(text: str, room: int) -> str:
+def _truncate(text: str, max_letters: int) -> str:
     text = text.strip() or "(nothing)"
-    return text if len(text) <= room else f"{text[: room - 1]}…"
+    return text if len(text) <= max_letters else f"{text[: max_letters - 1]}…"

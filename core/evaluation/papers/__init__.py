@@ -1,1 +1,1 @@
-"""Tables of published papers: the printed figures, the figures made here, and both side by side."""
+"""Tables of published papers: printed figures, measured figures, and their comparison."""

@@ -1,7 +1,4 @@
-"""Cost of building graphs by kind of graph and stage, next to the statements of the paper.
-
-This is Exp. 2 of the In-depth Analysis (Figures 4 and 5).
-"""
+"""Cost of building graphs by graph and step (In-depth Analysis, Exp. 2, Figures 4 and 5)."""
 
 from __future__ import annotations
 
@@ -13,15 +10,8 @@ from core.builds.report import GRAPH_STEPS, INDEX_STEPS, StepCost, step_costs
 from core.evaluation.metrics.build_cost import read_build_cost
 from core.types import Usage
 
-BUILDING_COST_HEAD = (
-    "graph",
-    "part",
-    "step",
-    "seconds",
-    "calls",
-    "prompt tokens",
-    "completion tokens",
-)
+TOKEN_COLUMNS = ("calls", "prompt tokens", "completion tokens")
+BUILDING_COST_HEAD = ("graph", "part", "step", "seconds", *TOKEN_COLUMNS)
 BUILD_PART_NAMES = {GRAPH_STEPS: "graph", INDEX_STEPS: "index"}
 
 
@@ -31,8 +21,8 @@ class BuildingCosts:
 
     `builds` holds the builds by the paper's name of the graph: first those that take no tokens,
     then the others in the paper's order of tokens. `small_builds` holds the builds of a small run,
-    on the first `documents` of the corpus `small`. `levels` are the names that the paper orders.
-    `index` names the graph whose index the paper compares with the graph itself.
+    on the first `documents` documents of the corpus `small`. `levels` are the names of the graphs
+    in the paper's order. `index` names the graph whose index the paper compares with the graph.
     """
 
     id: str
@@ -64,14 +54,14 @@ class GraphCost:
 
     def usage(self, part: str = "") -> Usage:
         """Return the calls and tokens of language models, of all steps or those of a part."""
-        return sum((one.usage for one in self.steps if part in ("", one.part)), Usage())
+        return sum((step.usage for step in self.steps if part in ("", step.part)), Usage())
 
     def seconds(self, part: str = "") -> float:
         """Return wall-clock seconds, of all steps or those of a part."""
-        return sum(one.seconds for one in self.steps if part in ("", one.part))
+        return sum(step.seconds for step in self.steps if part in ("", step.part))
 
 
-def graph_cost(name: str, build: str, report: Mapping[str, Any], asks: bool) -> GraphCost:
+def graph_cost(name: str, build: str, report: Mapping[str, Any], asks_model: bool) -> GraphCost:
     """Return the cost of a graph from the report of its build.
 
     Parameters
@@ -79,45 +69,32 @@ def graph_cost(name: str, build: str, report: Mapping[str, Any], asks: bool) -> 
     name : the paper's name of the graph.
     build : id of the build.
     report : the report of the build as plain data.
-    asks : the build asks a language model.
+    asks_model : True if the build asks a language model.
 
     Returns
     -------
-    The cost by step; not whole if chunks had been read before or the graph ships.
+    The cost by step. It is not whole if chunks had been read before or if the graph was shipped.
     """
     steps = step_costs(report)
-    is_whole = (
-        bool(steps)
-        and not report.get("shipped")
-        and read_build_cost(report, asks).tokens is not None
-    )
+    has_tokens = read_build_cost(report, asks_model).tokens is not None
+    is_whole = bool(steps) and not report.get("shipped") and has_tokens
     return GraphCost(name, build, report.get("counts", {}).get("chunks", 0), steps, is_whole)
 
 
 def cost_rows(costs: Sequence[GraphCost]) -> list[list[str]]:
-    """Return the table's rows under `BUILDING_COST_HEAD` as texts: one per step, and one total per
-    graph.
-    """
-    table_rows = []
+    """Return the rows under `BUILDING_COST_HEAD` as texts: one per step, and a total per graph."""
+    rows = []
     for cost in costs:
         for step in cost.steps:
-            table_rows.append(
-                [
-                    cost.name,
-                    BUILD_PART_NAMES[step.part],
-                    step.step,
-                    f"{step.seconds:,.1f}",
-                    *_tokens(step.usage),
-                ]
-            )
-        table_rows.append(
-            [cost.name, "", "together", f"{cost.seconds():,.1f}", *_tokens(cost.usage())]
-        )
-    return table_rows
+            step_cells = [cost.name, BUILD_PART_NAMES[step.part], step.step]
+            rows.append([*step_cells, f"{step.seconds:,.1f}", *_token_cells(step.usage)])
+        total_cells = [cost.name, "", "together"]
+        rows.append([*total_cells, f"{cost.seconds():,.1f}", *_token_cells(cost.usage())])
+    return rows
 
 
 def check_claims(published: BuildingCosts, costs: Sequence[GraphCost]) -> list[str]:
-    """Return the paper's statements on the costs of building, each with the figures measured here.
+    """Return the paper's statements on the costs of building, each with the measured figures.
 
     Parameters
     ----------
@@ -169,9 +146,9 @@ def _check_prompts(asking: Sequence[GraphCost]) -> list[str]:
     """Return the statement on the tokens of prompts, if a graph asked a language model."""
     if not asking:
         return []
-    more = sum(cost.usage().tokens_in > cost.usage().tokens_out for cost in asking)
+    count = sum(cost.usage().tokens_in > cost.usage().tokens_out for cost in asking)
     return [
-        f"Prompts have more tokens than completions in {more} of {len(asking)} graphs; in the "
+        f"Prompts have more tokens than completions in {count} of {len(asking)} graphs; in the "
         "paper in all."
     ]
 
@@ -212,14 +189,16 @@ def building_markdown(
         f"| {' | '.join(BUILDING_COST_HEAD)} |",
         "|---|---|---|---:|---:|---:|---:|",
     ]
-    lines += [
-        f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |"
-        for row in cost_rows(costs)
-    ]
+    lines += map(markdown_row, cost_rows(costs))
     return "\n".join([*lines, "", *(f"- {sentence}" for sentence in sentences), ""])
 
 
-def _tokens(usage: Usage) -> list[str]:
+def markdown_row(cells: Sequence[str]) -> str:
+    """Return a row of a table in Markdown."""
+    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+
+
+def _token_cells(usage: Usage) -> list[str]:
     return [f"{number:,}" for number in (usage.calls, usage.tokens_in, usage.tokens_out)]
 
 

@@ -1,13 +1,14 @@
 """Domains that question sets ask about (Figure 1 of LEGO-GraphRAG's report).
 
-A domain is the first part of a relation's name in Freebase. The measurement takes question sets by
-the paper's name and no rows. It raises BadInput and StoreError.
+A domain is the first part of a relation's name in Freebase.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from itertools import chain
+from operator import truediv
 
 import numpy as np
 
@@ -20,12 +21,12 @@ from core.methods.catalogue import published_methods
 from core.types import Path, Question, Subgraph
 from core.watch import NO_WATCH, Watch
 
-# maximum length of a path, and paths per entity of a question
 MAX_PATH_HOPS = 4
-MAX_ENTITY_PATHS = 1000
+MAX_ENTITY_PATHS = 1000  # per entity of a question
 # Domains that say nothing about the question if another one is on the path.
 GENERAL_DOMAINS = ("common", "type", "freebase", "kg", "base", "user")
-NO_DOMAIN, NO_PATH_FOUND = "no domain", "no path found"
+NO_DOMAIN = "no domain"
+NO_PATH_FOUND = "no path found"
 
 
 def domain_tables(
@@ -41,7 +42,7 @@ def domain_tables(
     Parameters
     ----------
     engine : opens the graphs.
-    sets : what is asked, by the paper's name of each question set.
+    sets : names of question sets, by the paper's name of each.
     rows : not used; all measurements have it.
     size : number of questions of each set; None for all.
     graph : returns the graph that is asked instead of a set's own; empty for its own.
@@ -50,6 +51,10 @@ def domain_tables(
     Returns
     -------
     A list of this one table.
+
+    Raises
+    ------
+    BadInput, StoreError : a set or graph is missing or damaged.
     """
     shares: dict[str, Counter[str]] = {}
     counts = []
@@ -58,10 +63,10 @@ def domain_tables(
             [published_methods()["lego-1"]],
             set_id,
             size,
-            lambda one: engine.graph(one, watch=watch),
+            lambda graph_name: engine.graph(graph_name, watch=watch),
             graph=graph(name),
         )
-        locals_: dict[str, LocalAdjacency] = {}
+        adjacencies: dict[str, LocalAdjacency] = {}
         total: Counter[str] = Counter()
         for index, drawn in enumerate(plan.drawn):
             watch.report(
@@ -70,19 +75,17 @@ def domain_tables(
             )
             open_graph = drawn.open(engine).graph
             key = drawn.address.name
-            local = locals_.get(key) or LocalAdjacency(
-                open_graph,
-                Subgraph(np.arange(open_graph.n_nodes), np.arange(open_graph.n_edges)),
-                "both",
-            )
-            if drawn.source.name:
-                locals_[key] = local
-            total.update(domain_shares(local, drawn.question))
+            adjacency = adjacencies.get(key)
+            if adjacency is None:
+                everything = Subgraph(np.arange(open_graph.n_nodes), np.arange(open_graph.n_edges))
+                adjacency = LocalAdjacency(open_graph, everything, "both")
+            if drawn.source.name:  # a graph of all questions, not that of one
+                adjacencies[key] = adjacency
+            total.update(domain_shares(adjacency, drawn.question))
         shares[name] = total
         counts.append(f"{name}: {len(plan.drawn):,} of the {plan.of:,} questions of {plan.set}.")
-    return [
-        TextTable("domains of questions", ("domain", *shares), tuple(_rows(shares)), tuple(counts))
-    ]
+    rows = tuple(_domain_rows(shares))
+    return [TextTable("domains of questions", ("domain", *shares), rows, tuple(counts))]
 
 
 def domain_shares(local: LocalAdjacency, question: Question) -> dict[str, float]:
@@ -112,47 +115,43 @@ def domain_shares(local: LocalAdjacency, question: Question) -> dict[str, float]
     {'no domain': 1.0}
     """
     graph = local.graph
-    end_nodes = {node for name in question.answers for node in local.graph.nodes_named(name)}
-    answer_paths = [
-        path
-        for name in question.entities
-        for seed in graph.nodes_named(name)
-        for path in shortest_paths(local, seed, MAX_PATH_HOPS, every=True, cap=MAX_ENTITY_PATHS)[0]
-        if path.end in end_nodes
-    ]
-    counts = Counter(
-        _relation_domains(
-            graph, [path for path in answer_paths if len(path) == min(map(len, answer_paths))]
-        )
-    )
-    domain_counts = {
+    answer_nodes = set(chain.from_iterable(map(graph.nodes_named, question.answers)))
+    answer_paths: list[Path] = []
+    for seed in chain.from_iterable(map(graph.nodes_named, question.entities)):
+        paths = shortest_paths(local, seed, MAX_PATH_HOPS, every=True, cap=MAX_ENTITY_PATHS)[0]
+        answer_paths += [path for path in paths if path.end in answer_nodes]
+    min_length = min(map(len, answer_paths), default=0)
+    shortest = [path for path in answer_paths if len(path) == min_length]
+    counts = Counter(_relation_domains(graph, shortest))
+    specific_counts = {
         domain: count for domain, count in counts.items() if domain not in GENERAL_DOMAINS
-    } or dict(counts)
-    return {
-        domain: count / sum(domain_counts.values()) for domain, count in domain_counts.items()
-    } or {NO_PATH_FOUND: 1.0}
+    }
+    domain_counts = specific_counts or counts
+    total = sum(domain_counts.values())
+    if not total:
+        return {NO_PATH_FOUND: 1.0}
+    return {domain: count / total for domain, count in domain_counts.items()}
 
 
 def _relation_domains(graph: KnowledgeGraph, paths: Iterable[Path]) -> Iterable[str]:
-    edges = [edge for path in paths for edge in path.edges]
+    edges = list(chain.from_iterable(path.edges for path in paths))
     for relation in graph.triples(np.asarray(edges, np.int64))[1]:
         domain, dot, _ = graph.relation_names[int(relation)].partition(".")
         yield domain if dot else NO_DOMAIN
 
 
-def _rows(shares: Mapping[str, Counter[str]]) -> Iterable[tuple[str, ...]]:
+def _domain_rows(totals: Mapping[str, Counter[str]]) -> Iterable[tuple[str, ...]]:
     """Yield a row per domain, most frequent first; questions without a domain come last."""
-    questions = {name: max(1.0, sum(one.values())) for name, one in shares.items()}
-    mean = {
-        domain: sum(one[domain] / questions[name] for name, one in shares.items())
-        for one in shares.values()
-        for domain in one
+    question_counts = [max(1.0, sum(total.values())) for total in totals.values()]
+    counts_by_domain = {
+        domain: [total[domain] for total in totals.values()]
+        for domain in dict.fromkeys(chain.from_iterable(totals.values()))
     }
-    for domain in sorted(
-        mean,
-        key=lambda domain: (domain in (NO_DOMAIN, NO_PATH_FOUND), -round(mean[domain], 9), domain),
-    ):
-        yield (
-            domain,
-            *(f"{100 * one[domain] / questions[name]:.1f} %" for name, one in shares.items()),
-        )
+
+    def sort_key(domain: str) -> tuple[bool, float, str]:
+        shares = map(truediv, counts_by_domain[domain], question_counts)
+        return domain in (NO_DOMAIN, NO_PATH_FOUND), -round(sum(shares), 9), domain
+
+    for domain in sorted(counts_by_domain, key=sort_key):
+        counts = zip(counts_by_domain[domain], question_counts)
+        yield (domain, *(f"{100 * count / questions:.1f} %" for count, questions in counts))

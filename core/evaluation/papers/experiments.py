@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +26,8 @@ from core.operators.texts.built_graph import BuiltGraph
 PAPERS_FOLDER = Path(__file__).parent
 PER_CENT_UNITS = ("share", "balance")  # units of metrics that a paper may print in per cent
 PrintedValues = Mapping[str, tuple[float | None, ...]]
-Duels = Mapping[str, Mapping[str, float]]
-"""Win rates in [0, 1], by the winning method, then by the other one."""
+WinRates = Mapping[str, Mapping[str, float]]
+"""Win rates in [0, 1], by the winning method, then by the losing one."""
 
 
 @dataclass(frozen=True)
@@ -35,12 +36,12 @@ class PublishedSet:
 
     Parameters
     ----------
-    fetch : where the set is published.
+    fetch : source of the published set.
     files : patterns of the names of its published files.
     set : its name if all of it ships with the project.
     small : the shipped set of a small run.
-    small_is : a sentence if the small set is a different one.
-    build : the build that it is asked on, if it is not that of the rows.
+    small_is : a sentence on the difference if the small set is another one.
+    build : build of its graph, if it is not that of the rows.
     methods : methods that replace those of some rows on this set.
     only : a field that must be true in a row of its file.
     vary : the value of an operator's parameter that the paper uses for this set.
@@ -60,14 +61,14 @@ class PublishedSet:
 
 @dataclass
 class VariedRows:
-    """Rows for the values of operators' parameters, as they are added.
+    """Rows for the values of operators' parameters.
 
     Parameters
     ----------
     rows : the name of each row, by method id.
-    methods : their methods.
-    first_ids : by the row that was varied, the id of the method with its first value.
-    firsts : the same by the id of each method, where rows have builds of their own.
+    methods : the methods of the rows.
+    first_ids : id of the method with the first value, by the id of the row that was varied.
+    firsts : the same by the id of each method, if rows have builds of their own.
     """
 
     rows: dict[str, str] = field(default_factory=dict)
@@ -91,31 +92,31 @@ class Experiment:
     Parameters
     ----------
     rows : the paper's name of each row, by method id.
-    printed : one value per row, by set and metric. Values have the units measured here (shares in
-        [0, 1], seconds) and are None if the paper prints none. A figure prints no values at all.
+    printed : one value per row, by set and metric, in the metric's unit (shares in [0, 1],
+        seconds). A value is None if the paper prints none. A figure prints no values at all.
     hours : estimated hours of the whole experiment on one graphics card.
-    model : whether language models answer.
-    judge : whether a language model judges the answers.
-    cold : whether methods share nothing.
+    model : True if language models answer.
+    judge : True if a language model judges the answers.
+    cold : True if methods share nothing.
     small_rows : methods of a small run.
     after : method whose first ten results the others begin with. The gains over it are correlated
         with their starting point (`core.evaluation.papers.gains`).
-    against : method whose answers a language model compares with those of each other one.
+    against : baseline method, whose answers a language model compares with those of each other one.
     wins : for each set, the printed win rates of the others over `against`
         (`core.evaluation.papers.win_rates`).
-    duels : for each set and criterion, the printed win rates of one method over another. For them
-        the answers of all pairs are compared, or with `against` only those with it.
+    duels : for each set and criterion, the printed win rates of one method over another. The
+        answers of all pairs are compared, or with `against` only the pairs with that method.
     vary : variations that turn a row into one row per value of an operator's parameter. A printed
         column holds the values of the first row, then of the next. If it is shorter, the remaining
         rows have no printed values.
     small_vary : the same for a small run.
-    label : name of a value, by what it counts.
+    label : template of the name of a value; empty for the parameter's name.
     builds : build of each row if an operator of the build varies.
     small_builds : the same for a small run.
     firsts : method from which each one's differences are taken, if it is not the first.
-    abstract : whether all questions are asked as abstract ones.
-    retrieval : whether rows end with what they retrieve.
-    wide : whether the metrics of a set are columns of one table.
+    abstract : True to ask all questions as abstract ones.
+    retrieval : True if the methods retrieve without answering.
+    wide : True if the metrics of a set are columns of one table.
     extractor : extractor of the paper's graphs, for all rows but those of a small run
         (`core.evaluation.papers.graphs`).
     measures : measurement that replaces the evaluation (`core.evaluation.papers.measures`).
@@ -138,7 +139,7 @@ class Experiment:
     after: str = ""
     against: str = ""
     wins: PrintedValues = field(default_factory=dict)
-    duels: Mapping[str, Mapping[str, Duels]] = field(default_factory=dict)
+    duels: Mapping[str, Mapping[str, WinRates]] = field(default_factory=dict)
     vary: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     small_vary: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     wide: bool = False
@@ -159,15 +160,13 @@ class Experiment:
         small: bool = False,
         builds: Sequence[str] = (),
     ) -> tuple[Experiment, tuple[Method, ...]]:
-        """Return the experiment as it is asked on a set, and its methods.
-
-        The returned experiment has a row for every method that is asked.
+        """Return the experiment for one question set, with a row per method, and its methods.
 
         Parameters
         ----------
         methods : the methods by id.
         name : the paper's name of the question set.
-        small : asks the rows of a small run alone.
+        small : True for the rows of a small run alone.
         builds : builds and extractors that replace the paper's
             (`core.evaluation.papers.graphs.on_builds`).
 
@@ -175,7 +174,9 @@ class Experiment:
         -------
         The experiment with these rows, and their methods.
         """
-        graphs = builds or ((self.extractor,) if self.extractor and not small else ())
+        graphs = builds
+        if not builds and self.extractor and not small:
+            graphs = (self.extractor,)
         methods_by_row = self._methods_by_row(methods, self.sets[name], graphs)
         row_ids = list(self.rows)
         if small and self.small_rows:
@@ -185,20 +186,20 @@ class Experiment:
             row_methods = [methods_by_row[id] for id in row_ids]
             return self._with_ids(methods_by_row), (*first_methods, *row_methods)
         varied = self._vary_rows({id: methods_by_row[id] for id in row_ids}, small, builds)
-        ids = {id: one.id for id, one in methods_by_row.items()}
+        ids = {id: method.id for id, method in methods_by_row.items()}
         experiment = replace(
             self,
             rows=varied.rows,
             printed=self._printed_of_values(row_ids, len(varied.rows)),
             firsts=varied.firsts,
-            duels=_rename_duels(self.duels, ids | varied.first_ids),
+            duels=_rename_methods(self.duels, ids | varied.first_ids),
         )
         return experiment, (*first_methods, *varied.methods)
 
     def _methods_by_row(
         self, methods: Mapping[str, Method], published: PublishedSet, graphs: Sequence[str]
     ) -> dict[str, Method]:
-        """Return the method of each row on a set, by row id, after the one of `after`."""
+        """Return the method of `after` and of each row on a set, by row id."""
         methods_by_row = {}
         for id in (*filter(None, [self.after]), *self.rows):
             method = _method_on_set(methods[published.methods.get(id, id)], published)
@@ -207,14 +208,14 @@ class Experiment:
         return methods_by_row
 
     def _with_ids(self, methods_by_row: Mapping[str, Method]) -> Experiment:
-        """Return the experiment with the ids of its methods in the place of its row ids."""
-        ids = {id: one.id for id, one in methods_by_row.items()}
+        """Return the experiment with the ids of its methods instead of its row ids."""
+        ids = {id: method.id for id, method in methods_by_row.items()}
         return replace(
             self,
             rows={ids[id]: row for id, row in self.rows.items()},
             after=ids[self.after] if self.after else "",
             against=ids[self.against] if self.against else "",
-            duels=_rename_duels(self.duels, ids),
+            duels=_rename_methods(self.duels, ids),
         )
 
     def _vary_rows(
@@ -248,20 +249,19 @@ class Experiment:
 
         A column that does not hold all of them has no printed values.
         """
-        each = count // len(row_ids)
+        values_per_row = count // len(row_ids)
         all_ids = list(self.rows)
         indices: list[int] = []
         for id in row_ids:
-            start = all_ids.index(id) * each
-            indices += range(start, start + each)
+            start = all_ids.index(id) * values_per_row
+            indices += range(start, start + values_per_row)
+        missing: tuple[float | None, ...] = (None,) * count
         printed: dict[str, PrintedValues] = {}
         for name, columns in self.printed.items():
-            values_by_metric: dict[str, tuple[float | None, ...]] = {}
+            values_by_metric = dict.fromkeys(columns, missing)
             for metric_name, column in columns.items():
                 if len(column) > indices[-1]:
                     values_by_metric[metric_name] = tuple(column[i] for i in indices)
-                else:
-                    values_by_metric[metric_name] = (None,) * count
             printed[name] = values_by_metric
         return printed
 
@@ -277,21 +277,19 @@ class Experiment:
         return shipped_sets
 
 
-def _rename_duels(
-    duels: Mapping[str, Mapping[str, Duels]], names: Mapping[str, str]
-) -> dict[str, dict[str, Duels]]:
-    """Return the duels with the ids that the methods have on a set's graph."""
-    return {
-        name: {
-            criterion: {names[winner]: _rename_row(row, names) for winner, row in rates.items()}
-            for criterion, rates in by_criterion.items()
-        }
-        for name, by_criterion in duels.items()
-    }
-
-
-def _rename_row(row: Mapping[str, float], names: Mapping[str, str]) -> dict[str, float]:
-    return {names[loser]: rate for loser, rate in row.items()}
+def _rename_methods(
+    rates_by_set: Mapping[str, Mapping[str, WinRates]], ids: Mapping[str, str]
+) -> dict[str, dict[str, WinRates]]:
+    """Return win rates by set and criterion with other ids of the methods."""
+    renamed: dict[str, dict[str, WinRates]] = {}
+    for name, rates_by_criterion in rates_by_set.items():
+        renamed[name] = {}
+        for criterion, rates in rates_by_criterion.items():
+            renamed[name][criterion] = {
+                ids[winner]: {ids[loser]: rate for loser, rate in row.items()}
+                for winner, row in rates.items()
+            }
+    return renamed
 
 
 def _method_on_set(method: Method, dataset: PublishedSet) -> Method:
@@ -299,11 +297,13 @@ def _method_on_set(method: Method, dataset: PublishedSet) -> Method:
 
     The value is applied only if the method has the operator.
     """
-    varied_method = variant(method, BuiltGraph, "build", dataset.build) if dataset.build else method
-    cls = operator_class(dataset.vary.partition(".")[0]) if dataset.vary else None
-    if cls is not None and any(isinstance(part, cls) for part in varied_method.line.everywhere()):
-        (varied_method,) = vary_parameter((varied_method,), dataset.vary)
-    return varied_method
+    if dataset.build:
+        method = variant(method, BuiltGraph, "build", dataset.build)
+    if dataset.vary:
+        cls = operator_class(dataset.vary.partition(".")[0])
+        if any(isinstance(operator, cls) for operator in method.line.everywhere()):
+            (method,) = vary_parameter((method,), dataset.vary)
+    return method
 
 
 def _without_answer(method: Method) -> Method:
@@ -311,13 +311,8 @@ def _without_answer(method: Method) -> Method:
 
     The remaining steps may still ask language models.
     """
-    line = Line(
-        tuple(
-            one
-            for one in method.line
-            if one.stage != "generate" and tuple(one.writes) != ("tables",)
-        )
-    )
+    operators = (one for one in method.line if one.stage != "generate")
+    line = Line(tuple(one for one in operators if tuple(one.writes) != ("tables",)))
     return replace(method, id=repr(line), line=line)
 
 
@@ -349,23 +344,26 @@ def find_experiment(id: str) -> Experiment:
 
     Raises BadInput, which names the nearest one.
     """
-    experiments_by_id = {one.id: one for paper in papers() for one in paper.experiments}
+    experiments = chain.from_iterable(paper.experiments for paper in papers())
+    experiments_by_id = {experiment.id: experiment for experiment in experiments}
     if id not in experiments_by_id:
-        every = (*experiments_by_id, *cost_figures(), *printed_tables())
+        all_ids = (*experiments_by_id, *cost_figures(), *printed_tables())
         raise BadInput(
-            f"There is no experiment “{id}”.{nearest(id, every)} “reproduce” lists them."
+            f"There is no experiment “{id}”.{nearest(id, all_ids)} “reproduce” lists them."
         )
     return experiments_by_id[id]
 
 
 def cost_figures() -> dict[str, BuildingCosts]:
     """Return the figures of building costs, by id."""
-    return {one.id: one for paper in papers() for one in paper.costs}
+    figures = chain.from_iterable(paper.costs for paper in papers())
+    return {figure.id: figure for figure in figures}
 
 
 def printed_tables() -> dict[str, PrintedTable]:
     """Return the tables that are shown as printed, by id."""
-    return {one.id: one for paper in papers() for one in paper.tables}
+    tables = chain.from_iterable(paper.tables for paper in papers())
+    return {table.id: table for table in tables}
 
 
 def _read_paper(file: dict[str, Any]) -> Paper:
@@ -382,64 +380,56 @@ def _read_paper(file: dict[str, Any]) -> Paper:
     }
     scale = paper.get("scale", 1.0)
     experiments = tuple(
-        _experiment(id, one, sets, one.get("scale", scale), shared_fields)
-        for id, one in file.get("experiments", {}).items()
+        _read_experiment(id, values, sets, values.get("scale", scale), shared_fields)
+        for id, values in file.get("experiments", {}).items()
     )
-    costs = tuple(
-        BuildingCosts(
-            id,
-            paper["title"],
-            **one | {name: tuple(one.get(name, ())) for name in ("levels", "differs")},
-        )
-        for id, one in file.get("costs", {}).items()
-    )
+    costs = []
+    for id, values in file.get("costs", {}).items():
+        lists = {name: tuple(values.get(name, ())) for name in ("levels", "differs")}
+        costs.append(BuildingCosts(id, paper["title"], **values | lists))
     tables = tuple(
-        read_table(id, paper["title"], one) for id, one in file.get("tables", {}).items()
+        read_table(id, paper["title"], values) for id, values in file.get("tables", {}).items()
     )
-    return Paper(paper["title"], experiments, costs, file.get("elsewhere", {}), tables)
+    return Paper(paper["title"], experiments, tuple(costs), file.get("elsewhere", {}), tables)
 
 
-def _experiment(
+def _read_experiment(
     id: str,
     values: dict[str, Any],
     sets: Mapping[str, PublishedSet],
     scale: float,
-    about: dict[str, Any],
+    shared_fields: dict[str, Any],
 ) -> Experiment:
-    none = (math.nan,) * len(values["rows"])
-    sets = {
-        **sets,
-        **{
-            name: replace(sets[name], **other)
-            for name, other in values.get("small_sets", {}).items()
-        },
+    row_ids = values["rows"]
+    small_sets = {
+        name: replace(sets[name], **changes)
+        for name, changes in values.get("small_sets", {}).items()
     }
-    scale_column = lambda column, unit="share": tuple(
-        _number(value, scale if unit in PER_CENT_UNITS else 1.0) for value in column or none
-    )
+
+    def scale_column(column: list, unit: str = "share") -> tuple[float | None, ...]:
+        factor = scale if unit in PER_CENT_UNITS else 1.0
+        return tuple(_number(value, factor) for value in column or (math.nan,) * len(row_ids))
+
+    printed = {}
+    for name, columns in values["printed"].items():
+        printed[name] = {
+            key: scale_column(column, metric(key).unit) for key, column in columns.items()
+        }
+    common_differences = () if values.get("measures") else shared_fields["differs"]
     converted = {
-        "printed": {
-            name: {key: scale_column(column, metric(key).unit) for key, column in columns.items()}
-            for name, columns in values["printed"].items()
-        },
-        "duels": {
-            name: {criterion: _duels(values["rows"], rates) for criterion, rates in by.items()}
-            for name, by in values.get("duels", {}).items()
-        },
+        "printed": printed,
+        "duels": _read_duels(row_ids, values.get("duels", {})),
         "wins": {name: scale_column(column) for name, column in values.get("wins", {}).items()},
-        "vary": _by_row(values["rows"], values.get("vary", {})),
-        "small_vary": _by_row(values["rows"], values.get("small_vary", {})),
-        "differs": (
-            *(() if values.get("measures") else about["differs"]),
-            *values.get("differs", ()),
-        ),
+        "vary": _by_row(row_ids, values.get("vary", {})),
+        "small_vary": _by_row(row_ids, values.get("small_vary", {})),
+        "differs": (*common_differences, *values.get("differs", ())),
     }
-    values = {
+    fields = {
         key: tuple(value) if isinstance(value, list) else value
         for key, value in values.items()
         if key not in ("scale", "small_sets")
     }
-    return Experiment(id, sets=sets, **about | values | converted)
+    return Experiment(id, sets={**sets, **small_sets}, **shared_fields | fields | converted)
 
 
 def _number(value: float | str, scale: float) -> float | None:
@@ -452,14 +442,26 @@ def _number(value: float | str, scale: float) -> float | None:
     return None if math.isnan(value) else value * scale
 
 
-def _duels(rows: Mapping[str, str], rates: Mapping[str, list[float]]) -> Duels:
+def _read_duels(
+    row_ids: Iterable[str], rates_by_set: Mapping[str, Mapping[str, Mapping[str, list[float]]]]
+) -> dict[str, dict[str, WinRates]]:
+    """Return the printed win rates by set and criterion."""
+    duels = {}
+    for name, rates_by_criterion in rates_by_set.items():
+        duels[name] = {
+            criterion: _win_rates(row_ids, rates) for criterion, rates in rates_by_criterion.items()
+        }
+    return duels
+
+
+def _win_rates(row_ids: Iterable[str], rates: Mapping[str, list[float]]) -> WinRates:
     """Return win rates in [0, 1] from rates printed in per cent.
 
     Each winner has one number per row, which may be the winner's own row.
     """
     rates_by_winner = {}
     for winner, values in rates.items():
-        rates_by_loser = zip(rows, values, strict=True)
+        rates_by_loser = zip(row_ids, values, strict=True)
         rates_by_winner[winner] = {
             loser: rate / 100 for loser, rate in rates_by_loser if not math.isnan(rate)
         }
@@ -467,7 +469,7 @@ def _duels(rows: Mapping[str, str], rates: Mapping[str, list[float]]) -> Duels:
 
 
 def _by_row(
-    rows: Mapping[str, str], vary: str | list[str] | Mapping[str, str]
+    row_ids: Iterable[str], vary: str | list[str] | Mapping[str, str]
 ) -> dict[str, tuple[str, ...]]:
     """Return the variations of each row.
 
@@ -475,7 +477,7 @@ def _by_row(
     row.
     """
     if isinstance(vary, str):
-        return dict.fromkeys(rows, (vary,))
+        return dict.fromkeys(row_ids, (vary,))
     if isinstance(vary, list):
-        return dict.fromkeys(rows, tuple(vary))
-    return {id: (one,) for id, one in vary.items()}
+        return dict.fromkeys(row_ids, tuple(vary))
+    return {id: (variation,) for id, variation in vary.items()}

@@ -1,7 +1,7 @@
-"""Correlation of a search's gain with its starting point.
+"""Correlation of a search's gain with its starting point (FastInsight, Table 6 and Figure 5).
 
-This is section 5.3.1 of FastInsight (Table 6 and Figure 5): searches over a corpus graph that begin
-with the first ten results of another method.
+Section 5.3.1 of the paper studies searches over a corpus graph that begin with the first ten
+results of another method.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ def gain_correlations(
 ) -> list[MetricComparison]:
     """Return the correlation of each method's gain with each metric of the starting point.
 
-    The metrics are those that the paper prints for the set, taken of the first ten results of
-    `after`. The gain is R@100 of the method minus R@10 of these first ten, with R@k as capped
-    recall.
+    The metrics are those that the paper prints for the set, computed on the first ten results of
+    the experiment's `after` method. The gain is R@100 of the method minus R@10 of these results,
+    with R@k as capped recall.
 
     Parameters
     ----------
@@ -48,30 +48,24 @@ def gain_correlations(
         rows = []
         for method, value in zip(experiment.rows, printed, strict=True):
             gains = summary.values(method, [END_RECALL_METRIC])[:, 0] - columns[:, -1]
-            rows.append(
-                MethodValues(
-                    method,
-                    experiment.rows[method],
-                    value,
-                    correlation(columns[:, column], gains),
-                )
-            )
-        comparisons.append(
-            MetricComparison.of(name, summary.run.spec["set"], f"gain with {metric}", rows)
-        )
+            estimate = correlation(columns[:, column], gains)
+            rows.append(MethodValues(method, experiment.rows[method], value, estimate))
+        title = f"gain with {metric}"
+        comparisons.append(MetricComparison.of(name, summary.run.spec["set"], title, rows))
     return comparisons
 
 
 def quartiles(summary: RunSummary, start: str, method: str) -> list[tuple[float, float, int]]:
     """Return figures of four parts of the questions by Topological Recall (Figure 5).
 
-    The questions are sorted by the Topological Recall of the first ten results. Ties are ordered as
-    the questions are.
+    The questions are sorted by the Topological Recall of the first ten results. Ties keep the order
+    of the questions.
 
     Parameters
     ----------
+    summary : figures of a run.
     start : id of the method whose first ten results are the starting point.
-    method : id of the method that continues from there.
+    method : id of the method that continues from these results.
 
     Returns
     -------

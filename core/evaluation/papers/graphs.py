@@ -17,11 +17,8 @@ def kind_of_graph(method: Method) -> str:
     """Return the kind of graph of a method's line, or an empty text if it names none."""
     for operator in method.line.parts():
         if isinstance(operator, BuiltGraph):
-            return (
-                operator.build
-                if operator.build in GRAPH_KIND_WORDS
-                else find_build(operator.build).graph
-            )
+            is_kind = operator.build in GRAPH_KIND_WORDS
+            return operator.build if is_kind else find_build(operator.build).graph
     return ""
 
 
@@ -32,9 +29,10 @@ def on_builds(method: Method, builds: Sequence[str]) -> Method:
 
     Parameters
     ----------
-    builds : builds (ids or lines) and extractors; of those that match, the last one counts. An
-        extractor stands for its build of each kind. If a kind has none, as plain chunks may, it
-        stands for the build without an extractor.
+    method : a method.
+    builds : builds (ids or lines) and extractors. The last one that matches is used. An extractor
+        stands for its build of each kind; for a kind without one, such as plain chunks, it stands
+        for the build without an extractor.
 
     Returns
     -------
@@ -52,20 +50,20 @@ def on_builds(method: Method, builds: Sequence[str]) -> Method:
     ["BuiltGraph(build='kg-names')", "BuiltGraph(build='chunks-paper')"]
     """
     kind = kind_of_graph(method)
-    for one in reversed(builds if kind else ()):
-        build = _of_extractor(kind, one) if one in EXTRACTORS else one
+    for name in reversed(builds if kind else ()):
+        build = _build_of_extractor(kind, name) if name in EXTRACTORS else name
         if build and find_build(build).graph == kind:
             return variant(method, BuiltGraph, "build", build)
     return method
 
 
-def _of_extractor(kind: str, extractor: str) -> str:
-    """Return the id of the build of a kind by an extractor, or by none.
+def _build_of_extractor(kind: str, extractor: str) -> str:
+    """Return the id of a kind's build with an extractor, else of its build without any.
 
     It is empty if there is neither.
     """
-    by = {one.extractor: one.id for one in of_kind(kind)}
-    return by.get(extractor) or by.get("", "")
+    ids_by_extractor = {build.extractor: build.id for build in of_kind(kind)}
+    return ids_by_extractor.get(extractor) or ids_by_extractor.get("", "")
 
 
 def check_builds(builds: Iterable[str], kinds: Iterable[str]) -> None:
@@ -85,8 +83,8 @@ def check_builds(builds: Iterable[str], kinds: Iterable[str]) -> None:
         if name in EXTRACTORS:
             continue
         if name in GRAPH_KIND_WORDS and name not in catalogue():
-            rows = ", ".join(row.id for row in of_kind(name))
-            raise BadInput(f"“{name}” is a kind of graph; name one of its builds: {rows}.")
+            ids = ", ".join(build.id for build in of_kind(name))
+            raise BadInput(f"“{name}” is a kind of graph; name one of its builds: {ids}.")
         try:
             kind = find_build(name).graph
         except BadParameter as error:
@@ -95,22 +93,24 @@ def check_builds(builds: Iterable[str], kinds: Iterable[str]) -> None:
             raise BadInput(f"No row stands on a graph of the kind of “{name}”.")
 
 
-def graphs_of(corpus: Corpus, methods: Sequence[Method], names: Mapping[str, str]) -> str:
-    """Return a sentence on the build that each row was asked on.
+def graphs_sentence(corpus: Corpus, methods: Sequence[Method], names: Mapping[str, str]) -> str:
+    """Return a sentence on the build of each row's graph.
 
     Parameters
     ----------
+    corpus : the corpus of the graphs.
+    methods : the methods.
     names : the paper's row names by method id; methods without one are left out.
 
     Returns
     -------
     A sentence; empty if no row names a graph.
     """
-    rows: dict[str, list[str]] = {}
+    rows_by_build: dict[str, list[str]] = {}
     for method in methods:
         for operator in method.line.parts():
             if isinstance(operator, BuiltGraph) and method.id in names:
                 build = build_for(corpus, operator.build).id
-                rows.setdefault(build, []).append(names[method.id])
-    text = "; ".join(f"{build} for {', '.join(those)}" for build, those in rows.items())
+                rows_by_build.setdefault(build, []).append(names[method.id])
+    text = "; ".join(f"{build} for {', '.join(rows)}" for build, rows in rows_by_build.items())
     return f"Graphs: {text}." if text else ""

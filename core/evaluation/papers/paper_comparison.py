@@ -1,33 +1,29 @@
-"""Measured values next to a paper's.
-
-The comparison covers values, the order of the methods, and differences from the first method.
-"""
+"""Comparison of measured values with a paper's: values, order of methods, and differences."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 from core.evaluation.metrics.statistics import Estimate, kendall
-from core.evaluation.papers.building_costs import BuildingCosts
+from core.evaluation.papers.building_costs import BuildingCosts, markdown_row
 from core.evaluation.papers.experiments import Experiment
 from core.evaluation.papers.printed_values import PrintedTable, UpperBound
 from core.evaluation.reports.export import format_figure
 from core.evaluation.reports.summary import RunSummary
 
 WIN_RATE_PREFIX = "win rate"  # prefix of the names of figures that are no metric of a question
-MIN_COMPARED_QUESTIONS = (
-    20  # minimum number of questions for an informative interval of differences
-)
+# Minimum number of questions for an informative interval of differences.
+MIN_COMPARED_QUESTIONS = 20
 
 
 @dataclass(frozen=True)
 class MethodValues:
-    """A method's value in the paper and here, and its difference from the first row in both.
+    """A method's printed and measured value, and its difference from the first row in both.
 
-    If rows vary one method, the difference is from the first row of that method. `agrees` says
-    whether the paper's difference lies in the interval of the difference here. It is None if one of
-    them is missing or if there are fewer than `MIN_COMPARED_QUESTIONS` questions.
+    `printed` and `printed_difference` are the paper's, `here` and `difference` (with its interval)
+    are measured. If rows vary one method, the difference is from the first row of that method.
     """
 
     method: str
@@ -39,13 +35,17 @@ class MethodValues:
 
     @property
     def agrees(self) -> bool | None:
-        if (
-            self.printed_difference is None
-            or self.difference is None
-            or self.here.n < MIN_COMPARED_QUESTIONS
-        ):
+        """True if the paper's difference lies in the interval of the measured difference.
+
+        It is None if one of them is missing or if there are fewer than `MIN_COMPARED_QUESTIONS`
+        questions.
+        """
+        if self.printed_difference is None or self.difference is None:
             return None
-        return self.difference[1] <= self.printed_difference <= self.difference[2]
+        if self.here.n < MIN_COMPARED_QUESTIONS:
+            return None
+        _, low, high = self.difference
+        return low <= self.printed_difference <= high
 
 
 @dataclass(frozen=True)
@@ -53,9 +53,9 @@ class MetricComparison:
     """A metric on a question set: one row per method.
 
     `tau` is Kendall's tau-b of the two orders over the methods that have both values. It is None if
-    there are fewer than three of these, or if all values of one side are equal. `metric_unknown`
-    says why the paper's values may be of another metric; then no agreement of differences is
-    reported.
+    there are fewer than three of these, or if all values of one side are equal. `asked` is the
+    question set of the run. `metric_unknown` says why the paper's values may be of another metric.
+    Then no agreement of differences is reported.
     """
 
     set: str
@@ -79,7 +79,7 @@ class MetricComparison:
         Parameters
         ----------
         set : the paper's name of the question set.
-        asked : what was asked for it.
+        asked : name of the question set of the run.
         metric : name of the metric.
         rows : one row for each method.
         metric_unknown : why the paper's values may be of another metric; empty if they are not.
@@ -102,7 +102,7 @@ class TextTable:
 
 
 def _value_pairs(rows: Iterable[MethodValues]) -> list[tuple[float, float]]:
-    """Return the paper's value and the one here for each row that has both."""
+    """Return the printed and the measured value of each row that has both."""
     return [
         (row.printed, row.here.mean)
         for row in rows
@@ -131,31 +131,21 @@ def compare_with_paper(
     firsts = {
         method: experiment.firsts.get(method, summary.methods[0]) for method in summary.methods
     }
+    pairs = [(method, first) for method, first in firsts.items() if method != first]
     for metric in names:
         printed = dict(zip(experiment.rows, experiment.printed[name][metric], strict=True))
-        tests = {
-            test.a: test
-            for test in summary.compared(
-                [pair for pair in firsts.items() if pair[0] != pair[1]], [metric]
-            )
-        }
+        tests = {test.a: test for test in summary.compared(pairs, [metric])}
         rows = []
-        for method in summary.methods:
-            printed_value, first_printed_value = printed[method], printed[firsts[method]]
-            rows.append(
-                MethodValues(
-                    method,
-                    experiment.rows[method],
-                    printed_value,
-                    table[method][metric],
-                    None
-                    if method == firsts[method]
-                    else _difference(printed_value, first_printed_value),
-                    (tests[method].difference, tests[method].low, tests[method].high)
-                    if method in tests
-                    else None,
-                )
+        for method, first in firsts.items():
+            row = MethodValues(
+                method, experiment.rows[method], printed[method], table[method][metric]
             )
+            if method != first:
+                difference = _difference(printed[method], printed[first])
+                row = replace(row, printed_difference=difference)
+            if method in tests:
+                row = replace(row, difference=tests[method].estimate.numbers())
+            rows.append(row)
         set_id = summary.run.spec["set"]
         comparisons.append(
             MetricComparison.of(name, set_id, metric, rows, experiment.metric_unknown)
@@ -165,27 +155,30 @@ def compare_with_paper(
 
 def _difference(value: float | None, base: float | None) -> float | None:
     """Return the difference of two printed values, None if one is missing or a bound."""
-    if value is None or base is None or {type(value), type(base)} & {UpperBound}:
+    if value is None or base is None:
         return None
-    return value - base
+    is_bounded = isinstance(value, UpperBound) or isinstance(base, UpperBound)
+    return None if is_bounded else value - base
 
 
 def set_order_sentences(tables: Sequence[MetricComparison | TextTable]) -> list[str]:
-    """Return a sentence per row on how the paper's order of the sets agrees with the one here.
+    """Return a sentence per row on how the paper's order of the sets agrees with the measured one.
 
     There is none for a row with fewer than three sets that have both values.
     """
-    value_pairs = dict[tuple[str, str], list[tuple[float, float]]]()
-    for one in (one for one in tables if isinstance(one, MetricComparison)):
-        for row in one.rows:
-            value_pairs.setdefault((row.name, one.metric), []).extend(_value_pairs([row]))
-    taus = {key: kendall(pairs) for key, pairs in value_pairs.items()}
-    return [
-        f"{name}, {metric}: Kendall's tau of the order of the {len(value_pairs[name, metric])} sets is "
-        f"{tau:.2f}."
-        for (name, metric), tau in taus.items()
-        if tau is not None
-    ]
+    value_pairs: dict[tuple[str, str], list[tuple[float, float]]] = {}
+    for table in tables:
+        if isinstance(table, MetricComparison):
+            for row in table.rows:
+                value_pairs.setdefault((row.name, table.metric), []).extend(_value_pairs([row]))
+    sentences = []
+    for (name, metric), pairs in value_pairs.items():
+        tau = kendall(pairs)
+        if tau is not None:
+            sentences.append(
+                f"{name}, {metric}: Kendall's tau of the order of the {len(pairs)} sets is {tau:.2f}."
+            )
+    return sentences
 
 
 COMPARISON_HEAD = (
@@ -197,8 +190,6 @@ COMPARISON_HEAD = (
     "from the first, here",
     "agrees",
 )
-
-
 DIFFERENCES_HEADING = "What differs from the paper"
 
 
@@ -222,110 +213,103 @@ def comparison_markdown(
     A document in Markdown.
     """
     lines = [f"# {experiment.place}: {experiment.title}", "", experiment.paper, ""]
-    for one in tables:
-        title, head, rows, notes = table_texts(one)
+    for table in tables:
+        title, head, rows, notes = table_texts(table)
         lines += [f"## {title}", "", f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
-        lines += [
-            f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows
-        ]
-        lines += ["", *notes, ""]
-    return "\n".join(
-        [*lines, f"## {heading}", "", *(f"- {sentence}" for sentence in sentences), ""]
-    )
+        lines += [*map(markdown_row, rows), "", *notes, ""]
+    lines += [f"## {heading}", "", *(f"- {sentence}" for sentence in sentences), ""]
+    return "\n".join(lines)
 
 
 def table_texts(
-    one: MetricComparison | TextTable,
+    table: MetricComparison | TextTable,
 ) -> tuple[str, Sequence[str], Sequence[Sequence[str]], Sequence[str]]:
     """Return a table as texts: title, head, rows, and sentences below it."""
-    if isinstance(one, TextTable):
-        return one.title, one.head, one.rows, one.notes
-    return (
-        f"{one.set}, {one.metric}",
-        COMPARISON_HEAD,
-        [_checked_value_texts(one, row) for row in one.rows],
-        [agreement_text(one)],
-    )
-
-
-def _checked_value_texts(one: MetricComparison, row: MethodValues) -> list[str]:
-    """Return a row as texts, without a verdict if the paper's metric is unknown."""
-    texts = value_texts(one.metric, row)
-    return [*texts[:-1], "–"] if one.metric_unknown else texts
+    if isinstance(table, TextTable):
+        return table.title, table.head, table.rows, table.notes
+    rows = [value_texts(table.metric, row) for row in table.rows]
+    if table.metric_unknown:  # no verdict on differences
+        rows = [[*cells[:-1], "–"] for cells in rows]
+    return f"{table.set}, {table.metric}", COMPARISON_HEAD, rows, [agreement_text(table)]
 
 
 def wide_table(tables: Sequence[MetricComparison]) -> TextTable:
     """Return the figures of one set as one table: a row per method, a column per metric."""
     first = tables[0]
-    columns = [[value_texts(one.metric, row)[2] for row in one.rows] for one in tables]
+    columns = [[value_texts(table.metric, row)[2] for row in table.rows] for table in tables]
     rows = tuple(zip((row.name for row in first.rows), *columns))
     note = (
         f"{max((row.here.n for row in first.rows), default=0):,} questions of {first.asked}. The "
         "paper draws it, without numbers."
     )
-    return TextTable(first.set, ("method", *(one.metric for one in tables)), rows, (note,))
+    head = ("method", *(table.metric for table in tables))
+    return TextTable(first.set, head, rows, (note,))
 
 
 def value_texts(metric: str, row: MethodValues) -> list[str]:
     """Return a row of a table as texts.
 
-    The cells are name, paper, here, questions, both differences, and whether these agree.
+    The cells are those of `COMPARISON_HEAD`.
 
     Parameters
     ----------
-    metric : name of the metric, which decides on the digits.
+    metric : name of the metric, which determines the digits.
     row : the values of one method.
 
     Returns
     -------
     Seven texts; a dash stands for a missing value.
     """
-    digits = lambda number: (
-        f"{number:.3f}"
-        if metric.startswith(WIN_RATE_PREFIX)
-        else format_figure(metric.removeprefix("gain with "), number)
-    )
-    value = lambda number: "–" if number is None else f"{'−' * (number < 0)}{digits(abs(number))}"
-    printed = str(row.printed) if isinstance(row.printed, UpperBound) else value(row.printed)
-    signed = lambda number: (
-        "–" if number is None else f"{'−' if number < 0 else '+'}{digits(abs(number))}"
-    )
+
+    def format_number(number: float | None, plus: str = "") -> str:
+        if number is None:
+            return "–"
+        if metric.startswith(WIN_RATE_PREFIX):
+            digits = f"{abs(number):.3f}"
+        else:
+            digits = format_figure(metric.removeprefix("gain with "), abs(number))
+        return f"{'−' if number < 0 else plus}{digits}"
+
+    format_signed = partial(format_number, plus="+")
+    is_bound = isinstance(row.printed, UpperBound)
+    difference_text = "–"
+    if row.difference is not None:
+        difference_text = Estimate(*row.difference, row.here.n).text(format_signed)
     return [
         row.name,
-        printed,
-        row.here.text(value),
+        str(row.printed) if is_bound else format_number(row.printed),
+        row.here.text(format_number),
         f"{row.here.n:,}",
-        signed(row.printed_difference),
-        "–" if row.difference is None else Estimate(*row.difference, row.here.n).text(signed),
-        "–" if row.agrees is None else "yes" if row.agrees else "no",
+        format_signed(row.printed_difference),
+        difference_text,
+        {None: "–", True: "yes", False: "no"}[row.agrees],
     ]
 
 
-def agreement_text(one: MetricComparison) -> str:
-    """Return one or two sentences on how far the paper and the run agree."""
-    agreements = [row.agrees for row in one.rows if row.agrees is not None]
-    n = max((row.here.n for row in one.rows), default=0)
-    if one.tau is None:
-        order = "The order of the methods cannot be compared."
+def agreement_text(comparison: MetricComparison) -> str:
+    """Return sentences on how far the paper and the run agree."""
+    rows = comparison.rows
+    n = max((row.here.n for row in rows), default=0)
+    sentences = [f"{n:,} questions of {comparison.asked}."]
+    if comparison.tau is None:
+        sentences.append("The order of the methods cannot be compared.")
     else:
-        order = f"Kendall's tau of the order of the methods: {one.tau:.2f}."
-    few_sentence = ""
+        sentences.append(f"Kendall's tau of the order of the methods: {comparison.tau:.2f}.")
+    if comparison.metric_unknown:
+        return " ".join([*sentences, comparison.metric_unknown])
     if n < MIN_COMPARED_QUESTIONS:
-        few_sentence = (
+        sentences.append(
             f"With fewer than {MIN_COMPARED_QUESTIONS} questions nothing is said on whether "
             "differences agree."
         )
-    scope = ""
-    if sum(row.printed_difference is None for row in one.rows if row.printed is not None) > 1:
-        scope = " of the same method"
-    if one.metric_unknown:
-        return " ".join((f"{n:,} questions of {one.asked}.", order, one.metric_unknown))
-    agree_sentence = ""
+    agreements = [row.agrees for row in rows if row.agrees is not None]
     if agreements:
-        agree_sentence = (
+        first_rows = [
+            row for row in rows if row.printed is not None and row.printed_difference is None
+        ]
+        scope = " of the same method" if len(first_rows) > 1 else ""
+        sentences.append(
             f"For {sum(agreements)} of {len(agreements)} the paper's difference from the first "
             f"row{scope} lies in the interval here."
         )
-    return " ".join(
-        filter(None, (f"{n:,} questions of {one.asked}.", order, few_sentence, agree_sentence))
-    )
+    return " ".join(sentences)

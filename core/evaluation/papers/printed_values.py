@@ -36,7 +36,8 @@ class UpperBound(float):
 class PrintedTable:
     """Table whose values are shown as the paper prints them.
 
-    Either `made_by` says what computes such values here, or `missing` says why nothing does.
+    Either `made_by` names what computes such values in this project, or `missing` says why nothing
+    does.
     """
 
     id: str
@@ -50,7 +51,7 @@ class PrintedTable:
 
     @property
     def source(self) -> str:
-        """Sentence on where the values of this computer come from."""
+        """Sentence on what computes such values, or why nothing does."""
         return f"Made here by: {self.made_by}" if self.made_by else f"Not made here: {self.missing}"
 
 

@@ -1,6 +1,6 @@
-"""Walks encoded for a paper's rows, and the cost of updating them when the graph changes.
+"""Encoding of walks for a paper's rows, and the cost of updating them when the graph changes.
 
-This is section 2.1 of Walk&Retrieve with its footnote 2.
+See section 2.1 of Walk&Retrieve, with its footnote 2.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +26,14 @@ from core.methods.catalogue import published_methods
 from core.operators.retrieve.walks import TEMPLATE_VERBALISER, NodesThenWalks
 from core.watch import NO_WATCH, Watch
 
-CHANGED_TRIPLE_COUNTS = (1, 10, 100, 1000)  # numbers of changed triples
+CHANGED_TRIPLE_COUNTS = (1, 10, 100, 1000)
+UPDATE_COST_HEAD = (
+    "change of the graph",
+    "nodes encoded anew",
+    "of",
+    "seconds",
+    "of the time from nothing",
+)
 Triple = tuple[str, str, str]
 
 
@@ -33,8 +41,7 @@ Triple = tuple[str, str, str]
 class UpdateCost:
     """Cost of adding `triples` to the graph, or of removing them if negative.
 
-    `encoded` of `nodes` with walks were encoded again, in `seconds`, which include drawing all
-    walks.
+    Of the `nodes` with walks, `encoded` were encoded again. `seconds` include drawing all walks.
     """
 
     triples: int
@@ -59,9 +66,10 @@ def prepare_walks(plan: Plan, engine, watch: Watch = NO_WATCH) -> None:
     BadInput : no step leads from any node of a graph.
     """
     for name in filter(None, dict.fromkeys(one.source.graph_name for one in plan.drawn)):
-        for operator in (part for method in plan.methods for part in method.line.parts()):
+        for operator in chain.from_iterable(method.line.parts() for method in plan.methods):
             if isinstance(operator, NodesThenWalks) and operator.verbaliser == TEMPLATE_VERBALISER:
-                graph, encoder = engine.graph(name), engine.models.encoder(operator.encoder)
+                graph = engine.graph(name)
+                encoder = engine.models.encoder(operator.encoder)
                 walks.build_walk_corpus(
                     graph, encoder, operator.plan, watch=watch, limit=graph.n_nodes
                 )
@@ -79,10 +87,8 @@ def measure_updates(
     """Return the cost of all walks from scratch, and of each update of the graph.
 
     The encodings of an update are deleted before the next one, so that none is reused. A node is
-    encoded again if the sentences that the encoder reads have changed, because one of its walks
-    passes a changed triple.
-
-    Every update begins with the same graph: all triples but those that are drawn to be added.
+    encoded again if one of its walks passes a changed triple, because its sentences then change.
+    Every update begins with the same graph: all triples except those drawn to be added.
 
     Parameters
     ----------
@@ -104,7 +110,7 @@ def measure_updates(
     added_triples = [triples[i] for i in order[:max_size]]
     base_triples = [triples[i] for i in order[max_size:]]
 
-    def measured(content: Sequence[Triple], size: int, keep: bool = False) -> UpdateCost:
+    def measure_cost(content: Sequence[Triple], size: int, keep: bool = False) -> UpdateCost:
         graph = build(content, folder, folder.name, "both")
         walks.walk_folder(graph, encoder, plan)  # loads the encoder before the clock starts
         start = time.monotonic()
@@ -115,11 +121,13 @@ def measure_updates(
             vectors.delete_vectors(walks.walk_folder(graph, encoder, plan))
         return UpdateCost(size, facts["encoded"], facts["items"], seconds)
 
-    first = measured(base_triples, len(base_triples), keep=True)
+    first = measure_cost(base_triples, len(base_triples), keep=True)
     sizes = [size for size in sizes if size <= max_size]
-    additions = [measured([*base_triples, *added_triples[:size]], size) for size in sizes]
-    removals = [measured(base_triples[size:], -size) for size in sizes if size < len(base_triples)]
-    return first, [*additions, *removals]
+    updates = [measure_cost([*base_triples, *added_triples[:size]], size) for size in sizes]
+    for size in sizes:
+        if size < len(base_triples):
+            updates.append(measure_cost(base_triples[size:], -size))
+    return first, updates
 
 
 def update_cost_tables(
@@ -137,7 +145,7 @@ def update_cost_tables(
     Parameters
     ----------
     engine : opens the graphs and the encoders.
-    sets : what is asked, by the paper's name of each question set.
+    sets : names of question sets, by the paper's name of each.
     rows : the paper's name of each row, by method id.
     size : not used; all measurements have it.
     graph : returns the graph that is asked instead of a set's own; empty for its own.
@@ -149,14 +157,12 @@ def update_cost_tables(
     """
     tables = []
     for set_name, set_id in sets.items():
-        source_graph = engine.graph(
-            graph(set_name) or dataset_of_set(set_id.split(",")[0]).name, watch=watch
-        )
+        graph_name = graph(set_name) or dataset_of_set(set_id.split(",")[0]).name
+        source_graph = engine.graph(graph_name, watch=watch)
         triples = list(_triples(source_graph))
         for id, name in rows.items():
-            operator = next(
-                one for one in published_methods()[id].line if isinstance(one, NodesThenWalks)
-            )
+            line = published_methods()[id].line
+            operator = next(one for one in line if isinstance(one, NodesThenWalks))
             with tempfile.TemporaryDirectory() as folder:
                 encoder = engine.models.encoder(operator.encoder)
                 rng = np.random.default_rng(0)
@@ -169,53 +175,27 @@ def update_cost_tables(
                     rng,
                     with_time_left(watch),
                 )
-            head = (
-                "change of the graph",
-                "nodes encoded anew",
-                "of",
-                "seconds",
-                "of the time from nothing",
-            )
-            lines = [
-                (
-                    f"from nothing: {first.triples:,} triples",
-                    f"{first.encoded:,}",
-                    f"{first.nodes:,}",
-                    f"{first.seconds:.1f}",
-                    "1",
-                )
-            ]
-            for update_cost in update_costs:
-                change_text = (
-                    f"{abs(update_cost.triples):,} triple{'s' * (abs(update_cost.triples) > 1)} "
-                    f"{'more' if update_cost.triples > 0 else 'fewer'}"
-                )
-                share = f"{update_cost.seconds / max(first.seconds, 1e-9):.3f}"
-                lines.append(
-                    (
-                        change_text,
-                        f"{update_cost.encoded:,}",
-                        f"{update_cost.nodes:,}",
-                        f"{update_cost.seconds:.1f}",
-                        share,
-                    )
-                )
+            lines = [_cost_cells(f"from nothing: {first.triples:,} triples", first, "1")]
+            for cost in update_costs:
+                count = abs(cost.triples)
+                direction = "more" if cost.triples > 0 else "fewer"
+                change = f"{count:,} triple{'s' * (count > 1)} {direction}"
+                share = f"{cost.seconds / max(first.seconds, 1e-9):.3f}"
+                lines.append(_cost_cells(change, cost, share))
             note = (
                 f"On {source_graph.name}, from nothing in {duration_text(first.seconds)}. Triples "
-                "are drawn by "
-                "seed 0; the store's time is not in it."
+                "are drawn by seed 0; the store's time is not in it."
             )
-            tables.append(TextTable(f"{set_name}, {name}", head, tuple(lines), (note,)))
+            title = f"{set_name}, {name}"
+            tables.append(TextTable(title, UPDATE_COST_HEAD, tuple(lines), (note,)))
     return tables
+
+
+def _cost_cells(change: str, cost: UpdateCost, share: str) -> tuple[str, ...]:
+    return (change, f"{cost.encoded:,}", f"{cost.nodes:,}", f"{cost.seconds:.1f}", share)
 
 
 def _triples(graph: KnowledgeGraph) -> list[Triple]:
     heads, relations, tails = graph.triples(np.arange(graph.n_edges))
-    return list(
-        zip(
-            graph.names(heads),
-            (graph.relation_names[int(one)] for one in relations),
-            graph.names(tails),
-            strict=True,
-        )
-    )
+    relation_names = (graph.relation_names[int(relation)] for relation in relations)
+    return list(zip(graph.names(heads), relation_names, graph.names(tails), strict=True))

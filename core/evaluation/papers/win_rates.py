@@ -1,6 +1,6 @@
-"""Win rates of each method's answers over those of one method, and their correlation with recall.
+"""Win rates of methods over a baseline, and their correlation with recall.
 
-This is Table 4 and Figure 3 of FastInsight.
+See Table 4 and Figure 3 of FastInsight.
 """
 
 from __future__ import annotations
@@ -15,16 +15,18 @@ from core.evaluation.papers.experiments import Experiment
 from core.evaluation.papers.paper_comparison import WIN_RATE_PREFIX, MethodValues, MetricComparison
 from core.evaluation.reports.summary import RunSummary
 
-WIN_RECALL_METRIC, WIN_CRITERION = "capped_node_recall@10", "overall"
+WIN_RECALL_METRIC = "capped_node_recall@10"
+WIN_CRITERION = "overall"
 SELF_WIN_RATE = 0.5  # win rate of a method against itself
+NO_ESTIMATE = Estimate(None, None, None, 0)
 
 
 def compare_win_rates(
     experiment: Experiment, name: str, summary: RunSummary, tally: PairwiseTally
 ) -> MetricComparison:
-    """Return the win rate of each method over that of `against`, next to the paper's.
+    """Compare each method's win rate over the baseline `experiment.against` with the paper's.
 
-    The method `against` has no row.
+    The baseline has no row.
 
     Parameters
     ----------
@@ -37,54 +39,47 @@ def compare_win_rates(
     -------
     One row for each other method.
     """
-    rates, against = tally.wins(WIN_CRITERION), experiment.against
-    printed = dict(zip(experiment.rows, experiment.wins[name], strict=True))
-    none = Estimate(None, None, None, 0)
-    rows = [
-        MethodValues(one, experiment.rows[one], printed[one], rates.get((one, against), none))
-        for one in summary.methods
-        if one != against
-    ]
-    return MetricComparison.of(
-        name, summary.run.spec["set"], f"{WIN_RATE_PREFIX} over {experiment.rows[against]}", rows
-    )
+    baseline = experiment.against
+    rates = tally.wins(WIN_CRITERION)
+    paper_rates = dict(zip(experiment.rows, experiment.wins[name], strict=True))
+    rows = []
+    for method in summary.methods:
+        if method != baseline:
+            rate = rates.get((method, baseline), NO_ESTIMATE)
+            rows.append(MethodValues(method, experiment.rows[method], paper_rates[method], rate))
+    title = f"{WIN_RATE_PREFIX} over {experiment.rows[baseline]}"
+    return MetricComparison.of(name, summary.run.spec["set"], title, rows)
 
 
-def compare_duels(
+def compare_pairwise_rates(
     experiment: Experiment, name: str, summary: RunSummary, tally: PairwiseTally
 ) -> list[MetricComparison]:
-    """Return the win rates by each criterion, next to those that the paper prints.
+    """Compare the win rate of each pair of methods by each criterion with the paper's.
 
     Parameters
     ----------
-    experiment : the experiment as it is asked on the set (`Experiment.asked`).
+    experiment : the experiment for the set (`Experiment.asked`).
     name : the paper's name of the set.
-    summary : the run, whose methods have rows.
+    summary : figures of the run.
     tally : the judged pairs of its answers.
 
     Returns
     -------
     One table per criterion, with a row for each method over another one.
     """
-    comparisons, none = [], Estimate(None, None, None, 0)
-    for criterion, printed in experiment.duels.get(name, {}).items():
+    comparisons = []
+    for criterion, paper_rates in experiment.duels.get(name, {}).items():
         rates = tally.wins(criterion)
-        rows = [
-            MethodValues(
-                f"{winner} over {loser}",
-                f"{experiment.rows[winner]} over {experiment.rows[loser]}",
-                rate,
-                rates.get((winner, loser), none),
-            )
-            for winner, against in printed.items()
-            for loser, rate in against.items()
-            if winner != loser and {winner, loser} <= set(summary.methods)
-        ]
-        comparisons.append(
-            MetricComparison.of(
-                name, summary.run.spec["set"], f"{WIN_RATE_PREFIX}, {criterion}", rows
-            )
-        )
+        rows = []
+        for winner, rates_by_loser in paper_rates.items():
+            for loser, paper_rate in rates_by_loser.items():
+                if winner == loser or not {winner, loser} <= set(summary.methods):
+                    continue
+                title = f"{experiment.rows[winner]} over {experiment.rows[loser]}"
+                rate = rates.get((winner, loser), NO_ESTIMATE)
+                rows.append(MethodValues(f"{winner} over {loser}", title, paper_rate, rate))
+        title = f"{WIN_RATE_PREFIX}, {criterion}"
+        comparisons.append(MetricComparison.of(name, summary.run.spec["set"], title, rows))
     return comparisons
 
 
@@ -93,9 +88,8 @@ def recall_correlations(
 ) -> list[str]:
     """Return sentences on the correlation of win rates with recall over the methods of a set.
 
-    They give Pearson's r here and of the printed values. The method that the others are compared
-    with counts with a win rate of one half. The first sentence says so if the judge's verdicts are
-    not informative.
+    They give Pearson's r of the measured values and of the printed ones. The baseline enters with a
+    win rate of 0.5. The first sentence warns if the judge's verdicts are not informative.
 
     Parameters
     ----------
@@ -107,22 +101,21 @@ def recall_correlations(
     -------
     Two sentences; empty if the set has no recall.
     """
-    recall = next((one for one in comparisons if one.metric == WIN_RECALL_METRIC), None)
-    if recall is None:
+    recall_rows = [one.rows for one in comparisons if one.metric == WIN_RECALL_METRIC]
+    if not recall_rows:
         return []
     rates_by_method = {row.method: row for row in rates.rows}
-    points = lambda value: [
-        (
-            value(row),
-            value(rates_by_method[row.method]) if row.method in rates_by_method else SELF_WIN_RATE,
-        )
-        for row in recall.rows
-    ]
+    measured_points = []
+    printed_points = []
+    for recall in recall_rows[0]:
+        rate = rates_by_method.get(recall.method)
+        measured_points.append((recall.here.mean, rate.here.mean if rate else SELF_WIN_RATE))
+        printed_points.append((recall.printed, rate.printed if rate else SELF_WIN_RATE))
     judge_caveat = "" if tally.decides(WIN_CRITERION) else ", by a judge whose verdicts say nothing"
     return [
-        f"Win rate by recall at 10, here{judge_caveat}: {pearson_text(points(lambda row: row.here.mean))}.",
+        f"Win rate by recall at 10, here{judge_caveat}: {pearson_text(measured_points)}.",
         "The same of the values that the paper prints: "
-        f"{pearson_text(points(lambda row: row.printed))}. Its figure gives p < 0.05 and no r.",
+        f"{pearson_text(printed_points)}. Its figure gives p < 0.05 and no r.",
     ]
 
 

@@ -1,1 +1,1 @@
-"""Questions written for a corpus by a language model."""
+"""Questions made for a corpus, by a language model or from the names in its texts."""

@@ -25,8 +25,7 @@ from core.types import Question
 from core.watch import Watch
 
 QUESTION_WRITER_ROLE = "answer"
-# documents of which a passage is read, and characters of a passage
-SAMPLED_DOCUMENTS = 24
+SAMPLED_DOCUMENTS = 24  # documents of which passages are read
 PASSAGE_CHARACTERS = 260
 MAX_REPLY_LINE_CHARACTERS = 240  # maximum characters of a line of a reply
 MAX_RECIPE_COUNT = 20  # maximum number of users, of tasks and of questions
@@ -50,9 +49,8 @@ class Recipe:
     questions: int = 5
 
     def __post_init__(self) -> None:
-        if not all(
-            1 <= count <= MAX_RECIPE_COUNT for count in (self.users, self.tasks, self.questions)
-        ):
+        counts = (self.users, self.tasks, self.questions)
+        if min(counts) < 1 or max(counts) > MAX_RECIPE_COUNT:
             raise BadInput(
                 f"The recipe takes 1 to {MAX_RECIPE_COUNT} users, tasks and questions each."
             )
@@ -74,7 +72,7 @@ class Recipe:
 
 @dataclass(frozen=True)
 class WrittenQuestions:
-    """Written questions, the subject of the corpus, and notes on what is missing and why."""
+    """Written questions, the subject of the corpus, and notes on missing questions."""
 
     questions: tuple[Question, ...]
     about: str
@@ -104,16 +102,18 @@ class AbstractQuestionWriter:
             self.models.weights(self.role),
             self.saved or SavedReplies(),
         )
-        self._watch, self._done, self._unreadable = with_time_left(watch), 0, list[str]()
+        self._watch = with_time_left(watch)
+        self._done = 0  # replies
+        self._unreadable: list[str] = []
         self._lock = threading.Lock()
         about = one_line(self.about) or self._ask("about", passages=sample_passages(self.corpus))
         users = self._ask_list("users", self.recipe.users, about=about)
         flight = ConcurrentWork(lambda: self._chat.at_once, watch)
         lists = dict(
-            flight.each(lambda place: self._of_user(users[place], about), range(len(users)))
+            flight.each(lambda i: self._questions_by_task(users[i], about), range(len(users)))
         )
-        folded_texts = set[str]()
-        questions = list[Question]()
+        folded_texts: set[str] = set()
+        questions: list[Question] = []
         repeated_count = 0
         no_question_count = 0
         for user_number in range(1, len(users) + 1):
@@ -125,25 +125,14 @@ class AbstractQuestionWriter:
                         repeated_count += 1
                     else:
                         folded_texts.add(fold(text))
-                        questions.append(
-                            Question(
-                                text, f"u{user_number}-t{task_number}-q{number}", abstract=True
-                            )
-                        )
+                        id = f"u{user_number}-t{task_number}-q{number}"
+                        questions.append(Question(text, id, abstract=True))
+        notes = tuple(self._notes(len(questions), repeated_count, no_question_count))
         if not questions:
-            raise BadInput(
-                f"No question came of it. {' '.join(self._notes(0, repeated_count, no_question_count))}"
-            )
-        return WrittenQuestions(
-            tuple(questions),
-            about,
-            (
-                *self._notes(len(questions), repeated_count, no_question_count),
-                *_fact_question_note(questions),
-            ),
-        )
+            raise BadInput(f"No question came of it. {' '.join(notes)}")
+        return WrittenQuestions(tuple(questions), about, (*notes, *_fact_question_note(questions)))
 
-    def _of_user(self, user: str, about: str) -> list[list[str]]:
+    def _questions_by_task(self, user: str, about: str) -> list[list[str]]:
         """Return the questions on each task of a user."""
         tasks = self._ask_list("tasks", self.recipe.tasks, about=about, user=user)
         return [
@@ -152,18 +141,17 @@ class AbstractQuestionWriter:
         ]
 
     def _ask(
-        self, prompt: str, schema: dict[str, Any] | None = None, cap: int = 300, **values: str
+        self,
+        prompt: str,
+        schema: dict[str, Any] | None = None,
+        max_tokens: int = 300,
+        **values: str,
     ) -> str:
+        total = self.recipe.replies
         self._watch.check()
-        self._watch.report(
-            f"Reply {self._done + 1:,} of {self.recipe.replies:,}", self._done / self.recipe.replies
-        )
-        reply = self._chat.reply(
-            make_messages("questions", prompt, **values),
-            schema=schema,
-            max_tokens=cap,
-            watch=self._watch,
-        )
+        self._watch.report(f"Reply {self._done + 1:,} of {total:,}", self._done / total)
+        messages = make_messages("questions", prompt, **values)
+        reply = self._chat.reply(messages, schema=schema, max_tokens=max_tokens, watch=self._watch)
         with self._lock:
             self._done += 1
         if schema:
@@ -173,11 +161,10 @@ class AbstractQuestionWriter:
     def _ask_list(self, name: str, count: int, **values: str) -> list[str]:
         """Return the lines of a reply that lists `count` items.
 
-        The list is empty if the reply could not be read, which is noted.
+        The list is empty if the reply could not be read; a note reports that.
         """
-        reply = self._ask(
-            name, list_schema(name, count), 60 + 70 * count, count=str(count), **values
-        )
+        max_tokens = 60 + 70 * count
+        reply = self._ask(name, list_schema(name, count), max_tokens, count=str(count), **values)
         lines = parse_lines(name, reply)
         if lines is None:
             self._unreadable.append(shorten(reply))
@@ -192,8 +179,7 @@ class AbstractQuestionWriter:
         if repeats:
             yield (
                 f"{repeats:,} {'question was' if repeats == 1 else 'questions were'} asked twice "
-                "and "
-                f"{'is' if repeats == 1 else 'are'} kept once."
+                f"and {'is' if repeats == 1 else 'are'} kept once."
             )
         if others:
             yield (
@@ -207,7 +193,7 @@ class AbstractQuestionWriter:
 def complete_sentences(text: str) -> str:
     """Return a cut text up to the end of its last complete sentence.
 
-    A text without a complete sentence is returned as it is.
+    A text without a complete sentence is returned unchanged.
 
     >>> from core.evaluation.questions.abstract_questions import complete_sentences
     >>> complete_sentences("It is about a miser. He lea")
@@ -218,7 +204,7 @@ def complete_sentences(text: str) -> str:
 
 
 def _fact_question_note(questions: Sequence[Question]) -> Iterator[str]:
-    """Yield a sentence on the questions that may not ask for an overview, by their first words."""
+    """Yield a sentence on questions whose first words ask for a single fact."""
     fact_count = sum(bool(FACT_QUESTION.match(question.text)) for question in questions)
     if fact_count:
         yield (
@@ -290,22 +276,17 @@ def parse_lines(name: str, reply: str) -> tuple[str, ...] | None:
             entry_texts = [entry.get("name"), entry.get("about")]
         else:
             entry_texts = [entry]
-        clean_parts = [
-            one_line(part)
-            for part in entry_texts
-            if isinstance(part, str) and any(map(str.isalnum, part))
-        ]
-        if len(clean_parts) == len(entry_texts):
-            line = ": ".join(clean_parts)
+        if all(isinstance(text, str) and any(map(str.isalnum, text)) for text in entry_texts):
+            line = ": ".join(map(one_line, entry_texts))
             lines.setdefault(fold(line), line)
     return tuple(lines.values()) or None
 
 
 def sample_passages(corpus: Corpus, size: int = SAMPLED_DOCUMENTS) -> str:
-    """Return passages from all over a corpus, one per line.
+    """Return evenly spaced passages of a corpus, one per line.
 
     Each of the sampled documents gives one passage. In a corpus of few documents, each gives
-    several from all over its text.
+    several, evenly spaced in its text.
 
     Parameters
     ----------
@@ -317,17 +298,14 @@ def sample_passages(corpus: Corpus, size: int = SAMPLED_DOCUMENTS) -> str:
     A list in Markdown.
     """
     passages_per_document = max(1, size // len(corpus))
-    rows = (
-        [len(corpus) * i // size for i in range(size)] if len(corpus) > size else range(len(corpus))
-    )
+    document_count = min(size, len(corpus))
     lines = []
-    for row in rows:
-        document = corpus.at(row)
+    for number in range(document_count):
+        document = corpus.at(len(corpus) * number // document_count)
         head = f"{document.title}: " if document.title and document.title != document.id else ""
         for i in range(passages_per_document):
-            passage = one_line(
-                _sentences_from(document.text, len(document.text) * i // passages_per_document)
-            )
+            start = len(document.text) * i // passages_per_document
+            passage = one_line(_sentences_from(document.text, start))
             if passage:
                 lines.append(f"- {head}{passage}")
     return "\n".join(dict.fromkeys(lines))
@@ -337,6 +315,7 @@ def _sentences_from(text: str, start: int) -> str:
     """Return whole sentences from a position of a text on, up to the length of a passage."""
     part = text[start : start + 2 * PASSAGE_CHARACTERS]
     spans: Sequence[tuple[int, int]] = sentence_spans(part)
-    spans = spans[1:] if start and len(spans) > 1 else spans
+    if start and len(spans) > 1:  # the first sentence may be cut
+        spans = spans[1:]
     fitting = [span for span in spans if span[1] - spans[0][0] <= PASSAGE_CHARACTERS] or spans[:1]
-    return part[fitting[0][0] : fitting[-1][1]][: 2 * PASSAGE_CHARACTERS] if fitting else ""
+    return part[fitting[0][0] : fitting[-1][1]] if fitting else ""

@@ -42,12 +42,12 @@ from core.types import Question
 from core.watch import NO_WATCH, Watch
 
 LINKED_ID_PREFIX = "linked"  # prefix of the ids of these questions
-MAX_PAIRS_PER_QUESTION = 3  # maximum pairs of passages per wanted question
+MAX_PAIRS_PER_QUESTION = 3  # maximum pairs of passages per requested question
 MAX_LINKED_QUESTIONS = 10_000
 LINKED_REPLY_TOKENS = 160
 # Minimum characters of the sentence that names a passage of a longer document.
 MIN_QUOTED_CHARACTERS = 40
-MAX_LINKED_PASSAGE_CHARACTERS = 4096  # characters of a passage that the model reads
+MAX_LINKED_PASSAGE_CHARACTERS = 4096
 PASSAGE_WORD = re.compile(r"\bpassages?\b", re.IGNORECASE)
 PASSAGE_MENTIONED = "it speaks of a passage or document, and not of what is in it"
 LINKED_QUESTION_SCHEMA: dict[str, Any] = {
@@ -63,9 +63,9 @@ class LinkedQuestionWriter:
     """Writer of questions about linked passages; calling it with its job returns the questions.
 
     A pair is two linked nodes of a corpus graph that belong to different documents. The choice of
-    pairs depends on the seed alone. The result has `count` questions, or as many as
-    `MAX_PAIRS_PER_QUESTION` times that number of pairs gave. Both passages of a pair are gold. As
-    in the paper, nothing checks that both are needed. Raises BadInput if the graph has no such pair
+    pairs depends on the seed alone. The result has `count` questions, or fewer if
+    `MAX_PAIRS_PER_QUESTION` times as many pairs do not give them. Both passages of a pair are gold.
+    As in the paper, nothing checks that both are needed. Raises BadInput if the graph has no such pair
     or no question was written, RunCancelled, ModelUnavailable and ModelFailed.
     """
 
@@ -98,16 +98,12 @@ class LinkedQuestionWriter:
             self.saved or SavedReplies(),
         )
         watch = with_time_left(watch)
-        questions, rejections, asked_pairs = dict[str, Question](), Counter[str](), 0
-        while len(questions) < self.count and asked_pairs < min(
-            len(pairs), MAX_PAIRS_PER_QUESTION * self.count
-        ):
-            batch = pairs[
-                asked_pairs : asked_pairs
-                + min(
-                    self.count - len(questions), MAX_PAIRS_PER_QUESTION * self.count - asked_pairs
-                )
-            ]
+        pairs = pairs[: MAX_PAIRS_PER_QUESTION * self.count]
+        questions: dict[str, Question] = {}
+        rejections: Counter[str] = Counter()
+        asked_count = 0
+        while len(questions) < self.count and asked_count < len(pairs):
+            batch = pairs[asked_count : asked_count + self.count - len(questions)]
             watch.report(
                 f"{len(questions):,} of {self.count:,} questions written",
                 len(questions) / self.count,
@@ -118,12 +114,11 @@ class LinkedQuestionWriter:
                 if fault:
                     rejections[fault] += 1
                 else:
+                    id = f"{LINKED_ID_PREFIX}-{len(questions) + 1}"
                     gold = tuple(gold_name(self._chunks, row) for row in pair)
-                    questions[fold(text)] = Question(
-                        text, f"{LINKED_ID_PREFIX}-{len(questions) + 1}", gold=gold, abstract=True
-                    )
-            asked_pairs += len(batch)
-        notes = tuple(self._notes(len(questions), asked_pairs, rejections))
+                    questions[fold(text)] = Question(text, id, gold=gold, abstract=True)
+            asked_count += len(batch)
+        notes = tuple(self._notes(len(questions), asked_count, rejections))
         if not questions:
             raise BadInput(f"No question came of it. {' '.join(notes)}")
         return WrittenQuestions(tuple(questions.values()), "", notes)
@@ -142,26 +137,23 @@ class LinkedQuestionWriter:
         return [replies[pair] for pair in pairs]
 
     def _ask(self, chat: CachedChat, pair: tuple[int, int], watch: Watch = NO_WATCH) -> str:
-        passage_texts = [
+        first, second = (
             one_line(self._chunks.text("text", row))[:MAX_LINKED_PASSAGE_CHARACTERS] for row in pair
-        ]
-        titles = [
-            f" from “{title}”" if (title := self._chunks.text("title", row)) else "" for row in pair
-        ]
-        prompt_messages = make_messages(
+        )
+        titles = [self._chunks.text("title", row) for row in pair]
+        first_title, second_title = (f" from “{title}”" if title else "" for title in titles)
+        messages = make_messages(
             "questions",
             "of-linked",
-            first=passage_texts[0],
-            second=passage_texts[1],
-            one=titles[0],
-            other=titles[1],
+            first=first,
+            second=second,
+            one=first_title,
+            other=second_title,
         )
-        return chat.reply(
-            prompt_messages,
-            schema=LINKED_QUESTION_SCHEMA,
-            max_tokens=LINKED_REPLY_TOKENS,
-            watch=watch,
-        ).text
+        reply = chat.reply(
+            messages, schema=LINKED_QUESTION_SCHEMA, max_tokens=LINKED_REPLY_TOKENS, watch=watch
+        )
+        return reply.text
 
     def _notes(self, count: int, pair_count: int, rejections: Counter[str]) -> Iterator[str]:
         for reason, times in rejections.most_common():
@@ -184,7 +176,8 @@ def linked_pairs(graph: Graph, seed: int = 0) -> list[tuple[int, int]]:
     -------
     Rows of the two chunks of each pair; empty for other graphs.
     """
-    chunks, node_rows = graph.columns.chunks, chunk_nodes(graph, np.arange(graph.n_nodes))
+    chunks = graph.columns.chunks
+    node_rows = chunk_nodes(graph, np.arange(graph.n_nodes))
     if chunks is None or not node_rows:
         return []
     documents = chunks.texts("document")
@@ -194,6 +187,7 @@ def linked_pairs(graph: Graph, seed: int = 0) -> list[tuple[int, int]]:
         for a, b in zip(heads.tolist(), tails.tolist())
         if a in node_rows and b in node_rows
     }
+    # Of a pair that is linked in both directions, the ascending one is used.
     pairs = sorted(
         (a, b) for a, b in rows if documents[a] != documents[b] and ((b, a) not in rows or a < b)
     )
@@ -217,11 +211,9 @@ def parse_question(reply: str) -> tuple[str, str]:
     text = one_line(str(json_object.value["question"])) if json_object else ""
     if not QUESTION_MARK.search(text):
         return "", UNREADABLE_REPLY
-    return (
-        ("", PASSAGE_MENTIONED)
-        if VAGUE_REFERENCE.search(text) or PASSAGE_WORD.search(text)
-        else (text, "")
-    )
+    if VAGUE_REFERENCE.search(text) or PASSAGE_WORD.search(text):
+        return "", PASSAGE_MENTIONED
+    return text, ""
 
 
 def gold_name(chunks: Table, row: int) -> str:
@@ -239,10 +231,10 @@ def gold_name(chunks: Table, row: int) -> str:
     -------
     A name that `core.corpus.quotations` reads.
     """
-    document, text = chunks.text("document", row), chunks.text("text", row)
+    document = chunks.text("document", row)
     if chunks.text("id", row) == document:
         return document
-    chunk_sentences = [text[start:end] for start, end in sentence_spans(text)]
-    return passage_name(
-        document, next((one for one in chunk_sentences if len(one) >= MIN_QUOTED_CHARACTERS), text)
-    )
+    text = chunks.text("text", row)
+    sentences = (text[start:end] for start, end in sentence_spans(text))
+    long_sentences = (one for one in sentences if len(one) >= MIN_QUOTED_CHARACTERS)
+    return passage_name(document, next(long_sentences, text))

@@ -1,10 +1,10 @@
 """Questions with a gold passage, written and checked by a language model.
 
 A model that is asked for a question about a passage may write one that says “he”, that its passage
-does not answer, or that many passages answer. So each question is checked: the model is asked it
-with one passage at a time and without the answer. From its own passage it must give the answer, and
-from the nearest other passages in retrieval it must not. A passage without the words of the answer
-cannot give it, and is not read.
+does not answer, or that many passages answer. Therefore the model must answer each question, with
+one passage at a time. From the question's own passage it must give the known answer, and from the
+passages that retrieval ranks nearest it must not. Of these, passages without the words of the answer
+are skipped.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -42,7 +42,7 @@ WRITTEN_KIND = "written"
 class ModelQuestionDefaults:
     """Limits of questions that a language model writes from one passage."""
 
-    hopeless_time_share: float = 1 / 3
+    hopeless_time_share: float = 1 / 3  # of the time, after which the rate is judged
     near_passages: int = 3  # from each search, that may also answer a question
     min_passage_letters: int = 200
     max_answer_words: int = 10
@@ -79,10 +79,10 @@ class ModelQuestionWriter:
     """Writer of questions with a language model; calling it with its job returns the questions.
 
     The result has at most `wanted` questions that passed the checks. The work ends after `seconds`.
-    It ends earlier if, at the rate of the first part, fewer than `least` questions can be expected
-    in all. Every reply is saved, so that the work can be resumed. The order of the passages depends
-    on the seed alone. Several passages are asked about concurrently, and their results are counted
-    in order.
+    It ends earlier if, at the current rate, fewer than `least` questions can be expected in all.
+    Every reply is saved, so that the work can be resumed. The order of the passages depends on the
+    seed alone. The model is asked about several passages concurrently, and their results are
+    counted in order.
 
     Parameters
     ----------
@@ -104,20 +104,25 @@ class ModelQuestionWriter:
     _watch: Watch = field(default=NO_WATCH, compare=False)
 
     def __call__(self, watch: Watch) -> MadeQuestions:
-        """Return questions of the kind `written`, and how many passages failed for which reason.
+        """Return questions of the kind `written`, and the number of failed passages by reason.
 
         Raises RunCancelled, ModelUnavailable and ModelFailed.
         """
         start = self.clock()
-        question_texts = set[str]()
-        rejections = Counter[str]()
-        questions = list[Question]()
-        begun, ended, waiting, processor = 0, 0, dict[int, Question | str](), ProcessorLock()
-        # Each passage in flight may give a question. Do not begin more than are still needed, so
-        # that the result is that of one passage at a time.
-        flight = ConcurrentWork(
-            lambda: self.chat.at_once if len(questions) + begun - ended < self.wanted else 0, watch
-        )
+        question_texts: set[str] = set()
+        rejections: Counter[str] = Counter()
+        questions: list[Question] = []
+        early_results: dict[int, Question | str] = {}  # those that an earlier passage precedes
+        begun = 0
+        counted = 0
+        processor = ProcessorLock()
+
+        def free_slots() -> int:
+            # Each open passage may give a question. Do not begin more than are still needed, so
+            # that the result is that of one passage at a time.
+            return self.chat.at_once if len(questions) + begun - counted < self.wanted else 0
+
+        flight = ConcurrentWork(free_slots, watch)
         self._watch = flight
 
         def rows() -> Iterator[tuple[int, int]]:
@@ -133,108 +138,98 @@ class ModelQuestionWriter:
                 begun += 1
                 yield index, row
 
-        def of_passage(indexed_row: tuple[int, int]) -> Question | str:
+        def write_question(indexed_row: tuple[int, int]) -> Question | str:
             with processor.held():
                 return self._write_question(indexed_row[1])
 
         watch.check()
-        for (index, _), passage_result in flight.each(of_passage, rows()):
-            waiting[index] = passage_result
-            while ended in waiting:  # results are counted in the order of the passages
-                result, ended = waiting.pop(ended), ended + 1
+        for (index, _), passage_result in flight.each(write_question, rows()):
+            early_results[index] = passage_result
+            while counted in early_results:
+                result = early_results.pop(counted)
+                counted += 1
                 if isinstance(result, str):
                     rejections[result] += 1
                 elif fold(result.text) in question_texts:
                     rejections[DUPLICATE_QUESTION] += 1
                 else:
                     question_texts.add(fold(result.text))
-                    questions.append(
-                        Question(
-                            result.text,
-                            f"{WRITTEN_KIND}-{len(questions) + 1}",
-                            answers=result.answers,
-                            hops=1,
-                            gold=result.gold,
-                        )
-                    )
+                    id = f"{WRITTEN_KIND}-{len(questions) + 1}"
+                    questions.append(replace(result, id=id, hops=1))
         return MadeQuestions({WRITTEN_KIND: questions}, {WRITTEN_KIND: rejections})
 
     def _is_hopeless(self, count: int, elapsed: float) -> bool:
         """Return whether fewer than `least` questions can be expected at the current rate.
 
-        This is judged once the share `MODEL_QUESTION_DEFAULTS.hopeless_time_share` of the time is
-        over.
+        It is False until the share `MODEL_QUESTION_DEFAULTS.hopeless_time_share` of the time is over.
         """
-        return (
-            elapsed > MODEL_QUESTION_DEFAULTS.hopeless_time_share * self.seconds
-            and count * self.seconds < self.least * elapsed
-        )
+        is_late = elapsed > MODEL_QUESTION_DEFAULTS.hopeless_time_share * self.seconds
+        return is_late and count * self.seconds < self.least * elapsed
 
     def _order(self) -> list[int]:
-        """Return the rows of the chunks that are long enough, in the order of the work."""
+        """Return the rows of the chunks that are long enough, in random order."""
         order = np.random.default_rng(self.seed).permutation(len(self.chunks)).tolist()
-        return [
-            row
-            for row in order
-            if len(self.chunks.text("text", row)) >= MODEL_QUESTION_DEFAULTS.min_passage_letters
-        ]
+        min_letters = MODEL_QUESTION_DEFAULTS.min_passage_letters
+        return [row for row in order if len(self.chunks.text("text", row)) >= min_letters]
 
     def _write_question(self, row: int) -> Question | str:
+        """Return a question on a chunk that passed the checks, or the reason why there is none."""
         reply = self._reply(
             "of-passage", row, MODEL_QUESTION_DEFAULTS.question_reply_tokens, QUESTION_ANSWER_SCHEMA
         )
         json_object = json_reply(reply, ("question", "answer"))
-        text, answer = (
-            one_line(str(json_object.value.get(name, ""))) if json_object else ""
-            for name in ("question", "answer")
-        )
+        values = json_object.value if json_object else {}
+        text, answer = (one_line(str(values.get(name, ""))) for name in ("question", "answer"))
         answer = answer.strip(" .,;:\"'“”‘’")
-        passage = single_line(self.chunks.text("text", row))
-        if fault := question_fault(
-            text, answer, passage, [entity.name for entity in self.facts[row].entities]
-        ):
+        names = [entity.name for entity in self.facts[row].entities]
+        fault = question_fault(text, answer, single_line(self.chunks.text("text", row)), names)
+        if fault:
             return fault
         if not contains_answer(self._answer(row, text), answer):
             return NOT_ANSWERED
-        for other_row in self._others(row, text):
-            if spans_of(
-                single_line(self.chunks.text("text", other_row)), answer
-            ) and contains_answer(self._answer(other_row, text), answer):
+        for other_row in self._nearest_others(row, text):
+            other_passage = single_line(self.chunks.text("text", other_row))
+            has_words = bool(spans_of(other_passage, answer))
+            if has_words and contains_answer(self._answer(other_row, text), answer):
                 return OTHER_PASSAGE_ANSWERS
         return Question(text, answers=(answer,), gold=(self._gold(row, answer),))
 
     def _reply(
-        self, prompt: str, row: int, cap: int, schema: dict[str, Any] | None = None, **values: str
+        self,
+        prompt: str,
+        row: int,
+        max_tokens: int,
+        schema: dict[str, Any] | None = None,
+        **values: str,
     ) -> str:
         title = self.chunks.text("title", row)
-        prompt_messages = make_messages(
+        messages = make_messages(
             "questions",
             prompt,
             passage=one_line(self.chunks.text("text", row)),
             title=f" from “{title}”" if title else "",
             **values,
         )
-        return self.chat.reply(
-            prompt_messages, schema=schema, max_tokens=cap, watch=self._watch
-        ).text
+        reply = self.chat.reply(messages, schema=schema, max_tokens=max_tokens, watch=self._watch)
+        return reply.text
 
     def _answer(self, row: int, question: str) -> str:
         return self._reply(
             "from-passage", row, MODEL_QUESTION_DEFAULTS.answer_reply_tokens, question=question
         )
 
-    def _others(self, row: int, question: str) -> list[int]:
+    def _nearest_others(self, row: int, question: str) -> list[int]:
         """Return the chunks nearest to a question, without its own chunk and its neighbours.
 
         Neighbouring chunks of the document may contain parts of the same text.
         """
         document = self.chunks.text("document", row)
-        neighbours = {
-            one
-            for one in (row - 1, row, row + 1)
-            if 0 <= one < len(self.chunks) and self.chunks.text("document", one) == document
-        }
-        return [one for one in dict.fromkeys(self.near(question)) if one not in neighbours]
+        nearest = dict.fromkeys(self.near(question))
+        return [
+            other
+            for other in nearest
+            if abs(other - row) > 1 or self.chunks.text("document", other) != document
+        ]
 
     def _gold(self, row: int, answer: str) -> str:
         """Return the name of a passage.
@@ -242,17 +237,17 @@ class ModelQuestionWriter:
         It is the name of its document. If the document has several chunks, the sentence with the
         answer is added.
         """
-        document, text = self.chunks.text("document", row), self.chunks.text("text", row)
+        document = self.chunks.text("document", row)
         if self.chunks.text("id", row) == document:
             return document
-        said = [text[start:end] for start, end in sentence_spans(text)]
-        return passage_name(
-            document, next((one for one in said if spans_of(single_line(one), answer)), text)
-        )
+        text = self.chunks.text("text", row)
+        sentences = (text[start:end] for start, end in sentence_spans(text))
+        with_answer = (one for one in sentences if spans_of(single_line(one), answer))
+        return passage_name(document, next(with_answer, text))
 
 
 def question_fault(question: str, answer: str, passage: str, names: Sequence[str]) -> str:
-    """Return why a question and its answer are refused without asking a model.
+    """Return why a question is rejected without asking a model, empty if it is not.
 
     Parameters
     ----------
@@ -262,7 +257,7 @@ def question_fault(question: str, answer: str, passage: str, names: Sequence[str
 
     Returns
     -------
-    A few words; empty if they are not refused.
+    A few words; empty if the question is not rejected.
 
     Examples
     --------
@@ -279,9 +274,8 @@ def question_fault(question: str, answer: str, passage: str, names: Sequence[str
     """
     if not question or not answer or not QUESTION_MARK.search(question):
         return UNREADABLE_REPLY
-    if len(answer.split()) > MODEL_QUESTION_DEFAULTS.max_answer_words or not spans_of(
-        passage, answer
-    ):
+    is_long = len(answer.split()) > MODEL_QUESTION_DEFAULTS.max_answer_words
+    if is_long or not spans_of(passage, answer):
         return NOT_IN_PASSAGE
     if spans_of(question, answer):
         return ANSWER_IN_QUESTION

@@ -9,11 +9,10 @@
 A shared question goes on with “and together with “Tom Reid” in another?”. A bridge question goes on
 with “Which other name is mentioned together with it in one sentence of another passage?”.
 
-Each question asks for a name that the texts determine. The sentence of a gap occurs once and
-contains another name that is rare. In the two kinds over two passages, neither passage contains
-both names, no sentence of the corpus contains both, and exactly one name connects them. The
-question of a bridge does not contain the name that connects its passages, so the second passage
-cannot be found by the words of the question.
+Each question asks for a name that the texts determine. A sentence with a gap occurs once and
+contains another name that is rare. In the kinds over two passages, no passage and no sentence of
+the corpus contains both names, and exactly one name connects them. A bridge question does not
+contain the name that connects its passages, so its words cannot find the second passage.
 """
 
 from __future__ import annotations
@@ -21,8 +20,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from itertools import product
+from dataclasses import dataclass, field, replace
+from itertools import chain, product
 
 import numpy as np
 
@@ -32,13 +31,11 @@ from core.types import Question
 from core.watch import NO_WATCH, Watch
 
 GAP_TEXT = "_____"
-CLOZE_KIND, SHARED_KIND, BRIDGE_KIND = "cloze", "shared", "bridge"
-KIND_SHARES = {
-    CLOZE_KIND: 0.5,
-    SHARED_KIND: 0.25,
-    BRIDGE_KIND: 0.25,
-}  # shares of the wanted questions
-# words of a sentence that is asked about
+CLOZE_KIND = "cloze"
+SHARED_KIND = "shared"
+BRIDGE_KIND = "bridge"
+# Shares of the requested questions.
+KIND_SHARES = {CLOZE_KIND: 0.5, SHARED_KIND: 0.25, BRIDGE_KIND: 0.25}
 MIN_ASKED_SENTENCE_WORDS = 6
 MAX_ASKED_SENTENCE_WORDS = 50
 MAX_RARE_SENTENCES = 5  # maximum sentences with a name that still identifies a sentence
@@ -66,11 +63,11 @@ class MadeQuestions:
 
     def all(self) -> tuple[Question, ...]:
         """Return all questions, kind by kind."""
-        return tuple(question for some in self.questions.values() for question in some)
+        return tuple(chain.from_iterable(self.questions.values()))
 
     def counts(self) -> dict[str, int]:
         """Return the number of questions of each kind."""
-        return {kind: len(some) for kind, some in self.questions.items()}
+        return {kind: len(questions) for kind, questions in self.questions.items()}
 
 
 def questions_from_names(
@@ -78,9 +75,8 @@ def questions_from_names(
 ) -> MadeQuestions:
     """Return questions made from a table of sentences.
 
-    The kinds have the parts of `KIND_SHARES`; if one kind has too few, the others fill its part.
-    The same texts and seed give the same questions. A smaller number of questions is not a part of
-    a larger one.
+    The kinds have the shares of `KIND_SHARES`; if one kind has too few, the others fill its share.
+    The same texts, number and seed give the same questions. A smaller number may give others.
 
     Parameters
     ----------
@@ -93,11 +89,11 @@ def questions_from_names(
     -------
     The questions, and how many sentences were rejected for each reason.
     """
-    made_questions, question_texts, pools = MadeQuestions(), set[str](), dict[str, list[Question]]()
-    for kind, make in MAKERS_BY_KIND.items():
-        order = np.random.default_rng([seed, list(MAKERS_BY_KIND).index(kind)]).permutation(
-            sorted(table.named)
-        )
+    made_questions = MadeQuestions()
+    question_texts: set[str] = set()
+    pools: dict[str, list[Question]] = {}
+    for kind_number, (kind, make) in enumerate(MAKERS_BY_KIND.items()):
+        order = np.random.default_rng([seed, kind_number]).permutation(sorted(table.named))
         pool: list[Question] = []
         rejections = made_questions.left[kind] = Counter[str]()
         for number, row in enumerate(order.tolist()):
@@ -116,21 +112,24 @@ def questions_from_names(
         pools[kind] = pool
     counts = kind_counts({kind: len(pool) for kind, pool in pools.items()}, KIND_SHARES, total)
     made_questions.questions = {
-        kind: [_number_question(kind, i, one) for i, one in enumerate(pools[kind][:count], 1)]
+        kind: [
+            replace(question, id=f"{kind}-{number}")
+            for number, question in enumerate(pools[kind][:count], 1)
+        ]
         for kind, count in counts.items()
     }
     return made_questions
 
 
-def kind_counts(available: dict[str, int], parts: dict[str, float], total: int) -> dict[str, int]:
+def kind_counts(available: dict[str, int], shares: dict[str, float], total: int) -> dict[str, int]:
     """Return how many questions of each kind to take.
 
-    Each kind gets its part of the wanted number. What a kind lacks is filled from the others.
+    Each kind gets its share. If a kind has too few questions, the others fill its share.
 
     Parameters
     ----------
     available : available questions of each kind.
-    parts : share of each kind.
+    shares : share of each kind.
     total : number of questions in all.
 
     Returns
@@ -148,12 +147,11 @@ def kind_counts(available: dict[str, int], parts: dict[str, float], total: int) 
     {'cloze': 10, 'shared': 1, 'bridge': 9}
     """
     counts = {
-        kind: min(available.get(kind, 0), round(part * total)) for kind, part in parts.items()
+        kind: min(available.get(kind, 0), round(share * total)) for kind, share in shares.items()
     }
-    for kind in reversed(parts):
-        counts[kind] += max(
-            0, min(available.get(kind, 0) - counts[kind], total - sum(counts.values()))
-        )
+    for kind in reversed(shares):
+        further_count = min(available.get(kind, 0) - counts[kind], total - sum(counts.values()))
+        counts[kind] += max(0, further_count)
     return counts
 
 
@@ -200,22 +198,17 @@ def make_shared(table: SentenceTable, sentence: NamedSentence) -> Question | str
         return fault
     reasons: list[str] = []
     for joint, other_sentence in _connections(table, sentence):
-        for a, b in product(
-            _rare_names(table, sentence, joint), _rare_names(table, other_sentence, joint)
-        ):
+        names = _rare_names(table, sentence, joint)
+        for a, b in product(names, _rare_names(table, other_sentence, joint)):
             reason = _pair_fault(table, sentence, other_sentence, joint, a, b)
             if not reason:
-                one, two = sorted((a, b), key=fold)
+                first, second = sorted((a, b), key=fold)
                 text = (
-                    f"Which name is mentioned together with “{one}” in one sentence, and together "
-                    f"with “{two}” in another?"
+                    f"Which name is mentioned together with “{first}” in one sentence, and together "
+                    f"with “{second}” in another?"
                 )
-                return Question(
-                    text,
-                    answers=(joint,),
-                    hops=2,
-                    gold=(table.passage(sentence), table.passage(other_sentence)),
-                )
+                gold = (table.passage(sentence), table.passage(other_sentence))
+                return Question(text, answers=(joint,), hops=2, gold=gold)
             reasons.append(reason)
     return reasons[0] if reasons else NO_JOINT_NAME
 
@@ -250,12 +243,8 @@ def make_bridge(table: SentenceTable, sentence: NamedSentence) -> Question | str
                 f"In “{_with_gap(sentence.text, joint)}” a name is missing. Which other name is "
                 "mentioned together with it in one sentence of another passage?"
             )
-            return Question(
-                text,
-                answers=(other_names[0],),
-                hops=2,
-                gold=(table.passage(sentence), table.passage(other_sentence)),
-            )
+            gold = (table.passage(sentence), table.passage(other_sentence))
+            return Question(text, answers=(other_names[0],), hops=2, gold=gold)
     return reasons[0] if reasons else NO_JOINT_NAME
 
 
@@ -278,15 +267,15 @@ def sentence_fault(table: SentenceTable, sentence: NamedSentence) -> str:
     -------
     A few words; empty if one may be made.
     """
-    if not MIN_ASKED_SENTENCE_WORDS <= len(
-        sentence.text.split()
-    ) <= MAX_ASKED_SENTENCE_WORDS or not COMPLETE_SENTENCE.match(sentence.text):
+    word_count = len(sentence.text.split())
+    has_fit_length = MIN_ASKED_SENTENCE_WORDS <= word_count <= MAX_ASKED_SENTENCE_WORDS
+    if not has_fit_length or not COMPLETE_SENTENCE.match(sentence.text):
         return UNFIT_SENTENCE
     return REPEATED_SENTENCE if len(table.where(sentence.text)) > 1 else ""
 
 
 def is_proper_name(name: str) -> bool:
-    """Return whether a name is long enough to ask for and is no lower-case word.
+    """Return whether a name has more than two letters and is not in lower case.
 
     Names in scripts without capital letters are accepted.
 
@@ -332,21 +321,20 @@ def _rare_names(table: SentenceTable, sentence: NamedSentence, excluded: str) ->
 def _connections(
     table: SentenceTable, sentence: NamedSentence
 ) -> Iterator[tuple[str, NamedSentence]]:
-    """Yield the names that connect a sentence with another passage, with the sentence there.
+    """Yield the names that connect a sentence with another passage, with that passage's sentence.
 
-    Both sentences are fit to be asked about.
+    That sentence is fit for questions as well.
     """
-    for name in sentence.once:
-        rows = table.where(name) if is_proper_name(name) else frozenset()
-        for row in sorted(rows - {sentence.row}) if 1 < len(rows) <= MAX_JOINT_SENTENCES else ():
+    for name in filter(is_proper_name, sentence.once):
+        rows = table.where(name)
+        if len(rows) > MAX_JOINT_SENTENCES:
+            continue
+        for row in sorted(rows - {sentence.row}):
             other_sentence = table.named.get(row)
-            if (
-                other_sentence is None
-                or sentence_fault(table, other_sentence)
-                or set(other_sentence.chunks) & set(sentence.chunks)
-            ):
+            if other_sentence is None or sentence_fault(table, other_sentence):
                 continue
-            if fold(name) in (fold(other_name) for other_name in other_sentence.once):
+            is_elsewhere = set(other_sentence.chunks).isdisjoint(sentence.chunks)
+            if is_elsewhere and fold(name) in map(fold, other_sentence.once):
                 yield name, other_sentence
 
 
@@ -358,17 +346,13 @@ def _pair_fault(
     They do if neither passage contains both, and only the connecting name is mentioned with each of
     them, once.
     """
-    if (
-        fold(a) == fold(b)
-        or spans_of(table.around(first), b)
-        or spans_of(table.around(second), a)
-        or _rows_with_both(table, a, b)
-    ):
+    if fold(a) == fold(b) or _rows_with_both(table, a, b):
         return NAMES_TOGETHER
-    if _rows_with_both(table, joint, a) != {first.row} or _rows_with_both(table, joint, b) != {
-        second.row
-    }:
-        return SAID_ELSEWHERE
+    if spans_of(table.around(first), b) or spans_of(table.around(second), a):
+        return NAMES_TOGETHER
+    for name, sentence in ((a, first), (b, second)):
+        if _rows_with_both(table, joint, name) != {sentence.row}:
+            return SAID_ELSEWHERE
     return "" if _neighbours(table, a) & _neighbours(table, b) == {fold(joint)} else SEVERAL_ANSWERS
 
 
@@ -379,18 +363,9 @@ def _rows_with_both(table: SentenceTable, a: str, b: str) -> frozenset[int]:
 
 def _neighbours(table: SentenceTable, name: str) -> set[str]:
     """Return the names that share a sentence with a name, in lower case."""
-    rows = (table.named[row] for row in table.where(name) if row in table.named)
-    return {fold(other) for sentence in rows for other in sentence.names} - {fold(name)}
-
-
-def _number_question(kind: str, number: int, question: Question) -> Question:
-    return Question(
-        question.text,
-        f"{kind}-{number}",
-        answers=question.answers,
-        hops=question.hops,
-        gold=question.gold,
-    )
+    rows = table.where(name) & table.named.keys()
+    names = chain.from_iterable(table.named[row].names for row in rows)
+    return set(map(fold, names)) - {fold(name)}
 
 
 def kind_of(question: Question) -> str:
@@ -433,10 +408,8 @@ def rejection_sentences(rejections: Mapping[str, Mapping[str, int]]) -> tuple[st
     sentences = []
     for kind, reasons in rejections.items():
         if reasons:
-            text = ", ".join(
-                f"{why} ({count:,})"
-                for why, count in sorted(reasons.items(), key=lambda pair: (-pair[1], pair[0]))
-            )
+            ordered = sorted(reasons.items(), key=lambda pair: (-pair[1], pair[0]))
+            text = ", ".join(f"{reason} ({count:,})" for reason, count in ordered)
             sentences.append(
                 f"Of {sum(reasons.values()):,} candidates for {KIND_WORDS.get(kind, kind)} no "
                 f"question was made: {text}."

@@ -1,8 +1,8 @@
 """Sentences of a corpus with their names, from which questions are made without a language model.
 
-Names are those that the noun-phrase graph has for the chunk of a sentence. The occurrences of a
-name are searched in all sentences of all documents. So a name that the parser found once and missed
-elsewhere is not mistaken for a rare one.
+Names are those that the noun-phrase graph has for the chunk of a sentence. Their occurrences are
+searched in all sentences of all documents. A name that the parser found once and missed elsewhere
+is therefore not mistaken for a rare one.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 
 from core.builds.extract.noun_phrases import TYPE_OF_LABEL
 from core.builds.facts import Facts
@@ -23,7 +24,7 @@ from core.watch import NO_WATCH, Watch
 
 # Entity types that are names. Groups and languages (such as “English”) apply to many things.
 NAME_TYPES = frozenset(TYPE_OF_LABEL.values()) - {"group", "language"}
-WORD_IN_TEXT, NO_SENTENCE_ROWS = re.compile(r"\w+"), list[int]()
+WORD_IN_TEXT = re.compile(r"\w+")
 CHECK_EVERY_DOCUMENTS = 200  # documents between two checks for cancellation
 NEXT_CHUNKS = 3  # chunks in which the next sentence is searched
 
@@ -76,6 +77,7 @@ class SentenceTable:
 
         Parameters
         ----------
+        corpus : the corpus.
         chunks : the chunks of the corpus.
         facts : the noun phrases of each chunk.
         watch : may raise RunCancelled.
@@ -84,7 +86,8 @@ class SentenceTable:
         -------
         The sentences with their names.
         """
-        table, rows = cls(corpus, chunks), dict[str, list[int]]()
+        table = cls(corpus, chunks)
+        rows: dict[str, list[int]] = {}
         for row, id in enumerate(chunks.texts("document")):
             rows.setdefault(id, []).append(row)
         for number in range(len(corpus)):
@@ -102,32 +105,19 @@ class SentenceTable:
             number = len(self.texts)
             self.texts.append(sentence)
             self.documents.append(document)
-            containing_chunks = [
-                index
-                for index in range(first_chunk, min(first_chunk + NEXT_CHUNKS, len(rows)))
-                if sentence in chunk_texts[index]
-            ]
-            if containing_chunks:
-                first_chunk = containing_chunks[0]
-                name_counts = names_in(
-                    sentence,
-                    [
-                        entity.name
-                        for index in containing_chunks
-                        for entity in facts[rows[index]].entities
-                        if entity.type in NAME_TYPES
-                    ],
+            last_chunk = min(first_chunk + NEXT_CHUNKS, len(rows))
+            indices = [i for i in range(first_chunk, last_chunk) if sentence in chunk_texts[i]]
+            if not indices:
+                continue
+            first_chunk = indices[0]
+            chunks = tuple(rows[index] for index in indices)
+            entities = chain.from_iterable(facts[row].entities for row in chunks)
+            names = [entity.name for entity in entities if entity.type in NAME_TYPES]
+            counts = names_in(sentence, names)
+            if counts:
+                self.named[number] = NamedSentence(
+                    number, sentence, document, chunks, tuple(counts), tuple(counts.values())
                 )
-                if name_counts:
-                    chunks = tuple(rows[index] for index in containing_chunks)
-                    self.named[number] = NamedSentence(
-                        number,
-                        sentence,
-                        document,
-                        chunks,
-                        tuple(name_counts),
-                        tuple(name_counts.values()),
-                    )
 
     def passage(self, sentence: NamedSentence) -> str:
         """Return the name of the passage that contains a sentence.
@@ -142,26 +132,18 @@ class SentenceTable:
 
     def around(self, sentence: NamedSentence) -> str:
         """Return the texts of all chunks that contain a sentence, without case and typography."""
-        return fold(
-            "\n".join(single_line(self.chunks.text("text", row)) for row in sentence.chunks)
-        )
+        texts = (single_line(self.chunks.text("text", row)) for row in sentence.chunks)
+        return fold("\n".join(texts))
 
     def where(self, name: str) -> frozenset[int]:
         """Return the rows of all sentences that contain a name as whole words, ignoring case."""
         folded_name = fold(name)
         if folded_name not in self._found:
+            words = WORD_IN_TEXT.findall(folded_name)
             # Search only the sentences with the name's rarest word.
-            rows = min(
-                (
-                    self._by_word.get(word, NO_SENTENCE_ROWS)
-                    for word in WORD_IN_TEXT.findall(folded_name)
-                ),
-                key=len,
-                default=NO_SENTENCE_ROWS,
-            )
-            self._found[folded_name] = frozenset(
-                row for row in rows if spans_of(self.texts[row], name)
-            )
+            rows = min((self._by_word.get(word, []) for word in words), key=len, default=[])
+            matching = (row for row in rows if spans_of(self.texts[row], name))
+            self._found[folded_name] = frozenset(matching)
         return self._found[folded_name]
 
     @cached_property
@@ -198,9 +180,8 @@ def names_in(text: str, names: Sequence[str]) -> dict[str, int]:
     """
     spans_by_name: dict[str, list[tuple[int, int]]] = {}
     taken_spans: list[tuple[int, int]] = []
-    for name in sorted(
-        {single_line(fold(name)) for name in names}, key=lambda name: (-len(name), name)
-    ):
+    folded_names = {single_line(fold(name)) for name in names}
+    for name in sorted(folded_names, key=lambda name: (-len(name), name)):
         spans = [
             span
             for span in spans_of(text, name)
@@ -232,7 +213,8 @@ def spans_of(text: str, name: str) -> list[tuple[int, int]]:
     [(0, 4), (6, 10)]
     """
     folded_text, offsets = fold_with_places(text)
-    folded_name, spans = fold(name), list[tuple[int, int]]()
+    folded_name = fold(name)
+    spans: list[tuple[int, int]] = []
     position = folded_text.find(folded_name) if folded_name else -1
     while position >= 0:
         end = position + len(folded_name)

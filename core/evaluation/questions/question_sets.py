@@ -42,12 +42,9 @@ def check_set_name(corpus: Corpus, name: str) -> str:
         raise BadInput(
             f"The corpus “{owner}” has a question set “{name}” already; choose another name."
         )
-    other_questions = [
-        question
-        for question in (corpus.questions(name) if name in corpus.sets else ())
-        if not question.id.startswith(LINKED_ID_PREFIX)
-    ]
-    if any(question.answers or question.gold for question in other_questions):
+    questions = corpus.questions(name) if name in corpus.sets else ()
+    others = (one for one in questions if not one.id.startswith(LINKED_ID_PREFIX))
+    if any(question.answers or question.gold for question in others):
         raise BadInput(
             f"The set “{name}” has correct answers, and written questions have none; choose "
             "another name."
@@ -84,34 +81,33 @@ def save_question_set(
     return corpus.with_questions({check_set_name(corpus, name): (title, written.questions)})
 
 
-def start_writing(engine, writing: AbstractQuestionWriter | LinkedQuestionWriter, name: str) -> Job:
+def start_writing(engine, writer: AbstractQuestionWriter | LinkedQuestionWriter, name: str) -> Job:
     """Start the job that writes questions and saves them as a set.
 
     Parameters
     ----------
     engine : the engine that runs the job.
-    writing : writes the questions.
+    writer : writes the questions.
     name : name of the set.
 
     Returns
     -------
-    The job, whose result is what was written.
+    The job, whose result is the written questions.
 
     Raises
     ------
     BadInput : as `check_set_name` raises.
     """
-    check_set_name(writing.corpus, name)
+    check_set_name(writer.corpus, name)
 
-    def work(job: Job) -> WrittenQuestions:
-        written = writing(job)
-        save_question_set(
-            writing.corpus, written, name, writing.models.title(writing.role), writing.kind
-        )
+    def write_and_save(job: Job) -> WrittenQuestions:
+        written = writer(job)
+        model_title = writer.models.title(writer.role)
+        save_question_set(writer.corpus, written, name, model_title, writer.kind)
         return written
 
-    key = writing_job_key(writing.corpus.name)
-    return engine.evaluations.run(key, work, again=True)
+    key = writing_job_key(writer.corpus.name)
+    return engine.evaluations.run(key, write_and_save, again=True)
 
 
 def writing_job_key(corpus: str) -> str:

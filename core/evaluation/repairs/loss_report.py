@@ -1,7 +1,7 @@
 """Explanation of the questions lost by a run from a file or by a user's own retriever.
 
-It gives the stage and cause of each loss, the published row that did not lose the question, and the
-smallest sufficient change of the ranking.
+It gives the stage or cause of each loss, the most similar method that did not lose the question,
+and the smallest sufficient change of the ranking.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from core.diagnosis.causes import CAUSE_LABELS, Cause
+from core.diagnosis.causes import Cause
 from core.diagnosis.lost_passages import title_of_chunk
 from core.diagnosis.passages import chunk_order, chunk_rows
 from core.errors import HopscopeError
@@ -38,8 +38,8 @@ class LossExplanation:
     """Explanation of a lost question.
 
     `nearest` is the most similar method of the run that did not lose it, empty if there is none.
-    `shared` is the number of documents that both found, and `of` the number that the explained
-    method found. `missing` holds the gold passages that are missing, with their ranks in
+    `shared` is the number of documents that both returned, and `of` the number that the explained
+    method returned. `missing` holds the gold passages that are missing, with their ranks in
     `nearest`. `change` is the smallest change that would have been enough.
     """
 
@@ -66,24 +66,25 @@ class LossReport:
     lost: tuple[LossExplanation, ...]
 
     def sentences(self, names: Mapping[str, str]) -> list[str]:
-        """Return sentences on what was lost by which causes, and which rows did not lose it."""
-        method, lost_count = names[self.method], self.failed + len(self.lost)
-        causes = Counter(one.cause for one in self.lost) + Counter(
-            {"failed, or not in the run": self.failed}
-        )
-        lines = [loss_sentence(method, self.of, lost_count, causes.most_common())]
-        nearest = Counter(one.nearest for one in self.lost if one.nearest)
+        """Return sentences on the causes of the losses, and on the methods without them."""
+        causes = Counter(loss.cause for loss in self.lost)
+        causes += Counter({"failed, or not in the run": self.failed})
+        lost_count = self.failed + len(self.lost)
+        name = names[self.method]
+        lines = [loss_sentence(name, self.of, lost_count, causes.most_common())]
+        nearest = Counter(loss.nearest for loss in self.lost if loss.nearest)
         if nearest:
-            rows = ", ".join(f"{names[one]} {count:,}" for one, count in nearest.most_common())
+            rows = ", ".join(f"{names[id]} {count:,}" for id, count in nearest.most_common())
             lines.append(f"The closest method that did not lose them: {rows}.")
-        if lost_by_all := sum(not one.nearest for one in self.lost):
+        lost_by_all = len(self.lost) - nearest.total()
+        if lost_by_all:
             lines.append(f"Lost by every other method too: {lost_by_all:,}.")
         return lines
 
 
 def own_methods(summary: RunSummary) -> list[str]:
     """Return the methods of a run that are a user's program or file."""
-    lines = {one["id"]: line_of(one["line"]) for one in summary.run.spec["instances"]}
+    lines = {spec["id"]: line_of(spec["line"]) for spec in summary.run.spec["instances"]}
     return [id for id, line in lines.items() if line is not None and any(map(is_external, line))]
 
 
@@ -92,7 +93,7 @@ def explain_losses(
 ) -> LossReport:
     """Return why a method of a run lost its questions.
 
-    On documents, a question is lost if not all gold passages survived or, where a language model
+    On documents, a question is lost if not all gold passages survived or, if a language model
     answered, if the answer is wrong. Everything is read from the saved states, and nothing is run
     again.
 
@@ -110,34 +111,26 @@ def explain_losses(
     """
     summary = RunSummary(run, store.rows(run.id))
     measure_name = _measure(summary, method)
-    stages_by_method = {one: end_stages(summary, one, measure_name) for one in summary.methods}
-    other_methods = [
-        one for one in summary.methods if one != method and one not in own_methods(summary)
-    ]
-    specs = {one["id"]: one for one in run.spec["instances"]}
-    drawn_by_id = {one.question.id: one for one in store.drawn(run.id)}
-    lost_ids = [
-        question
-        for question, end in stages_by_method[method].items()
-        if end not in (END_RIGHT, END_FAILED)
-    ]
+    stages_by_method = {id: end_stages(summary, id, measure_name) for id in summary.methods}
+    stages = stages_by_method[method]
+    excluded = {method, *own_methods(summary)}
+    other_methods = [id for id in summary.methods if id not in excluded]
+    specs = {spec["id"]: spec for spec in run.spec["instances"]}
+    drawn_by_id = {drawn.question.id: drawn for drawn in store.drawn(run.id)}
+    lost_ids = [question for question, end in stages.items() if end not in (END_RIGHT, END_FAILED)]
     explanations = []
     for index, question in enumerate(lost_ids):
         watch.step(index / len(lost_ids))
-        winners = [one for one in other_methods if stages_by_method[one].get(question) == END_RIGHT]
-        reopen = lambda one, question=question: _try_reopen(
-            engine, store, run, specs[one], drawn_by_id[question]
-        )
-        explanations.append(
-            _explain_loss(
-                reopen(method),
-                {one: reopen(one) for one in winners},
-                drawn_by_id[question],
-                stages_by_method[method][question],
-            )
-        )
-    failed = sum(end == END_FAILED for end in stages_by_method[method].values())
-    return LossReport(method, len(stages_by_method[method]), failed, tuple(explanations))
+        drawn = drawn_by_id[question]
+        lost_question = _try_reopen(engine, store, run, specs[method], drawn)
+        winners = {
+            id: _try_reopen(engine, store, run, specs[id], drawn)
+            for id in other_methods
+            if stages_by_method[id].get(question) == END_RIGHT
+        }
+        explanations.append(_explain_loss(lost_question, winners, drawn, stages[question]))
+    failed = sum(end == END_FAILED for end in stages.values())
+    return LossReport(method, len(stages), failed, tuple(explanations))
 
 
 def start_loss_report(engine: Any, store: Store, run: Run) -> Job:
@@ -154,21 +147,20 @@ def start_loss_report(engine: Any, store: Store, run: Run) -> Job:
     The job, whose result is a tuple of `LossReport`.
     """
 
-    def work(job: Job) -> tuple[LossReport, ...]:
+    def explain_all(job: Job) -> tuple[LossReport, ...]:
         methods = own_methods(RunSummary(run, store.rows(run.id)))
-        reading, total = job.part(text="Reading what was lost"), len(methods)
-        return tuple(
-            explain_losses(
-                engine, store, run, one, reading.part(index / total, (index + 1) / total)
-            )
-            for index, one in enumerate(methods)
-        )
+        watch = job.part(text="Reading what was lost")
+        reports = []
+        for index, method in enumerate(methods):
+            part = watch.part(index / len(methods), (index + 1) / len(methods))
+            reports.append(explain_losses(engine, store, run, method, part))
+        return tuple(reports)
 
-    return engine.evaluations.run(loss_report_key(run), work, again=True)
+    return engine.evaluations.run(loss_report_key(run), explain_all, again=True)
 
 
 def loss_report_key(run: Run) -> str:
-    """Return the key of that job, which changes when the run has more rows."""
+    """Return the key of the job of `start_loss_report`, which changes with the number of rows."""
     return f"why-lost-{run.id}-{run.done}"
 
 
@@ -205,62 +197,55 @@ def _explain_loss(
         return LossExplanation(
             question.id, question.text, STAGE_LABELS[end], next(iter(winners), "")
         )
-    documents, cause = _documents(lost_question), lost_question.cause
-    if cause is not None and cause is not Cause.NOT_REACHED:
-        words = CAUSE_LABELS[cause]
-    elif cause:
-        words = "not found"
-    else:
-        words = STAGE_LABELS[end]
+    documents = _documents(lost_question)
+    is_not_reached = lost_question.cause is Cause.NOT_REACHED
     overlaps = {
-        one: len(set(documents) & set(_documents(lost)))
-        for one, lost in winners.items()
-        if lost is not None
+        id: len(set(documents) & set(_documents(winner)))
+        for id, winner in winners.items()
+        if winner is not None
     }
-    nearest = max(overlaps, key=lambda one: overlaps[one], default=next(iter(winners), ""))
-    winner = winners.get(nearest)
+    nearest = max(overlaps, key=lambda id: overlaps[id], default=next(iter(winners), ""))
+    nearest_winner = winners.get(nearest)
     missing = tuple(
-        (title, _passage_rank(winner, passage))
+        (title, _passage_rank(nearest_winner, passage))
         for passage, title in _missing_passages(lost_question)
     )
-    change = _smallest_change(lost_question, missing, documents)
     return LossExplanation(
         question.id,
         question.text,
-        words,
+        "not found" if is_not_reached else lost_question.words(end),
         nearest,
-        overlaps.get(nearest, 0),
-        len(documents),
-        missing,
-        change,
+        shared=overlaps.get(nearest, 0),
+        of=len(documents),
+        missing=missing,
+        change=_smallest_change(lost_question, missing, documents),
     )
 
 
 def _documents(lost: LostQuestion) -> tuple[str, ...]:
-    """Return the documents of the passages that were handed on, best first."""
-    order, table = chunk_order(lost.lane.graph, lost.lane.state), lost.lane.graph.columns.chunks
+    """Return the documents of the returned passages, best first."""
+    order = chunk_order(lost.lane.graph, lost.lane.state)
+    table = lost.lane.graph.columns.chunks
     if order is None or table is None:
         return ()
     return tuple(dict.fromkeys(table.texts("document", order[0])))
 
 
 def _missing_passages(lost: LostQuestion) -> list[tuple[str, str]]:
-    """Return the gold passages of which no chunk was handed on, each with its title."""
+    """Return the gold passages of which no chunk was returned, each with its title."""
     graph = lost.lane.graph
     order = chunk_order(graph, lost.lane.state)
-    handed_rows = frozenset(order[0]) if order is not None else frozenset[int]()
-    rows = {
-        passage: chunk_rows(graph, passage) for passage in dict.fromkeys(lost.drawn.question.gold)
-    }
-    return [
-        (one, title_of_chunk(graph, min(chunks)) if chunks else one)
-        for one, chunks in rows.items()
-        if not chunks & handed_rows
-    ]
+    returned_rows = frozenset(order[0]) if order is not None else frozenset[int]()
+    missing = []
+    for passage in dict.fromkeys(lost.drawn.question.gold):
+        rows = chunk_rows(graph, passage)
+        if rows.isdisjoint(returned_rows):
+            missing.append((passage, title_of_chunk(graph, min(rows)) if rows else passage))
+    return missing
 
 
 def _passage_rank(winner: LostQuestion | None, passage: str) -> int | None:
-    """Return the rank of a passage in what another method handed on, or None."""
+    """Return the rank of a passage in another method's result, None if it is not there."""
     order = None if winner is None else chunk_order(winner.lane.graph, winner.lane.state)
     if winner is None or order is None:
         return None
@@ -286,17 +271,11 @@ def _smallest_change(
     ]
     if len(cut_ranks) == len(missing):
         return f"Keep {max(cut_ranks):,} instead of {len(documents):,}: the rest is in its own ranking."
-    named_passages = " and ".join(
+    names = [
         f"“{title}”{f' (rank {rank:,} there)' if rank else ''}"
         for title, rank in missing[:MAX_NAMED_PASSAGES]
-    )
-    further_text = (
-        f" and {len(missing) - MAX_NAMED_PASSAGES:,} more"
-        if len(missing) > MAX_NAMED_PASSAGES
-        else ""
-    )
-    count = "one passage" if len(missing) == 1 else f"{len(missing):,} passages"
-    return (
-        f"{count[:1].upper()}{count[1:]}{' instead of its last' if documents else ''}: "
-        f"{named_passages}{further_text}."
-    )
+    ]
+    if len(missing) > MAX_NAMED_PASSAGES:
+        names.append(f"{len(missing) - MAX_NAMED_PASSAGES:,} more")
+    count = "One passage" if len(missing) == 1 else f"{len(missing):,} passages"
+    return f"{count}{' instead of its last' if documents else ''}: {' and '.join(names)}."

@@ -1,4 +1,4 @@
-"""Saved question of a run in one method: what the method lost, and the cause."""
+"""A saved question of a run with what one method lost, and the cause."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def loss_sentence(name: str, total: int, lost: int, causes: Iterable[tuple[str, 
     ----------
     name : name of the method.
     total : number of questions.
-    lost : number of lost ones.
-    causes : words and number of each cause; those without questions are left out.
+    lost : number of lost questions.
+    causes : words and number of questions of each cause; those without questions are left out.
 
     Returns
     -------
@@ -67,6 +67,9 @@ def reopen_question(
 
     Parameters
     ----------
+    engine : opens the graphs that the states refer to.
+    store : the store with the states.
+    run : the run.
     method : the method's entry in the specification of the run.
     drawn : the question.
 

@@ -86,7 +86,7 @@ class LineRepairs:
         return [first, self._best_sentence()] if self.lost else [first]
 
     def _best_sentence(self) -> str:
-        """Return a sentence on the best change, or on why there is none."""
+        """Return a sentence on the best change, or the reason why no change helps."""
         if self.note:
             return self.note
         if not self.attempts:
@@ -126,24 +126,20 @@ class _MethodTrials:
             Attempt(spec, change.words, tuple(self.back.get(spec, ())), self.tried[spec])
             for spec, change in self.changes.items()
         ]
-        return replace(
-            self.known,
-            attempts=tuple(
-                sorted(
-                    attempts,
-                    key=lambda one: (-len(one.back), _parameter_sum(self.changes[one.spec])),
-                )
-            ),
-        )
+
+        def sort_key(attempt: Attempt) -> tuple[int, float]:
+            return -len(attempt.back), _parameter_sum(self.changes[attempt.spec])
+
+        return replace(self.known, attempts=tuple(sorted(attempts, key=sort_key)))
 
 
 @dataclass(eq=False)
 class RunRepairs:
     """Trials of changes on the losses of every method of a run.
 
-    The changes proposed for most questions are tried, at most six per line. No language model is
-    asked. A line that asks one during retrieval is not changed. Calling the object with its job
-    returns one result per line.
+    The changes proposed for most questions are tried, at most `MAX_TRIED_CHANGES` per line. No
+    language model is asked. A line that asks one during retrieval is not changed. Calling the
+    object with its job returns one result per line.
     """
 
     engine: Any
@@ -159,14 +155,14 @@ class RunRepairs:
         measure_name = correctness_measure(summary, summary.methods)
         if not measure_name:
             raise BadInput("No question here has a correct answer, so losses cannot be found.")
-        drawn_by_id = {one.question.id: one for one in self.store.drawn(self.run.id)}
+        drawn_by_id = {drawn.question.id: drawn for drawn in self.store.drawn(self.run.id)}
         method_trials = []
         for spec in self.run.spec["instances"]:
             job.check()
             job.report(f"Reading what is lost: {spec['name']}")
             method_trials.append(self._read_trials(summary, spec, measure_name, drawn_by_id, job))
         self._run_trials(method_trials, measure_name, job)
-        return tuple(one.found() for one in method_trials)
+        return tuple(trials.found() for trials in method_trials)
 
     def _read_trials(
         self,
@@ -176,7 +172,7 @@ class RunRepairs:
         drawn_by_id: Mapping[str, DrawnQuestion],
         watch: Watch = NO_WATCH,
     ) -> _MethodTrials:
-        """Return what a method loses, by which causes, and the changes proposed most often."""
+        """Return the losses of a method, their causes, and the changes proposed most often."""
         stages = end_stages(summary, spec["id"], by)
         lost = {
             question: end for question, end in stages.items() if end not in (END_RIGHT, END_FAILED)
@@ -189,24 +185,20 @@ class RunRepairs:
         questions = []
         for question, end in lost.items():
             watch.check()
+            drawn = drawn_by_id[question]
             try:
-                lost_question = reopen_question(
-                    self.engine, self.store, self.run, spec, drawn_by_id[question]
-                )
+                lost_question = reopen_question(self.engine, self.store, self.run, spec, drawn)
             except HopscopeError as error:
+                causes_text = f"cannot be opened ({error})"
                 return _MethodTrials(
-                    replace(
-                        repairs,
-                        causes=((f"cannot be opened ({error})", len(lost)),),
-                        note="Nothing was tried.",
-                    )
+                    replace(repairs, causes=((causes_text, len(lost)),), note="Nothing was tried.")
                 )
             if lost_question is None:
                 continue
             causes[lost_question.words(end)] += 1
             if by_model and end == "answer":
                 continue
-            questions.append(drawn_by_id[question])
+            questions.append(drawn)
             for change in self._proposed_changes(lost_question):
                 text = repr(apply_change(lost_question.lane.line, change))
                 changes.setdefault(text, change)
@@ -222,11 +214,12 @@ class RunRepairs:
 
     def _refusal(self, spec: Mapping[str, Any], repairs: LineRepairs) -> str:
         """Return why no change can be tried, empty if one can."""
-        if repairs.lost and not repairs.within:
+        if not repairs.lost:
+            return ""
+        if not repairs.within:
             return "All their facts are in the prompt, so no change of what is retrieved can help."
-        if repairs.lost and any(
-            needs_consent(operator, self.engine.models) for operator in parse_line(spec["line"])
-        ):
+        line = parse_line(spec["line"])
+        if any(needs_consent(operator, self.engine.models) for operator in line):
             return "It asks a language model while it retrieves, so no change was tried."
         return ""
 
@@ -239,33 +232,35 @@ class RunRepairs:
         """Try each method's changes on its questions.
 
         The changed lines of one method run together on a question, so that common steps run once.
-        The methods take turns, so that the time per method is soon known.
+        The methods alternate, so that the time per method is soon known.
         """
-        counts = {one.known.method: one.known.within * len(one.changes) for one in all_trials}
+        counts = {}
+        for trials in all_trials:
+            counts[trials.known.method] = trials.known.within * len(trials.changes)
         pace = Pace(sum(counts.values()), counts)
         names = {spec["id"]: spec["name"] for spec in self.run.spec["instances"]}
 
-        def tell(one: _MethodTrials) -> None:
+        def report_progress(method: str) -> None:
             job.check()
-            job.report(f"{pace.words()}: {names[one.known.method]}", pace.done / pace.total)
+            job.report(f"{pace.words()}: {names[method]}", pace.done / pace.total)
 
         for trials, plan, index in _round_robin(all_trials):
             ask = self._trial_ask(plan, by, trials.known.by_model)
             question = plan.drawn[index].question
-            environment = self.engine.environment
-            tell(trials)
-            for row in run_methods(
+            report_progress(trials.known.method)
+            rows = run_methods(
                 plan,
-                environment,
+                self.engine.environment,
                 ask,
                 index,
                 plan.methods,
                 job,
                 MAX_TRIAL_SECONDS,
                 with_states=False,
-            ):
+            )
+            for row in rows:
                 pace.add(trials.known.method, row.seconds, False)
-                tell(trials)
+                report_progress(trials.known.method)
                 if row.outcome is None:  # the question failed or took too long
                     continue
                 trials.tried[row.method] += 1
@@ -284,10 +279,7 @@ class RunRepairs:
 
 
 def _is_recovered(outcome: Outcome, by: str, by_model: bool) -> bool:
-    """Return whether a question is correct now.
-
-    If a language model answers, return whether the facts are in the prompt.
-    """
+    """Return whether a question is correct, or its facts are in the prompt if a model answers."""
     return not lost_stage(outcome, by) if by_model else outcome_end_stage(outcome, by) == END_RIGHT
 
 
@@ -298,11 +290,10 @@ def _most_proposed(
     chosen_changes: dict[str, LineChange] = {}
     changes_per_step: Counter[tuple[int, type]] = Counter()
     for text, _ in counts.most_common():
+        if len(chosen_changes) == MAX_TRIED_CHANGES:
+            break
         step = changes[text].position, type(changes[text].operator)
-        if (
-            changes_per_step[step] < MAX_CHANGES_PER_STEP
-            and len(chosen_changes) < MAX_TRIED_CHANGES
-        ):
+        if changes_per_step[step] < MAX_CHANGES_PER_STEP:
             changes_per_step[step] += 1
             chosen_changes[text] = changes[text]
     return chosen_changes
@@ -313,11 +304,8 @@ def _parameter_sum(change: LineChange) -> float:
 
     Of two equally effective changes, the one with the smaller sum comes first.
     """
-    return sum(
-        value
-        for value in parameter_values(change.operator).values()
-        if isinstance(value, int | float)
-    )
+    values = parameter_values(change.operator).values()
+    return sum(value for value in values if isinstance(value, int | float))
 
 
 def _round_robin(all_trials: Sequence[_MethodTrials]) -> Iterator[tuple[_MethodTrials, Plan, int]]:
@@ -325,9 +313,9 @@ def _round_robin(all_trials: Sequence[_MethodTrials]) -> Iterator[tuple[_MethodT
 
     The first questions of all plans come before any second one.
     """
-    plans = [(one, one.plan) for one in all_trials if one.plan is not None]
+    plans = [(trials, trials.plan) for trials in all_trials if trials.plan is not None]
     for index in range(max((len(plan.drawn) for _, plan in plans), default=0)):
-        yield from ((one, plan, index) for one, plan in plans if index < len(plan.drawn))
+        yield from ((trials, plan, index) for trials, plan in plans if index < len(plan.drawn))
 
 
 def repaired_method(run: Run, repairs: LineRepairs, attempt: Attempt, name: str) -> Method | None:
@@ -342,17 +330,18 @@ def repaired_method(run: Run, repairs: LineRepairs, attempt: Attempt, name: str)
 
     Returns
     -------
-    None if the run has that line already.
+    The method; None if the run has that line already.
     """
-    if any(one["line"] == attempt.spec for one in run.spec["instances"]):
+    specs = run.spec["instances"]
+    if any(spec["line"] == attempt.spec for spec in specs):
         return None
     words = f"{attempt.words[:1].lower()}{attempt.words[1:]}"
-    title = next(one["title"] for one in run.spec["instances"] if one["id"] == repairs.method)
+    title = next(spec["title"] for spec in specs if spec["id"] == repairs.method)
     return Method(attempt.spec, title, parse_line(attempt.spec), short=f"{name}, {words}")
 
 
 def start_repairs(engine: Any, store: Store, run: Run) -> Job:
-    """Start the job that tries changes on what the methods of a run lose.
+    """Start the job that tries changes on the lost questions of a run.
 
     Parameters
     ----------
@@ -368,5 +357,5 @@ def start_repairs(engine: Any, store: Store, run: Run) -> Job:
 
 
 def repairs_job_key(run: Run) -> str:
-    """Return the key of that job, which changes when the run has more rows."""
+    """Return the key of the job of `start_repairs`, which changes with the number of rows."""
     return f"repairs-{run.id}-{run.done}"

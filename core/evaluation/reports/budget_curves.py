@@ -24,24 +24,14 @@ def budget_curves(summary: RunSummary, name: str) -> dict[str, list[tuple[int, E
     Budgets in documents and figures by method, lowest budget first. Empty if no curve changes
         with the budget.
     """
-    table = (
-        summary.table([f"{name}@{budget}" for budget in READING_BUDGETS])
-        if _has_budgets(summary)
-        else {}
-    )
-    curves = {
-        method: [
-            (budget, figures[f"{name}@{budget}"])
-            for budget in READING_BUDGETS
-            if figures[f"{name}@{budget}"].n
-        ]
-        for method, figures in table.items()
-    }
-    curves = {method: curve for method, curve in curves.items() if len(curve) > 1}
-    return (
-        curves if any(len({one.mean for _, one in curve}) > 1 for curve in curves.values()) else {}
-    )
-
-
-def _has_budgets(summary: RunSummary) -> bool:
-    return any(row.outcome is not None and row.outcome.budgets is not None for row in summary.rows)
+    if not any(row.outcome is not None and row.outcome.budgets is not None for row in summary.rows):
+        return {}
+    metric_by_budget = {budget: f"{name}@{budget}" for budget in READING_BUDGETS}
+    curves = {}
+    for method, figures in summary.table(list(metric_by_budget.values())).items():
+        points = [(budget, figures[key]) for budget, key in metric_by_budget.items()]
+        curve = [(budget, estimate) for budget, estimate in points if estimate.n]
+        if len(curve) > 1:
+            curves[method] = curve
+    is_flat = all(len({one.mean for _, one in curve}) == 1 for curve in curves.values())
+    return {} if is_flat else curves

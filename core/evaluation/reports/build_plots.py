@@ -7,19 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from html import escape
-from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from core.builds.report import GRAPH_STEPS, INDEX_STEPS, StepCost
 from core.evaluation.reports.html import PAGE_TEMPLATE, cards, plotly_script
-from core.evaluation.reports.plots import COLOURS, apply_style
+from core.evaluation.reports.plots import COLOURS, apply_style, wrapped_name
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
 BAR_NAME_LETTERS = 18  # letters per line of a name
 COMPLETION_OPACITY = 0.45  # opacity of completion tokens, next to prompt tokens at 1
-Costs = Mapping[str, Sequence[StepCost]]
+BUILD_PARTS = ((GRAPH_STEPS, "graph"), (INDEX_STEPS, "index"))  # parts of a build, with titles
+Costs = Mapping[str, Sequence[StepCost]]  # costs of the steps of a build, by graph
 
 
 def token_plot(costs: Costs) -> Figure:
@@ -27,19 +27,19 @@ def token_plot(costs: Costs) -> Figure:
     import plotly.graph_objects as go
 
     figure = go.Figure()
-    for part_number, (part, words) in enumerate(((GRAPH_STEPS, "graph"), (INDEX_STEPS, "index"))):
+    for (part, title), colour in zip(BUILD_PARTS, COLOURS):
         for kind, opacity in (("prompt", 1.0), ("completion", COMPLETION_OPACITY)):
-            name = "tokens_in" if kind == "prompt" else "tokens_out"
+            field = "tokens_in" if kind == "prompt" else "tokens_out"
             values = [
-                sum(getattr(step.usage, name) for step in steps if step.part == part)
+                sum(getattr(step.usage, field) for step in steps if step.part == part)
                 for steps in costs.values()
             ]
             figure.add_bar(
-                x=_names(costs),
+                x=_bar_names(costs),
                 y=values,
-                name=f"{words}, {kind}",
-                marker={"color": COLOURS[part_number], "opacity": opacity},
-                hovertemplate=f"<b>%{{x}}</b><br>{words}, {kind}: %{{y:,}} tokens<extra></extra>",
+                name=f"{title}, {kind}",
+                marker={"color": colour, "opacity": opacity},
+                hovertemplate=f"<b>%{{x}}</b><br>{title}, {kind}: %{{y:,}} tokens<extra></extra>",
             )
     figure.update_yaxes(title="Tokens", rangemode="tozero")
     apply_style(figure, "Tokens of building, by graph").update_layout(barmode="stack")
@@ -57,15 +57,16 @@ def seconds_plot(costs: Costs) -> Figure:
     import plotly.graph_objects as go
 
     figure = go.Figure()
-    for part_number, (part, words) in enumerate(((GRAPH_STEPS, "graph"), (INDEX_STEPS, "index"))):
+    for (part, title), colour in zip(BUILD_PARTS, COLOURS):
+        values = [
+            sum(step.seconds for step in steps if step.part == part) for steps in costs.values()
+        ]
         figure.add_bar(
-            x=_names(costs),
-            y=[
-                sum(step.seconds for step in steps if step.part == part) for steps in costs.values()
-            ],
-            name=words,
-            marker={"color": COLOURS[part_number]},
-            hovertemplate=f"<b>%{{x}}</b><br>{words}: %{{y:,.1f}} s<extra></extra>",
+            x=_bar_names(costs),
+            y=values,
+            name=title,
+            marker={"color": colour},
+            hovertemplate=f"<b>%{{x}}</b><br>{title}: %{{y:,.1f}} s<extra></extra>",
         )
     figure.update_yaxes(title="Seconds", rangemode="tozero")
     return apply_style(figure, "Seconds of building, by graph").update_layout(barmode="stack")
@@ -91,8 +92,5 @@ def cost_page(costs: Costs, title: str, sentences: Sequence[str]) -> str:
     )
 
 
-def _names(costs: Costs) -> list[str]:
-    return [
-        "<br>".join(map(escape, wrap(name, BAR_NAME_LETTERS, break_on_hyphens=False)))
-        for name in costs
-    ]
+def _bar_names(costs: Costs) -> list[str]:
+    return [wrapped_name(name, BAR_NAME_LETTERS) for name in costs]

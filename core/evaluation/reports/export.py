@@ -11,8 +11,10 @@ from core.evaluation.metrics.statistics import Estimate
 from core.evaluation.reports.method_names import MethodName, method_names
 from core.evaluation.reports.summary import RunSummary
 
-# Columns: the id, the method's name, and the paper's own name.
+# The id of a method, its name, and the paper's own name.
 METHOD_COLUMNS = ("instance", "method", "number")
+QUESTION_COLUMNS = ("question_id", "hops", "question", "entities", "known_answers")
+ANSWER_COLUMNS = ("answer", "answered_by", "answer_fault")
 _LATEX_ESCAPES = {
     "\\": r"\textbackslash{}",
     "{": r"\{",
@@ -42,17 +44,8 @@ def rows_csv(summary: RunSummary, names: Sequence[str] = ()) -> str:
     CSV with a row of column names.
     """
     names = names or summary.reported
-    question_columns = ["question_id", "hops", "question", "entities", "known_answers"]
-    head = [
-        *METHOD_COLUMNS,
-        *question_columns,
-        "answer",
-        "answered_by",
-        "answer_fault",
-        *names,
-        "error",
-    ]
-    rows, methods = [], method_names(summary.run)
+    rows: list[list] = [[*METHOD_COLUMNS, *QUESTION_COLUMNS, *ANSWER_COLUMNS, *names, "error"]]
+    methods = method_names(summary.run)
     for row in summary.rows:
         question, outcome = row.question, row.outcome
         answer = outcome.answer if outcome else None
@@ -63,35 +56,25 @@ def rows_csv(summary: RunSummary, names: Sequence[str] = ()) -> str:
             "|".join(question.entities),
             "|".join(question.answers),
         ]
-        values = [
-            _number(metric(name)(outcome))
-            if outcome and not summary.lacks(row.method, name)
-            else ""
-            for name in names
-        ]
-        method = methods[row.method]
-        answer_cells = (
-            [answer.text, answer.by, outcome.answer_fault] if answer and outcome else ["", "", ""]
-        )
-        rows.append(
-            [
-                row.method,
-                method.plain,
-                method.number,
-                *question_cells,
-                *answer_cells,
-                *values,
-                row.error or "",
-            ]
-        )
-    return _csv([head, *rows])
+        values = [""] * len(names)
+        if outcome:
+            known_names = [name for name in names if not summary.lacks(row.method, name)]
+            figures = {name: _number(metric(name)(outcome)) for name in known_names}
+            values = [figures.get(name, "") for name in names]
+        answer_cells = [""] * len(ANSWER_COLUMNS)
+        if answer and outcome:
+            answer_cells = [answer.text, answer.by, outcome.answer_fault]
+        name = methods[row.method]
+        method_cells = [row.method, name.plain, name.number]
+        rows.append([*method_cells, *question_cells, *answer_cells, *values, row.error or ""])
+    return _csv(rows)
 
 
 def summary_csv(summary: RunSummary, names: Sequence[str] = ()) -> str:
     """Return CSV with one row per method, hop count and metric.
 
-    All hop counts together come first. A row has the mean, its interval, the number of questions in
-    it, and the numbers of answered, failed and asked questions.
+    The rows of all hop counts together come first. A row has the mean, its interval, the number of
+    its questions, and the numbers of answered, failed and asked questions.
 
     Parameters
     ----------
@@ -102,41 +85,23 @@ def summary_csv(summary: RunSummary, names: Sequence[str] = ()) -> str:
     -------
     CSV with a row of column names.
     """
-    summaries, names_by_id = [("all", summary)], method_names(summary.run)
-    hops, question_count = summary.by_hops(), summary.run.spec["sample"]
-    if len(hops) > 1:
-        summaries += [("unknown" if hop is None else str(hop), part) for hop, part in hops.items()]
-    rows = [
-        [method, full_name.plain, full_name.number, hop, name]
-        + [
-            *map(_number, (estimate.mean, estimate.low, estimate.high)),
-            estimate.n,
-            counts["scored"],
-            counts["failed"],
-            question_count if hop == "all" else "",
-        ]
-        for hop, part in summaries
-        for method, figures in part.table(names).items()
-        for counts, full_name in [(part.counts(method), names_by_id[method])]
-        for name, estimate in figures.items()
-    ]
-    return _csv(
-        [
-            [
-                *METHOD_COLUMNS,
-                "hops",
-                "metric",
-                "mean",
-                "low",
-                "high",
-                "n",
-                "answered",
-                "failed",
-                "asked",
-            ],
-            *rows,
-        ]
-    )
+    names_by_id = method_names(summary.run)
+    summaries = {"all": summary}
+    by_hops = summary.by_hops()
+    if len(by_hops) > 1:
+        summaries |= {"unknown" if hop is None else str(hop): part for hop, part in by_hops.items()}
+    columns = ("hops", "metric", "mean", "low", "high", "n", "answered", "failed", "asked")
+    rows: list[list] = [[*METHOD_COLUMNS, *columns]]
+    for hop, part in summaries.items():
+        asked = summary.run.spec["sample"] if hop == "all" else ""
+        for method, figures in part.table(names).items():
+            counts = part.counts(method)
+            name = names_by_id[method]
+            for metric_name, one in figures.items():
+                numbers = map(_number, (one.mean, one.low, one.high))
+                cells = [method, name.plain, name.number, hop, metric_name, *numbers, one.n]
+                rows.append([*cells, counts["scored"], counts["failed"], asked])
+    return _csv(rows)
 
 
 def latex_table(summary: RunSummary, names: Sequence[str] = ()) -> str:
@@ -147,7 +112,7 @@ def latex_table(summary: RunSummary, names: Sequence[str] = ()) -> str:
     Parameters
     ----------
     summary : figures of a run.
-    names : names of metrics; by default those of the usual table.
+    names : names of metrics; by default those of `RunSummary.defaults`.
 
     Returns
     -------
@@ -155,8 +120,9 @@ def latex_table(summary: RunSummary, names: Sequence[str] = ()) -> str:
     """
     names = names or summary.defaults.table
     table = summary.table(names)
-    titles = {key: _latex_name(one) for key, one in method_names(summary.run).items()}
-    n = ["Questions"] if summary.unfinished else []
+    titles = {method: _latex_name(name) for method, name in method_names(summary.run).items()}
+    head = ["Method", *(["Questions"] if summary.unfinished else [])]
+    head += [escape_latex(metric(name).described()["title"]) for name in names]
     best = {
         name: _best_mean(name, [figures[name].mean for figures in table.values()]) for name in names
     }
@@ -164,19 +130,15 @@ def latex_table(summary: RunSummary, names: Sequence[str] = ()) -> str:
         r"\begin{table}",
         r"  \centering",
         rf"  \caption{{{escape_latex(_caption(summary, names))}}}",
-        rf"  \begin{{tabular}}{{l{'r' * (len(names) + len(n))}}}",
+        rf"  \begin{{tabular}}{{l{'r' * (len(head) - 1)}}}",
         r"    \toprule",
-        "    "
-        + " & ".join(
-            ["Method", *n, *(escape_latex(metric(name).described()["title"]) for name in names)]
-        )
-        + r" \\",
+        rf"    {' & '.join(head)} \\",
         r"    \midrule",
     ]
     for method, figures in table.items():
         cells = [_cell(name, figures[name], best[name]) for name in names]
-        done = [summary.done(method)] if n else []
-        lines.append("    " + " & ".join([titles[method], *done, *cells]) + r" \\")
+        done = [summary.done(method)] if summary.unfinished else []
+        lines.append(rf"    {' & '.join([titles[method], *done, *cells])} \\")
     return "\n".join([*lines, r"    \bottomrule", r"  \end{tabular}", r"\end{table}", ""])
 
 
@@ -203,9 +165,9 @@ def format_figure(name: str, value: float | None) -> str:
     unit = metric(name).unit
     if unit in ("share", "balance"):
         return f"{value:.3f}"
-    return (
-        f"{value:.3g}" if unit == "seconds" else f"{value:,.0f}" if value >= 10 else f"{value:.1f}"
-    )
+    if unit == "seconds":
+        return f"{value:.3g}"
+    return f"{value:,.0f}" if value >= 10 else f"{value:.1f}"
 
 
 def with_interval(name: str, estimate: Estimate) -> str:
@@ -252,33 +214,26 @@ def _pad_cells(row: Sequence[str], widths: Sequence[int], left_count: int) -> It
 
 def _caption(summary: RunSummary, names: Sequence[str]) -> str:
     spec = summary.run.spec
-    sample_text = (
+    sentences = [
         f"{spec['sample']:,} of {spec['of']:,} questions of {spec['set']}, seed {spec['seed']}; "
         "mean with half the 95 % bootstrap interval"
-    )
-    reader = (
-        [] if spec["model"] else ["no language model answered, so answers are the graph reader's"]
-    )
-    failed = [
-        *(["a failed question scores 0"] if summary.failed() else []),
-        *summary.failed(),
-        *summary.shallow(names),
     ]
-    return "; ".join(
-        [
-            sample_text,
-            *filter(None, [summary.so_far()]),
-            *reader,
-            *(sentence.rstrip(".") for sentence in failed),
-        ]
-    )
+    if progress := summary.so_far():
+        sentences.append(progress)
+    if not spec["model"]:
+        sentences.append("no language model answered, so answers are the graph reader's")
+    failures = summary.failed()
+    if failures:
+        sentences.append("a failed question scores 0")
+    sentences += [sentence.rstrip(".") for sentence in (*failures, *summary.shallow(names))]
+    return "; ".join(sentences)
 
 
-def _latex_name(one: MethodName) -> str:
+def _latex_name(name: MethodName) -> str:
     """Return a method's name in LaTeX, followed by the paper's own in small print."""
-    return escape_latex(one.plain) + (
-        rf" {{\footnotesize ({escape_latex(one.number)})}}" if one.number else ""
-    )
+    if not name.number:
+        return escape_latex(name.plain)
+    return rf"{escape_latex(name.plain)} {{\footnotesize ({escape_latex(name.number)})}}"
 
 
 def _cell(name: str, estimate: Estimate, best: float | None) -> str:
@@ -315,13 +270,10 @@ def _csv(rows: Sequence[Sequence]) -> str:
 
 
 def _safe_cell(cell):
-    if (
-        isinstance(cell, str)
-        and cell[:1] in ("=", "+", "-", "@", "\t", "\r")
-        and not _is_number(cell)
-    ):
-        return "'" + cell
-    return "" if cell is None else cell
+    if cell is None:
+        return ""
+    is_formula = isinstance(cell, str) and cell.startswith(("=", "+", "-", "@", "\t", "\r"))
+    return f"'{cell}" if is_formula and not _is_number(cell) else cell
 
 
 def _is_number(cell: str) -> bool:

@@ -1,6 +1,6 @@
-"""Changes from one method to another: the stage at which each question ends in both.
+"""Flow of a run's questions from one method to another, by the stage that each ends at.
 
-The questions form bands between the stages at which they are lost.
+Questions with the same two stages form a band.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from core.evaluation.metrics.outcome import Outcome
 from core.evaluation.reports.summary import RunSummary
 from core.evaluation.runs.store import StoredRow
 
-END_RIGHT, END_FAILED = "right", "failed"
+END_RIGHT = "right"
+END_FAILED = "failed"
 # Stages from top to bottom.
 END_STAGES = (
     END_RIGHT,
@@ -27,7 +28,8 @@ END_STAGES = (
     "corpus",
     END_FAILED,
 )
-READER_MEASURE, PASSAGE_MEASURE = "reader_hit@1", "passages"
+READER_MEASURE = "reader_hit@1"
+PASSAGE_MEASURE = "passages"
 STAGE_LABELS = {
     END_RIGHT: "right",
     "answer": "not in the answer",
@@ -39,13 +41,14 @@ STAGE_LABELS = {
     "corpus": "not in the documents",
     END_FAILED: "failed",
 }
-# Labels of stages where the usual ones do not fit.
+# Labels that replace those of `STAGE_LABELS` for a measure.
 LABELS_BY_MEASURE = {
     PASSAGE_MEASURE: {END_RIGHT: "all evidence found"},
     READER_MEASURE: {"answer": "wrong first answer"},
 }
-# Pixels: height of all questions, gap between two stages, height of a label on a band.
-FLOW_HEIGHT_PIXELS, STAGE_GAP_PIXELS, LABEL_HEIGHT_PIXELS = (280.0, 34.0, 22.0)
+FLOW_HEIGHT_PIXELS = 280.0  # height of all questions
+STAGE_GAP_PIXELS = 34.0  # between two stages
+LABEL_HEIGHT_PIXELS = 22.0  # of a label on a band
 
 
 @dataclass(frozen=True)
@@ -76,8 +79,8 @@ class Band:
 class Flow:
     """Bands of questions from method `a` to method `b`, correct questions first.
 
-    `by` is the measure of correctness. `left_out` is the number of questions that lack a row in one
-    of the two methods or of which nothing is known.
+    `by` is the measure of correctness. `left_out` is the number of questions without a known stage
+    in one of the two methods.
     """
 
     a: str
@@ -125,19 +128,12 @@ def flow(summary: RunSummary, a: str, b: str) -> Flow | None:
         before, after = stages[a].get(question), stages[b].get(question)
         if before is not None and after is not None:
             questions_by_ends.setdefault((before, after), []).append(question)
-    order = sorted(
-        questions_by_ends, key=lambda pair: (END_STAGES.index(pair[0]), END_STAGES.index(pair[1]))
-    )
+    if not questions_by_ends:
+        return None
+    order = sorted(questions_by_ends, key=lambda pair: tuple(map(END_STAGES.index, pair)))
     bands = tuple(Band(*pair, tuple(questions_by_ends[pair])) for pair in order)
-    if bands:
-        return Flow(
-            a,
-            b,
-            measure_name,
-            bands,
-            len(summary.questions) - sum(map(len, questions_by_ends.values())),
-        )
-    return None
+    left_out = len(summary.questions) - sum(map(len, questions_by_ends.values()))
+    return Flow(a, b, measure_name, bands, left_out)
 
 
 def correctness_measure(summary: RunSummary, methods: Sequence[str]) -> str:
@@ -155,26 +151,18 @@ def correctness_measure(summary: RunSummary, methods: Sequence[str]) -> str:
     -------
     Name of a metric or measure; empty if none is known.
     """
-    outcomes = {
-        one: [row.outcome for row in summary.of(one) if row.outcome is not None] for one in methods
-    }
-    is_known = lambda by: all(
-        not results or any(outcome_end_stage(outcome, by) is not None for outcome in results)
-        for results in outcomes.values()
-    )
+    outcomes_by_method = [summary.outcomes(method) for method in methods]
+    answered = [outcomes for outcomes in outcomes_by_method if outcomes]
     by_model = summary.defaults.answers[:1] if summary.run.spec["model"] else ()
-    return next(
-        (
-            by
-            for by in (*by_model, READER_MEASURE, PASSAGE_MEASURE, "accuracy")
-            if any(outcomes.values()) and is_known(by)
-        ),
-        "",
-    )
+    for by in (*by_model, READER_MEASURE, PASSAGE_MEASURE, "accuracy"):
+        is_known = (any(outcome_end_stage(one, by) for one in outcomes) for outcomes in answered)
+        if answered and all(is_known):
+            return by
+    return ""
 
 
 def end_stages(summary: RunSummary, method: str, by: str) -> dict[str, str]:
-    """Return where each question of a method ends.
+    """Return the end stage of each question of a method.
 
     Parameters
     ----------
@@ -191,7 +179,7 @@ def end_stages(summary: RunSummary, method: str, by: str) -> dict[str, str]:
 
 
 def row_end_stage(row: StoredRow, by: str) -> str | None:
-    """Return where a question ends: right, at the stage that lost it, or failed.
+    """Return the end stage of a question: right, failed, or the stage that lost it.
 
     Parameters
     ----------
@@ -204,15 +192,12 @@ def row_end_stage(row: StoredRow, by: str) -> str | None:
     """
     if row.outcome is not None:
         return outcome_end_stage(row.outcome, by)
-    return (
-        END_FAILED
-        if (row.question.gold if by == PASSAGE_MEASURE else row.question.answers)
-        else None
-    )
+    targets = row.question.gold if by == PASSAGE_MEASURE else row.question.answers
+    return END_FAILED if targets else None
 
 
 def outcome_end_stage(outcome: Outcome, by: str) -> str | None:
-    """Return where an answered question ends.
+    """Return the end stage of an answered question.
 
     Parameters
     ----------
@@ -238,9 +223,9 @@ def outcome_end_stage(outcome: Outcome, by: str) -> str | None:
     if by == PASSAGE_MEASURE:
         return None if outcome.fates is None else lost_stage(outcome, by) or END_RIGHT
     value = metric(by)(outcome)
-    return (
-        None if value is None else END_RIGHT if value == 1 else lost_stage(outcome, by) or "answer"
-    )
+    if value is None:
+        return None
+    return END_RIGHT if value == 1 else lost_stage(outcome, by) or "answer"
 
 
 def lost_stage(outcome: Outcome, by: str) -> str:
@@ -258,17 +243,17 @@ def lost_stage(outcome: Outcome, by: str) -> str:
     -------
     A stage; empty if they survive.
     """
-    fates = outcome.fates
-    alive, required = (
-        (fates.alive, fates.golds)
-        if fates is not None
-        else (outcome.alive or {}, min(1, outcome.golds))
-    )
+    if outcome.fates is not None:
+        alive = outcome.fates.alive
+        required = outcome.fates.golds
+    else:
+        alive = outcome.alive or {}
+        required = min(1, outcome.golds)
     excluded = ("answer", "prompt") if by == READER_MEASURE else ("answer",)
-    lost = next(
-        (stage for stage, count in alive.items() if stage not in excluded and count < required), ""
-    )
-    return lost or ("retrieved" if fates is not None and "retrieved" not in alive else "")
+    for stage, count in alive.items():
+        if stage not in excluded and count < required:
+            return stage
+    return "retrieved" if outcome.fates is not None and "retrieved" not in alive else ""
 
 
 def flow_layout(run_flow: Flow, labels: Mapping[tuple[str, str], str]) -> dict[str, Any]:
@@ -303,7 +288,8 @@ def flow_layout(run_flow: Flow, labels: Mapping[tuple[str, str], str]) -> dict[s
     >>> drawn["bands"][1]["left"], drawn["bands"][1]["right"], drawn["height"]
     ([174.0, 314.0], [140.0, 280.0], 314.0)
     """
-    scale, starts = FLOW_HEIGHT_PIXELS / run_flow.n, {}
+    scale = FLOW_HEIGHT_PIXELS / run_flow.n
+    starts = {}
     sides: dict[str, list[dict[str, Any]]] = {"left": [], "right": []}
     for side, counts in (("left", run_flow.ends("before")), ("right", run_flow.ends("after"))):
         top = 0.0
@@ -321,7 +307,8 @@ def flow_layout(run_flow: Flow, labels: Mapping[tuple[str, str], str]) -> dict[s
             top += count * scale + STAGE_GAP_PIXELS
     bands = []
     for band in run_flow.bands:
-        size, edges = len(band.questions) * scale, []
+        size = len(band.questions) * scale
+        edges = []
         for side, stage in (("left", band.before), ("right", band.after)):
             edges.append([starts[side, stage], starts[side, stage] + size])
             starts[side, stage] += size

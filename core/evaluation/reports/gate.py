@@ -25,14 +25,14 @@ def parse_gates(texts: Sequence[str]) -> tuple[Gate, ...]:
     """Return the gates in texts such as `accuracy=.7,hits@1=.5`.
 
     Raises BadParameter for an unknown metric, and BadInput for a value that is no number or a
-    metric of which more is not better.
+    metric whose higher values are not better.
 
     >>> from core.evaluation.reports.gate import parse_gates
     >>> parse_gates(["accuracy=.7, hits@1=0.5"])
     (Gate(metric='accuracy', least=0.7), Gate(metric='hits@1', least=0.5))
     """
     parsed_gates = []
-    for text in filter(None, (part.strip() for one in texts for part in one.split(","))):
+    for text in filter(None, map(str.strip, ",".join(texts).split(","))):
         name, _, number = text.partition("=")
         try:
             min_value = float(number)
@@ -75,17 +75,17 @@ def gate_failures(summary: RunSummary, gates: Sequence[Gate]) -> Iterator[str]:
     table = summary.table([gate.metric for gate in gates]) if summary.rows else {}
     for method, figures in table.items():
         for gate in gates:
-            mean, count = figures[gate.metric].mean, figures[gate.metric].n
+            figure = figures[gate.metric]
             failed = summary.counts(method)["failed"]
-            if not count or mean is None or math.isnan(mean):
+            if not figure.n or figure.mean is None or math.isnan(figure.mean):
                 yield (
                     f"{names[method].plain} has no {gate.metric}, which was to be "
                     f"{gate.least:g} or more."
                 )
-            elif mean < gate.least:
-                value = _value_below(gate, mean)
+            elif figure.mean < gate.least:
+                value = _value_below(gate, figure.mean)
                 yield (
-                    f"{names[method].plain} has {gate.metric} {value} (n = {count:,}), which "
+                    f"{names[method].plain} has {gate.metric} {value} (n = {figure.n:,}), which "
                     f"was to be {gate.least:g} or more."
                 )
             elif failed and not metric(gate.metric).quality:
@@ -96,8 +96,6 @@ def gate_failures(summary: RunSummary, gates: Sequence[Gate]) -> Iterator[str]:
 
 
 def _value_below(gate: Gate, mean: float) -> str:
-    """Return a mean below the least value with as many digits as tell them apart."""
+    """Return a mean below the minimum, with more digits if both would look the same."""
     value = format_figure(gate.metric, mean)
-    if value == format_figure(gate.metric, gate.least):
-        return f"{mean:.6g}"
-    return value
+    return f"{mean:.6g}" if value == format_figure(gate.metric, gate.least) else value

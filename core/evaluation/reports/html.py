@@ -80,18 +80,19 @@ def plotly_script() -> str:
 
 def cards(figures: Iterable[Figure]) -> str:
     """Return plots as HTML elements for a page with `plotly_script`."""
-    settings = {"displaylogo": False, "responsive": True}
-    plot_htmls = (
-        figure.to_html(
-            full_html=False,
-            include_plotlyjs=False,
-            include_mathjax=False,
-            div_id=f"picture-{i}",
-            config=settings,
-        )
-        for i, figure in enumerate(figures)
+    plots_html = (plot_html(figure, f"picture-{i}") for i, figure in enumerate(figures))
+    return "".join(f"<div class='card'>{html}</div>" for html in plots_html)
+
+
+def plot_html(figure: Figure, id: str) -> str:
+    """Return a plot as an HTML element with an id, for a page with `plotly_script`."""
+    return figure.to_html(
+        full_html=False,
+        include_plotlyjs=False,
+        include_mathjax=False,
+        div_id=id,
+        config={"displaylogo": False, "responsive": True},
     )
-    return "".join(f"<div class='card'>{one}</div>" for one in plot_htmls)
 
 
 def report_html(summary: RunSummary) -> str:
@@ -99,28 +100,27 @@ def report_html(summary: RunSummary) -> str:
 
     It has figures, plots, operators, paired tests, failures, and the definitions of the metrics.
     """
-    run, spec, table = summary.run, summary.run.spec, summary.table()
+    run = summary.run
+    table = summary.table()
     names = [
         name for name in summary.reported if any(figures[name].n for figures in table.values())
     ]
     notes = [*summary.failed(), *summary.faults(), *summary.shallow(names), *summary.brought()]
-    title = f"Evaluation {run.id}: {len(spec['instances'])} methods on {spec['set']}"
+    title = f"Evaluation {run.id}: {len(run.spec['instances'])} methods on {run.spec['set']}"
     body = [
         _facts(summary),
         _recommendation_html(summary),
         "<h2>Figures</h2><p class='note'>Mean and 95 % bootstrap interval; n is the number of "
         "questions that gave a number; a failed one scores 0.</p>"
         f"{''.join(f'<p class=note>{escape(sentence)}</p>' for sentence in notes)}"
-        f"{_figures(summary, table, names)}",
+        f"{_figure_table(summary, table, names)}",
         plotly_script(),
-        f"<h2>Pictures</h2><div class='plots'>{_pictures(summary, table)}</div>",
-        f"<h2>Average cost per step</h2>{_operators(summary)}",
-        _tests(summary),
+        f"<h2>Pictures</h2><div class='plots'>{_plots(summary, table)}</div>",
+        f"<h2>Average cost per step</h2>{_operator_table(summary)}",
+        _test_table(summary),
         _flow_tables(summary),
-        f"<h2>What each step is worth</h2><div class='card'>{bars}</div>"
-        if (bars := step_effects_html(summary))
-        else "",
-        _failures(summary),
+        _step_effects(summary),
+        _failure_table(summary),
         f"<h2>What the metrics mean</h2>{''.join(map(_metric_html, names))}",
     ]
     return PAGE_TEMPLATE.format(title=escape(title), body="\n".join(filter(None, body)))
@@ -152,70 +152,65 @@ def _recommendation_html(summary: RunSummary) -> str:
     )
 
 
-def _figures(summary: RunSummary, table: dict[str, dict[str, Estimate]], names: list[str]) -> str:
+def _step_effects(summary: RunSummary) -> str:
+    bars = step_effects_html(summary)
+    return f"<h2>What each step is worth</h2><div class='card'>{bars}</div>" if bars else ""
+
+
+def _figure_table(
+    summary: RunSummary, table: dict[str, dict[str, Estimate]], names: list[str]
+) -> str:
     titles = map(_name_html, method_names(summary.run).values())
     rows = []
     for name in names:
         texts = metric(name).described()
-        cells = []
+        definition = escape(texts["definition"], quote=True)
+        row = [f"<span title='{definition}'>{escape(texts['title'])}</span>"]
         for figures in table.values():
             one = figures[name]
-            cells.append(_figure_html(name, one, f" n {one.n:,}") if one.n else "–")
-        rows.append(
-            [
-                f"<span title='{escape(texts['definition'], quote=True)}'>"
-                f"{escape(texts['title'])}</span>",
-                *cells,
-            ]
-        )
+            row.append(_figure_html(name, one, f" n {one.n:,}") if one.n else "–")
+        rows.append(row)
     return _table(["", *titles], rows)
 
 
-def _pictures(summary: RunSummary, table: dict[str, dict[str, Estimate]]) -> str:
-    pairs = [pair for pair in summary.fronts if all(_says_something(table, name) for name in pair)]
-    figures = [plots.front_plot(summary, table, cost, quality) for cost, quality in pairs]
+def _plots(summary: RunSummary, table: dict[str, dict[str, Estimate]]) -> str:
+    figures = []
+    for cost, quality in summary.fronts:
+        if _has_values(table, cost) and _has_values(table, quality):
+            figures.append(plots.front_plot(summary, table, cost, quality))
     figures += plots.funnels(summary).values()
-    figures += [
-        plots.budget_plot(summary, curves, name)
-        for name in BUDGET_METRICS
-        if (curves := budget_curves(summary, name))
-    ]
+    for name in BUDGET_METRICS:
+        if curves := budget_curves(summary, name):
+            figures.append(plots.budget_plot(summary, curves, name))
     if len(summary.by_hops()) > 1:
-        figures += [
-            plots.hops_plot(summary, name)
-            for name in ("hits@1", "path_recall@32")
-            if _says_something(table, name)
-        ]
+        names = [name for name in ("hits@1", "path_recall@32") if _has_values(table, name)]
+        figures += [plots.hops_plot(summary, name) for name in names]
     return cards(figures)
 
 
-def _figure_html(name: str, one: Estimate, suffix: str = "") -> str:
-    """Return a figure with its interval in small print, and what follows it."""
-    interval = one.interval(lambda value: format_figure(name, value))
-    return f"{format_figure(name, one.mean)} <small>{interval}{suffix}</small>"
+def _figure_html(name: str, estimate: Estimate, suffix: str = "") -> str:
+    """Return a figure, with its interval and a suffix in small print."""
+    interval = estimate.interval(lambda value: format_figure(name, value))
+    return f"{format_figure(name, estimate.mean)} <small>{interval}{suffix}</small>"
 
 
-def _says_something(table: dict[str, dict[str, Estimate]], name: str) -> bool:
+def _has_values(table: dict[str, dict[str, Estimate]], name: str) -> bool:
     """Return whether a metric has values that are not all 0."""
     return any(figures[name].mean for figures in table.values())
 
 
-def _operators(summary: RunSummary) -> str:
+def _operator_table(summary: RunSummary) -> str:
+    fields = ("calls", "tokens_in", "tokens_out", "texts")
     rows = []
     for method, name in method_names(summary.run).items():
         for step in summary.operators(method):
-            costs = [f"{step[name]:,.1f}" for name in ("calls", "tokens_in", "tokens_out", "texts")]
-            rows.append(
-                [_name_html(name), escape(step["operator"]), f"{step['seconds']:.4f}", *costs]
-            )
-    return _table(
-        ["Method", "Step", "Seconds", "Calls", "Tokens in", "Tokens out", "Texts scored"],
-        rows,
-        2,
-    )
+            head_cells = [_name_html(name), escape(step["operator"]), f"{step['seconds']:.4f}"]
+            rows.append([*head_cells, *(f"{step[field]:,.1f}" for field in fields)])
+    head = ["Method", "Step", "Seconds", "Calls", "Tokens in", "Tokens out", "Texts scored"]
+    return _table(head, rows, 2)
 
 
-def _tests(summary: RunSummary) -> str:
+def _test_table(summary: RunSummary) -> str:
     names = method_names(summary.run)
     rows = [
         [
@@ -240,32 +235,27 @@ def _tests(summary: RunSummary) -> str:
 
 
 def _flow_tables(summary: RunSummary) -> str:
-    """Return tables of where questions end with the first method and with each other one.
+    """Return a table of the flow of questions from the first method to each other one.
 
     The result is empty if no correct answers are known.
     """
-    names, tables = method_names(summary.run), []
+    names = method_names(summary.run)
+    tables = []
     for other in summary.methods[1:]:
-        if (question_flow := flow(summary, summary.methods[0], other)) is not None:
-            rows = [
-                [
-                    escape(question_flow.words(band.before)),
-                    escape(question_flow.words(band.after)),
-                    band.label,
-                    f"{len(band.questions):,}",
-                ]
-                for band in question_flow.bands
-            ]
-            head = [
-                *(f"With {_name_html(names[one])}" for one in (question_flow.a, question_flow.b)),
-                "",
-                f"Questions, n = {question_flow.n:,}",
-            ]
-            tables.append(_table(head, rows, 3))
+        question_flow = flow(summary, summary.methods[0], other)
+        if question_flow is None:
+            continue
+        head = [f"With {_name_html(names[one])}" for one in (question_flow.a, question_flow.b)]
+        head += ["", f"Questions, n = {question_flow.n:,}"]
+        rows = []
+        for band in question_flow.bands:
+            stages = (question_flow.words(stage) for stage in (band.before, band.after))
+            rows.append([*map(escape, stages), band.label, f"{len(band.questions):,}"])
+        tables.append(_table(head, rows, 3))
     return f"<h2>What changed from one method to another</h2>{''.join(tables)}" if tables else ""
 
 
-def _failures(summary: RunSummary) -> str:
+def _failure_table(summary: RunSummary) -> str:
     names = method_names(summary.run)
     rows = [
         [_name_html(names[method]), escape(error), f"{times:,}"]
@@ -275,9 +265,10 @@ def _failures(summary: RunSummary) -> str:
     return f"<h2>Failed questions</h2>{_table(['Method', 'Why', 'Times'], rows, 2)}" if rows else ""
 
 
-def _name_html(one: MethodName) -> str:
+def _name_html(name: MethodName) -> str:
     """Return a method's name, followed by the paper's own in small print."""
-    return escape(one.plain) + (f" <small>{escape(one.number)}</small>" if one.number else "")
+    number = f" <small>{escape(name.number)}</small>" if name.number else ""
+    return f"{escape(name.plain)}{number}"
 
 
 def _metric_html(name: str) -> str:
@@ -293,18 +284,19 @@ def _metric_html(name: str) -> str:
     )
 
 
-def _table(head: list[str], rows: list[list[str]], words: int = 1) -> str:
+def _table(head: list[str], rows: list[list[str]], n_text_columns: int = 1) -> str:
     """Return a table of cells that are already HTML.
 
-    The first `words` columns are texts, the others figures.
+    The first columns are texts, the others figures.
     """
 
-    def line(tag: str, row: list[str]) -> str:
+    def row_html(tag: str, row: list[str]) -> str:
         cells = (
-            f"<{tag}{' class=words' if index < words else ''}>{cell}</{tag}>"
+            f"<{tag}{' class=words' if index < n_text_columns else ''}>{cell}</{tag}>"
             for index, cell in enumerate(row)
         )
         return f"<tr>{''.join(cells)}</tr>"
 
-    top, body = line("th", head), "".join(line("td", row) for row in rows)
-    return f"<div class='card'><table><thead>{top}</thead><tbody>{body}</tbody></table></div>"
+    body = "".join(row_html("td", row) for row in rows)
+    head_html = row_html("th", head)
+    return f"<div class='card'><table><thead>{head_html}</thead><tbody>{body}</tbody></table></div>"

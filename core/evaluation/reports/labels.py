@@ -7,9 +7,8 @@ from collections.abc import Mapping
 
 PlotPoint = tuple[float, float]
 LABEL_SIZE = (0.28, 0.2)  # assumed width and height of a label, as shares of the plot
-LABEL_DISTANCE = (
-    0.55  # distance from a point to the middle of its label, as a share of the label's size
-)
+# Distance from a point to the middle of its label, as a share of the label's size.
+LABEL_DISTANCE = 0.55
 LABEL_ROWS = ("top", "bottom", "middle")
 
 
@@ -18,13 +17,13 @@ def label_positions(
 ) -> dict[str, str]:
     """Return the positions of labels that do not overlap.
 
-    A label is above its point on the side with more room. If a placed label is near, it is below
-    the point or at its side, then on the other side, then right above or below.
+    A label is above its point on the side with more room. If another label is near, the label is
+    below the point or beside it, else on the other side, else centred above or below the point.
 
     Parameters
     ----------
     points : (x, y) by name.
-    ratios : x is logarithmic from its least to its greatest value, else from 0 on, as y is.
+    ratios : True if the x axis is logarithmic, from its least value on. Other axes begin at 0.
     axis_ends : ends of the axes; None for the greatest values.
 
     Returns
@@ -61,7 +60,8 @@ def _shares_of_axes(
         max(x for x, _ in points.values()),
         max(y for _, y in points.values()) or 1.0,
     )
-    low, high = (min(costs), max(costs)) if ratios else (0.0, max_x)
+    low = min(costs) if ratios else 0.0
+    high = max(costs) if ratios else max_x
     x_range = (high - low) or 1.0
     return {
         name: ((cost - low) / x_range, y / max_y)
@@ -70,7 +70,7 @@ def _shares_of_axes(
 
 
 def _label_options(x_share: float) -> list[tuple[str, str]]:
-    """Return the rows and sides of a label that are possible, the best first."""
+    """Return the possible rows and sides of a label, best first."""
     side, other_side = ("left", "right") if x_share > 0.5 else ("right", "left")
     other_room = 1 - x_share if side == "left" else x_share
     sides = [side, other_side] if other_room >= LABEL_SIZE[0] else [side]
@@ -84,13 +84,12 @@ def _label_options(x_share: float) -> list[tuple[str, str]]:
 
 def _centre(point: PlotPoint, row: str, side: str) -> PlotPoint:
     """Return the approximate middle of a label."""
-    shift_x = LABEL_SIZE[0] * LABEL_DISTANCE
-    shift_y = {
-        "top": LABEL_SIZE[1] * LABEL_DISTANCE,
-        "bottom": -LABEL_SIZE[1] * LABEL_DISTANCE,
-        "middle": 0.0,
-    }[row]
-    return point[0] + {"left": -shift_x, "center": 0.0, "right": shift_x}[side], point[1] + shift_y
+    direction_x = {"left": -1, "center": 0, "right": 1}[side]
+    direction_y = {"top": 1, "bottom": -1, "middle": 0}[row]
+    return (
+        point[0] + direction_x * (LABEL_SIZE[0] * LABEL_DISTANCE),
+        point[1] + direction_y * (LABEL_SIZE[1] * LABEL_DISTANCE),
+    )
 
 
 def _is_taken(centre: PlotPoint, centres: Mapping[str, PlotPoint]) -> bool:

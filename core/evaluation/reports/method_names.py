@@ -29,33 +29,31 @@ class MethodName:
 def method_names(run: Run) -> dict[str, MethodName]:
     """Return the names of a run's methods, by method id.
 
-    A name is in plain words if the catalogue has the line that was run, or a line that differs from
-    it in one operator. Else it is the name that the run saved. If two methods would have the same
-    name, all get their saved names, and equal saved names are numbered.
+    A method that is in the catalogue as it was run has the catalogue's name, others the name that
+    the run saved. If two methods would have the same name, all get their saved names, and equal
+    saved names are numbered.
     """
-    methods_by_id = catalogue()
-    names_by_id = {one["id"]: _method_name(one, methods_by_id) for one in run.spec["instances"]}
+    methods = catalogue()
+    names_by_id = {spec["id"]: _method_name(spec, methods) for spec in run.spec["instances"]}
     return names_by_id if len(set(names_by_id.values())) == len(names_by_id) else _saved_names(run)
 
 
 def _saved_names(run: Run) -> dict[str, MethodName]:
     """Return the saved names of a run's methods, with numbers after equal ones."""
-    names = Counter(one["name"] for one in run.spec["instances"])
+    name_counts = Counter(spec["name"] for spec in run.spec["instances"])
     seen_names: Counter[str] = Counter()
     names_by_id = {}
-    for method_spec in run.spec["instances"]:
-        seen_names[method_spec["name"]] += 1
-        names_by_id[method_spec["id"]] = MethodName(
-            f"{method_spec['name']} {seen_names[method_spec['name']]}"
-            if names[method_spec["name"]] > 1
-            else method_spec["name"]
-        )
+    for spec in run.spec["instances"]:
+        name = spec["name"]
+        seen_names[name] += 1
+        number = f" {seen_names[name]}" if name_counts[name] > 1 else ""
+        names_by_id[spec["id"]] = MethodName(f"{name}{number}")
     return names_by_id
 
 
 def method_titles(run: Run) -> dict[str, str]:
     """Return the names of `method_names` as texts."""
-    return {key: str(one) for key, one in method_names(run).items()}
+    return {method: str(name) for method, name in method_names(run).items()}
 
 
 def method_name(method: Method) -> MethodName:

@@ -6,7 +6,7 @@ Names are plain text: plotly's own mark-up in them is escaped.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from textwrap import wrap
@@ -87,16 +87,18 @@ def front_plot(summary: RunSummary, table: EstimateTable, cost: str, quality: st
     figure = go.Figure()
     best = summary.front(table, cost, quality)
     if len(best) > 1:
-        x, y = ([table[name][axis].mean for name in best] for axis in (cost, quality))
+        x = [table[method][cost].mean for method in best]
+        y = [table[method][quality].mean for method in best]
         line = {"color": LINE_COLOUR, "width": 1.5, "dash": "dot", "shape": "hv"}
         figure.add_scatter(x=x, y=y, mode="lines", line=line, name="Pareto front", hoverinfo="skip")
     points = _complete_points(table, cost, quality)
     is_log = _is_spread([c.numbers()[0] for c, _ in points.values()])
-    room = _axis_range([q for _, q in points.values()])
-    beside_point = _point_labels(points, is_log, room)
-    names, order = method_names(summary.run), list(summary.methods)
+    y_range = _axis_range([q for _, q in points.values()])
+    positions = _label_positions(points, is_log, y_range)
+    names = method_names(summary.run)
     for equal, (c, q) in group_equal(points).items():
-        method, i = equal[0], order.index(equal[0])
+        method = equal[0]
+        i = summary.methods.index(method)
         figure.add_scatter(
             x=[c.mean],
             y=[q.mean],
@@ -104,9 +106,9 @@ def front_plot(summary: RunSummary, table: EstimateTable, cost: str, quality: st
             error_y=_bar(q, i),
             mode="markers+text",
             marker={**_marker(i), "size": 12 if method in best else 9},
-            text=[NAME_SEPARATOR.join(point_label(names[one]) for one in equal)],
+            text=[NAME_SEPARATOR.join(point_label(names[each]) for each in equal)],
             textfont={"size": 12},
-            textposition=beside_point[method],
+            textposition=positions[method],
             cliponaxis=False,
             name=_legend_names(names, equal),
             hovertemplate=(
@@ -114,11 +116,9 @@ def front_plot(summary: RunSummary, table: EstimateTable, cost: str, quality: st
                 f"{_figure_text(cost, c)}<extra></extra>"
             ),
         )
-    _label_front_axes(figure, cost, quality, is_log=is_log, room=room)
-    return add_note(
-        apply_style(figure, f"{_title(quality)} against {_title(cost).lower()}", legend=False),
-        summary,
-    )
+    _label_front_axes(figure, cost, quality, is_log=is_log, y_range=y_range)
+    apply_style(figure, f"{_title(quality)} against {_title(cost).lower()}", legend=False)
+    return add_note(figure, summary)
 
 
 def _complete_points(
@@ -137,17 +137,17 @@ def _is_spread(costs: Sequence[float]) -> bool:
     return bool(costs) and min(costs) > 0 and max(costs) > 20 * min(costs)
 
 
-def _point_labels(
-    points: Mapping[str, tuple[Estimate, Estimate]], is_log: bool, room: list[float] | None
+def _label_positions(
+    points: Mapping[str, tuple[Estimate, Estimate]], is_log: bool, y_range: list[float] | None
 ) -> dict[str, str]:
     """Return the positions of the labels of points, on a cost axis that holds all intervals."""
-    axis_ends = (max(c.numbers()[2] for c, _ in points.values()), room[1]) if room else None
+    axis_ends = (max(c.numbers()[2] for c, _ in points.values()), y_range[1]) if y_range else None
     means = {i: (c.numbers()[0], q.numbers()[0]) for i, (c, q) in points.items()}
     return label_positions(means, is_log, axis_ends)
 
 
 def _label_front_axes(
-    figure: Figure, cost: str, quality: str, *, is_log: bool, room: list[float] | None
+    figure: Figure, cost: str, quality: str, *, is_log: bool, y_range: list[float] | None
 ) -> None:
     figure.update_xaxes(
         title=_title(cost),
@@ -155,11 +155,11 @@ def _label_front_axes(
         rangemode="normal" if is_log else "tozero",
         minorloglabels="complete",
     )
-    figure.update_yaxes(title=_title(quality), range=room)
+    figure.update_yaxes(title=_title(quality), range=y_range)
 
 
 def funnels(summary: RunSummary) -> dict[str, Figure]:
-    """Return the plots of where answers (`funnel`) and passages (`passages`) are lost.
+    """Return the plots of the survival of answers (`funnel`) and of passages (`passages`).
 
     A plot is left out if no answers or passages are known.
     """
@@ -182,19 +182,20 @@ def passage_funnel(summary: RunSummary) -> Figure:
 
 
 def _survival_plot(
-    summary: RunSummary, shares: Mapping[str, Mapping[str, float | None]], what: str, title: str
+    summary: RunSummary, shares: Mapping[str, Mapping[str, float | None]], noun: str, title: str
 ) -> Figure:
     import plotly.graph_objects as go
 
     figure = go.Figure()
-    names, order = method_names(summary.run), list(summary.methods)
-    known_shares = {
-        one: {stage: share for stage, share in alive.items() if share is not None}
-        for one, alive in shares.items()
-    }
-    for equal, alive in group_equal(
-        {one: alive for one, alive in known_shares.items() if alive}
-    ).items():
+    names = method_names(summary.run)
+    known_shares = {}
+    known_stages: set[str] = set()
+    for method, alive in shares.items():
+        known = {stage: share for stage, share in alive.items() if share is not None}
+        known_stages |= known.keys()
+        if known:
+            known_shares[method] = known
+    for equal, alive in group_equal(known_shares).items():
         n = summary.counts(equal[0])["scored"]
         figure.add_scatter(
             x=[stage.capitalize() for stage in alive],
@@ -203,22 +204,12 @@ def _survival_plot(
             hovertemplate=(
                 f"{_hover_names(names, equal)}<br>%{{x}}: %{{y:.3f}}, n = {n:,}<extra></extra>"
             ),
-            **_line_style(order.index(equal[0])),
+            **_line_style(summary.methods.index(equal[0])),
         )
-    known_stages = {
-        stage for alive in shares.values() for stage, share in alive.items() if share is not None
-    }
-    stages = [
-        stage
-        for stage in dict.fromkeys(
-            (*CorpusSource.stages[:1], *GraphSource.stages[:-2], *CorpusSource.stages)
-        )
-        if stage in known_stages
-    ]
-    figure.update_xaxes(
-        categoryorder="array", categoryarray=[stage.capitalize() for stage in stages]
-    )
-    figure.update_yaxes(title=f"Share of {what} still there", range=[-0.03, 1.05])
+    all_stages = (*CorpusSource.stages[:1], *GraphSource.stages[:-2], *CorpusSource.stages)
+    stages = [stage.capitalize() for stage in dict.fromkeys(all_stages) if stage in known_stages]
+    figure.update_xaxes(categoryorder="array", categoryarray=stages)
+    figure.update_yaxes(title=f"Share of {noun} still there", range=[-0.03, 1.05])
     return add_note(apply_style(figure, title), summary)
 
 
@@ -251,7 +242,7 @@ def hops_plot(summary: RunSummary, name: str) -> Figure:
         figure.add_bar(
             x=list(estimates),
             y=[one.mean for one in estimates.values()],
-            error_y=_bars(list(estimates.values())),
+            error_y=error_bars(estimates.values()),
             marker={
                 "color": COLOURS[i % len(COLOURS)],
                 "pattern": {"shape": ("", "/", ".")[i // len(COLOURS) % 3]},
@@ -287,28 +278,27 @@ def sensitivity_plot(
     figure = go.Figure()
     order = list(points)
     for equal, curve in group_equal(points).items():
-        group = " = ".join(equal)
+        group = escape(" = ".join(equal))
         number = order.index(equal[0])
         known_points = [(value, estimate) for value, estimate in curve if estimate.mean is not None]
-        values = [
-            value
-            if isinstance(value, int | float) and not isinstance(value, bool)
-            else escape(str(value))
-            for value, _ in known_points
-        ]
-        bars = _bars([estimate for _, estimate in known_points])
-        hover_text = f"<b>{escape(group)}</b><br>{escape(parameter)} %{{x}}"
+        estimates = [estimate for _, estimate in known_points]
+        hover_text = f"<b>{group}</b><br>{escape(parameter)} %{{x}}"
         figure.add_scatter(
-            x=values,
-            error_y=bars,
-            name=escape(group),
-            **_curve(number, name, [one for _, one in known_points], hover_text),
+            x=[_axis_value(value) for value, _ in known_points],
+            error_y=error_bars(estimates),
+            name=group,
+            **_curve(number, name, estimates, hover_text),
         )
     figure.update_xaxes(title=escape(parameter))
     figure.update_yaxes(title=_title(name))
-    return apply_style(figure, f"{_title(name)} by {escape(parameter)}").update_layout(
-        legend={"y": PLOT_LAYOUT.legend_below_title}
-    )
+    apply_style(figure, f"{_title(name)} by {escape(parameter)}")
+    return figure.update_layout(legend={"y": PLOT_LAYOUT.legend_below_title})
+
+
+def _axis_value(value: Any) -> Any:
+    """Return a number as it is, and any other value as a category's name."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return value if is_number else escape(str(value))
 
 
 def budget_plot(
@@ -331,39 +321,37 @@ def budget_plot(
     import plotly.graph_objects as go
 
     figure = go.Figure()
-    names, order = method_names(summary.run), list(summary.methods)
-    for equal, curve in group_equal(
-        {one: tuple(curves[one]) for one in order if curves.get(one)}
-    ).items():
+    names = method_names(summary.run)
+    known_curves = {method: curves[method] for method in summary.methods if curves.get(method)}
+    for equal, curve in group_equal(known_curves).items():
         budgets, estimates = zip(*curve)
         hover_text = f"{_hover_names(names, equal)}<br>%{{x}} documents read"
         figure.add_scatter(
             x=budgets,
             name=_legend_names(names, equal),
-            **_curve(order.index(equal[0]), name, estimates, hover_text),
+            **_curve(summary.methods.index(equal[0]), name, estimates, hover_text),
         )
     figure.update_xaxes(title="Documents read at most (budget)", dtick=10)
     figure.update_yaxes(title=_title(name).removesuffix(" by budget"))
-    return add_note(
-        apply_style(figure, _title(name)).update_layout(
-            legend={"y": PLOT_LAYOUT.legend_below_title}
-        ),
-        summary,
-    )
+    apply_style(figure, _title(name))
+    figure.update_layout(legend={"y": PLOT_LAYOUT.legend_below_title})
+    return add_note(figure, summary)
 
 
-def _curve(number: int, name: str, estimates: Sequence[Estimate], said: str) -> dict[str, Any]:
-    """Return the drawing arguments of a line of estimates, with its hover text."""
+def _curve(
+    number: int, name: str, estimates: Sequence[Estimate], hover_text: str
+) -> dict[str, Any]:
+    """Return the drawing arguments of a line of estimates."""
     return {
         "y": [estimate.mean for estimate in estimates],
         **_line_style(number),
         "customdata": [[_figure_text(name, estimate)] for estimate in estimates],
-        "hovertemplate": f"{said}<br>%{{customdata[0]}}<extra></extra>",
+        "hovertemplate": f"{hover_text}<br>%{{customdata[0]}}<extra></extra>",
     }
 
 
 def group_equal(drawings: Mapping[str, Drawn]) -> dict[tuple[str, ...], Drawn]:
-    """Group methods that are drawn identically, because only the last of them would be visible.
+    """Group the methods that are drawn identically; alone, each would hide those before it.
 
     >>> from core.evaluation.reports.plots import group_equal
     >>> group_equal({"a": [1.0, 0.5], "b": [1.0, 0.7], "c": [1.0, 0.5]})
@@ -371,27 +359,27 @@ def group_equal(drawings: Mapping[str, Drawn]) -> dict[tuple[str, ...], Drawn]:
     """
     groups: list[tuple[list[str], Drawn]] = []
     for method, data in drawings.items():
-        equal_names = next((names for names, other in groups if other == data), None)
-        if equal_names is None:
+        equal_methods = next((methods for methods, other in groups if other == data), None)
+        if equal_methods is None:
             groups.append(([method], data))
         else:
-            equal_names.append(method)
-    return {tuple(names): one for names, one in groups}
+            equal_methods.append(method)
+    return {tuple(methods): data for methods, data in groups}
 
 
 def _legend_names(names: Mapping[str, MethodName], equal: Sequence[str]) -> str:
     """Return `A = B` for the legend."""
-    return NAME_SEPARATOR.join(_legend_name(names[one]) for one in equal)
+    return NAME_SEPARATOR.join(_legend_name(names[method]) for method in equal)
 
 
 def _hover_names(names: Mapping[str, MethodName], equal: Sequence[str]) -> str:
-    return NAME_SEPARATOR.join(f"<b>{escape(str(names[one]))}</b>" for one in equal)
+    return NAME_SEPARATOR.join(f"<b>{escape(str(names[method]))}</b>" for method in equal)
 
 
 def _line_style(number: int) -> dict[str, Any]:
     """Return the drawing arguments of a method's line.
 
-    Lines may partly overlap, so they differ in colour, dashes and markers.
+    Lines differ in colour, dashes and markers, because they may partly overlap.
     """
     line = {
         "color": COLOURS[number % len(COLOURS)],
@@ -408,12 +396,13 @@ def _legend_name(name: MethodName) -> str:
 
 def point_label(name: MethodName) -> str:
     """Return a method's name in short lines for a point, with the paper's own name below."""
-    return "<br>".join(
-        [
-            *map(escape, wrap(name.plain, PLOT_LAYOUT.point_name_letters, break_on_hyphens=False)),
-            *filter(None, [_number(name)]),
-        ]
-    )
+    plain = wrapped_name(name.plain, PLOT_LAYOUT.point_name_letters)
+    return "<br>".join(filter(None, (plain, _number(name))))
+
+
+def wrapped_name(name: str, letters: int) -> str:
+    """Return a name in lines of at most so many letters."""
+    return "<br>".join(map(escape, wrap(name, letters, break_on_hyphens=False)))
 
 
 def _number(name: MethodName) -> str:
@@ -427,7 +416,7 @@ def roomier_side(cost: float, costs: Sequence[float], ratios: bool) -> str:
     ----------
     cost : the cost of the point.
     costs : costs of all points.
-    ratios : the axis is logarithmic, else it begins at 0.
+    ratios : True if the axis is logarithmic, False if it begins at 0.
 
     Returns
     -------
@@ -438,11 +427,11 @@ def roomier_side(cost: float, costs: Sequence[float], ratios: bool) -> str:
 
 
 def _axis_range(estimates: Sequence[Estimate]) -> list[float] | None:
-    """Return the range of an axis from 0 with room for names above the highest interval.
+    """Return the range of an axis from 0, with space for names above the highest interval.
 
-    It is None without estimates.
+    It is None if no interval is above 0.
     """
-    high = max((one.numbers()[2] for one in estimates), default=0.0)
+    high = max((estimate.numbers()[2] for estimate in estimates), default=0.0)
     return [-0.03 * high, (1 + PLOT_LAYOUT.head_room_share) * high] if high > 0 else None
 
 
@@ -450,9 +439,9 @@ def _title(name: str) -> str:
     return metric(name).described()["title"]
 
 
-def _figure_text(name: str, one: Estimate) -> str:
-    count_text = "" if one.mean is None else f", n = {one.n:,}"
-    return f"{_title(name)}: {with_interval(name, one)}{count_text}"
+def _figure_text(name: str, estimate: Estimate) -> str:
+    count_text = "" if estimate.mean is None else f", n = {estimate.n:,}"
+    return f"{_title(name)}: {with_interval(name, estimate)}{count_text}"
 
 
 def _marker(i: int) -> dict[str, Any]:
@@ -462,19 +451,23 @@ def _marker(i: int) -> dict[str, Any]:
     }
 
 
-def _bar(one: Estimate, i: int) -> dict[str, Any]:
-    return {**_bars([one]), "color": COLOURS[i % len(COLOURS)], "thickness": 1, "width": 4}
+def _bar(estimate: Estimate, i: int) -> dict[str, Any]:
+    return {
+        **error_bars([estimate]),
+        "color": COLOURS[i % len(COLOURS)],
+        "thickness": 1,
+        "width": 4,
+    }
 
 
-def _bars(estimates: Sequence[Estimate]) -> dict[str, Any]:
-    numbers = [one.numbers() for one in estimates]
-    above = [high - mean for mean, _, high in numbers]
-    below = [mean - low for mean, low, _ in numbers]
+def error_bars(estimates: Iterable[Estimate]) -> dict[str, Any]:
+    """Return the drawing arguments of the intervals of estimates."""
+    numbers = [estimate.numbers() for estimate in estimates]
     return {
         "type": "data",
         "symmetric": False,
-        "array": above,
-        "arrayminus": below,
+        "array": [high - mean for mean, _, high in numbers],
+        "arrayminus": [mean - low for mean, low, _ in numbers],
         "thickness": 1.2,
         "width": 4,
     }
@@ -494,14 +487,15 @@ def add_note(figure: Figure, summary: RunSummary) -> Figure:
     """
     if note := summary.so_far():
         lines = wrap(note[:1].upper() + note[1:], PLOT_LAYOUT.note_letters)
-        short = [*lines[:1], *(["…"] if len(lines) > 1 else [])]
+        short = lines[0] + (" …" if len(lines) > 1 else "")
         figure.update_layout(
-            title_subtitle={"text": escape(" ".join(short)), "font": {"size": 11}}, margin_t=64
+            title_subtitle={"text": escape(short), "font": {"size": 11}}, margin_t=64
         )
     return figure
 
 
 def apply_style(figure: Figure, title: str, legend: bool = True) -> Figure:
+    """Set the title, colours, fonts and size of a plot, and return it."""
     grid = {
         "gridcolor": "rgba(128,140,152,0.25)",
         "zerolinecolor": "rgba(128,140,152,0.4)",
@@ -509,6 +503,7 @@ def apply_style(figure: Figure, title: str, legend: bool = True) -> Figure:
     }
     figure.update_xaxes(**grid)
     figure.update_yaxes(**grid)
+    extra_rows = max(0, len(figure.data) - PLOT_LAYOUT.legend_rows) if legend else 0
     return figure.update_layout(
         title={"text": title, "font": {"size": 15}},
         template="none",
@@ -519,9 +514,6 @@ def apply_style(figure: Figure, title: str, legend: bool = True) -> Figure:
         showlegend=legend,
         legend={"orientation": "h", "y": -0.18},
         hoverlabel={"align": "left"},
-        height=420
-        + PLOT_LAYOUT.legend_row_pixels
-        * max(0, len(figure.data) - PLOT_LAYOUT.legend_rows)
-        * legend,
+        height=420 + PLOT_LAYOUT.legend_row_pixels * extra_rows,
         barmode="group",
     )

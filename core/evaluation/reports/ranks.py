@@ -1,4 +1,4 @@
-"""Ranks of a run's methods by paired tests; differences within chance share a rank.
+"""Ranks of a run's methods by paired tests; methods without a significant difference share one.
 
 A method is ahead of another only if a test is significant: a sign-flip permutation test on the
 questions that both have, with Holm's correction over all pairs.
@@ -10,7 +10,8 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
+from itertools import chain, combinations
+from operator import attrgetter
 
 import numpy as np
 
@@ -36,23 +37,25 @@ DEARER_COST_RATIO = 1.2  # ratio of costs from which a method counts as more exp
 # Costs below these count as equal to them, because they are too small to matter.
 NOTICEABLE_COSTS = {"tokens": 1.0, "seconds": 0.1}
 MIN_RANKED_QUESTIONS = 8  # minimum number of questions for a statement
+RETRIEVAL_FACTS = attrgetter("extracted", "paths", "reader", "passages", "fates")  # of an outcome
 
 
 def ranking_metric(summary: RunSummary) -> str:
     """Return the metric of quality to rank by, empty if there is none.
 
-    It is the first metric for which two methods have values that are not all 0. Metrics of
-    answers come first if a language model gave the answers.
+    It is the first metric for which two methods have values that are not all 0, else the first one
+    for which they have values. Metrics of answers come first if a language model gave the answers.
     """
-    retrieval_names = tuple(map(summary.fitting, RETRIEVAL_METRICS))
-    names = (
-        summary.defaults.answers + retrieval_names if summary.run.spec["model"] else retrieval_names
-    )
+    answer_names = summary.defaults.answers if summary.run.spec["model"] else ()
+    names = (*answer_names, *map(summary.fitting, RETRIEVAL_METRICS))
     # Shape [methods, questions, names].
     values = np.array([summary.values(method, names) for method in summary.methods])
-    counts = (~np.isnan(values)).any(1).sum(0) >= min(2, len(summary.methods))
-    varies = counts & (np.nan_to_num(values) != 0).any((0, 1))
-    return next((name for name, good in [*zip(names, varies), *zip(names, counts)] if good), "")
+    is_known = (~np.isnan(values)).any(1).sum(0) >= min(2, len(summary.methods))
+    has_hits = is_known & (np.nan_to_num(values) != 0).any((0, 1))
+    for mask in (has_hits, is_known):
+        if mask.any():
+            return names[mask.argmax()]
+    return ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,15 +67,14 @@ class Ranks:
 
     @cached_property
     def values(self) -> dict[str, np.ndarray]:
-        """Values of each compared method, one per question, NaN where there is none."""
-        values_by_method = {
-            one: self.summary.values(one, (self.metric,))[:, 0]
-            for one in self.summary.methods
-            if one not in self.summary.adapted
-        }
-        return {
-            one: values for one, values in values_by_method.items() if not np.isnan(values).all()
-        }
+        """Values of each compared method, one per question, NaN if there is none."""
+        values_by_method = {}
+        compared = (one for one in self.summary.methods if one not in self.summary.adapted)
+        for method in compared:
+            values = self.summary.values(method, (self.metric,))[:, 0]
+            if not np.isnan(values).all():
+                values_by_method[method] = values
+        return values_by_method
 
     @cached_property
     def common(self) -> np.ndarray:
@@ -82,19 +84,20 @@ class Ranks:
     @cached_property
     def means(self) -> dict[str, float]:
         """Mean value of each method over the common questions."""
-        return {one: float(values[self.common].mean()) for one, values in self.values.items()}
+        return {method: float(values[self.common].mean()) for method, values in self.values.items()}
 
     @cached_property
     def costs(self) -> dict[str, float]:
         """Mean cost of each method: tokens if a language model answers, else seconds."""
-        return {
-            one: float(np.nanmean(values))
-            for one in self.values
-            if not np.isnan(values := self.summary.values(one, (self.cost,))).all()
-        }
+        costs = {}
+        for method in self.values:
+            values = self.summary.values(method, (self.cost,))
+            if not np.isnan(values).all():
+                costs[method] = float(np.nanmean(values))
+        return costs
 
     def times(self, dear: str, cheap: str) -> float:
-        """Return the ratio of two costs, after raising each to the noticeable minimum.
+        """Return the ratio of two costs, each at least the noticeable minimum.
 
         Parameters
         ----------
@@ -130,23 +133,21 @@ class Ranks:
     @cached_property
     def cost(self) -> str:
         """The metric of cost."""
-        used = self.summary.run.spec["model"] and any(
-            np.nansum(self.summary.values(one, ("tokens",))) for one in self.values
-        )
-        return "tokens" if used else "seconds"
+        if not self.summary.run.spec["model"]:
+            return "seconds"
+        tokens = (self.summary.values(method, ("tokens",)) for method in self.values)
+        return "tokens" if any(map(np.nansum, tokens)) else "seconds"
 
     @cached_property
     def names(self) -> dict[str, str]:
         """Name of each method."""
-        return {key: one.plain for key, one in method_names(self.summary.run).items()}
+        return {method: name.plain for method, name in method_names(self.summary.run).items()}
 
     @cached_property
     def tests(self) -> dict[tuple[str, str], PairedTest]:
         """Test of every pair, with Holm's correction over all pairs."""
-        return {
-            (one.a, one.b): one
-            for one in self.summary.compared(list(combinations(self.values, 2)), (self.metric,))
-        }
+        tests = self.summary.compared(list(combinations(self.values, 2)), (self.metric,))
+        return {(test.a, test.b): test for test in tests}
 
     def test(self, a: str, b: str) -> PairedTest:
         """Return the paired test of two methods.
@@ -174,16 +175,14 @@ class Ranks:
 
         Those that cost about as little as the cheapest come first, ordered by mean value.
         """
-        tied = [one for one, rank in self.ranks.items() if rank == 1]
+        tied = [method for method, rank in self.ranks.items() if rank == 1]
         min_price = min(map(self.price, tied))
-        return sorted(
-            tied,
-            key=lambda one: (
-                self.price(one) >= DEARER_COST_RATIO * min_price,
-                -self.means[one],
-                self.price(one),
-            ),
-        )
+
+        def sort_key(method: str) -> tuple[bool, float, float]:
+            price = self.price(method)
+            return price >= DEARER_COST_RATIO * min_price, -self.means[method], price
+
+        return sorted(tied, key=sort_key)
 
     @cached_property
     def n(self) -> int:
@@ -191,49 +190,43 @@ class Ranks:
         return int(self.common.sum())
 
     def retrieved(self, method: str) -> tuple:
-        """Return all facts about what a method retrieved, by question.
+        """Return what an outcome records of a method's retrieval, for each question.
 
-        The tuple is empty for a method that retrieves nothing.
+        The tuple is empty for a method that retrieves nothing. Methods with equal tuples have equal
+        retrieval figures.
         """
-        rows = {row.question.id: row.outcome for row in self.summary.of(method)}
-        facts = lambda outcome: (
-            (outcome.extracted, outcome.paths, outcome.reader, outcome.passages, outcome.fates)
-            if outcome
-            else ()
-        )
-        all_facts = [facts(rows.get(question)) for question in self.summary.questions]
-        if any(fact is not None for facts in all_facts for fact in facts):
-            return tuple(map(repr, all_facts))
+        outcomes = {row.question.id: row.outcome for row in self.summary.of(method)}
+        facts = []
+        for question in self.summary.questions:
+            outcome = outcomes.get(question)
+            facts.append(RETRIEVAL_FACTS(outcome) if outcome else ())
+        if any(fact is not None for fact in chain.from_iterable(facts)):
+            return tuple(map(repr, facts))
         return ()
 
     def pays(self, pick: str) -> Iterator[tuple[int, PairedTest]]:
         """Yield the hop counts at which another method of rank 1 is ahead of `pick`.
 
-        Each comes with the test on the questions of that hop count, with Holm's correction over all
-        tests made here. Hop counts with fewer than `MIN_RANKED_QUESTIONS` questions are left out.
+        Each comes with the test on the questions of that hop count, with Holm's correction over
+        these tests. Hop counts with fewer than `MIN_RANKED_QUESTIONS` questions are left out.
         """
-        hops = {row.question.id: row.question.hops for row in self.summary.rows}
-        hops_per_question = np.array([hops[question] or 0 for question in self.summary.questions])
-        hop_tests = [
-            (part, test)
-            for part in sorted(set(hops_per_question.tolist()) - {0})
-            if MIN_RANKED_QUESTIONS
-            <= (mask := (hops_per_question == part) & self.common).sum()
-            < self.n
-            for one in self.first
-            if one != pick
-            and (
-                test := paired_test(
-                    self.metric, one, pick, self.values[one][mask], self.values[pick][mask]
-                )
-            )
-            is not None
-        ]
-        for (part, _), test in zip(
-            hop_tests, holm_corrected(test for _, test in hop_tests), strict=True
-        ):
+        hops_by_id = {row.question.id: row.question.hops for row in self.summary.rows}
+        question_hops = np.array([hops_by_id[id] or 0 for id in self.summary.questions])
+        tested_hops: list[int] = []
+        tests: list[PairedTest] = []
+        for hops in sorted(set(question_hops.tolist()) - {0}):
+            mask = (question_hops == hops) & self.common
+            if not MIN_RANKED_QUESTIONS <= mask.sum() < self.n:
+                continue
+            for method in self.first:
+                values = self.values[method][mask], self.values[pick][mask]
+                test = paired_test(self.metric, method, pick, *values) if method != pick else None
+                if test is not None:
+                    tested_hops.append(hops)
+                    tests.append(test)
+        for hops, test in zip(tested_hops, holm_corrected(tests), strict=True):
             if test.ahead:
-                yield part, test
+                yield hops, test
 
     def spread(self, a: str, b: str) -> float:
         """Return the standard deviation of the differences of two methods.
@@ -254,7 +247,7 @@ class Ranks:
     def top(self) -> tuple[str, str]:
         """The two methods with the highest means."""
         first, second, *_ = sorted(
-            self.values, key=lambda one: (-self.means[one], self.costs.get(one, math.inf))
+            self.values, key=lambda method: (-self.means[method], self.costs.get(method, math.inf))
         )
         return first, second
 
@@ -266,7 +259,8 @@ class Ranks:
         significant already or if the means are equal.
         """
         first, second = self.top
-        gap, deviation = self.means[first] - self.means[second], self.spread(first, second)
+        gap = self.means[first] - self.means[second]
         if self.n == 1 or not gap or self.test(first, second).beyond_chance:
             return 0
-        return math.ceil((DETECTABLE_STANDARD_ERRORS * deviation / gap) ** 2)
+        standard_errors = DETECTABLE_STANDARD_ERRORS * self.spread(first, second) / gap
+        return math.ceil(standard_errors**2)

@@ -29,7 +29,7 @@ from core.evaluation.reports.ranks import (
 )
 from core.evaluation.reports.summary import RunSummary
 
-# Meaning of a metric's share in words, by the metric's name with or without its cut-off.
+# Words for a metric's share, by the metric's name with or without its cut-off.
 SHARE_MEANINGS = {
     "hits@1": "of the questions answered right",
     "accuracy": "of the questions answered right",
@@ -74,150 +74,148 @@ def recommendation(summary: RunSummary) -> Recommendation | None:
 class _RecommendationText:
     """Sentences about ranked methods."""
 
-    of: Ranks
+    ranked: Ranks
 
     def recommendation(self) -> Recommendation | None:
-        if not self.of.n:
+        if not self.ranked.n:
             return None
-        if len(self.of.values) == 1:
-            (only_method,) = self.of.values
-            return Recommendation(
-                self.of.metric,
-                "",
-                {only_method: 1},
-                f"{self.of.names[only_method]}: {self._share(only_method)}. There is no other method to compare.",
+        if len(self.ranked.values) == 1:
+            (only_method,) = self.ranked.values
+            share = f"{self.ranked.names[only_method]}: {self._share(only_method)}."
+            headline = f"{share} There is no other method to compare."
+            return Recommendation(self.ranked.metric, "", {only_method: 1}, headline)
+        if self.ranked.n < MIN_RANKED_QUESTIONS:
+            pick = ""
+            few_text = (
+                "One question says" if self.ranked.n == 1 else f"{self.ranked.n:,} questions say"
             )
-        further_questions, power = self._further_questions(), self._power()
-        if self.of.n < MIN_RANKED_QUESTIONS:
-            few_text = "One question says" if self.of.n == 1 else f"{self.of.n:,} questions say"
             headline = f"{few_text} too little to recommend a method."
-            return Recommendation(
-                self.of.metric,
-                "",
-                self.of.ranks,
-                headline,
-                tuple(filter(None, [power])),
-                further_questions,
-            )
-        pick = self.of.first[0]
-        same_results, pays = self._equal_results(pick), self._pays(pick)
-        details = (
-            self._why(pick),
-            self._highest(pick),
-            *same_results,
-            *pays,
-            self._deeper(pick),
-            power,
-            self._made_note(),
-        )
+            details = [self._power()]
+        else:
+            pick = self.ranked.first[0]
+            headline = self._headline(pick)
+            details = [
+                self._why(pick),
+                self._highest(pick),
+                *self._equal_results(),
+                *self._lead_by_hops(pick),
+                self._deeper(pick),
+                self._power(),
+                self._made_note(),
+            ]
         return Recommendation(
-            self.of.metric,
+            self.ranked.metric,
             pick,
-            self.of.ranks,
-            self._headline(pick),
+            self.ranked.ranks,
+            headline,
             tuple(filter(None, details)),
-            further_questions,
+            self._further_questions(),
         )
 
     def _headline(self, pick: str) -> str:
-        tied_count, name = len(self.of.first), self.of.names[pick]
+        tied_count = len(self.ranked.first)
+        name = self.ranked.names[pick]
         if tied_count == 1:
             return (
                 f"Take {name}: it is better than "
-                f"{'the other' if len(self.of.values) == 2 else 'each other method'} "
+                f"{'the other' if len(self.ranked.values) == 2 else 'each other method'} "
                 "(statistically significant)."
             )
-        cheaper = all(self.of.times(one, pick) >= DEARER_COST_RATIO for one in self.of.first[1:])
-        why = "is the cheapest" if cheaper else "has the highest mean of those that cost as little"
-        why = why if pick in self.of.costs else "has the highest mean"
-        if tied_count == len(self.of.values):
+        others = self.ranked.first[1:]
+        if pick not in self.ranked.costs:
+            why = "has the highest mean"
+        elif all(self.ranked.times(other, pick) >= DEARER_COST_RATIO for other in others):
+            why = "is the cheapest"
+        else:
+            why = "has the highest mean of those that cost as little"
+        if tied_count == len(self.ranked.values):
             return f"Take {name}: no significant difference; it {why}."
-        others = "one other" if tied_count == 2 else f"{tied_count - 1} others"
+        others_text = "one other" if tied_count == 2 else f"{tied_count - 1} others"
         return (
-            f"Take {name}: it shares the first rank with {others} (no significant difference), "
+            f"Take {name}: it shares the first rank with {others_text} (no significant difference), "
             f"and {why}."
         )
 
     def _why(self, pick: str) -> str:
         """Return figure and cost of the recommended method and of the most expensive other one."""
         words = f"{self._share(pick)}{self._cost_text(pick)}."
-        dearest = max(self.of.values, key=lambda one: self.of.times(one, pick))
-        if self.of.times(dearest, pick) >= DEARER_COST_RATIO:
-            costs = _cost_words(self.of.ratio(dearest, pick), "")
+        dearest = max(self.ranked.values, key=lambda one: self.ranked.times(one, pick))
+        if self.ranked.times(dearest, pick) >= DEARER_COST_RATIO:
+            costs = _cost_words(self.ranked.ratio(dearest, pick), "")
             words += (
-                f" {self.of.names[dearest]} {costs}{self._cost_text(dearest)}, for "
-                f"{format_share(self.of.means[dearest])}."
+                f" {self.ranked.names[dearest]} {costs}{self._cost_text(dearest)}, for "
+                f"{format_share(self.ranked.means[dearest])}."
             )
-        tests_ahead = [
-            self.of.test(pick, one)
-            for one in self.of.values
-            if self.of.ranks[one] > 1 and self.of.test(pick, one).beyond_chance
-        ]
+        lower = (method for method, rank in self.ranked.ranks.items() if rank > 1)
+        tests = [self.ranked.test(pick, method) for method in lower]
         gaps = [
-            f"{self.of.names[test.b]} by {format_interval(test)}"
-            for test in tests_ahead
-            if test.difference > 0
+            f"{self.ranked.names[test.b]} by {format_interval(test)}"
+            for test in tests
+            if test.ahead
         ]
         return words + (f" It is ahead of {_join_names(gaps)}." if gaps else "")
 
     def _highest(self, pick: str) -> str:
         """Return a sentence on the method with the highest mean, if it is another one."""
-        best = max(self.of.values, key=lambda one: self.of.means[one])
-        if self.of.means[best] <= self.of.means[pick]:
+        best = max(self.ranked.values, key=lambda one: self.ranked.means[one])
+        if self.ranked.means[best] <= self.ranked.means[pick]:
             return ""
         return (
-            f"{self.of.names[best]} has the highest mean, "
-            f"{format_interval(self.of.test(best, pick))} more (not significant)."
+            f"{self.ranked.names[best]} has the highest mean, "
+            f"{format_interval(self.ranked.test(best, pick))} more (not significant)."
         )
 
-    def _equal_results(self, pick: str) -> Iterator[str]:
-        """Yield sentences on methods that agree on every question in all that was measured."""
+    def _equal_results(self) -> Iterator[str]:
+        """Yield sentences on methods with equal retrieval figures on every question."""
         groups: dict[tuple, list[str]] = {}
-        for method in self.of.values:
-            if facts := self.of.retrieved(method):
+        for method in self.ranked.values:
+            if facts := self.ranked.retrieved(method):
                 groups.setdefault(facts, []).append(method)
         for group in groups.values():
-            if len(group) > 1:
-                dear, cheap = max(group, key=self.of.price), min(group, key=self.of.price)
-                cost_text = ""
-                if self.of.times(dear, cheap) >= DEARER_COST_RATIO:
-                    costs = _cost_words(self.of.ratio(dear, cheap), self.of.names[cheap])
-                    cost_text = f", and {self.of.names[dear]} {costs}"
-                names = _join_names([self.of.names[one] for one in group])
-                yield (f"{names} agree in every retrieval figure on every question{cost_text}.")
+            if len(group) < 2:
+                continue
+            dear = max(group, key=self.ranked.price)
+            cheap = min(group, key=self.ranked.price)
+            cost_text = ""
+            if self.ranked.times(dear, cheap) >= DEARER_COST_RATIO:
+                costs = _cost_words(self.ranked.ratio(dear, cheap), self.ranked.names[cheap])
+                cost_text = f", and {self.ranked.names[dear]} {costs}"
+            names = _join_names([self.ranked.names[method] for method in group])
+            yield f"{names} agree in every retrieval figure on every question{cost_text}."
 
-    def _pays(self, pick: str) -> Iterator[str]:
+    def _lead_by_hops(self, pick: str) -> Iterator[str]:
         """Yield sentences on the hop counts at which another method is ahead."""
-        for hops, test in self.of.pays(pick):
-            part = f"On questions of {hops} hop{'s' * (hops != 1)} ({test.n:,} of {self.of.n:,})"
+        for hops, test in self.ranked.pays(pick):
+            part = (
+                f"On questions of {hops} hop{'s' * (hops != 1)} ({test.n:,} of {self.ranked.n:,})"
+            )
             lead = f"is ahead by {format_interval(test)}{self._cost_text(test.a)}."
-            yield f"{part} {self.of.names[test.a]} {lead}"
+            yield f"{part} {self.ranked.names[test.a]} {lead}"
 
     def _deeper(self, pick: str) -> str:
         """Return a sentence on a method that finds all gold passages more often at its full depth.
 
-        This matters if passages are compared over the first few only.
+        It is empty unless passages are compared at a cut-off and the depths differ.
         """
-        summary, depths = self.of.summary, self.of.summary.handed_on
-        if (
-            not self.of.metric.startswith("passage_recall@")
-            or len({depths.get(one) for one in self.of.values}) == 1
-        ):
+        summary = self.ranked.summary
+        depths = summary.handed_on
+        has_cutoff = self.ranked.metric.startswith("passage_recall@")
+        if not has_cutoff or len({depths.get(method) for method in self.ranked.values}) == 1:
             return ""
         stages = {
-            one: list(end_stages(summary, one, PASSAGE_MEASURE).values()) for one in self.of.values
+            method: list(end_stages(summary, method, PASSAGE_MEASURE).values())
+            for method in self.ranked.values
         }
-        best = max(stages, key=lambda one: stages[one].count(END_RIGHT))
-        best_count, own_count = stages[best].count(END_RIGHT), stages[pick].count(END_RIGHT)
-        if best_count <= own_count or best not in depths:
+        right_counts = {method: ends.count(END_RIGHT) for method, ends in stages.items()}
+        best = max(stages, key=lambda method: right_counts[method])
+        if right_counts[best] <= right_counts[pick] or best not in depths:
             return ""
         counts_text = (
-            f"{best_count:,} of {len(stages[best]):,} questions, {self.of.names[pick]} for "
-            f"{own_count:,} of "
-            f"{len(stages[pick]):,}"
+            f"{right_counts[best]:,} of {len(stages[best]):,} questions, "
+            f"{self.ranked.names[pick]} for {right_counts[pick]:,} of {len(stages[pick]):,}"
         )
         return (
-            f"With all {depths[best]:,} passages that it hands on, {self.of.names[best]} "
+            f"With all {depths[best]:,} passages that it hands on, {self.ranked.names[best]} "
             f"has all the evidence for {counts_text}."
         )
 
@@ -226,66 +224,61 @@ class _RecommendationText:
 
         It also says how many questions would settle the open comparison.
         """
-        first, second = self.of.top
-        deviation = self.of.spread(first, second)
+        first, second = self.ranked.top
+        deviation = self.ranked.spread(first, second)
         if not deviation:
-            equality_text = (
-                f"{self.of.names[first]} and {self.of.names[second]} have the same on each of "
-                f"{self.of.n:,} questions."
-            )
+            if self.ranked.n == 1 or self.ranked.means[first] != self.ranked.means[second]:
+                return ""
             return (
-                equality_text
-                if self.of.n > 1 and self.of.means[first] == self.of.means[second]
-                else ""
+                f"{self.ranked.names[first]} and {self.ranked.names[second]} have the same on each of "
+                f"{self.ranked.n:,} questions."
             )
         limit_text = (
-            f"With {self.of.n:,} questions, differences below "
-            f"{format_share(DETECTABLE_STANDARD_ERRORS * deviation / math.sqrt(self.of.n))} "
+            f"With {self.ranked.n:,} questions, differences below "
+            f"{format_share(DETECTABLE_STANDARD_ERRORS * deviation / math.sqrt(self.ranked.n))} "
             "cannot be told from chance"
         )
-        if self.of.needed <= self.of.n:
+        if self.ranked.needed <= self.ranked.n:
             return f"{limit_text}."
         gap = (
-            f"{format_share(self.of.means[first] - self.of.means[second])} between "
-            f"{self.of.names[first]} and {self.of.names[second]}"
+            f"{format_share(self.ranked.means[first] - self.ranked.means[second])} between "
+            f"{self.ranked.names[first]} and {self.ranked.names[second]}"
         )
-        if self.of.needed > MAX_REQUESTED_QUESTIONS:
+        if self.ranked.needed > MAX_REQUESTED_QUESTIONS:
             more = "is too small to be settled by asking more"
         else:
-            more = f"would take about {_round_up(self.of.needed):,}"
+            more = f"would take about {_round_up(self.ranked.needed):,}"
         return f"{limit_text}; the {gap} {more}."
 
     def _made_note(self) -> str:
-        """Return a sentence that the questions were made from the texts, if they were."""
-        sets = [name.strip() for name in self.of.summary.run.spec["set"].split(",")]
-        kinds = {kind_of(row.question) for row in self.of.summary.rows}
+        """Return the note on questions made from the texts, if all questions are such."""
+        sets = [name.strip() for name in self.ranked.summary.run.spec["set"].split(",")]
+        kinds = {kind_of(row.question) for row in self.ranked.summary.rows}
         if all(name.endswith(MADE_SET_SUFFIX) for name in sets) and kinds <= KIND_WORDS.keys():
             return MADE_QUESTIONS_NOTE
         return ""
 
     def _further_questions(self) -> int:
         """Return how many further questions to ask, 0 if that does not help or there are none."""
-        unasked_count = self.of.summary.run.spec["of"] - self.of.summary.run.spec["sample"]
-        helpful = 0
-        if self.of.n < self.of.needed <= MAX_REQUESTED_QUESTIONS:
-            helpful = _round_up(self.of.needed) - self.of.summary.run.spec["sample"]
-        return (
-            max(0, min(helpful, unasked_count)) if "," not in self.of.summary.run.spec["set"] else 0
-        )
+        spec = self.ranked.summary.run.spec
+        is_reachable = self.ranked.n < self.ranked.needed <= MAX_REQUESTED_QUESTIONS
+        if "," in spec["set"] or not is_reachable:
+            return 0
+        return max(0, min(_round_up(self.ranked.needed), spec["of"]) - spec["sample"])
 
     def _share(self, method: str) -> str:
-        base, _, k = self.of.metric.partition("@")
-        share_text = SHARE_MEANINGS.get(self.of.metric) or SHARE_MEANINGS[base].format(
-            k=number_words(int(k))
-        )
-        return f"{format_share(self.of.means[method])} {share_text}, n = {self.of.n:,}"
+        share_text = SHARE_MEANINGS.get(self.ranked.metric)
+        if share_text is None:
+            base, _, k = self.ranked.metric.partition("@")
+            share_text = SHARE_MEANINGS[base].format(k=number_words(int(k)))
+        return f"{format_share(self.ranked.means[method])} {share_text}, n = {self.ranked.n:,}"
 
     def _cost_text(self, method: str) -> str:
         """Return the cost in brackets."""
-        if method not in self.of.costs:
+        if method not in self.ranked.costs:
             return ""
-        cost = self.of.costs[method]
-        if self.of.cost == "tokens":
+        cost = self.ranked.costs[method]
+        if self.ranked.cost == "tokens":
             return f" ({cost:,.0f} tokens a question)"
         return f" ({cost:.2g} s a question)"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from core import builds
@@ -25,9 +26,9 @@ from core.parameters import OperatorBase, check_names, parameter_values, paramet
 def vary_parameter(methods: Sequence[Method], variation: str) -> tuple[Method, ...]:
     """Return a variant of each method for every value of a parameter.
 
-    Methods without the operator stay as they are. The parameter is changed wherever the operator
-    occurs, also in loops, unions and branches. An operator of builds (such as `TokenChunks`) is
-    changed in the build that `BuiltGraph` names.
+    Methods without the operator stay as they are. The parameter is changed in every such operator,
+    also inside loops, unions and branches. A building operator (such as `TokenChunks`) is changed
+    in the build that `BuiltGraph` names.
 
     Parameters
     ----------
@@ -50,13 +51,11 @@ def vary_parameter(methods: Sequence[Method], variation: str) -> tuple[Method, .
     methods_by_line: dict[str, Method] = {}
     has_operator = False
     for method in methods:
-        is_here = any(isinstance(operator, cls) for operator in _operators(method.line, cls))
-        has_operator = has_operator or is_here
-        for varied_method in (
-            [variant(method, cls, parameter, _value(text)) for text in split(right)]
-            if is_here
-            else [method]
-        ):
+        variants = [method]
+        if any(isinstance(operator, cls) for operator in _operators(method.line, cls)):
+            has_operator = True
+            variants = [variant(method, cls, parameter, _value(text)) for text in split(right)]
+        for varied_method in variants:
             methods_by_line.setdefault(repr(varied_method.line), varied_method)
     if not has_operator:
         raise BadParameter(f"None of the methods has the operator {name}.")
@@ -78,7 +77,7 @@ def variant(method: Method, cls: type[OperatorBase], parameter: str, value: Any)
 
     Returns
     -------
-    The variant; the method itself if all of them have that value already.
+    The variant; the method itself if all these operators have that value already.
 
     Raises
     ------
@@ -89,12 +88,12 @@ def variant(method: Method, cls: type[OperatorBase], parameter: str, value: Any)
     if repr(line) == repr(method.line):
         return method
     label = next(p.label for p in parameters(cls) if p.name == parameter)
-    where = f" in {count} places" if count > 1 else ""
+    places = f" in {count} places" if count > 1 else ""
     return Method(
         repr(line),
         method.title,
         line,
-        short=f"{method_name(method)}, {label.lower()} {value}{where}",
+        short=f"{method_name(method)}, {label.lower()} {value}{places}",
         notes=method.notes,
     )
 
@@ -113,6 +112,7 @@ def curves(
 
     Parameters
     ----------
+    summary : figures of a run.
     operator, parameter : names of the operator and of its parameter.
     table : figures by method id and metric.
     name : the metric.
@@ -123,20 +123,18 @@ def curves(
     """
     groups: dict[str, list[tuple[Any, Estimate]]] = {}
     titles: dict[str, str] = {}
-    names, cls = method_names(summary.run), operator_class(operator)
+    names = method_names(summary.run)
+    cls = operator_class(operator)
     for spec in summary.run.spec["instances"]:
         line = parse_line(spec["line"])
-        parameter_values = {
-            getattr(one, _checked_parameter(cls, parameter))
-            for one in line.everywhere()
-            if isinstance(one, cls)
-        }
-        if len(parameter_values) != 1:
+        operators = [one for one in line.everywhere() if isinstance(one, cls)]
+        values = {getattr(one, _checked_parameter(cls, parameter)) for one in operators}
+        if len(values) != 1:
             continue
         default = next(p.default for p in parameters(cls) if p.name == parameter)
         key = repr(_set_parameter(line, cls, parameter, default))
         titles.setdefault(key, str(names[spec["id"]]))
-        groups.setdefault(key, []).append((parameter_values.pop(), table[spec["id"]][name]))
+        groups.setdefault(key, []).append((values.pop(), table[spec["id"]][name]))
     return {
         titles[key]: sorted(points, key=lambda point: point[0])
         for key, points in groups.items()
@@ -166,12 +164,11 @@ def _operators(line: Line, cls: type[OperatorBase]) -> list[Any]:
 
     For a class of building operators, return those of the builds that the line names.
     """
-    asking = list(line.everywhere())
+    operators = list(line.everywhere())
     if cls.__name__ not in BUILDING:
-        return asking
-    return [
-        operator for one in asking if isinstance(one, BuiltGraph) for operator in _build(one.build)
-    ]
+        return operators
+    graphs = (operator for operator in operators if isinstance(operator, BuiltGraph))
+    return list(chain.from_iterable(_build(graph.build) for graph in graphs))
 
 
 def _build(spec: str) -> BuildLine:
@@ -181,11 +178,11 @@ def _build(spec: str) -> BuildLine:
     names no single build.
     """
     catalogue = builds.catalogue()
-    kind = [key for key, one in catalogue.items() if one.graph == spec]
-    if kind and spec not in catalogue:
+    build_ids = [id for id, build in catalogue.items() if build.graph == spec]
+    if build_ids and spec not in catalogue:
         raise BadParameter(
             f"The method asks the best graph of the kind “{spec}”; name one build to vary it, "
-            f"with BuiltGraph.build={kind[0]}."
+            f"with BuiltGraph.build={build_ids[0]}."
         )
     return builds.find_build(spec).line
 
@@ -199,15 +196,15 @@ def _set_parameter(line: Line, cls: type[OperatorBase], parameter: str, value: A
 
     def change(operator: Any) -> Any:
         if isinstance(operator, BuiltGraph) and cls.__name__ in BUILDING:
-            built = BuildLine(tuple(set_there(one) for one in _build(operator.build)))
-            return replace(operator, build=builds.find_build(repr(built)).id)
-        return set_there(operator)
+            build_line = BuildLine(tuple(map(set_value, _build(operator.build))))
+            return replace(operator, build=builds.find_build(repr(build_line)).id)
+        return set_value(operator)
 
-    def set_there(operator: Any) -> Any:
+    def set_value(operator: Any) -> Any:
         return replace(operator, **values) if isinstance(operator, cls) else operator
 
     if cls is BuiltGraph and parameter == "build":
-        builds.find_build(str(value))
+        builds.find_build(str(value))  # raises BadParameter if there is no such build
     return line.changed(change)
 
 

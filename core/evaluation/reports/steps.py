@@ -31,9 +31,9 @@ from core.operators.retrieve.own_retriever import OwnDocuments, OwnRetriever
 from core.operators.text import parse_line
 from core.parameters import parameter_values, parameters
 
-# An operator and its replacement; None on one side if the operator was added or removed.
+# An operator and its replacement. The first is None for an added operator, the second for a removed.
 StepChange = tuple[Operator | None, Operator | None]
-# By the key of each step: the step, and the methods without and with it.
+# By the key of each step: the step, and pairs of methods (without, with).
 StepPairs = dict[tuple[str, str], tuple[StepChange, list[tuple[str, str]]]]
 
 
@@ -64,9 +64,9 @@ def step_effects(summary: RunSummary) -> list[StepEffect]:
     by = correctness_measure(summary, list(lines)) if pairs_by_step else ""
     if not by:
         return []
-    values = {one: _shares(summary, one, by) for one in lines}
+    values = {method: _right_values(summary, method, by) for method in lines}
     name = cost_metric(summary)
-    costs = {one: summary.values(one, (name,))[:, 0] for one in lines}
+    costs = {method: summary.values(method, (name,))[:, 0] for method in lines}
     effects = []
     for step, pairs in pairs_by_step.values():
         without, added = _average(values, pairs)
@@ -74,20 +74,20 @@ def step_effects(summary: RunSummary) -> list[StepEffect]:
         if test is not None:
             cost = _mean_gap(*_average(costs, pairs))
             effects.append(StepEffect(step_words(step), tuple(pairs), test, cost))
-    tests = holm_corrected(one.test for one in effects)
-    effects = [replace(one, test=test) for one, test in zip(effects, tests, strict=True)]
-    return sorted(effects, key=lambda one: (-one.test.difference, one.words))
+    tests = holm_corrected(effect.test for effect in effects)
+    effects = [replace(effect, test=test) for effect, test in zip(effects, tests, strict=True)]
+    return sorted(effects, key=lambda effect: (-effect.test.difference, effect.words))
 
 
 def _compared_lines(summary: RunSummary) -> dict[str, Line]:
     """Return the lines by method, without adaptations, programs of the user and files."""
     lines = {}
-    for one in summary.run.spec["instances"]:
-        line = line_of(one["line"])
-        if line is None or one["id"] in summary.adapted:
+    for spec in summary.run.spec["instances"]:
+        line = line_of(spec["line"])
+        if line is None or spec["id"] in summary.adapted:
             continue
         if not any(map(is_external, line)):
-            lines[one["id"]] = line
+            lines[spec["id"]] = line
     return lines
 
 
@@ -99,23 +99,23 @@ def _pairs_by_step(lines: Mapping[str, Line]) -> StepPairs:
         if step is None:
             continue
         pair = (a, b)
-        if _is_backwards(step, pairs_by_step):
+        if _must_reverse(step, pairs_by_step):
             step = (step[1], step[0])
             pair = (b, a)
         pairs_by_step.setdefault(_key(step), (step, []))[1].append(pair)
     return pairs_by_step
 
 
-def _mean_gap(cheap: np.ndarray, dear: np.ndarray) -> float | None:
-    """Return the mean difference of costs by question; None where none is known."""
-    gap = dear - cheap
+def _mean_gap(without: np.ndarray, added: np.ndarray) -> float | None:
+    """Return the mean difference of costs per question, None if no cost is known."""
+    gap = added - without
     return None if np.isnan(gap).all() else float(np.nanmean(gap))
 
 
 def is_external(operator: Operator) -> bool:
-    """Return whether an operator passes on results of a user's program or file.
+    """Return whether an operator returns results of a user's program or file.
 
-    Nothing is known about the inner steps of such an operator.
+    The steps behind such results are unknown.
     """
     return isinstance(
         operator, OwnRetriever | OwnDocuments | FileDocuments | FilePaths | FileAnswer
@@ -146,8 +146,8 @@ def one_step(line: Line, other: Line) -> StepChange | None:
 
     Returns
     -------
-    The operator in each of them, None where it is missing. None as a whole if they differ in no
-        step or in several.
+    The operator in each line, None in the line that lacks it. None as a whole if the lines differ
+        in no step or in several.
 
     Examples
     --------
@@ -158,12 +158,12 @@ def one_step(line: Line, other: Line) -> StepChange | None:
     >>> one_step(parse_line("SparseChunks()"), parse_line("SparseChunks() >> AnswerFromTables()"))
     (None, AnswerFromTables())
     """
-    steps = lambda one: tuple(
-        operator for operator in one.operators if not isinstance(operator, EmbedQuery)
-    )
-    return _single_difference(line.operators, other.operators) or _single_difference(
-        steps(line), steps(other)
-    )
+    arms = (line.operators, other.operators)
+    return _single_difference(*arms) or _single_difference(*map(_without_embedding, arms))
+
+
+def _without_embedding(operators: Arm) -> Arm:
+    return tuple(operator for operator in operators if not isinstance(operator, EmbedQuery))
 
 
 def _single_difference(a: Arm, b: Arm) -> StepChange | None:
@@ -174,19 +174,14 @@ def _single_difference(a: Arm, b: Arm) -> StepChange | None:
     return _inner_step(*step) or step
 
 
-def _inner_step(one: Operator | None, other: Operator | None) -> StepChange | None:
-    """Return the one step in which two combinators of the same type differ.
-
-    All else of them must be equal.
-    """
-    if not isinstance(one, Combinator) or type(one) is not type(other):
+def _inner_step(old: Operator | None, new: Operator | None) -> StepChange | None:
+    """Return the one step in which two combinators of the same type and parameters differ."""
+    if not isinstance(old, Combinator) or type(old) is not type(new):
         return None
-    arms = [(a, b) for a, b in zip(one.every_arm(), other.every_arm()) if repr(a) != repr(b)]
-    return (
-        _single_difference(*arms[0])
-        if parameter_values(one) == parameter_values(other) and len(arms) == 1
-        else None
-    )
+    arms = [(a, b) for a, b in zip(old.every_arm(), new.every_arm()) if repr(a) != repr(b)]
+    if parameter_values(old) != parameter_values(new) or len(arms) != 1:
+        return None
+    return _single_difference(*arms[0])
 
 
 def step_words(step: StepChange) -> str:
@@ -206,17 +201,16 @@ def step_words(step: StepChange) -> str:
     if old_words == new_words:  # the operators differ only in parameters that the words omit
         labels = {p.name: p.label.lower() for p in parameters(type(new_operator))}
         settings = [
-            f"{labels[name]} {value} in place of {past}"
-            for name, (past, value) in changed_values(old_operator, new_operator).items()
+            f"{labels[name]} {new} in place of {old}"
+            for name, (old, new) in changed_values(old_operator, new_operator).items()
         ]
-        return (
-            f"{new_words}, {' and '.join(settings)}"
-            if settings
-            else f"{new_operator!r} in place of {old_operator!r}"
-        )
-    first, _, rest = old_words.partition(" ")
-    number, _, same = new_words.partition(" ")
-    return f"{new_words} in place of {first if rest == same and first != number else old_words}"
+        if settings:
+            return f"{new_words}, {' and '.join(settings)}"
+        return f"{new_operator!r} in place of {old_operator!r}"
+    old_number, _, old_rest = old_words.partition(" ")
+    _, _, new_rest = new_words.partition(" ")
+    # If only the first word differs, it is enough to name the old one.
+    return f"{new_words} in place of {old_number if old_rest == new_rest else old_words}"
 
 
 def _operator_words(operator: Operator | None) -> str:
@@ -236,11 +230,11 @@ def _key(step: StepChange) -> tuple[str, str]:
     return repr(step[0]), repr(step[1])
 
 
-def _is_backwards(step: StepChange, pairs_by_step: dict) -> bool:
+def _must_reverse(step: StepChange, pairs_by_step: dict) -> bool:
     """Return whether a step must be reversed.
 
-    Steps go from without to with an operator, and from the smaller to the larger number. Else they
-    go in the direction found first.
+    A step adds an operator or raises a number. Any other step has the direction of the first pair
+    that differs in it.
     """
     old_operator, new_operator = step
     if new_operator is None or _key((new_operator, old_operator)) in pairs_by_step:
@@ -248,12 +242,14 @@ def _is_backwards(step: StepChange, pairs_by_step: dict) -> bool:
     if old_operator is None or type(old_operator) is not type(new_operator):
         return False
     changed = list(changed_values(old_operator, new_operator).values())
-    numbers = all(isinstance(one, int | float) for pair in changed for one in pair)
-    return len(changed) == 1 and numbers and changed[0][0] > changed[0][1]
+    if len(changed) != 1 or not all(isinstance(value, int | float) for value in changed[0]):
+        return False
+    old_value, new_value = changed[0]
+    return old_value > new_value
 
 
-def _shares(summary: RunSummary, method: str, by: str) -> np.ndarray:
-    """Return 1 for each correct question, 0 for each other one and NaN if unknown.
+def _right_values(summary: RunSummary, method: str, by: str) -> np.ndarray:
+    """Return 1 for each correct question, 0 for a wrong one and NaN if it is unknown.
 
     The result is float64 [questions].
     """
@@ -261,12 +257,8 @@ def _shares(summary: RunSummary, method: str, by: str) -> np.ndarray:
     if not set(stages.values()) - {END_FAILED}:
         # A method that answered no question has no figures.
         return np.full(len(summary.questions), np.nan)
-    return np.array(
-        [
-            np.nan if question not in stages else float(stages[question] == END_RIGHT)
-            for question in summary.questions
-        ]
-    )
+    values = {question: float(stage == END_RIGHT) for question, stage in stages.items()}
+    return np.array([values.get(question, np.nan) for question in summary.questions])
 
 
 def _average(
@@ -277,13 +269,10 @@ def _average(
     Each result has one value per question. A pair counts at a question if both members have a
     value.
     """
-    pair_values = np.array(
-        [[values[a], values[b]] for a, b in pairs]
-    )  # shape [pairs, 2, questions]
+    # Shape [pairs, 2, questions].
+    pair_values = np.array([[values[a], values[b]] for a, b in pairs])
     has_both = ~np.isnan(pair_values).any(1)
-    counts = has_both.sum(0)
+    sums = np.where(has_both[:, None], pair_values, 0.0).sum(0)
     with np.errstate(invalid="ignore"):
-        first, second = (
-            np.where(has_both, pair_values[:, side], 0.0).sum(0) / counts for side in (0, 1)
-        )
+        first, second = sums / has_both.sum(0)
     return first, second

@@ -12,7 +12,8 @@ from core.evaluation.reports.export import format_figure
 from core.evaluation.reports.steps import StepEffect, cost_metric, counted_questions, step_effects
 from core.evaluation.reports.summary import RunSummary
 
-GREEN, RED = "#3f9168", "#c2574b"
+GREEN = "#3f9168"
+RED = "#c2574b"
 CELL_STYLE = "padding:.35rem .7rem;font-weight:inherit;border-bottom:1px solid rgba(128,140,152,.3)"
 TEXT_CELL_STYLE = f"{CELL_STYLE};text-align:left;white-space:normal"
 NUMBER_CELL_STYLE = f"{CELL_STYLE};text-align:right;white-space:nowrap"
@@ -32,24 +33,15 @@ def step_effects_html(summary: RunSummary) -> str:
     effects = step_effects(summary)
     if not effects:
         return ""
-    bounds = [
-        0.0,
-        *(bound for one in effects for bound in (one.test.low, one.test.high, one.test.difference)),
-    ]
+    bounds = [0.0]
+    for effect in effects:
+        bounds += [effect.test.low, effect.test.high, effect.test.difference]
     scale = (min(bounds), max(bounds)) if any(bounds) else (-1.0, 1.0)
     name = cost_metric(summary)
-    head = _row(
-        "th scope=col",
-        (
-            "Step",
-            "",
-            "Difference, 95 %",
-            f"{name.capitalize()} more",
-            "Pairs of methods",
-            "Questions",
-        ),
-    )
-    body = "".join(_row("td", _cells(one, scale, name)) for one in effects)
+    cost_title = f"{name.capitalize()} more"
+    titles = ("Step", "", "Difference, 95 %", cost_title, "Pairs of methods", "Questions")
+    head = _row("th scope=col", titles)
+    body = "".join(_row("td", _cells(effect, scale, name)) for effect in effects)
     note = (
         f"The share of {counted_questions(effects[0].test.metric)}, with a step and without "
         "it: the mean over all pairs of methods of this run that differ only in that step, on "
@@ -75,7 +67,9 @@ def format_signed(value: float) -> str:
     ('+.07', '−.12', '.00', '+1.00')
     """
     text = f"{abs(value):.2f}".removeprefix("0")
-    return text if not float(text) else f"{'+' if value > 0 else '−'}{text}"
+    if not float(text):
+        return text
+    return f"{'+' if value > 0 else '−'}{text}"
 
 
 def signed_interval(test: PairedTest) -> str:
@@ -83,26 +77,18 @@ def signed_interval(test: PairedTest) -> str:
     return test.estimate.text(format_signed)
 
 
-def _cells(one: StepEffect, scale: tuple[float, float], name: str) -> tuple[str, ...]:
-    cost = (
-        "–"
-        if one.cost is None
-        else f"{'−' if one.cost < 0 else ''}{format_figure(name, abs(one.cost))}"
-    )
-    chance = " <span style='opacity:.8'>not significant</span>"
-    difference = (
-        f"<b>{signed_interval(one.test)}</b>"
-        if one.test.beyond_chance
-        else signed_interval(one.test) + chance
-    )
-    return (
-        escape(one.words),
-        _bar(one.test, scale),
-        difference,
-        cost,
-        f"{len(one.pairs):,}",
-        f"{one.test.n:,}",
-    )
+def _cells(effect: StepEffect, scale: tuple[float, float], name: str) -> tuple[str, ...]:
+    cost = "–"
+    if effect.cost is not None:
+        sign = "−" if effect.cost < 0 else ""
+        cost = f"{sign}{format_figure(name, abs(effect.cost))}"
+    difference = signed_interval(effect.test)
+    if effect.test.beyond_chance:
+        difference = f"<b>{difference}</b>"
+    else:
+        difference += " <span style='opacity:.8'>not significant</span>"
+    counts = (f"{len(effect.pairs):,}", f"{effect.test.n:,}")
+    return (escape(effect.words), _bar(effect.test, scale), difference, cost, *counts)
 
 
 def _row(tag: str, cells: tuple[str, ...]) -> str:
@@ -118,19 +104,21 @@ def _bar(test: PairedTest, scale: tuple[float, float]) -> str:
 
     The bar is paler if the difference is not significant.
     """
-    per_cent = lambda value: 100 * (value - scale[0]) / (scale[1] - scale[0])
-    left, right = sorted((per_cent(0.0), per_cent(test.difference)))
-    colour, strength = GREEN if test.difference > 0 else RED, 1 if test.beyond_chance else 0.45
+    zero, difference, low, high = (
+        100 * (value - scale[0]) / (scale[1] - scale[0])
+        for value in (0.0, test.difference, test.low, test.high)
+    )
+    left, right = sorted((zero, difference))
+    colour = GREEN if test.difference > 0 else RED
+    opacity = 1 if test.beyond_chance else 0.45
     bar = (
         f"left:{left:.1f}%;width:{right - left:.1f}%;top:4px;height:8px;background:{colour};"
-        f"opacity:{strength}"
+        f"opacity:{opacity}"
     )
     line = (
-        f"left:{per_cent(test.low):.1f}%;width:{per_cent(test.high) - per_cent(test.low):.1f}%;top:7px;height:2px;"
+        f"left:{low:.1f}%;width:{high - low:.1f}%;top:7px;height:2px;"
         "background:currentColor;opacity:.6"
     )
-    zero = (
-        f"left:{per_cent(0.0):.1f}%;width:1px;top:0;height:16px;background:currentColor;opacity:.35"
-    )
-    parts = "".join(f"<i style='position:absolute;{style}'></i>" for style in (bar, line, zero))
+    axis = f"left:{zero:.1f}%;width:1px;top:0;height:16px;background:currentColor;opacity:.35"
+    parts = "".join(f"<i style='position:absolute;{style}'></i>" for style in (bar, line, axis))
     return f"<div aria-hidden=true style='position:relative;height:16px;width:130px'>{parts}</div>"

@@ -1,10 +1,10 @@
 """Summary of a run: metrics with intervals, hop counts, funnel, operators, paired tests and fronts.
 
-A failed question counts as 0 in every quality (see `Metric.when_failed`), as a wrong answer does,
-so that no method gains by failing. Costs and sizes are means over the answered questions. An
-method that answered no question has no figures. `RunSummary.answered` says how many failed, and
-why. A method that never hands on k passages has no figure at cut-off k (see `lacks`), because
-its figure would not be comparable.
+A failed question counts as 0 in every quality (see `Metric.when_failed`), like a wrong answer, so
+that no method gains by failing. Costs and sizes are means over the answered questions. A method
+that answered no question has no figures. `RunSummary.answered` gives the number of failures and
+their reasons. A method that never returns k passages has no figure at cut-off k (see `lacks`),
+because its figure would not be comparable.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from operator import attrgetter
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -40,8 +40,9 @@ from core.evaluation.runs.store import Run, StoredRow
 from core.methods.catalogue import ADAPTED_SUFFIX
 from core.sources import CorpusSource, GraphSource
 
+SUMMARY_SETTINGS = ("set", "of", "sample", "seed", "model", "judge", "cold")
 COST_FIELDS = ("seconds", "calls", "tokens_in", "tokens_out", "texts")
-PASSAGE_RECALL_CUTOFF = 4  # cut-off of gold passages if every method hands on that many
+PASSAGE_RECALL_CUTOFF = 4  # cut-off of gold passages if every method returns that many
 F1_OF_MEANS = {
     "subgraph": ("subgraph_precision", "subgraph_recall"),
     "path@32": ("path_precision@32", "path_recall@32"),
@@ -67,50 +68,46 @@ class RunSummary:
         """Default metrics for the sources of the run.
 
         The cut-off of gold-passage recall is at most the number of passages that every method can
-        hand on.
+        return.
         """
         base = defaults(sources_of(self.run.spec))
-        fit = lambda names: tuple(
-            name for name in map(self.fitting, names) if not self._lacked_by_all(name)
-        )
-        fronts = tuple((cost, self.fitting(quality)) for cost, quality in base.fronts)
         return dataclasses.replace(
             base,
-            table=fit(base.table),
-            tests=fit(base.tests),
-            fronts=fronts,
+            table=self._usable_metrics(base.table),
+            tests=self._usable_metrics(base.tests),
+            fronts=tuple((cost, self.fitting(quality)) for cost, quality in base.fronts),
             question=self.fitting(base.question),
         )
+
+    def _usable_metrics(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Return the fitting names of the metrics that some method has."""
+        return tuple(name for name in map(self.fitting, names) if not self._lacked_by_all(name))
 
     @cached_property
     def reported(self) -> tuple[str, ...]:
         """Metrics to choose from, including those of `defaults`."""
-        return tuple(
-            dict.fromkeys(
-                variant for name in REPORTED_METRICS for variant in (self.fitting(name), name)
-            )
-        )
+        names: list[str] = []
+        for name in REPORTED_METRICS:
+            names += (self.fitting(name), name)
+        return tuple(dict.fromkeys(names))
 
     @cached_property
     def handed_on(self) -> dict[str, int]:
-        """Most passages that each method handed on for a question.
+        """Largest number of passages that each method returned for a question.
 
-        Methods that handed on none are left out.
+        Methods that returned none are left out.
         """
         counts: dict[str, int] = {}
         for row in (self.whole or self).rows:
-            if (
-                row.outcome is not None
-                and row.outcome.passages is not None
-                and row.outcome.passages.count
-            ):
-                counts[row.method] = max(counts.get(row.method, 0), row.outcome.passages.count)
+            passages = row.outcome.passages if row.outcome is not None else None
+            if passages is not None and passages.count:
+                counts[row.method] = max(counts.get(row.method, 0), passages.count)
         return counts
 
     def fitting(self, name: str) -> str:
         """Return the name of a metric with a cut-off that fits the run.
 
-        `passage_recall@4` becomes @3 if a method hands on at most 3. Other names stay the same.
+        `passage_recall@4` becomes @3 if a method returns at most 3. Other names stay the same.
         """
         fewest = min(self.handed_on.values(), default=PASSAGE_RECALL_CUTOFF)
         if name == f"passage_recall@{PASSAGE_RECALL_CUTOFF}":
@@ -118,7 +115,7 @@ class RunSummary:
         return name
 
     def lacks(self, method: str, name: str) -> int:
-        """Return the most passages that a method hands on, if a metric's cut-off exceeds it.
+        """Return the most passages that a method returns, if a metric's cut-off exceeds it.
 
         Parameters
         ----------
@@ -129,8 +126,9 @@ class RunSummary:
         -------
         A number of passages; 0 if the cut-off is reached.
         """
-        target, most = metric(name), self.handed_on.get(method, 0)
-        return most if target.over_passages and target.k is not None and target.k > most else 0
+        target = metric(name)
+        count = self.handed_on.get(method, 0)
+        return count if target.over_passages and target.k is not None and target.k > count else 0
 
     def _lacked_by_all(self, name: str) -> bool:
         return bool(self.handed_on) and all(self.lacks(method, name) for method in self.handed_on)
@@ -138,19 +136,15 @@ class RunSummary:
     def shallow(self, names: Sequence[str]) -> list[str]:
         """Return sentences on methods without a figure in some metrics.
 
-        These methods never hand on as many passages as the metric's cut-off.
+        These methods never return as many passages as the metric's cut-off.
         """
-        names_by_id, groups = method_names(self.run), dict[tuple[int, str], list[str]]()
+        names_by_id = method_names(self.run)
+        groups: dict[tuple[int, str], list[str]] = {}
         for method in self.methods:
-            cuts = sorted(
-                {
-                    target.k
-                    for target in map(metric, names)
-                    if target.k and self.lacks(method, target.name)
-                }
-            )
-            if cuts:
-                key = self.handed_on[method], ", ".join(f"@{k}" for k in cuts)
+            targets = [target for target in map(metric, names) if self.lacks(method, target.name)]
+            lacked = {target.k for target in targets if target.k}
+            if lacked:
+                key = self.handed_on[method], ", ".join(f"@{k}" for k in sorted(lacked))
                 groups.setdefault(key, []).append(str(names_by_id[method]))
         return [
             f"{join_words(group)} {'hands' if len(group) == 1 else 'hand'} on at most "
@@ -165,12 +159,9 @@ class RunSummary:
         Without a language model, accuracy comes last, because the retrieved passages say more than
         the nearest sentence.
         """
-        return tuple(
-            sorted(
-                self.defaults.fronts,
-                key=lambda pair: pair[1] == "accuracy" and not self.run.spec["model"],
-            )
-        )
+        if self.run.spec["model"]:
+            return self.defaults.fronts
+        return tuple(sorted(self.defaults.fronts, key=lambda pair: pair[1] == "accuracy"))
 
     @cached_property
     def questions(self) -> tuple[str, ...]:
@@ -180,6 +171,10 @@ class RunSummary:
     def of(self, method: str) -> list[StoredRow]:
         """Return the rows of a method."""
         return [row for row in self.rows if row.method == method]
+
+    def outcomes(self, method: str) -> list[Outcome]:
+        """Return the outcomes of the questions that a method answered."""
+        return [row.outcome for row in self.of(method) if row.outcome is not None]
 
     def values(self, method: str, names: Sequence[str], with_context: bool = False) -> np.ndarray:
         """Return the values of metrics for a method.
@@ -198,7 +193,7 @@ class RunSummary:
         float64 [questions, names]; NaN marks a missing value.
         """
         row_by_question = {question: i for i, question in enumerate(self.questions)}
-        chosen_metrics = [metric(name) for name in names]
+        chosen_metrics = list(map(metric, names))
         matrix = np.full((len(row_by_question), len(chosen_metrics)), np.nan)
         for row in self.of(method):
             if row.outcome is not None and not (with_context and row.outcome.without_context):
@@ -245,20 +240,19 @@ class RunSummary:
 
         The key is None for questions without a hop count.
         """
-        hops = sorted(
-            {row.question.hops for row in self.rows}, key=lambda hop: (hop is None, hop or 0)
-        )
-        hop_rows = lambda hop: [row for row in self.rows if row.question.hops == hop]
-        return {hop: RunSummary(self.run, hop_rows(hop), self.whole or self) for hop in hops}
+        hop_counts = {row.question.hops for row in self.rows}
+        summaries = {}
+        for hops in sorted(hop_counts, key=lambda hops: (hops is None, hops or 0)):
+            rows = [row for row in self.rows if row.question.hops == hops]
+            summaries[hops] = RunSummary(self.run, rows, self.whole or self)
+        return summaries
 
     def funnel(self, method: str) -> dict[str, float | None]:
         """Return the mean share of known answers left at each stage, over the answered questions.
 
         It is None for a stage that the method does not have.
         """
-        outcomes = [
-            row.outcome for row in self.of(method) if row.outcome is not None and row.outcome.golds
-        ]
+        outcomes = [outcome for outcome in self.outcomes(method) if outcome.golds]
         shares_alive: dict[str, float | None] = {}
         for stage in stages_of(outcomes):
             shares = [o.alive[stage] / o.golds for o in outcomes if o.alive and stage in o.alive]
@@ -270,11 +264,8 @@ class RunSummary:
 
         The mean is over the answered questions that have gold passages.
         """
-        survivals = [
-            row.outcome.fates
-            for row in self.of(method)
-            if row.outcome is not None and row.outcome.fates is not None
-        ]
+        outcomes = self.outcomes(method)
+        survivals = [outcome.fates for outcome in outcomes if outcome.fates is not None]
         shares = {
             stage: [one.alive[stage] / one.golds for one in survivals if stage in one.alive]
             for stage in CorpusSource.stages
@@ -287,50 +278,41 @@ class RunSummary:
         The means are over the scored questions. `share` is the fraction of questions in which the
         operator ran, below 1 in a branch.
         """
-        outcomes = [row.outcome for row in self.of(method) if row.outcome is not None]
+        outcomes = self.outcomes(method)
         costs_by_operator: dict[tuple[str, str, int], list[OperatorCost]] = {}
         for outcome in outcomes:
             operator_counts: Counter[str] = Counter()
             for cost in outcome.costs:
-                costs_by_operator.setdefault(
-                    (cost.operator, cost.stage, operator_counts[cost.operator]), []
-                ).append(cost)
+                key = (cost.operator, cost.stage, operator_counts[cost.operator])
+                costs_by_operator.setdefault(key, []).append(cost)
                 operator_counts[cost.operator] += 1
-        return [
-            {
-                "operator": operator,
-                "stage": stage,
-                "share": len(costs) / len(outcomes),
-                **{
-                    name: sum(getattr(cost, name) for cost in costs) / len(outcomes)
-                    for name in COST_FIELDS
-                },
-            }
-            for (operator, stage, _), costs in costs_by_operator.items()
-        ]
+        rows = []
+        for (operator, stage, _), costs in costs_by_operator.items():
+            share = len(costs) / len(outcomes)
+            row: dict[str, Any] = {"operator": operator, "stage": stage, "share": share}
+            for name in COST_FIELDS:
+                row[name] = sum(getattr(cost, name) for cost in costs) / len(outcomes)
+            rows.append(row)
+        return rows
 
     def counts(self, method: str) -> dict[str, int]:
         """Return the numbers of asked, scored and failed questions.
 
         Of the scored ones, it also counts those without a triple and without a known answer.
         """
-        rows = self.of(method)
-        outcomes = [row.outcome for row in rows if row.outcome is not None]
+        outcomes = self.outcomes(method)
         return {
             "asked": self.run.spec["sample"],
             "scored": len(outcomes),
-            "failed": sum(row.error is not None for row in rows),
+            "failed": sum(row.error is not None for row in self.of(method)),
             "without_context": sum(outcome.without_context for outcome in outcomes),
             "without_answers": sum(not outcome.golds for outcome in outcomes),
         }
 
     def answered_by(self, method: str) -> dict[str, int]:
         """Return the number of scored answers by source: a language model or the graph reader."""
-        counts: dict[str, int] = {}
-        for row in self.of(method):
-            if row.outcome is not None and row.outcome.answer is not None:
-                counts[row.outcome.answer.by] = counts.get(row.outcome.answer.by, 0) + 1
-        return counts
+        answers = [outcome.answer for outcome in self.outcomes(method)]
+        return dict(Counter(answer.by for answer in answers if answer is not None))
 
     @property
     def unfinished(self) -> dict[str, int]:
@@ -350,18 +332,14 @@ class RunSummary:
 
         An example is `not finished: 13 of 40 questions of A, 12 of 40 of B`.
         """
-        names, question_count = method_names(self.run), self.run.spec["sample"]
         row_counts = self.unfinished
+        if not row_counts:
+            return ""
         if len(set(row_counts.values())) == 1:
-            return (
-                f"not finished: {next(iter(row_counts.values())):,} of {question_count:,} questions"
-            )
-        if row_counts:
-            return "not finished: " + ", ".join(
-                f"{n:,} of {question_count:,} questions of {names[i].plain}"
-                for i, n in row_counts.items()
-            )
-        return ""
+            return f"not finished: {self.done(self.methods[0])} questions"
+        names = method_names(self.run)
+        parts = [f"{self.done(method)} questions of {names[method].plain}" for method in row_counts]
+        return f"not finished: {', '.join(parts)}"
 
     def errors(self, method: str) -> dict[str, int]:
         """Return the reasons of failures by pattern with their counts, most frequent first."""
@@ -376,22 +354,20 @@ class RunSummary:
         return answered_text(counts["scored"], counts["failed"], join_reasons(self.errors(method)))
 
     def failed(self) -> list[str]:
-        """Return the text of `RunSummary.answered` for each method with failures, after its name."""
+        """Return `RunSummary.answered` for each method with failures, after its name."""
         names = method_names(self.run)
-        return [
-            f"{names[method]}: {sentence}"
-            for method in self.methods
-            if (sentence := self.answered(method))
-        ]
+        sentences = {method: self.answered(method) for method in self.methods}
+        return [f"{names[method]}: {text}" for method, text in sentences.items() if text]
 
     def faults(self) -> list[str]:
         """Return a sentence for each method with blank or cut answers.
 
-        It says how many there are, and why.
+        It gives their number and the reasons.
         """
-        names, sentences = method_names(self.run), []
+        names = method_names(self.run)
+        sentences = []
         for method in self.methods:
-            outcomes = [row.outcome for row in self.of(method) if row.outcome is not None]
+            outcomes = self.outcomes(method)
             fault_texts = [outcome.answer_fault for outcome in outcomes if outcome.answer_fault]
             if fault_texts:
                 sentences.append(
@@ -409,19 +385,18 @@ class RunSummary:
         names = method_names(self.run)
         sentences = list[str]()
         for method in self.methods:
-            outcomes = self._outcomes(method)
-            document_counts = [outcome.given for outcome in outcomes if outcome.given is not None]
-            lacking = [one for one in document_counts if one.unplaced]
-            if lacking:
-                unplaced_total = sum(one.unplaced for one in document_counts)
-                document_total = sum(one.documents for one in document_counts)
-                of_questions = f"in {len(lacking):,} of {len(document_counts):,} questions"
+            outcomes = self.outcomes(method)
+            counts = [outcome.given for outcome in outcomes if outcome.given is not None]
+            unplaced_total = sum(count.unplaced for count in counts)
+            if unplaced_total:
+                document_total = sum(count.documents for count in counts)
+                lacking_count = sum(count.unplaced > 0 for count in counts)
                 sentences.append(
-                    f"{names[method]}: {unplaced_total:,} of {document_total:,} documents not in the corpus, "
-                    f"{of_questions}."
+                    f"{names[method]}: {unplaced_total:,} of {document_total:,} documents not in "
+                    f"the corpus, in {lacking_count:,} of {len(counts):,} questions."
                 )
         answering = self._names_of_any(_is_answered_by_method)
-        from_file = self._names_of_any(attrgetter("looked_up"))
+        from_file = self._names_of_any(_is_looked_up)
         if answering:
             sentences.append(
                 f"{join_words(answering)} brought {'its' if len(answering) == 1 else 'their'} own "
@@ -430,18 +405,14 @@ class RunSummary:
         if from_file:
             sentences.append(
                 f"What {join_words(from_file)} took in seconds and tokens is not known, as it "
-                "comes from "
-                "a file."
+                "comes from a file."
             )
         return sentences
 
-    def _outcomes(self, method: str) -> list[Outcome]:
-        return [row.outcome for row in self.of(method) if row.outcome is not None]
-
-    def _names_of_any(self, has: Callable[[Outcome], bool]) -> list[str]:
+    def _names_of_any(self, is_such: Callable[[Outcome], bool]) -> list[str]:
         """Return the names of the methods that have an outcome of a kind."""
         names = method_names(self.run)
-        return [str(names[one]) for one in self.methods if any(map(has, self._outcomes(one)))]
+        return [str(names[one]) for one in self.methods if any(map(is_such, self.outcomes(one)))]
 
     def f1_of_means(self, table: dict[str, Estimate]) -> dict[str, float | None]:
         """Return the F1 of mean precision and mean recall.
@@ -461,21 +432,17 @@ class RunSummary:
         They are not tested, because an adaptation's failures say nothing about the published
         method.
         """
-        return {
-            one["id"]: one["name"]
-            for one in self.run.spec["instances"]
-            if one["name"].endswith(ADAPTED_SUFFIX)
-        }
+        specs = self.run.spec["instances"]
+        return {one["id"]: one["name"] for one in specs if one["name"].endswith(ADAPTED_SUFFIX)}
 
     def untested(self) -> str:
         """Return a sentence that names the adaptations, empty without any."""
         names = " and ".join(self.adapted.values())
-        if names:
-            return (
-                f"No test is made against {names}: an adaptation is not the method that was "
-                "published."
-            )
-        return ""
+        if not names:
+            return ""
+        return (
+            f"No test is made against {names}: an adaptation is not the method that was published."
+        )
 
     def compared(
         self, pairs: Iterable[tuple[str, str]] | None = None, names: Sequence[str] = ()
@@ -494,11 +461,10 @@ class RunSummary:
         One test for each metric and pair.
         """
         names = names or self.defaults.tests
-        candidates = (
-            ((other, self.methods[0]) for other in self.methods[1:]) if pairs is None else pairs
-        )
-        pairs = [pair for pair in candidates if not {*pair} & self.adapted.keys()]
-        values = {method: self.values(method, names) for pair in pairs for method in pair}
+        if pairs is None:
+            pairs = [(other, self.methods[0]) for other in self.methods[1:]]
+        pairs = [pair for pair in pairs if not {*pair} & self.adapted.keys()]
+        values = {method: self.values(method, names) for method in {*chain.from_iterable(pairs)}}
         tests: list[PairedTest] = []
         for column, name in enumerate(names):
             tests += holm_corrected(
@@ -521,12 +487,8 @@ class RunSummary:
         -------
         Ids of methods.
         """
-        return pareto(
-            {
-                method: (figures[cost].mean, figures[quality].mean)
-                for method, figures in table.items()
-            }
-        )
+        points = {name: (row[cost].mean, row[quality].mean) for name, row in table.items()}
+        return pareto(points)
 
 
 def summary_dict(summary: RunSummary, names: Sequence[str] = ()) -> dict[str, Any]:
@@ -563,10 +525,7 @@ def summary_dict(summary: RunSummary, names: Sequence[str] = ()) -> dict[str, An
     return {
         "run": run.id,
         "status": run.status,
-        **{
-            name: run.spec[name]
-            for name in ("set", "of", "sample", "seed", "model", "judge", "cold")
-        },
+        **{name: run.spec[name] for name in SUMMARY_SETTINGS},
         "graphs": [name for name, _ in run.spec["graphs"]],
         "instances": methods,
         "paired": [dataclasses.asdict(test) for test in summary.compared()],
@@ -590,7 +549,7 @@ class FigureTables:
     ----------
     whole : over all questions.
     with_context : over the questions that were answered with a context.
-    by_hops : over the questions of each hop count; None where it is unknown.
+    by_hops : over the questions of each hop count. The key is None if it is unknown.
     """
 
     whole: Mapping[str, dict[str, Estimate]]
@@ -620,6 +579,10 @@ def _figures_dict(summary: RunSummary, method: str, tables: FigureTables) -> dic
 def _without_empty(key: str, value: Any) -> dict[str, Any]:
     """Return an item of a dict, or none if its value is empty."""
     return {key: value} if value else {}
+
+
+def _is_looked_up(outcome: Outcome) -> bool:
+    return outcome.looked_up
 
 
 def _is_answered_by_method(outcome: Outcome) -> bool:

@@ -43,17 +43,17 @@ def judge_lane(
     question, answer = lane.state.question, lane.state.answer
     if answer is None or not question.answers:
         return [None, None]
-    answer_names = [
-        one if not others else f"{one} (or {', '.join(others)})"
-        for one, *others in map(question.names, question.answers)
-    ]
-    judges = ["judge" if plan.judge else "", plan.second_judge]
-    return [
-        judge_answer(models.chat(name), question.text, answer_names, answer, watch)
-        if name
-        else None
-        for name in judges
-    ]
+    answer_names = []
+    for name, *aliases in map(question.names, question.answers):
+        answer_names.append(f"{name} (or {', '.join(aliases)})" if aliases else name)
+    verdicts: list[JudgeVerdict | None] = []
+    for judge in ("judge" if plan.judge else "", plan.second_judge):
+        verdict = None
+        if judge:
+            chat = models.chat(judge)
+            verdict = judge_answer(chat, question.text, answer_names, answer, watch)
+        verdicts.append(verdict)
+    return verdicts
 
 
 def measure_support(
@@ -61,8 +61,7 @@ def measure_support(
 ) -> AnswerSupport | None:
     """Return the support of the answer's sentences by the text in the prompt.
 
-    Support is measured by the encoder, by the model of the role “judge”, or by both, as the plan
-    says.
+    The plan says if the encoder, the model of the role “judge”, or both measure it.
 
     Parameters
     ----------
@@ -79,14 +78,11 @@ def measure_support(
     ------
     ModelUnavailable, ModelFailed : as a model raises.
     """
-    encoder_support = None
+    encoder_support = model_support = None
     if SUPPORT_BY_ENCODER in plan.support:
         encoder_support = support_by_encoder(lane.graph, lane.state, models.encoder(), watch)
-    model_support = (
-        support_by_model(lane.state, models.chat("judge"), watch)
-        if SUPPORT_BY_MODEL in plan.support
-        else None
-    )
+    if SUPPORT_BY_MODEL in plan.support:
+        model_support = support_by_model(lane.state, models.chat("judge"), watch)
     if encoder_support is None or model_support is None:
         return encoder_support or model_support
     return AnswerSupport(encoder_support.cosines, model_support.verdicts, model_support.note)
@@ -97,15 +93,16 @@ def lane_build_cost(lane: LaneRun) -> ReportedBuildCost | None:
 
     It is None if the lane has no graph of its own or if the build left no report.
     """
-    build, corpus = build_of(lane.line), lane.ask.source.corpus
+    build = build_of(lane.line)
+    corpus = lane.ask.source.corpus
     if build is None or corpus is None:
         return None
 
-    def report() -> ReportedBuildCost | None:
+    def read_cost() -> ReportedBuildCost | None:
         try:
-            now = build_status(corpus, build_for(corpus, build))
+            status = build_status(corpus, build_for(corpus, build))
         except HopscopeError:
             return None
-        return read_build_cost(now.report, now.build.line.asks_chat) if now.built else None
+        return read_build_cost(status.report, status.build.line.asks_chat) if status.built else None
 
-    return lane.graph.derived.once("what it cost", build, report)
+    return lane.graph.derived.once("what it cost", build, read_cost)

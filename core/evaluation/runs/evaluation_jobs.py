@@ -38,13 +38,12 @@ def evaluate(
     engine : the engine that runs the job.
     store : receives the rows.
     plan : the plan.
-    again : begins a new run, else an unfinished run of the same plan is resumed.
-    workers : spreads the questions over processes, which excludes a cap, an estimate and a cold
-        plan.
+    again : True to begin a new run; False resumes an unfinished run of the same plan.
+    workers : processes that share the questions, without a cap, an estimate and a cold plan.
     at_once : concurrent requests to a server; 0 finds a number automatically.
     cap : the job stops with an error before it would exceed this amount.
-    first : stops after that many of the remaining questions; `job.evaluation` then has an estimate
-        of the rest. 0 runs all.
+    first : number of remaining questions to run; `job.evaluation` then has an estimate of the rest.
+        0 runs all.
 
     Returns
     -------
@@ -67,15 +66,17 @@ def evaluate(
             "the workers or the cold run."
         )
     evaluation = begin_evaluation(engine, store, plan, again, workers, at_once)
-    evaluation.cap, evaluation.first = cap, first
+    evaluation.cap = cap
+    evaluation.first = first
     evaluation.spending()  # raises BadInput if the prices do not fit the cap
 
-    def make() -> Job:
+    def make_job() -> Job:
         job = Job(f"evaluation-{evaluation.run}", evaluation)
-        job.number, job.evaluation = evaluation.run, evaluation
+        job.number = evaluation.run
+        job.evaluation = evaluation
         return job
 
-    return engine.evaluations.start(f"evaluation-{evaluation.run}", make, again=True)
+    return engine.evaluations.start(f"evaluation-{evaluation.run}", make_job, again=True)
 
 
 def begin_evaluation(
@@ -93,8 +94,8 @@ def begin_evaluation(
     engine : opens the graphs.
     store : receives the rows.
     plan : the plan.
-    again : begins a new run, else an unfinished run of the same plan is resumed.
-    workers : spreads the questions over processes.
+    again : True to begin a new run; False resumes an unfinished run of the same plan.
+    workers : processes that share the questions.
     at_once : concurrent requests to a server; 0 finds a number automatically.
 
     Returns
@@ -138,7 +139,7 @@ def add_methods(engine, store: Store, run: Run, methods: Sequence[Method]) -> Jo
     plan = replace(earlier_plan, methods=(*earlier_plan.methods, *methods))
     if evaluation_key(earlier_plan.spec(dependency_text(engine, earlier_plan))) == run.key:
         new_run = store.begin(plan.spec(dependency_text(engine, plan)), plan.drawn)
-        store.take_over(run.id, new_run.id, [one.id for one in earlier_plan.methods])
+        store.take_over(run.id, new_run.id, [method.id for method in earlier_plan.methods])
     return evaluate(engine, store, plan)
 
 
@@ -156,15 +157,11 @@ def dependency_text(engine, plan: Plan) -> str:
     -------
     Lines of text that are equal for equal results.
     """
-    models = [_signature(engine.models, name) for name in plan.models]
-    return "\n".join(
-        [
-            *models,
-            *model_facts(engine.models, plan.models, plan.model),
-            *_stamps(engine, plan),
-            *_build_digests(engine, plan),
-        ]
-    )
+    lines = [_signature(engine.models, name) for name in plan.models]
+    lines += model_facts(engine.models, plan.models, plan.model)
+    lines += _stamps(engine, plan)
+    lines += _build_digests(engine, plan)
+    return "\n".join(lines)
 
 
 def model_facts(models, names: Iterable[str], answers: bool) -> list[str]:
@@ -176,7 +173,7 @@ def model_facts(models, names: Iterable[str], answers: bool) -> list[str]:
     ----------
     models : the registry of models.
     names : names or roles of models.
-    answers : a language model answers.
+    answers : True if a language model answers.
 
     Returns
     -------
@@ -206,14 +203,15 @@ def _build_digests(engine, plan: Plan) -> list[str]:
     A graph that is not built is left out; the rows report it.
     """
     digests = []
-    firsts = dict.fromkeys(
+    built_graphs = dict.fromkeys(
         method.line.operators[0] for method in plan.methods if build_of(method.line)
     )
-    for source in dict.fromkeys(one.source for one in plan.drawn):
-        for first in firsts:
+    for source in dict.fromkeys(drawn.source for drawn in plan.drawn):
+        for operator in built_graphs:
             with suppress(HopscopeError):
-                graph = open_lane_graph(Line((first,)), source, engine.environment)
-                digests += [] if graph is None else [graph.digest]
+                graph = open_lane_graph(Line((operator,)), source, engine.environment)
+                if graph is not None:
+                    digests.append(graph.digest)
     return digests
 
 
@@ -225,7 +223,8 @@ def _stamps(engine, plan: Plan) -> list[str]:
     operators = [operator for method in plan.methods for operator in method.line]
     if plan.drawn[0].source.is_corpus:
         # On documents, stamps of operators do not depend on the question's graph.
-        graph, operators = None, [one for one in operators if one.on_documents]
+        graph = None
+        operators = [operator for operator in operators if operator.on_documents]
     else:
         try:
             graph = plan.drawn[0].open(engine).graph

@@ -38,9 +38,9 @@ class MetricDifference:
 class PairedRun:
     """Run of a plan with two methods; calling it with its job asks both every question.
 
-    The methods share common prefixes, and take turns in going first. `outcomes` holds the results
-    so far, in the order of the questions, with None for a failed one. `errors` holds the reasons of
-    failures.
+    The methods share the states of common prefixes, and their order alternates. `outcomes` holds
+    the results so far in the order of the questions, with None for a failed one. `errors` holds the
+    reasons of failures.
     """
 
     plan: Plan
@@ -59,18 +59,19 @@ class PairedRun:
         for index in range(question_count):
             watch.check()
             watch.report(f"{index:,} of {question_count:,} questions", index / question_count)
-            outcome_by_method = dict[str, Outcome | None]()
+            outcomes: dict[str, Outcome | None] = {}
             for row in run_methods(self.plan, self.environment, self.ask, index, watch=watch):
-                outcome_by_method[row.method] = row.outcome
-                self.errors += [row.error] if row.error else []
+                outcomes[row.method] = row.outcome
+                if row.error:
+                    self.errors.append(row.error)
             before, now = self.plan.methods
-            self.outcomes.append((outcome_by_method[before.id], outcome_by_method[now.id]))
+            self.outcomes.append((outcomes[before.id], outcomes[now.id]))
         watch.report(f"{question_count:,} of {question_count:,} questions", 1.0)
         return self
 
     def reasons(self) -> str:
-        """Return why questions failed, similar reasons counted together; empty if none failed."""
-        return join_reasons(failure_patterns(self.errors)) if self.errors else ""
+        """Return the reasons of failures by pattern, empty if no question failed."""
+        return join_reasons(failure_patterns(self.errors))
 
     def differences(self) -> tuple[MetricDifference, ...]:
         """Return the differences so far, for each metric that both methods have.
@@ -79,18 +80,22 @@ class PairedRun:
         """
         outcomes = list(self.outcomes)
         questions = [item.question for item in self.plan.drawn[: len(outcomes)]]
-        is_measured = lambda name: self.plan.model or name != "hits@1"
-        metric_differences = []
-        for name in filter(is_measured, defaults(self.plan.drawn[0].source).changes):
-            pairs = zip(outcomes, questions)
-            numbers = [[_number(name, one, question) for one in pair] for pair, question in pairs]
+        differences = []
+        for name in defaults(self.plan.drawn[0].source).changes:
+            if name == "hits@1" and not self.plan.model:
+                continue
+            numbers = [
+                (_number(name, before, question), _number(name, now, question))
+                for (before, now), question in zip(outcomes, questions)
+            ]
             before_values, now_values = np.array(numbers, np.float64).reshape(-1, 2).T
             test = paired_test(name, "now", "before", now_values, before_values)
             if test is not None:
                 has_both = ~np.isnan(now_values - before_values)
-                means = float(before_values[has_both].mean()), float(now_values[has_both].mean())
-                metric_differences.append(MetricDifference(name, *means, test))
-        return tuple(metric_differences)
+                before_mean = float(before_values[has_both].mean())
+                now_mean = float(now_values[has_both].mean())
+                differences.append(MetricDifference(name, before_mean, now_mean, test))
+        return tuple(differences)
 
 
 def _number(name: str, outcome: Outcome | None, question: Question) -> float:

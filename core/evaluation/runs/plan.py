@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path as FilePath
 from typing import Any
@@ -23,8 +23,9 @@ from core.sources import AnswerSource, GraphSource, corpus_of_set
 from core.types import Question
 
 OWN_GRAPHS = "a graph for each question"
-OpenedSet = tuple[tuple[str, Sequence[Question]], AnswerSource, str, str]
-# judges of whether an answer is supported
+# Name, questions and source of a question set, the source's digest, and a note on the set.
+OpenedSet = tuple[str, Sequence[Question], AnswerSource, str, str]
+# Models that decide whether an answer is supported.
 SUPPORT_BY_ENCODER = "encoder"
 SUPPORT_BY_MODEL = "model"
 
@@ -33,7 +34,7 @@ SUPPORT_BY_MODEL = "model"
 class DrawnQuestion:
     """A drawn question, its question set (name or file), and its source.
 
-    A source without a name is the graph of the question's own row.
+    A source without a name stands for the graph in the question's own row.
     """
 
     question: Question
@@ -63,12 +64,12 @@ class Plan:
     ----------
     set : names of the question sets, which hold `of` questions in all.
     graphs : name and digest of each source.
-    model : whether language models are asked for answers.
-    judge : whether a language model judges the answers.
+    model : True if language models are asked for answers.
+    judge : True if a language model judges the answers.
     second_judge : role or name of a second judge, empty for none.
-    cold : whether methods share nothing and models forget their caches, so that the seconds are
-        those of each method alone.
-    support : who checks whether the text in the prompt supports the answer's sentences: the
+    cold : True if methods share nothing and models forget their caches. The seconds are then those
+        of each method alone.
+    support : models that check if the text in the prompt supports the answer's sentences: the
         encoder, the judging model, or both.
     """
 
@@ -96,12 +97,11 @@ class Plan:
             )
         if self.second_judge and not self.judge:
             raise BadInput("A second judge needs a first one.")
-        if unknown := next(
-            (who for who in self.support if who not in (SUPPORT_BY_ENCODER, SUPPORT_BY_MODEL)), None
-        ):
-            raise BadInput(
-                f"Support is judged by {SUPPORT_BY_ENCODER} or {SUPPORT_BY_MODEL}, not by “{unknown}”."
-            )
+        for name in self.support:
+            if name not in (SUPPORT_BY_ENCODER, SUPPORT_BY_MODEL):
+                raise BadInput(
+                    f"Support is judged by {SUPPORT_BY_ENCODER} or {SUPPORT_BY_MODEL}, not by “{name}”."
+                )
         if len({method.id for method in self.methods}) < len(self.methods):
             raise BadInput("A method was named twice.")
         if len({one.question.id for one in self.drawn}) < len(self.drawn):
@@ -112,30 +112,20 @@ class Plan:
 
         The order rotates with the question's index, so that no method always comes first.
         """
-        count = len(self.methods)
-        return [self.methods[(index + i) % count] for i in range(count)]
+        start = index % len(self.methods)
+        return [*self.methods[start:], *self.methods[:start]]
 
     @property
     def models(self) -> tuple[str, ...]:
         """Models and roles that operators use, that answer if requested, and that judge."""
-        operator_models = [
-            name
-            for method in self.methods
-            for operator in method.line.parts()
-            for name in models_used(operator)
-            if self.model or operator.stage != "generate"
-        ]
-        judges = ["judge"] if SUPPORT_BY_MODEL in self.support else []
-        return tuple(
-            dict.fromkeys(
-                [
-                    *operator_models,
-                    *self.judges,
-                    *judges,
-                    *(["encoder"] if SUPPORT_BY_ENCODER in self.support else []),
-                ]
-            )
-        )
+        names: list[str] = []
+        for operator in self._operators():
+            if self.model or operator.stage != "generate":
+                names += models_used(operator)
+        names += self._judging_chats()
+        if SUPPORT_BY_ENCODER in self.support:
+            names.append("encoder")
+        return tuple(dict.fromkeys(names))
 
     @property
     def chats(self) -> frozenset[str]:
@@ -143,21 +133,24 @@ class Plan:
 
         An operator that ranks may use further ones.
         """
-        parts = [operator for method in self.methods for operator in method.line.parts()]
-        chats = {
-            parameter_values(part)[one.name]
-            for part in parts
-            for one in parameters(type(part))
-            if one.chat
-        }
-        return frozenset(
-            (*chats, *self.judges, *(["judge"] if SUPPORT_BY_MODEL in self.support else []))
-        )
+        names = self._judging_chats()
+        for operator in self._operators():
+            values = parameter_values(operator)
+            names += [values[one.name] for one in parameters(type(operator)) if one.chat]
+        return frozenset(names)
 
     @property
     def judges(self) -> list[str]:
         """Roles or names of the models that judge answers."""
         return [name for name in ("judge" if self.judge else "", self.second_judge) if name]
+
+    def _judging_chats(self) -> list[str]:
+        """Return the language models that judge answers or their support."""
+        return [*self.judges, *(["judge"] if SUPPORT_BY_MODEL in self.support else [])]
+
+    def _operators(self) -> Iterator[Operator]:
+        for method in self.methods:
+            yield from method.line.parts()
 
     def spec(self, models: str) -> dict[str, Any]:
         """Return everything that the results depend on, as values for JSON.
@@ -168,8 +161,8 @@ class Plan:
         question_keys = [_question_key(one.question) for one in self.drawn]
         return {
             "instances": [
-                {"id": i.id, "name": i.name, "title": i.title, "line": repr(i.line)}
-                for i in self.methods
+                {"id": one.id, "name": one.name, "title": one.title, "line": repr(one.line)}
+                for one in self.methods
             ],
             "graphs": [list(graph) for graph in self.graphs],
             "set": self.set,
@@ -192,10 +185,8 @@ def _question_key(question: Question) -> list[Any]:
     Gold passages, options and aliases are included if the question has any.
     """
     parts = [question.id, question.text, question.entities, question.answers, question.hops]
-    return [
-        *parts,
-        *filter(None, (question.gold, question.options, question.aliases, question.abstract)),
-    ]
+    optional = (question.gold, question.options, question.aliases, question.abstract)
+    return [*parts, *filter(None, optional)]
 
 
 def evaluation_key(spec: dict[str, Any]) -> str:
@@ -227,14 +218,16 @@ def make_plan(
 
     Parameters
     ----------
+    methods : methods of the plan.
     sets : names of the sets, separated by commas.
     size : sample size for each set; None takes all questions.
     by_name : opens a graph by its name.
     graph : name of the graph to ask. By default it is the set's own: one for all questions, or one
         per question if any row of the file has a graph. A row without a graph then fails. A file
         without any graph is asked on `metaqa`.
+    seed : seed of the sample and of the methods.
     columns : column names for files of columns.
-    abstract : whether all questions are asked as abstract ones, whatever their set says.
+    abstract : True to ask all questions as abstract ones, whatever their set says.
     only : a field that must be true in a row of the file.
     options : the plan's `model`, `judge`, `second_judge`, `cold` and `support`.
 
@@ -248,38 +241,37 @@ def make_plan(
     StoreError : a graph or the store of runs is damaged.
     """
     drawn_questions: list[DrawnQuestion] = []
-    set_names, graphs, question_count, notes = [], {}, 0, []
-    for name in filter(None, map(str.strip, sets.split(","))):
-        named_questions, source, digest, note = (
-            _of_run(name, by_name)
-            or _of_corpus(name, by_name)
-            or _open_set(name, graph, by_name, columns, only)
+    set_names: list[str] = []
+    graphs: dict[str, str] = {}
+    notes: list[str] = []
+    question_count = 0
+    for text in filter(None, map(str.strip, sets.split(","))):
+        name, questions, source, digest, note = (
+            _open_run(text, by_name)
+            or _open_corpus_set(text, by_name)
+            or _open_set(text, graph, by_name, columns, only)
         )
-        sample = draw_sample(named_questions[1], size, seed)
-        drawn_questions += [
-            DrawnQuestion(
-                replace(one, abstract=one.abstract or abstract), named_questions[0], source
-            )
-            for one in sample
-        ]
-        graphs[source.saved_as or f"{named_questions[0]}: {OWN_GRAPHS}"] = digest
-        set_names.append(named_questions[0])
+        for question in draw_sample(questions, size, seed):
+            drawn = replace(question, abstract=question.abstract or abstract)
+            drawn_questions.append(DrawnQuestion(drawn, name, source))
+        graphs[source.saved_as or f"{name}: {OWN_GRAPHS}"] = digest
+        set_names.append(name)
         notes.append(note)
-        question_count += len(named_questions[1])
+        question_count += len(questions)
     return Plan(
         tuple(methods),
         tuple(drawn_questions),
-        ", ".join(set_names),
-        question_count,
-        tuple(graphs.items()),
-        seed,
+        set=", ".join(set_names),
+        of=question_count,
+        graphs=tuple(graphs.items()),
+        seed=seed,
         notes=tuple(filter(None, notes)),
         **options,
     )
 
 
 def source_of(sets: str) -> AnswerSource:
-    """Return the source of the first of these comma-separated sets: its corpus, or a graph."""
+    """Return the source of the first of some comma-separated sets: its corpus, or a graph."""
     first = sets.split(",")[0].strip()
     if first.startswith(RUN_PREFIX):
         return find_run(first.removeprefix(RUN_PREFIX)).source
@@ -301,23 +293,24 @@ def misfits(questions: Iterable[DrawnQuestion], by_name: Callable[[str], Any]) -
     Sentences; empty if all sets fit.
     """
     questions_by_source: dict[tuple[str, str], list[Question]] = {}
-    for one in (one for one in questions if not one.source.is_corpus):
-        questions_by_source.setdefault((one.set, one.source.name), []).append(one.question)
-    sentences = [
-        (
-            measure_fit(by_name(graph), group)
-            if graph
-            else own_graphs_fit(question_set(name), group)
-        ).words(graph or "graphs of their own")
-        for (name, graph), group in questions_by_source.items()
-    ]
+    for drawn in questions:
+        if not drawn.source.is_corpus:
+            key = (drawn.set, drawn.source.name)
+            questions_by_source.setdefault(key, []).append(drawn.question)
+    sentences = []
+    for (name, graph), group in questions_by_source.items():
+        if graph:
+            fit = measure_fit(by_name(graph), group)
+        else:
+            fit = own_graphs_fit(question_set(name), group)
+        sentences.append(fit.words(graph or "graphs of their own"))
     return list(filter(None, sentences))
 
 
 def draw_sample(questions: Sequence[Question], size: int | None, seed: int) -> tuple[Question, ...]:
     """Draw a sample of questions.
 
-    The order depends on the seed alone, so a smaller sample is the beginning of a larger one.
+    The order depends on the seed alone. A smaller sample is the beginning of a larger one.
 
     Parameters
     ----------
@@ -354,7 +347,7 @@ def models_used(operator: Operator) -> list[str]:
     return names
 
 
-def _of_run(name: str, by_name: Callable[[str], Any]) -> OpenedSet | None:
+def _open_run(name: str, by_name: Callable[[str], Any]) -> OpenedSet | None:
     """Return the same as `_open_set` for the questions of a finished run, None for another name."""
     if not name.startswith(RUN_PREFIX):
         return None
@@ -365,38 +358,35 @@ def _of_run(name: str, by_name: Callable[[str], Any]) -> OpenedSet | None:
             f"The finished run “{run.title}” has no question whose text is known; bring its "
             f"questions to “{run.source_name}”."
         )
-    return (name, run_questions), run.source, run.source.digest(by_name), ""
+    return name, run_questions, run.source, run.source.digest(by_name), ""
 
 
-def _of_corpus(name: str, by_name: Callable[[str], Any]) -> OpenedSet | None:
+def _open_corpus_set(name: str, by_name: Callable[[str], Any]) -> OpenedSet | None:
     """Return the same as `_open_set` for a set of a corpus, None if no corpus has that set."""
-    corpus_source = corpus_of_set(name)
-    if corpus_source is None:
+    source = corpus_of_set(name)
+    if source is None:
         return None
-    return (name, corpus_source.questions(name)), corpus_source, corpus_source.digest(by_name), ""
+    return name, source.questions(name), source, source.digest(by_name), ""
 
 
 def _open_set(name: str, graph: str, by_name, columns: str, only: str) -> OpenedSet:
-    """Return a set's full name and questions, its source, the source's digest and the set's note.
+    """Open a question set by its name or file.
 
     The source has no name if each question has its own graph.
     """
     opened_set = question_set(name, columns)
     note = opened_set.note()
     is_file = FilePath(name).is_file() and opened_set.file == FilePath(name).absolute()
-    opened_set = replace(opened_set, only=only) if only and is_file else opened_set
-    full = str(opened_set.file) if is_file else full_set_name(name)
+    if only and is_file:
+        opened_set = replace(opened_set, only=only)
+    full_name = str(opened_set.file) if is_file else full_set_name(name)
     if not graph and (opened_set.graphs == "question" or (is_file and opened_set.brings_graphs())):
         with opened_set.file.open("rb") as stream:
-            return (
-                (full, opened_set.questions()),
-                GraphSource(""),
-                hashlib.file_digest(stream, "sha256").hexdigest(),
-                note,
-            )
+            digest = hashlib.file_digest(stream, "sha256").hexdigest()
+        return full_name, opened_set.questions(), GraphSource(""), digest, note
     graph_name = graph or ("metaqa" if is_file else dataset_of_set(name).name)
     source = GraphSource(graph_name)
-    return (full, opened_set.questions()), source, source.digest(by_name), note
+    return full_name, opened_set.questions(), source, source.digest(by_name), note
 
 
 def _digest(value: Any) -> str:

@@ -1,7 +1,4 @@
-"""Rows of an evaluation: methods run on one question.
-
-This module also loads the models before the first question.
-"""
+"""Rows of an evaluation: methods run on one question, after the models are loaded."""
 
 from __future__ import annotations
 
@@ -10,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from core.comparison import lane_traces
 from core.comparison.lane_run import LaneListener, LaneRun, NoPrefixCache, PrefixCache
@@ -20,7 +18,7 @@ from core.evaluation.metrics.outcome import Outcome, observe
 from core.evaluation.runs.answer_judgements import judge_lane, lane_build_cost, measure_support
 from core.evaluation.runs.plan import DrawnQuestion, Plan, models_used
 from core.methods.catalogue import Method
-from core.models.base import Task
+from core.models.base import Models, Task
 from core.operators.base import INITIAL_FIELDS, Context, Operator
 from core.runtime.jobs import error_sentence
 from core.snapshot import freeze_all
@@ -81,13 +79,14 @@ def run_methods(
     ----------
     plan : the questions, and how they are asked.
     environment : the models and the other resources of a run.
-    ask : makes an `SourceQuestion` of a drawn question; its error becomes the error of the row.
+    ask : the result of `make_ask`; its error becomes the error of the row.
     index : index of the question among the drawn ones.
     methods : the methods; by default all of the plan, in an order that rotates with the
         question.
-    watch : checked before each method, and by what runs.
+    watch : checked before each method and while it runs.
     seconds : time limit for one method; one that exceeds it has no outcome.
-    with_states : whether the rows have states and are sent as spans (`core.comparison.lane_traces`).
+    with_states : True if the rows have states and are sent as spans
+        (`core.comparison.lane_traces`).
 
     Yields
     ------
@@ -124,7 +123,7 @@ def run_method(
     method : the method.
     prefixes : states of common beginnings of lines, which methods share.
     watch : may raise RunCancelled, which ends the run.
-    with_states : keeps the states for the store.
+    with_states : True if the row has states and is sent as a span.
 
     Returns
     -------
@@ -134,36 +133,49 @@ def run_method(
     ------
     RunCancelled : as `watch` raises.
     """
-    drawn_question, models, start = plan.drawn[index], environment.models, time.perf_counter()
+    start = time.perf_counter()
+    models = environment.models
     if plan.cold:
         models.forget()
-    outcome, states, error, lane = None, None, None, None
+        prefixes = PrefixCache()
+    outcome = states = error = lane = None
     try:
-        request = ask(drawn_question)
-        lane = LaneRun(request, method.line, environment, PrefixCache() if plan.cold else prefixes)
+        lane = LaneRun(ask(plan.drawn[index]), method.line, environment, prefixes)
         progress = LaneListener(watch=watch.quiet, reached=lambda state: watch.check())
         lane.retrieve(progress)
         lane.answer(progress)
-        first, second = judge_lane(plan, models, lane, watch)
-        opinions = first, request.source, measure_support(plan, models, lane, watch)
-        state = without_caches(lane.state) if plan.cold else lane.state
-        outcome = observe(lane.graph, state, *opinions, lane_build_cost(lane), second)
+        outcome = _observe_lane(plan, models, lane, watch)
         states = freeze_all(lane.states, lane.graph) if with_states else None
     except RunCancelled:
         raise
     except Exception as failure:
-        outcome, error = None, error_sentence(failure)
+        outcome = None
+        error = error_sentence(failure)
     if lane is not None and with_states:
         lane_traces.send_spans([lane_traces.TracedLane(method.name, lane, error or "")])
-    return FinishedRow(
-        method.id, drawn_question.question.id, outcome, error, states, time.perf_counter() - start
+    question_id = plan.drawn[index].question.id
+    seconds = time.perf_counter() - start
+    return FinishedRow(method.id, question_id, outcome, error, states, seconds)
+
+
+def _observe_lane(plan: Plan, models: Models, lane: LaneRun, watch: Watch) -> Outcome:
+    """Return the outcome of a finished lane, with the verdicts that the plan requests."""
+    first, second = judge_lane(plan, models, lane, watch)
+    return observe(
+        lane.graph,
+        without_caches(lane.state) if plan.cold else lane.state,
+        judged=first,
+        source=lane.ask.source,
+        supported=measure_support(plan, models, lane, watch),
+        built=lane_build_cost(lane),
+        second=second,
     )
 
 
 def without_caches(state: State) -> State:
-    """Return a state whose steps took the time that they would have taken without caches.
+    """Return a state whose steps have the seconds that they would have taken without caches.
 
-    Replies that were cached on disk count with the time in which they were made.
+    A reply that was cached on disk counts with the seconds of the request that produced it.
     """
     steps = (replace(step, seconds=step.seconds + step.saved, saved=0.0) for step in state.trace)
     return replace(state, trace=tuple(steps))
@@ -186,20 +198,20 @@ def load_models(
 
     Raises
     ------
-    ModelUnavailable : a model that answers or judges is missing. Rows report others.
+    ModelUnavailable : a model that answers or judges is missing. The rows report other missing
+        models.
     """
     watch.report("Loading the models")
     needed_roles = [*_answering_models(plan), *plan.judges]
     _load_weights(environment.models, needed_roles)
-    first_question = plan.drawn[0]
-    operators = [operator for i in plan.methods for operator in i.line]
-    scorers = [name for name in plan.models if name not in needed_roles]
+    operators = chain.from_iterable(method.line for method in plan.methods)
     for operator in dict.fromkeys(filter(needs_warm_up, operators)):
         with _failures_left_to_rows(watch):
-            _warm_up_operator(operator, ask(first_question), environment, watch)
-    for name in scorers:
-        with _failures_left_to_rows(watch):
-            _warm_up_scorer(environment.models, name)
+            _warm_up_operator(operator, ask(plan.drawn[0]), environment, watch)
+    for name in plan.models:
+        if name not in needed_roles:
+            with _failures_left_to_rows(watch):
+                _warm_up_scorer(environment.models, name)
 
 
 def _answering_models(plan: Plan) -> list[str]:
@@ -223,9 +235,9 @@ def _load_weights(models, roles: Sequence[str]) -> None:
 
 @contextmanager
 def _failures_left_to_rows(watch: Watch) -> Iterator[None]:
-    """Log a failure of a step and go on, as the affected rows report it.
+    """Log a failure within the context and go on, because the affected rows report it.
 
-    Before the step it checks whether the run was cancelled.
+    A cancelled run is noticed before and within the context.
     """
     watch.check()
     try:
@@ -257,13 +269,9 @@ def _warm_up_scorer(models, name: str) -> None:
 
 
 def needs_warm_up(operator: Operator) -> bool:
-    """Return whether an operator works on the question alone.
+    """Return whether an operator reads only the question, and may load things at its first call.
 
-    Such operators load or prepare things when they are first called. Operators that call a program
-    of the user are excluded.
+    Operators that call a program of the user are excluded.
     """
-    return (
-        operator.remembered
-        and operator.stage in ("convert", "extract", "retrieve")
-        and set(operator.reads) <= set(INITIAL_FIELDS)
-    )
+    is_first_stage = operator.stage in ("convert", "extract", "retrieve")
+    return operator.remembered and is_first_stage and set(operator.reads) <= set(INITIAL_FIELDS)

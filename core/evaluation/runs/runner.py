@@ -34,8 +34,8 @@ class Pace:
     """Progress of a run and an estimate of the remaining time.
 
     The estimate uses the time that each method has taken so far, with `at_once` of them running
-    at a time on average. There is no estimate until every method with remaining rows has run
-    once, because methods differ too much in their time.
+    at a time on average. There is none until every method with remaining rows has run once, because
+    the times of methods differ too much.
     """
 
     total: int
@@ -51,7 +51,7 @@ class Pace:
         ----------
         method : id of its method.
         seconds : time that it took.
-        failed : the row has an error.
+        failed : True if the row has an error.
         """
         self.left[method] -= 1
         self.failed += failed
@@ -59,24 +59,27 @@ class Pace:
 
     def spread_over(self, seconds: float) -> None:
         """Derive the concurrency from the wall-clock seconds in which the recorded rows ran."""
-        self.at_once = max(1.0, sum(map(sum, self.spent.values())) / seconds) if seconds else 1.0
+        total = sum(map(sum, self.spent.values()))
+        self.at_once = max(1.0, total / seconds) if seconds else 1.0
 
     @property
     def done(self) -> int:
+        """Number of rows that have run."""
         return self.total - sum(self.left.values())
 
     def seconds_left(self) -> tuple[float, float] | None:
-        """Return the least and the most seconds until the end.
+        """Return an interval of the seconds until the end.
 
         It is None if a method with remaining rows has not run yet.
         """
         rows_left = {method: count for method, count in self.left.items() if count}
         if not rows_left or not rows_left.keys() <= self.spent.keys():
             return None
-        each = {method: mean_interval(self.spent[method]) for method in rows_left}
-        low, high = (
-            sum(count * each[method][end] for method, count in rows_left.items()) for end in (0, 1)
-        )
+        low = high = 0.0
+        for method, count in rows_left.items():
+            method_low, method_high = mean_interval(self.spent[method])
+            low += count * method_low
+            high += count * method_high
         return low / self.at_once, high / self.at_once
 
     def words(self) -> str:
@@ -85,14 +88,14 @@ class Pace:
         Examples are `12 of 400 done, 1 failed, 3 to 4 minutes left` and `time left not known yet`.
         """
         remaining = self.seconds_left()
-        parts = [
-            f"{self.done:,} of {self.total:,} done",
-            f"{self.failed:,} failed" if self.failed else "",
-        ]
-        unknown = "time left not known yet" if self.done < self.total else ""
-        return ", ".join(
-            filter(None, [*parts, f"{range_text(*remaining)} left" if remaining else unknown])
-        )
+        parts = [f"{self.done:,} of {self.total:,} done"]
+        if self.failed:
+            parts.append(f"{self.failed:,} failed")
+        if remaining:
+            parts.append(f"{range_text(*remaining)} left")
+        elif self.done < self.total:
+            parts.append("time left not known yet")
+        return ", ".join(parts)
 
 
 def mean_interval(seconds: Sequence[float]) -> tuple[float, float]:
@@ -112,16 +115,15 @@ def mean_interval(seconds: Sequence[float]) -> tuple[float, float]:
 class EvaluationRunner:
     """Runner of a plan; calling it with its job runs the remaining rows.
 
-    With model servers, many questions are in flight: one computes while the others wait for
+    With model servers, many questions run concurrently: one computes while the others wait for
     replies. Their number is `at_once`, or is determined during the run (`core.models.chat.window`).
     Cold runs, and runs whose models are all in this process, have one question at a time. With
-    `as_fast_as_one` a cold run also sends a server several requests, as many as it answers as fast
-    as a single one.
+    `as_fast_as_one` a cold run sends a server as many concurrent requests as it answers as fast as
+    a single one.
 
     Rows are saved as they come. The run stops before it would exceed the cap, and after `first` of
     the remaining questions if that is not 0. With `workers` the questions are spread over
-    processes, and only this process writes to the store. `ask` makes an `SourceQuestion` of a drawn
-    question and may raise.
+    processes, and only this process writes to the store. `ask` is the result of `make_ask`.
     """
 
     plan: Plan
@@ -143,10 +145,10 @@ class EvaluationRunner:
         A failed row is saved with its error and tried again by the next run. Raises CapReached.
         """
         done = self.store.finished(self.run)
-        rows_left = {
-            i.id: sum((i.id, one.question.id) not in done for one in self.plan.drawn)
-            for i in self.plan.methods
-        }
+        rows_left = {method.id: 0 for method in self.plan.methods}
+        for _, methods in self._turns(done):
+            for method in methods:
+                rows_left[method.id] += 1
         pace = Pace(len(self.plan.drawn) * len(self.plan.methods), rows_left)
         if any(rows_left.values()):
             if not self.workers:  # a worker loads its own models
@@ -176,7 +178,7 @@ class EvaluationRunner:
             if methods_left:
                 yield index, methods_left
 
-    def _keep(self, row: FinishedRow) -> None:
+    def _save_row(self, row: FinishedRow) -> None:
         self.store.keep(self.run, row.method, row.question, row.outcome, row.error, row.states)
 
     def _run_here(self, watch: Watch, done: set[tuple[str, str]], pace: Pace) -> None:
@@ -187,55 +189,59 @@ class EvaluationRunner:
         server_list = servers(self.plan, self.environment.models, self.as_fast_as_one)
         clock = self.environment.clock
         run_spending = self.spending()
-        processor, lock, run_start, at_work = ProcessorLock(), threading.Lock(), clock(), 0
-        flight = ConcurrentWork(
-            lambda: question_slots(server_list) if run_spending.may_begin(at_work) else 0, watch
-        )
+        processor = ProcessorLock()
+        lock = threading.Lock()
+        run_start = clock()
+        open_questions = 0
+
+        def free_slots() -> int:
+            return question_slots(server_list) if run_spending.may_begin(open_questions) else 0
+
+        flight = ConcurrentWork(free_slots, watch)
 
         def turns() -> Iterator[tuple[int, list[Method]]]:
-            nonlocal at_work
+            nonlocal open_questions
             for turn in islice(self._turns(done), self.first or None):
                 with lock:
-                    at_work += 1
+                    open_questions += 1
                 yield turn
 
-        def tell(method: Method) -> None:
+        def report_progress(method: Method) -> None:
             with lock:
-                load = f"{at_work:,} questions at a time" if at_work > 1 else ""
-                progress = ", ".join(
-                    filter(None, [pace.words(), load, run_spending.words(pace.done, pace.total)])
-                )
+                load = f"{open_questions:,} questions at a time" if open_questions > 1 else ""
+                parts = (pace.words(), load, run_spending.words(pace.done, pace.total))
+                progress = ", ".join(filter(None, parts))
                 watch.report(f"{progress}: {method.name}", pace.done / pace.total)
 
-        def keep(row: FinishedRow, row_start: float) -> None:
-            self._keep(row)
+        def save_row(row: FinishedRow, row_start: float) -> None:
+            self._save_row(row)
             self.store.spend(self.run, run_spending.account.usage)
             with lock:
                 pace.add(row.method, clock() - row_start, row.error is not None)
                 pace.spread_over(clock() - run_start)
 
-        def question(turn: tuple[int, list[Method]]) -> None:
-            nonlocal at_work
+        def run_question(turn: tuple[int, list[Method]]) -> None:
+            nonlocal open_questions
             account = Account()
             rows = run_methods(self.plan, self.environment, self.ask, *turn, flight)
             try:
                 with processor.held(), charged_to(account, run_spending.account):
                     for method in turn[1]:
                         flight.check()
-                        tell(method)
+                        report_progress(method)
                         row_start = clock()
-                        keep(next(rows), row_start)
+                        save_row(next(rows), row_start)
             finally:
                 run_spending.ended(account)
                 with lock:
-                    at_work -= 1
+                    open_questions -= 1
 
         try:
             with (
                 fix_concurrency(server_list, self.at_once),
                 as_fast_as_one(server_list if self.as_fast_as_one else ()),
             ):
-                for _ in flight.each(question, turns()):
+                for _ in flight.each(run_question, turns()):
                     continue
         finally:
             self.store.spend(self.run, run_spending.account.usage)
@@ -248,12 +254,11 @@ class EvaluationRunner:
     def spending(self) -> Spending:
         """Return what the run has spent so far and may spend.
 
-        Raises BadInput for a cap that does not fit the prices.
+        Raises BadInput for a cap in money without suitable prices.
         """
         done = len(self.store.finished(self.run))
-        return spending(
-            self.plan, self.environment.models, self.store.spent(self.run), self.cap, done
-        )
+        usage = self.store.spent(self.run)
+        return spending(self.plan, self.environment.models, usage, self.cap, done)
 
     def _run_on_workers(
         self, watch: Watch, done: set[tuple[str, str]], pace: Pace, workers: Workers
@@ -264,6 +269,6 @@ class EvaluationRunner:
         with closing(spread_turns(self.plan, self._turns(done), workers, watch)) as batches:
             for rows in batches:
                 for row in rows:
-                    self._keep(row)
+                    self._save_row(row)
                     pace.add(row.method, row.seconds, row.error is not None)
                 watch.report(f"{pace.words()}, over {workers.words()}", pace.done / pace.total)

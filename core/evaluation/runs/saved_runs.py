@@ -1,4 +1,4 @@
-"""Reopening of saved runs: their plans, or the rows of one question as a finished comparison."""
+"""Loading of saved runs: their plans, or the rows of one question as a finished comparison."""
 
 from __future__ import annotations
 
@@ -44,10 +44,12 @@ def reopen_comparison(
 
     Parameters
     ----------
+    store : the store with the run.
+    run : the run.
     question : id of the question.
     source : the source, already opened.
     methods : ids of the methods, all if empty.
-    open_build : opens the graph that a line names, and returns None for a line that names none.
+    open_build : opens the graph that a line names; None if the line names no graph.
 
     Returns
     -------
@@ -55,7 +57,7 @@ def reopen_comparison(
 
     Raises
     ------
-    BadInput : the run has no such question or no saved state of it, or a graph has changed since.
+    BadInput : the run has no such question or no saved state of it, or a graph has changed.
     """
     specs = [spec for spec in run.spec["instances"] if not methods or spec["id"] in methods]
     errors = {row.method: row.error for row in store.rows(run.id) if row.question.id == question}
@@ -113,10 +115,10 @@ def load_plan(store: Store, run: Run) -> Plan:
 
     Raises
     ------
-    BadInput, StoreError : a method is not known any more, or the store is damaged.
+    BadInput, StoreError : a method no longer exists, or the store is damaged.
     """
-    methods, questions = tuple(map(_method, run.spec["instances"])), tuple(store.drawn(run.id))
-    return from_plain(Plan, run.spec, methods=methods, drawn=questions)
+    methods = tuple(map(_method, run.spec["instances"]))
+    return from_plain(Plan, run.spec, methods=methods, drawn=tuple(store.drawn(run.id)))
 
 
 def enlarge_plan(store: Store, run: Run, count: int, by_name: Callable[[str], Any]) -> Plan:
@@ -135,7 +137,7 @@ def enlarge_plan(store: Store, run: Run, count: int, by_name: Callable[[str], An
 
     Raises
     ------
-    BadInput, StoreError : the set or a method is not there any more, or the store is damaged.
+    BadInput, StoreError : the set or a method no longer exists, or the store is damaged.
     """
     saved_plan = load_plan(store, run)
     first = saved_plan.drawn[0]
@@ -155,9 +157,9 @@ def enlarge_plan(store: Store, run: Run, count: int, by_name: Callable[[str], An
 
 
 def _method(spec: dict[str, str]) -> Method:
-    """Return the catalogue's method if its line is still the one that was run.
+    """Return the catalogue's method if it still has the line that was run.
 
-    Else return a method of the saved line under its saved name.
+    Else return a method with the saved line and name.
     """
     method = catalogue().get(spec["id"])
     if method is not None and repr(method.line) == spec["line"]:

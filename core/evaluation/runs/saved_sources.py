@@ -22,5 +22,5 @@ def read_source(text: str) -> AnswerSource:
 
 
 def sources_of(spec: Mapping[str, Any]) -> list[AnswerSource]:
-    """Return the sources that the questions of a run are asked of, from its specification."""
+    """Return the sources of a run's questions, from its specification."""
     return [read_source(name) for name, _ in spec["graphs"]]

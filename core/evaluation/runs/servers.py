@@ -18,12 +18,11 @@ def servers(plan: Plan, models: Models, cold: bool = False) -> list[Any]:
     ----------
     plan : the plan.
     models : the registry of models.
-    cold : looks at a cold plan also; it shares nothing between methods, and has no servers by
-        default.
+    cold : True to include the servers of a cold plan, which by default has none.
 
     Returns
     -------
-    The models, each address once. Models that are not available are left out; the rows report them.
+    The models, one for each address. Unavailable models are left out; the rows report them.
     """
     servers_by_window: dict[int, Any] = {}
     for name in plan.models if cold or not plan.cold else ():
@@ -72,4 +71,5 @@ def as_fast_as_one(models: Sequence[Any]) -> Iterator[None]:
 
 
 def _windows(models: Sequence[Any]) -> list[Window]:
-    return [window for one in models if (window := getattr(one, "window", None))]
+    windows = (getattr(model, "window", None) for model in models)
+    return [window for window in windows if window]

@@ -1,4 +1,4 @@
-"""Spending of an evaluation on language models: the amount so far, an estimate and the limit."""
+"""Spending of an evaluation on language models: amount so far, estimate of the rest, and limit."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ def spending(
 
     Parameters
     ----------
+    plan : the plan.
+    models : the registry of models, with their prices.
     usage : usage of each model so far, by name.
     cap : the limit, None for no limit.
     done : number of rows that are done.
@@ -32,12 +34,8 @@ def spending(
     BadInput : the cap is in money, and no model of the plan has a price or prices differ in
         currency.
     """
-    return Spending(
-        prices_of(models, plan.models, cap, "this evaluation"),
-        usage,
-        cap,
-        done / len(plan.methods),
-    )
+    prices = prices_of(models, plan.models, cap, "this evaluation")
+    return Spending(prices, usage, cap, done / len(plan.methods))
 
 
 def cap_error(run_spending: Spending, done: int, total: int) -> CapReached:
@@ -77,23 +75,22 @@ class SpendingEstimate:
             return "Nothing is left to be asked."
         if not self.rows:
             return "Nothing can be said before the first answers are done."
-        used = self.usage
-        parts = [
-            f"about {used.calls:,} calls of language models, {used.tokens_in:,} tokens in, "
-            f"{used.tokens_out:,} out"
-            if used.calls
-            else "no calls of language models",
-            range_text(*self.seconds) if self.seconds else "",
-            format_money(self.money, self.currency)
-            if self.priced
-            else "no money, as no price is given in models.toml"
-            if used.calls
-            else "",
-        ]
+        calls_text = "no calls of language models"
+        if self.usage.calls:
+            calls_text = (
+                f"about {self.usage.calls:,} calls of language models, "
+                f"{self.usage.tokens_in:,} tokens in, {self.usage.tokens_out:,} out"
+            )
+        parts = [calls_text]
+        if self.seconds:
+            parts.append(range_text(*self.seconds))
+        if self.priced:
+            parts.append(format_money(self.money, self.currency))
+        elif self.usage.calls:
+            parts.append("no money, as no price is given in models.toml")
         return (
             f"Estimate from the {self.rows:,} answers that are done, for the {self.left:,} "
-            "that are "
-            f"left: {', '.join(filter(None, parts))}."
+            f"that are left: {', '.join(parts)}."
         )
 
 
@@ -102,7 +99,7 @@ def estimate_rest(
 ) -> SpendingEstimate:
     """Return the estimated cost of the remaining rows.
 
-    It follows the mean over the rows that are done, of all methods.
+    It is based on the mean over the finished rows of all methods.
 
     Parameters
     ----------
@@ -114,9 +111,9 @@ def estimate_rest(
     -------
     Tokens, money and time.
     """
-    usage, rows_left = run_spending.account.usage, total - done
+    usage = run_spending.account.usage
     total_usage = sum(usage.values(), Usage())
-    share = rows_left / done if done else 0.0
+    share = (total - done) / done if done else 0.0
     expected_usage = Usage(
         round(total_usage.calls * share),
         round(total_usage.tokens_in * share),
@@ -125,7 +122,7 @@ def estimate_rest(
     has_price = any(price.known for price in run_spending.prices.values())
     return SpendingEstimate(
         done,
-        rows_left,
+        total - done,
         expected_usage,
         total_price(run_spending.prices, usage) * share,
         run_spending.currency,

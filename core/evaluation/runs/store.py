@@ -50,7 +50,10 @@ EVALUATION_SCHEMA = Schema(
 )
 ROW_ADDRESS_KEY = "of"  # key in a saved outcome for its method and question
 EVALUATION_OWNER_KIND = "evaluation"
-RUN_RUNNING, RUN_DONE, RUN_CANCELLED = "running", "done", "cancelled"
+MAX_SQLITE_INTEGER = (1 << 63) - 1
+RUN_RUNNING = "running"
+RUN_DONE = "done"
+RUN_CANCELLED = "cancelled"
 
 
 @dataclass(frozen=True)
@@ -92,7 +95,8 @@ class Store:
     """
 
     def __init__(self, file: Path):
-        self.file, self._lock = Path(file), threading.RLock()
+        self.file = Path(file)
+        self._lock = threading.RLock()
         self._rows = RowFile(self.file, EVALUATION_SCHEMA)
         self._db = self._rows.open(check_same_thread=False)
         self._db.execute("PRAGMA synchronous = NORMAL")
@@ -104,14 +108,14 @@ class Store:
         """Return the newest run with this specification, to be resumed, or a new run.
 
         A new run is created if there is none, if the run is unfinished and belongs to another user,
-        or if `again` is set. Runs that differ only in the names of their methods count as the
-        same, because a name may change when the catalogue gets a similar row.
+        or if `again` is set. Runs that differ only in the names of their methods count as the same,
+        because a name may change when the catalogue gets a similar row.
 
         Parameters
         ----------
         spec : the specification of the plan.
         questions : its questions in order.
-        again : creates a new run in any case.
+        again : True to create a new run in any case.
 
         Returns
         -------
@@ -123,18 +127,17 @@ class Store:
         """
         spec_key = evaluation_key(spec)
         with self._write():
-            same_run = self._db.execute(
-                "SELECT max(id) FROM runs WHERE key = ?", (spec_key,)
-            ).fetchone()[0]
+            query = "SELECT max(id) FROM runs WHERE key = ?"
+            same_run = self._db.execute(query, (spec_key,)).fetchone()[0]
             run_number: Any = same_run or self._find_renamed(spec)
-            if run_number is None or again or self._anothers(run_number):
+            if run_number is None or again or self._is_another_users(run_number):
                 values = (spec_key, _marked_text(spec), time.time(), RUN_RUNNING)
                 run_number = self._db.execute(
                     "INSERT INTO runs (key, spec, created, status) VALUES (?, ?, ?, ?)", values
                 ).lastrowid
                 rows = [
-                    (run_number, index, one.question.id, _drawn_text(one))
-                    for index, one in enumerate(questions)
+                    (run_number, index, drawn.question.id, _drawn_text(drawn))
+                    for index, drawn in enumerate(questions)
                 ]
                 self._db.executemany("INSERT INTO questions VALUES (?, ?, ?, ?)", rows)
                 record_owner(EVALUATION_OWNER_KIND, str(run_number))
@@ -173,18 +176,17 @@ class Store:
         question : id of the question.
         outcome : the outcome; None for a failed question.
         error : why it failed, as a sentence.
-        states : frozen states of the lane (`core.snapshot`); None to keep none.
+        states : frozen states of the lane (`core.snapshot`); None to save none.
 
         Raises
         ------
         StoreError : the file cannot be used.
         """
-        facts = (
-            None
-            if outcome is None
-            else _marked_text({**outcome.to_dict(), ROW_ADDRESS_KEY: [method, question]})
-        )
-        blob = None if states is None else zlib.compress(_json(states).encode(), 6)
+        facts = blob = None
+        if outcome is not None:
+            facts = _marked_text({**outcome.to_dict(), ROW_ADDRESS_KEY: [method, question]})
+        if states is not None:
+            blob = zlib.compress(_json(states).encode(), 6)
         with self._write():
             self._db.execute(
                 "INSERT OR REPLACE INTO rows VALUES (?, ?, ?, ?, ?, ?)",
@@ -204,7 +206,7 @@ class Store:
         StoreError : the file cannot be used.
         """
         rows = [
-            (run, name, one.calls, one.tokens_in, one.tokens_out) for name, one in usage.items()
+            (run, name, used.calls, used.tokens_in, used.tokens_out) for name, used in usage.items()
         ]
         if not rows:
             return
@@ -215,7 +217,7 @@ class Store:
     def spent(self, run: int) -> dict[str, Usage]:
         """Return a run's usage of each language model, by name.
 
-        It is empty for runs that are older than this record.
+        It is empty for runs from before usage was recorded.
         """
         if not self._all("SELECT name FROM sqlite_master WHERE name = 'spent'"):
             return {}
@@ -229,9 +231,8 @@ class Store:
 
         These need not be run again.
         """
-        return set(
-            self._all("SELECT instance, question FROM rows WHERE run = ? AND error IS NULL", (run,))
-        )
+        query = "SELECT instance, question FROM rows WHERE run = ? AND error IS NULL"
+        return set(self._all(query, (run,)))
 
     def runs(self) -> list[Run]:
         """Return all runs, newest first."""
@@ -243,55 +244,39 @@ class Store:
         Raises BadInput if there is none with that number.
         """
         run_rows = []
-        if 0 < run < 1 << 63:
-            run_rows = self._all(
-                "SELECT id, key, spec, created, status FROM runs WHERE id = ?", (run,)
-            )
+        if 0 < run <= MAX_SQLITE_INTEGER:
+            query = "SELECT id, key, spec, created, status FROM runs WHERE id = ?"
+            run_rows = self._all(query, (run,))
         if not run_rows:
             raise BadInput(f"There is no evaluation number {run}.")
         number, spec_key, spec, created, status = run_rows[0]
-        counts = dict(
-            self._all("SELECT error IS NULL, count(*) FROM rows WHERE run = ? GROUP BY 1", (run,))
-        )
+        query = "SELECT error IS NULL, count(*) FROM rows WHERE run = ? GROUP BY 1"
+        counts = dict(self._all(query, (run,)))
         with self._as_damage():
-            return Run(
-                number,
-                spec_key,
-                _read_marked(spec),
-                created,
-                status,
-                counts.get(1, 0),
-                counts.get(0, 0),
-            )
+            saved_spec = _read_marked(spec)
+        done, failed = counts.get(1, 0), counts.get(0, 0)
+        return Run(number, spec_key, saved_spec, created, status, done, failed)
 
     def rows(self, run: int) -> list[StoredRow]:
         """Return all rows of a run, ordered by question, then by method."""
-        questions_by_id = {
-            one.question.id: (index, one.question) for index, one in enumerate(self.drawn(run))
-        }
-        order = {
-            method["id"]: index for index, method in enumerate(self.run(run).spec["instances"])
-        }
-        saved_rows = self._all(
-            "SELECT instance, question, outcome, error FROM rows WHERE run = ?", (run,)
-        )
+        questions = {drawn.question.id: drawn.question for drawn in self.drawn(run)}
+        question_order = {id: index for index, id in enumerate(questions)}
+        specs = self.run(run).spec["instances"]
+        method_order = {spec["id"]: index for index, spec in enumerate(specs)}
+        query = "SELECT instance, question, outcome, error FROM rows WHERE run = ?"
+        saved_rows = self._all(query, (run,))
+        rows = []
         with self._as_damage():
-            saved_rows.sort(key=lambda row: (questions_by_id[row[1]][0], order[row[0]]))
-            return [
-                StoredRow(
-                    method,
-                    questions_by_id[question][1],
-                    None if facts is None else _outcome(facts, method, question),
-                    error,
-                )
-                for method, question, facts, error in saved_rows
-            ]
+            saved_rows.sort(key=lambda row: (question_order[row[1]], method_order[row[0]]))
+            for method, question, facts, error in saved_rows:
+                outcome = None if facts is None else _read_outcome(facts, method, question)
+                rows.append(StoredRow(method, questions[question], outcome, error))
+        return rows
 
     def drawn(self, run: int) -> list[DrawnQuestion]:
         """Return the questions of a run, in the order in which they are asked."""
-        saved_questions = self._all(
-            "SELECT told FROM questions WHERE run = ? ORDER BY place", (run,)
-        )
+        query = "SELECT told FROM questions WHERE run = ? ORDER BY place"
+        saved_questions = self._all(query, (run,))
         with self._as_damage():
             return [_read_drawn(text) for (text,) in saved_questions]
 
@@ -325,7 +310,7 @@ class Store:
         Parameters
         ----------
         source_run : number of the other run.
-        run : number of the run that receives them; rows that it has are kept.
+        run : number of the run that receives them; its own rows are not replaced.
         methods : ids of the methods.
 
         Raises
@@ -333,15 +318,12 @@ class Store:
         StoreError : the file cannot be used.
         """
         marks = ", ".join("?" * len(methods))
-        query = (
-            "SELECT ?, instance, question, outcome, error, states FROM rows WHERE run = ? AND "
-            "error IS NULL"
+        statement = (
+            "INSERT OR IGNORE INTO rows SELECT ?, instance, question, outcome, error, states "
+            f"FROM rows WHERE run = ? AND error IS NULL AND instance IN ({marks})"
         )
         with self._write():
-            self._db.execute(
-                f"INSERT OR IGNORE INTO rows {query} AND instance IN ({marks})",
-                (run, source_run, *methods),
-            )
+            self._db.execute(statement, (run, source_run, *methods))
 
     def delete(self, run: int) -> None:
         """Delete a run with its rows.
@@ -365,12 +347,12 @@ class Store:
                     return run
         return None
 
-    def _anothers(self, run: int) -> bool:
-        """Return whether an unfinished run belongs to another user."""
-        open_run = self.run(run)
-        return open_run.done < open_run.total and bool(
-            change_refusal(EVALUATION_OWNER_KIND, str(run))
-        )
+    def _is_another_users(self, run: int) -> bool:
+        """Return whether a run is unfinished and belongs to another user."""
+        saved_run = self.run(run)
+        if saved_run.done >= saved_run.total:
+            return False
+        return bool(change_refusal(EVALUATION_OWNER_KIND, str(run)))
 
     def close(self) -> None:
         """Close the file."""
@@ -406,13 +388,10 @@ def evaluations_file() -> Path:
 
 def _without_names(spec: dict[str, Any]) -> dict[str, Any]:
     """Return a specification without the names of its methods."""
-    return {
-        **spec,
-        "instances": [
-            {key: one[key] for key in one if key not in ("name", "title")}
-            for one in spec["instances"]
-        ],
-    }
+    methods = []
+    for method in spec["instances"]:
+        methods.append({key: method[key] for key in method if key not in ("name", "title")})
+    return {**spec, "instances": methods}
 
 
 def _json(value: Any) -> str:
@@ -431,22 +410,20 @@ def _read_marked(text: str) -> dict[str, Any]:
     return digests.check_own_digest(json.loads(text))
 
 
-def _outcome(text: str, method: str, question: str) -> Outcome:
+def _read_outcome(text: str, method: str, question: str) -> Outcome:
     facts = _read_marked(text)
     if facts.pop(ROW_ADDRESS_KEY, [method, question]) != [method, question]:
         raise ValueError("a row is of another method or question")
     return Outcome.from_dict(facts)
 
 
-def _drawn_text(one: DrawnQuestion) -> str:
+def _drawn_text(drawn: DrawnQuestion) -> str:
     """Return a drawn question as the text that `_read_drawn` reads."""
-    return _marked_text(
-        {"question": to_plain(one.question), "set": one.set, "graph": one.source.saved_as}
-    )
+    question = to_plain(drawn.question)
+    return _marked_text({"question": question, "set": drawn.set, "graph": drawn.source.saved_as})
 
 
 def _read_drawn(text: str) -> DrawnQuestion:
     record = _read_marked(text)
-    return DrawnQuestion(
-        from_plain(Question, record["question"]), record["set"], read_source(record["graph"])
-    )
+    question = from_plain(Question, record["question"])
+    return DrawnQuestion(question, record["set"], read_source(record["graph"]))

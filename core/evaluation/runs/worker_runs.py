@@ -17,8 +17,9 @@ from core.runtime.jobs import Job
 from core.watch import NO_WATCH, Watch
 
 Turn = tuple[int, list[Method]]  # index of a question, and the methods left for it
-_warmed_plans: set[tuple] = set()  # in a worker process: keys of the plans whose models are loaded
-_engine = cache(Engine)  # in a worker process: its engine
+# Of a worker process: the keys of the plans whose models it has loaded, and its engine.
+_warmed_plans: set[tuple] = set()
+_engine = cache(Engine)
 
 
 def spread_turns(
@@ -26,7 +27,7 @@ def spread_turns(
 ) -> Generator[Sequence[FinishedRow], None, None]:
     """Yield the rows of each turn, in the order of the turns.
 
-    If a worker died, its rows hold an error, so that the next run tries them again.
+    The rows of a worker that died have an error, so that the next run tries them again.
 
     Parameters
     ----------
@@ -40,12 +41,10 @@ def spread_turns(
     One row for each method of a turn.
     """
     for (index, methods), result in workers.each(partial(run_turn, plan), turns, watch):
-        question = plan.drawn[index].question.id
-        yield (
-            [FinishedRow(i.id, question, error=result.error) for i in methods]
-            if isinstance(result, LostResult)
-            else result
-        )
+        if isinstance(result, LostResult):
+            question = plan.drawn[index].question.id
+            result = [FinishedRow(one.id, question, error=result.error) for one in methods]
+        yield result
 
 
 def run_turn(plan: Plan, turn: Turn) -> list[FinishedRow]:
@@ -65,12 +64,7 @@ def run_turn(plan: Plan, turn: Turn) -> list[FinishedRow]:
     """
     engine = _engine()
     ask = make_ask(engine, plan)
-    key = (
-        plan.graphs,
-        plan.model,
-        plan.judge,
-        *(repr(method.line) for method in plan.methods),
-    )
+    key = (plan.graphs, plan.model, plan.judge, *(repr(method.line) for method in plan.methods))
     if key not in _warmed_plans:
         load_models(plan, engine.environment, ask, Job("worker", lambda job: None))
         _warmed_plans.add(key)

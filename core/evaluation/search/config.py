@@ -30,8 +30,8 @@ class SearchConfig:
     cost : seconds or tokens.
     budget : mean cost per question that a line may have, in the unit of `cost`.
     trials : number of lines to try. It can be raised later.
-    calls : about how many times a language model may be asked in all, if lines may ask one. No line
-        is begun after that. It can be raised later.
+    calls : approximate limit of language-model calls in all, if lines may ask one. No line is begun
+        after that. It can be raised later.
     """
 
     tuning: Plan
@@ -73,15 +73,17 @@ class SearchConfig:
     def key(self, models) -> str:
         """Return the key of the search: a digest of all that its trials depend on.
 
-        The wanted numbers of trials and calls are not part of it.
+        The limits of trials and calls are not part of it.
         """
         spec = self.tuning.spec("\n".join(map(models.signature, self.space.models())))
         del spec["instances"], spec["models"]
         spec |= {
             "space": self.space.described(),
             "models": [[name, models.signature(name)] for name in self.space.models()],
+            "quality": self.quality,
+            "cost": self.cost,
+            "budget": self.budget,
         }
-        spec |= {"quality": self.quality, "cost": self.cost, "budget": self.budget}
         if prompts := model_facts(models, self.space.models(), self.asks):
             spec["prompts"] = prompts
         return hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest()[:16]

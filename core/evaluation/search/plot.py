@@ -16,6 +16,7 @@ from core.evaluation.reports.plots import (
     COLOURS,
     LINE_COLOUR,
     apply_style,
+    error_bars,
     point_label,
     roomier_side,
 )
@@ -83,7 +84,7 @@ def search_plot(
 
 @dataclass(frozen=True)
 class MarkerGroup:
-    """Tried lines of one kind, with their marker; with their numbers if `numbered`."""
+    """Tried lines of one kind and their marker, labelled with their numbers if `numbered`."""
 
     name: str
     points: Sequence[SearchPoint]
@@ -142,7 +143,7 @@ def _add_budget(figure: Figure, budget: float, cost: str) -> None:
 
 @dataclass(frozen=True)
 class UnseenGroup:
-    """Lines on unseen questions: the label and the figures of each by its name, and a marker."""
+    """Lines on unseen questions, each with a label and figures by its name, and their marker."""
 
     name: str
     lines: Mapping[str, tuple[str, Mapping[str, Estimate]]]
@@ -152,9 +153,10 @@ class UnseenGroup:
 
 def _add_unseen(figure: Figure, verdict: SearchVerdict, quality: str, cost: str) -> None:
     """Add the published lines and the chosen points on unseen questions, with 95 % intervals."""
-    found_lines = {
-        f"{one.point.number}": (f"{one.point.number}", one.figures) for one in verdict.against
-    }
+    found_lines = {}
+    for comparison in verdict.against:
+        number = str(comparison.point.number)
+        found_lines[number] = (number, comparison.figures)
     published_lines = {}
     for key, row in verdict.figures.items():
         name = method_name(verdict.published[key])
@@ -180,18 +182,10 @@ def _add_unseen_markers(
         for name, (_, estimates) in group.lines.items()
         if estimates[quality].mean is not None
     }
-    numbers = [one[quality].numbers() for one in estimates_by_name.values()]
     figure.add_scatter(
         x=[one[cost].mean for one in estimates_by_name.values()],
-        y=[mean for mean, _, _ in numbers],
-        error_y={
-            "type": "data",
-            "symmetric": False,
-            "array": [high - mean for mean, _, high in numbers],
-            "arrayminus": [mean - low for mean, low, _ in numbers],
-            "thickness": 1.2,
-            "width": 4,
-        },
+        y=[one[quality].mean for one in estimates_by_name.values()],
+        error_y=error_bars(one[quality] for one in estimates_by_name.values()),
         mode="markers+text",
         text=[group.lines[name][0] for name in estimates_by_name],
         textfont={"size": 12},
@@ -214,12 +208,11 @@ def _add_unseen_markers(
 def _hover(point: SearchPoint, quality: str, cost: str) -> str:
     trial_figures = point.tried
     words = escape(point.line.words()).replace(" → ", " →<br>")
-    end = (
-        f"<br>stopped after {trial_figures.asked} questions: {trial_figures.stopped}"
-        if trial_figures.stopped
-        else ""
-    )
-    end += f"<br>{escape(trial_figures.words())}" if trial_figures.failed else ""
+    end = ""
+    if trial_figures.stopped:
+        end += f"<br>stopped after {trial_figures.asked} questions: {trial_figures.stopped}"
+    if trial_figures.failed:
+        end += f"<br>{escape(trial_figures.words())}"
     return (
         f"<b>{point.number}</b> {words}<br>{format_figure(quality, trial_figures.quality)} at "
         f"{format_figure(cost, trial_figures.cost)}{end}"

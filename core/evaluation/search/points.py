@@ -39,19 +39,12 @@ def pareto_points(points: tuple[SearchPoint, ...]) -> tuple[SearchPoint, ...]:
 
     Of equal points only the one tried first is included.
     """
-    complete_points = {str(point.number): point for point in points if point.whole}
-    front_names = pareto(
-        {name: (point.tried.cost, point.tried.quality) for name, point in complete_points.items()}
-    )
+    points_by_name = {str(point.number): point for point in points if point.whole}
+    figures_by_name = {
+        name: (point.tried.cost, point.tried.quality) for name, point in points_by_name.items()
+    }
     points_by_figures: dict[tuple[float, float], SearchPoint] = {}
-    for name in front_names:
-        points_by_figures.setdefault(
-            (complete_points[name].tried.cost, complete_points[name].tried.quality),
-            complete_points[name],
-        )
-    return tuple(
-        sorted(
-            points_by_figures.values(),
-            key=lambda point: (-point.tried.quality, point.tried.cost, point.number),
-        )
-    )
+    for name in pareto(figures_by_name):
+        points_by_figures.setdefault(figures_by_name[name], points_by_name[name])
+    front = points_by_figures.values()
+    return tuple(sorted(front, key=lambda one: (-one.tried.quality, one.tried.cost, one.number)))

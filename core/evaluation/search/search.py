@@ -1,7 +1,4 @@
-"""Search of the design space on tuning questions under a budget.
-
-A search is saved, so that it can be resumed.
-"""
+"""Search of the design space on tuning questions under a budget, saved and resumable."""
 
 from __future__ import annotations
 
@@ -42,12 +39,13 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 RANDOM_LINES = 10  # random lines before the sampler uses earlier results
-MAX_PROPOSALS_PER_LINE = (
-    3  # maximum proposals per wanted line, because the sampler may propose a line again
-)
+# Maximum number of proposals per trial, because the sampler may propose a line again.
+MAX_PROPOSALS_PER_LINE = 3
 MAX_TRIED_LINE_LETTERS = 90  # maximum letters shown of the line that is being tried
-FIGURES_KEY, LINE_KEY = "tried", "line"  # keys of the attributes that are saved with each proposal
-CALLS_KEY = "calls"  # key of the study's attribute that counts language-model calls
+# Keys of the attributes of a proposal, and of the study's count of language-model calls.
+FIGURES_KEY = "tried"
+LINE_KEY = "line"
+CALLS_KEY = "calls"
 
 
 @dataclass
@@ -55,16 +53,15 @@ class Search:
     """A search of the design space; calling it with its job returns the points in trial order.
 
     The sampler is Optuna's multi-objective tree-structured Parzen estimator (Ozaki et al., 2020).
-    It is given the quality, the cost and whether the budget was kept. First every way of retrieving
-    is tried once, with the rest of the line drawn at random. Proposals depend on the seed and on
-    earlier results alone, so a resumed search continues as if it had never stopped. Seconds are
-    rounded to the nearest power of two for the sampler, so that small differences of the clock have
-    no influence, while large ones do. Tokens are passed as they are.
+    It receives the quality, the cost and, as a constraint, the excess over the budget. First every
+    way of retrieving is tried once, with the rest of the line drawn at random. Proposals depend on
+    the seed and on earlier results alone, so a resumed search continues as if it had never stopped.
+    For the sampler, seconds are rounded to the nearest power of two. Small differences of the clock
+    then have no influence. Tokens are not rounded.
 
     Seconds are those of the operators, measured in this process. Nothing is shared or cached
-    between lines, and models and indexes are loaded before. Questions run one after the other. If a
-    line asks a server, as many run at a time as the server answers as fast as a single one
-    (`Trial`).
+    between lines, and models and indexes are loaded before. Questions run one after the other. A
+    server gets as many questions at a time as it answers as fast as a single one (`Trial`).
     """
 
     config: SearchConfig
@@ -94,7 +91,7 @@ class Search:
         """
         with _search_lock(self.file):
             study = _study(self.file)
-            self._tidy(study)
+            self._discard_interrupted(study)
             seconds_per_trial: list[float] = []
             while not self._is_finished(study):
                 job.check()
@@ -105,9 +102,9 @@ class Search:
             return _points(study)
 
     def _is_finished(self, study: optuna.Study) -> bool:
-        called_enough = self.config.asks and _call_count(study) >= self.config.calls
+        is_call_limit_reached = self.config.asks and _call_count(study) >= self.config.calls
         return (
-            called_enough
+            is_call_limit_reached
             or len(_points(study)) >= self.config.trials
             or len(_finished_trials(study)) >= MAX_PROPOSALS_PER_LINE * self.config.trials
         )
@@ -119,22 +116,20 @@ class Search:
         """
         from optuna.samplers import TPESampler
 
-        number, starts = len(_finished_trials(study)), self.config.space.starts
+        number = len(_finished_trials(study))
+        starts = self.config.space.starts
         study.sampler = TPESampler(
             seed=_proposal_seed(self.config.tuning.seed, number),
             n_startup_trials=RANDOM_LINES,
             constant_liar=False,
         )
-        if number < len(starts) and not study.get_trials(
-            deepcopy=False, states=(_state("WAITING"),)
-        ):
+        if number < len(starts) and not _trials_in(study, "WAITING"):
             study.enqueue_trial(starts[number])
         trial = study.ask()
         line = self.config.space.line(trial)
         points = _points(study)
-        earlier_figures = next(
-            (point.tried for point in points if repr(point.line) == repr(line)), None
-        )
+        figures_by_line = {repr(point.line): point.tried for point in points}
+        earlier_figures = figures_by_line.get(repr(line))
         try:
             trial_figures = earlier_figures or self._try_line(line, points, study, job)
         except CallLimitReached:  # the line is proposed again when more calls are allowed
@@ -142,27 +137,25 @@ class Search:
             return False
         trial.set_user_attr(LINE_KEY, repr(line))
         trial.set_user_attr(FIGURES_KEY, to_plain(trial_figures))
-        cost = self._as_sampled(trial_figures.cost)
-        trial.set_constraint(
-            "budget", max(0.0, cost - self.config.budget) if trial_figures.stopped else 0.0
-        )
+        cost = self._rounded_cost(trial_figures.cost)
+        excess = max(0.0, cost - self.config.budget) if trial_figures.stopped else 0.0
+        trial.set_constraint("budget", excess)
         study.tell(trial, (trial_figures.quality, cost))
         return earlier_figures is None
 
     def _try_line(
         self, line: Line, points: tuple[SearchPoint, ...], study: optuna.Study, job: Job
     ) -> TrialFigures:
-        complete_figures = [
-            (point.tried.quality, point.tried.cost) for point in points if point.whole
-        ]
+        known_figures = [(point.tried.quality, point.tried.cost) for point in points if point.whole]
 
-        def dominated(quality: float, cost: float) -> bool:
+        def is_dominated(quality: float, cost: float) -> bool:
             return any(
-                q >= quality and c <= cost and (q, c) != (quality, cost)
-                for q, c in complete_figures
+                q >= quality and c <= cost and (q, c) != (quality, cost) for q, c in known_figures
             )
 
-        config, plan, progress_text = self.config, self.config.tuning, job.text
+        config = self.config
+        plan = config.tuning
+        progress_text = job.text
         trial_plan = Plan(
             (Method(repr(line), "", line),),
             plan.drawn,
@@ -171,8 +164,7 @@ class Search:
             cold=True,
         )
         load_models(trial_plan, self.environment, self.ask, job.quiet)
-        # Open the line's graph before the timing, after a short build if needed, and read its
-        # vectors.
+        # Open the line's graph, which may need a short build, and load its vectors before the timing.
         if plan.drawn[0].source.is_corpus:
             self._open_graph(line, job)
         job.report(
@@ -186,7 +178,7 @@ class Search:
             config.budget,
             self.environment,
             self.ask,
-            dominated,
+            is_dominated,
             calls_left,
         )
         try:
@@ -198,49 +190,46 @@ class Search:
     def _open_graph(self, line: Line, job: Job) -> None:
         """Open the graph of a line on documents.
 
-        An error here occurs again in every question, where it is reported.
+        An error occurs again in every question, whose trial reports it.
         """
         progress_text = job.text
 
-        def advanced(text: str, share: float | None) -> None:
+        def report(text: str, share: float | None) -> None:
             job.report(f"{progress_text}. {text}", job.fraction)
 
+        listener = LaneListener(Watch(job.check, report))
         try:
             # Without the model, this costs no call.
             first_question = replace(self.ask(self.config.tuning.drawn[0]), model=False)
-            LaneRun(first_question, line, self.environment).retrieve(
-                LaneListener(Watch(job.check, advanced))
-            )
+            LaneRun(first_question, line, self.environment).retrieve(listener)
         except RunCancelled:
             raise
         except HopscopeError as error:
             log.info("Warming up: %s", error)
 
-    def _as_sampled(self, cost: float) -> float:
-        """Return a cost as the sampler gets it."""
+    def _rounded_cost(self, cost: float) -> float:
+        """Return the cost for the sampler, with seconds rounded to a power of two."""
         return 2.0 ** round(math.log2(cost)) if self.config.cost == "seconds" and cost > 0 else cost
 
-    def _report(self, job: Job, study: optuna.Study, times: list[float]) -> None:
+    def _report(self, job: Job, study: optuna.Study, trial_seconds: list[float]) -> None:
         points = _points(study)
         trials_left = self.config.trials - len(points)
-        words = [
+        parts = [
             f"{len(points):,} of {self.config.trials:,} methods tried",
             f"{len(pareto_points(points)):,} best at their cost",
         ]
         if self.config.asks:
-            words.append(
+            parts.append(
                 f"{_call_count(study):,} of {self.config.calls:,} calls of language models"
             )
-        if len(times) > 1 and trials_left:
-            words.append(f"{range_text(trials_left * min(times), trials_left * max(times))} left")
-        job.report(", ".join(words), len(points) / self.config.trials)
+        if len(trial_seconds) > 1 and trials_left:
+            low, high = (trials_left * end(trial_seconds) for end in (min, max))
+            parts.append(f"{range_text(low, high)} left")
+        job.report(", ".join(parts), len(points) / self.config.trials)
 
-    def _tidy(self, study: optuna.Study) -> None:
-        """Discard proposals that were being tried when the search was stopped.
-
-        They are proposed again.
-        """
-        for trial in study.get_trials(deepcopy=False, states=(_state("RUNNING"),)):
+    def _discard_interrupted(self, study: optuna.Study) -> None:
+        """Discard proposals whose trial was interrupted; they are proposed again."""
+        for trial in _trials_in(study, "RUNNING"):
             study.tell(trial.number, state=_state("FAIL"))
 
 
@@ -266,7 +255,11 @@ def _parsed_line(text: str) -> Line:
 
 
 def _finished_trials(study: optuna.Study) -> list[optuna.trial.FrozenTrial]:
-    return study.get_trials(deepcopy=False, states=(_state("COMPLETE"),))
+    return _trials_in(study, "COMPLETE")
+
+
+def _trials_in(study: optuna.Study, state: str) -> list[optuna.trial.FrozenTrial]:
+    return study.get_trials(deepcopy=False, states=(_state(state),))
 
 
 def _state(name: str):
@@ -282,11 +275,10 @@ def _study(file: Path) -> optuna.Study:
     from optuna.storages.journal import JournalFileBackend, JournalFileOpenLock
 
     optuna.logging.set_verbosity(optuna.logging.WARNING)
+    # On Windows the backend's default lock, a symbolic link, is replaced.
+    lock = JournalFileOpenLock(str(file)) if WINDOWS else None
     return optuna.create_study(
-        storage=JournalStorage(
-            # On other systems the backend's default lock is a symbolic link.
-            JournalFileBackend(str(file), JournalFileOpenLock(str(file)) if WINDOWS else None)
-        ),
+        storage=JournalStorage(JournalFileBackend(str(file), lock)),
         study_name=file.stem,
         directions=["maximize", "minimize"],
         load_if_exists=True,
@@ -302,13 +294,14 @@ def _proposal_seed(seed: int, number: int) -> int:
 def _search_lock(file: Path) -> Iterator[None]:
     """Lock a search against other processes, and remove an incomplete last line of its file."""
 
-    def busy() -> None:
+    def refuse_to_wait() -> None:
         raise BadInput(
             "This very search is being run by another process; wait for it, or stop it there."
         )
 
-    with hold_lock_file(file.with_suffix(".busy"), Watch(busy)):
-        if file.exists() and (data := file.read_bytes()) and not data.endswith(b"\n"):
-            with file.open("r+b") as torn:
-                torn.truncate(data.rfind(b"\n") + 1)
+    with hold_lock_file(file.with_suffix(".busy"), Watch(refuse_to_wait)):
+        data = file.read_bytes() if file.exists() else b""
+        if data and not data.endswith(b"\n"):
+            with file.open("r+b") as stream:
+                stream.truncate(data.rfind(b"\n") + 1)
         yield

@@ -8,6 +8,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -58,13 +59,11 @@ class Alternative:
     def drawn(self, trial: BaseTrial) -> Operator:
         """Return the operator with the values that a trial suggests."""
         types = {parameter.name: parameter.type for parameter in parameters(self.cls)}
-        return make_operator(
-            self.cls,
-            {
-                key: _suggest(trial, f"{self.name}.{key}", types[key], free)
-                for key, free in self.free.items()
-            },
-        )
+        values = {
+            key: _suggest(trial, f"{self.name}.{key}", types[key], free)
+            for key, free in self.free.items()
+        }
+        return make_operator(self.cls, values)
 
 
 @dataclass(frozen=True)
@@ -76,28 +75,23 @@ class Space:
     def line(self, trial: BaseTrial) -> Line:
         """Return a line with the values that a trial suggests.
 
-        It has a way to retrieve, the operators that this needs before it, perhaps a refinement, and
-        the answer.
+        It has an operator that retrieves, after those that supply its input, an optional
+        refinement, and the answer.
         """
         retrieve = self._draw(trial, "retrieve")
-        assert retrieve is not None  # `space` refuses a space that cannot retrieve
-        leading_operators: tuple[Operator, ...] = ()
+        assert retrieve is not None  # `load_space` refuses a space that cannot retrieve
+        operators: list[Operator | None] = []
         if order_fault((), retrieve):
-            leading_operators = tuple(
-                filter(
-                    None,
-                    (self._draw(trial, "extract"), self._draw(trial, "filter", optional=True)),
-                )
-            )
-        closing_operators = (
-            self._draw(trial, "refine", optional=True),
-            self._draw(trial, "generate"),
-        )
-        return Line((*leading_operators, retrieve, *filter(None, closing_operators)))
+            operators.append(self._draw(trial, "extract"))
+            operators.append(self._draw(trial, "filter", optional=True))
+        operators.append(retrieve)
+        operators.append(self._draw(trial, "refine", optional=True))
+        operators.append(self._draw(trial, "generate"))
+        return Line(tuple(filter(None, operators)))
 
     @property
     def starts(self) -> tuple[dict[str, str], ...]:
-        """First suggestions: each way to retrieve."""
+        """First suggestions: each operator that retrieves."""
         return tuple({"retrieve": one.name} for one in self.stages["retrieve"])
 
     def described(self) -> dict[str, list[list[Any]]]:
@@ -106,7 +100,7 @@ class Space:
 
     def models(self) -> tuple[str, ...]:
         """Return the models and roles that lines of the space may name."""
-        return models_of(one for group in self.stages.values() for one in group)
+        return models_of(chain.from_iterable(self.stages.values()))
 
     def _draw(self, trial: BaseTrial, stage: str, optional: bool = False) -> Operator | None:
         choices = ([NO_OPERATOR] if optional else []) + [one.name for one in self.stages[stage]]
@@ -116,7 +110,7 @@ class Space:
         return next((one.drawn(trial) for one in self.stages[stage] if one.name == choice), None)
 
 
-def space(models, kinds: Iterable[str] = DEFAULT_KINDS, file: Path = SPACE_FILE) -> Space:
+def load_space(models, kinds: Iterable[str] = DEFAULT_KINDS, file: Path = SPACE_FILE) -> Space:
     """Return the space of a file, restricted to some kinds of operators and available models.
 
     Parameters
@@ -140,14 +134,10 @@ def space(models, kinds: Iterable[str] = DEFAULT_KINDS, file: Path = SPACE_FILE)
                 f"There is no kind of steps “{kind}”.{nearest(kind, OPERATOR_KINDS)}"
             )
     table = tomllib.loads(file.read_text("utf-8"))
-    alternatives = {
-        stage: tuple(
-            filter(
-                None, (read_alternative(row, stage, models, kinds) for row in table.get(stage, ()))
-            )
-        )
-        for stage in SPACE_STAGES
-    }
+    alternatives = {}
+    for stage in SPACE_STAGES:
+        rows = (read_alternative(row, stage, models, kinds) for row in table.get(stage, ()))
+        alternatives[stage] = tuple(filter(None, rows))
     if not alternatives["extract"]:
         alternatives["retrieve"] = tuple(
             one for one in alternatives["retrieve"] if "subgraph" not in one.cls.reads
@@ -170,16 +160,14 @@ def describe_stages(stages: Mapping[str, Iterable[Alternative]]) -> dict[str, An
 
 def models_of(alternatives: Iterable[Alternative]) -> tuple[str, ...]:
     """Return the models and roles that operators may name, except for the answer."""
-    names = []
-    for operator_choice in alternatives:
-        for parameter in parameters(operator_choice.cls):
-            if parameter.model and operator_choice.cls.stage != "generate":
-                names += [
-                    name
-                    for value in _values(operator_choice, parameter)
-                    if value not in parameter.also
-                    for name in model_names(value)
-                ]
+    names: list[str] = []
+    for alternative in alternatives:
+        if alternative.cls.stage == "generate":
+            continue
+        for parameter in parameters(alternative.cls):
+            for value in _values(alternative, parameter) if parameter.model else ():
+                if value not in parameter.also:
+                    names += model_names(value)
     return tuple(dict.fromkeys(names))
 
 
@@ -191,20 +179,21 @@ def read_alternative(
     Parameters
     ----------
     row : a row of the file: an operator, its kind, and the values of its parameters.
-    stage : stage under which it stands.
+    stage : stage of the file's section with the row.
     models : the registry of models.
-    kinds : kinds of operators that are wanted.
+    kinds : kinds of operators to include.
     file : name of the file, for errors.
 
     Returns
     -------
-    None if the row is not wanted or if all its models are missing.
+    The alternative; None if its kind is not included or if all its models are missing.
 
     Raises
     ------
     BadParameter : the operator, a parameter or a value is not valid.
     """
-    cls, kind = operator_class(row["operator"], file), row.get("kind", "published")
+    cls = operator_class(row["operator"], file)
+    kind = row.get("kind", "published")
     if cls.stage != stage or kind not in OPERATOR_KINDS:
         raise BadParameter(
             f"{file}: {cls.__name__} stands under {stage} as {kind}, which it is not."
@@ -212,21 +201,21 @@ def read_alternative(
     if kind not in kinds and cls.stage == "retrieve":
         return None
     free = _read_values(row, cls, file)
-    operator_choice = Alternative(cls, row.get("name", cls.__name__), free)
+    alternative = Alternative(cls, row.get("name", cls.__name__), free)
     if cls.stage == "generate":
-        return operator_choice
+        return alternative
     for parameter in parameters(cls):
         if not parameter.model:
             continue
         available_models = tuple(
             value
-            for value in _values(operator_choice, parameter)
+            for value in _values(alternative, parameter)
             if value in parameter.also or _is_available(value, models, "llm" in kinds)
         )
         if not available_models:
             return None
         free[parameter.name] = available_models
-    return operator_choice
+    return alternative
 
 
 def _read_values(
@@ -241,9 +230,9 @@ def _read_values(
     }
 
 
-def _values(one: Alternative, parameter: Parameter) -> tuple[str, ...]:
+def _values(alternative: Alternative, parameter: Parameter) -> tuple[str, ...]:
     """Return the possible values of a parameter that names models."""
-    free = one.free.get(parameter.name, (parameter.default,))
+    free = alternative.free.get(parameter.name, (parameter.default,))
     assert not isinstance(free, Range)  # ranges are for numbers
     return free
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
     from optuna.trial import BaseTrial
 
 TEXT_SPACE_FILE = Path(__file__).with_name("space_texts.toml")
-WAY_CHOICE, COMBINED_PARTS = "way", "parts put together"
+WAY_CHOICE = "way"  # name of the suggestion of a form of line
+COMBINED_PARTS = "parts put together"  # the form that combines operators
 PROMPT_PARTS = ("nodes", "relations", "chunks", "communities")
 REQUIRED_PART = "chunks"  # the part that every line retrieves
 ASKING_KIND = "llm"  # kind of the lines that ask a language model
@@ -53,10 +55,9 @@ class CompleteLine:
 
     def drawn(self, trial: BaseTrial) -> Line:
         """Return the line with the values that a trial suggests."""
+        build = self.builds[0]
         if len(self.builds) > 1:
             build = trial.suggest_categorical(f"{self.name}: graph", self.builds)
-        else:
-            build = self.builds[0]
         return Line((BuiltGraph(build), *(one.drawn(trial) for one in self.operators)))
 
 
@@ -90,34 +91,32 @@ class TextSpace:
     graphs: tuple[tuple[frozenset[str], tuple[str, ...]], ...]
     needs: Mapping[str, Operator]
     whole: tuple[CompleteLine, ...] = ()
-    asks: bool = False  # whether lines may ask a language model
+    asks: bool = False  # lines may ask a language model
 
     def line(self, trial: BaseTrial) -> Line:
         """Return a line with the values that a trial suggests."""
-        forms = [COMBINED_PARTS, *(one.name for one in self.whole)]
+        complete_lines = {line.name: line for line in self.whole}
+        forms = [COMBINED_PARTS, *complete_lines]
         form = trial.suggest_categorical(WAY_CHOICE, forms) if len(forms) > 1 else COMBINED_PARTS
         if form != COMBINED_PARTS:
-            return next(one for one in self.whole if one.name == form).drawn(trial)
+            return complete_lines[form].drawn(trial)
         operators: list[Operator] = []
         for part in PROMPT_PARTS:
             operator = self._draw(trial, part, optional=part != REQUIRED_PART)
             if operator is not None:
                 operators += [*self._suppliers(operators, operator), operator]
-        last_steps = (
-            operator for stage in ("refine", "generate") if (operator := self._draw(trial, stage))
-        )
-        return Line((BuiltGraph(self._choose_graph(trial, operators)), *operators, *last_steps))
+        graph = BuiltGraph(self._choose_graph(trial, operators))
+        closing_operators = [self._draw(trial, stage) for stage in ("refine", "generate")]
+        return Line((graph, *operators, *filter(None, closing_operators)))
 
     @property
     def starts(self) -> tuple[dict[str, str], ...]:
-        """First suggestions: each way to retrieve chunks, and each complete line."""
-        return (
-            *(
-                {WAY_CHOICE: COMBINED_PARTS, REQUIRED_PART: one.name}
-                for one in self.stages[REQUIRED_PART]
-            ),
-            *({WAY_CHOICE: one.name} for one in self.whole),
-        )
+        """First suggestions: each operator that retrieves chunks, and each complete line."""
+        starts = [
+            {WAY_CHOICE: COMBINED_PARTS, REQUIRED_PART: alternative.name}
+            for alternative in self.stages[REQUIRED_PART]
+        ]
+        return (*starts, *({WAY_CHOICE: line.name} for line in self.whole))
 
     def described(self) -> dict[str, Any]:
         """Return the space as values for JSON."""
@@ -136,23 +135,11 @@ class TextSpace:
 
     def models(self) -> tuple[str, ...]:
         """Return the models and roles that lines of the space may name."""
-        needs = [Alternative(type(one), type(one).__name__, {}) for one in self.needs.values()]
-        part_choices = [one for group in self.stages.values() for one in group]
-        chat = ("answer",) if self.asks else ()
-        return tuple(
-            dict.fromkeys(
-                (
-                    *models_of(
-                        [
-                            *part_choices,
-                            *needs,
-                            *(one for line in self.whole for one in line.operators),
-                        ]
-                    ),
-                    *chat,
-                )
-            )
-        )
+        alternatives = list(chain.from_iterable(self.stages.values()))
+        alternatives += [Alternative(type(one), "", {}) for one in self.needs.values()]
+        alternatives += chain.from_iterable(line.operators for line in self.whole)
+        names = [*models_of(alternatives), *(("answer",) if self.asks else ())]
+        return tuple(dict.fromkeys(names))
 
     def _suppliers(self, steps: list[Operator], operator: Operator) -> list[Operator]:
         """Return the operators that must come before an operator to supply its inputs."""
@@ -167,17 +154,17 @@ class TextSpace:
 
     def _choose_graph(self, trial: BaseTrial, operators: Iterable[Operator]) -> str:
         """Return a graph that holds what these operators read and retrieve."""
-        used_parts = {
-            name for one in operators for name in (*one.reads, *one.writes) if name in PROMPT_PARTS
-        }
-        number, builds = next(
+        used_names = set(chain.from_iterable((*one.reads, *one.writes) for one in operators))
+        used_parts = used_names & set(PROMPT_PARTS)
+        suitable = (
             (number, builds)
-            for number, (holds, builds) in enumerate(self.graphs, 1)
-            if used_parts <= holds
+            for number, (parts, builds) in enumerate(self.graphs, 1)
+            if used_parts <= parts
         )
-        return (
-            trial.suggest_categorical(f"graph {number}", builds) if len(builds) > 1 else builds[0]
-        )
+        number, builds = next(suitable)
+        if len(builds) == 1:
+            return builds[0]
+        return trial.suggest_categorical(f"graph {number}", builds)
 
     def _draw(self, trial: BaseTrial, stage: str, optional: bool = False) -> Operator | None:
         choices = ([NO_OPERATOR] if optional else []) + [one.name for one in self.stages[stage]]
@@ -202,39 +189,31 @@ def load_text_space(
 
     Returns
     -------
-    The stages and the whole lines.
+    The alternatives of each stage, and the complete lines.
 
     Raises
     ------
     BadParameter : an operator or parameter is unknown, or nothing is left that retrieves chunks.
     """
-    table, kinds = tomllib.loads(file.read_text("utf-8")), tuple(kinds)
+    table = tomllib.loads(file.read_text("utf-8"))
+    kinds = tuple(kinds)
     needs = {
-        name: make_operator(operator_class(one, file.name), {})
-        for name, one in table.get("needs", {}).items()
+        name: make_operator(operator_class(operator, file.name), {})
+        for name, operator in table.get("needs", {}).items()
     }
-    stages = {
-        stage: tuple(
-            filter(
-                None,
-                (
-                    read_alternative(row, TEXT_STAGES[stage], models, kinds, file.name)
-                    for row in table.get(stage, ())
-                ),
-            )
-        )
-        for stage in TEXT_STAGES
-    }
+    stages = {}
+    for section, stage in TEXT_STAGES.items():
+        rows = table.get(section, ())
+        alternatives = (read_alternative(row, stage, models, kinds, file.name) for row in rows)
+        stages[section] = tuple(filter(None, alternatives))
     if not stages[REQUIRED_PART]:
         raise BadParameter("There is nothing to find chunks with: the models are not here.")
     graphs = tuple((frozenset(row["holds"]), tuple(row["build"])) for row in table["graph"])
-    complete_lines = tuple(
-        filter(
-            None,
-            (_read_complete_line(row, models, kinds, file.name) for row in table.get("line", ())),
-        )
+    rows = table.get("line", ())
+    complete_lines = (_read_complete_line(row, models, kinds, file.name) for row in rows)
+    return TextSpace(
+        stages, graphs, needs, tuple(filter(None, complete_lines)), ASKING_KIND in kinds
     )
-    return TextSpace(stages, graphs, needs, complete_lines, ASKING_KIND in kinds)
 
 
 def _read_complete_line(
@@ -242,22 +221,17 @@ def _read_complete_line(
 ) -> CompleteLine | None:
     """Return a complete line of the file.
 
-    It is None if it asks a language model although that is not wanted, or if a model is missing.
-    Raises BadParameter.
+    It is None if it asks a language model and `kinds` does not allow that, or if a model is
+    missing. Raises BadParameter.
     """
     if row.get("kind") == ASKING_KIND and ASKING_KIND not in kinds:
         return None
-    operator_choices = []
+    alternatives = []
     for number, operator_row in enumerate(row["operators"], 1):
         cls = operator_class(operator_row["operator"], file)
-        operator_choice = read_alternative(
-            {**operator_row, "name": f"{row['name']}: {number} {cls.__name__}"},
-            cls.stage,
-            models,
-            kinds,
-            file,
-        )
-        if operator_choice is None:
+        named_row = {**operator_row, "name": f"{row['name']}: {number} {cls.__name__}"}
+        alternative = read_alternative(named_row, cls.stage, models, kinds, file)
+        if alternative is None:
             return None
-        operator_choices.append(operator_choice)
-    return CompleteLine(row["name"], tuple(row["build"]), tuple(operator_choices))
+        alternatives.append(alternative)
+    return CompleteLine(row["name"], tuple(row["build"]), tuple(alternatives))

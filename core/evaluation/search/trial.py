@@ -31,11 +31,11 @@ DOMINATED = "already beaten"
 class TrialFigures:
     """Figures of a line on the first `asked` questions.
 
-    `quality` is the mean quality, to which failed questions add 0. `cost` is the mean cost of the
+    `quality` is the mean quality, with 0 for failed questions. `cost` is the mean cost of the
     questions that did not fail. `stopped` says why the trial ended early; if it exceeded the
-    budget, the cost is a lower bound. `error` gives the reasons of failures, similar ones counted
-    together. These figures have the same definitions as those of an evaluation's `Summary`. `calls`
-    is the number of language-model calls.
+    budget, the cost is a lower bound. `error` gives the reasons of failures by pattern. The figures
+    are defined as those of an evaluation (`RunSummary`). `calls` is the number of language-model
+    calls.
     """
 
     quality: float
@@ -85,34 +85,36 @@ class _RunningSum:
     errors: list[str] = field(default_factory=list)
     spent: float = 0.0
     asked: int = 0
-    dearest: _QuestionFigures | None = None  # highest cost, and most calls, of a question so far
+    dearest: _QuestionFigures | None = None  # highest cost and most calls of a question so far
 
-    def add(self, one: _QuestionFigures) -> None:
+    def add(self, question: _QuestionFigures) -> None:
         """Add one more question."""
-        self.scores += [] if one.score is None else [one.score]
-        self.errors += [one.error] if one.error else []
-        self.spent, self.asked = self.spent + one.cost, self.asked + 1
-        before = self.dearest or one
-        self.dearest = _QuestionFigures(
-            None, max(before.cost, one.cost), max(before.calls, one.calls)
-        )
+        if question.score is not None:
+            self.scores.append(question.score)
+        if question.error:
+            self.errors.append(question.error)
+        self.spent += question.cost
+        self.asked += 1
+        before = self.dearest or question
+        max_cost = max(before.cost, question.cost)
+        self.dearest = _QuestionFigures(None, max_cost, max(before.calls, question.calls))
 
 
 @dataclass
 class Trial:
     """Trial of lines on the questions of a plan.
 
-    Costs never fall, so a line is abandoned as soon as it has used the budget of all questions. If
-    the cost is seconds, this happens even within a question. A line that may still reach the front
-    is never abandoned. A question that has begun is finished. An answer is requested only if the
-    quality depends on it.
+    A line is abandoned as soon as it has used the budget of all questions, since costs never fall.
+    If the cost is seconds, this happens even within a question; else a question that has begun is
+    finished. A line is also abandoned if it can no longer reach the front. An answer is requested
+    only if the quality depends on it.
 
-    If the line asks a server, many questions are in flight. They are judged in their order, so that
-    the figures are those of one question at a time. If calls are counted, no question is begun that
-    would not have been reached one at a time. Seconds are those of a question's own operators and
-    replies. They exclude waiting for a slot at the server, for a busy server, or for a processor
-    here. A server under load replies more slowly. If seconds are compared, it is therefore sent
-    only as many requests as it answers as fast as a single one.
+    If the line asks a server, many questions run concurrently. Their results are added in the order
+    of the questions, so that the figures are those of one question at a time. If calls are limited,
+    no question is begun that would not have been reached one at a time. Seconds are those of a
+    question's own operators and replies. They exclude waiting for a slot at the server, for a busy
+    server, or for a processor of this computer. A server under load replies more slowly. If seconds
+    are compared, it is therefore sent only as many requests as it answers as fast as a single one.
 
     Parameters
     ----------
@@ -121,8 +123,8 @@ class Trial:
     budget : largest mean cost of a question, in the unit of the cost.
     environment : the models, stores and settings.
     ask : prepares a drawn question.
-    dominated : abandons a line if this is true for its quality and cost with all remaining
-        questions correct and free.
+    dominated : returns True for quality and cost that cannot reach the front. It is called with the
+        figures that a line would have if all remaining questions were right and free.
     most_calls : largest number of calls of language models, checked before each question; None for
         no limit.
     calls : number of calls so far.
@@ -157,35 +159,39 @@ class Trial:
         CallLimitReached : no more calls of language models are allowed.
         BadInput : no question has a known answer.
         """
-        running_sum, waiting, stopped = _RunningSum(), dict[int, _QuestionFigures](), ""
+        running_sum = _RunningSum()
+        early_results: dict[int, _QuestionFigures] = {}  # those that an earlier question precedes
+        stopped = ""
         server_list = servers(self.plan, self.environment.models, cold=True)
+        processor = ProcessorLock()
+        lock = threading.Lock()
+        started = 0
+
         flight = ConcurrentWork(
-            lambda: question_slots(server_list) if self._may_begin(running_sum, begun) else 0, job
+            lambda: question_slots(server_list) if self._may_begin(running_sum, started) else 0, job
         )
-        processor, lock, begun = ProcessorLock(), threading.Lock(), 0
 
-        def places() -> Iterator[int]:
-            nonlocal begun
-            for begun in range(1, len(self.plan.drawn) + 1):
-                yield begun - 1
+        def indices() -> Iterator[int]:
+            nonlocal started
+            for started in range(1, len(self.plan.drawn) + 1):
+                yield started - 1
 
-        def question(index: int) -> _QuestionFigures:
+        def run_question(index: int) -> _QuestionFigures:
+            drawn = self.plan.drawn[index]
             with processor.held():
-                one = self._run_question(
-                    line, self.plan.drawn[index], flight, self._budget_left(running_sum.spent)
-                )
+                figures = self._run_question(line, drawn, flight, running_sum.spent)
             with lock:
-                self.calls += one.calls
-            return one
+                self.calls += figures.calls
+            return figures
 
         with (
             as_fast_as_one(server_list if self.cost == "seconds" else ()),
-            closing(flight.each(question, places())) as each,
+            closing(flight.each(run_question, indices())) as results,
         ):
-            for index, one in each:
-                waiting[index] = one
-                while not stopped and running_sum.asked in waiting:
-                    running_sum.add(waiting.pop(running_sum.asked))
+            for index, figures in results:
+                early_results[index] = figures
+                while not stopped and running_sum.asked in early_results:
+                    running_sum.add(early_results.pop(running_sum.asked))
                     stopped = self._stop_reason(running_sum)
                 if stopped:
                     break
@@ -195,14 +201,11 @@ class Trial:
 
     def _figures(self, sums: _RunningSum, stopped: str) -> TrialFigures:
         scores, errors = sums.scores, sums.errors
-        if not (
-            scores
-            or stopped
-            or any(
-                metric(self.quality).when_failed(one.question) is not None
-                for one in self.plan.drawn
-            )
-        ):
+        quality_metric = metric(self.quality)
+        has_answers = any(
+            quality_metric.when_failed(one.question) is not None for one in self.plan.drawn
+        )
+        if not (scores or stopped or has_answers):
             raise BadInput(
                 f"No question of the sample has a correct answer, so there is no {self.quality}."
             )
@@ -220,22 +223,22 @@ class Trial:
         )
 
     def _may_begin(self, sums: _RunningSum, started: int) -> bool:
-        """Return whether another question may begin while others are in flight.
+        """Return whether another question may begin while others are open.
 
-        If calls are counted, the questions in flight are assumed to find nothing and to cost as
-        much as the most expensive one so far.
+        If calls are limited, the open questions are assumed to score 0 and to cost as much as the
+        most expensive one so far.
         """
         if self.most_calls is None:
             return True
-        at_work, dearest = started - sums.asked, sums.dearest
-        if not at_work:
+        open_count = started - sums.asked
+        if not open_count:
             return self.calls < self.most_calls
-        if dearest is None or self.calls + at_work * dearest.calls >= self.most_calls:
+        dearest = sums.dearest
+        if dearest is None or self.calls + open_count * dearest.calls >= self.most_calls:
             return False
-        scores = [*sums.scores, *[0.0] * at_work]
-        return not self._stop_reason(
-            replace(sums, scores=scores, spent=sums.spent + at_work * dearest.cost, asked=started)
-        )
+        scores = [*sums.scores, *[0.0] * open_count]
+        spent = sums.spent + open_count * dearest.cost
+        return not self._stop_reason(replace(sums, scores=scores, spent=spent, asked=started))
 
     def _budget_left(self, spent: float) -> float:
         """Return the rest of the budget of all questions."""
@@ -243,31 +246,34 @@ class Trial:
 
     def _stop_reason(self, sums: _RunningSum) -> str:
         """Return why the trial must stop, empty if the line may still reach the front."""
-        count, questions_left = len(self.plan.drawn), len(self.plan.drawn) - sums.asked
         if self._budget_left(sums.spent) < 0:
             return OVER_BUDGET
-        if questions_left and self.dominated(
-            (sum(sums.scores) + questions_left) / (len(sums.scores) + questions_left),
-            sums.spent / count,
-        ):
-            return DOMINATED
-        return ""
+        questions_left = len(self.plan.drawn) - sums.asked
+        if not questions_left:
+            return ""
+        max_quality = (sum(sums.scores) + questions_left) / (len(sums.scores) + questions_left)
+        min_cost = sums.spent / len(self.plan.drawn)
+        return DOMINATED if self.dominated(max_quality, min_cost) else ""
 
     def _run_question(
-        self, line: Line, item: DrawnQuestion, watch: Watch, seconds_left: float
+        self, line: Line, item: DrawnQuestion, watch: Watch, spent: float
     ) -> _QuestionFigures:
         """Run one question as if it were the first, without the models' caches.
 
-        It is abandoned after more than `seconds_left` seconds.
+        If the cost is seconds, it is abandoned as soon as the budget, of which `spent` is used, is
+        exceeded.
         """
         self.environment.models.forget()
-        lane, start, quality_metric = None, time.perf_counter(), metric(self.quality)
+        lane = None
+        seconds_left = self._budget_left(spent)
+        start = time.perf_counter()
+        quality_metric = metric(self.quality)
 
         def own_seconds() -> float:
             waited = sum(step.waiting for step in lane.state.trace) if lane is not None else 0.0
             return time.perf_counter() - start - waited - waited_seconds()
 
-        def looking() -> None:
+        def check_budget() -> None:
             watch.check()
             if self.cost == "seconds" and own_seconds() > seconds_left:
                 raise BudgetExceeded
@@ -278,19 +284,19 @@ class Trial:
         try:
             request = self.ask(item)
             lane = LaneRun(request, line, self.environment)
-            lane.retrieve(LaneListener(watch=Watch(looking)))
+            lane.retrieve(LaneListener(watch=Watch(check_budget)))
             if quality_metric.known == "gold" or quality_metric.base == "context_recall":
                 lane.ask = replace(request, model=False)  # the metric needs no generated answer
-            lane.answer(LaneListener(watch=Watch(looking)))
+            lane.answer(LaneListener(watch=Watch(check_budget)))
             outcome = observe(lane.graph, lane.state, source=request.source)
-            score, cost = quality_metric(outcome), metric(self.cost)(outcome)
+            score = quality_metric(outcome)
+            cost = metric(self.cost)(outcome)
         except RunCancelled:
             raise
         except BudgetExceeded:
             return _QuestionFigures(None, own_seconds(), calls())
         except Exception as failure:
-            return _QuestionFigures(
-                quality_metric.when_failed(item.question), 0.0, calls(), error_sentence(failure)
-            )
+            score = quality_metric.when_failed(item.question)
+            return _QuestionFigures(score, 0.0, calls(), error_sentence(failure))
         assert cost is not None  # the cost of a question is always known
         return _QuestionFigures(score, cost, calls())

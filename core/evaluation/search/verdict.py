@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, zip_longest
 from typing import Any
 
 from core.errors import BadInput
@@ -20,7 +21,7 @@ from core.evaluation.runs.store import Store
 from core.evaluation.search.config import SearchConfig
 from core.evaluation.search.points import SearchPoint, pareto_points
 from core.evaluation.search.search import Search
-from core.evaluation.search.space import DEFAULT_KINDS, space
+from core.evaluation.search.space import DEFAULT_KINDS, load_space
 from core.evaluation.search.space_texts import ASKING_KIND, load_text_space
 from core.methods.catalogue import Method
 from core.methods.model_needs import missing_models, needed_models
@@ -53,16 +54,14 @@ def reference_lines(
     -------
     The published lines.
     """
+    is_corpus = source.is_corpus
     methods = []
-    for method in (
-        one
-        for key, one in catalogue.items()
-        if (_finds_chunks(one) if source.is_corpus else TABLE_1_ID.fullmatch(key))
-    ):
+    for id, method in catalogue.items():
+        if not (_retrieves_chunks(method) if is_corpus else TABLE_1_ID.fullmatch(id)):
+            continue
         line = method.line.without("generate")
-        if not missing_models(line, models) and all(
-            models.info(name).kind != "chat" for name in needed_models(line)
-        ):
+        asks_chat = any(models.info(name).kind == "chat" for name in needed_models(line))
+        if not asks_chat and not missing_models(line, models):
             methods.append(method)
     return tuple(methods)
 
@@ -93,9 +92,9 @@ class SearchVerdict:
     """Result of the comparison on unseen questions.
 
     `best` is the published line with the highest mean quality, the cheapest of equals. `against`
-    holds the points chosen on the tuning questions, the best of these first. So the first point was
-    not chosen by its result here. P-values have Holm's correction over the points. `figures` holds
-    quality and cost of every published line.
+    holds the points chosen on the tuning questions, in the order of their quality on these.
+    P-values have Holm's correction over the points. `figures` holds quality and cost of every
+    published line.
     """
 
     run: int
@@ -112,19 +111,18 @@ class SearchVerdict:
         An example is “Found 7 beats Beam search (No. 14): +0.31 reader_hit@1 [0.24, 0.38] (p =
         0.0002, n = 60) at 0.02 s a question against 1 s”.
         """
-        quality, cost = one.quality.metric, one.cost.metric
+        quality = one.quality.metric
+        cost = one.cost.metric
         interval = one.quality.estimate.interval("{:.2f}".format)
         number = f"{one.quality.difference:+.2f} {quality} {interval}"
         verb = "beats" if one.better else "does not beat"
         unit = {"seconds": " s", "tokens": " tokens"}[cost]
-        point_cost, published_cost = (
-            format_figure(cost, figure.mean)
-            for figure in (one.figures[cost], self.figures[self.best.id][cost])
-        )
+        point_cost = format_figure(cost, one.figures[cost].mean)
+        published_cost = format_figure(cost, self.figures[self.best.id][cost].mean)
         p = f"p = {one.quality.p_holm:.2g}, n = {one.quality.n}"
         return (
-            f"{one.point.method.name} {verb} {method_name(self.best)}: {number} ({p}) at {point_cost}{unit} a "
-            f"question against {published_cost}{unit}"
+            f"{one.point.method.name} {verb} {method_name(self.best)}: {number} ({p}) "
+            f"at {point_cost}{unit} a question against {published_cost}{unit}"
         )
 
 
@@ -138,18 +136,14 @@ class SearchPlan:
     def plan(self, points: Sequence[SearchPoint]) -> Plan:
         """Return the plan of the published lines and these points on the unseen questions."""
         published = self.on_unseen.methods
+        published_lines = {repr(method.line) for method in published}
         found_methods = [
-            point.method
-            for point in points
-            if all(repr(point.line) != repr(one.line) for one in published)
+            point.method for point in points if repr(point.line) not in published_lines
         ]
         return replace(self.on_unseen, methods=(*published, *found_methods))
 
     def unjudged(self, points: Sequence[SearchPoint]) -> str:
-        """Return why a requested comparison with published lines is left out.
-
-        The text is empty if it is not left out.
-        """
+        """Return why a requested comparison with published lines is left out, else an empty text."""
         if self.unseen is None or not self.search.config.asks:
             return ""
         calls = len(self.unseen.drawn) * sum(_asking(one.line) for one in self.plan(points).methods)
@@ -185,6 +179,7 @@ def plan_search(
 
     Parameters
     ----------
+    engine : opens the graphs and models.
     sets, unseen : names of the sets, as in `make_plan`, to search with and to compare on.
     sample, unseen_sample : sample sizes, None for all questions.
     known : the published lines to beat.
@@ -196,8 +191,8 @@ def plan_search(
 
     Raises
     ------
-    BadInput : a set is missing, sets do not fit together, unseen questions are tuning questions
-        too, or no published line is named.
+    BadInput : a set is missing, sets do not fit together, a question is both a tuning question and
+        an unseen one, or no published line is named.
     BadParameter : a setting is not valid.
     StoreError : a graph is damaged.
     """
@@ -221,8 +216,8 @@ def plan_search(
     asks_documents = _asks_documents([tuning, unseen_plan] if unseen_plan else [tuning])
     if unseen_plan:
         _check_unseen(unseen_plan, tuning)
-    lines = load_text_space(engine.models, kinds) if asks_documents else space(engine.models, kinds)
-    config = SearchConfig(tuning, lines, **options)
+    space = (load_text_space if asks_documents else load_space)(engine.models, kinds)
+    config = SearchConfig(tuning, space, **options)
     return SearchPlan(Search(config, engine.environment, make_ask(engine, tuning)), unseen_plan)
 
 
@@ -258,27 +253,22 @@ def _unseen_plan(
 ) -> Plan:
     """Return the plan over the unseen questions.
 
-    A larger sample of a set begins with the smaller one. So for a set that was searched with, the
-    sample is enlarged by the tuning sample, and the tuning questions are removed from it. Raises
+    A larger sample of a set begins with the smaller one. For a set of tuning questions, the sample
+    is therefore enlarged by the tuning sample, and the tuning questions are removed from it. Raises
     BadInput if none is left.
     """
-    shared_sets = set(filter(None, map(str.strip, sets.split(",")))) & {
-        one.set for one in tuning.drawn
-    }
+    names = set(filter(None, map(str.strip, sets.split(","))))
+    shared_sets = names & {one.set for one in tuning.drawn}
     if not shared_sets:
         return make_plan(known, sets, size, engine.graph, **shared)
-    plan = make_plan(
-        known, sets, None if size is None or extra is None else size + extra, engine.graph, **shared
-    )
+    enlarged_size = None if size is None or extra is None else size + extra
+    plan = make_plan(known, sets, enlarged_size, engine.graph, **shared)
     tuning_texts = {one.question.text for one in tuning.drawn}
     drawn_by_set: dict[str, list[DrawnQuestion]] = {}
-    for drawn_question in plan.drawn:
-        if (
-            drawn_question.set not in shared_sets
-            or drawn_question.question.text not in tuning_texts
-        ):
-            drawn_by_set.setdefault(drawn_question.set, []).append(drawn_question)
-    questions = tuple(one for some in drawn_by_set.values() for one in some[:size])
+    for drawn in plan.drawn:
+        if drawn.set not in shared_sets or drawn.question.text not in tuning_texts:
+            drawn_by_set.setdefault(drawn.set, []).append(drawn)
+    questions = tuple(chain.from_iterable(group[:size] for group in drawn_by_set.values()))
     if not questions:
         raise BadInput("Every question is searched with; leave some unseen by a smaller sample.")
     return replace(plan, drawn=questions)
@@ -292,10 +282,11 @@ def _asking(line: Line) -> int:
     return sum(operator.without_model or operator.stage == "generate" for operator in line)
 
 
-def _finds_chunks(method: Method) -> bool:
-    return IN_DEPTH_PAPER in method.paper and any(
-        "chunks" in operator.writes for operator in method.line
-    )
+def _retrieves_chunks(method: Method) -> bool:
+    """Return whether a method of the in-depth analysis retrieves chunks."""
+    if IN_DEPTH_PAPER not in method.paper:
+        return False
+    return any("chunks" in operator.writes for operator in method.line)
 
 
 def start_search(engine, store: Store, planned: SearchPlan) -> Job:
@@ -312,23 +303,22 @@ def start_search(engine, store: Store, planned: SearchPlan) -> Job:
     The job, whose result is `(points, verdict)`. The verdict is None without unseen questions.
     """
 
-    def work(job: Job):
+    def search_and_compare(job: Job):
         points = planned.search(job)
         chosen_points = pareto_points(points)[:MAX_COMPARED_POINTS]
         if planned.unseen is None or not chosen_points or planned.unjudged(chosen_points):
             return points, None
         plan = planned.plan(chosen_points)
         run = store.begin(plan.spec(dependency_text(engine, plan)), plan.drawn)
-        work = EvaluationRunner(
+        runner = EvaluationRunner(
             plan, store, run.id, engine.environment, planned.search.ask, as_fast_as_one=True
         )
-        work(_prefixed_watch("On unseen questions: ", job))
-        return points, search_verdict(
-            RunSummary(store.run(run.id), store.rows(run.id)), planned, chosen_points
-        )
+        runner(_prefixed_watch("On unseen questions: ", job))
+        summary = RunSummary(store.run(run.id), store.rows(run.id))
+        return points, search_verdict(summary, planned, chosen_points)
 
     key = f"search-{planned.search.file.stem}"
-    return engine.evaluations.run(key, work, again=True)
+    return engine.evaluations.run(key, search_and_compare, again=True)
 
 
 def search_verdict(
@@ -350,18 +340,19 @@ def search_verdict(
     ------
     BadInput : no published line answered any of the unseen questions.
     """
-    quality, cost = planned.search.config.quality, planned.search.config.cost
+    quality = planned.search.config.quality
+    cost = planned.search.config.cost
     table = summary.table([quality, cost])
-    published_by_id = {one.id: one for one in planned.on_unseen.methods}
-    ranks = {
-        key: (-mean, table[key][cost].mean, key)
-        for key in published_by_id
-        if (mean := table[key][quality].mean) is not None
-    }
+    published_by_id = {method.id: method for method in planned.on_unseen.methods}
+    ranks = []
+    for id in published_by_id:
+        mean = table[id][quality].mean
+        if mean is not None:
+            ranks.append((-mean, table[id][cost].mean, id))
     if not ranks:
         raise BadInput("None of the published methods answered any of the unseen questions.")
-    best = published_by_id[min(ranks, key=ranks.__getitem__)]
-    ids = {repr(one.line): key for key, one in published_by_id.items()}
+    best = published_by_id[min(ranks)[2]]
+    ids = {repr(method.line): id for id, method in published_by_id.items()}
     pairs = [(ids.get(repr(point.line), point.method.id), best.id) for point in chosen]
     tests = {(test.metric, test.a): test for test in summary.compared(pairs, [quality, cost])}
     comparisons = tuple(
@@ -369,15 +360,14 @@ def search_verdict(
         for point, (a, _) in zip(chosen, pairs)
         if {(quality, a), (cost, a)} <= tests.keys()
     )
-    question_count, failed = summary.run.spec["sample"], tuple(summary.failed())
     return SearchVerdict(
         summary.run.id,
         best,
         published_by_id,
-        {key: table[key] for key in published_by_id},
-        comparisons,
-        question_count,
-        failed,
+        figures={id: table[id] for id in published_by_id},
+        against=comparisons,
+        questions=summary.run.spec["sample"],
+        failed=tuple(summary.failed()),
     )
 
 
@@ -391,8 +381,8 @@ def _alternate_sets(questions: Iterable[Any]) -> tuple[Any, ...]:
 
     A line that fails on one set is thus abandoned early.
     """
-    sets: dict[str, list[Any]] = {}
-    for drawn_question in questions:
-        sets.setdefault(drawn_question.set, []).append(drawn_question)
-    longest = max(map(len, sets.values()))
-    return tuple(group[i] for i in range(longest) for group in sets.values() if i < len(group))
+    questions_by_set: dict[str, list[Any]] = {}
+    for question in questions:
+        questions_by_set.setdefault(question.set, []).append(question)
+    alternating = chain.from_iterable(zip_longest(*questions_by_set.values()))
+    return tuple(question for question in alternating if question is not None)

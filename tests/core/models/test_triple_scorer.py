@@ -12,8 +12,8 @@ from core.errors import BadInput, RunCancelled, StoreError
 from core.finetune.triples import (
     ScoredQuestion,
     TripleSettings,
-    on_shortest_ways,
     save_weights,
+    shortest_path_mask,
     train_scorer,
     triple_logits,
 )
@@ -114,7 +114,7 @@ def test_own_scorer_precedes_the_shipped_one(tmp_path, monkeypatch):
 def test_right_triples_lie_on_shortest_paths():
     # 0-1-3 and 0-2-3 are shortest paths, 0-4-5-3 is not. The direction of a triple does not matter.
     heads, tails = np.array([0, 3, 0, 2, 0, 4, 5]), np.array([1, 1, 2, 3, 4, 5, 3])
-    assert on_shortest_ways(heads, tails, [0], [3], 6).tolist() == [
+    assert shortest_path_mask(heads, tails, [0], [3], 6).tolist() == [
         True,
         True,
         True,
@@ -124,10 +124,12 @@ def test_right_triples_lie_on_shortest_paths():
         False,
     ]
     assert (
-        not on_shortest_ways(heads, tails, [0], [], 6).any()
-        and not on_shortest_ways(heads, tails, [0], [0], 6).any()
+        not shortest_path_mask(heads, tails, [0], [], 6).any()
+        and not shortest_path_mask(heads, tails, [0], [0], 6).any()
     )
-    assert not on_shortest_ways(heads[:1], tails[:1], [0], [5], 6).any()  # No path leads to node 5.
+    assert not shortest_path_mask(
+        heads[:1], tails[:1], [0], [5], 6
+    ).any()  # No path leads to node 5.
 
 
 def questions(seed, many=12):

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.engine import Engine
 from core.evaluation.search import verdict
-from core.evaluation.search.space import space
+from core.evaluation.search.space import load_space
 from core.io.home import ROOT
 from core.methods.catalogue import catalogue
 from core.runtime.jobs import JOB_CANCELLED
@@ -40,7 +40,7 @@ def at(films, tmp_path, monkeypatch):
     unseen.write_text("who directed [Two]\tAnn\nwhen was [Two] released\t1999\n", "utf-8")
     (tmp_path / "space.toml").write_text(SPACE, "utf-8")
     monkeypatch.setattr(
-        verdict, "space", lambda models, kinds: space(models, kinds, tmp_path / "space.toml")
+        verdict, "load_space", lambda models, kinds: load_space(models, kinds, tmp_path / "space.toml")
     )
     engine, asked = Engine(), []
     monkeypatch.setattr(method_search, "engine", lambda: engine)

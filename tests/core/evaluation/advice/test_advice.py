@@ -111,7 +111,7 @@ def test_questions_are_made_saved_and_asked_of_all_methods(coast, bench):
     )
     assert f"and {advice.size:,} asked of every method" in found.made[0]
     again = GraphAdvisor(engine, store, coast)
-    again._build = None  # a finished answer does nothing
+    again._build_graphs = None  # a finished answer does nothing
     assert again(Job("b")) == advice
 
 

@@ -22,7 +22,7 @@ from core.evaluation.papers.experiments import (
 )
 from core.evaluation.papers.paper_comparison import MethodValues, compare_with_paper, value_texts
 from core.evaluation.papers.printed_values import UpperBound, read_table
-from core.evaluation.papers.win_rates import compare_duels
+from core.evaluation.papers.win_rates import compare_pairwise_rates
 from core.methods.catalogue import published_methods
 from tests.core.evaluation.papers.test_paper_comparison import summary as made_summary
 from tests.core.evaluation.papers.test_win_rates import MADE, ROWS, summary, tally  # noqa: F401
@@ -267,7 +267,7 @@ def test_a_bound_is_shown_as_printed_and_has_no_difference():
 def test_win_rates_of_two_methods_beside_the_tally(summary, tally):  # noqa: F811
     rates = {"overall": {"d": {"a": 0.8, "b": 0.7, "d": 0.5}, "c": {"d": 0.4}}}
     made = Experiment(**{**vars(MADE), "wins": {}, "duels": {"Films": rates}})
-    (found,) = compare_duels(made, "Films", summary, tally)
+    (found,) = compare_pairwise_rates(made, "Films", summary, tally)
     assert found.metric == "win rate, overall"
     assert [(row.name, row.printed, row.here.mean, row.here.n) for row in found.rows] == [
         ("D over A", 0.8, 1, 2),
@@ -276,21 +276,23 @@ def test_win_rates_of_two_methods_beside_the_tally(summary, tally):  # noqa: F81
     ]
     # one pair in order, one the other way round, one tied here
     assert found.tau == pytest.approx(0)
-    assert compare_duels(made, "Bare", summary, tally) == []
+    assert compare_pairwise_rates(made, "Bare", summary, tally) == []
 
 
 def test_a_method_that_was_not_asked_has_no_row(summary, tally):  # noqa: F811
     rates = {"overall": {"d": {"a": 0.8, "e": 0.7}}}
     rows = {**ROWS, "e": "E"}
     made = Experiment(**{**vars(MADE), "rows": rows, "wins": {}, "duels": {"Films": rates}})
-    assert [row.name for row in compare_duels(made, "Films", summary, tally)[0].rows] == [
+    assert [row.name for row in compare_pairwise_rates(made, "Films", summary, tally)[0].rows] == [
         "D over A"
     ]
 
 
 def test_a_pair_that_was_not_judged_has_no_value_here(summary):  # noqa: F811
     made = Experiment(**{**vars(MADE), "duels": {"Films": {"overall": {"a": {"b": 0.6}}}}})
-    (found,) = compare_duels(made, "Films", summary, PairwiseTally(tuple(ROWS), (), 0, "a judge"))
+    (found,) = compare_pairwise_rates(
+        made, "Films", summary, PairwiseTally(tuple(ROWS), (), 0, "a judge")
+    )
     assert found.rows[0].here.mean is None and found.tau is None
 
 

@@ -13,7 +13,7 @@ from core.errors import BadInput, BadParameter, ModelFailed, RunCancelled
 from core.evaluation.search.config import SearchConfig
 from core.evaluation.search.points import SearchPoint, pareto_points
 from core.evaluation.search.search import Search, _finished_trials, _points, _study
-from core.evaluation.search.space import space
+from core.evaluation.search.space import load_space
 from core.evaluation.search.trial import DOMINATED, OVER_BUDGET, Trial, TrialFigures
 from core.operators.text import parse_line
 from core.runtime.jobs import Job
@@ -78,7 +78,7 @@ def found(bench, kit, tmp_path, monkeypatch):
         plan = bench.plan(questions=bench.questions[:3], model=False, cold=True, seed=seed)
         config = SearchConfig(
             plan,
-            space(bench.models, file=file),
+            load_space(bench.models, file=file),
             "reader_hit@1",
             "tokens",
             budget,

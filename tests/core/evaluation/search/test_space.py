@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import BadParameter
-from core.evaluation.search.space import OPERATOR_KINDS, SPACE_FILE, Range, space
+from core.evaluation.search.space import OPERATOR_KINDS, SPACE_FILE, Range, load_space
 from core.models.combine import model_names
 from core.operators.base import order_fault
 from core.operators.text import parse_line
@@ -55,7 +55,7 @@ def asked(line):
 def test_every_line_can_be_run_and_asks_only_models_that_are_here(seed, kinds, few):
     models = ListedModels("bm25") if few else ALL
     try:
-        chosen = space(models, kinds)
+        chosen = load_space(models, kinds)
     except BadParameter:
         assert "published" not in kinds  # with that there is always a way to retrieve
         return
@@ -74,7 +74,7 @@ def test_every_line_can_be_run_and_asks_only_models_that_are_here(seed, kinds, f
 
 
 def test_every_operator_of_the_space_is_drawn_and_ranges_lie_in_those_of_the_operators():
-    chosen = space(ALL, OPERATOR_KINDS)
+    chosen = load_space(ALL, OPERATOR_KINDS)
     seen = {type(operator).__name__ for seed in range(120) for operator in drawn(chosen, seed)}
     assert seen == {one.cls.__name__ for here in chosen.stages.values() for one in here}
     for one in itertools.chain(*chosen.stages.values()):
@@ -84,7 +84,7 @@ def test_every_operator_of_the_space_is_drawn_and_ranges_lie_in_those_of_the_ope
 
 
 def test_shortest_paths_are_tried_with_one_relation_a_pair_and_with_each():
-    lines = [drawn(space(ALL), seed) for seed in range(60)]
+    lines = [drawn(load_space(ALL), seed) for seed in range(60)]
     tried = {
         operator.parallel
         for line in lines
@@ -95,7 +95,7 @@ def test_shortest_paths_are_tried_with_one_relation_a_pair_and_with_each():
 
 
 def test_chain_ranking_needs_no_subgraph_and_gets_none():
-    lines = [drawn(space(ALL, ["beyond"]), seed) for seed in range(20)]
+    lines = [drawn(load_space(ALL, ["beyond"]), seed) for seed in range(20)]
     assert all(type(line.operators[0]).__name__ == "ChainRanking" for line in lines)
     assert {len(line) for line in lines} == {2, 3}  # with a refinement and without
 
@@ -115,10 +115,10 @@ def test_chain_ranking_needs_no_subgraph_and_gets_none():
 def test_a_space_that_cannot_be_used_is_refused(text, sentence, tmp_path):
     (tmp_path / "space.toml").write_text(text, "utf-8")
     with pytest.raises(BadParameter, match=sentence):
-        space(ALL, file=tmp_path / "space.toml")
+        load_space(ALL, file=tmp_path / "space.toml")
 
 
 def test_an_unknown_kind_is_refused():
     with pytest.raises(BadParameter, match="Did you mean “beyond”"):
-        space(ALL, ["beyon"])
+        load_space(ALL, ["beyon"])
     assert SPACE_FILE.exists()
