@@ -13,7 +13,7 @@ from typing import Any
 
 from core.errors import HopscopeError
 from core.results import comparison_dict
-from core.serving.calls import SERVING, open_question, source_of
+from core.serving.calls import SERVING, find_source, open_question
 from hopscope.comparing import MethodLike, to_method
 from hopscope.session import engine, wait_for_job
 
@@ -58,7 +58,7 @@ def retrieve_items(
     >>> [text for _, text, _, _ in retrieve_items("who directed Inception", line, items=1)]
     ['Inception -> release_year -> 2010']
     """
-    source = source_of(graph, corpus)
+    source = find_source(graph, corpus)
     job = engine().compare(open_question(engine(), source, question), [to_method(method, source)])
     wait_for_job(job, "Asking", progress=False)
     (lane,) = comparison_dict(job.comparison)["lanes"]

@@ -23,7 +23,7 @@ from core.operators.retrieve.own_retriever import OwnDocuments, OwnRetriever
 from core.operators.texts.answer.own_answer import OwnAnswer
 from core.results import comparison_dict
 from core.retrievers.declarations import declare_function
-from core.serving.calls import open_question, source_of
+from core.serving.calls import find_source, open_question
 from core.sources import AnswerSource
 from hopscope.picture import html
 from hopscope.session import engine, wait_for_job
@@ -284,7 +284,7 @@ def compare(
     >>> found[0].answers[0], found[0].paths[0]
     ('Christopher Nolan', 'Inception -> release_year -> 2010')
     """
-    source = source_of(graph, corpus)
+    source = find_source(graph, corpus)
     method_list = (
         [methods]
         if isinstance(methods, str | Method | Line | Operator) or callable(methods)

@@ -23,9 +23,9 @@ def add(commands) -> None:
 
 def run(options) -> int:
     """Serve until the client disconnects or the command is interrupted; return the exit code."""
-    from core.serving.mcp_server import server
+    from core.serving.mcp_server import make_server
 
-    mcp_server = server(options.engine())
+    mcp_server = make_server(options.engine())
     if options.http:
         mcp_server.run("streamable-http", port=options.http)
     else:

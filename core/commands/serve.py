@@ -41,14 +41,14 @@ def run(options) -> int:
     try:
         import uvicorn
 
-        from core.serving.http_api import api
+        from core.serving.http_api import make_api
     except ImportError:
         raise HopscopeError(
             "The HTTP interface needs its libraries: pip install fastapi uvicorn"
         ) from None
 
     key = os.environ.get(KEY_VARIABLE) or secrets.token_urlsafe(24)
-    web_app = api(options.engine(), key)
+    web_app = make_api(options.engine(), key)
     if not os.environ.get(KEY_VARIABLE):
         print(f"hopscope: the key is {key}", file=sys.stderr)
     print(f"http://{browser_host(options.host)}:{options.port}/docs", flush=True)
