@@ -11,7 +11,7 @@ import shlex
 from dataclasses import replace
 from pathlib import Path
 
-from core.commands.terminal import ENCODING_HELP, EXIT_OK, TerminalBar, file_of, warn
+from core.commands.terminal import ENCODING_HELP, EXIT_OK, TerminalBar, local_path, warn
 from core.datasets.own_graphs import free_graph_name
 from core.datasets.own_sets import clean_name
 from core.errors import BadInput
@@ -60,7 +60,7 @@ def add(commands) -> None:
 
 def run(options) -> int:
     """Recognise the files, import them and return the exit code."""
-    paths = [file_of(path) for path in options.paths]
+    paths = [local_path(path) for path in options.paths]
     recognition, alternatives = _choose_importer(paths, options)
     print(f"{recognition.importer.title} ({recognition.importer.key}): {recognition.reason}.")
     if alternatives:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
 
-from core.commands.terminal import ENCODING_HELP, EXIT_OK, TerminalBar, file_of, whole_number
+from core.commands.terminal import ENCODING_HELP, EXIT_OK, TerminalBar, local_path, whole_number
 from core.databases.address import address_of, is_address
 from core.databases.graph_copy import copy_graph
 from core.databases.limits import MAX_COPY_TRIPLES as MOST_TRIPLES
@@ -285,7 +285,7 @@ def _count_dropped(options) -> tuple[str, ...]:
 
 def _source_of_files(options, folder: Path) -> TripleFile:
     return graph_files(
-        [Path(file_of(file)) for file in options.triples],
+        [Path(local_path(file)) for file in options.triples],
         folder,
         nodes=[Path(file) for file in options.nodes],
         format=options.format,

@@ -8,13 +8,13 @@ from typing import Any
 from core.builds import build_for, open_graph
 from core.builds.shipped_data import shipped_builds
 from core.commands import corpus_advise, corpus_build, corpus_mend, corpus_open, corpus_quality
-from core.commands.questions import print_brought
+from core.commands.questions import print_question_import
 from core.commands.terminal import (
     ENCODING_HELP,
     EXIT_OK,
     TerminalBar,
-    file_of,
     finish_job,
+    local_path,
     warn,
     whole_number,
 )
@@ -149,11 +149,13 @@ def add(commands) -> None:
 
 def _add(options) -> int:
     if options.questions and not options.files:
-        print_brought(import_question_set(options.name, file_of(options.questions), options.title))
+        print_question_import(
+            import_question_set(options.name, local_path(options.questions), options.title)
+        )
         return EXIT_OK
     columns = parse_column_roles(options.columns)
     code = known_code(options.language) if options.language else ""
-    files, questions = [file_of(file) for file in options.files], file_of(options.questions)
+    files, questions = [local_path(file) for file in options.files], local_path(options.questions)
     with TerminalBar("Reading documents") as watch:
         brought = import_documents(
             options.name,

@@ -25,7 +25,7 @@ from core.evaluation.runs.evaluation_jobs import evaluate
 from core.evaluation.runs.plan import make_plan
 from core.evaluation.runs.store import Store, evaluations_file
 from core.graph.edits import Edit, edit_graph, unmatched_edits
-from core.methods.catalogue import as_built, catalogue, find_method
+from core.methods.catalogue import catalogue, find_method, without_saved_merges
 
 ALL_MERGES = "all"
 MAX_PRINTED_ROWS = 40  # rows of a list that are printed
@@ -266,7 +266,11 @@ def _evaluate(options, engine, mends: EntityMerges) -> None:
     methods = catalogue()
     after = find_method(options.method, methods)
     plan = make_plan(
-        (as_built(after), after), options.set, options.sample, engine.graph, model=options.llm
+        (without_saved_merges(after), after),
+        options.set,
+        options.sample,
+        engine.graph,
+        model=options.llm,
     )
     store = Store(evaluations_file())
     job = evaluate(engine, store, plan)

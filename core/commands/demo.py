@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.commands.run import add_serving, serve
+from core.commands.run import add_server_options, serve
 
 
 def add(commands) -> None:
@@ -12,7 +12,7 @@ def add(commands) -> None:
         help="open the app at the comparisons that ship; no model is needed, and nothing is built "
         "or fetched",
     )
-    add_serving(demo)
+    add_server_options(demo)
     demo.set_defaults(run=run)
 
 

@@ -13,8 +13,8 @@ from core.commands.terminal import (
     add_count,
     add_old_name,
     check_writable,
-    files_of,
     finish_job,
+    local_paths,
     warn,
     write_text,
 )
@@ -44,7 +44,7 @@ from core.evaluation.runs.evaluation_jobs import evaluate
 from core.evaluation.runs.plan import make_plan, misfits, source_of
 from core.evaluation.runs.store import Store, evaluations_file
 from core.io.json_text import json_text
-from core.lines.text import split
+from core.lines.text import split_at_commas
 from core.methods.catalogue import RUN_PREFIX, catalogue, find_method, method_for_source
 from core.methods.prompt_variants import methods_with_prompt, read_prompt
 from core.models.price import parse_cap
@@ -297,7 +297,7 @@ def run(options) -> int:
 def _report_details(options, engine, store: Store, summary: RunSummary) -> None:
     """Print why questions were lost and write the files of the run, where the options ask."""
     if options.why_lost:
-        print_why_lost(engine, store, summary)
+        print_losses(engine, store, summary)
     if options.files:
         files = write_run_files(engine, store, summary.run, Path(options.files))
         warn([f"Written to {options.files}: {', '.join(file.name for file in files)}."])
@@ -343,10 +343,13 @@ def _plan(options, engine):
     """
     if options.sample != "all" and not options.sample.isdecimal():
         raise BadInput(f"A sample is a whole number or “all”, not “{options.sample}”.")
-    options.set = files_of(options.set)
-    brought = bring_runs(options)
+    options.set = local_paths(options.set)
+    brought = import_runs(options)
     sets = options.set or (f"{RUN_PREFIX}{brought[0].name}" if brought else "")
-    specs = [*split(",".join(options.methods)), *(f"{RUN_PREFIX}{run.name}" for run in brought)]
+    specs = [
+        *split_at_commas(",".join(options.methods)),
+        *(f"{RUN_PREFIX}{run.name}" for run in brought),
+    ]
     if not sets:
         raise BadInput(
             "Name a question set (--set), or a finished run of which the questions are asked "
@@ -363,7 +366,10 @@ def _plan(options, engine):
         warn(notes)
     methods = vary_parameter(methods, options.vary) if options.vary else methods
     settings = {"model": not options.no_llm, "judge": options.judge, "cold": options.cold}
-    settings |= {"support": tuple(split(options.support)), "second_judge": options.second_judge}
+    settings |= {
+        "support": tuple(split_at_commas(options.support)),
+        "second_judge": options.second_judge,
+    }
     size = None if options.sample == "all" else int(options.sample)
     with TerminalBar("Opening the graph") as watch:
 
@@ -379,7 +385,7 @@ def _plan(options, engine):
         return make_plan(methods, sets, size, graph, **settings)
 
 
-def bring_runs(options) -> list[FileRun]:
+def import_runs(options) -> list[FileRun]:
     """Save the finished runs that the options name, and print their contents. Raises BadInput."""
     if options.qrels and (not options.brought or options.set):
         raise BadInput("--qrels judges the questions of a run: name one by --run, and no --set.")
@@ -515,7 +521,7 @@ def _print_tests(summary) -> None:
         )
 
 
-def print_why_lost(engine, store, summary: RunSummary) -> None:
+def print_losses(engine, store, summary: RunSummary) -> None:
     """Print why each of the user's own methods lost its questions.
 
     Each question has one line.

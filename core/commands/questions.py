@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from core.commands.terminal import ENCODING_HELP, EXIT_OK, TerminalBar, file_of, warn
+from core.commands.terminal import ENCODING_HELP, EXIT_OK, TerminalBar, local_path, warn
 from core.corpus import QuestionImport, import_question_set
-from core.datasets import datasets, keep_set
-from core.datasets.question_fit import measure_fit, own_graphs_fit
+from core.datasets import add_question_set, datasets
+from core.datasets.question_fit import measure_fit, measure_own_graphs_fit
 from core.errors import BadInput
 
 
@@ -59,7 +59,7 @@ def run(options) -> int:
 
     The number of questions, and those that do not fit, are printed.
     """
-    file = file_of(options.file)
+    file = local_path(options.file)
     if options.corpus:
         if options.own_graphs:
             raise BadInput(
@@ -75,21 +75,23 @@ def run(options) -> int:
             "columns": options.columns,
         }
         reading_options["encoding"] = options.encoding
-        print_brought(import_question_set(options.corpus, file, options.title, **reading_options))
+        print_question_import(
+            import_question_set(options.corpus, file, options.title, **reading_options)
+        )
         return EXIT_OK
     if not options.name:
         raise BadInput("Give the set a name, as in --name my-questions.")
     graphs = "question" if options.own_graphs else "union"
     reading_options = {"format": options.format, "columns": options.columns, "graphs": graphs}
     reading_options |= {"encoding": options.encoding} if options.encoding else {}
-    question_set = keep_set(
+    question_set = add_question_set(
         Path(file), options.name, options.title, options.graph, **reading_options
     )
     questions = question_set.questions()
     print(f"{len(questions):,} questions of {options.graph} are saved as {question_set.name}")
     with TerminalBar("Opening the graph") as watch:
         if options.own_graphs:
-            misfit = own_graphs_fit(question_set, questions).words("graphs of their own")
+            misfit = measure_own_graphs_fit(question_set, questions).words("graphs of their own")
         else:
             misfit = measure_fit(
                 options.engine().graph(options.graph, watch=watch), questions
@@ -98,7 +100,7 @@ def run(options) -> int:
     return EXIT_OK
 
 
-def print_brought(brought: QuestionImport) -> None:
+def print_question_import(brought: QuestionImport) -> None:
     """Print how many questions a corpus got, and which do not fit it."""
     print(
         f"{brought.number:,} questions of {brought.corpus.name} are saved as {brought.set}: "

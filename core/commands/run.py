@@ -34,11 +34,11 @@ def add(commands) -> None:
         help="open the app: fetch and build what its first question needs, then serve it on "
         "127.0.0.1",
     )
-    add_serving(run_app)
+    add_server_options(run_app)
     run_app.set_defaults(run=run)
 
 
-def add_serving(parser) -> None:
+def add_server_options(parser) -> None:
     """Add the options `--port`, `--host` and `--no-browser`."""
     parser.add_argument(
         "--port",

@@ -12,8 +12,8 @@ from core.commands.terminal import (
     EXIT_OK,
     TerminalBar,
     add_count,
-    files_of,
     finish_job,
+    local_paths,
     warn,
 )
 from core.errors import BadInput
@@ -31,7 +31,7 @@ from core.evaluation.search.verdict import (
     start_search,
 )
 from core.io.json_text import json_text
-from core.lines.text import split
+from core.lines.text import split_at_commas
 from core.methods.catalogue import catalogue, find_method, save_method
 
 SEARCH_EPILOG = """Each method that was tried is saved in the folder searches of your Hopscope folder; the \
@@ -164,10 +164,10 @@ def _plan_search(options, engine):
 
     Raises BadInput, BadParameter, StoreError.
     """
-    methods_by_id, sets = catalogue(), files_of(options.set)
+    methods_by_id, sets = catalogue(), local_paths(options.set)
     searched_source = source_of(sets)
     against = (
-        [find_method(spec, methods_by_id) for spec in split(options.against)]
+        [find_method(spec, methods_by_id) for spec in split_at_commas(options.against)]
         if options.against
         else reference_lines(methods_by_id, engine.models, searched_source)
     )

@@ -149,7 +149,7 @@ def one_line_advice(message: str) -> str:
     return f"{sentence.rstrip('.')}: {command}" if command else sentence
 
 
-def file_of(name: str) -> str:
+def local_path(name: str) -> str:
     """Return the file of an option, fetched if it is `hf:NAME` or `irds:ID`.
 
     A sentence on what was fetched is printed. Raises BadInput as `core.io.hub_sets.fetch_set` does.
@@ -162,9 +162,9 @@ def file_of(name: str) -> str:
     return str(dataset.path)
 
 
-def files_of(names: str) -> str:
-    """Return the names of question sets, separated by commas, each as `file_of` returns it."""
-    return ",".join(file_of(name.strip()) for name in names.split(","))
+def local_paths(names: str) -> str:
+    """Return the names of question sets, separated by commas, each as `local_path` returns it."""
+    return ",".join(local_path(name.strip()) for name in names.split(","))
 
 
 def follow_job(job) -> None:

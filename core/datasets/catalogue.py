@@ -259,7 +259,7 @@ def question_set(set_or_file: str | FilePath, columns: str = "") -> QuestionSet:
     return dataset_of_set(name).sets[full_set_name(name)]
 
 
-def keep_set(file: FilePath, name: str, title: str, graph: str, **how: str) -> QuestionSet:
+def add_question_set(file: FilePath, name: str, title: str, graph: str, **how: str) -> QuestionSet:
     """Keep a file of questions as a set of a known graph.
 
     `how` is as in `save_set`, and this raises as it does. Raises BadInput for an unknown graph too.

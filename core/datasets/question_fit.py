@@ -86,7 +86,7 @@ def rows_fit(questions: int, graphs: int) -> QuestionFit:
     return QuestionFit(questions, alone=questions - graphs)
 
 
-def own_graphs_fit(question_set: QuestionSet, questions: Iterable[Question]) -> QuestionFit:
+def measure_own_graphs_fit(question_set: QuestionSet, questions: Iterable[Question]) -> QuestionFit:
     """Check how questions of a set fit the graphs of their own rows.
 
     Raises BadInput for a graph that cannot be read.

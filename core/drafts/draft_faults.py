@@ -11,7 +11,7 @@ from typing import Any
 
 from core.drafts.draft import Draft
 from core.drafts.edits import BrickInsertion, BrickMove, BrickReplacement, DraftChange, edit_draft
-from core.drafts.slots import Slot, place_of, row_at, slots
+from core.drafts.slots import Slot, find_row, slot_before, slots
 from core.lines import Grammar
 from core.lines.brick import Brick, Bricks
 from core.lines.difference import title_of
@@ -149,8 +149,8 @@ def _lacks_only_bricks(draft: Draft, key: int) -> bool:
     brick = draft.find(key)
     if brick is None or brick.operator is not None or any(brick.arms.values()):
         return False
-    slot = place_of(draft, key)
-    row = row_at(draft, slot) if slot is not None else None
+    slot = slot_before(draft, key)
+    row = find_row(draft, slot) if slot is not None else None
     assert slot is not None and row is not None  # the brick exists
     reads = (brick.given["on"],) if brick.cls is Branch else ()
     written_fields = {
@@ -176,7 +176,7 @@ def operator_refusals(draft: Draft, target: Slot | int) -> dict[str, str | None]
     }
 
 
-def slots_for(draft: Draft, name: str) -> tuple[Slot, ...]:
+def fitting_slots(draft: Draft, name: str) -> tuple[Slot, ...]:
     """Return the slots in which an operator fits."""
     known_faults = brick_faults(draft)
     return tuple(
@@ -186,7 +186,7 @@ def slots_for(draft: Draft, name: str) -> tuple[Slot, ...]:
     )
 
 
-def bricks_for(draft: Draft, name: str) -> tuple[int, ...]:
+def replaceable_bricks(draft: Draft, name: str) -> tuple[int, ...]:
     """Return the keys of the bricks that an operator can replace."""
     known_faults = brick_faults(draft)
     return tuple(
@@ -207,7 +207,7 @@ def possible_moves(draft: Draft, key: int) -> tuple[Slot, ...]:
     )
 
 
-def usual_slot(draft: Draft) -> Slot:
+def default_slot(draft: Draft) -> Slot:
     """Return the slot of a new brick if no other is chosen.
 
     It is before the first brick with a fault, else before the brick of the last stage, else at the

@@ -8,7 +8,7 @@ from itertools import count
 from typing import Any
 
 from core.drafts.draft import Draft, new_brick
-from core.drafts.slots import Slot, place_of, row_at, slot_of, with_row
+from core.drafts.slots import Slot, change_row, find_row, parse_slot, slot_before
 from core.errors import BadParameter
 from core.lines.brick import Brick, renumber_brick
 from core.operators.branch import OTHERWISE_ARM, Branch
@@ -119,11 +119,13 @@ def edit_draft(draft: Draft, change: DraftChange) -> Draft:
             ),
             keys,
         )
-    slot, brick = place_of(draft, change.key), draft.find(change.key)
+    slot, brick = slot_before(draft, change.key), draft.find(change.key)
     if slot is None or brick is None:
         return draft
     if isinstance(change, BrickRemoval):
-        return with_row(draft, slot, lambda row: tuple(one for one in row if one.key != change.key))
+        return change_row(
+            draft, slot, lambda row: tuple(one for one in row if one.key != change.key)
+        )
     if isinstance(change, BrickCopy):
         keys = count(draft.following)
         return _with_next_key(
@@ -153,9 +155,9 @@ def edit_draft(draft: Draft, change: DraftChange) -> Draft:
 
 
 def _insert_brick(draft: Draft, slot: Slot, brick: Brick) -> Draft:
-    if row_at(draft, slot) is None:
+    if find_row(draft, slot) is None:
         return draft
-    return with_row(draft, slot, lambda row: (*row[: slot.at], brick, *row[slot.at :]))
+    return change_row(draft, slot, lambda row: (*row[: slot.at], brick, *row[slot.at :]))
 
 
 def _with_next_key(draft: Draft, keys: Iterator[int]) -> Draft:
@@ -169,7 +171,7 @@ def _with_next_key(draft: Draft, keys: Iterator[int]) -> Draft:
 
 
 def _replace_brick(draft: Draft, slot: Slot, brick: Brick, other: Brick) -> Draft:
-    return with_row(
+    return change_row(
         draft, slot, lambda row: tuple(other if one.key == brick.key else one for one in row)
     )
 
@@ -177,9 +179,9 @@ def _replace_brick(draft: Draft, slot: Slot, brick: Brick, other: Brick) -> Draf
 def _move_brick(draft: Draft, brick: Brick, slot: Slot, to: Slot) -> Draft:
     same_row = (slot.owner, slot.arm) == (to.owner, to.arm)
     into_itself = to.owner in {one.key for one in brick.each()}
-    if into_itself or row_at(draft, to) is None or (same_row and to.at in (slot.at, slot.at + 1)):
+    if into_itself or find_row(draft, to) is None or (same_row and to.at in (slot.at, slot.at + 1)):
         return draft
-    without = with_row(draft, slot, lambda row: tuple(one for one in row if one.key != brick.key))
+    without = change_row(draft, slot, lambda row: tuple(one for one in row if one.key != brick.key))
     return _insert_brick(
         without, replace(to, at=to.at - 1) if same_row and to.at > slot.at else to, brick
     )
@@ -217,13 +219,13 @@ def _with_arm(brick: Brick, change: ArmAddition | ArmRemoval) -> Brick:
     return replace(brick, arms={**arms, OTHERWISE_ARM: brick.arms[OTHERWISE_ARM]})
 
 
-def change_of(message: Mapping[str, Any]) -> DraftChange:
+def parse_change(message: Mapping[str, Any]) -> DraftChange:
     """Return the change that a message from a browser asks for.
 
     Raises BadParameter if it asks for none.
     """
     slot_text = message.get("slot")
-    slot = slot_of(slot_text) if isinstance(slot_text, str) else None
+    slot = parse_slot(slot_text) if isinstance(slot_text, str) else None
     key, name = message.get("key"), message.get("name")
     if message.get("do") == "insert":
         if slot is not None and isinstance(name, str):

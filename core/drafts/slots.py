@@ -30,11 +30,11 @@ class Slot:
         return f"{self.at}" if self.owner == LINE_OWNER else f"{self.owner}.{self.arm}.{self.at}"
 
 
-def slot_of(text: str) -> Slot:
+def parse_slot(text: str) -> Slot:
     """Return the slot that a text names.
 
-    >>> from core.drafts.slots import Slot, slot_of
-    >>> slot_of("2"), slot_of("5.body.0")
+    >>> from core.drafts.slots import Slot, parse_slot
+    >>> parse_slot("2"), parse_slot("5.body.0")
     (Slot(at=2, owner=0, arm=''), Slot(at=0, owner=5, arm='body'))
     """
     owner, _, rest = text.partition(".")
@@ -60,7 +60,7 @@ def slots(draft: Draft) -> tuple[Slot, ...]:
     )
 
 
-def row_at(draft: Draft, slot: Slot) -> Bricks | None:
+def find_row(draft: Draft, slot: Slot) -> Bricks | None:
     """Return the row of a slot, or None if there is none or it is shorter."""
     row_of_slot = next(
         (row for owner, arm, row in rows(draft) if (owner, arm) == (slot.owner, slot.arm)), None
@@ -68,7 +68,7 @@ def row_at(draft: Draft, slot: Slot) -> Bricks | None:
     return row_of_slot if row_of_slot is not None and slot.at <= len(row_of_slot) else None
 
 
-def place_of(draft: Draft, key: int) -> Slot | None:
+def slot_before(draft: Draft, key: int) -> Slot | None:
     """Return the slot before the brick with that key."""
     return next(
         (
@@ -81,7 +81,7 @@ def place_of(draft: Draft, key: int) -> Slot | None:
     )
 
 
-def with_row(draft: Draft, slot: Slot, change: Callable[[Bricks], Bricks]) -> Draft:
+def change_row(draft: Draft, slot: Slot, change: Callable[[Bricks], Bricks]) -> Draft:
     """Return the draft with `change` applied to the row of a slot."""
 
     def inside(row: Bricks) -> Bricks:

@@ -15,7 +15,7 @@ from core.io.toml_file import read_toml
 from core.lines.brick import Brick, Bricks, brick_of, bricks_of, default_operator, operators_of
 from core.lines.holder import Holder
 from core.lines.line import OperatorLine
-from core.lines.text import calls, keywords, literals
+from core.lines.text import literal_values, parse_call, split_steps
 from core.parameters import locate_errors, make_operator, parameter_values
 
 L = TypeVar("L", bound=OperatorLine[Any])
@@ -69,13 +69,13 @@ class Grammar(Generic[L]):
     def _row(self, tree: ast.expr, keys: Iterator[int]) -> Bricks:
         if isinstance(tree, ast.Constant) and tree.value is Ellipsis:
             return ()
-        return tuple(self._brick(call, keys) for call in calls(tree))
+        return tuple(self._brick(call, keys) for call in split_steps(tree))
 
     def _brick(self, call: ast.expr, keys: Iterator[int]) -> Brick:
         if isinstance(call, ast.BinOp) and isinstance(call.op, ast.BitOr):  # a | b
             sides = [ast.keyword("first", call.left), ast.keyword("second", call.right)]
             call = ast.Call(ast.Name("Union"), [], sides)
-        parts = keywords(call)
+        parts = parse_call(call)
         if parts is None:
             raise BadParameter(
                 f"“{shorten(ast.unparse(call))}” is no {self.noun} with named parameters."
@@ -83,7 +83,7 @@ class Grammar(Generic[L]):
         name, arguments = parts
         cls = self.any_class(name)
         if not issubclass(cls, Holder):
-            return brick_of(make_operator(cls, literals(name, arguments)), keys)
+            return brick_of(make_operator(cls, literal_values(name, arguments)), keys)
         key, (rows, settings) = next(keys), cls.of_text(arguments)
         arms = {}
         for arm, row in rows.items():

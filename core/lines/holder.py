@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 from core.errors import BadParameter
-from core.lines.text import literals
+from core.lines.text import literal_values
 from core.parameters import (
     OperatorBase,
     check_names,
@@ -69,7 +69,7 @@ class Holder(OperatorBase):
         A row that is not written is None and means the default. Raises BadParameter.
         """
         others = {name: value for name, value in arguments.items() if name not in cls.lines}
-        settings = literals(cls.__name__, others)
+        settings = literal_values(cls.__name__, others)
         check_names(cls, settings, cls.kind.capitalize())
         return {name: arguments.get(name) for name in cls.lines}, dict(
             parameter_values(make_operator(cls, settings))

@@ -12,12 +12,12 @@ from typing import Any
 from core.errors import BadParameter
 
 
-def calls(tree: ast.expr) -> tuple[ast.expr, ...]:
+def split_steps(tree: ast.expr) -> tuple[ast.expr, ...]:
     """Return the parts of the expression `a >> b >> c`, in order.
 
     >>> import ast
-    >>> from core.lines.text import calls
-    >>> [ast.unparse(call) for call in calls(ast.parse("A(x=1) >> B()", mode="eval").body)]
+    >>> from core.lines.text import split_steps
+    >>> [ast.unparse(call) for call in split_steps(ast.parse("A(x=1) >> B()", mode="eval").body)]
     ['A(x=1)', 'B()']
     """
     parts: list[ast.expr] = []
@@ -27,7 +27,7 @@ def calls(tree: ast.expr) -> tuple[ast.expr, ...]:
     return (tree, *reversed(parts))
 
 
-def keywords(call: ast.expr) -> tuple[str, dict[str, ast.expr]] | None:
+def parse_call(call: ast.expr) -> tuple[str, dict[str, ast.expr]] | None:
     """Return the name that is called, and its named arguments as expressions.
 
     Returns None for any other expression. Raises BadParameter for a name that is given twice.
@@ -42,14 +42,14 @@ def keywords(call: ast.expr) -> tuple[str, dict[str, ast.expr]] | None:
     return call.func.id, arguments
 
 
-def literals(name: str, arguments: Mapping[str, ast.expr]) -> dict[str, Any]:
+def literal_values(name: str, arguments: Mapping[str, ast.expr]) -> dict[str, Any]:
     """Return the values of expressions, which must be literals.
 
     Raises BadParameter for any other expression.
 
     >>> import ast
-    >>> from core.lines.text import keywords, literals
-    >>> literals(*keywords(ast.parse("A(x=1)", mode="eval").body))
+    >>> from core.lines.text import parse_call, literal_values
+    >>> literal_values(*parse_call(ast.parse("A(x=1)", mode="eval").body))
     {'x': 1}
     """
     values_by_name: dict[str, Any] = {}
@@ -64,11 +64,11 @@ def literals(name: str, arguments: Mapping[str, ast.expr]) -> dict[str, Any]:
     return values_by_name
 
 
-def split(text: str) -> list[str]:
+def split_at_commas(text: str) -> list[str]:
     """Return the parts of `text` between the commas outside brackets and quotes.
 
-    >>> from core.lines.text import split
-    >>> split("A(x=1, y=',') >> B(), c")
+    >>> from core.lines.text import split_at_commas
+    >>> split_at_commas("A(x=1, y=',') >> B(), c")
     ["A(x=1, y=',') >> B()", 'c']
     """
     pieces, depth, quote = [""], 0, ""

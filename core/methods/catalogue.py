@@ -340,14 +340,14 @@ def method_for_source(
     return methods.get(f"{method.id}{DOCUMENTS_SUFFIX}", method)
 
 
-def as_built(method: Method) -> Method:
+def without_saved_merges(method: Method) -> Method:
     """Return the same method without the merges that are saved for the corpus.
 
     It then runs on the graph as it was built. Raises BadInput if the method does not run on a
     graph with entities.
 
-    >>> from core.methods.catalogue import as_built, catalogue
-    >>> one = as_built(catalogue()["vgraphrag"])
+    >>> from core.methods.catalogue import without_saved_merges, catalogue
+    >>> one = without_saved_merges(catalogue()["vgraphrag"])
     >>> one.name, one.line.operators[0]
     ('VGraphRAG, as built', BuiltGraph(build='tkg', mended=False))
     """

@@ -14,7 +14,7 @@ from core.errors import BadParameter
 from core.evaluation.metrics.statistics import Estimate
 from core.evaluation.reports.method_names import method_name, method_names
 from core.evaluation.reports.summary import RunSummary
-from core.lines.text import split
+from core.lines.text import split_at_commas
 from core.methods.catalogue import Method
 from core.operators.base import Line
 from core.operators.text import operator_class, parse_line
@@ -53,7 +53,7 @@ def vary_parameter(methods: Sequence[Method], variation: str) -> tuple[Method, .
         is_here = any(isinstance(operator, cls) for operator in _operators(method.line, cls))
         has_operator = has_operator or is_here
         for varied_method in (
-            [variant(method, cls, parameter, _value(text)) for text in split(right)]
+            [variant(method, cls, parameter, _value(text)) for text in split_at_commas(right)]
             if is_here
             else [method]
         ):
