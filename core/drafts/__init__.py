@@ -1,7 +1,4 @@
-"""Drafts: lines of operators while a person puts them together.
-
-A draft has bricks, checks of what fits where, and typed edits.
-"""
+"""Drafts: incomplete lines that a person edits, with checks of where an operator fits."""
 
 from core.drafts.draft import Draft
 from core.drafts.draft_faults import brick_faults

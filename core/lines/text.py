@@ -1,7 +1,4 @@
-"""The text of a line as Python expressions: `A(x=1) >> B()`.
-
-Nothing is evaluated.
-"""
+"""Parsing of a line's text as Python expressions, `A(x=1) >> B()`, without evaluation."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ from core.errors import BadParameter
 
 
 def split_steps(tree: ast.expr) -> tuple[ast.expr, ...]:
-    """Return the parts of the expression `a >> b >> c`, in order.
+    """Return the operands of the expression `a >> b >> c`, in order.
 
     >>> import ast
     >>> from core.lines.text import split_steps
@@ -28,9 +25,9 @@ def split_steps(tree: ast.expr) -> tuple[ast.expr, ...]:
 
 
 def parse_call(call: ast.expr) -> tuple[str, dict[str, ast.expr]] | None:
-    """Return the name that is called, and its named arguments as expressions.
+    """Return the called name and the named arguments of a call, as expressions.
 
-    Returns None for any other expression. Raises BadParameter for a name that is given twice.
+    Returns None for any other expression. Raises BadParameter for an argument that occurs twice.
     """
     if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and not call.args):
         return None
@@ -65,7 +62,7 @@ def literal_values(name: str, arguments: Mapping[str, ast.expr]) -> dict[str, An
 
 
 def split_at_commas(text: str) -> list[str]:
-    """Return the parts of `text` between the commas outside brackets and quotes.
+    """Split a text at the commas outside brackets and quotes.
 
     >>> from core.lines.text import split_at_commas
     >>> split_at_commas("A(x=1, y=',') >> B(), c")
