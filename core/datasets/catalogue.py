@@ -58,7 +58,7 @@ class Dataset:
         """Open the graph.
 
         It is built first if its store is absent, damaged or out of date. If another process is
-        building it, this waits. Raises StoreError or BadInput where that fails.
+        building it, this waits. Raises StoreError or BadInput if that fails.
         """
         if self.live:
             return _open_shared(self.folder / LIVE, open_live)
@@ -80,7 +80,7 @@ class Dataset:
         return self._set(set_name).questions()
 
     def kinds(self, set_name: str) -> Sequence[str]:
-        """Return the kind of each question of a set; empty where the set has no kinds.
+        """Return the kind of each question of a set; empty if the set has no kinds.
 
         In MetaQA the kind is the chain, as in “actor_to_movie”.
         """
@@ -89,14 +89,14 @@ class Dataset:
     def graph_name(self, set_name: str, question: Question) -> str:
         """Return the name by which `open_graph` opens the graph of a question.
 
-        It is `webqsp-cwq`, or `webqsp-cwq:WebQTest-1` where each question has a graph of its own.
+        It is `webqsp-cwq`, or `webqsp-cwq:WebQTest-1` if each question has a graph of its own.
         """
         return self.name if self._set(set_name).graphs == "union" else f"{self.name}:{question.id}"
 
     def graph_for(self, set_name: str, question: Question) -> KnowledgeGraph:
         """Return the graph that a question of a set is asked on.
 
-        Raises as `open` does, and BadInput where the question has no graph.
+        Raises as `open` does, and BadInput if the question has no graph.
         """
         row_set = self._set(set_name)
         if row_set.graphs == "union":
@@ -106,7 +106,7 @@ class Dataset:
     def own_graph(self, question_id: str) -> KnowledgeGraph:
         """Return the graph of a question's own row.
 
-        Raises BadInput where no set with a graph for each question holds it.
+        Raises BadInput if no set with a graph for each question holds it.
         """
         for owner in self.sets.values():
             if owner.graphs == "question" and owner.holds(question_id):
@@ -147,7 +147,7 @@ def _add_user_sets(items: dict[str, Dataset]) -> dict[str, Dataset]:
 
 
 def _load(folder: FilePath) -> Dataset | None:
-    """Return a user's graph in a folder; None where there is none or it is damaged.
+    """Return a user's graph in a folder; None if there is none or it is damaged.
 
     Opening a damaged graph by name tells the fault.
     """
@@ -201,7 +201,7 @@ def unreadable_graphs(readable: Mapping[str, Dataset]) -> list[str]:
 
 
 def dataset_of(graph_name: str) -> Dataset | None:
-    """Return the data set of a graph, by the graph's name; None where it has none."""
+    """Return the data set of a graph, by the graph's name; None if it has none."""
     shipped_by_name = shipped_datasets()
     for name in (graph_name, graph_name.partition(":")[0]):
         dataset = shipped_by_name.get(name) or (

@@ -25,7 +25,7 @@ def graph_files(paths: Sequence[Path], folder: Path, **how: Any) -> TripleFile:
 
     The files are sorted by `core.graph.readers.triple_file.sort_graph_files`. Zips among them are
     unpacked into `folder`. CRAG's folder “cragkg” is written there as lines of triples. Raises
-    BadInput for a damaged or empty zip, and where no file holds edges.
+    BadInput for a damaged or empty zip, and if no file holds edges.
     """
     notes: list[str] = []
     files = [file for path in paths for file in _inner_files(path, folder, how.get("most"), notes)]

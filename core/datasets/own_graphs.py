@@ -24,7 +24,7 @@ GRAPH_OWNED_AS = "graph"
 def free_graph_name(name: str) -> str:
     """Return the cleaned name of a new graph.
 
-    Raises BadInput where nothing is left of the name or it is taken.
+    Raises BadInput if nothing is left of the name or it is taken.
     """
     graph_name = clean_name(name)
     if not graph_name:
@@ -39,7 +39,7 @@ def add_graph(
 ) -> KnowledgeGraph:
     """Build the graph of some triples and keep it under a name that `free_graph_name` returned.
 
-    The graph belongs to the current user. Raises BadInput where the name has been taken since, and
+    The graph belongs to the current user. Raises BadInput if the name has been taken since, and
     as `build` does.
     """
     if (
@@ -56,7 +56,7 @@ def add_graph(
 def add_live(settings: LiveSettings, name: str, watch: Watch = NO_WATCH) -> KnowledgeGraph:
     """Keep the graph of a live database under a name that `free_graph_name` returned.
 
-    The database is queried once first. Raises BadInput where the name has been taken since or the
+    The database is queried once first. Raises BadInput if the name has been taken since or the
     database does not answer, and StoreError.
     """
     if clean_name(name) != name or name in datasets() or (graphs_folder() / name).exists():

@@ -61,7 +61,7 @@ def added_sets() -> dict[str, tuple[str, QuestionSet]]:
 def added_set(name: str) -> tuple[str, QuestionSet]:
     """Return the name of the set's graph, and the set.
 
-    Raises StoreError where the set is absent or damaged.
+    Raises StoreError if the set is absent or damaged.
     """
     folder = sets_folder() / name
     try:
@@ -82,7 +82,7 @@ def save_set(
     """Keep a file of questions as a set on a graph; if anything fails, nothing is kept.
 
     Raises BadInput for a name that is invalid or taken, and what reading the file raises;
-    StoreError where the disk refuses.
+    StoreError if the disk refuses.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def save_set(
 def remove_set(name: str) -> None:
     """Remove a set that a user added.
 
-    Raises StoreError where there is none or the disk refuses, NotAllowed where it belongs to
+    Raises StoreError if there is none or the disk refuses, NotAllowed if it belongs to
     another user.
     """
     folder = sets_folder() / clean_name(name)

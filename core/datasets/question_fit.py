@@ -37,7 +37,7 @@ class QuestionFit:
     alone: int = 0
 
     def words(self, where: str) -> str:
-        """Return a sentence on the mismatches; empty where there are none.
+        """Return a sentence on the mismatches; empty if there are none.
 
         `where` names the graph or graphs.
         """

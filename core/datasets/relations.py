@@ -54,7 +54,7 @@ def chain_words(
 def read_relation_words(table: Mapping[str, object]) -> dict[str, tuple[str, str]]:
     """Read the table of a description's `relations`.
 
-    Raises BadInput where a relation does not have two texts, one for each direction.
+    Raises BadInput if a relation does not have two texts, one for each direction.
     """
     words_by_relation = {}
     for relation, pair in table.items():

@@ -42,10 +42,10 @@ class QuestionSet:
     ----------
     hops : the hops of questions whose row does not tell them.
     kinds : a file with the kind of each question, line by line.
-    graphs : "union" where all questions are asked on the data set's graph, "question" where each is
+    graphs : "union" if all questions are asked on the data set's graph, "question" if each is
         asked on the `graph` of its own row.
     only : a field that a row must hold as true to belong to the set.
-    own : True where a user added the set.
+    own : True if a user added the set.
     columns : the columns of a table, as `read_questions` takes them.
     encoding : the encoding of the file, as `read_questions` takes it.
     """
@@ -100,7 +100,7 @@ class QuestionSet:
     def note(self) -> str:
         """Return a sentence on what was not read of a user's file.
 
-        It is empty where all was read, and for a shipped set.
+        It is empty if all was read, and for a shipped set.
         """
         if self.file.is_relative_to(ROOT / "data"):
             return ""
@@ -130,7 +130,7 @@ class QuestionSet:
         return _by_text(self, _stamp(self.file)).get(text)
 
     def kind_lines(self) -> Sequence[str]:
-        """Return the kind of each question; empty where the set has no kinds."""
+        """Return the kind of each question; empty if the set has no kinds."""
         return _lines(self.kinds, _stamp(self.kinds)) if self.kinds else ()
 
     def holds(self, question_id: str) -> bool:
@@ -140,19 +140,19 @@ class QuestionSet:
     def own_graph(self, question_id: str, name: str, direction: Direction) -> Graph:
         """Return the graph of a question's own row, in memory.
 
-        Raises BadInput where the question is unknown or has no graph.
+        Raises BadInput if the question is unknown or has no graph.
         """
         return _own_graph(self, _stamp(self.file), question_id, name, direction)
 
     def brings_graphs(self) -> bool:
         """Return whether any row of the file includes a graph.
 
-        Raises BadInput where the file cannot be read.
+        Raises BadInput if the file cannot be read.
         """
         return _with_graphs(self.file, _stamp(self.file)) > 0
 
     def own_triples(self, question_id: str) -> list[Triple]:
-        """Return the triples of a question's own row; empty where it has none.
+        """Return the triples of a question's own row; empty if it has none.
 
         Raises BadInput for an unknown question.
         """
@@ -166,7 +166,7 @@ class QuestionSet:
 def _stamp(file: FilePath) -> tuple[int, int]:
     """Return the size in bytes and the time of change in ns, which tell if a file changed.
 
-    Raises BadInput where the file is absent.
+    Raises BadInput if the file is absent.
     """
     try:
         stat = file.stat()

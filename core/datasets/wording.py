@@ -18,7 +18,7 @@ from core.io.toml_file import read_toml
 def relation_table(graph_name: str) -> Mapping[str, tuple[str, str]]:
     """Return the relation words of the graph's data set.
 
-    For a user's graph they come from the `dataset.toml` in its folder. The table is empty where
+    For a user's graph they come from the `dataset.toml` in its folder. The table is empty if
     there is none.
     """
     name = graph_name.partition(":")[0]

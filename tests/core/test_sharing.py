@@ -16,14 +16,14 @@ from core import sharing
 from core.cases import (
     cases,
     delete,
+    delete_rating,
     duplicate,
     edit,
     export,
     get_case,
+    is_rated_up,
     load,
     rate,
-    unrate,
-    verdict,
 )
 from core.corpus import Document, import_documents, import_question_set, open_corpus, remove_corpus
 from core.datasets import add_graph, add_question_set, open_graph, question_set
@@ -175,9 +175,9 @@ THINGS = {
         lambda: rate(Rating("who", "digest", "Answer()", "Ann", True)) or "",
         (
             lambda _: rate(Rating("who", "digest", "Answer()", "Ann", False)),
-            lambda _: unrate("digest", "who", "Answer()", "Ann"),
+            lambda _: delete_rating("digest", "who", "Answer()", "Ann"),
         ),
-        lambda _: verdict("digest", "who", "Answer()", "Ann"),
+        lambda _: is_rated_up("digest", "who", "Answer()", "Ann"),
     ),
 }
 
