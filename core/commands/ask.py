@@ -46,9 +46,9 @@ MIN_PRINTED_SECONDS = 0.005  # seconds; shorter times would be printed as 0.00 a
 MAX_PRINTED_HITS = 5  # hits of each kind, and paths, that are printed
 
 
-def add(commands) -> None:
+def add_command(subparsers) -> None:
     """Add the command and its options."""
-    ask = commands.add_parser("ask", help="ask one question and compare methods")
+    ask = subparsers.add_parser("ask", help="ask one question and compare methods")
     ask.add_argument("question")
     ask.add_argument(
         "--method",

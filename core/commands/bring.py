@@ -22,9 +22,9 @@ MAX_OTHER_READINGS = 4  # alternative readings of a file that are named
 TITLED_COMMANDS = "corpus questions"  # commands that have the option --title
 
 
-def add(commands) -> None:
+def add_command(subparsers) -> None:
     """Add the command and its options."""
-    bring = commands.add_parser(
+    bring = subparsers.add_parser(
         "bring",
         help="say what a file, a folder, a zip or a database is, and add it: graphs, documents, "
         "questions, runs, indexes, cases",
@@ -137,7 +137,7 @@ def _preview(choice: Recognition, options) -> int:
 def _run_command(words: list[str], options) -> int:
     """Run another command and return its exit code."""
     parser = argparse.ArgumentParser(prog="python -m core")
-    importlib.import_module(f"{__package__}.{words[0]}").add(parser.add_subparsers())
+    importlib.import_module(f"{__package__}.{words[0]}").add_command(parser.add_subparsers())
     arguments = parser.parse_args(words)
     arguments.engine = options.engine
     return arguments.run(arguments)

@@ -38,9 +38,9 @@ same command starts over. A larger one, or
 one with --memory, is built in steps: after a kill the same command continues where it stopped."""
 
 
-def add(commands) -> None:
+def add_command(subparsers) -> None:
     """Add the command and its options."""
-    parser = commands.add_parser(
+    parser = subparsers.add_parser(
         "build", help="build a graph from a file of triples", epilog=BUILD_EPILOG
     )
     parser.add_argument(

@@ -19,9 +19,9 @@ from core.methods.catalogue import find_method
 from core.sources import CorpusSource, GraphSource
 
 
-def add(commands) -> None:
+def add_command(subparsers) -> None:
     """Add the command and its options."""
-    cases = commands.add_parser("cases", help="list, export or import saved comparisons")
+    cases = subparsers.add_parser("cases", help="list, export or import saved comparisons")
     parts = cases.add_subparsers(required=True, metavar="WHAT")
 
     list_parser = parts.add_parser("list", help="the saved comparisons and the examples")

@@ -46,9 +46,9 @@ MAX_PRINTED_QUESTIONS = 5  # written questions that are printed
 MAX_PRINTED_DOCUMENTS = 10  # documents, and notes on files, that are printed
 
 
-def add(commands) -> None:
+def add_command(subparsers) -> None:
     """Add the command and its parts with their options."""
-    corpus = commands.add_parser("corpus", help="bring documents, see them, take them away")
+    corpus = subparsers.add_parser("corpus", help="bring documents, see them, take them away")
     parts = corpus.add_subparsers(required=True, metavar="WHAT")
 
     into = parts.add_parser(

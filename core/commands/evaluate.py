@@ -64,9 +64,9 @@ no question at all, or does
 not reach what --fail-below asks for."""
 
 
-def add(commands) -> None:
+def add_command(subparsers) -> None:
     """Add the command and its options."""
-    evaluate = commands.add_parser(
+    evaluate = subparsers.add_parser(
         "evaluate",
         help="run methods over a question set and compare their figures",
         epilog=EVALUATE_EPILOG,

@@ -58,9 +58,9 @@ on two quiet cores. paper: batches of
 hours without a graphics card"""
 
 
-def add(commands) -> None:
+def add_command(subparsers) -> None:
     """Add the command and its parts with their options."""
-    finetune = commands.add_parser(
+    finetune = subparsers.add_parser(
         "finetune", help="train the encoder or a language model on a question set"
     )
     trainings = finetune.add_subparsers(required=True, metavar="WHAT")
@@ -103,7 +103,7 @@ def add(commands) -> None:
     add_count(triples, "--hidden", 128, "hidden units")
     triples.set_defaults(run=run_triples)
 
-    finetune_reranker.add(trainings)
+    finetune_reranker.add_part(trainings)
     llm = trainings.add_parser(
         "llm",
         help="a language model, for v1 No. 7, 14 and 20",

@@ -31,7 +31,7 @@ says how many threads are used. After an
 interrupt or a kill the same command continues where it was."""
 
 
-def add(trainings) -> None:
+def add_part(trainings) -> None:
     """Add this part of `finetune` and its options."""
     parser = trainings.add_parser(
         "reranker",

@@ -22,9 +22,9 @@ AUTO_LANGUAGE = "auto"  # as a language: the one that is detected
 EXPORT_FORMATS_TEXT = "; ".join(f"{name}: {one.title}" for name, one in EXPORT_FORMATS.items())
 
 
-def add(commands) -> None:
+def add_command(subparsers) -> None:
     """Add the command and its parts with their options."""
-    graph = commands.add_parser("graph", help="write a graph in a format that other tools read")
+    graph = subparsers.add_parser("graph", help="write a graph in a format that other tools read")
     parts = graph.add_subparsers(required=True, metavar="WHAT")
     out = parts.add_parser(
         "export", help="write a graph as GraphML, Turtle, CSV for Neo4j, or Parquet"

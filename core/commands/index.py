@@ -17,9 +17,9 @@ from core.operators.base import DIRECTIONS
 from core.watch import NO_WATCH
 
 
-def add(commands) -> None:
+def add_command(subparsers) -> None:
     """Add the command and its parts with their options."""
-    index = commands.add_parser(
+    index = subparsers.add_parser(
         "index", help="what is prepared ahead for a graph: encode vectors, list, delete"
     )
     parts = index.add_subparsers(required=True, metavar="WHAT")

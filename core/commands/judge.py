@@ -27,9 +27,9 @@ continues where it stopped. The exit code is 1
 where no reply could be read."""
 
 
-def add(commands) -> None:
+def add_command(subparsers) -> None:
     """Add the command and its options."""
-    judge = commands.add_parser(
+    judge = subparsers.add_parser(
         "judge",
         help="let a language model compare the answers of an evaluation in pairs (abstract "
         "questions)",

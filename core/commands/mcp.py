@@ -5,9 +5,9 @@ from __future__ import annotations
 from core.commands.terminal import EXIT_OK, port_number
 
 
-def add(commands) -> None:
+def add_command(subparsers) -> None:
     """Add the command and its options."""
-    mcp = commands.add_parser(
+    mcp = subparsers.add_parser(
         "mcp",
         help="serve tools for agents over the Model Context Protocol: on standard input and "
         "output, or HTTP",

@@ -14,9 +14,9 @@ from core.models.registry import Registry
 from core.operators import OPERATORS
 
 
-def add(commands) -> None:
+def add_command(subparsers) -> None:
     """Add the command and its options."""
-    methods = commands.add_parser("methods", help="list the methods")
+    methods = subparsers.add_parser("methods", help="list the methods")
     methods.add_argument("--json", action="store_true")
     methods.add_argument("--page", action="store_true", help="print docs/operators-and-methods.md")
     methods.add_argument(

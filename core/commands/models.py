@@ -15,9 +15,9 @@ from core.models.registry import Registry
 SERVER_BACKENDS = {"chat": "openai", "encoder": "openai-embeddings", "reranker": "rerank"}
 
 
-def add(commands) -> None:
+def add_command(subparsers) -> None:
     """Add the command and its options."""
-    models = commands.add_parser(
+    models = subparsers.add_parser(
         "models", help="list the models, fetch one, add or measure a server"
     )
     models.add_argument("--fetch", metavar="NAME", help="fetch this model's file")

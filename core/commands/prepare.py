@@ -8,9 +8,9 @@ from core.commands.terminal import EXIT_OK, TerminalBar
 from core.errors import HopscopeError
 
 
-def add(commands) -> None:
+def add_command(subparsers) -> None:
     """Add the command and its options."""
-    prepare = commands.add_parser(
+    prepare = subparsers.add_parser(
         "prepare",
         help="build the shipped graph, fetch the default models and measure how the encoder is "
         "fastest, where that is not done yet",

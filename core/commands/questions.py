@@ -11,9 +11,9 @@ from core.datasets.question_fit import measure_fit, measure_own_graphs_fit
 from core.errors import BadInput
 
 
-def add(commands) -> None:
+def add_command(subparsers) -> None:
     """Add the command and its options."""
-    questions = commands.add_parser(
+    questions = subparsers.add_parser(
         "questions",
         help="keep a file of questions as a set, which evaluate, ask and the pages then know",
     )

@@ -12,9 +12,9 @@ from core.indexes.reports import ReportStore
 from core.io.durations import with_time_left
 
 
-def add(commands) -> None:
+def add_command(subparsers) -> None:
     """Add the command and its options."""
-    reports = commands.add_parser(
+    reports = subparsers.add_parser(
         "reports",
         help="write community reports ahead (for lego-grag-m)",
         description="Write the reports of communities that are not written yet: of named "

@@ -74,9 +74,9 @@ the models of this computer, in
 minutes; its figures show that all of it runs, and say little of the methods."""
 
 
-def add(commands) -> None:
+def add_command(subparsers) -> None:
     """Add the command and its options."""
-    reproduce = commands.add_parser(
+    reproduce = subparsers.add_parser(
         "reproduce",
         help="make a paper's table, beside the values that it prints",
         epilog=REPRODUCE_EPILOG,

@@ -27,9 +27,9 @@ MAX_TRIED_PORTS = 20  # ports from the default on that are tried
 MAX_START_SECONDS = 60  # most seconds to wait for the server before the browser is opened
 
 
-def add(commands) -> None:
+def add_command(subparsers) -> None:
     """Add the command and its options."""
-    run_app = commands.add_parser(
+    run_app = subparsers.add_parser(
         "run",
         help="open the app: fetch and build what its first question needs, then serve it on "
         "127.0.0.1",

@@ -39,9 +39,9 @@ same command continues from there, and
 with more --trials tries more methods. The exit code is 1 where no method is within the budget."""
 
 
-def add(commands) -> None:
+def add_command(subparsers) -> None:
     """Add the command and its options."""
-    search = commands.add_parser(
+    search = subparsers.add_parser(
         "search",
         help="find a method under a budget of seconds or tokens a question",
         epilog=SEARCH_EPILOG,

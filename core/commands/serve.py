@@ -14,9 +14,9 @@ KEY_VARIABLE = "HOPSCOPE_API_KEY"  # the environment variable with the key
 DEFAULT_API_PORT = 8502
 
 
-def add(commands) -> None:
+def add_command(subparsers) -> None:
     """Add the command and its options."""
-    serve = commands.add_parser(
+    serve = subparsers.add_parser(
         "serve",
         help="serve ask, retrieve and evaluate over HTTP, with a key; /docs describes them",
         epilog=f"The key is that of {KEY_VARIABLE}, else a new one that is printed. Where others may reach "
