@@ -13,7 +13,10 @@ from core.commands.terminal import (
     EXIT_FAILED,
     EXIT_OK,
     TerminalBar,
+    add_list,
     add_old_name,
+    add_switch,
+    add_text,
     follow_job,
     warn,
     whole_number,
@@ -50,40 +53,26 @@ def add_command(subparsers) -> None:
     """Add the command and its options."""
     ask = subparsers.add_parser("ask", help="ask one question and compare methods")
     ask.add_argument("question")
-    ask.add_argument(
+    add_list(
+        ask,
         "--method",
-        dest="methods",
-        action="append",
-        default=[],
-        metavar="ID",
-        help="a method, or its steps as text; repeat for more (default: lego-12, or vanilla-rag "
+        "ID",
+        "a method, or its steps as text; repeat for more (default: lego-12, or vanilla-rag "
         "for a corpus)",
+        dest="methods",
     )
     add_old_name(ask, "--instance", dest="methods", action="append")
-    ask.add_argument(
+    add_list(
+        ask,
         "--entity",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="an entity to start from; repeat for more (default: found in the question)",
+        "NAME",
+        "an entity to start from; repeat for more (default: found in the question)",
     )
-    ask.add_argument(
-        "--answer",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="a correct answer, to see where it is lost; repeat for more",
-    )
+    add_list(ask, "--answer", "NAME", "a correct answer, to see where it is lost; repeat for more")
     ask.add_argument(
         "--corpus", metavar="NAME", help="ask the documents of a corpus, in the place of a graph"
     )
-    ask.add_argument(
-        "--evidence",
-        action="append",
-        default=[],
-        metavar="ID",
-        help="a document that holds the evidence; repeat for more",
-    )
+    add_list(ask, "--evidence", "ID", "a document that holds the evidence; repeat for more")
     add_old_name(ask, "--gold", dest="evidence", action="append")
     ask.add_argument(
         "--graph",
@@ -91,39 +80,36 @@ def add_command(subparsers) -> None:
         metavar="NAME",
         help="a graph's name, or a folder that holds a built one (default: metaqa)",
     )
-    ask.add_argument(
+    add_list(
+        ask,
         "--without",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="ask again without this entity, or this document of a corpus, and say what changed; "
+        "NAME",
+        "ask again without this entity, or this document of a corpus, and say what changed; "
         "repeat for more",
     )
-    ask.add_argument(
+    add_switch(
+        ask,
         "--influence",
-        action="store_true",
-        help="measure what each answer rests on: it is made again without each path or passage, "
+        "measure what each answer rests on: it is made again without each path or passage, "
         "by a language model with so many calls",
     )
-    ask.add_argument(
+    add_text(
+        ask,
         "--prompt",
-        default="",
-        metavar="NAME",
-        help="ask by another prompt: lego-graphrag or lego-graphrag-v1, walk-and-retrieve (as the "
+        "NAME",
+        "ask by another prompt: lego-graphrag or lego-graphrag-v1, walk-and-retrieve (as the "
         "papers print them), another name of core/prompts, or a file of your own with {question}, "
         "{paths}, {tables} or {passages} in it",
     )
     ask.add_argument("--seed", type=whole_number(0), default=0)
-    ask.add_argument(
-        "--no-llm", action="store_true", help="do not ask a language model for the answer"
-    )
-    ask.add_argument(
+    add_switch(ask, "--no-llm", "do not ask a language model for the answer")
+    add_switch(
+        ask,
         "--whole",
-        action="store_true",
-        help="wait until all vectors of the documents are there; without it, of many documents "
+        "wait until all vectors of the documents are there; without it, of many documents "
         "those are searched that are encoded so far",
     )
-    ask.add_argument("--json", action="store_true", help="print one JSON object")
+    add_switch(ask, "--json", "print one JSON object")
     ask.set_defaults(run=run)
 
 

@@ -11,7 +11,15 @@ import shlex
 from dataclasses import replace
 from pathlib import Path
 
-from core.commands.terminal import ENCODING_HELP, EXIT_OK, TerminalBar, local_path, warn
+from core.commands.terminal import (
+    ENCODING_HELP,
+    EXIT_OK,
+    TerminalBar,
+    add_switch,
+    add_text,
+    local_path,
+    warn,
+)
 from core.datasets.own_graphs import free_graph_name
 from core.datasets.own_sets import clean_name
 from core.errors import BadInput
@@ -49,12 +57,10 @@ def add_command(subparsers) -> None:
     )
     bring.add_argument("--title", default="", help="what the choosers show (default: the name)")
     about = bring.add_mutually_exclusive_group()
-    about.add_argument("--graph", default="", metavar="NAME", help="that questions or a run are of")
-    about.add_argument("--corpus", default="", metavar="NAME", help="that they are of")
-    bring.add_argument("--encoding", metavar="NAME", default="", help=ENCODING_HELP)
-    bring.add_argument(
-        "--dry-run", action="store_true", help="only say what it is, what of it is taken, and how"
-    )
+    add_text(about, "--graph", "NAME", "that questions or a run are of")
+    add_text(about, "--corpus", "NAME", "that they are of")
+    add_text(bring, "--encoding", "NAME", ENCODING_HELP)
+    add_switch(bring, "--dry-run", "only say what it is, what of it is taken, and how")
     bring.set_defaults(run=run)
 
 

@@ -7,7 +7,16 @@ from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
 
-from core.commands.terminal import ENCODING_HELP, EXIT_OK, TerminalBar, local_path, whole_number
+from core.commands.terminal import (
+    ENCODING_HELP,
+    EXIT_OK,
+    TerminalBar,
+    add_list,
+    add_switch,
+    add_text,
+    local_path,
+    whole_number,
+)
 from core.databases.address import address_of, is_address
 from core.databases.graph_copy import copy_graph
 from core.databases.limits import MAX_COPY_TRIPLES as MOST_TRIPLES
@@ -52,18 +61,17 @@ def add_command(subparsers) -> None:
         "sparql+https://example.org/sparql or bolt://localhost:7687. Of several files, or of a "
         "zip of them, those with ids and labels but no edges are tables of nodes",
     )
-    parser.add_argument(
+    add_list(
+        parser,
         "--nodes",
-        metavar="FILE",
-        action="append",
-        default=[],
-        help="a table of nodes: their ids in the edges, labels, types, descriptions",
+        "FILE",
+        "a table of nodes: their ids in the edges, labels, types, descriptions",
     )
     parser.add_argument("--out", metavar="DIR", help="the folder of the graph")
-    parser.add_argument(
+    add_switch(
+        parser,
         "--dry-run",
-        action="store_true",
-        help="build nothing: print the first triples, and what of the file is taken how",
+        "build nothing: print the first triples, and what of the file is taken how",
     )
     parser.add_argument("--name", help="the graph's name (default: that of the folder)")
     parser.add_argument(
@@ -89,7 +97,7 @@ def add_command(subparsers) -> None:
         default="",
         help="whether the first row of lines of text names the columns (default: by what is in it)",
     )
-    parser.add_argument("--encoding", metavar="NAME", default="", help=ENCODING_HELP)
+    add_text(parser, "--encoding", "NAME", ENCODING_HELP)
     parser.add_argument(
         "--carry-over",
         metavar="NAME",
@@ -104,27 +112,25 @@ def add_command(subparsers) -> None:
         metavar="2GiB",
         help="how much a large build may take (default: a quarter of the machine's)",
     )
-    parser.add_argument(
+    add_switch(
+        parser,
         "--skip-bad",
-        action="store_true",
-        help="leave out lines that are no triples and say which, instead of stopping",
+        "leave out lines that are no triples and say which, instead of stopping",
     )
-    parser.add_argument(
-        "--integers",
-        action="store_true",
-        help="nodes and relations are numbers, as they are; no names are stored",
+    add_switch(
+        parser, "--integers", "nodes and relations are numbers, as they are; no names are stored"
     )
-    parser.add_argument(
+    add_text(
+        parser,
         "--drop-relations",
-        metavar="PATTERN,...",
-        default="",
-        help="leave out relations by prefix (common.*), keyword (*sameAs*) or name",
+        "PATTERN,...",
+        "leave out relations by prefix (common.*), keyword (*sameAs*) or name",
     )
-    parser.add_argument(
+    add_text(
+        parser,
         "--language",
-        metavar="TAG",
-        default="",
-        help="of RDF: the language of the labels that things are called by (default: en); none: "
+        "TAG",
+        "of RDF: the language of the labels that things are called by (default: en); none: "
         "no labels",
     )
     parser.add_argument(
@@ -145,23 +151,23 @@ def add_command(subparsers) -> None:
         default=MOST_TRIPLES,
         help="copy at most so many (default: %(default)s)",
     )
-    databases.add_argument(
+    add_text(
+        databases,
         "--query",
-        metavar="TEXT",
-        default="",
-        help="what to copy: SELECT of three variables or CONSTRUCT in SPARQL, RETURN of "
+        "TEXT",
+        "what to copy: SELECT of three variables or CONSTRUCT in SPARQL, RETURN of "
         "relationships in Cypher",
     )
-    databases.add_argument(
+    add_text(
+        databases,
         "--key",
-        metavar="HOPSCOPE_KEY_...",
-        default="",
-        help="the environment variable with its address, a space, and name:password or a token",
+        "HOPSCOPE_KEY_...",
+        "the environment variable with its address, a space, and name:password or a token",
     )
-    databases.add_argument(
+    add_switch(
+        databases,
         "--live",
-        action="store_true",
-        help="copy nothing: of each question the neighbourhood of its entities is fetched when it "
+        "copy nothing: of each question the neighbourhood of its entities is fetched when it "
         "is asked; needs --name",
     )
     defaults = LiveSettings("sparql+https://example.org/sparql")

@@ -9,7 +9,7 @@ from core.cases.case import describe_case
 from core.cases.comparison_data import freeze
 from core.cases.examples import DEMO_NAME, EXAMPLE_FOLDER
 from core.cases.file import write_cases
-from core.commands.terminal import EXIT_OK, TerminalBar, check_writable, follow_job
+from core.commands.terminal import EXIT_OK, TerminalBar, add_switch, check_writable, follow_job
 from core.corpus import open_corpus
 from core.datasets import datasets
 from core.diagnosis.verdict.verdict_words import explain_comparison
@@ -28,7 +28,7 @@ def add_command(subparsers) -> None:
     list_parser.add_argument(
         "words", nargs="*", help="words of a question, note, tag, entity or method"
     )
-    list_parser.add_argument("--json", action="store_true", help="print a JSON array")
+    add_switch(list_parser, "--json", "print a JSON array")
     list_parser.set_defaults(run=_list)
 
     out = parts.add_parser("export", help="write cases into one file")

@@ -13,6 +13,8 @@ from core.commands.terminal import (
     ENCODING_HELP,
     EXIT_OK,
     TerminalBar,
+    add_switch,
+    add_text,
     finish_job,
     local_path,
     warn,
@@ -67,11 +69,11 @@ def add_command(subparsers) -> None:
         "--name", required=True, metavar="NAME", help="the corpus: small letters, digits and dashes"
     )
     into.add_argument("--title", default="", help="what the choosers show (default: the name)")
-    into.add_argument(
+    add_text(
+        into,
         "--columns",
-        default="",
-        metavar="TEXT=COLUMN,...",
-        help="the columns of tables: text=Body,title=Subject,id=No; text=data.body within others; "
+        "TEXT=COLUMN,...",
+        "the columns of tables: text=Body,title=Subject,id=No; text=data.body within others; "
         "text=2,header=no",
     )
     into.add_argument(
@@ -79,23 +81,23 @@ def add_command(subparsers) -> None:
         default=FILES_FORM,
         help=f"{FILES_FORM}, or for one that is published: {', '.join(FORM_READERS)}",
     )
-    into.add_argument("--encoding", default="", metavar="NAME", help=ENCODING_HELP)
-    into.add_argument(
+    add_text(into, "--encoding", "NAME", ENCODING_HELP)
+    add_switch(
+        into,
         "--replace",
-        action="store_true",
-        help="remove documents that the same files, folders or zips had and no longer have",
+        "remove documents that the same files, folders or zips had and no longer have",
     )
-    into.add_argument(
+    add_text(
+        into,
         "--language",
-        default="",
-        metavar="CODE",
-        help="the language of the documents, as de or German (default: found)",
+        "CODE",
+        "the language of the documents, as de or German (default: found)",
     )
-    into.add_argument(
+    add_text(
+        into,
         "--questions",
-        default="",
-        metavar="FILE",
-        help="their questions, as `questions` takes them: question, answers, gold",
+        "FILE",
+        "their questions, as `questions` takes them: question, answers, gold",
     )
     into.set_defaults(run=_add)
 
@@ -104,7 +106,7 @@ def add_command(subparsers) -> None:
 
     show_parser = parts.add_parser("show", help="what a corpus holds")
     show_parser.add_argument("name", metavar="NAME")
-    show_parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_switch(show_parser, "--json", "print one JSON object")
     show_parser.set_defaults(run=_show)
 
     language = parts.add_parser(
@@ -135,9 +137,7 @@ def add_command(subparsers) -> None:
     remove_parser.add_argument(
         "documents", nargs="*", metavar="DOCUMENT", help="ids of documents, as show gives them"
     )
-    remove_parser.add_argument(
-        "--all", action="store_true", help="remove the corpus with all that was built of it"
-    )
+    add_switch(remove_parser, "--all", "remove the corpus with all that was built of it")
     remove_parser.set_defaults(run=_remove)
     corpus_open.add_part(parts)
     corpus_build.add_parts(parts)
@@ -329,11 +329,11 @@ def _add_write_questions(parts) -> None:
         metavar="N",
         help="to each task",
     )
-    write_parser.add_argument(
+    add_text(
+        write_parser,
         "--about",
-        default="",
-        metavar="TEXT",
-        help="what the corpus is about (default: summed up from its passages)",
+        "TEXT",
+        "what the corpus is about (default: summed up from its passages)",
     )
     write_parser.add_argument(
         "--linked",
@@ -347,11 +347,11 @@ def _add_write_questions(parts) -> None:
         metavar="BUILD",
         help="the corpus graph whose links are taken (default: links)",
     )
-    write_parser.add_argument(
+    add_text(
+        write_parser,
         "--set",
-        default="",
-        metavar="NAME",
-        help="the set's name (default: that of the corpus with -abstract or -linked)",
+        "NAME",
+        "the set's name (default: that of the corpus with -abstract or -linked)",
     )
     write_parser.add_argument(
         "--model",

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 from contextlib import suppress
 
-from core.commands.terminal import EXIT_OK, TerminalBar, add_count, finish_job, warn
+from core.commands.terminal import EXIT_OK, TerminalBar, add_count, add_switch, finish_job, warn
 from core.corpus import open_corpus
 from core.errors import BadInput
 from core.evaluation.advice.advice_state import QUESTIONS_BY_MODEL, QUESTIONS_BY_NAMES, load_advice
@@ -61,14 +61,8 @@ def add_parts(parts) -> None:
         help=f"the time that it is to take (default: {ADVICE_DEFAULTS.minutes:.0f})",
     )
     add_count(advise, "--seed", 0, "of all that is drawn", low=0)
-    advise.add_argument(
-        "--again", action="store_true", help="make the questions and the answer anew"
-    )
-    advise.add_argument(
-        "--yes",
-        action="store_true",
-        help="do not ask before a language model elsewhere is put to work",
-    )
+    add_switch(advise, "--again", "make the questions and the answer anew")
+    add_switch(advise, "--yes", "do not ask before a language model elsewhere is put to work")
     advise.add_argument(
         "--paper",
         default=None,
@@ -79,7 +73,7 @@ def add_parts(parts) -> None:
         "answers, such as specific,complex,low,more, beside what was measured on these texts "
         "before; without answers all that it recommends",
     )
-    advise.add_argument("--json", action="store_true", help="print one JSON object")
+    add_switch(advise, "--json", "print one JSON object")
     advise.set_defaults(run=run)
 
 

@@ -28,6 +28,8 @@ from core.commands.terminal import (
     TerminalBar,
     add_count,
     add_old_name,
+    add_switch,
+    add_text,
     warn,
     whole_number,
 )
@@ -65,33 +67,31 @@ def add_parts(parts) -> None:
         "paper: a language model, with the papers' settings; for links: given, nearest, terms, "
         "cited, cited-llm",
     )
-    build_parser.add_argument(
+    add_text(
+        build_parser,
         "--model",
-        default="",
-        metavar="MODEL",
-        help="the language model that is asked, by name, in the place of the build's own",
+        "MODEL",
+        "the language model that is asked, by name, in the place of the build's own",
     )
-    build_parser.add_argument(
+    add_text(
+        build_parser,
         "--cap",
-        default="",
-        metavar="MOST",
-        help="stop before language models have cost more in all: money (2.50), by the prices in "
+        "MOST",
+        "stop before language models have cost more in all: money (2.50), by the prices in "
         "models.toml, or tokens (200000tokens); the same command with a higher cap goes on",
     )
-    build_parser.add_argument(
+    add_switch(
+        build_parser,
         "--estimate",
-        action="store_true",
-        help="say what it will cost in calls, tokens, money and minutes, and build nothing",
+        "say what it will cost in calls, tokens, money and minutes, and build nothing",
     )
-    build_parser.add_argument(
+    add_text(
+        build_parser,
         "--language",
-        default="",
-        metavar="CODE",
-        help="read the documents as texts in this language, as de; it is saved with them",
+        "CODE",
+        "read the documents as texts in this language, as de; it is saved with them",
     )
-    build_parser.add_argument(
-        "--yes", action="store_true", help="do not ask before a language model is put to work"
-    )
+    add_switch(build_parser, "--yes", "do not ask before a language model is put to work")
     add_count(
         build_parser,
         "--requests",

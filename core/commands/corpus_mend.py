@@ -16,7 +16,16 @@ from core.builds.merge_suggestions import (
 from core.builds.report import NameMerges, name_merges
 from core.builds.shipped_data import builds_of
 from core.commands.evaluate import report
-from core.commands.terminal import EXIT_OK, TerminalBar, add_old_name, finish_job, warn
+from core.commands.terminal import (
+    EXIT_OK,
+    TerminalBar,
+    add_list,
+    add_old_name,
+    add_switch,
+    add_text,
+    finish_job,
+    warn,
+)
 from core.corpus import Corpus, open_corpus
 from core.corpus.entity_merges import EntityMerges, change_merges, read_merges
 from core.errors import BadInput, nearest, shorten
@@ -49,11 +58,11 @@ def add_part(parts) -> None:
         "With --set a question set is asked before and after, and the answers are paired.",
     )
     mend_parser.add_argument("name", metavar="NAME", help="the corpus")
-    mend_parser.add_argument(
+    add_text(
+        mend_parser,
         "--graph",
-        default="",
-        metavar="BUILD",
-        help="a build, as status lists them (default: the first that has entities)",
+        "BUILD",
+        "a build, as status lists them (default: the first that has entities)",
     )
     mend_parser.add_argument(
         "--alike",
@@ -63,50 +72,16 @@ def add_part(parts) -> None:
         metavar="COSINE",
         help=f"suggest names with alike vectors (default: {MIN_NAME_COSINE})",
     )
-    mend_parser.add_argument(
-        "--accept",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="merge this suggested name, or “all”; repeat for more",
+    add_list(
+        mend_parser, "--accept", "NAME", "merge this suggested name, or “all”; repeat for more"
     )
-    mend_parser.add_argument(
-        "--merge",
-        action="append",
-        default=[],
-        nargs=2,
-        metavar=("NAME", "INTO"),
-        help="merge two names; repeat for more",
+    add_list(mend_parser, "--merge", ("NAME", "INTO"), "merge two names; repeat for more", nargs=2)
+    add_list(mend_parser, "--refuse", ("NAME", "INTO"), "two names that are not the same", nargs=2)
+    add_list(
+        mend_parser, "--allow", ("NAME", "INTO"), "two names that are the same after all", nargs=2
     )
-    mend_parser.add_argument(
-        "--refuse",
-        action="append",
-        default=[],
-        nargs=2,
-        metavar=("NAME", "INTO"),
-        help="two names that are not the same",
-    )
-    mend_parser.add_argument(
-        "--allow",
-        action="append",
-        default=[],
-        nargs=2,
-        metavar=("NAME", "INTO"),
-        help="two names that are the same after all",
-    )
-    mend_parser.add_argument(
-        "--forget",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="undo the merge of this name, or “all”",
-    )
-    mend_parser.add_argument(
-        "--set",
-        default="",
-        metavar="SET",
-        help="ask this question set before and after the saved merges",
-    )
+    add_list(mend_parser, "--forget", "NAME", "undo the merge of this name, or “all”")
+    add_text(mend_parser, "--set", "SET", "ask this question set before and after the saved merges")
     mend_parser.add_argument(
         "--method",
         default=DEFAULT_METHOD,
@@ -117,10 +92,8 @@ def add_part(parts) -> None:
     mend_parser.add_argument(
         "--sample", type=int, metavar="N", help="questions drawn from the set (default: all)"
     )
-    mend_parser.add_argument(
-        "--llm",
-        action="store_true",
-        help="let a language model answer; else retrieval alone is measured",
+    add_switch(
+        mend_parser, "--llm", "let a language model answer; else retrieval alone is measured"
     )
     mend_parser.set_defaults(run=run)
 

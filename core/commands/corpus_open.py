@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from core.builds import build_status, find_build, run_build
 from core.builds.report import BuildReport
-from core.commands.terminal import EXIT_OK, TerminalBar, warn
+from core.commands.terminal import EXIT_OK, TerminalBar, add_switch, add_text, warn
 from core.corpus.indexes.opened_indexes import open_index, preview_index
 from core.corpus.indexes.tools import TOOLS, tool_build
 
@@ -22,19 +22,15 @@ def add_part(parts) -> None:
         "same, else made anew. Pickled files run nothing.",
     )
     parser.add_argument("path", metavar="FOLDER", help="the folder of the index, or a zip of it")
-    parser.add_argument(
+    add_text(
+        parser,
         "--name",
-        default="",
-        metavar="NAME",
-        help="the corpus, in small letters, digits and dashes: a new one, or one that has the "
+        "NAME",
+        "the corpus, in small letters, digits and dashes: a new one, or one that has the "
         "same texts, which gets the graph",
     )
     parser.add_argument("--title", default="", help="what the choosers show (default: the name)")
-    parser.add_argument(
-        "--dry-run",
-        action="store_true",
-        help="say what would be taken and left out, and write nothing",
-    )
+    add_switch(parser, "--dry-run", "say what would be taken and left out, and write nothing")
     parser.set_defaults(run=run)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from core.builds import build_status, open_graph
 from core.builds.shipped_data import builds_of
-from core.commands.terminal import EXIT_OK, TerminalBar
+from core.commands.terminal import EXIT_OK, TerminalBar, add_switch, add_text
 from core.corpus import Corpus, open_corpus
 from core.corpus.entity_merges import read_merges
 from core.datasets import question_set
@@ -29,19 +29,19 @@ def add_part(parts) -> None:
         "evidence passages are in no node. No model is asked.",
     )
     quality_parser.add_argument("name", metavar="NAME", help="the corpus")
-    quality_parser.add_argument(
+    add_text(
+        quality_parser,
         "--graph",
-        default="",
-        metavar="BUILD",
-        help="one build, as status lists them (default: all that are built)",
+        "BUILD",
+        "one build, as status lists them (default: all that are built)",
     )
-    quality_parser.add_argument(
+    add_text(
+        quality_parser,
         "--set",
-        default="",
-        metavar="SET",
-        help="a question set with correct answers or evidence passages, or a file of questions",
+        "SET",
+        "a question set with correct answers or evidence passages, or a file of questions",
     )
-    quality_parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_switch(quality_parser, "--json", "print one JSON object")
     quality_parser.set_defaults(run=run)
 
 

@@ -11,7 +11,10 @@ from core.commands.terminal import (
     EXIT_OK,
     TerminalBar,
     add_count,
+    add_list,
     add_old_name,
+    add_switch,
+    add_text,
     check_writable,
     finish_job,
     local_paths,
@@ -71,43 +74,36 @@ def add_command(subparsers) -> None:
         help="run methods over a question set and compare their figures",
         epilog=EVALUATE_EPILOG,
     )
-    evaluate.add_argument(
+    add_text(
+        evaluate,
         "--set",
-        default="",
-        metavar="NAME",
-        help="a question set (metaqa-2hop-dev; metaqa-2hop: its test part), a file of questions, "
+        "NAME",
+        "a question set (metaqa-2hop-dev; metaqa-2hop: its test part), a file of questions, "
         "or hf:NAME; several with commas (default, with --run: the questions of the run)",
     )
-    evaluate.add_argument(
+    add_list(
+        evaluate,
         "--methods",
-        default=[],
-        action="append",
-        metavar="IDS",
-        help="methods, or their steps as text, separated by commas; the others are tested against "
+        "IDS",
+        "methods, or their steps as text, separated by commas; the others are tested against "
         "the first",
     )
     add_old_name(evaluate, "--instances", dest="methods", action="append")
-    evaluate.add_argument(
+    add_list(
+        evaluate,
         "--run",
-        dest="brought",
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="a finished run from a file as one more method: TREC, rows with contexts or "
+        "FILE",
+        "a finished run from a file as one more method: TREC, rows with contexts or "
         "answers, results, traces (docs/formats.md)",
+        dest="brought",
     )
-    evaluate.add_argument(
+    add_text(
+        evaluate,
         "--qrels",
-        default="",
-        metavar="FILE",
-        help="which documents are relevant to the questions of --run (TREC, BEIR)",
+        "FILE",
+        "which documents are relevant to the questions of --run (TREC, BEIR)",
     )
-    evaluate.add_argument(
-        "--corpus",
-        default="",
-        metavar="NAME",
-        help="the corpus that --run is of, where no set says so",
-    )
+    add_text(evaluate, "--corpus", "NAME", "the corpus that --run is of, where no set says so")
     evaluate.add_argument(
         "--sample",
         default="200",
@@ -121,48 +117,44 @@ def add_command(subparsers) -> None:
         help="a graph's name or folder (default: the set's own; for a file without graphs, metaqa)",
     )
     add_columns(evaluate)
-    evaluate.add_argument(
-        "--no-llm",
-        action="store_true",
-        help="ask no language model for answers; the graph reader's are scored",
+    add_switch(
+        evaluate, "--no-llm", "ask no language model for answers; the graph reader's are scored"
     )
-    evaluate.add_argument(
+    add_switch(
+        evaluate,
         "--abstract",
-        action="store_true",
-        help="ask all questions as abstract ones, which may have long answers (sets of "
+        "ask all questions as abstract ones, which may have long answers (sets of "
         "write-questions are asked so by themselves)",
     )
-    evaluate.add_argument(
-        "--judge",
-        action="store_true",
-        help="let the model of the role judge say whether each answer is right",
+    add_switch(
+        evaluate, "--judge", "let the model of the role judge say whether each answer is right"
     )
-    evaluate.add_argument(
+    add_text(
+        evaluate,
         "--second-judge",
-        default="",
-        metavar="NAME",
-        help="a role or model that judges each answer too; accurate and hallucination are means "
+        "NAME",
+        "a role or model that judges each answer too; accurate and hallucination are means "
         "over both",
     )
-    evaluate.add_argument(
+    add_text(
+        evaluate,
         "--support",
-        default="",
-        metavar="WHO",
-        help="whether each sentence of an answer rests on what the prompt showed, by encoder, "
+        "WHO",
+        "whether each sentence of an answer rests on what the prompt showed, by encoder, "
         "model, or both: encoder,model",
     )
-    evaluate.add_argument(
+    add_switch(
+        evaluate,
         "--cold",
-        action="store_true",
-        help="share and cache nothing, so that the seconds are each method's own (slow)",
+        "share and cache nothing, so that the seconds are each method's own (slow)",
     )
-    evaluate.add_argument(
+    add_text(
+        evaluate,
         "--metrics",
-        default="",
-        metavar="NAMES",
-        help="metrics to show beside the usual ones, as path_hit@5,path_recall@5",
+        "NAMES",
+        "metrics to show beside the usual ones, as path_hit@5,path_recall@5",
     )
-    evaluate.add_argument("--json", action="store_true", help="print one JSON object")
+    add_switch(evaluate, "--json", "print one JSON object")
     evaluate.add_argument(
         "--csv",
         metavar="FILE",
@@ -179,16 +171,16 @@ def add_command(subparsers) -> None:
         metavar="FOLDER",
         help="write TREC runs, qrels, RAGAS rows and BenchmarkQED's answers (docs/formats.md)",
     )
-    evaluate.add_argument(
+    add_switch(
+        evaluate,
         "--repairs",
-        action="store_true",
-        help="try changes of one step on the questions that each method loses, without a "
+        "try changes of one step on the questions that each method loses, without a "
         "language model, and say what they bring back",
     )
-    evaluate.add_argument(
+    add_switch(
+        evaluate,
         "--why-lost",
-        action="store_true",
-        help="of each finished run and retriever of your own, say where it lost questions, and "
+        "of each finished run and retriever of your own, say where it lost questions, and "
         "which method did not lose them",
     )
     evaluate.add_argument(
@@ -197,33 +189,32 @@ def add_command(subparsers) -> None:
         help="run each method once for every value of one parameter, wherever the operator "
         "occurs in it; an operator of builds is changed in the build that the method names",
     )
-    evaluate.add_argument(
+    add_text(
+        evaluate,
         "--prompt",
-        default="",
-        metavar="NAME",
-        help="ask by another prompt: lego-graphrag or lego-graphrag-v1, walk-and-retrieve (as the "
+        "NAME",
+        "ask by another prompt: lego-graphrag or lego-graphrag-v1, walk-and-retrieve (as the "
         "papers print them), another name of core/prompts, or a file of your own with {question}, "
         "{paths}, {tables} or {passages} in it",
     )
-    evaluate.add_argument(
+    add_text(
+        evaluate,
         "--cap",
-        default="",
-        metavar="MOST",
-        help="stop before language models have cost more in all: money (2.50), by the prices in "
+        "MOST",
+        "stop before language models have cost more in all: money (2.50), by the prices in "
         "models.toml, or tokens (200000tokens)",
     )
-    evaluate.add_argument(
+    add_switch(
+        evaluate,
         "--estimate",
-        action="store_true",
-        help=f"ask the first {ESTIMATE_QUESTIONS} questions that are left, say what the rest will cost, "
+        f"ask the first {ESTIMATE_QUESTIONS} questions that are left, say what the rest will cost, "
         "and stop",
     )
-    evaluate.add_argument(
+    add_list(
+        evaluate,
         "--fail-below",
-        action="append",
-        default=[],
-        metavar="METRIC=V",
-        help="exit with 1, and say why, where a method's mean is below it or the run is "
+        "METRIC=V",
+        "exit with 1, and say why, where a method's mean is below it or the run is "
         "partial (accuracy=.7); several with commas",
     )
     evaluate.add_argument(
@@ -236,24 +227,20 @@ def add_command(subparsers) -> None:
     )
     add_workers(evaluate)
     methods_group = evaluate.add_mutually_exclusive_group()
-    methods_group.add_argument(
-        "--resume",
-        action="store_true",
-        help="continue an unfinished run with the same settings (the default)",
+    add_switch(
+        methods_group, "--resume", "continue an unfinished run with the same settings (the default)"
     )
-    methods_group.add_argument(
-        "--again", action="store_true", help="start a new run; the earlier one stays saved as well"
-    )
+    add_switch(methods_group, "--again", "start a new run; the earlier one stays saved as well")
     evaluate.set_defaults(run=run)
 
 
 def add_columns(command) -> None:
     """Add the option that names the columns of question files."""
-    command.add_argument(
+    add_text(
+        command,
         "--columns",
-        default="",
-        metavar="NAMES",
-        help="the columns of a file of questions without a header, in their order: "
+        "NAMES",
+        "the columns of a file of questions without a header, in their order: "
         "question,answers,entities,id,hops, - for others",
     )
 

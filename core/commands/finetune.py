@@ -8,7 +8,15 @@ from __future__ import annotations
 import argparse
 
 from core.commands import finetune_reranker
-from core.commands.terminal import EXIT_OK, add_count, finish_job, warn, whole_number
+from core.commands.terminal import (
+    EXIT_OK,
+    add_count,
+    add_switch,
+    add_text,
+    finish_job,
+    warn,
+    whole_number,
+)
 from core.errors import BadInput
 from core.evaluation.runs.store import Store, evaluations_file
 from core.finetune import DEFAULT_SETS, training_runs
@@ -111,11 +119,11 @@ def add_command(subparsers) -> None:
         epilog=RESUME_NOTE,
     )
     _common(llm, questions="all")
-    llm.add_argument(
+    add_text(
+        llm,
         "--base",
-        default="",
-        metavar="MODEL",
-        help="a folder with a causal language model, or its name on the model hub",
+        "MODEL",
+        "a folder with a causal language model, or its name on the model hub",
     )
     add_count(llm, "--batch", 8, "dialogues a step, one at a time")
     add_count(llm, "--epochs", 2, "how often each question is seen")
@@ -138,11 +146,8 @@ def _common(parser, questions: str, report: bool = True) -> None:
         metavar="NAMES",
         help="question sets, with commas, or files (default: MetaQA's -dev sets)",
     )
-    parser.add_argument(
-        "--test",
-        default="",
-        metavar="NAMES",
-        help="test sets of the report (default: the -test set beside each)",
+    add_text(
+        parser, "--test", "NAMES", "test sets of the report (default: the -test set beside each)"
     )
     parser.add_argument(
         "--questions",
@@ -152,19 +157,13 @@ def _common(parser, questions: str, report: bool = True) -> None:
     )
     add_count(parser, "--held-out", 20, "of them to choose when to stop")
     add_count(parser, "--seed", 0, "of every draw", low=0)
-    parser.add_argument(
-        "--again",
-        action="store_true",
-        help="train again, also where the same training was done or begun",
-    )
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_switch(parser, "--again", "train again, also where the same training was done or begun")
+    add_switch(parser, "--json", "print one JSON object")
     if not report:
         return
     reports = parser.add_mutually_exclusive_group()
-    reports.add_argument(
-        "--report", action="store_true", help="train nothing, only report on what is here"
-    )
-    reports.add_argument("--no-report", action="store_true", help="only train")
+    add_switch(reports, "--report", "train nothing, only report on what is here")
+    add_switch(reports, "--no-report", "only train")
 
 
 def run_encoder(options) -> int:

@@ -5,7 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from core.commands.terminal import EXIT_OK, add_count, finish_job, whole_number
+from core.commands.terminal import (
+    EXIT_OK,
+    add_count,
+    add_switch,
+    add_text,
+    finish_job,
+    whole_number,
+)
 from core.errors import BadInput
 from core.finetune.reranker import RerankerSettings
 from core.finetune.reranker_run import (
@@ -57,19 +64,12 @@ def add_part(trainings) -> None:
     add_count(parser, "--epochs", 3, "how often each question is seen", low=0)
     add_count(parser, "--tokens", 192, "of a question and a text that are read", low=0)
     add_count(parser, "--seed", 0, "of every draw", low=0)
-    parser.add_argument(
-        "--again",
-        action="store_true",
-        help="train again, also where the same training was done or begun",
-    )
-    parser.add_argument(
-        "--ship",
-        default="",
-        metavar="FOLDER",
-        help="write the trained one as small as it ships, and measure that",
+    add_switch(parser, "--again", "train again, also where the same training was done or begun")
+    add_text(
+        parser, "--ship", "FOLDER", "write the trained one as small as it ships, and measure that"
     )
     add_count(parser, "--rank", 32, "of the matrices of --ship: more is larger", low=0)
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_switch(parser, "--json", "print one JSON object")
     parser.set_defaults(run=run)
 
 

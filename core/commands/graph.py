@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from core.builds.run import open_graph
-from core.commands.terminal import EXIT_OK, TerminalBar
+from core.commands.terminal import EXIT_OK, TerminalBar, add_text
 from core.corpus import open_corpus
 from core.datasets.own_graphs import remove_graph
 from core.errors import BadInput
@@ -32,12 +32,7 @@ def add_command(subparsers) -> None:
     out.add_argument(
         "name", metavar="NAME", help="a graph's name or folder; with --build the name of a corpus"
     )
-    out.add_argument(
-        "--build",
-        default="",
-        metavar="BUILD",
-        help="a graph that was built of the documents of the corpus NAME",
-    )
+    add_text(out, "--build", "BUILD", "a graph that was built of the documents of the corpus NAME")
     out.add_argument(
         "--format",
         default="graphml",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import get_args
 
-from core.commands.terminal import EXIT_OK, TerminalBar, add_count
+from core.commands.terminal import EXIT_OK, TerminalBar, add_count, add_switch
 from core.commands.worker_options import add_workers, workers_of
 from core.errors import BadInput, BadParameter, nearest
 from core.graph.algorithms.walk_corpus import WALK_STRATEGIES, WalkPlan
@@ -74,9 +74,7 @@ def add_command(subparsers) -> None:
         help="of the steps (default: the graph's own)",
     )
     add_count(walks, "--seed", 0, "of random walks", low=0)
-    walks.add_argument(
-        "--unique", action="store_true", help="a random walk drawn twice counts once"
-    )
+    add_switch(walks, "--unique", "a random walk drawn twice counts once")
     walks.add_argument(
         "--limit",
         type=int,

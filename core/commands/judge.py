@@ -7,6 +7,7 @@ from pathlib import Path
 from core.commands.terminal import (
     EXIT_FAILED,
     EXIT_OK,
+    add_switch,
     check_writable,
     finish_job,
     warn,
@@ -52,7 +53,7 @@ def add_command(subparsers) -> None:
         metavar="NAME",
         help="the role or name of the model that judges (default: judge)",
     )
-    judge.add_argument("--json", action="store_true", help="print one JSON object")
+    add_switch(judge, "--json", "print one JSON object")
     judge.add_argument(
         "--html",
         metavar="FILE",

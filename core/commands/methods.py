@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from core.commands.terminal import EXIT_OK, one_line_advice
+from core.commands.terminal import EXIT_OK, add_switch, one_line_advice
 from core.errors import BadInput, nearest, shorten
 from core.io.json_text import json_text
 from core.methods.catalogue import catalogue, own_file_faults
@@ -18,7 +18,7 @@ def add_command(subparsers) -> None:
     """Add the command and its options."""
     methods = subparsers.add_parser("methods", help="list the methods")
     methods.add_argument("--json", action="store_true")
-    methods.add_argument("--page", action="store_true", help="print docs/operators-and-methods.md")
+    add_switch(methods, "--page", "print docs/operators-and-methods.md")
     methods.add_argument(
         "--operator",
         metavar="NAME",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import getpass
 import sys
 
-from core.commands.terminal import EXIT_OK, TerminalBar, one_line_advice
+from core.commands.terminal import EXIT_OK, TerminalBar, add_switch, one_line_advice
 from core.errors import BadInput
 from core.models.declarations import ROLE_KINDS
 from core.models.discovery import find_servers, list_models, role_kind
@@ -21,11 +21,7 @@ def add_command(subparsers) -> None:
         "models", help="list the models, fetch one, add or measure a server"
     )
     models.add_argument("--fetch", metavar="NAME", help="fetch this model's file")
-    models.add_argument(
-        "--find",
-        action="store_true",
-        help="look for model servers on the usual ports of this computer",
-    )
+    add_switch(models, "--find", "look for model servers on the usual ports of this computer")
     models.add_argument("--add", metavar="NAME", help="add a server under this name; needs --url")
     models.add_argument("--url", help="the server's address, usually ending in /v1")
     models.add_argument(
@@ -43,11 +39,7 @@ def add_command(subparsers) -> None:
         default=[],
         help="give the added model this role; repeatable",
     )
-    models.add_argument(
-        "--key",
-        action="store_true",
-        help="ask for the server's key, which is saved for its address alone",
-    )
+    add_switch(models, "--key", "ask for the server's key, which is saved for its address alone")
     models.add_argument(
         "--measure",
         metavar="NAME",

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from core.commands.terminal import ENCODING_HELP, EXIT_OK, TerminalBar, local_path, warn
+from core.commands.terminal import (
+    ENCODING_HELP,
+    EXIT_OK,
+    TerminalBar,
+    add_switch,
+    add_text,
+    local_path,
+    warn,
+)
 from core.corpus import QuestionImport, import_question_set
 from core.datasets import add_question_set, datasets
 from core.datasets.question_fit import measure_fit, measure_own_graphs_fit
@@ -30,27 +38,25 @@ def add_command(subparsers) -> None:
         metavar="NAME",
         help="the corpus of your own that they are about; rows may name documents with the evidence",
     )
-    questions.add_argument(
+    add_text(
+        questions,
         "--name",
-        default="",
-        metavar="SET",
-        help="the set's name: letters, digits and dashes (default: the corpus's)",
+        "SET",
+        "the set's name: letters, digits and dashes (default: the corpus's)",
     )
     questions.add_argument("--title", default="", help="what the choosers show (default: the name)")
     questions.add_argument(
         "--format", default="auto", help="the file's format (default: by its first lines)"
     )
-    questions.add_argument(
+    add_text(
+        questions,
         "--columns",
-        default="",
-        metavar="NAMES",
-        help="the columns of a file without a header, in their order: "
+        "NAMES",
+        "the columns of a file without a header, in their order: "
         "question,answers,entities,gold,options,id,hops, - for others",
     )
-    questions.add_argument("--encoding", metavar="NAME", default="", help=ENCODING_HELP)
-    questions.add_argument(
-        "--own-graphs", action="store_true", help="ask each question on the graph of its own row"
-    )
+    add_text(questions, "--encoding", "NAME", ENCODING_HELP)
+    add_switch(questions, "--own-graphs", "ask each question on the graph of its own row")
     questions.set_defaults(run=run)
 
 

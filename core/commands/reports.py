@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.commands.terminal import EXIT_OK, TerminalBar, whole_number
+from core.commands.terminal import EXIT_OK, TerminalBar, add_list, add_switch, whole_number
 from core.datasets import questions
 from core.errors import BadInput
 from core.evaluation.runs.plan import draw_sample
@@ -21,13 +21,7 @@ def add_command(subparsers) -> None:
         "entities, of the entities of a question set, or of all. Ctrl-C stops; what was written "
         "stays, and the same command continues from there.",
     )
-    reports.add_argument(
-        "--entity",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="of this entity's community; repeat for more",
-    )
+    add_list(reports, "--entity", "NAME", "of this entity's community; repeat for more")
     reports.add_argument("--set", metavar="NAME", help="of the entities in this question set")
     reports.add_argument(
         "--sample",
@@ -36,9 +30,7 @@ def add_command(subparsers) -> None:
         help="only N of its questions, the same ones that evaluate draws with that seed",
     )
     reports.add_argument("--seed", type=whole_number(0), default=0)
-    reports.add_argument(
-        "--all", action="store_true", help="of every community of the graph, the largest first"
-    )
+    add_switch(reports, "--all", "of every community of the graph, the largest first")
     reports.add_argument(
         "--graph", default="metaqa", metavar="NAME", help="a graph's name (default: metaqa)"
     )

@@ -15,6 +15,9 @@ from core.commands import reproduce_costs
 from core.commands.terminal import (
     EXIT_OK,
     TerminalBar,
+    add_list,
+    add_switch,
+    add_text,
     check_writable,
     finish_job,
     warn,
@@ -84,76 +87,59 @@ def add_command(subparsers) -> None:
     reproduce.add_argument(
         "name", nargs="?", metavar="NAME", help="the experiment, such as lego-table-7"
     )
-    reproduce.add_argument(
+    add_list(
+        reproduce,
         "--data",
-        action="append",
-        default=[],
-        metavar="WHERE",
-        help="a folder with the published files, or CWQ=FILE, CWQ=SET for one set of the paper; "
+        "WHERE",
+        "a folder with the published files, or CWQ=FILE, CWQ=SET for one set of the paper; "
         "may be repeated",
     )
-    reproduce.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="only this set of the paper; may be repeated",
-    )
-    reproduce.add_argument(
+    add_list(reproduce, "--set", "NAME", "only this set of the paper; may be repeated")
+    add_list(
+        reproduce,
         "--graph",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="the graph that questions without graphs of their own are asked on, or CRAG=NAME for "
+        "NAME",
+        "the graph that questions without graphs of their own are asked on, or CRAG=NAME for "
         "one set of the paper; may be repeated",
     )
-    reproduce.add_argument(
+    add_list(
+        reproduce,
         "--build",
-        action="append",
-        default=[],
-        metavar="WHICH",
-        help="graphs of the rows on documents: an extractor, as names, or a build, as kg-names; "
+        "WHICH",
+        "graphs of the rows on documents: an extractor, as names, or a build, as kg-names; "
         "may be repeated (default: the paper's)",
     )
-    reproduce.add_argument(
+    add_switch(
+        reproduce,
         "--small",
-        action="store_true",
-        help=f"{SMALL_RUN_QUESTIONS} shipped questions of each set, and the methods that need no more",
+        f"{SMALL_RUN_QUESTIONS} shipped questions of each set, and the methods that need no more",
     )
-    reproduce.add_argument(
+    add_text(
+        reproduce,
         "--sample",
-        default="",
-        metavar="N",
-        help=f"questions of each set, or all (default: all; with --small {SMALL_RUN_QUESTIONS})",
+        "N",
+        f"questions of each set, or all (default: all; with --small {SMALL_RUN_QUESTIONS})",
     )
-    reproduce.add_argument(
+    add_text(
+        reproduce,
         "--answer",
-        default="",
-        metavar="MODEL",
-        help="the language model that answers and picks (default: those of the roles)",
+        "MODEL",
+        "the language model that answers and picks (default: those of the roles)",
     )
-    reproduce.add_argument(
-        "--no-llm",
-        action="store_true",
-        help="ask no language model for answers; the graph reader's are scored",
+    add_switch(
+        reproduce, "--no-llm", "ask no language model for answers; the graph reader's are scored"
     )
-    reproduce.add_argument(
-        "--judge",
-        action="store_true",
-        help="let the model of the role judge say whether each answer is right",
+    add_switch(
+        reproduce, "--judge", "let the model of the role judge say whether each answer is right"
     )
-    reproduce.add_argument(
-        "--fetch", action="store_true", help="say where the sets are published, and run nothing"
-    )
-    reproduce.add_argument(
-        "--printed", action="store_true", help="show the paper's values alone, and run nothing"
-    )
+    add_switch(reproduce, "--fetch", "say where the sets are published, and run nothing")
+    add_switch(reproduce, "--printed", "show the paper's values alone, and run nothing")
     reproduce.add_argument(
         "--out",
         metavar="FILE",
         help="write the tables as Markdown; of costs the picture beside it, as HTML",
     )
-    reproduce.add_argument("--json", action="store_true", help="print one JSON object")
+    add_switch(reproduce, "--json", "print one JSON object")
     add_workers(reproduce)
     reproduce.set_defaults(run=run)
 

@@ -18,7 +18,7 @@ from ipaddress import ip_address
 
 import psutil
 
-from core.commands.terminal import port_number, warn
+from core.commands.terminal import add_switch, port_number, warn
 from core.errors import BadInput
 from core.io.home import ROOT
 
@@ -50,7 +50,7 @@ def add_server_options(parser) -> None:
         default=DEFAULT_HOST,
         help=f"on which address (default: {DEFAULT_HOST}, this computer alone)",
     )
-    parser.add_argument("--no-browser", action="store_true", help="print the address alone")
+    add_switch(parser, "--no-browser", "print the address alone")
 
 
 def run(options) -> int:

@@ -12,6 +12,8 @@ from core.commands.terminal import (
     EXIT_OK,
     TerminalBar,
     add_count,
+    add_switch,
+    add_text,
     finish_job,
     local_paths,
     warn,
@@ -59,11 +61,11 @@ def add_command(subparsers) -> None:
         metavar="N",
         help="questions drawn from each set (default: 30)",
     )
-    search.add_argument(
+    add_text(
+        search,
         "--unseen",
-        default="",
-        metavar="NAME",
-        help="question sets on which what is found is compared with published lines; questions "
+        "NAME",
+        "question sets on which what is found is compared with published lines; questions "
         "that were searched with are left out",
     )
     search.add_argument(
@@ -73,11 +75,11 @@ def add_command(subparsers) -> None:
         metavar="N",
         help="questions drawn from each unseen set (default: 60)",
     )
-    search.add_argument(
+    add_text(
+        search,
         "--metric",
-        default="",
-        metavar="NAME",
-        help="the quality (default: reader_hit@1; on documents passage_recall)",
+        "NAME",
+        "the quality (default: reader_hit@1; on documents passage_recall)",
     )
     budget = search.add_mutually_exclusive_group(required=True)
     budget.add_argument(
@@ -96,12 +98,7 @@ def add_command(subparsers) -> None:
         "--trials", type=int, default=40, metavar="N", help="lines to try (default: 40)"
     )
     add_count(search, "--seed", 0, "of the samples and the search", low=0)
-    search.add_argument(
-        "--graph",
-        default="",
-        metavar="NAME",
-        help="a graph's name or folder (default: the set's own)",
-    )
+    add_text(search, "--graph", "NAME", "a graph's name or folder (default: the set's own)")
     add_columns(search)
     search.add_argument(
         "--with",
@@ -117,19 +114,14 @@ def add_command(subparsers) -> None:
         metavar="N",
         help="on documents with llm: how often language models may be asked (default: 200)",
     )
-    search.add_argument(
+    add_text(
+        search,
         "--against",
-        default="",
-        metavar="IDS",
-        help="published methods to compare with (default: those of Table 1 without a language model)",
+        "IDS",
+        "published methods to compare with (default: those of Table 1 without a language model)",
     )
-    search.add_argument(
-        "--save",
-        default="",
-        metavar="NAME",
-        help="save the best method within the budget as one of your own",
-    )
-    search.add_argument("--json", action="store_true", help="print one JSON object")
+    add_text(search, "--save", "NAME", "save the best method within the budget as one of your own")
+    add_switch(search, "--json", "print one JSON object")
     search.set_defaults(run=run)
 
 

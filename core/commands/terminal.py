@@ -106,6 +106,24 @@ def add_count(parser: Any, flag: str, default: int, text: str, low: int = 1) -> 
     )
 
 
+def add_text(parser: Any, flag: str, metavar: str, text: str) -> None:
+    """Add an option that takes a text; `text` is its help. Without the option it is empty."""
+    parser.add_argument(flag, default="", metavar=metavar, help=text)
+
+
+def add_list(parser: Any, flag: str, metavar: Any, text: str, **options: Any) -> None:
+    """Add an option that can be repeated; `text` is its help. Its values are a list.
+
+    `options` are further ones of `add_argument`.
+    """
+    parser.add_argument(flag, action="append", default=[], metavar=metavar, help=text, **options)
+
+
+def add_switch(parser: Any, flag: str, text: str) -> None:
+    """Add an option without a value, which is false unless it is given; `text` is its help."""
+    parser.add_argument(flag, action="store_true", help=text)
+
+
 port_number = whole_number(1, 65535)
 """Reader of a port number, as a `type` of argparse."""
 
