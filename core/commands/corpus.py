@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from core.commands.terminal import (
     add_text,
     finish_job,
     local_path,
+    print_json,
     warn,
     whole_number,
 )
@@ -40,7 +42,6 @@ from core.evaluation.questions.abstract_questions import (
 )
 from core.evaluation.questions.linked_questions import LINKED_ID_PREFIX, LinkedQuestionWriter
 from core.evaluation.questions.question_sets import default_set_name, start_writing
-from core.io.json_text import json_text
 from core.languages import known_code
 
 AUTO_LANGUAGE = "auto"  # as a language: the one that is detected
@@ -157,7 +158,7 @@ def _add(options) -> int:
     code = known_code(options.language) if options.language else ""
     files, questions = [local_path(file) for file in options.files], local_path(options.questions)
     with TerminalBar("Reading documents") as watch:
-        brought = import_documents(
+        result = import_documents(
             options.name,
             files,
             options.title,
@@ -168,24 +169,24 @@ def _add(options) -> int:
             encoding=options.encoding,
             replace_files=options.replace,
         )
-    corpus = brought.corpus.with_language(code) if code else brought.corpus
+    corpus = result.corpus.with_language(code) if code else result.corpus
     print(
-        f"{_count_documents(brought.added)} added to {corpus.name}, {brought.changed:,} changed, "
-        f"{brought.known:,} there already"
+        f"{_count_documents(result.added)} added to {corpus.name}, {result.changed:,} changed, "
+        f"{result.known:,} there already"
     )
     _print_corpus(corpus)
-    warn(brought.notes)
-    if brought.missing:
-        warn([f"{brought.on_missing()} Give --replace to remove what the files no longer have."])
+    warn(result.notes)
+    if result.missing:
+        warn([f"{result.on_missing()} Give --replace to remove what the files no longer have."])
     return EXIT_OK
 
 
 def _list(options) -> int:
     for name, corpus in corpora().items():
-        kind = "comes with Hopscope"
+        origin = "comes with Hopscope"
         if isinstance(corpus, Corpus):
-            kind = f"{_count_documents(corpus.n_documents)}"
-        print(f"{name:24} {corpus.title}  ({kind})")
+            origin = _count_documents(corpus.n_documents)
+        print(f"{name:24} {corpus.title}  ({origin})")
     return EXIT_OK
 
 
@@ -193,37 +194,36 @@ def _show(options) -> int:
     with TerminalBar("Opening the corpus"):
         corpus = open_corpus(options.name)
     if options.json:
-        print(json_text(_corpus_dict(corpus), indent=2))
+        print_json(_corpus_dict(corpus))
         return EXIT_OK
     for text in filter(None, (corpus.title, corpus.source, corpus.licence)):
         print(text)
     _print_corpus(corpus)
-    for sentence in dict.fromkeys(came.words() for came in shipped_builds(corpus)):
+    for sentence in dict.fromkeys(build.words() for build in shipped_builds(corpus)):
         print(f"Comes with it, as graphs: {sentence}")
     for row in range(min(MAX_PRINTED_DOCUMENTS, len(corpus))):
         document = corpus.at(row)
         title = f"  {shorten(document.title, 60)}" if document.title != document.id else ""
         print(f"  {document.id}{title}  ({len(document.text):,} characters)")
-    if odd := {source: origin.notes for source, origin in corpus.origins.items() if origin.notes}:
-        print(
-            f"Left out or guessed as {len(odd):,} of their files were read:"
-            if len(odd) > 1
-            else "Left out or guessed as a file was read:"
-        )
-        for sentence in [sentence for notes in odd.values() for sentence in notes][
-            :MAX_PRINTED_DOCUMENTS
-        ]:
-            print(f"  {sentence}")
+    notes_by_source = _notes_by_source(corpus)
+    if notes_by_source:
+        n_files = len(notes_by_source)
+        files = "a file was" if n_files == 1 else f"{n_files:,} of their files were"
+        print(f"Left out or guessed as {files} read:")
+    for sentence in list(chain.from_iterable(notes_by_source.values()))[:MAX_PRINTED_DOCUMENTS]:
+        print(f"  {sentence}")
     if len(corpus) > MAX_PRINTED_DOCUMENTS:
         print(f"  and {len(corpus) - MAX_PRINTED_DOCUMENTS:,} more")
     return EXIT_OK
 
 
-def _corpus_dict(corpus: Corpus) -> dict[str, Any]:
-    """Return the description of a corpus as plain data.
+def _notes_by_source(corpus: Corpus) -> dict[str, list[str]]:
+    """Return the notes of the import on each file or folder that has any."""
+    return {source: list(origin.notes) for source, origin in corpus.origins.items() if origin.notes}
 
-    It has everything that is printed, with all documents and all notes.
-    """
+
+def _corpus_dict(corpus: Corpus) -> dict[str, Any]:
+    """Return the description of a corpus as plain data, with all documents and notes."""
     documents = [corpus.at(row) for row in range(len(corpus))]
     language = corpus.language
     return {
@@ -247,10 +247,8 @@ def _corpus_dict(corpus: Corpus) -> dict[str, Any]:
             name: {"title": title, "questions": len(corpus.questions(name))}
             for name, title in corpus.sets.items()
         },
-        "graphs": {came.build: came.words() for came in shipped_builds(corpus)},
-        "notes": {
-            source: list(origin.notes) for source, origin in corpus.origins.items() if origin.notes
-        },
+        "graphs": {build.build: build.words() for build in shipped_builds(corpus)},
+        "notes": _notes_by_source(corpus),
     }
 
 
@@ -294,10 +292,8 @@ def _print_corpus(corpus: Corpus) -> None:
     print(f"{_count_documents(corpus.n_documents)}, {corpus.characters:,} characters{linked}")
     print(f"Language: {corpus.language.words()}")
     for name, title in corpus.sets.items():
-        print(
-            f"{name}: {len(corpus.questions(name)):,} "
-            f"questions{f', {title}' if title != name else ''}"
-        )
+        titled = f", {title}" if title != name else ""
+        print(f"{name}: {len(corpus.questions(name)):,} questions{titled}")
 
 
 def _count_documents(documents: int) -> str:
@@ -372,19 +368,17 @@ def _write_questions(options) -> int:
     recipe, engine = Recipe(options.users, options.tasks, options.questions), options.engine()
     with TerminalBar("Opening the corpus"):
         corpus = open_corpus(options.name)
-    set_name = options.set or (
-        default_set_name(corpus.name)
-        if options.linked is None
-        else f"{corpus.name}-{LINKED_ID_PREFIX}"
-    )
-    writing: AbstractQuestionWriter | LinkedQuestionWriter = AbstractQuestionWriter(
-        corpus, engine.models, recipe, options.about, options.model
-    )
-    if options.linked is not None:
+    writer: AbstractQuestionWriter | LinkedQuestionWriter
+    if options.linked is None:
+        set_name = default_set_name(corpus.name)
+        writer = AbstractQuestionWriter(corpus, engine.models, recipe, options.about, options.model)
+    else:
+        set_name = f"{corpus.name}-{LINKED_ID_PREFIX}"
         with TerminalBar("Opening the graph"):
             graph = open_graph(corpus, build_for(corpus, options.graph))
-        writing = LinkedQuestionWriter(corpus, graph, engine.models, options.linked, options.model)
-    written_set = finish_job(start_writing(engine, writing, set_name))
+        writer = LinkedQuestionWriter(corpus, graph, engine.models, options.linked, options.model)
+    set_name = options.set or set_name
+    written_set = finish_job(start_writing(engine, writer, set_name))
     warn(written_set.notes)
     if written_set.about:
         print(f"About: {written_set.about}")

@@ -10,6 +10,7 @@ from core.commands.terminal import (
     add_switch,
     check_writable,
     finish_job,
+    print_json,
     warn,
     write_text,
 )
@@ -21,7 +22,6 @@ from core.evaluation.pairwise.verdicts import CRITERIA
 from core.evaluation.reports.method_names import MethodName, method_names
 from core.evaluation.reports.summary import RunSummary
 from core.evaluation.runs.store import Store, evaluations_file
-from core.io.json_text import json_text
 
 JUDGE_EPILOG = """Both orders of every pair are asked, and every reply is saved: the same command \
 continues where it stopped. The exit code is 1
@@ -75,7 +75,7 @@ def run(options) -> int:
     if options.html:
         write_text(Path(options.html), page_html(tally, names))
     if options.json:
-        print(json_text({"evaluation": options.evaluation, **tally.plain()}, indent=2))
+        print_json({"evaluation": options.evaluation, **tally.plain()})
     else:
         _print(tally, names)
     return EXIT_OK if tally.read else EXIT_FAILED
@@ -91,5 +91,5 @@ def _print(tally: PairwiseTally, names: dict[str, MethodName]) -> None:
             continue
         for (a, b), wins in tally.wins(criterion).items():
             if tally.methods.index(a) < tally.methods.index(b):
-                won = wins.text("{:.0%}".format)
-                print(f"  {names[a]} over {names[b]}: {won}, n = {wins.n:,}")
+                rate = wins.text("{:.0%}".format)
+                print(f"  {names[a]} over {names[b]}: {rate}, n = {wins.n:,}")
