@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from core.commands.terminal import (
@@ -13,11 +14,14 @@ from core.commands.terminal import (
     add_count,
     add_list,
     add_old_name,
+    add_prompt,
     add_switch,
     add_text,
     check_writable,
     finish_job,
     local_paths,
+    parse_sample,
+    print_json,
     warn,
     write_text,
 )
@@ -46,7 +50,6 @@ from core.evaluation.reports.summary import RunSummary, summary_dict
 from core.evaluation.runs.evaluation_jobs import evaluate
 from core.evaluation.runs.plan import make_plan, misfits, source_of
 from core.evaluation.runs.store import Store, evaluations_file
-from core.io.json_text import json_text
 from core.lines.text import split_at_commas
 from core.methods.catalogue import RUN_PREFIX, catalogue, find_method, method_for_source
 from core.methods.prompt_variants import methods_with_prompt, read_prompt
@@ -189,14 +192,7 @@ def add_command(subparsers) -> None:
         help="run each method once for every value of one parameter, wherever the operator "
         "occurs in it; an operator of builds is changed in the build that the method names",
     )
-    add_text(
-        evaluate,
-        "--prompt",
-        "NAME",
-        "ask by another prompt: lego-graphrag or lego-graphrag-v1, walk-and-retrieve (as the "
-        "papers print them), another name of core/prompts, or a file of your own with {question}, "
-        "{paths}, {tables} or {passages} in it",
-    )
+    add_prompt(evaluate)
     add_text(
         evaluate,
         "--cap",
@@ -272,17 +268,17 @@ def run(options) -> int:
     finally:  # The figures so far are reported after Ctrl-C too.
         summary = RunSummary(store.run(job.number), store.rows(job.number))
         if summary.rows:
-            report(summary, files, extra_rows, options.json, repairs)
+            report_run(summary, files, extra_rows, options.json, repairs)
             _report_details(options, engine, store, summary)
-        failed = list(gate_failures(summary, required))
-        warn(failed)
-    if failed or not all(summary.counts(method)["scored"] for method in summary.methods):
+        failures = list(gate_failures(summary, required))
+        warn(failures)
+    if failures or not all(summary.counts(method)["scored"] for method in summary.methods):
         return EXIT_FAILED
     return EXIT_OK
 
 
 def _report_details(options, engine, store: Store, summary: RunSummary) -> None:
-    """Print why questions were lost and write the files of the run, where the options ask."""
+    """Print why questions were lost and write the files of the run, if the options ask for it."""
     if options.why_lost:
         print_losses(engine, store, summary)
     if options.files:
@@ -290,7 +286,7 @@ def _report_details(options, engine, store: Store, summary: RunSummary) -> None:
         warn([f"Written to {options.files}: {', '.join(file.name for file in files)}."])
 
 
-def report(
+def report_run(
     summary: RunSummary,
     files: dict[Path, Callable],
     extra_rows: list[str],
@@ -316,7 +312,7 @@ def report(
             "steps": [dataclasses.asdict(one) for one in step_effects(summary)],
         }
         result_dict |= {"repairs": [method_row_dict(one) for one in repairs]} if repairs else {}
-        print(json_text(data | result_dict, indent=2))
+        print_json(data | result_dict)
     else:
         _print(summary, extra_rows)
         for repair in repairs:
@@ -328,24 +324,26 @@ def _plan(options, engine):
 
     Raises BadInput, BadParameter, StoreError.
     """
-    if options.sample != "all" and not options.sample.isdecimal():
-        raise BadInput(f"A sample is a whole number or “all”, not “{options.sample}”.")
+    sample = parse_sample(options.sample)
     options.set = local_paths(options.set)
-    brought = import_runs(options)
-    sets = options.set or (f"{RUN_PREFIX}{brought[0].name}" if brought else "")
+    runs = import_runs(options)
+    sets = options.set or (f"{RUN_PREFIX}{runs[0].name}" if runs else "")
     specs = [
         *split_at_commas(",".join(options.methods)),
-        *(f"{RUN_PREFIX}{run.name}" for run in brought),
+        *(f"{RUN_PREFIX}{run.name}" for run in runs),
     ]
     if not sets:
         raise BadInput(
             "Name a question set (--set), or a finished run of which the questions are asked "
             "(--run)."
         )
-    known = catalogue()
-    found = [method_for_source(find_method(spec, known), source_of(sets), known) for spec in specs]
-    by_id = {method.id: method for method in found}
-    methods = tuple(by_id.values())
+    all_methods = catalogue()
+    methods_by_id = {}
+    for spec in specs:
+        method = find_method(spec, all_methods)
+        method = method_for_source(method, source_of(sets), all_methods)
+        methods_by_id[method.id] = method
+    methods = tuple(methods_by_id.values())
     if options.prompt:
         methods, notes = methods_with_prompt(
             methods, read_prompt(options.prompt), engine.models.is_chat
@@ -357,19 +355,15 @@ def _plan(options, engine):
         "support": tuple(split_at_commas(options.support)),
         "second_judge": options.second_judge,
     }
-    size = None if options.sample == "all" else int(options.sample)
+    settings |= {
+        "graph": options.graph or "",
+        "seed": options.seed,
+        "columns": options.columns,
+        "abstract": options.abstract,
+    }
     with TerminalBar("Opening the graph") as watch:
-
-        def graph(name):
-            return engine.graph(name, watch=watch)
-
-        settings |= {
-            "graph": options.graph or "",
-            "seed": options.seed,
-            "columns": options.columns,
-            "abstract": options.abstract,
-        }
-        return make_plan(methods, sets, size, graph, **settings)
+        open_graph = partial(engine.graph, watch=watch)
+        return make_plan(methods, sets, sample, open_graph, **settings)
 
 
 def import_runs(options) -> list[FileRun]:
@@ -388,12 +382,12 @@ def import_runs(options) -> list[FileRun]:
             "Say what --run is of: a question set (--set), a corpus (--corpus) or a graph "
             "(--graph) that is here."
         )
-    runs_brought = []
+    runs = []
     for file in options.brought:
         run = save_run_file(file, source, qrels=options.qrels)
         warn([f"{run.title} ({format_title(run.format)}): {run.words()}", *run.notes])
-        runs_brought.append(run)
-    return runs_brought
+        runs.append(run)
+    return runs
 
 
 def graph_of_set(sets: str) -> str:
@@ -447,7 +441,7 @@ def _print(summary, extra_rows: list[str]) -> None:
 
 
 def _print_conditions(summary, names: list[str]) -> None:
-    """Print what was asked, and what one must know to read the table."""
+    """Print the sample, and the conditions under which the table is to be read."""
     spec = summary.run.spec
     print(
         f"{spec['sample']:,} of {spec['of']:,} questions of {spec['set']}, seed {spec['seed']}, "
@@ -511,22 +505,20 @@ def _print_tests(summary) -> None:
 def print_losses(engine, store, summary: RunSummary) -> None:
     """Print why each of the user's own methods lost its questions.
 
-    Each question has one line.
+    Each question has two lines: its text and the reason.
     """
-    names = {key: str(one) for key, one in method_names(summary.run).items()}
+    names = {key: str(name) for key, name in method_names(summary.run).items()}
     for method in own_methods(summary):
         losses = explain_losses(engine, store, summary.run, method)
         print("\n".join(["", *losses.sentences(names)]))
-        for lost_question in losses.lost[:MAX_PRINTED_LOSSES]:
-            beside = ""
-            if lost_question.nearest:
-                beside = (
-                    f"; {names[lost_question.nearest]} did not lose it, {lost_question.shared:,} of {lost_question.of:,} in "
+        for loss in losses.lost[:MAX_PRINTED_LOSSES]:
+            comparison = ""
+            if loss.nearest:
+                comparison = (
+                    f"; {names[loss.nearest]} did not lose it, {loss.shared:,} of {loss.of:,} in "
                     "common"
                 )
-            print(
-                f"  {lost_question.text}\n    {lost_question.cause}{beside}. {lost_question.change}".rstrip()
-            )
+            print(f"  {loss.text}\n    {loss.cause}{comparison}. {loss.change}".rstrip())
         if len(losses.lost) > MAX_PRINTED_LOSSES:
             print(f"  and {len(losses.lost) - MAX_PRINTED_LOSSES:,} more")
 
@@ -534,7 +526,7 @@ def print_losses(engine, store, summary: RunSummary) -> None:
 def _print_repairs(one: LineRepairs) -> None:
     """Print the losses of a method and the changes that recover some of them.
 
-    Each change is printed as the line to name in `--methods`.
+    Each change is printed as a line of operators, which `--methods` takes.
     """
     first_sentence, *other_sentences = one.sentences(one.method)
     helpful = [
