@@ -16,6 +16,7 @@ from core.commands.terminal import (
     add_text,
     finish_job,
     local_paths,
+    print_json,
     warn,
 )
 from core.errors import BadInput
@@ -32,7 +33,6 @@ from core.evaluation.search.verdict import (
     reference_lines,
     start_search,
 )
-from core.io.json_text import json_text
 from core.lines.text import split_at_commas
 from core.methods.catalogue import catalogue, find_method, save_method
 
@@ -134,18 +134,14 @@ def run(options) -> int:
     job = start_search(engine, Store(evaluations_file()), plan)
     points, verdict = finish_job(job)
     best = pareto_points(points)
-    saved = (
-        save_method(options.save, best[0].line, _notes(plan.search.config))
-        if options.save and best
-        else None
-    )
+    saved = None
+    if options.save and best:
+        saved = save_method(options.save, best[0].line, _notes(plan.search.config))
     if options.json:
-        print(
-            json_text(
-                search_dict(plan, points, verdict) | ({"saved": saved.id} if saved else {}),
-                indent=2,
-            )
-        )
+        result_dict = search_dict(plan, points, verdict)
+        if saved:
+            result_dict["saved"] = saved.id
+        print_json(result_dict)
     else:
         _print(plan, points, verdict, saved)
     return EXIT_OK if best else EXIT_FAILED
@@ -263,20 +259,21 @@ def search_dict(
     points : the lines that were tried.
     verdict : the comparison with published lines on unseen questions; None if there was none.
     """
-    config, best = plan.search.config, {point.number for point in pareto_points(tuple(points))}
+    config, front = plan.search.config, pareto_points(tuple(points))
+    front_numbers = [point.number for point in front]
     result_dict = {
         "set": config.tuning.set,
         "sample": len(config.tuning.drawn),
         "seed": config.tuning.seed,
         "metric": config.quality,
         "budget": {config.cost: config.budget},
-        "trials": [_point(point) | {"front": point.number in best} for point in points],
-        "front": [point.number for point in pareto_points(tuple(points))],
+        "trials": [_point(point) | {"front": point.number in front_numbers} for point in points],
+        "front": front_numbers,
     }
     if config.asks:
         result_dict["calls"] = {"made": plan.search.calls(), "allowed": config.calls}
     if verdict is None:
-        why = plan.unjudged(pareto_points(tuple(points))[:MAX_COMPARED_POINTS])
+        why = plan.unjudged(front[:MAX_COMPARED_POINTS])
         return result_dict | ({"unjudged": why} if why else {})
     published = {
         key: {name: asdict(one) for name, one in row.items()}
@@ -298,9 +295,11 @@ def search_dict(
         "sample": verdict.questions,
         "run": verdict.run,
         "best_published": verdict.best.id,
+        "failed": list(verdict.failed),
+        "published": published,
+        "found": against,
     }
-    unseen["failed"] = list(verdict.failed)
-    return result_dict | {"unseen": {**unseen, "published": published, "found": against}}
+    return result_dict | {"unseen": unseen}
 
 
 def _point(point: SearchPoint) -> dict[str, Any]:
