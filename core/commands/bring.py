@@ -1,7 +1,4 @@
-"""Command `bring`: recognise a file, a folder, a zip or a database, and import it.
-
-It runs the command for the kind of data that was recognised.
-"""
+"""Command `bring`: recognise a file, folder, zip or database, and run the command for its kind."""
 
 from __future__ import annotations
 
@@ -26,8 +23,9 @@ from core.errors import BadInput
 from core.importing import IMPORT_KINDS, Recognition, importers_named, recognise_together
 from core.importing.importer import KindName
 
-MAX_OTHER_READINGS = 4  # alternative readings of a file that are named
-TITLED_COMMANDS = "corpus questions"  # commands that have the option --title
+MAX_ALTERNATIVES = 4  # other formats of a file that are named
+TITLED_COMMANDS = ("corpus", "questions")  # commands that have the option --title
+KINDS_WITHOUT_ENCODING = (KindName.INDEX, KindName.RUN, KindName.CASES, KindName.DATABASE)
 
 
 def add_command(subparsers) -> None:
@@ -74,22 +72,14 @@ def run(options) -> int:
         print(f"It may also be brought --as {others}.")
     if options.dry_run:
         return _preview(recognition, options)
+    kind = recognition.importer.kind
     name = options.name or clean_name(Path(paths[0]).name.split(".")[0])
-    words = recognition.arguments(
-        free_graph_name(name)
-        if recognition.importer.kind in (KindName.GRAPH, KindName.DATABASE)
-        else name,
-        _source_option(recognition, options),
-    )
-    words += (
-        ["--title", options.title] if options.title and words[0] in TITLED_COMMANDS.split() else []
-    )
-    if options.encoding and recognition.importer.kind not in (
-        KindName.INDEX,
-        KindName.RUN,
-        KindName.CASES,
-        KindName.DATABASE,
-    ):
+    if kind in (KindName.GRAPH, KindName.DATABASE):
+        name = free_graph_name(name)
+    words = recognition.arguments(name, _source_option(recognition, options))
+    if options.title and words[0] in TITLED_COMMANDS:
+        words += ["--title", options.title]
+    if options.encoding and kind not in KINDS_WITHOUT_ENCODING:
         words += ["--encoding", options.encoding]
     print(f"python -m core {shlex.join(words)}")
     return _run_command(words, options)
@@ -99,7 +89,7 @@ def _choose_importer(paths: list[str], options) -> tuple[Recognition, list[Recog
     """Return the recognition chosen for the files, and the alternatives. Raises BadInput."""
     if not options.form:
         recognitions = recognise_together(paths, options.encoding)
-        return recognitions[0], recognitions[1 : MAX_OTHER_READINGS + 1]
+        return recognitions[0], recognitions[1 : MAX_ALTERNATIVES + 1]
     importers_by_key = {one.key: one for one in importers_named(options.form)}
     is_chosen = "/" in options.form
     try:

@@ -19,8 +19,7 @@ from core.commands.terminal import (
 )
 from core.databases.address import address_of, is_address
 from core.databases.graph_copy import copy_graph
-from core.databases.limits import MAX_COPY_TRIPLES as MOST_TRIPLES
-from core.databases.limits import CopyLimits
+from core.databases.limits import MAX_COPY_TRIPLES, CopyLimits
 from core.databases.live_database import LiveSettings
 from core.datasets.graph_files import graph_files
 from core.datasets.own_graphs import add_live, free_graph_name, own_folder
@@ -148,7 +147,7 @@ def add_command(subparsers) -> None:
         "--limit",
         metavar="TRIPLES",
         type=whole_number(1),
-        default=MOST_TRIPLES,
+        default=MAX_COPY_TRIPLES,
         help="copy at most so many (default: %(default)s)",
     )
     add_text(
@@ -195,15 +194,16 @@ def run(options) -> int:
     if not options.triples:
         raise BadInput("Name a file of triples, or the address of a database.")
     if options.live:
-        return _live(options)
+        return _add_live_database(options)
     if not (options.dry_run or options.out):
         raise BadInput(
             "Name the folder of the graph with --out, or look at the triples with --dry-run."
         )
     with tempfile.TemporaryDirectory() as folder:
-        source = (_copy_database if is_address(options.triples[0]) else _source_of_files)(
-            options, Path(folder)
-        )
+        if is_address(options.triples[0]):
+            source = _copy_database(options, Path(folder))
+        else:
+            source = _source_of_files(options, Path(folder))
         return _preview(source, options.integers) if options.dry_run else _build(source, options)
 
 
@@ -221,7 +221,7 @@ def _counts(graph: Graph, folder: object) -> str:
     return f"{entities}, {graph.n_edges:,} triples, {relations} in {folder}"
 
 
-def _live(options) -> int:
+def _add_live_database(options) -> int:
     """Add a database that is queried live and return the exit code."""
     if not is_address(options.triples[0]) or len(options.triples) > 1 or not options.name:
         raise BadInput(
@@ -266,11 +266,9 @@ def _copy_database(options, folder: Path) -> TripleFile:
         )
     address = address_of(options.triples[0])
     check_language(options.language)
+    limit = min(options.limit, DRY_RUN_COPIED_TRIPLES) if options.dry_run else options.limit
     with TerminalBar(f"Copying from {address.title}") as watch:
-        limits = CopyLimits(
-            min(options.limit, DRY_RUN_COPIED_TRIPLES) if options.dry_run else options.limit,
-            watch=watch,
-        )
+        limits = CopyLimits(limit, watch=watch)
         file = copy_graph(
             address,
             folder,
@@ -280,13 +278,12 @@ def _copy_database(options, folder: Path) -> TripleFile:
             options.language,
             options.literals,
         )
-    return replace(file, drop=_count_dropped(options), skips=options.skip_bad)
+    return replace(file, drop=_dropped_relations(options), skips=options.skip_bad)
 
 
-def _count_dropped(options) -> tuple[str, ...]:
-    return tuple(
-        pattern.strip() for pattern in options.drop_relations.split(",") if pattern.strip()
-    )
+def _dropped_relations(options) -> tuple[str, ...]:
+    """Return the patterns of the relations that are left out."""
+    return tuple(filter(None, map(str.strip, options.drop_relations.split(","))))
 
 
 def _source_of_files(options, folder: Path) -> TripleFile:
@@ -296,7 +293,7 @@ def _source_of_files(options, folder: Path) -> TripleFile:
         nodes=[Path(file) for file in options.nodes],
         format=options.format,
         columns=parse_column_numbers(options.columns) if options.columns else None,
-        drop=_count_dropped(options),
+        drop=_dropped_relations(options),
         skips=options.skip_bad,
         numbered=options.integers,
         memory=parse_memory(options.memory) if options.memory else None,
@@ -314,18 +311,15 @@ def _preview(source: TripleFile, numbers: bool) -> int:
     Of a large file only the first `DRY_RUN_READ_TRIPLES` triples are read.
     """
     try:
-        small = source.path.stat().st_size <= MAX_LABEL_SEARCH_BYTES
+        is_small = source.path.stat().st_size <= MAX_LABEL_SEARCH_BYTES
     except OSError as error:
         raise BadInput(f"{source.path} cannot be read: {error.strerror or error}.") from None
-    triples = source.read() if small else islice(source.read(), DRY_RUN_READ_TRIPLES)
-    first = list(islice(triples, DRY_RUN_PRINTED_TRIPLES))
-    for triple in first:
+    triples = source.read() if is_small else islice(source.read(), DRY_RUN_READ_TRIPLES)
+    first_triples = list(islice(triples, DRY_RUN_PRINTED_TRIPLES))
+    for triple in first_triples:
         print(" -> ".join(triple))
-    print(
-        "\n".join(
-            [*summarise_triples(chain(first, triples), small, numbers), *source.tally.sentences()]
-        )
-    )
+    summary = summarise_triples(chain(first_triples, triples), is_small, numbers)
+    print("\n".join([*summary, *source.tally.sentences()]))
     return EXIT_OK
 
 

@@ -44,7 +44,7 @@ from core.evaluation.questions.linked_questions import LINKED_ID_PREFIX, LinkedQ
 from core.evaluation.questions.question_sets import default_set_name, start_writing
 from core.languages import known_code
 
-AUTO_LANGUAGE = "auto"  # as a language: the one that is detected
+AUTO_LANGUAGE = "auto"  # value of the option for the detected language
 MAX_PRINTED_QUESTIONS = 5  # written questions that are printed
 MAX_PRINTED_DOCUMENTS = 10  # documents, and notes on files, that are printed
 

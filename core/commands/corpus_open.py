@@ -35,7 +35,7 @@ def add_part(parts) -> None:
 
 
 def run(options) -> int:
-    """Open the index, print what was taken, and return the exit code.
+    """Open the index, print its contents, and return the exit code.
 
     Texts without usable vectors are encoded.
     """
@@ -44,11 +44,8 @@ def run(options) -> int:
             opened_index = preview_index(options.path, watch)
         print(opened_index.words())
         warn(opened_index.sentences())
-        print(
-            "Nothing was written; give --name NAME to make a corpus of it."
-            if not options.dry_run
-            else "Nothing was written."
-        )
+        advice = "." if options.dry_run else "; give --name NAME to make a corpus of it."
+        print(f"Nothing was written{advice}")
         return EXIT_OK
     engine = options.engine()
     with TerminalBar("Reading the index") as watch:

@@ -18,7 +18,7 @@ from core.graph.writers.exports import (
 )
 from core.languages import known_code
 
-AUTO_LANGUAGE = "auto"  # as a language: the one that is detected
+AUTO_LANGUAGE = "auto"  # value of the option for the detected language
 EXPORT_FORMATS_TEXT = "; ".join(f"{name}: {one.title}" for name, one in EXPORT_FORMATS.items())
 
 

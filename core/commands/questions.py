@@ -75,15 +75,16 @@ def run(options) -> int:
             raise BadInput(
                 f"There is already a question set “{options.name}” of a graph; choose another name."
             )
-        reading_options = {
-            "set": options.name,
-            "format": options.format,
-            "columns": options.columns,
-        }
-        reading_options["encoding"] = options.encoding
-        print_question_import(
-            import_question_set(options.corpus, file, options.title, **reading_options)
+        result = import_question_set(
+            options.corpus,
+            file,
+            options.title,
+            set=options.name,
+            format=options.format,
+            columns=options.columns,
+            encoding=options.encoding,
         )
+        print_question_import(result)
         return EXIT_OK
     if not options.name:
         raise BadInput("Give the set a name, as in --name my-questions.")
@@ -106,10 +107,10 @@ def run(options) -> int:
     return EXIT_OK
 
 
-def print_question_import(brought: QuestionImport) -> None:
+def print_question_import(result: QuestionImport) -> None:
     """Print how many questions a corpus got, and which do not fit it."""
     print(
-        f"{brought.number:,} questions of {brought.corpus.name} are saved as {brought.set}: "
-        f"{brought.answered:,} with answers, {brought.gold:,} with evidence"
+        f"{result.number:,} questions of {result.corpus.name} are saved as {result.set}: "
+        f"{result.answered:,} with answers, {result.gold:,} with evidence"
     )
-    warn(brought.notes)
+    warn(result.notes)

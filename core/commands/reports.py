@@ -53,20 +53,19 @@ def run(options) -> int:
     engine = options.engine()
     with TerminalBar("Opening the graph") as watch:
         graph = engine.graph(options.graph, watch=watch)
-        found_communities = load_communities(graph, options.size, watch)
+        communities = load_communities(graph, options.size, watch)
     reports = ReportStore(
         graph,
-        found_communities,
+        communities,
         lambda: engine.models.chat(options.model),
         engine.models.signature(options.model),
     )
     with TerminalBar("Reports") as watch:
-        written, saved = reports.prepare(
-            _chosen_communities(options, graph, found_communities), with_time_left(watch)
-        )
+        chosen = _chosen_communities(options, graph, communities)
+        written, saved = reports.prepare(chosen, with_time_left(watch))
     print(
-        f"{written:,} reports written, {saved:,} were there, of {len(found_communities):,} communities of "
-        f"{graph.name}."
+        f"{written:,} reports written, {saved:,} were there, of {len(communities):,} communities "
+        f"of {graph.name}."
     )
     return EXIT_OK
 
