@@ -378,5 +378,9 @@ def _disable_cache(operator_class: type[Operator]) -> None:
     The class may have been redefined under its name since, and so may the functions that it calls.
     """
     run = f"run {next(_run_numbers)}"
+
+    def stamp(self: Operator, graph: Any, environment: Any) -> str:
+        return run
+
     operator_class.remembered = False
-    operator_class.stamp = lambda self, graph, environment: run  # type: ignore[method-assign]
+    operator_class.stamp = stamp  # type: ignore[method-assign]

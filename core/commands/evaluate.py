@@ -51,7 +51,7 @@ from core.evaluation.runs.evaluation_jobs import evaluate
 from core.evaluation.runs.plan import make_plan, misfits, source_of
 from core.evaluation.runs.store import Store, evaluations_file
 from core.lines.text import split_at_commas
-from core.methods.catalogue import RUN_PREFIX, catalogue, find_method, method_for_source
+from core.methods.catalogue import RUN_PREFIX, Method, catalogue, find_method, method_for_source
 from core.methods.prompt_variants import methods_with_prompt, read_prompt
 from core.models.price import parse_cap
 from core.results import method_row_dict
@@ -337,25 +337,13 @@ def _plan(options, engine):
             "Name a question set (--set), or a finished run of which the questions are asked "
             "(--run)."
         )
-    all_methods = catalogue()
-    methods_by_id = {}
-    for spec in specs:
-        method = find_method(spec, all_methods)
-        method = method_for_source(method, source_of(sets), all_methods)
-        methods_by_id[method.id] = method
-    methods = tuple(methods_by_id.values())
-    if options.prompt:
-        methods, notes = methods_with_prompt(
-            methods, read_prompt(options.prompt), engine.models.is_chat
-        )
-        warn(notes)
-    methods = vary_parameter(methods, options.vary) if options.vary else methods
-    settings = {"model": not options.no_llm, "judge": options.judge, "cold": options.cold}
-    settings |= {
+    methods = _chosen_methods(options, specs, sets, engine.models)
+    settings = {
+        "model": not options.no_llm,
+        "judge": options.judge,
+        "cold": options.cold,
         "support": tuple(split_at_commas(options.support)),
         "second_judge": options.second_judge,
-    }
-    settings |= {
         "graph": options.graph or "",
         "seed": options.seed,
         "columns": options.columns,
@@ -364,6 +352,22 @@ def _plan(options, engine):
     with TerminalBar("Opening the graph") as watch:
         open_graph = partial(engine.graph, watch=watch)
         return make_plan(methods, sets, sample, open_graph, **settings)
+
+
+def _chosen_methods(options, specs: Sequence[str], sets: str, models) -> tuple[Method, ...]:
+    """Return the methods of ids or lines, with the prompt and the varied parameter of the options."""
+    all_methods = catalogue()
+    methods_by_id = {}
+    for spec in specs:
+        method = find_method(spec, all_methods)
+        method = method_for_source(method, source_of(sets), all_methods)
+        methods_by_id[method.id] = method
+    methods = tuple(methods_by_id.values())
+    if options.prompt:
+        prompt = read_prompt(options.prompt)
+        methods, notes = methods_with_prompt(methods, prompt, models.is_chat)
+        warn(notes)
+    return vary_parameter(methods, options.vary) if options.vary else methods
 
 
 def import_runs(options) -> list[FileRun]:

@@ -155,7 +155,10 @@ def _with_next_key(draft: Draft, keys: Iterator[int]) -> Draft:
 
 
 def _replace_brick(draft: Draft, slot: Slot, new: Brick) -> Draft:
-    """Return the draft with a brick in place of the one with its key, which is in the slot's row."""
+    """Return the draft with a brick in place of the one with the same key.
+
+    `slot` is in the row of that brick.
+    """
     return change_row(
         draft, slot, lambda row: tuple(new if one.key == new.key else one for one in row)
     )
