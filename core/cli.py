@@ -107,7 +107,7 @@ def parser(names: Sequence[str] = COMMAND_NAMES) -> argparse.ArgumentParser:
     top.add_argument("--version", action="version", version=f"Hopscope {__version__}")
     commands = top.add_subparsers(required=True, metavar="COMMAND")
     for name in names:
-        importlib.import_module(f"{__package__}.commands.{name}").add(commands)
+        importlib.import_module(f"{__package__}.commands.{name}").add_command(commands)
     return top
 
 

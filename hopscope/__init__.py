@@ -60,9 +60,10 @@ def __getattr__(name: str) -> Any:
     The command line imports this package and needs none of these names.
     """
     if name in __all__:
-        for module in MODULES:
-            if hasattr(imported := import_module(f"{__name__}.{module}"), name):
-                return getattr(imported, name)
+        for module_name in MODULES:
+            module = import_module(f"{__name__}.{module_name}")
+            if hasattr(module, name):
+                return getattr(module, name)
     from core.operators import OPERATORS
 
     if name in OPERATORS:

@@ -13,7 +13,7 @@ from typing import Any
 
 from core.errors import HopscopeError
 from core.results import comparison_dict
-from core.serving.calls import SERVING, open_question, source_of
+from core.serving.calls import SERVING, find_source, open_question
 from hopscope.comparing import MethodLike, to_method
 from hopscope.session import engine, wait_for_job
 
@@ -58,7 +58,7 @@ def retrieve_items(
     >>> [text for _, text, _, _ in retrieve_items("who directed Inception", line, items=1)]
     ['Inception -> release_year -> 2010']
     """
-    source = source_of(graph, corpus)
+    source = find_source(graph, corpus)
     job = engine().compare(open_question(engine(), source, question), [to_method(method, source)])
     wait_for_job(job, "Asking", progress=False)
     (lane,) = comparison_dict(job.comparison)["lanes"]
@@ -70,15 +70,13 @@ def retrieve_items(
             ("", path["text"], path["score"], {"kind": "path", "nodes": path["nodes"]})
             for path in lane["paths"][:limit]
         ]
-    kind = (
-        "chunk"
-        if hits.get("chunk")
-        else next((kind for kind, ones in hits.items() if ones), "chunk")
-    )
-    return [
-        (hit["id"], hit["text"], hit["score"], {"kind": kind, "source": hit["source"]})
-        for hit in hits.get(kind, [])[:limit]
-    ]
+    for kind in ("chunk", *hits):
+        if hits.get(kind):
+            return [
+                (hit["id"], hit["text"], hit["score"], {"kind": kind, "source": hit["source"]})
+                for hit in hits[kind][:limit]
+            ]
+    return []
 
 
 def to_langchain(method: MethodLike, *, graph: str = "", corpus: str = "", items: int = 10) -> Any:
@@ -113,8 +111,8 @@ def to_langchain(method: MethodLike, *, graph: str = "", corpus: str = "", items
         def _get_relevant_documents(self, query: str, *, run_manager: Any) -> list[Document]:
             retrieved_items = retrieve_items(query, method, graph, corpus, items)
             return [
-                Document(text, id=key or None, metadata={**more, "score": score})
-                for key, text, score, more in retrieved_items
+                Document(text, id=key or None, metadata={**metadata, "score": score})
+                for key, text, score, metadata in retrieved_items
             ]
 
     return HopscopeRetriever()
@@ -153,11 +151,12 @@ def to_llama_index(
 
         def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
             retrieved_items = retrieve_items(query_bundle.query_str, method, graph, corpus, items)
-            nodes = [
-                (TextNode(text=text, metadata=more, **({"id_": key} if key else {})), score)
-                for key, text, score, more in retrieved_items
-            ]
-            return [NodeWithScore(node=node, score=score) for node, score in nodes]
+            nodes = []
+            for key, text, score, metadata in retrieved_items:
+                id_field = {"id_": key} if key else {}  # without one, the library makes an id
+                node = TextNode(text=text, metadata=metadata, **id_field)
+                nodes.append(NodeWithScore(node=node, score=score))
+            return nodes
 
     return HopscopeRetriever()
 
@@ -181,14 +180,14 @@ def from_langchain(
     """
 
     def ask(request: Mapping[str, Any]) -> dict[str, Any]:
-        documents = retriever.invoke(request["question"])[: request["keep"]]
-        return {
-            "documents": [
-                _document(one.id, one.page_content, one.metadata.get("score")) for one in documents
-            ]
-        }
+        documents = [
+            _document_dict(document.id, document.page_content, document.metadata.get("score"))
+            for document in retriever.invoke(request["question"])[: request["keep"]]
+        ]
+        return {"documents": documents}
 
-    return _set_name(ask, name)
+    ask.__name__ = name
+    return ask
 
 
 def from_llama_index(
@@ -210,25 +209,21 @@ def from_llama_index(
     """
 
     def ask(request: Mapping[str, Any]) -> dict[str, Any]:
-        nodes = retriever.retrieve(request["question"])[: request["keep"]]
-        return {
-            "documents": [
-                _document(one.node.ref_doc_id, one.node.get_content(), one.score) for one in nodes
-            ]
-        }
+        documents = [
+            _document_dict(scored.node.ref_doc_id, scored.node.get_content(), scored.score)
+            for scored in retriever.retrieve(request["question"])[: request["keep"]]
+        ]
+        return {"documents": documents}
 
-    return _set_name(ask, name)
+    ask.__name__ = name
+    return ask
 
 
-def _document(key: str | None, text: str, score: Any) -> dict[str, Any]:
+def _document_dict(key: str | None, text: str, score: Any) -> dict[str, Any]:
+    """Return a document of a retriever's reply, with its id and score if it has them."""
     document: dict[str, Any] = {"text": text}
     if key:
         document["id"] = key
     if isinstance(score, int | float):
         document["score"] = float(score)
     return document
-
-
-def _set_name(ask: Callable, name: str) -> Callable:
-    ask.__name__ = name
-    return ask

@@ -1,4 +1,4 @@
-"""Functions that add a person's own graphs and documents, build graphs and open other indexes."""
+"""Functions that add graphs and documents, build graphs, and import indexes of other tools."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def graph(
     *,
     progress: bool = True,
 ) -> KnowledgeGraph:
-    """Save a graph of triples under a name, by which it is asked afterwards.
+    """Save a graph of triples under a name.
 
     Rows of the files that were left out or guessed are reported as Python warnings.
 
@@ -75,14 +75,12 @@ def graph(
 
 
 def _paths(value: object) -> list[Path] | None:
-    """Return the given value as a list of files.
-
-    None if it is not made of paths.
-    """
+    """Return a path or a list of paths as a list of files; None for any other value."""
     if isinstance(value, str | Path):
         return [Path(value)]
-    if isinstance(value, Sequence) and value and all(isinstance(one, str | Path) for one in value):
-        return [Path(one) for one in value]
+    if isinstance(value, Sequence) and value:
+        if all(isinstance(path, str | Path) for path in value):
+            return list(map(Path, value))
     return None
 
 
@@ -93,7 +91,7 @@ def corpus(
     title: str = "",
     progress: bool = True,
 ) -> Corpus:
-    """Open a corpus, and first add documents to it if some are given.
+    """Open a corpus, after adding the given documents to it.
 
     Files are added to a corpus that exists, as `hopscope corpus add` does. Texts by id always make
     a new corpus. Notes on the files that were read are reported as Python warnings.
@@ -139,9 +137,9 @@ def corpus(
     if files is None:
         raise BadInput("Documents are files, folders, or texts by id as a dict.")
     with WorkProgress("Reading documents", progress) as watch:
-        brought = import_documents(name, files, title, watch=watch)
-    _warn(brought.notes)
-    return brought.corpus
+        result = import_documents(name, files, title, watch=watch)
+    _warn(result.notes)
+    return result.corpus
 
 
 def build(
@@ -183,9 +181,10 @@ def build(
     >>> sorted(hs.build("letters", progress=False).names([0, 1]))
     ['Ada Lovelace', 'Charles Babbage']
     """
-    one = choose_build(graph, extractor) if graph in GRAPH_KIND_WORDS else find_build(graph)
+    is_kind = graph in GRAPH_KIND_WORDS
+    build_spec = choose_build(graph, extractor) if is_kind else find_build(graph)
     with WorkProgress("Building", progress) as watch:
-        return build_graph(open_corpus(corpus), one, engine().models, watch)
+        return build_graph(open_corpus(corpus), build_spec, engine().models, watch)
 
 
 def open(path: str | Path, name: str, *, title: str = "", progress: bool = True) -> Corpus:
@@ -214,7 +213,7 @@ def open(path: str | Path, name: str, *, title: str = "", progress: bool = True)
     Raises
     ------
     BadInput
-        If the folder is no index of a known tool.
+        If the folder is not an index of a known tool.
     """
     with WorkProgress("Reading the index", progress) as watch:
         corpus, index = open_index(path, name, title, watch)

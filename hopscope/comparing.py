@@ -23,7 +23,7 @@ from core.operators.retrieve.own_retriever import OwnDocuments, OwnRetriever
 from core.operators.texts.answer.own_answer import OwnAnswer
 from core.results import comparison_dict
 from core.retrievers.declarations import declare_function
-from core.serving.calls import open_question, source_of
+from core.serving.calls import find_source, open_question
 from core.sources import AnswerSource
 from hopscope.picture import html
 from hopscope.session import engine, wait_for_job
@@ -148,20 +148,16 @@ class Comparison:
         Returns
         -------
         list of dict
-            Each with `method`, `kind`, `rank` (from 1), `id`, `text` and `score`.
+            Each with `method`, `kind`, `rank` (from 1), `id`, `text` and `score`. A path has an
+            empty id.
         """
         rows = []
         for lane in self.lanes:
-            paths = [
-                {"kind": "path", "rank": rank, "id": "", **_item_fields(path)}
-                for rank, path in enumerate(lane.data["paths"], 1)
-            ]
-            hits = [
-                {"kind": kind, "rank": rank, "id": hit["id"], **_item_fields(hit)}
-                for kind, ones in lane.hits.items()
-                for rank, hit in enumerate(ones, 1)
-            ]
-            rows += [{"method": lane.method, **row} for row in (*paths, *hits)]
+            for kind, items in {"path": lane.data["paths"], **lane.hits}.items():
+                for rank, item in enumerate(items, 1):
+                    key = item.get("id", "")
+                    values = (lane.method, kind, rank, key, item["text"], item["score"])
+                    rows.append(dict(zip(RESULT_COLUMNS, values)))
         return rows
 
     def to_pandas(self) -> pandas.DataFrame:
@@ -187,11 +183,9 @@ class Comparison:
         """
         import pyarrow
 
-        kinds = {"rank": pyarrow.int64(), "score": pyarrow.float64()}
-        return pyarrow.Table.from_pylist(
-            self.rows(),
-            pyarrow.schema([(name, kinds.get(name, pyarrow.string())) for name in RESULT_COLUMNS]),
-        )
+        types = {"rank": pyarrow.int64(), "score": pyarrow.float64()}
+        columns = [(name, types.get(name, pyarrow.string())) for name in RESULT_COLUMNS]
+        return pyarrow.Table.from_pylist(self.rows(), pyarrow.schema(columns))
 
     def to_run(self, kind: str = "chunk", question: str = "q") -> str:
         """Return the hits of one kind as a run in the format of TREC.
@@ -212,7 +206,9 @@ class Comparison:
             One line per item, separated by spaces.
         """
         lines = []
-        for row in (row for row in self.rows() if row["kind"] == kind):
+        for row in self.rows():
+            if row["kind"] != kind:
+                continue
             score = 1 / row["rank"] if row["score"] is None else row["score"]
             item = "_".join((row["id"] or row["text"]).split())
             lines.append(
@@ -229,10 +225,6 @@ class Comparison:
             Indented JSON, as `hopscope ask --json` prints it.
         """
         return json_text(self.data, indent=2)
-
-
-def _item_fields(item: dict[str, Any]) -> dict[str, Any]:
-    return {"text": item["text"], "score": item["score"]}
 
 
 def compare(
@@ -292,17 +284,17 @@ def compare(
     >>> found[0].answers[0], found[0].paths[0]
     ('Christopher Nolan', 'Inception -> release_year -> 2010')
     """
-    source = source_of(graph, corpus)
+    source = find_source(graph, corpus)
     method_list = (
         [methods]
         if isinstance(methods, str | Method | Line | Operator) or callable(methods)
         else list(methods)
     )
     selected = [to_method(one, source) for one in method_list or source.usual_methods]
-    question_asked = open_question(
+    source_question = open_question(
         engine(), source, question, tuple(entities), tuple(answers), tuple(gold), llm, seed
     )
-    job = wait_for_job(engine().compare(question_asked, selected), "Asking", progress)
+    job = wait_for_job(engine().compare(source_question, selected), "Asking", progress)
     return Comparison(comparison_dict(job.comparison))
 
 
@@ -332,7 +324,7 @@ def methods(words: str = "") -> dict[str, str]:
 
 
 def to_method(method: MethodLike, source: AnswerSource) -> Method:
-    """Return the method that a method of `compare` stands for, on the given source.
+    """Return the `Method` of any value that `compare` accepts as a method.
 
     Parameters
     ----------
@@ -361,8 +353,8 @@ def to_method(method: MethodLike, source: AnswerSource) -> Method:
     if isinstance(method, Operator):
         method = Line((method,))
     if isinstance(method, Line):
-        for kind in {type(part) for part in method.parts()} - set(OPERATORS.values()):
-            _run_anew(kind)
+        for operator_class in {type(part) for part in method.parts()} - set(OPERATORS.values()):
+            _disable_cache(operator_class)
         return method_of_line(method, methods_by_id, ())
     if callable(method):
         name = declare_function(method).name
@@ -380,13 +372,15 @@ def to_method(method: MethodLike, source: AnswerSource) -> Method:
 _run_numbers = count(1)
 
 
-def _run_anew(kind: type[Operator]) -> None:
-    """Make operators of a user's class run in each comparison, without the cache.
+def _disable_cache(operator_class: type[Operator]) -> None:
+    """Make operators of a user's class run again in each comparison.
 
-    The class may be redefined under its name, and so may the functions that it calls.
+    The class may have been redefined under its name since, and so may the functions that it calls.
     """
     run = f"run {next(_run_numbers)}"
-    kind.remembered, kind.stamp = (  # type: ignore[method-assign]
-        False,
-        lambda self, graph, environment: run,
-    )
+
+    def stamp(self: Operator, graph: Any, environment: Any) -> str:
+        return run
+
+    operator_class.remembered = False
+    operator_class.stamp = stamp  # type: ignore[method-assign]

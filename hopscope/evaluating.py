@@ -34,7 +34,8 @@ class Evaluation:
     """
 
     def __init__(self, summary: RunSummary, store: Store):
-        self.summary, self._store = summary, store
+        self.summary = summary
+        self._store = store
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one row per method with the means of its metrics.
@@ -131,14 +132,14 @@ class Evaluation:
         return report_html(self.summary)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain data, with intervals and paired tests.
+        """Return the summary as plain data, with intervals and paired tests.
 
         It is the object that `hopscope evaluate --json` prints.
 
         Returns
         -------
         dict[str, Any]
-            Numbers, texts, lists and dicts alone.
+            Only numbers, texts, lists and dicts.
         """
         return summary_dict(self.summary)
 
@@ -146,7 +147,7 @@ class Evaluation:
     def recommendation(self) -> str:
         """The recommended method with the reasons, in sentences.
 
-        Empty if the figures decide nothing.
+        Empty if the figures do not decide between the methods.
         """
         advice = recommendation(self.summary)
         return "" if advice is None else " ".join((advice.headline, *advice.details))
@@ -177,7 +178,7 @@ def evaluate(
 ) -> Evaluation:
     """Evaluate methods on a sample of a question set.
 
-    Every answer is saved as soon as it is there. The same call continues a run that was stopped.
+    Each answer is saved at once. The same call continues a run that was stopped.
 
     Parameters
     ----------

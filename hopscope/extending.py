@@ -1,4 +1,4 @@
-"""Classes and functions to write an operator of one's own."""
+"""Classes and functions for writing new operators."""
 
 from core.operators.base import Context, Operator, Recorder
 from core.parameters import param

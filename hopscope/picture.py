@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
+from operator import itemgetter
 from typing import Any
 
 from core.errors import shorten
@@ -13,23 +14,25 @@ from core.languages.spelling import name_key, normalize
 
 MAX_LISTED_ITEMS = 5  # paths or hits that a card names
 MAX_DRAWN_NODES = 24  # most nodes in the picture
-# pixels
+# All lengths are in pixels.
 SVG_WIDTH, SVG_HEIGHT = 960, 360
-SVG_MARGINS = (110, 36)  # pixels: left and right, top and bottom
+SVG_MARGINS = (110, 36)  # left and right, top and bottom
 EDGE_SAMPLES = 24  # An edge is sampled at `EDGE_SAMPLES` - 1 points, which names should not cover.
-LETTER_WIDTH = 6.2  # approximate width of a letter, in pixels
-# Candidate positions of a label, preferred first: offset to the right and downwards from its node
-# in pixels, and its anchor.
+LETTER_WIDTH = 6.2  # approximate
+LABEL_ASCENT, LABEL_DESCENT = 10, 3  # heights of a label above and below its baseline
+# Candidate positions of a label, preferred first: offset to the right and downwards from its node,
+# and its anchor.
 LABEL_SIDES = (
-    *(
-        (11, 4, "start"),
-        (-11, 4, "end"),
-        (0, -11, "middle"),
-        (0, 20, "middle"),
-        (8, -9, "start"),
-        (-8, -9, "end"),
-    ),
-    *((8, 17, "start"), (-8, 17, "end"), (0, -25, "middle"), (0, 34, "middle")),
+    (11, 4, "start"),
+    (-11, 4, "end"),
+    (0, -11, "middle"),
+    (0, 20, "middle"),
+    (8, -9, "start"),
+    (-8, -9, "end"),
+    (8, 17, "start"),
+    (-8, 17, "end"),
+    (0, -25, "middle"),
+    (0, 34, "middle"),
 )
 # Share of a label's width that lies left of its position, by anchor.
 LEFT_SHARES = {"start": 0.0, "middle": 0.5, "end": 1.0}
@@ -104,9 +107,9 @@ def _card(lane: Mapping[str, Any], colour: str, data: Mapping[str, Any]) -> str:
         parts.append(f'<div class="wrong">{escape(lane["error"])}</div>')
     else:
         parts += [
-            f'<div class="answer">{_answer(lane, data["answers"])}</div>',
+            f'<div class="answer">{_answer_html(lane, data["answers"])}</div>',
             _items_html(lane),
-            *_alive_html(lane),
+            _funnel_html(lane),
         ]
     return (
         f'<div class="lane" style="border-top-color:{colour}">{"".join(parts)}'
@@ -114,20 +117,17 @@ def _card(lane: Mapping[str, Any], colour: str, data: Mapping[str, Any]) -> str:
     )
 
 
-def _answer(lane: Mapping[str, Any], correct: Sequence[str]) -> str:
-    answer_names = (
-        lane["answer"]
-        or ", ".join((lane["reader_answers"] or [])[:3])
-        or (lane["excerpt"] or {}).get("text", "")
-    )
-    right = set(map(normalize, correct))
-    first = lane["answer"] or next(iter(lane["reader_answers"] or []), "")
-    mark = "" if not right or not first else " ✓" if normalize(first) in right else " ✗"
-    return (
-        escape(shorten(answer_names, 240)) + mark
-        if answer_names
-        else '<span class="small">no answer</span>'
-    )
+def _answer_html(lane: Mapping[str, Any], known_answers: Sequence[str]) -> str:
+    """Return the answer of a lane, with a mark if it can be compared with known answers."""
+    names = [lane["answer"]] if lane["answer"] else (lane["reader_answers"] or [])[:3]
+    text = ", ".join(names) or (lane["excerpt"] or {}).get("text", "")
+    if not text:
+        return '<span class="small">no answer</span>'
+    mark = ""
+    if known_answers and names and names[0]:
+        is_correct = normalize(names[0]) in set(map(normalize, known_answers))
+        mark = " ✓" if is_correct else " ✗"
+    return escape(shorten(text, 240)) + mark
 
 
 def _items_html(lane: Mapping[str, Any]) -> str:
@@ -135,18 +135,16 @@ def _items_html(lane: Mapping[str, Any]) -> str:
         hit["text"] for hits in lane["hits"].values() for hit in hits
     ]
     items = "".join(f"<li>{escape(shorten(text, 160))}</li>" for text in texts[:MAX_LISTED_ITEMS])
-    more = (
-        f'<div class="small">and {len(texts) - MAX_LISTED_ITEMS:,} more</div>'
-        if len(texts) > MAX_LISTED_ITEMS
-        else ""
-    )
+    unlisted = len(texts) - MAX_LISTED_ITEMS
+    more = f'<div class="small">and {unlisted:,} more</div>' if unlisted > 0 else ""
     return f"<ol>{items}</ol>{more}"
 
 
-def _alive_html(lane: Mapping[str, Any]) -> list[str]:
+def _funnel_html(lane: Mapping[str, Any]) -> str:
+    """Return how many known answers are left at each stage; empty if none are known."""
     stages = {name: alive for name, alive in (lane["funnel"] or {}).items() if alive is not None}
     counts = ", ".join(f"{escape(name)} {len(alive)}" for name, alive in stages.items())
-    return [f'<div class="small">correct answers left: {counts}</div>'] if counts else []
+    return f'<div class="small">correct answers left: {counts}</div>' if counts else ""
 
 
 def svg(data: Mapping[str, Any]) -> str:
@@ -173,9 +171,9 @@ def svg(data: Mapping[str, Any]) -> str:
     elements = []
     for (head, tail, relation), lanes in steps.items():
         (x, y), (to_x, to_y) = positions[head], positions[tail]
+        title = f"<title>{escape(head)} → {escape(relation)} → {escape(tail)}</title>"
         for index, lane in enumerate(sorted(lanes)):
-            shift = 3 * (index - (len(lanes) - 1) / 2)
-            title = f"<title>{escape(head)} → {escape(relation)} → {escape(tail)}</title>"
+            shift = 3 * (index - (len(lanes) - 1) / 2)  # the lanes' lines lie next to each other
             line = (
                 f'x1="{x + shift:.0f}" y1="{y + shift:.0f}" '
                 f'x2="{to_x + shift:.0f}" y2="{to_y + shift:.0f}"'
@@ -185,11 +183,14 @@ def svg(data: Mapping[str, Any]) -> str:
                 f'stroke-width="2" opacity=".75">{title}</line>'
             )
     for name, (x, y) in positions.items():
-        low = name_key(name)
-        colour = "#2e7d4f" if low in answers else "#1d4e71" if low in starts else "#9aa5b1"
-        size = 7 if low in answers or low in starts else 5
+        key = name_key(name)
+        colour, radius = "#9aa5b1", 5
+        if key in answers:
+            colour, radius = "#2e7d4f", 7
+        elif key in starts:
+            colour, radius = "#1d4e71", 7
         elements.append(
-            f'<circle cx="{x:.0f}" cy="{y:.0f}" r="{size}" fill="{colour}">'
+            f'<circle cx="{x:.0f}" cy="{y:.0f}" r="{radius}" fill="{colour}">'
             f"<title>{escape(name)}</title></circle>"
         )
     for text, (x, y), anchor in _labels(positions, steps):
@@ -224,33 +225,26 @@ def _labels(
         taken_boxes += [(dot_x - 3, dot_y - 3, dot_x + 3, dot_y + 3) for dot_x, dot_y in dots]
     for name, (x, y) in positions.items():
         text = shorten(name, 28)
-        sides: list[tuple[float, int, Box, tuple[float, float], str]] = []
+        width = len(text) * LETTER_WIDTH
+        candidates: list[tuple[float, Box, tuple[float, float], str]] = []
         for right, down, anchor in LABEL_SIDES:
-            left = x + right - len(text) * LETTER_WIDTH * LEFT_SHARES[anchor]
-            box = (left, y + down - 10, left + len(text) * LETTER_WIDTH, y + down + 3)
-            outside = (
-                max(0.0, -box[0], box[2] - SVG_WIDTH) * 13
-                + max(0.0, -box[1], box[3] - SVG_HEIGHT) * SVG_WIDTH
-            )
-            sides.append(
-                (
-                    outside + sum(_overlap(box, other) for other in taken_boxes),
-                    len(sides),
-                    box,
-                    (x + right, y + down),
-                    anchor,
-                )
-            )
-        _, _, box, point, anchor = min(sides)
+            left = x + right - width * LEFT_SHARES[anchor]
+            box = (left, y + down - LABEL_ASCENT, left + width, y + down + LABEL_DESCENT)
+            beyond_sides = max(0.0, -box[0], box[2] - SVG_WIDTH)
+            beyond_ends = max(0.0, -box[1], box[3] - SVG_HEIGHT)
+            covered = beyond_sides * (LABEL_ASCENT + LABEL_DESCENT) + beyond_ends * SVG_WIDTH
+            covered += sum(_overlap(box, other) for other in taken_boxes)
+            candidates.append((covered, box, (x + right, y + down), anchor))
+        _, box, point, anchor = min(candidates, key=itemgetter(0))
         taken_boxes.append(box)
         yield text, point, anchor
 
 
 def _overlap(one: Box, other: Box) -> float:
     """The area that two boxes share, in square pixels."""
-    wide = min(one[2], other[2]) - max(one[0], other[0])
-    high = min(one[3], other[3]) - max(one[1], other[1])
-    return max(0.0, wide) * max(0.0, high)
+    width = min(one[2], other[2]) - max(one[0], other[0])
+    height = min(one[3], other[3]) - max(one[1], other[1])
+    return max(0.0, width) * max(0.0, height)
 
 
 def _steps(
@@ -284,18 +278,19 @@ def _positions(
     """Return a position for each node, the same in every process."""
     import igraph
 
-    row = {name: index for index, name in enumerate(nodes)}
-    graph = igraph.Graph(len(nodes), [(row[head], row[tail]) for head, tail, _ in steps])
+    indices = {name: index for index, name in enumerate(nodes)}
+    graph = igraph.Graph(len(nodes), [(indices[head], indices[tail]) for head, tail, _ in steps])
     with seed_igraph(0):
         points = graph.layout_kamada_kawai().coords if len(nodes) > 1 else [(0.0, 0.0)]
-    lows, highs = [min(axis) for axis in zip(*points)], [max(axis) for axis in zip(*points)]
+    lows = [min(axis) for axis in zip(*points)]
+    highs = [max(axis) for axis in zip(*points)]
 
-    def scaled(value: float, axis: int, size: int) -> float:
-        reach = highs[axis] - lows[axis]
-        share = (value - lows[axis]) / reach if reach > 1e-9 and math.isfinite(value) else 0.5
+    def scale(value: float, axis: int, size: int) -> float:
+        extent = highs[axis] - lows[axis]
+        share = (value - lows[axis]) / extent if extent > 1e-9 and math.isfinite(value) else 0.5
         return SVG_MARGINS[axis] + share * (size - 2 * SVG_MARGINS[axis])
 
     return {
-        name: (scaled(x, 0, SVG_WIDTH), scaled(y, 1, SVG_HEIGHT))
+        name: (scale(x, 0, SVG_WIDTH), scale(y, 1, SVG_HEIGHT))
         for name, (x, y) in zip(nodes, points)
     }

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from core.engine import Engine
 
 BAR_UPDATE_SECONDS = 0.1  # seconds between two updates of a progress bar
+CANCEL_WAIT_SECONDS = 10  # most seconds to wait until a cancelled job has ended
 
 
 @lru_cache(maxsize=1)
@@ -26,8 +27,8 @@ def engine() -> Engine:
 class WorkProgress:
     """A context manager that shows the progress of long work.
 
-    It draws in notebooks and terminals: `with WorkProgress("Reading") as watch:
-    watch.report(text, share)`.
+    It draws a bar in notebooks and terminals. Its `with` block gets a `Watch`, to which the work
+    reports.
 
     Parameters
     ----------
@@ -57,12 +58,12 @@ class WorkProgress:
     def __exit__(self, *_: object) -> None:
         self._bar.close()
 
-    def _advance(self, text: str, share: float | None = None) -> None:
-        if self._bar.disable or (text, share) == self._last_report:
+    def _advance(self, text: str, fraction: float | None = None) -> None:
+        if self._bar.disable or (text, fraction) == self._last_report:
             return
-        self._last_report = text, share
+        self._last_report = text, fraction
         self._bar.set_description_str(text[:60], refresh=False)
-        self._bar.n = share or 0.0
+        self._bar.n = fraction or 0.0
         self._bar.refresh()
 
 
@@ -73,7 +74,7 @@ def wait_for_job(job: Any, text: str, progress: bool) -> Any:
 
     Parameters
     ----------
-    job : job
+    job : Job
         A job of the engine or of an evaluation.
     text : str
         The words before the bar, until the job reports others.
@@ -82,7 +83,7 @@ def wait_for_job(job: Any, text: str, progress: bool) -> Any:
 
     Returns
     -------
-    job
+    Job
         The same job.
 
     Raises
@@ -96,7 +97,7 @@ def wait_for_job(job: Any, text: str, progress: bool) -> Any:
                 watch.report(job.text or text, job.fraction)
         except BaseException:
             job.cancel()
-            job.wait(10)
+            job.wait(CANCEL_WAIT_SECONDS)
             raise
     if job.error:
         raise HopscopeError(job.error)

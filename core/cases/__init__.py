@@ -5,7 +5,15 @@ They are stored in one SQLite file in the user's folder, and exported as one fil
 
 from core.cases.case import Case
 from core.cases.exchange import export, load
-from core.cases.feedback import answer_text, rate, rating_of, ratings, solved, unrate, verdict
+from core.cases.feedback import (
+    answer_text,
+    delete_rating,
+    is_rated_up,
+    rate,
+    rating_of,
+    ratings,
+    solved,
+)
 from core.cases.store import (
     cases,
     comparison_of_case,
@@ -33,7 +41,7 @@ __all__ = [
     "save",
     "solved",
     "tags",
-    "unrate",
-    "verdict",
+    "delete_rating",
+    "is_rated_up",
     "comparison_of_case",
 ]

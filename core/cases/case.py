@@ -34,10 +34,11 @@ CASE_LIMITS = CaseLimits()
 
 @dataclass(frozen=True)
 class Case:
-    """Description of a saved comparison, read without opening the comparison.
+    """Description of a saved comparison, which can be read without the comparison.
 
     `digest` is that of the graph. `created` and `changed` are seconds since 1970. `link` holds the
-    query parameters of the page that asks the same question again.
+    query parameters of the page that asks the same question again. `example` is true for a case
+    that ships with Hopscope.
     """
 
     id: str
@@ -56,7 +57,7 @@ class Case:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Titles of the methods, as in the headings of their lanes.
+        """Labels of the methods, as in the headings of their lanes.
 
         A method that does not ship has the name under which it was saved.
         """
@@ -65,19 +66,12 @@ class Case:
     def holds(self, words: Iterable[str]) -> bool:
         """Return whether every word occurs in the description of the case.
 
-        Question, notes, tags, entities, graph, and names and labels of methods are searched. Upper
-        and lower case are the same.
+        Question, notes, tags, entities, graph, and names and labels of methods are searched,
+        without regard to upper and lower case.
         """
-        case_text = (
-            self.question,
-            self.notes,
-            self.graph,
-            *self.tags,
-            *self.entities,
-            *self.methods,
-            *self.labels,
-        )
-        return contains_words("\n".join(case_text), " ".join(words))
+        lists = (*self.tags, *self.entities, *self.methods, *self.labels)
+        text = "\n".join((self.question, self.notes, self.graph, *lists))
+        return contains_words(text, " ".join(words))
 
 
 @lru_cache(maxsize=1)
@@ -91,17 +85,17 @@ def _labels() -> dict[str, str]:
 
 def describe_case(comparison: MethodComparison) -> Case:
     """Return the description of a comparison, with a new id and the present time."""
-    ask, graph, now_seconds = comparison.ask, comparison.graph, round(time.time(), 3)
-    question = ask.question
+    ask, graph = comparison.ask, comparison.graph
+    now_seconds = round(time.time(), 3)
     return Case(
-        uuid.uuid4().hex[:12],
-        question.text,
-        tuple(graph.names(ask.seeds)),
-        question.answers,
-        graph.name,
-        getattr(graph, "origin", graph.digest),
-        tuple(lane.method.name for lane in comparison.lanes),
-        {},
+        id=uuid.uuid4().hex[:12],
+        question=ask.question.text,
+        entities=tuple(graph.names(ask.seeds)),
+        answers=ask.question.answers,
+        graph=graph.name,
+        digest=getattr(graph, "origin", graph.digest),
+        methods=tuple(lane.method.name for lane in comparison.lanes),
+        link={},
         created=now_seconds,
         changed=now_seconds,
     )
@@ -150,9 +144,7 @@ def check_tags(tags: Iterable[str]) -> tuple[str, ...]:
 
     Raises BadInput if there are too many tags, or one is too long.
     """
-    unique_tags = tuple(
-        dict.fromkeys(tag for tag in (" ".join(tag.split()) for tag in tags) if tag)
-    )
+    unique_tags = tuple(filter(None, dict.fromkeys(" ".join(tag.split()) for tag in tags)))
     if len(unique_tags) > CASE_LIMITS.max_tags or any(
         len(tag) > CASE_LIMITS.max_tag_characters for tag in unique_tags
     ):

@@ -1,4 +1,7 @@
-"""Comparisons as plain data, and back without the engine, models or the whole graph."""
+"""Conversion of comparisons to JSON-serialisable data and back.
+
+They are read without the engine, models or the whole graph.
+"""
 
 from __future__ import annotations
 
@@ -51,10 +54,10 @@ class _StatesPlace:
 
 
 def freeze(comparison: MethodComparison) -> dict[str, Any]:
-    """Return a comparison as JSON can hold it.
+    """Return a comparison as JSON-serialisable data.
 
-    It includes the part of the graph that the comparison names. Lanes that have not ended count as
-    cancelled.
+    The data includes the part of each graph that the comparison refers to. Lanes that have not
+    ended become cancelled.
     """
     ask = comparison.ask
     lanes = [_ended_lane(lane) for lane in comparison.now.lanes]
@@ -68,12 +71,12 @@ def freeze(comparison: MethodComparison) -> dict[str, Any]:
         "run": freeze_all(states, graphs[0]),
         "graph": excerpt(graphs[0], states),
     }
-    others = [(graph, _states(lanes, graphs, index)) for index, graph in enumerate(graphs) if index]
-    if others:
-        data["apart"] = [
-            {"run": freeze_all(part, graph), "graph": excerpt(graph, part)}
-            for graph, part in others
-        ]
+    parts = []
+    for index, graph in enumerate(graphs[1:], 1):
+        part = _states(lanes, graphs, index)
+        parts.append({"run": freeze_all(part, graph), "graph": excerpt(graph, part)})
+    if parts:
+        data["apart"] = parts
     return data
 
 
@@ -102,8 +105,8 @@ def thaw(
             f"{shorten(repr(saved['comparison']), 20)}; this one reads {COMPARISON_VERSION})."
         )
     try:
-        of_whole = whole is not None and saved["run"]["graph"] == whole.digest
-        graph = whole if of_whole else ExcerptGraph.thaw(saved["graph"])
+        is_on_whole = whole is not None and saved["run"]["graph"] == whole.digest
+        graph = whole if is_on_whole else ExcerptGraph.thaw(saved["graph"])
         first_state, *states = thaw_all(saved["run"], graph)
         parts: GraphStates = [(None, states)]
         for part in saved.get("apart", ()):
@@ -124,7 +127,7 @@ def thaw(
 def _ended_lane(lane: MethodLane) -> MethodLane:
     """Return a lane prepared for saving.
 
-    It gets the facts that need its graph and its corpus. A lane that has not ended becomes
+    It gets the facts that need its whole graph or its corpus. A lane that has not ended becomes
     cancelled.
     """
     return replace(
@@ -164,17 +167,18 @@ def _graph_number(lane: MethodLane, graphs: Sequence[Any]) -> int:
 
 
 def _states(lanes: Sequence[MethodLane], graphs: Sequence[Any], index: int) -> list[State]:
-    """Return the states of the lanes on one graph, by lane."""
-    on_it = (lane for lane in lanes if _graph_number(lane, graphs) == index)
-    return [state for lane in on_it for state in lane.states]
+    """Return the states of all lanes on one graph, lane after lane."""
+    states: list[State] = []
+    for lane in lanes:
+        if _graph_number(lane, graphs) == index:
+            states += lane.states
+    return states
 
 
 def _lane_dict(lane: MethodLane, graphs: Sequence[Any]) -> dict[str, Any]:
-    method_fields = {name: getattr(lane.method, name) for name in SAVED_METHOD_FIELDS} | {
-        "line": repr(lane.line)
-    }
-    number = _graph_number(lane, graphs)
-    return {**method_fields, "standing": number, **to_plain(lane), "states": len(lane.states)}
+    fields = {name: getattr(lane.method, name) for name in SAVED_METHOD_FIELDS}
+    fields |= {"line": repr(lane.line), "standing": _graph_number(lane, graphs)}
+    return {**fields, **to_plain(lane), "states": len(lane.states)}
 
 
 def _lanes(
@@ -182,35 +186,31 @@ def _lanes(
 ) -> list[MethodLane]:
     """Return the lanes of saved rows.
 
-    `parts` are their graphs, each with the states of its lanes; None for the question's own graph.
+    `parts` are the graphs, each with the states of its lanes; None for the question's own graph.
     """
     if not 1 <= len(rows) <= MAX_SAVED_LANES:
         raise ValueError(f"{len(rows)} lanes")
-    lanes, states_done = [], [0] * len(parts)
+    lanes, n_read = [], [0] * len(parts)  # states of each graph that belong to a lane so far
     for row in rows:
-        states_place = from_plain(_StatesPlace, row)
-        if not 0 <= states_place.graph < len(parts):
-            raise ValueError(f"there is no graph {states_place.graph}")
-        graph, states = parts[states_place.graph]
-        part = tuple(
-            states[
-                states_done[states_place.graph] : states_done[states_place.graph]
-                + states_place.states
-            ]
-        )
-        if states_place.states < 0 or len(part) != states_place.states:
+        place = from_plain(_StatesPlace, row)
+        if not 0 <= place.graph < len(parts):
+            raise ValueError(f"there is no graph {place.graph}")
+        graph, states = parts[place.graph]
+        start = n_read[place.graph]
+        lane_states = tuple(states[start : start + place.states])
+        if place.states < 0 or len(lane_states) != place.states:
             raise ValueError("states are missing")
-        states_done[states_place.graph] += states_place.states
-        for state in part:
-            _check(state)
-        lanes.append(_thaw_fields(row, ask, states=part, own_graph=graph))
-    if any(done != len(states) for done, (_, states) in zip(states_done, parts)):
+        n_read[place.graph] += place.states
+        for state in lane_states:
+            _check_state(state)
+        lanes.append(_thaw_lane(row, ask, states=lane_states, own_graph=graph))
+    if any(count != len(states) for count, (_, states) in zip(n_read, parts)):
         raise ValueError("more states than lanes have")
     return lanes
 
 
-def _thaw_fields(row: Mapping[str, Any], ask: SourceQuestion, **fields: Any) -> MethodLane:
-    """Return a lane from its saved fields and the `fields` ones."""
+def _thaw_lane(row: Mapping[str, Any], ask: SourceQuestion, **fields: Any) -> MethodLane:
+    """Return a lane from its row, with `fields` that are not read from it."""
     method_fields = {name: row[name] for name in SAVED_METHOD_FIELDS if name in row}
     method = from_plain(Method, method_fields, line=parse_line(row["line"]))
     lane = from_plain(MethodLane, row, ask=ask, method=method, tried=True, **fields)
@@ -223,8 +223,8 @@ def _thaw_fields(row: Mapping[str, Any], ask: SourceQuestion, **fields: Any) -> 
     return lane if lane.status != JOB_CANCELLED else replace(lane, text="Cancelled")
 
 
-def _check(state: State) -> None:
-    """Check the fields of a state that every screen reads."""
+def _check_state(state: State) -> None:
+    """Raise ValueError or BadParameter for a state that the screens cannot show."""
     if not state.trace:
         raise ValueError("a state without its steps")
     for step in state.trace:

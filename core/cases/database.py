@@ -1,7 +1,4 @@
-"""SQLite file of cases and ratings, made at its first use and shared between processes.
-
-A file of another program is never overwritten.
-"""
+"""SQLite file of cases and ratings, made at its first use and shared between processes."""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from dataclasses import replace
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 
 from core.cases.case import Case
@@ -17,10 +18,8 @@ PICTURE_FOLDER = ROOT / "static" / "gallery"
 # Without the lock, several first visitors would each read and check the files.
 _reading_lock = threading.Lock()
 DEMO_NAME = "demo"  # name and tag of the file with the introductory comparisons
-FIRST_EXAMPLE_FILES = (
-    DEMO_NAME,
-    "documents",
-)  # files listed before the others, which are for readers of a paper
+# Files that are listed before the others, which are for readers of a paper.
+FIRST_EXAMPLE_FILES = (DEMO_NAME, "documents")
 
 
 def examples() -> tuple[tuple[Case, bytes], ...]:
@@ -28,41 +27,40 @@ def examples() -> tuple[tuple[Case, bytes], ...]:
 
     They are sorted by file and by their order in it. Their ids begin with `example-`.
     """
-    files = sorted(
-        EXAMPLE_FOLDER.glob(f"*{CASES_EXTENSION}"), key=lambda file: (_order(file), file.name)
-    )
-    return tuple(row for file in files for row in _read_unchanged(file))
+    files = sorted(EXAMPLE_FOLDER.glob(f"*{CASES_EXTENSION}"), key=_listing_key)
+    return tuple(chain.from_iterable(map(_read_file, files)))
 
 
 def demo(source: AnswerSource | None = None) -> tuple[Case, ...]:
-    """Return the introductory comparisons, best first; empty if no file has any.
+    """Return the introductory comparisons, best first.
 
-    If the source is a corpus, they are the examples on that corpus. `whole` opens one by its id.
+    If the source is a corpus, they are the examples on that corpus.
     """
     if source is not None and source.is_corpus:
         return tuple(case for case, _ in examples() if source_in(case.link) == source)
     file = EXAMPLE_FOLDER / f"{DEMO_NAME}{CASES_EXTENSION}"
-    return tuple(case for case, _ in _read_unchanged(file)) if file.exists() else ()
+    return tuple(case for case, _ in _read_file(file)) if file.exists() else ()
 
 
 def picture_file(case: Case, dark: bool = False) -> Path | None:
-    """Return the image file of an example's board.
+    """Return the image file of an example's board, for a light or a dark page.
 
-    There is one for a light and one for a dark page. None for a user's own case and for an example
-    without an image.
+    None for a user's own case and for an example without an image.
     """
     file = PICTURE_FOLDER / f"{case.id}{'-dark' if dark else ''}.webp"
     return file if case.example and file.is_file() else None
 
 
-def _order(file: Path) -> int:
+def _listing_key(file: Path) -> tuple[int, str]:
+    """Return the sort key of a file among the examples."""
     name = file.name.removesuffix(CASES_EXTENSION)
-    return (
-        FIRST_EXAMPLE_FILES.index(name) if name in FIRST_EXAMPLE_FILES else len(FIRST_EXAMPLE_FILES)
-    )
+    if name in FIRST_EXAMPLE_FILES:
+        return FIRST_EXAMPLE_FILES.index(name), file.name
+    return len(FIRST_EXAMPLE_FILES), file.name
 
 
-def _read_unchanged(file: Path) -> tuple[tuple[Case, bytes], ...]:
+def _read_file(file: Path) -> tuple[tuple[Case, bytes], ...]:
+    """Return the examples of a file, which is read again only after a change."""
     with _reading_lock:
         return _read_examples(file, file.stat().st_mtime_ns)
 

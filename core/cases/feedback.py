@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
+from typing import Any
 
 from core.cases.database import saved_cases
 from core.cases.store import cases
@@ -29,10 +31,10 @@ def answer_text(lane: MethodLane) -> str:
 
 
 def rating_of(lane: MethodLane, up: bool) -> Rating:
-    """Return a rating of a lane's answer.
+    """Return a rating of the answer that `answer_text` returns for a lane.
 
-    It is the model's answer, or the reader's if no model answered. If the question has no known
-    answers, the rating takes the reader's answers that the given answer names.
+    If the question has no known answers, the rating's known answers are the reader's answers that
+    the rated answer names.
     """
     graph, question, state = lane.graph, lane.ask.question, lane.state
     answer = answer_text(lane)
@@ -41,7 +43,7 @@ def rating_of(lane: MethodLane, up: bool) -> Rating:
         for name in graph.names(state.reader or ())
         if state.answer is None or contains_answer(answer, name)
     ]
-    sizes = (step.sizes["nodes"] for step in state.trace if "nodes" in step.sizes)
+    subgraph_sizes = (step.sizes["nodes"] for step in state.trace if "nodes" in step.sizes)
     return Rating(
         question.text,
         getattr(graph, "origin", graph.digest),
@@ -52,7 +54,7 @@ def rating_of(lane: MethodLane, up: bool) -> Rating:
         graph=graph.name,
         instance=lane.method.name,
         answers=question.answers or tuple(dict.fromkeys(named_answers)),
-        size=next(sizes, None),
+        size=next(subgraph_sizes, None),
         hops=question.hops,
     )
 
@@ -62,7 +64,7 @@ def rate(rating: Rating) -> None:
 
     Raises NotAllowed if the earlier one is another person's.
     """
-    name = _check(rating.digest, rating.question, rating.line, rating.answer)
+    name = _check_owner(rating.digest, rating.question, rating.line, rating.answer)
     about = {key: value for key, value in to_plain(rating).items() if key not in RATING_COLUMNS}
     row = (rating.digest, rating.question, rating.line, rating.answer, int(rating.up), rating.time)
     with saved_cases().writing() as database:
@@ -73,9 +75,9 @@ def rate(rating: Rating) -> None:
         record_owner(RATING_KIND, name)
 
 
-def unrate(digest: str, question: str, line: str, answer: str) -> None:
+def delete_rating(digest: str, question: str, line: str, answer: str) -> None:
     """Delete a rating. Raises NotAllowed if it is another person's."""
-    name = _check(digest, question, line, answer)
+    name = _check_owner(digest, question, line, answer)
     with saved_cases().writing() as database:
         database.execute(
             "DELETE FROM feedback WHERE digest = ? AND question = ? AND line = ? AND answer = ?",
@@ -84,22 +86,19 @@ def unrate(digest: str, question: str, line: str, answer: str) -> None:
         forget_owner(RATING_KIND, name)
 
 
-def _check(digest: str, question: str, line: str, answer: str) -> str:
-    """Return the name under which a rating is owned.
+def _check_owner(digest: str, question: str, line: str, answer: str) -> str:
+    """Return the name of a rating in the records of owners.
 
     Raises NotAllowed if the rating exists and is another person's.
     """
     name = hashlib.sha256(json.dumps([digest, question, line, answer]).encode()).hexdigest()[:32]
-    if verdict(digest, question, line, answer) is not None:
+    if is_rated_up(digest, question, line, answer) is not None:
         check_may_change(RATING_KIND, name)
     return name
 
 
-def verdict(digest: str, question: str, line: str, answer: str) -> bool | None:
-    """Return whether an answer was rated up (True) or down (False).
-
-    None without a rating.
-    """
+def is_rated_up(digest: str, question: str, line: str, answer: str) -> bool | None:
+    """Return whether an answer was rated up (True) or down (False); None without a rating."""
     with saved_cases().reading() as database:
         row = database.execute(
             "SELECT up FROM feedback WHERE digest = ? AND question = ? AND line = ? AND answer = ?",
@@ -109,55 +108,37 @@ def verdict(digest: str, question: str, line: str, answer: str) -> bool | None:
 
 
 def ratings(digest: str | None = None) -> list[Rating]:
-    """Return the ratings on a graph, or on all graphs, oldest first.
-
-    `digest` is that of the graph.
-    """
+    """Return the ratings on the graph with a digest, or on all graphs, oldest first."""
     with saved_cases().reading() as database:
         rows = database.execute(
-            "SELECT digest, question, line, answer, up, time, about FROM feedback WHERE ? IN "
-            "(digest, '') ORDER BY time, question, line",
+            f"SELECT {', '.join(RATING_COLUMNS)}, about FROM feedback WHERE ? IN (digest, '') "
+            "ORDER BY time, question, line",
             (digest or "",),
         ).fetchall()
-    return [_rating(*row) for row in rows]
+    return list(map(_read_rating, rows))
 
 
 def solved(digest: str) -> list[Question]:
     """Return the questions on a graph whose answers are known from cases or ratings.
 
-    Answers count if they were rated up. Each question occurs once, by its text. Cases take
-    precedence over ratings, and newer over older. Questions without entities or answers are left
-    out.
+    Only ratings up count. Each text occurs once: cases take precedence over ratings, and newer ones
+    over older. Questions without entities or answers are left out. The result is sorted by text.
     """
-    questions_by_id: dict[str, Question] = {}
+    by_text: dict[str, Question] = {}
     for case in cases():
         if case.digest == digest and case.answers and case.entities:
-            questions_by_id.setdefault(
-                case.question,
-                Question(case.question, f"case-{case.id}", case.entities, case.answers),
-            )
+            question = Question(case.question, f"case-{case.id}", case.entities, case.answers)
+            by_text.setdefault(question.text, question)
     for rating in reversed(ratings(digest)):
         if rating.up and rating.answers and rating.entities:
-            question = Question(
-                rating.question,
-                f"thumb-{rating.time}",
-                rating.entities,
-                rating.answers,
-                rating.hops,
-            )
-            questions_by_id.setdefault(rating.question, question)
-    return [questions_by_id[text] for text in sorted(questions_by_id)]
+            key = f"thumb-{rating.time}"
+            question = Question(rating.question, key, rating.entities, rating.answers, rating.hops)
+            by_text.setdefault(question.text, question)
+    return [by_text[text] for text in sorted(by_text)]
 
 
-def _rating(
-    digest: str, question: str, line: str, answer: str, up: int, when: float, about: str
-) -> Rating:
-    columns = {
-        "question": question,
-        "digest": digest,
-        "line": line,
-        "answer": answer,
-        "up": bool(up),
-        "time": when,
-    }
-    return from_plain(Rating, json.loads(about), **columns)
+def _read_rating(row: Sequence[Any]) -> Rating:
+    """Return the rating of a row with the `RATING_COLUMNS` and the column `about`."""
+    columns = dict(zip(RATING_COLUMNS, row))
+    columns["up"] = bool(columns["up"])
+    return from_plain(Rating, json.loads(row[-1]), **columns)

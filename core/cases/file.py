@@ -1,4 +1,4 @@
-"""File format of exported cases: gzipped JSON lines, a heading and one case per line."""
+"""File format of exported cases: gzipped JSON lines, of which the first is a heading."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import io
 import json
 import math
 import re
-import uuid
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -29,25 +28,25 @@ CASES_FILE_KIND, CASES_FILE_VERSION = "hopscope-cases", 1
 CASES_EXTENSION = ".cases.gz"
 # Most bytes of a file, most cases in it, most bytes of its unpacked text.
 MAX_CASES_FILE_BYTES, MAX_CASES, MAX_UNPACKED_CASES_BYTES = 64_000_000, 1_000, 256_000_000
+MAX_DESCRIPTION_BYTES = 100_000  # bytes of a line besides the comparison, such as notes and link
+MAX_TIME_SECONDS = 1e11  # seconds since 1970; later times are faults
 CASE_ID_PATTERN = re.compile(r"[0-9a-f]{12}")
 
 
 def write_cases(cases: Iterable[tuple[Case, Mapping[str, Any]]]) -> bytes:
-    """Return cases with their comparisons, as `freeze` returns them, as one file."""
+    """Return a file of cases, each with its comparison as `freeze` returns it."""
     out = io.BytesIO()
     with gzip.GzipFile(fileobj=out, mode="wb", mtime=0) as file:
         file.write(_line({"kind": CASES_FILE_KIND, "version": CASES_FILE_VERSION}))
         for case, comparison in cases:
-            fields = {
-                name: getattr(case, name)
-                for name in ("id", "created", "changed", "notes", "tags", "link")
-            }
+            names = ("id", "created", "changed", "notes", "tags", "link")
+            fields = {name: getattr(case, name) for name in names}
             file.write(_line({**fields, "comparison": comparison}))
     return out.getvalue()
 
 
 def read_cases(data: bytes) -> Iterator[tuple[Case, bytes]]:
-    """Yield the cases of a file, each checked, with its packed comparison.
+    """Yield the cases of a file, each with its packed comparison, after a check.
 
     Raises BadInput, which names the faulty line.
     """
@@ -82,27 +81,25 @@ def read_cases(data: bytes) -> Iterator[tuple[Case, bytes]]:
 
 def _read_case(row: Mapping[str, Any]) -> tuple[Case, bytes]:
     comparison = thaw(row["comparison"])
-    times = [float(row[name]) for name in ("created", "changed")]
-    if not all(math.isfinite(time) and 0 <= time < 1e11 for time in times):
+    created, changed = float(row["created"]), float(row["changed"])
+    if not all(math.isfinite(time) and 0 <= time < MAX_TIME_SECONDS for time in (created, changed)):
         raise ValueError("a time that cannot be")
     if not isinstance(row["tags"], list) or not all(
         isinstance(text, str) for text in (*row["tags"], row["notes"])
     ):
         raise TypeError("notes and tags must be texts")
+    case = describe_case(comparison)
     if isinstance(row["id"], str) and CASE_ID_PATTERN.fullmatch(row["id"]):
-        key = row["id"]
-    else:
-        key = uuid.uuid4().hex[:12]
+        case = replace(case, id=row["id"])
     case = replace(
-        describe_case(comparison),
-        id=key,
-        created=times[0],
-        changed=times[1],
+        case,
+        created=created,
+        changed=changed,
         link=_checked_link(row["link"]),
+        notes=check_notes(row["notes"]),
+        tags=check_tags(row["tags"]),
     )
-    return replace(case, notes=check_notes(row["notes"]), tags=check_tags(row["tags"])), pack(
-        row["comparison"]
-    )
+    return case, pack(row["comparison"])
 
 
 def _checked_link(parameters: Mapping[str, Any]) -> dict[str, str | list[str]]:
@@ -118,22 +115,22 @@ def _checked_link(parameters: Mapping[str, Any]) -> dict[str, str | list[str]]:
 
 
 def _lines(data: bytes) -> Iterator[tuple[int, Any]]:
-    """Yield the number and value of each JSON line.
+    """Yield the number and value of each JSON line of a file, gzipped or plain.
 
     Lines are unpacked one at a time, so that no file can fill the memory.
     """
-    stream = (
-        gzip.GzipFile(fileobj=io.BytesIO(data)) if data[:2] == b"\x1f\x8b" else io.BytesIO(data)
-    )
+    is_gzipped = data[:2] == b"\x1f\x8b"
+    stream = gzip.GzipFile(fileobj=io.BytesIO(data)) if is_gzipped else io.BytesIO(data)
+    max_line_bytes = CASE_LIMITS.max_bytes + MAX_DESCRIPTION_BYTES
     number = total = 0
     while True:
         number += 1
         try:
-            text = stream.readline(CASE_LIMITS.max_bytes + 100_000)
+            text = stream.readline(max_line_bytes)
             total += len(text)
             if not text:
                 return
-            if len(text) >= CASE_LIMITS.max_bytes + 100_000 or total > MAX_UNPACKED_CASES_BYTES:
+            if len(text) >= max_line_bytes or total > MAX_UNPACKED_CASES_BYTES:
                 raise BadInput(f"Line {number} of this file is larger than a case may be.")
             yield number, json.loads(text.decode())
         except (OSError, EOFError, zlib.error) as error:

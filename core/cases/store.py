@@ -54,41 +54,40 @@ def save(
     )
     content = pack(freeze(comparison))
     with saved_cases().writing() as database:
-        insert(database, case, content)
+        insert_case(database, case, content)
     return case
 
 
 def cases(text: str = "", tag: str = "") -> list[Case]:
     """Return the cases that contain all words of `text` and have `tag`.
 
-    Own cases come first, newest first; then the examples.
+    The user's own come first, newest first; then the examples.
     """
+    query = f"SELECT {CASE_ROW_COLUMNS} FROM cases ORDER BY created DESC, id"
     with saved_cases().reading() as database:
-        matching_cases = [
-            _listed_case(row)
-            for row in database.execute(
-                f"SELECT {CASE_ROW_COLUMNS} FROM cases ORDER BY created DESC, id"
-            )
-        ]
+        own_cases = list(map(_listed_case, database.execute(query)))
     words = text.split()
     return [
         case
-        for case in (*matching_cases, *_examples())
+        for case in (*own_cases, *_examples())
         if case.holds(words) and (not tag or tag in case.tags)
     ]
 
 
 def tags() -> dict[str, int]:
     """Return every tag with its number of cases, sorted by name."""
+    counts = Counter[str]()
     with saved_cases().reading() as database:
-        rows = [row[0] for row in database.execute("SELECT tags FROM cases")]
-    tag_lists = (*map(_tags, rows), *(case.tags for case in _examples()))
-    return dict(sorted(Counter(tag for tags in tag_lists for tag in tags).items()))
+        for (text,) in database.execute("SELECT tags FROM cases"):
+            counts.update(_tags(text))
+    for case in _examples():
+        counts.update(case.tags)
+    return dict(sorted(counts.items()))
 
 
 def get_case(key: str) -> Case:
     """Return the case of that id. Raises BadInput if there is none."""
-    return _find_case(key)[0]
+    return packed_case(key)[0]
 
 
 def comparison_of_case(
@@ -107,12 +106,24 @@ def comparison_of_case(
     BadInput
         If the case does not exist or is damaged.
     """
-    return thaw(unpack(_find_case(key)[1]), graph, corpus)
+    return thaw(unpack(packed_case(key)[1]), graph, corpus)
 
 
 def packed_case(key: str) -> tuple[Case, bytes]:
-    """Return a case and its packed comparison. Raises BadInput if there is none."""
-    return _find_case(key)
+    """Return a case and its packed comparison.
+
+    Raises BadInput if there is none of that id, or its description is damaged.
+    """
+    with saved_cases().reading() as database:
+        row = database.execute(
+            f"SELECT {CASE_ROW_COLUMNS}, content FROM cases WHERE id = ?", (key,)
+        ).fetchone()
+    if row is not None:
+        return _read_case(row[:-1]), row[-1]
+    for case, packed in examples():
+        if case.id == key:
+            return case, packed
+    raise BadInput(_missing_message(key))
 
 
 def edit(key: str, notes: str | None = None, tags: Iterable[str] | None = None) -> Case:
@@ -138,12 +149,15 @@ def edit(key: str, notes: str | None = None, tags: Iterable[str] | None = None) 
 
 
 def duplicate(key: str) -> Case:
-    """Save a copy with a new id and new times. A copy of an example can be changed."""
-    case, packed = _find_case(key)
+    """Save a copy of a case with a new id and new times.
+
+    The copy of an example can be changed.
+    """
+    case, packed = packed_case(key)
     now = round(time.time(), 3)
     case = replace(case, id=uuid.uuid4().hex[:12], created=now, changed=now, example=False)
     with saved_cases().writing() as database:
-        insert(database, case, packed)
+        insert_case(database, case, packed)
     return case
 
 
@@ -159,53 +173,52 @@ def delete(key: str) -> None:
     forget_owner(CASE_KIND, key)
 
 
-def insert(database, case: Case, packed: bytes) -> None:
-    """Write a new case into the database. Its id must be new."""
-    description = {
-        name: getattr(case, name) for name in ("question", "entities", "answers", "graph")
-    } | {"instances": case.methods}
-    row = [
+def insert_case(database, case: Case, packed: bytes) -> None:
+    """Write a case into the database. Its id must be new."""
+    names = ("question", "entities", "answers", "graph")
+    description = {name: getattr(case, name) for name in names} | {"instances": case.methods}
+    row = (
         case.id,
         case.created,
         case.changed,
         case.digest,
-        digests.with_digest(description),
-        dict(case.link),
+        json.dumps(digests.with_digest(description)),
+        json.dumps(dict(case.link)),
         case.notes,
-        case.tags,
+        json.dumps(case.tags),
         packed,
-    ]
-    row = [json.dumps(value) if isinstance(value, dict | tuple) else value for value in row]
+    )
     database.execute(
         f"INSERT INTO cases ({CASE_ROW_COLUMNS}, content) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row
     )
     record_owner(CASE_KIND, case.id)
 
 
-def _case(row: tuple) -> Case:
+def _read_case(row: tuple) -> Case:
+    """Return the case of a row with `CASE_ROW_COLUMNS`. Raises BadInput if it is damaged."""
     key, created, changed, digest, description, link, notes, tags = row
     try:
         description = digests.check_own_digest(json.loads(description))
         return Case(
-            key,
-            description["question"],
-            tuple(description["entities"]),
-            tuple(description["answers"]),
-            description["graph"],
-            digest,
-            tuple(description["instances"]),
-            json.loads(link),
-            notes,
-            tuple(json.loads(tags)),
-            created,
-            changed,
+            id=key,
+            question=description["question"],
+            entities=tuple(description["entities"]),
+            answers=tuple(description["answers"]),
+            graph=description["graph"],
+            digest=digest,
+            methods=tuple(description["instances"]),
+            link=json.loads(link),
+            notes=notes,
+            tags=tuple(json.loads(tags)),
+            created=created,
+            changed=changed,
         )
     except (ValueError, KeyError, TypeError) as error:
         raise BadInput(f"The saved case {key} is damaged ({shorten(str(error))}).") from None
 
 
 def _tags(text: str) -> tuple[str, ...]:
-    """Return the tags of a row. A damaged row has none here; the list of cases reports it."""
+    """Return the tags of a row; none for a damaged row, which the list of cases reports."""
     try:
         return tuple(json.loads(text))
     except (ValueError, TypeError):
@@ -215,22 +228,11 @@ def _tags(text: str) -> tuple[str, ...]:
 def _listed_case(row: tuple) -> Case:
     """Return the case of a row. A damaged one has the error in place of its question."""
     try:
-        return _case(row)
+        return _read_case(row)
     except BadInput as error:
-        return Case(row[0], str(error), (), (), "", str(row[3]), (), {}, "", (), row[1], row[2])
-
-
-def _find_case(key: str) -> tuple[Case, bytes]:
-    with saved_cases().reading() as database:
-        row = database.execute(
-            f"SELECT {CASE_ROW_COLUMNS}, content FROM cases WHERE id = ?", (key,)
-        ).fetchone()
-    if row is not None:
-        return _case(row[:-1]), row[-1]
-    for case, packed in examples():
-        if case.id == key:
-            return case, packed
-    raise BadInput(_missing_message(key))
+        key, created, changed, digest = row[:4]
+        case = Case(key, str(error), (), (), "", str(digest), (), {})
+        return replace(case, created=created, changed=changed)
 
 
 def _find_own_case(key: str) -> Case:

@@ -6,15 +6,18 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
-from itertools import zip_longest
 from typing import Any
 
 from core.commands.terminal import (
     EXIT_FAILED,
     EXIT_OK,
     TerminalBar,
+    add_list,
     add_old_name,
+    add_prompt,
+    add_switch,
     follow_job,
+    print_json,
     warn,
     whole_number,
 )
@@ -30,7 +33,6 @@ from core.diagnosis.influence import (
 from core.environment import Environment
 from core.errors import BadInput, shorten
 from core.graph.edits import Edit
-from core.io.json_text import json_text
 from core.methods.catalogue import Method, catalogue, find_method, method_for_source
 from core.methods.prompt_variants import methods_with_prompt, read_prompt
 from core.models.base import Models
@@ -39,51 +41,37 @@ from core.operators.model_replies import NO_MODEL_NOTE
 from core.results import comparison_dict
 from core.serving.calls import open_question
 from core.sources import AnswerSource, GraphSource, SourceQuestion, source_in
-from core.types import EditComparison, Step
+from core.types import Step
 
 MAX_STOP_SECONDS = 10.0  # most seconds to wait until a background job has stopped
 MIN_PRINTED_SECONDS = 0.005  # seconds; shorter times would be printed as 0.00 and are left out
 MAX_PRINTED_HITS = 5  # hits of each kind, and paths, that are printed
 
 
-def add(commands) -> None:
+def add_command(subparsers) -> None:
     """Add the command and its options."""
-    ask = commands.add_parser("ask", help="ask one question and compare methods")
+    ask = subparsers.add_parser("ask", help="ask one question and compare methods")
     ask.add_argument("question")
-    ask.add_argument(
+    add_list(
+        ask,
         "--method",
-        dest="methods",
-        action="append",
-        default=[],
-        metavar="ID",
-        help="a method, or its steps as text; repeat for more (default: lego-12, or vanilla-rag "
+        "ID",
+        "a method, or its steps as text; repeat for more (default: lego-12, or vanilla-rag "
         "for a corpus)",
+        dest="methods",
     )
     add_old_name(ask, "--instance", dest="methods", action="append")
-    ask.add_argument(
+    add_list(
+        ask,
         "--entity",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="an entity to start from; repeat for more (default: found in the question)",
+        "NAME",
+        "an entity to start from; repeat for more (default: found in the question)",
     )
-    ask.add_argument(
-        "--answer",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="a correct answer, to see where it is lost; repeat for more",
-    )
+    add_list(ask, "--answer", "NAME", "a correct answer, to see where it is lost; repeat for more")
     ask.add_argument(
         "--corpus", metavar="NAME", help="ask the documents of a corpus, in the place of a graph"
     )
-    ask.add_argument(
-        "--evidence",
-        action="append",
-        default=[],
-        metavar="ID",
-        help="a document that holds the evidence; repeat for more",
-    )
+    add_list(ask, "--evidence", "ID", "a document that holds the evidence; repeat for more")
     add_old_name(ask, "--gold", dest="evidence", action="append")
     ask.add_argument(
         "--graph",
@@ -91,39 +79,29 @@ def add(commands) -> None:
         metavar="NAME",
         help="a graph's name, or a folder that holds a built one (default: metaqa)",
     )
-    ask.add_argument(
+    add_list(
+        ask,
         "--without",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="ask again without this entity, or this document of a corpus, and say what changed; "
+        "NAME",
+        "ask again without this entity, or this document of a corpus, and say what changed; "
         "repeat for more",
     )
-    ask.add_argument(
+    add_switch(
+        ask,
         "--influence",
-        action="store_true",
-        help="measure what each answer rests on: it is made again without each path or passage, "
+        "measure what each answer rests on: it is made again without each path or passage, "
         "by a language model with so many calls",
     )
-    ask.add_argument(
-        "--prompt",
-        default="",
-        metavar="NAME",
-        help="ask by another prompt: lego-graphrag or lego-graphrag-v1, walk-and-retrieve (as the "
-        "papers print them), another name of core/prompts, or a file of your own with {question}, "
-        "{paths}, {tables} or {passages} in it",
-    )
+    add_prompt(ask)
     ask.add_argument("--seed", type=whole_number(0), default=0)
-    ask.add_argument(
-        "--no-llm", action="store_true", help="do not ask a language model for the answer"
-    )
-    ask.add_argument(
+    add_switch(ask, "--no-llm", "do not ask a language model for the answer")
+    add_switch(
+        ask,
         "--whole",
-        action="store_true",
-        help="wait until all vectors of the documents are there; without it, of many documents "
+        "wait until all vectors of the documents are there; without it, of many documents "
         "those are searched that are encoded so far",
     )
-    ask.add_argument("--json", action="store_true", help="print one JSON object")
+    add_switch(ask, "--json", "print one JSON object")
     ask.set_defaults(run=run)
 
 
@@ -138,21 +116,21 @@ def run(options) -> int:
     job = engine.compare(ask, methods)
     follow_job(job)
     if options.without:
-        whole_comparison = job.comparison
+        full_comparison = job.comparison
         job = engine.compare(_ask_without(ask, options.without, engine), methods)
         follow_job(job)
-        for index, difference in enumerate(compare_edited(whole_comparison, job.comparison)):
+        for index, difference in enumerate(compare_edited(full_comparison, job.comparison)):
             job.comparison.change(index, beside=difference)
     if options.influence:
-        _measure(job.comparison, engine.environment)
+        _measure_influences(job.comparison, engine.environment)
     result = comparison_dict(job.comparison)
     if options.without:
         result["without"] = _without_dict(job.comparison, options.without)
     _stop_encoding(engine)
     if options.json:
-        print(json_text(result, indent=2))
+        print_json(result)
     else:
-        _print(result, job.comparison, [lane.beside for lane in job.comparison.lanes])
+        _print(result, job.comparison)
     return EXIT_FAILED if job.error or any(lane["error"] for lane in result["lanes"]) else EXIT_OK
 
 
@@ -172,33 +150,33 @@ def _chosen_methods(
 
 
 def _without_dict(comparison: MethodComparison, names: Sequence[str]) -> dict[str, Any]:
-    """Return what the answers lost without some items of the source, as plain data."""
+    """Return the differences to the answers on the full source, as plain data."""
     differences = [lane.beside for lane in comparison.lanes]
     return {
         "names": names,
         "text": edit_summary(comparison, differences),
-        "lanes": [None if one is None else asdict(one) for one in differences],
+        "lanes": [difference and asdict(difference) for difference in differences],
     }
 
 
 def _stop_encoding(engine) -> None:
-    """Stop the jobs that encode in the background, as this process ends.
+    """Stop the jobs that encode in the background, before the process ends.
 
-    The vectors made so far are kept.
+    The vectors made so far are saved.
     """
-    for making in engine.preparing.of("index-"):
-        making.stop()
-        making.wait(MAX_STOP_SECONDS)
+    for job in engine.preparing.of("index-"):
+        job.stop()
+        job.wait(MAX_STOP_SECONDS)
 
 
 def _important_notes(trace: Iterable[Step]) -> Iterator[str]:
-    """The notes of steps without which the answer would be misunderstood."""
+    """Yield the notes of steps without which the answer would be misunderstood."""
     for step in trace:
         yield from (note for note in step.notes if note.startswith(NO_MODEL_NOTE))
         yield from step.warnings
 
 
-def _measure(comparison: MethodComparison, environment: Environment) -> None:
+def _measure_influences(comparison: MethodComparison, environment: Environment) -> None:
     """Measure the influence of each path or passage on the answers of all lanes.
 
     The cost of a language model's calls is printed on standard error before they are made.
@@ -221,36 +199,37 @@ def _ask_without(ask: SourceQuestion, names: Sequence[str], engine) -> SourceQue
     Raises BadInput for a name that is not in the source.
     """
     edits = tuple(Edit("passage" if name in ask.source else "node", (name,)) for name in names)
-    return replace(
-        replace(ask.source, edits=edits)
-        .open(engine)
-        .ask(ask.question, ask.seed, ask.reader, ask.model),
-        whole=ask.whole,
-    )
+    source = replace(ask.source, edits=edits).open(engine)
+    edited_ask = source.ask(ask.question, ask.seed, ask.reader, ask.model)
+    return replace(edited_ask, whole=ask.whole)
 
 
 def _make_question(source: AnswerSource, options, engine) -> SourceQuestion:
     """Return the question to a graph or a corpus.
 
-    A question of one of its sets brings its known answers and passages with it.
+    For a question of one of its sets, the set's answers and passages are known too.
     """
     with TerminalBar(f"Opening {source.noun}") as watch:
-        target = source.open(engine, watch)
-    fields = options.entity, options.answer, options.evidence
-    return replace(
-        open_question(
-            engine, target, options.question, *fields, model=not options.no_llm, seed=options.seed
-        ),
-        whole=options.whole,
+        opened_source = source.open(engine, watch)
+    ask = open_question(
+        engine,
+        opened_source,
+        options.question,
+        entities=options.entity,
+        answers=options.answer,
+        gold=options.evidence,
+        model=not options.no_llm,
+        seed=options.seed,
     )
+    return replace(ask, whole=options.whole)
 
 
-def _print(result: dict, comparison, differences: Sequence[EditComparison | None] = ()) -> None:
+def _print(result: dict, comparison: MethodComparison) -> None:
     _print_question(result, comparison)
-    for lane, row, difference in zip_longest(comparison.lanes, result["lanes"], differences):
+    for lane, row in zip(comparison.lanes, result["lanes"]):
         print(f"\n{lane.method.name}  {lane.method.line.words()}")
-        if difference is not None:
-            print(f"  against before: {difference.text}")
+        if lane.beside is not None:
+            print(f"  against before: {lane.beside.text}")
         _print_influence(row["influence"])
         if row["error"]:
             print(f"  failed: {row['error']}")
@@ -276,18 +255,18 @@ def _print_question(result: dict, comparison) -> None:
 
 
 def _print_influence(influences: Iterable[dict]) -> None:
-    """Print what the answers of a lane rest on."""
-    for rests in influences:
-        by = "language model" if rests["by"] == "model" else "reader"
-        print(f"  {by}: {rests['text'][0].lower()}{rests['text'][1:]}")
-        for item in rests["items"]:
+    """Print the influence of each item on the answers of a lane."""
+    for influence in influences:
+        by = "language model" if influence["by"] == "model" else "reader"
+        print(f"  {by}: {influence['text'][0].lower()}{influence['text'][1:]}")
+        for item in influence["items"]:
             if item["influence"]:
                 mark = " *" if item["smallest"] else "  "
                 print(f"  {item['influence']:6.2f}{mark} {item['kind']} {shorten(item['name'])}")
 
 
 def _print_answer(lane, row: dict) -> None:
-    """Print the answers of a lane, after what one must know to understand them."""
+    """Print the answers of a lane, after the notes that are needed to understand them."""
     if row["partly"]:
         print(
             f"  searched {row['partly']}; the same command goes on from there, and "

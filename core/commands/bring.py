@@ -1,7 +1,4 @@
-"""Command `bring`: recognise a file, a folder, a zip or a database, and import it.
-
-It runs the command for the kind of data that was recognised.
-"""
+"""Command `bring`: recognise a file, folder, zip or database, and run the command for its kind."""
 
 from __future__ import annotations
 
@@ -11,20 +8,29 @@ import shlex
 from dataclasses import replace
 from pathlib import Path
 
-from core.commands.terminal import ENCODING_HELP, EXIT_OK, TerminalBar, file_of, warn
+from core.commands.terminal import (
+    ENCODING_HELP,
+    EXIT_OK,
+    TerminalBar,
+    add_switch,
+    add_text,
+    local_path,
+    warn,
+)
 from core.datasets.own_graphs import free_graph_name
 from core.datasets.own_sets import clean_name
 from core.errors import BadInput
 from core.importing import IMPORT_KINDS, Recognition, importers_named, recognise_together
 from core.importing.importer import KindName
 
-MAX_OTHER_READINGS = 4  # alternative readings of a file that are named
-TITLED_COMMANDS = "corpus questions"  # commands that have the option --title
+MAX_ALTERNATIVES = 4  # other formats of a file that are named
+TITLED_COMMANDS = ("corpus", "questions")  # commands that have the option --title
+KINDS_WITHOUT_ENCODING = (KindName.INDEX, KindName.RUN, KindName.CASES, KindName.DATABASE)
 
 
-def add(commands) -> None:
+def add_command(subparsers) -> None:
     """Add the command and its options."""
-    bring = commands.add_parser(
+    bring = subparsers.add_parser(
         "bring",
         help="say what a file, a folder, a zip or a database is, and add it: graphs, documents, "
         "questions, runs, indexes, cases",
@@ -49,18 +55,16 @@ def add(commands) -> None:
     )
     bring.add_argument("--title", default="", help="what the choosers show (default: the name)")
     about = bring.add_mutually_exclusive_group()
-    about.add_argument("--graph", default="", metavar="NAME", help="that questions or a run are of")
-    about.add_argument("--corpus", default="", metavar="NAME", help="that they are of")
-    bring.add_argument("--encoding", metavar="NAME", default="", help=ENCODING_HELP)
-    bring.add_argument(
-        "--dry-run", action="store_true", help="only say what it is, what of it is taken, and how"
-    )
+    add_text(about, "--graph", "NAME", "that questions or a run are of")
+    add_text(about, "--corpus", "NAME", "that they are of")
+    add_text(bring, "--encoding", "NAME", ENCODING_HELP)
+    add_switch(bring, "--dry-run", "only say what it is, what of it is taken, and how")
     bring.set_defaults(run=run)
 
 
 def run(options) -> int:
     """Recognise the files, import them and return the exit code."""
-    paths = [file_of(path) for path in options.paths]
+    paths = [local_path(path) for path in options.paths]
     recognition, alternatives = _choose_importer(paths, options)
     print(f"{recognition.importer.title} ({recognition.importer.key}): {recognition.reason}.")
     if alternatives:
@@ -68,22 +72,14 @@ def run(options) -> int:
         print(f"It may also be brought --as {others}.")
     if options.dry_run:
         return _preview(recognition, options)
+    kind = recognition.importer.kind
     name = options.name or clean_name(Path(paths[0]).name.split(".")[0])
-    words = recognition.arguments(
-        free_graph_name(name)
-        if recognition.importer.kind in (KindName.GRAPH, KindName.DATABASE)
-        else name,
-        _source_option(recognition, options),
-    )
-    words += (
-        ["--title", options.title] if options.title and words[0] in TITLED_COMMANDS.split() else []
-    )
-    if options.encoding and recognition.importer.kind not in (
-        KindName.INDEX,
-        KindName.RUN,
-        KindName.CASES,
-        KindName.DATABASE,
-    ):
+    if kind in (KindName.GRAPH, KindName.DATABASE):
+        name = free_graph_name(name)
+    words = recognition.arguments(name, _source_option(recognition, options))
+    if options.title and words[0] in TITLED_COMMANDS:
+        words += ["--title", options.title]
+    if options.encoding and kind not in KINDS_WITHOUT_ENCODING:
         words += ["--encoding", options.encoding]
     print(f"python -m core {shlex.join(words)}")
     return _run_command(words, options)
@@ -93,7 +89,7 @@ def _choose_importer(paths: list[str], options) -> tuple[Recognition, list[Recog
     """Return the recognition chosen for the files, and the alternatives. Raises BadInput."""
     if not options.form:
         recognitions = recognise_together(paths, options.encoding)
-        return recognitions[0], recognitions[1 : MAX_OTHER_READINGS + 1]
+        return recognitions[0], recognitions[1 : MAX_ALTERNATIVES + 1]
     importers_by_key = {one.key: one for one in importers_named(options.form)}
     is_chosen = "/" in options.form
     try:
@@ -137,7 +133,7 @@ def _preview(choice: Recognition, options) -> int:
 def _run_command(words: list[str], options) -> int:
     """Run another command and return its exit code."""
     parser = argparse.ArgumentParser(prog="python -m core")
-    importlib.import_module(f"{__package__}.{words[0]}").add(parser.add_subparsers())
+    importlib.import_module(f"{__package__}.{words[0]}").add_command(parser.add_subparsers())
     arguments = parser.parse_args(words)
     arguments.engine = options.engine
     return arguments.run(arguments)

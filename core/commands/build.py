@@ -7,11 +7,19 @@ from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
 
-from core.commands.terminal import ENCODING_HELP, EXIT_OK, TerminalBar, file_of, whole_number
+from core.commands.terminal import (
+    ENCODING_HELP,
+    EXIT_OK,
+    TerminalBar,
+    add_list,
+    add_switch,
+    add_text,
+    local_path,
+    whole_number,
+)
 from core.databases.address import address_of, is_address
 from core.databases.graph_copy import copy_graph
-from core.databases.limits import MAX_COPY_TRIPLES as MOST_TRIPLES
-from core.databases.limits import CopyLimits
+from core.databases.limits import MAX_COPY_TRIPLES, CopyLimits
 from core.databases.live_database import LiveSettings
 from core.datasets.graph_files import graph_files
 from core.datasets.own_graphs import add_live, free_graph_name, own_folder
@@ -38,9 +46,9 @@ same command starts over. A larger one, or
 one with --memory, is built in steps: after a kill the same command continues where it stopped."""
 
 
-def add(commands) -> None:
+def add_command(subparsers) -> None:
     """Add the command and its options."""
-    parser = commands.add_parser(
+    parser = subparsers.add_parser(
         "build", help="build a graph from a file of triples", epilog=BUILD_EPILOG
     )
     parser.add_argument(
@@ -52,18 +60,17 @@ def add(commands) -> None:
         "sparql+https://example.org/sparql or bolt://localhost:7687. Of several files, or of a "
         "zip of them, those with ids and labels but no edges are tables of nodes",
     )
-    parser.add_argument(
+    add_list(
+        parser,
         "--nodes",
-        metavar="FILE",
-        action="append",
-        default=[],
-        help="a table of nodes: their ids in the edges, labels, types, descriptions",
+        "FILE",
+        "a table of nodes: their ids in the edges, labels, types, descriptions",
     )
     parser.add_argument("--out", metavar="DIR", help="the folder of the graph")
-    parser.add_argument(
+    add_switch(
+        parser,
         "--dry-run",
-        action="store_true",
-        help="build nothing: print the first triples, and what of the file is taken how",
+        "build nothing: print the first triples, and what of the file is taken how",
     )
     parser.add_argument("--name", help="the graph's name (default: that of the folder)")
     parser.add_argument(
@@ -89,7 +96,7 @@ def add(commands) -> None:
         default="",
         help="whether the first row of lines of text names the columns (default: by what is in it)",
     )
-    parser.add_argument("--encoding", metavar="NAME", default="", help=ENCODING_HELP)
+    add_text(parser, "--encoding", "NAME", ENCODING_HELP)
     parser.add_argument(
         "--carry-over",
         metavar="NAME",
@@ -104,27 +111,25 @@ def add(commands) -> None:
         metavar="2GiB",
         help="how much a large build may take (default: a quarter of the machine's)",
     )
-    parser.add_argument(
+    add_switch(
+        parser,
         "--skip-bad",
-        action="store_true",
-        help="leave out lines that are no triples and say which, instead of stopping",
+        "leave out lines that are no triples and say which, instead of stopping",
     )
-    parser.add_argument(
-        "--integers",
-        action="store_true",
-        help="nodes and relations are numbers, as they are; no names are stored",
+    add_switch(
+        parser, "--integers", "nodes and relations are numbers, as they are; no names are stored"
     )
-    parser.add_argument(
+    add_text(
+        parser,
         "--drop-relations",
-        metavar="PATTERN,...",
-        default="",
-        help="leave out relations by prefix (common.*), keyword (*sameAs*) or name",
+        "PATTERN,...",
+        "leave out relations by prefix (common.*), keyword (*sameAs*) or name",
     )
-    parser.add_argument(
+    add_text(
+        parser,
         "--language",
-        metavar="TAG",
-        default="",
-        help="of RDF: the language of the labels that things are called by (default: en); none: "
+        "TAG",
+        "of RDF: the language of the labels that things are called by (default: en); none: "
         "no labels",
     )
     parser.add_argument(
@@ -142,26 +147,26 @@ def add(commands) -> None:
         "--limit",
         metavar="TRIPLES",
         type=whole_number(1),
-        default=MOST_TRIPLES,
+        default=MAX_COPY_TRIPLES,
         help="copy at most so many (default: %(default)s)",
     )
-    databases.add_argument(
+    add_text(
+        databases,
         "--query",
-        metavar="TEXT",
-        default="",
-        help="what to copy: SELECT of three variables or CONSTRUCT in SPARQL, RETURN of "
+        "TEXT",
+        "what to copy: SELECT of three variables or CONSTRUCT in SPARQL, RETURN of "
         "relationships in Cypher",
     )
-    databases.add_argument(
+    add_text(
+        databases,
         "--key",
-        metavar="HOPSCOPE_KEY_...",
-        default="",
-        help="the environment variable with its address, a space, and name:password or a token",
+        "HOPSCOPE_KEY_...",
+        "the environment variable with its address, a space, and name:password or a token",
     )
-    databases.add_argument(
+    add_switch(
+        databases,
         "--live",
-        action="store_true",
-        help="copy nothing: of each question the neighbourhood of its entities is fetched when it "
+        "copy nothing: of each question the neighbourhood of its entities is fetched when it "
         "is asked; needs --name",
     )
     defaults = LiveSettings("sparql+https://example.org/sparql")
@@ -189,15 +194,16 @@ def run(options) -> int:
     if not options.triples:
         raise BadInput("Name a file of triples, or the address of a database.")
     if options.live:
-        return _live(options)
+        return _add_live_database(options)
     if not (options.dry_run or options.out):
         raise BadInput(
             "Name the folder of the graph with --out, or look at the triples with --dry-run."
         )
     with tempfile.TemporaryDirectory() as folder:
-        source = (_copy_database if is_address(options.triples[0]) else _source_of_files)(
-            options, Path(folder)
-        )
+        if is_address(options.triples[0]):
+            source = _copy_database(options, Path(folder))
+        else:
+            source = _source_of_files(options, Path(folder))
         return _preview(source, options.integers) if options.dry_run else _build(source, options)
 
 
@@ -215,7 +221,7 @@ def _counts(graph: Graph, folder: object) -> str:
     return f"{entities}, {graph.n_edges:,} triples, {relations} in {folder}"
 
 
-def _live(options) -> int:
+def _add_live_database(options) -> int:
     """Add a database that is queried live and return the exit code."""
     if not is_address(options.triples[0]) or len(options.triples) > 1 or not options.name:
         raise BadInput(
@@ -260,11 +266,9 @@ def _copy_database(options, folder: Path) -> TripleFile:
         )
     address = address_of(options.triples[0])
     check_language(options.language)
+    limit = min(options.limit, DRY_RUN_COPIED_TRIPLES) if options.dry_run else options.limit
     with TerminalBar(f"Copying from {address.title}") as watch:
-        limits = CopyLimits(
-            min(options.limit, DRY_RUN_COPIED_TRIPLES) if options.dry_run else options.limit,
-            watch=watch,
-        )
+        limits = CopyLimits(limit, watch=watch)
         file = copy_graph(
             address,
             folder,
@@ -274,23 +278,22 @@ def _copy_database(options, folder: Path) -> TripleFile:
             options.language,
             options.literals,
         )
-    return replace(file, drop=_count_dropped(options), skips=options.skip_bad)
+    return replace(file, drop=_dropped_relations(options), skips=options.skip_bad)
 
 
-def _count_dropped(options) -> tuple[str, ...]:
-    return tuple(
-        pattern.strip() for pattern in options.drop_relations.split(",") if pattern.strip()
-    )
+def _dropped_relations(options) -> tuple[str, ...]:
+    """Return the patterns of the relations that are left out."""
+    return tuple(filter(None, map(str.strip, options.drop_relations.split(","))))
 
 
 def _source_of_files(options, folder: Path) -> TripleFile:
     return graph_files(
-        [Path(file_of(file)) for file in options.triples],
+        [Path(local_path(file)) for file in options.triples],
         folder,
         nodes=[Path(file) for file in options.nodes],
         format=options.format,
         columns=parse_column_numbers(options.columns) if options.columns else None,
-        drop=_count_dropped(options),
+        drop=_dropped_relations(options),
         skips=options.skip_bad,
         numbered=options.integers,
         memory=parse_memory(options.memory) if options.memory else None,
@@ -308,18 +311,15 @@ def _preview(source: TripleFile, numbers: bool) -> int:
     Of a large file only the first `DRY_RUN_READ_TRIPLES` triples are read.
     """
     try:
-        small = source.path.stat().st_size <= MAX_LABEL_SEARCH_BYTES
+        is_small = source.path.stat().st_size <= MAX_LABEL_SEARCH_BYTES
     except OSError as error:
         raise BadInput(f"{source.path} cannot be read: {error.strerror or error}.") from None
-    triples = source.read() if small else islice(source.read(), DRY_RUN_READ_TRIPLES)
-    first = list(islice(triples, DRY_RUN_PRINTED_TRIPLES))
-    for triple in first:
+    triples = source.read() if is_small else islice(source.read(), DRY_RUN_READ_TRIPLES)
+    first_triples = list(islice(triples, DRY_RUN_PRINTED_TRIPLES))
+    for triple in first_triples:
         print(" -> ".join(triple))
-    print(
-        "\n".join(
-            [*summarise_triples(chain(first, triples), small, numbers), *source.tally.sentences()]
-        )
-    )
+    summary = summarise_triples(chain(first_triples, triples), is_small, numbers)
+    print("\n".join([*summary, *source.tally.sentences()]))
     return EXIT_OK
 
 

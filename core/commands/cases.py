@@ -2,33 +2,60 @@
 
 from __future__ import annotations
 
+import hashlib
+import time
+import tomllib
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from core.cases import cases, export, load, save
 from core.cases.case import describe_case
 from core.cases.comparison_data import freeze
 from core.cases.examples import DEMO_NAME, EXAMPLE_FOLDER
 from core.cases.file import write_cases
-from core.commands.terminal import EXIT_OK, TerminalBar, check_writable, follow_job
+from core.commands.terminal import (
+    EXIT_OK,
+    JOB_POLL_SECONDS,
+    TerminalBar,
+    add_switch,
+    check_writable,
+    follow_job,
+    print_json,
+)
+from core.comparison.lane import MethodComparison
 from core.corpus import open_corpus
 from core.datasets import datasets
 from core.diagnosis.verdict.verdict_words import explain_comparison
 from core.errors import BadInput, HopscopeError, ModelFailed
-from core.io.json_text import json_text
 from core.methods.catalogue import find_method
-from core.sources import CorpusSource, GraphSource
+from core.sources import AnswerSource, CorpusSource, GraphSource, SourceQuestion
+from core.types import Question
+
+# Fields of a case that `list --json` prints.
+PRINTED_FIELDS = (
+    "id",
+    "question",
+    "entities",
+    "answers",
+    "graph",
+    "notes",
+    "tags",
+    "created",
+    "example",
+)
 
 
-def add(commands) -> None:
+def add_command(subparsers) -> None:
     """Add the command and its options."""
-    cases = commands.add_parser("cases", help="list, export or import saved comparisons")
+    cases = subparsers.add_parser("cases", help="list, export or import saved comparisons")
     parts = cases.add_subparsers(required=True, metavar="WHAT")
 
     list_parser = parts.add_parser("list", help="the saved comparisons and the examples")
     list_parser.add_argument(
         "words", nargs="*", help="words of a question, note, tag, entity or method"
     )
-    list_parser.add_argument("--json", action="store_true", help="print a JSON array")
+    add_switch(list_parser, "--json", "print a JSON array")
     list_parser.set_defaults(run=_list)
 
     out = parts.add_parser("export", help="write cases into one file")
@@ -56,30 +83,16 @@ def add(commands) -> None:
 
 
 def _list(options) -> int:
-    cases_found = cases(" ".join(options.words))
+    matching_cases = cases(" ".join(options.words))
     if options.json:
-        fields = (
-            "id",
-            "question",
-            "entities",
-            "answers",
-            "graph",
-            "notes",
-            "tags",
-            "created",
-            "example",
-        )
-        print(
-            json_text(
-                [
-                    {name: getattr(case, name) for name in fields} | {"instances": case.methods}
-                    for case in cases_found
-                ],
-                indent=2,
-            )
+        print_json(
+            [
+                {name: getattr(case, name) for name in PRINTED_FIELDS} | {"instances": case.methods}
+                for case in matching_cases
+            ]
         )
     else:
-        for case in cases_found:
+        for case in matching_cases:
             print(f"{case.id:24} {case.question}  ({', '.join(case.methods)})")
     return EXIT_OK
 
@@ -104,36 +117,24 @@ def _import(options) -> int:
 
 
 def _study(options) -> int:
-    """Run the comparisons of data/case-study/study.toml and write them into a file.
+    """Run the comparisons of data/case-study/study.toml, save them, and write them into a file.
 
     The installed methods and models are used.
     """
-    import tomllib
-
     check_writable(Path(options.out))
     engine, dataset = options.engine(), datasets()["case-study"]
     with TerminalBar("Opening the graph") as watch:
-        graph = dataset.open(watch)
+        source = GraphSource.of(dataset.open(watch))
     questions = {question.id: question for question in dataset.questions("case-study")}
     keys = []
     assert dataset.triples is not None  # The data set is a shipped file of triples.
     for row in tomllib.loads((dataset.triples.parent / "study.toml").read_text("utf-8"))["case"]:
-        job = engine.compare(
-            engine.ask(GraphSource.of(graph), questions[row["question"]]),
-            [find_method(key) for key in row["instances"]],
-        )
-        follow_job(job)
-        for lane in job.comparison.lanes:
-            if lane.error or job.error:
-                raise ModelFailed(f"{lane.method.name}: {lane.error or job.error}")
         question = questions[row["question"]]
-        link = {
-            "q": question.text,
-            "e": list(question.entities),
-            "a": list(question.answers),
-            "lane": row["instances"],
-            "graph": dataset.name,
-        }
+        methods = [find_method(key) for key in row["instances"]]
+        job = engine.compare(engine.ask(source, question), methods)
+        follow_job(job)
+        _check_lanes(job)
+        link = _link(question, row["instances"], source)
         keys.append(save(job.comparison, link, row["notes"], row["tags"]).id)
     _write(options.out, export(keys))
     print(f"{len(keys)} cases in {options.out}")
@@ -146,43 +147,28 @@ def _demo(options) -> int:
     Each case includes the one-step changes that recover lost answers. The installed models are
     used.
     """
-    import hashlib
-    import tomllib
-    from dataclasses import replace
-
     list_file = EXAMPLE_FOLDER / f"{options.list}.toml"
     if not list_file.is_file():
         names = ", ".join(sorted(file.stem for file in EXAMPLE_FOLDER.glob("*.toml")))
         raise BadInput(f"There is no list “{options.list}”; there are {names}.")
     check_writable(Path(options.out))
-    engine, file, comparisons = options.engine(), tomllib.loads(list_file.read_text("utf-8")), []
-    asker = (
-        _asker_of_corpus(engine, file["corpus"])
-        if "corpus" in file
-        else _asker_of_graph(engine, file["graph"])
-    )
+    engine, file = options.engine(), tomllib.loads(list_file.read_text("utf-8"))
+    source = _open_source(file)
+    comparisons = []
     for row in file["case"]:
-        lanes = row.get("lanes") or file["lanes"]
-        question, ask = asker(row, row.get("model", file["model"]))
-        comparison = _run_comparison(engine, ask, lanes)
-        source_fields = {"corpus": file["corpus"]} if "corpus" in file else {"graph": file["graph"]}
-        link = {
-            "q": question.text,
-            "e": list(question.entities),
-            "a": list(question.answers),
-            "lane": lanes,
-            **source_fields,
-        }
-        key = hashlib.sha256(question.text.encode()).hexdigest()[:12]
-        notes = f"{row['title']}. {row['notes'].strip()}"
-        when = float(file["made"])
+        methods = row.get("lanes") or file["lanes"]
+        questions = source.questions(row["set"])
+        question = next(one for one in questions if one.text == row["question"])
+        ask = engine.ask(source, question, model=row.get("model", file["model"]))
+        comparison = _run_comparison(engine, ask, methods)
+        created = float(file["made"])
         case = replace(
             describe_case(comparison),
-            id=key,
-            created=when,
-            changed=when,
-            link=link,
-            notes=notes,
+            id=hashlib.sha256(question.text.encode()).hexdigest()[:12],
+            created=created,
+            changed=created,
+            link=_link(question, methods, source),
+            notes=f"{row['title']}. {row['notes'].strip()}",
             tags=(options.list,),
         )
         comparisons.append((case, freeze(comparison)))
@@ -191,48 +177,46 @@ def _demo(options) -> int:
     return EXIT_OK
 
 
-def _asker_of_graph(engine, name: str):
-    """Return a function that asks a row's question on a graph of triples."""
-    dataset = datasets()[name]
+def _open_source(file: dict[str, Any]) -> AnswerSource:
+    """Return the opened corpus or graph that a list of comparisons names."""
+    if "corpus" in file:
+        return CorpusSource.of(open_corpus(file["corpus"]))
     with TerminalBar("Opening the graph") as watch:
-        graph = dataset.open(watch)
-
-    def asked(row, model: bool):
-        question = next(one for one in dataset.questions(row["set"]) if one.text == row["question"])
-        return question, engine.ask(GraphSource.of(graph), question, model=model)
-
-    return asked
+        return GraphSource.of(datasets()[file["graph"]].open(watch))
 
 
-def _asker_of_corpus(engine, name: str):
-    """Return a function that asks a row's question on documents."""
-    corpus = open_corpus(name)
+def _link(question: Question, methods: list[str], source: AnswerSource) -> dict[str, Any]:
+    """Return the query parameters of the page that asks a question."""
+    return {
+        "q": question.text,
+        "e": list(question.entities),
+        "a": list(question.answers),
+        "lane": methods,
+        **source.parameters,
+    }
 
-    def asked(row, model: bool):
-        question = next(one for one in corpus.questions(row["set"]) if one.text == row["question"])
-        return question, engine.ask(CorpusSource.of(corpus), question, model=model)
 
-    return asked
-
-
-def _run_comparison(engine, ask, lanes):
+def _run_comparison(engine, ask: SourceQuestion, methods: list[str]) -> MethodComparison:
     """Run a comparison until it and its repair trials have ended.
 
     Raises ModelFailed if a lane fails, HopscopeError if the search for repairs does.
     """
-    import time
-
-    job = engine.compare(ask, [find_method(key) for key in lanes], repairs=True)
+    job = engine.compare(ask, [find_method(key) for key in methods], repairs=True)
     follow_job(job)
     while job.comparison.repairing:
-        time.sleep(0.1)
+        time.sleep(JOB_POLL_SECONDS)
+    _check_lanes(job)
+    print(f"{ask.question.text}\n  {explain_comparison(job.comparison).text}")
+    return job.comparison
+
+
+def _check_lanes(job) -> None:
+    """Raise ModelFailed if a lane of a comparison failed, or the job."""
     for lane in job.comparison.lanes:
         if lane.error or job.error:
             raise ModelFailed(f"{lane.method.name}: {lane.error or job.error}")
     if job.comparison.follow_up_errors:
         raise HopscopeError(" ".join(job.comparison.follow_up_errors))
-    print(f"{ask.question.text}\n  {explain_comparison(job.comparison).text}")
-    return job.comparison
 
 
 def _write(file: str, data: bytes) -> None:

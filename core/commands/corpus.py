@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from core.builds import build_for, open_graph
 from core.builds.shipped_data import shipped_builds
 from core.commands import corpus_advise, corpus_build, corpus_mend, corpus_open, corpus_quality
-from core.commands.questions import print_brought
+from core.commands.questions import print_question_import
 from core.commands.terminal import (
     ENCODING_HELP,
     EXIT_OK,
     TerminalBar,
-    file_of,
+    add_switch,
+    add_text,
     finish_job,
+    local_path,
+    print_json,
     warn,
     whole_number,
 )
@@ -38,17 +42,16 @@ from core.evaluation.questions.abstract_questions import (
 )
 from core.evaluation.questions.linked_questions import LINKED_ID_PREFIX, LinkedQuestionWriter
 from core.evaluation.questions.question_sets import default_set_name, start_writing
-from core.io.json_text import json_text
 from core.languages import known_code
 
-AUTO_LANGUAGE = "auto"  # as a language: the one that is detected
+AUTO_LANGUAGE = "auto"  # value of the option for the detected language
 MAX_PRINTED_QUESTIONS = 5  # written questions that are printed
 MAX_PRINTED_DOCUMENTS = 10  # documents, and notes on files, that are printed
 
 
-def add(commands) -> None:
+def add_command(subparsers) -> None:
     """Add the command and its parts with their options."""
-    corpus = commands.add_parser("corpus", help="bring documents, see them, take them away")
+    corpus = subparsers.add_parser("corpus", help="bring documents, see them, take them away")
     parts = corpus.add_subparsers(required=True, metavar="WHAT")
 
     into = parts.add_parser(
@@ -67,11 +70,11 @@ def add(commands) -> None:
         "--name", required=True, metavar="NAME", help="the corpus: small letters, digits and dashes"
     )
     into.add_argument("--title", default="", help="what the choosers show (default: the name)")
-    into.add_argument(
+    add_text(
+        into,
         "--columns",
-        default="",
-        metavar="TEXT=COLUMN,...",
-        help="the columns of tables: text=Body,title=Subject,id=No; text=data.body within others; "
+        "TEXT=COLUMN,...",
+        "the columns of tables: text=Body,title=Subject,id=No; text=data.body within others; "
         "text=2,header=no",
     )
     into.add_argument(
@@ -79,23 +82,23 @@ def add(commands) -> None:
         default=FILES_FORM,
         help=f"{FILES_FORM}, or for one that is published: {', '.join(FORM_READERS)}",
     )
-    into.add_argument("--encoding", default="", metavar="NAME", help=ENCODING_HELP)
-    into.add_argument(
+    add_text(into, "--encoding", "NAME", ENCODING_HELP)
+    add_switch(
+        into,
         "--replace",
-        action="store_true",
-        help="remove documents that the same files, folders or zips had and no longer have",
+        "remove documents that the same files, folders or zips had and no longer have",
     )
-    into.add_argument(
+    add_text(
+        into,
         "--language",
-        default="",
-        metavar="CODE",
-        help="the language of the documents, as de or German (default: found)",
+        "CODE",
+        "the language of the documents, as de or German (default: found)",
     )
-    into.add_argument(
+    add_text(
+        into,
         "--questions",
-        default="",
-        metavar="FILE",
-        help="their questions, as `questions` takes them: question, answers, gold",
+        "FILE",
+        "their questions, as `questions` takes them: question, answers, gold",
     )
     into.set_defaults(run=_add)
 
@@ -104,7 +107,7 @@ def add(commands) -> None:
 
     show_parser = parts.add_parser("show", help="what a corpus holds")
     show_parser.add_argument("name", metavar="NAME")
-    show_parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_switch(show_parser, "--json", "print one JSON object")
     show_parser.set_defaults(run=_show)
 
     language = parts.add_parser(
@@ -135,9 +138,7 @@ def add(commands) -> None:
     remove_parser.add_argument(
         "documents", nargs="*", metavar="DOCUMENT", help="ids of documents, as show gives them"
     )
-    remove_parser.add_argument(
-        "--all", action="store_true", help="remove the corpus with all that was built of it"
-    )
+    add_switch(remove_parser, "--all", "remove the corpus with all that was built of it")
     remove_parser.set_defaults(run=_remove)
     corpus_open.add_part(parts)
     corpus_build.add_parts(parts)
@@ -149,13 +150,15 @@ def add(commands) -> None:
 
 def _add(options) -> int:
     if options.questions and not options.files:
-        print_brought(import_question_set(options.name, file_of(options.questions), options.title))
+        print_question_import(
+            import_question_set(options.name, local_path(options.questions), options.title)
+        )
         return EXIT_OK
     columns = parse_column_roles(options.columns)
     code = known_code(options.language) if options.language else ""
-    files, questions = [file_of(file) for file in options.files], file_of(options.questions)
+    files, questions = [local_path(file) for file in options.files], local_path(options.questions)
     with TerminalBar("Reading documents") as watch:
-        brought = import_documents(
+        result = import_documents(
             options.name,
             files,
             options.title,
@@ -166,24 +169,24 @@ def _add(options) -> int:
             encoding=options.encoding,
             replace_files=options.replace,
         )
-    corpus = brought.corpus.with_language(code) if code else brought.corpus
+    corpus = result.corpus.with_language(code) if code else result.corpus
     print(
-        f"{_count_documents(brought.added)} added to {corpus.name}, {brought.changed:,} changed, "
-        f"{brought.known:,} there already"
+        f"{_count_documents(result.added)} added to {corpus.name}, {result.changed:,} changed, "
+        f"{result.known:,} there already"
     )
     _print_corpus(corpus)
-    warn(brought.notes)
-    if brought.missing:
-        warn([f"{brought.on_missing()} Give --replace to remove what the files no longer have."])
+    warn(result.notes)
+    if result.missing:
+        warn([f"{result.on_missing()} Give --replace to remove what the files no longer have."])
     return EXIT_OK
 
 
 def _list(options) -> int:
     for name, corpus in corpora().items():
-        kind = "comes with Hopscope"
+        origin = "comes with Hopscope"
         if isinstance(corpus, Corpus):
-            kind = f"{_count_documents(corpus.n_documents)}"
-        print(f"{name:24} {corpus.title}  ({kind})")
+            origin = _count_documents(corpus.n_documents)
+        print(f"{name:24} {corpus.title}  ({origin})")
     return EXIT_OK
 
 
@@ -191,37 +194,36 @@ def _show(options) -> int:
     with TerminalBar("Opening the corpus"):
         corpus = open_corpus(options.name)
     if options.json:
-        print(json_text(_corpus_dict(corpus), indent=2))
+        print_json(_corpus_dict(corpus))
         return EXIT_OK
     for text in filter(None, (corpus.title, corpus.source, corpus.licence)):
         print(text)
     _print_corpus(corpus)
-    for sentence in dict.fromkeys(came.words() for came in shipped_builds(corpus)):
+    for sentence in dict.fromkeys(build.words() for build in shipped_builds(corpus)):
         print(f"Comes with it, as graphs: {sentence}")
     for row in range(min(MAX_PRINTED_DOCUMENTS, len(corpus))):
         document = corpus.at(row)
         title = f"  {shorten(document.title, 60)}" if document.title != document.id else ""
         print(f"  {document.id}{title}  ({len(document.text):,} characters)")
-    if odd := {source: origin.notes for source, origin in corpus.origins.items() if origin.notes}:
-        print(
-            f"Left out or guessed as {len(odd):,} of their files were read:"
-            if len(odd) > 1
-            else "Left out or guessed as a file was read:"
-        )
-        for sentence in [sentence for notes in odd.values() for sentence in notes][
-            :MAX_PRINTED_DOCUMENTS
-        ]:
-            print(f"  {sentence}")
+    notes_by_source = _notes_by_source(corpus)
+    if notes_by_source:
+        n_files = len(notes_by_source)
+        files = "a file was" if n_files == 1 else f"{n_files:,} of their files were"
+        print(f"Left out or guessed as {files} read:")
+    for sentence in list(chain.from_iterable(notes_by_source.values()))[:MAX_PRINTED_DOCUMENTS]:
+        print(f"  {sentence}")
     if len(corpus) > MAX_PRINTED_DOCUMENTS:
         print(f"  and {len(corpus) - MAX_PRINTED_DOCUMENTS:,} more")
     return EXIT_OK
 
 
-def _corpus_dict(corpus: Corpus) -> dict[str, Any]:
-    """Return the description of a corpus as plain data.
+def _notes_by_source(corpus: Corpus) -> dict[str, list[str]]:
+    """Return the notes of the import on each file or folder that has any."""
+    return {source: list(origin.notes) for source, origin in corpus.origins.items() if origin.notes}
 
-    It has everything that is printed, with all documents and all notes.
-    """
+
+def _corpus_dict(corpus: Corpus) -> dict[str, Any]:
+    """Return the description of a corpus as plain data, with all documents and notes."""
     documents = [corpus.at(row) for row in range(len(corpus))]
     language = corpus.language
     return {
@@ -245,10 +247,8 @@ def _corpus_dict(corpus: Corpus) -> dict[str, Any]:
             name: {"title": title, "questions": len(corpus.questions(name))}
             for name, title in corpus.sets.items()
         },
-        "graphs": {came.build: came.words() for came in shipped_builds(corpus)},
-        "notes": {
-            source: list(origin.notes) for source, origin in corpus.origins.items() if origin.notes
-        },
+        "graphs": {build.build: build.words() for build in shipped_builds(corpus)},
+        "notes": _notes_by_source(corpus),
     }
 
 
@@ -292,10 +292,8 @@ def _print_corpus(corpus: Corpus) -> None:
     print(f"{_count_documents(corpus.n_documents)}, {corpus.characters:,} characters{linked}")
     print(f"Language: {corpus.language.words()}")
     for name, title in corpus.sets.items():
-        print(
-            f"{name}: {len(corpus.questions(name)):,} "
-            f"questions{f', {title}' if title != name else ''}"
-        )
+        titled = f", {title}" if title != name else ""
+        print(f"{name}: {len(corpus.questions(name)):,} questions{titled}")
 
 
 def _count_documents(documents: int) -> str:
@@ -327,11 +325,11 @@ def _add_write_questions(parts) -> None:
         metavar="N",
         help="to each task",
     )
-    write_parser.add_argument(
+    add_text(
+        write_parser,
         "--about",
-        default="",
-        metavar="TEXT",
-        help="what the corpus is about (default: summed up from its passages)",
+        "TEXT",
+        "what the corpus is about (default: summed up from its passages)",
     )
     write_parser.add_argument(
         "--linked",
@@ -345,11 +343,11 @@ def _add_write_questions(parts) -> None:
         metavar="BUILD",
         help="the corpus graph whose links are taken (default: links)",
     )
-    write_parser.add_argument(
+    add_text(
+        write_parser,
         "--set",
-        default="",
-        metavar="NAME",
-        help="the set's name (default: that of the corpus with -abstract or -linked)",
+        "NAME",
+        "the set's name (default: that of the corpus with -abstract or -linked)",
     )
     write_parser.add_argument(
         "--model",
@@ -370,19 +368,17 @@ def _write_questions(options) -> int:
     recipe, engine = Recipe(options.users, options.tasks, options.questions), options.engine()
     with TerminalBar("Opening the corpus"):
         corpus = open_corpus(options.name)
-    set_name = options.set or (
-        default_set_name(corpus.name)
-        if options.linked is None
-        else f"{corpus.name}-{LINKED_ID_PREFIX}"
-    )
-    writing: AbstractQuestionWriter | LinkedQuestionWriter = AbstractQuestionWriter(
-        corpus, engine.models, recipe, options.about, options.model
-    )
-    if options.linked is not None:
+    writer: AbstractQuestionWriter | LinkedQuestionWriter
+    if options.linked is None:
+        set_name = default_set_name(corpus.name)
+        writer = AbstractQuestionWriter(corpus, engine.models, recipe, options.about, options.model)
+    else:
+        set_name = f"{corpus.name}-{LINKED_ID_PREFIX}"
         with TerminalBar("Opening the graph"):
             graph = open_graph(corpus, build_for(corpus, options.graph))
-        writing = LinkedQuestionWriter(corpus, graph, engine.models, options.linked, options.model)
-    written_set = finish_job(start_writing(engine, writing, set_name))
+        writer = LinkedQuestionWriter(corpus, graph, engine.models, options.linked, options.model)
+    set_name = options.set or set_name
+    written_set = finish_job(start_writing(engine, writer, set_name))
     warn(written_set.notes)
     if written_set.about:
         print(f"About: {written_set.about}")

@@ -6,7 +6,15 @@ import dataclasses
 from collections.abc import Mapping
 from contextlib import suppress
 
-from core.commands.terminal import EXIT_OK, TerminalBar, add_count, finish_job, warn
+from core.commands.terminal import (
+    EXIT_OK,
+    TerminalBar,
+    add_count,
+    add_switch,
+    finish_job,
+    print_json,
+    warn,
+)
 from core.corpus import open_corpus
 from core.errors import BadInput
 from core.evaluation.advice.advice_state import QUESTIONS_BY_MODEL, QUESTIONS_BY_NAMES, load_advice
@@ -28,7 +36,6 @@ from core.evaluation.advice.roadmap import (
 )
 from core.evaluation.reports.summary import RunSummary
 from core.evaluation.runs.store import Store, evaluations_file
-from core.io.json_text import json_text
 
 LOCAL_BACKEND = "llama"  # the backend that runs on this computer, whose replies cost nothing
 
@@ -61,14 +68,8 @@ def add_parts(parts) -> None:
         help=f"the time that it is to take (default: {ADVICE_DEFAULTS.minutes:.0f})",
     )
     add_count(advise, "--seed", 0, "of all that is drawn", low=0)
-    advise.add_argument(
-        "--again", action="store_true", help="make the questions and the answer anew"
-    )
-    advise.add_argument(
-        "--yes",
-        action="store_true",
-        help="do not ask before a language model elsewhere is put to work",
-    )
+    add_switch(advise, "--again", "make the questions and the answer anew")
+    add_switch(advise, "--yes", "do not ask before a language model elsewhere is put to work")
     advise.add_argument(
         "--paper",
         default=None,
@@ -79,7 +80,7 @@ def add_parts(parts) -> None:
         "answers, such as specific,complex,low,more, beside what was measured on these texts "
         "before; without answers all that it recommends",
     )
-    advise.add_argument("--json", action="store_true", help="print one JSON object")
+    add_switch(advise, "--json", "print one JSON object")
     advise.set_defaults(run=run)
 
 
@@ -114,11 +115,8 @@ def run(options) -> int:
     )
     advice_answer = answer(RunSummary(store.run(advice.run), store.rows(advice.run)), advice)
     if options.json:
-        print(
-            json_text(
-                {"answer": dataclasses.asdict(advice_answer), "advice": dataclasses.asdict(advice)},
-                indent=2,
-            )
+        print_json(
+            {"answer": dataclasses.asdict(advice_answer), "advice": dataclasses.asdict(advice)}
         )
         return EXIT_OK
     for paragraph in (
@@ -151,47 +149,31 @@ def _roadmap(options) -> int:
     if saved is not None and saved.done:
         with suppress(BadInput):  # The run with its figures may have been deleted.
             measured_answer = answer(RunSummary(store.run(saved.run), store.rows(saved.run)), saved)
-    advice = next_roadmap_step(read_answers(options.paper))
-    leaves = (
-        (advice,)
-        if isinstance(advice, Leaf)
-        else tuple(leaf for leaf in roadmap_leaves() if _agrees(leaf, read_answers(options.paper)))
-    )
-    leaf_rows = [
-        (
-            leaf,
-            [
-                *leaf.words(),
-                measured_sentence(
-                    leaf, measured_answer.shares, measured_answer.names, measured_answer.asked
-                ),
-            ],
+    answers = read_answers(options.paper)
+    step = next_roadmap_step(answers)
+    if isinstance(step, Leaf):
+        leaves = [step]
+    else:
+        leaves = [leaf for leaf in roadmap_leaves() if _agrees(leaf, answers)]
+    leaf_rows = []
+    for leaf in leaves:
+        measured = measured_sentence(
+            leaf, measured_answer.shares, measured_answer.names, measured_answer.asked
         )
-        for leaf in leaves
-    ]
+        leaf_rows.append((leaf, [*leaf.words(), measured]))
     if options.json:
-        print(
-            json_text(
-                [dataclasses.asdict(leaf) | {"sentences": said} for leaf, said in leaf_rows],
-                indent=2,
-            )
-        )
+        print_json([dataclasses.asdict(leaf) | {"sentences": texts} for leaf, texts in leaf_rows])
         return EXIT_OK
     questions_by_key = roadmap_questions()
-    for leaf, recommendation in leaf_rows:
+    for leaf, sentences in leaf_rows:
         answers_text = "; ".join(
             f"{questions_by_key[key].title} {questions_by_key[key].options[value]}"
             for key, value in leaf.when.items()
         )
-        print(
-            "\n".join(
-                [
-                    f"{','.join(leaf.when.values())}: {answers_text}",
-                    *(f"  {sentence}" for sentence in recommendation),
-                    "",
-                ]
-            )
-        )
+        print(f"{','.join(leaf.when.values())}: {answers_text}")
+        for sentence in sentences:
+            print(f"  {sentence}")
+        print()
     return EXIT_OK
 
 

@@ -28,6 +28,8 @@ from core.commands.terminal import (
     TerminalBar,
     add_count,
     add_old_name,
+    add_switch,
+    add_text,
     warn,
     whole_number,
 )
@@ -65,33 +67,31 @@ def add_parts(parts) -> None:
         "paper: a language model, with the papers' settings; for links: given, nearest, terms, "
         "cited, cited-llm",
     )
-    build_parser.add_argument(
+    add_text(
+        build_parser,
         "--model",
-        default="",
-        metavar="MODEL",
-        help="the language model that is asked, by name, in the place of the build's own",
+        "MODEL",
+        "the language model that is asked, by name, in the place of the build's own",
     )
-    build_parser.add_argument(
+    add_text(
+        build_parser,
         "--cap",
-        default="",
-        metavar="MOST",
-        help="stop before language models have cost more in all: money (2.50), by the prices in "
+        "MOST",
+        "stop before language models have cost more in all: money (2.50), by the prices in "
         "models.toml, or tokens (200000tokens); the same command with a higher cap goes on",
     )
-    build_parser.add_argument(
+    add_switch(
+        build_parser,
         "--estimate",
-        action="store_true",
-        help="say what it will cost in calls, tokens, money and minutes, and build nothing",
+        "say what it will cost in calls, tokens, money and minutes, and build nothing",
     )
-    build_parser.add_argument(
+    add_text(
+        build_parser,
         "--language",
-        default="",
-        metavar="CODE",
-        help="read the documents as texts in this language, as de; it is saved with them",
+        "CODE",
+        "read the documents as texts in this language, as de; it is saved with them",
     )
-    build_parser.add_argument(
-        "--yes", action="store_true", help="do not ask before a language model is put to work"
-    )
+    add_switch(build_parser, "--yes", "do not ask before a language model is put to work")
     add_count(
         build_parser,
         "--requests",
@@ -127,12 +127,12 @@ def add_parts(parts) -> None:
 
 def _build(options) -> int:
     cap, workers = parse_cap(options.cap), workers_of(options)
-    build_spec = (
-        find_build(options.graph)
-        if "(" in options.graph
-        else choose_build(options.graph, options.extractor)
-    )
-    build_spec = build_spec.by(options.model) if options.model else build_spec
+    if "(" in options.graph:  # a line of operators
+        build_spec = find_build(options.graph)
+    else:
+        build_spec = choose_build(options.graph, options.extractor)
+    if options.model:
+        build_spec = build_spec.by(options.model)
     with TerminalBar("Opening the corpus") as watch:
         corpus = open_corpus(options.name)
         if options.language:
@@ -148,7 +148,7 @@ def _build(options) -> int:
     if options.estimate:
         return EXIT_OK
     if expected.calls and not options.yes:
-        _ask()
+        _confirm_cost()
     report = BuildReport()
     try:
         with TerminalBar("Building") as watch:
@@ -173,17 +173,17 @@ def _build(options) -> int:
         f"{duration_text(sum(report.seconds.values()))}"
     )
     _print_report(report.plain())
-    warn(_other_build(corpus, build_spec))
+    warn(_other_build_note(corpus, build_spec))
     return EXIT_OK
 
 
-def _other_build(corpus: Corpus, one: GraphBuild) -> list[str]:
-    """Return a sentence if methods on this kind of graph read another build."""
-    read = build_for(corpus, one.graph) if one.graph else one
-    if read.id == one.id:
+def _other_build_note(corpus: Corpus, built: GraphBuild) -> list[str]:
+    """Return a sentence if methods on this kind of graph read another build than the new one."""
+    used = build_for(corpus, built.graph) if built.graph else built
+    if used.id == built.id:
         return []
-    instead = f'--vary "BuiltGraph.build={one.id}", reproduce --build "{one.id}"'
-    return [f"Methods on this kind of graph read the build {read.id}. To ask this one: {instead}"]
+    options = f'--vary "BuiltGraph.build={built.id}", reproduce --build "{built.id}"'
+    return [f"Methods on this kind of graph read the build {used.id}. To ask this one: {options}"]
 
 
 def _replies(options) -> int:
@@ -198,7 +198,7 @@ def _replies(options) -> int:
     return EXIT_OK
 
 
-def _ask() -> None:
+def _confirm_cost() -> None:
     """Ask the user to confirm the cost. Raises BadInput if the user does not confirm it."""
     if not sys.stdin.isatty():
         raise BadInput("Say --yes to put the language model to work.")
@@ -208,45 +208,45 @@ def _ask() -> None:
 
 def _status(options) -> int:
     corpus = open_corpus(options.name)
-    for one in [*builds_of(corpus).values(), *own_builds(corpus).values()]:
-        print(f"{one.id:22} {_state(corpus, one):40} {one.title}")
-    for came in shipped_builds(corpus):
-        print(f"{came.build} comes with it: {came.words()}")
+    for build in [*builds_of(corpus).values(), *own_builds(corpus).values()]:
+        print(f"{build.id:22} {_state(corpus, build):40} {build.title}")
+    for shipped_build in shipped_builds(corpus):
+        print(f"{shipped_build.build} comes with it: {shipped_build.words()}")
     return EXIT_OK
 
 
-def _state(corpus: Corpus, one: GraphBuild) -> str:
-    status = build_status(corpus, one)
+def _state(corpus: Corpus, build: GraphBuild) -> str:
+    """Return the state of a build in words, with its counts."""
+    status = build_status(corpus, build)
     if not status.built:
-        return (
-            "comes with it, opened when asked" if find_shipped_build(corpus, one) else "not built"
-        )
+        is_shipped = find_shipped_build(corpus, build)
+        return "comes with it, opened when asked" if is_shipped else "not built"
     counts, used = status.report.get("counts", {}), status.report.get("usage", {})
     state = {
         "": "built",
         EARLIER_VERSION_NOTE: "by an earlier version",
         RENAMED_NOTE: "built, names marked since",
     }.get(status.outdated, "of earlier documents")
-    extra_facts = [
-        f"{counts[what]:,} {what}"
-        for what in ("chunks", *UNREADABLE_COUNTS, "dropped")
-        if counts.get(what)
+    parts = [state]
+    parts += [
+        f"{counts[noun]:,} {noun}"
+        for noun in ("chunks", *UNREADABLE_COUNTS, "dropped")
+        if counts.get(noun)
     ]
-    extra_facts += ["not all documents"] if status.uncovered else []
-    extra_facts += [] if status.indexed else ["vectors when a line reads them"]
-    extra_facts += [f"{used['calls']:,} calls"] if used.get("calls") else []
-    return ", ".join(
-        [state, *extra_facts, *(f"by {model}" for model in status.report.get("models", ()))]
-    )
+    if status.uncovered:
+        parts.append("not all documents")
+    if not status.indexed:
+        parts.append("vectors when a line reads them")
+    if used.get("calls"):
+        parts.append(f"{used['calls']:,} calls")
+    parts += [f"by {model}" for model in status.report.get("models", ())]
+    return ", ".join(parts)
 
 
 def _print_report(report: dict) -> None:
-    counts = {what: number for what, number in report["counts"].items() if number}
-    print(", ".join(f"{what} {number:,}" for what, number in counts.items()))
-    if report["usage"]["calls"]:
-        print(
-            ", ".join(
-                f"{what.replace('_', ' ')} {number:,}" for what, number in report["usage"].items()
-            )
-        )
+    """Print the counts, the usage of models and the notes of a build."""
+    print(", ".join(f"{noun} {count:,}" for noun, count in report["counts"].items() if count))
+    usage = report["usage"]
+    if usage["calls"]:
+        print(", ".join(f"{noun.replace('_', ' ')} {count:,}" for noun, count in usage.items()))
     warn(report["notes"])

@@ -15,8 +15,17 @@ from core.builds.merge_suggestions import (
 )
 from core.builds.report import NameMerges, name_merges
 from core.builds.shipped_data import builds_of
-from core.commands.evaluate import report
-from core.commands.terminal import EXIT_OK, TerminalBar, add_old_name, finish_job, warn
+from core.commands.evaluate import report_run
+from core.commands.terminal import (
+    EXIT_OK,
+    TerminalBar,
+    add_list,
+    add_old_name,
+    add_switch,
+    add_text,
+    finish_job,
+    warn,
+)
 from core.corpus import Corpus, open_corpus
 from core.corpus.entity_merges import EntityMerges, change_merges, read_merges
 from core.errors import BadInput, nearest, shorten
@@ -25,17 +34,11 @@ from core.evaluation.runs.evaluation_jobs import evaluate
 from core.evaluation.runs.plan import make_plan
 from core.evaluation.runs.store import Store, evaluations_file
 from core.graph.edits import Edit, edit_graph, unmatched_edits
-from core.methods.catalogue import as_built, catalogue, find_method
+from core.methods.catalogue import catalogue, find_method, without_saved_merges
 
 ALL_MERGES = "all"
 MAX_PRINTED_ROWS = 40  # rows of a list that are printed
-KINDS_WITHOUT_ENTITIES = (
-    "chunks",
-    "passage",
-    "tree",
-    "tree-k",
-    "links",
-)  # kinds of graph without entities
+KINDS_WITHOUT_ENTITIES = ("chunks", "passage", "tree", "tree-k", "links")  # of graphs
 DEFAULT_METHOD = "vgraphrag"  # the method that is evaluated by default
 
 
@@ -49,11 +52,11 @@ def add_part(parts) -> None:
         "With --set a question set is asked before and after, and the answers are paired.",
     )
     mend_parser.add_argument("name", metavar="NAME", help="the corpus")
-    mend_parser.add_argument(
+    add_text(
+        mend_parser,
         "--graph",
-        default="",
-        metavar="BUILD",
-        help="a build, as status lists them (default: the first that has entities)",
+        "BUILD",
+        "a build, as status lists them (default: the first that has entities)",
     )
     mend_parser.add_argument(
         "--alike",
@@ -63,50 +66,16 @@ def add_part(parts) -> None:
         metavar="COSINE",
         help=f"suggest names with alike vectors (default: {MIN_NAME_COSINE})",
     )
-    mend_parser.add_argument(
-        "--accept",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="merge this suggested name, or “all”; repeat for more",
+    add_list(
+        mend_parser, "--accept", "NAME", "merge this suggested name, or “all”; repeat for more"
     )
-    mend_parser.add_argument(
-        "--merge",
-        action="append",
-        default=[],
-        nargs=2,
-        metavar=("NAME", "INTO"),
-        help="merge two names; repeat for more",
+    add_list(mend_parser, "--merge", ("NAME", "INTO"), "merge two names; repeat for more", nargs=2)
+    add_list(mend_parser, "--refuse", ("NAME", "INTO"), "two names that are not the same", nargs=2)
+    add_list(
+        mend_parser, "--allow", ("NAME", "INTO"), "two names that are the same after all", nargs=2
     )
-    mend_parser.add_argument(
-        "--refuse",
-        action="append",
-        default=[],
-        nargs=2,
-        metavar=("NAME", "INTO"),
-        help="two names that are not the same",
-    )
-    mend_parser.add_argument(
-        "--allow",
-        action="append",
-        default=[],
-        nargs=2,
-        metavar=("NAME", "INTO"),
-        help="two names that are the same after all",
-    )
-    mend_parser.add_argument(
-        "--forget",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="undo the merge of this name, or “all”",
-    )
-    mend_parser.add_argument(
-        "--set",
-        default="",
-        metavar="SET",
-        help="ask this question set before and after the saved merges",
-    )
+    add_list(mend_parser, "--forget", "NAME", "undo the merge of this name, or “all”")
+    add_text(mend_parser, "--set", "SET", "ask this question set before and after the saved merges")
     mend_parser.add_argument(
         "--method",
         default=DEFAULT_METHOD,
@@ -117,10 +86,8 @@ def add_part(parts) -> None:
     mend_parser.add_argument(
         "--sample", type=int, metavar="N", help="questions drawn from the set (default: all)"
     )
-    mend_parser.add_argument(
-        "--llm",
-        action="store_true",
-        help="let a language model answer; else retrieval alone is measured",
+    add_switch(
+        mend_parser, "--llm", "let a language model answer; else retrieval alone is measured"
     )
     mend_parser.set_defaults(run=run)
 
@@ -132,38 +99,37 @@ def run(options) -> int:
     """
     with TerminalBar("Opening the corpus"):
         corpus = open_corpus(options.name)
-    build = _build(corpus, options.graph)
+    build = _choose_build(corpus, options.graph)
     graph = open_graph(corpus, build)
     engine = options.engine()
-    mends = _remove_merges(corpus, options.forget)
+    merges = _remove_merges(corpus, options.forget)
     if options.refuse:
-        mends = change_merges(corpus, lambda now: now.refusing(options.refuse))
+        merges = change_merges(corpus, lambda saved: saved.refusing(options.refuse))
     if options.allow:
-        mends = change_merges(corpus, lambda now: now.allowing(options.allow))
+        merges = change_merges(corpus, lambda saved: saved.allowing(options.allow))
     if options.merge:
         edits = [Edit("merge", (name, into)) for name, into in options.merge]
-        if absent := unmatched_edits(graph, [*mends.edits, *edits]):
-            wrong = [edit for edit in absent if edit in edits]
-            if wrong:
+        for edit in unmatched_edits(graph, [*merges.edits, *edits]):
+            if edit in edits:
                 raise BadInput(
-                    f"“{wrong[0].names[0]}” and “{wrong[0].names[1]}” are not both entities of "
+                    f"“{edit.names[0]}” and “{edit.names[1]}” are not both entities of "
                     f"{graph.name}."
                 )
-        mends = change_merges(corpus, lambda now: now.accepted(edits))
-    suggestions = _suggest_merges(graph, mends, engine, options.alike)
+        merges = change_merges(corpus, lambda saved: saved.accepted(edits))
+    suggestions = _suggest_merges(graph, merges, engine, options.alike)
     if options.accept:
-        mends = _accept_suggestions(corpus, suggestions, options.accept)
-        suggestions = _suggest_merges(graph, mends, engine, options.alike)
+        merges = _accept_suggestions(corpus, suggestions, options.accept)
+        suggestions = _suggest_merges(graph, merges, engine, options.alike)
     status = build_status(corpus, build)
-    _print(graph, mends, suggestions, name_merges(status.report))
+    _print(graph, merges, suggestions, name_merges(status.report))
     warn([status.outdated] if status.renamed else [])
     if options.set:
-        _evaluate(options, engine, mends)
+        _evaluate(options, engine, merges)
     return EXIT_OK
 
 
-def _build(corpus: Corpus, spec: str) -> str | GraphBuild:
-    """Return the build that is named, or the first one that has entities.
+def _choose_build(corpus: Corpus, spec: str) -> str | GraphBuild:
+    """Return the named build, or the first built one that has entities.
 
     Raises BadInput if there is none.
     """
@@ -179,73 +145,68 @@ def _build(corpus: Corpus, spec: str) -> str | GraphBuild:
 
 
 def _remove_merges(corpus: Corpus, names: list[str]) -> EntityMerges:
-    mends = read_merges(corpus)
+    merges = read_merges(corpus)
     if not names:
-        return mends
-    edits = [edit for edit in mends.edits if ALL_MERGES in names or edit.names[0] in names]
-    known = {edit.names[0] for edit in mends.edits}
-    if missing := [name for name in names if name != ALL_MERGES and name not in known]:
-        raise BadInput(f"No merge of “{shorten(missing[0])}” is saved.{nearest(missing[0], known)}")
-    return change_merges(corpus, lambda now: now.without(edits))
+        return merges
+    merged_names = {edit.names[0] for edit in merges.edits}
+    for name in names:
+        if name != ALL_MERGES and name not in merged_names:
+            hint = nearest(name, merged_names)
+            raise BadInput(f"No merge of “{shorten(name)}” is saved.{hint}")
+    edits = [edit for edit in merges.edits if ALL_MERGES in names or edit.names[0] in names]
+    return change_merges(corpus, lambda saved: saved.without(edits))
 
 
-def _suggest_merges(graph, mends: EntityMerges, engine, cosine: float | None) -> list[Suggestion]:
-    merged_graph = edit_graph(graph, mends.edits)
+def _suggest_merges(graph, merges: EntityMerges, engine, cosine: float | None) -> list[Suggestion]:
+    merged_graph = edit_graph(graph, merges.edits)
     with TerminalBar("Comparing names"):
-        alike = (
-            []
-            if cosine is None
-            else suggest_by_vectors(merged_graph, mends, engine.models.encoder(), cosine)
-        )
-        return [*suggest_by_spelling(merged_graph, mends), *alike]
+        alike: list[Suggestion] = []
+        if cosine is not None:
+            alike = suggest_by_vectors(merged_graph, merges, engine.models.encoder(), cosine)
+        return [*suggest_by_spelling(merged_graph, merges), *alike]
 
 
 def _accept_suggestions(corpus: Corpus, rows: list[Suggestion], names: list[str]) -> EntityMerges:
     suggested_names = {one.edit.names[0] for one in rows}
-    if missing := [name for name in names if name != ALL_MERGES and name not in suggested_names]:
-        raise BadInput(
-            f"“{shorten(missing[0])}” is not suggested.{nearest(missing[0], suggested_names)} Use --merge "
-            "for two names of your own."
-        )
+    for name in names:
+        if name != ALL_MERGES and name not in suggested_names:
+            raise BadInput(
+                f"“{shorten(name)}” is not suggested.{nearest(name, suggested_names)} Use --merge "
+                "for two names of your own."
+            )
     edits = [one.edit for one in rows if ALL_MERGES in names or one.edit.names[0] in names]
-    return change_merges(corpus, lambda now: now.accepted(edits))
+    return change_merges(corpus, lambda saved: saved.accepted(edits))
 
 
-def _print(graph, mends: EntityMerges, rows: list[Suggestion], merges: NameMerges) -> None:
-    if merges.made:
-        print(f"names joined by the build: {merges.made_in_all:,}")
-    for row in merges.made[:MAX_PRINTED_ROWS]:
+def _print(graph, merges: EntityMerges, rows: list[Suggestion], build_merges: NameMerges) -> None:
+    """Print the merges of the build, the saved ones, and the suggestions."""
+    if build_merges.made:
+        print(f"names joined by the build: {build_merges.made_in_all:,}")
+    for row in build_merges.made[:MAX_PRINTED_ROWS]:
         print(f"  {row.name} -> {row.into}  {row.rule}")
-    _print_unlisted(merges.made_in_all)
-    if merges.near:
-        print(f"names that may be one of several: {merges.near_in_all:,}")
-    for entry in merges.near[:MAX_PRINTED_ROWS]:
+    _print_unlisted(build_merges.made_in_all)
+    if build_merges.near:
+        print(f"names that may be one of several: {build_merges.near_in_all:,}")
+    for entry in build_merges.near[:MAX_PRINTED_ROWS]:
         print(f"  {entry.name}: {', '.join(entry.candidates)}")
-    _print_unlisted(merges.near_in_all)
-    absent = set(unmatched_edits(graph, mends.edits))
-    print(
-        f"merges saved: {len(mends.edits):,}"
-        + (f", of which {len(absent):,} fit nothing in {graph.name}" if absent else "")
-    )
-    for edit in mends.edits:
-        print(
-            f"  {edit.names[0]} -> "
-            f"{edit.names[1]}{'  (not in this graph)' if edit in absent else ''}"
-        )
-    if mends.refused:
-        print(f"not the same: {len(mends.refused):,}")
-    for names in mends.refused:
+    _print_unlisted(build_merges.near_in_all)
+    unmatched = set(unmatched_edits(graph, merges.edits))
+    unmatched_text = f", of which {len(unmatched):,} fit nothing in {graph.name}"
+    print(f"merges saved: {len(merges.edits):,}{unmatched_text if unmatched else ''}")
+    for edit in merges.edits:
+        mark = "  (not in this graph)" if edit in unmatched else ""
+        print(f"  {edit.names[0]} -> {edit.names[1]}{mark}")
+    if merges.refused:
+        print(f"not the same: {len(merges.refused):,}")
+    for names in merges.refused:
         print(f"  {' / '.join(names)}")
     print(f"suggestions: {len(rows):,}")
     for suggestion in rows[:MAX_PRINTED_ROWS]:
-        why = (
-            suggestion.reason
-            if suggestion.cosine is None
-            else f"{suggestion.reason}, {suggestion.cosine:.2f}"
-        )
+        name, into = suggestion.edit.names
+        cosine = "" if suggestion.cosine is None else f", {suggestion.cosine:.2f}"
         print(
-            f"  {suggestion.edit.names[0]} ({suggestion.passages[0]:,}) -> {suggestion.edit.names[1]} "
-            f"({suggestion.passages[1]:,})  {why}"
+            f"  {name} ({suggestion.passages[0]:,}) -> {into} ({suggestion.passages[1]:,})  "
+            f"{suggestion.reason}{cosine}"
         )
     _print_unlisted(len(rows))
 
@@ -256,19 +217,23 @@ def _print_unlisted(rows: int) -> None:
         print(f"  and {rows - MAX_PRINTED_ROWS:,} more")
 
 
-def _evaluate(options, engine, mends: EntityMerges) -> None:
+def _evaluate(options, engine, merges: EntityMerges) -> None:
     """Evaluate a set on the graph as built and on the merged one.
 
     The figures are printed with their paired difference. Raises BadInput if no merge is saved.
     """
-    if not mends.edits:
+    if not merges.edits:
         raise BadInput("No merge is saved, so that nothing differs; accept some first.")
     methods = catalogue()
     after = find_method(options.method, methods)
     plan = make_plan(
-        (as_built(after), after), options.set, options.sample, engine.graph, model=options.llm
+        (without_saved_merges(after), after),
+        options.set,
+        options.sample,
+        engine.graph,
+        model=options.llm,
     )
     store = Store(evaluations_file())
     job = evaluate(engine, store, plan)
     finish_job(job)
-    report(RunSummary(store.run(job.number), store.rows(job.number)), {}, [], False)
+    report_run(RunSummary(store.run(job.number), store.rows(job.number)), {}, [], False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from core.builds import build_status, find_build, run_build
 from core.builds.report import BuildReport
-from core.commands.terminal import EXIT_OK, TerminalBar, warn
+from core.commands.terminal import EXIT_OK, TerminalBar, add_switch, add_text, warn
 from core.corpus.indexes.opened_indexes import open_index, preview_index
 from core.corpus.indexes.tools import TOOLS, tool_build
 
@@ -22,24 +22,20 @@ def add_part(parts) -> None:
         "same, else made anew. Pickled files run nothing.",
     )
     parser.add_argument("path", metavar="FOLDER", help="the folder of the index, or a zip of it")
-    parser.add_argument(
+    add_text(
+        parser,
         "--name",
-        default="",
-        metavar="NAME",
-        help="the corpus, in small letters, digits and dashes: a new one, or one that has the "
+        "NAME",
+        "the corpus, in small letters, digits and dashes: a new one, or one that has the "
         "same texts, which gets the graph",
     )
     parser.add_argument("--title", default="", help="what the choosers show (default: the name)")
-    parser.add_argument(
-        "--dry-run",
-        action="store_true",
-        help="say what would be taken and left out, and write nothing",
-    )
+    add_switch(parser, "--dry-run", "say what would be taken and left out, and write nothing")
     parser.set_defaults(run=run)
 
 
 def run(options) -> int:
-    """Open the index, print what was taken, and return the exit code.
+    """Open the index, print its contents, and return the exit code.
 
     Texts without usable vectors are encoded.
     """
@@ -48,11 +44,8 @@ def run(options) -> int:
             opened_index = preview_index(options.path, watch)
         print(opened_index.words())
         warn(opened_index.sentences())
-        print(
-            "Nothing was written; give --name NAME to make a corpus of it."
-            if not options.dry_run
-            else "Nothing was written."
-        )
+        advice = "." if options.dry_run else "; give --name NAME to make a corpus of it."
+        print(f"Nothing was written{advice}")
         return EXIT_OK
     engine = options.engine()
     with TerminalBar("Reading the index") as watch:

@@ -8,14 +8,13 @@ from pathlib import Path
 
 from core.builds import build_status, open_graph
 from core.builds.shipped_data import builds_of
-from core.commands.terminal import EXIT_OK, TerminalBar
+from core.commands.terminal import EXIT_OK, TerminalBar, add_switch, add_text, print_json
 from core.corpus import Corpus, open_corpus
 from core.corpus.entity_merges import read_merges
 from core.datasets import question_set
 from core.diagnosis.quality import measure_quality
 from core.errors import BadInput
 from core.graph.edits import edit_graph
-from core.io.json_text import json_text
 from core.types import Question
 
 
@@ -29,19 +28,19 @@ def add_part(parts) -> None:
         "evidence passages are in no node. No model is asked.",
     )
     quality_parser.add_argument("name", metavar="NAME", help="the corpus")
-    quality_parser.add_argument(
+    add_text(
+        quality_parser,
         "--graph",
-        default="",
-        metavar="BUILD",
-        help="one build, as status lists them (default: all that are built)",
+        "BUILD",
+        "one build, as status lists them (default: all that are built)",
     )
-    quality_parser.add_argument(
+    add_text(
+        quality_parser,
         "--set",
-        default="",
-        metavar="SET",
-        help="a question set with correct answers or evidence passages, or a file of questions",
+        "SET",
+        "a question set with correct answers or evidence passages, or a file of questions",
     )
-    quality_parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_switch(quality_parser, "--json", "print one JSON object")
     quality_parser.set_defaults(run=run)
 
 
@@ -50,31 +49,19 @@ def run(options) -> int:
     with TerminalBar("Opening the corpus"):
         corpus = open_corpus(options.name)
     questions = _questions(corpus, options.set)
-    mends, quality_by_build = read_merges(corpus), {}
+    merges = read_merges(corpus)
+    quality_by_build = {}
     for build in [options.graph] if options.graph else _usable_builds(corpus):
-        graph = edit_graph(open_graph(corpus, build), mends.edits)
-        quality_by_build[build] = measure_quality(graph, questions, mends)
+        graph = edit_graph(open_graph(corpus, build), merges.edits)
+        quality_by_build[build] = measure_quality(graph, questions, merges)
     if options.json:
-        print(
-            json_text(
-                {build: dataclasses.asdict(one) for build, one in quality_by_build.items()},
-                indent=2,
-            )
-        )
+        print_json({build: dataclasses.asdict(one) for build, one in quality_by_build.items()})
         return EXIT_OK
     for build, graph_quality in quality_by_build.items():
-        print(
-            "\n".join(
-                [
-                    f"{build}:",
-                    *(
-                        f"  {sentence}"
-                        for sentence in graph_quality.sentences() or ["No entities, and no chunks."]
-                    ),
-                    "",
-                ]
-            )
-        )
+        print(f"{build}:")
+        for sentence in graph_quality.sentences() or ["No entities, and no chunks."]:
+            print(f"  {sentence}")
+        print()
     return EXIT_OK
 
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from core.commands.run import add_serving, serve
+from core.commands.run import add_server_options, serve
 
 
-def add(commands) -> None:
+def add_command(subparsers) -> None:
     """Add the command and its options."""
-    demo = commands.add_parser(
+    demo = subparsers.add_parser(
         "demo",
         help="open the app at the comparisons that ship; no model is needed, and nothing is built "
         "or fetched",
     )
-    add_serving(demo)
+    add_server_options(demo)
     demo.set_defaults(run=run)
 
 

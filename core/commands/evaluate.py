@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from core.commands.terminal import (
@@ -11,10 +12,16 @@ from core.commands.terminal import (
     EXIT_OK,
     TerminalBar,
     add_count,
+    add_list,
     add_old_name,
+    add_prompt,
+    add_switch,
+    add_text,
     check_writable,
-    files_of,
     finish_job,
+    local_paths,
+    parse_sample,
+    print_json,
     warn,
     write_text,
 )
@@ -43,9 +50,8 @@ from core.evaluation.reports.summary import RunSummary, summary_dict
 from core.evaluation.runs.evaluation_jobs import evaluate
 from core.evaluation.runs.plan import make_plan, misfits, source_of
 from core.evaluation.runs.store import Store, evaluations_file
-from core.io.json_text import json_text
-from core.lines.text import split
-from core.methods.catalogue import RUN_PREFIX, catalogue, find_method, method_for_source
+from core.lines.text import split_at_commas
+from core.methods.catalogue import RUN_PREFIX, Method, catalogue, find_method, method_for_source
 from core.methods.prompt_variants import methods_with_prompt, read_prompt
 from core.models.price import parse_cap
 from core.results import method_row_dict
@@ -64,50 +70,43 @@ no question at all, or does
 not reach what --fail-below asks for."""
 
 
-def add(commands) -> None:
+def add_command(subparsers) -> None:
     """Add the command and its options."""
-    evaluate = commands.add_parser(
+    evaluate = subparsers.add_parser(
         "evaluate",
         help="run methods over a question set and compare their figures",
         epilog=EVALUATE_EPILOG,
     )
-    evaluate.add_argument(
+    add_text(
+        evaluate,
         "--set",
-        default="",
-        metavar="NAME",
-        help="a question set (metaqa-2hop-dev; metaqa-2hop: its test part), a file of questions, "
+        "NAME",
+        "a question set (metaqa-2hop-dev; metaqa-2hop: its test part), a file of questions, "
         "or hf:NAME; several with commas (default, with --run: the questions of the run)",
     )
-    evaluate.add_argument(
+    add_list(
+        evaluate,
         "--methods",
-        default=[],
-        action="append",
-        metavar="IDS",
-        help="methods, or their steps as text, separated by commas; the others are tested against "
+        "IDS",
+        "methods, or their steps as text, separated by commas; the others are tested against "
         "the first",
     )
     add_old_name(evaluate, "--instances", dest="methods", action="append")
-    evaluate.add_argument(
+    add_list(
+        evaluate,
         "--run",
-        dest="brought",
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="a finished run from a file as one more method: TREC, rows with contexts or "
+        "FILE",
+        "a finished run from a file as one more method: TREC, rows with contexts or "
         "answers, results, traces (docs/formats.md)",
+        dest="brought",
     )
-    evaluate.add_argument(
+    add_text(
+        evaluate,
         "--qrels",
-        default="",
-        metavar="FILE",
-        help="which documents are relevant to the questions of --run (TREC, BEIR)",
+        "FILE",
+        "which documents are relevant to the questions of --run (TREC, BEIR)",
     )
-    evaluate.add_argument(
-        "--corpus",
-        default="",
-        metavar="NAME",
-        help="the corpus that --run is of, where no set says so",
-    )
+    add_text(evaluate, "--corpus", "NAME", "the corpus that --run is of, where no set says so")
     evaluate.add_argument(
         "--sample",
         default="200",
@@ -121,48 +120,44 @@ def add(commands) -> None:
         help="a graph's name or folder (default: the set's own; for a file without graphs, metaqa)",
     )
     add_columns(evaluate)
-    evaluate.add_argument(
-        "--no-llm",
-        action="store_true",
-        help="ask no language model for answers; the graph reader's are scored",
+    add_switch(
+        evaluate, "--no-llm", "ask no language model for answers; the graph reader's are scored"
     )
-    evaluate.add_argument(
+    add_switch(
+        evaluate,
         "--abstract",
-        action="store_true",
-        help="ask all questions as abstract ones, which may have long answers (sets of "
+        "ask all questions as abstract ones, which may have long answers (sets of "
         "write-questions are asked so by themselves)",
     )
-    evaluate.add_argument(
-        "--judge",
-        action="store_true",
-        help="let the model of the role judge say whether each answer is right",
+    add_switch(
+        evaluate, "--judge", "let the model of the role judge say whether each answer is right"
     )
-    evaluate.add_argument(
+    add_text(
+        evaluate,
         "--second-judge",
-        default="",
-        metavar="NAME",
-        help="a role or model that judges each answer too; accurate and hallucination are means "
+        "NAME",
+        "a role or model that judges each answer too; accurate and hallucination are means "
         "over both",
     )
-    evaluate.add_argument(
+    add_text(
+        evaluate,
         "--support",
-        default="",
-        metavar="WHO",
-        help="whether each sentence of an answer rests on what the prompt showed, by encoder, "
+        "WHO",
+        "whether each sentence of an answer rests on what the prompt showed, by encoder, "
         "model, or both: encoder,model",
     )
-    evaluate.add_argument(
+    add_switch(
+        evaluate,
         "--cold",
-        action="store_true",
-        help="share and cache nothing, so that the seconds are each method's own (slow)",
+        "share and cache nothing, so that the seconds are each method's own (slow)",
     )
-    evaluate.add_argument(
+    add_text(
+        evaluate,
         "--metrics",
-        default="",
-        metavar="NAMES",
-        help="metrics to show beside the usual ones, as path_hit@5,path_recall@5",
+        "NAMES",
+        "metrics to show beside the usual ones, as path_hit@5,path_recall@5",
     )
-    evaluate.add_argument("--json", action="store_true", help="print one JSON object")
+    add_switch(evaluate, "--json", "print one JSON object")
     evaluate.add_argument(
         "--csv",
         metavar="FILE",
@@ -179,16 +174,16 @@ def add(commands) -> None:
         metavar="FOLDER",
         help="write TREC runs, qrels, RAGAS rows and BenchmarkQED's answers (docs/formats.md)",
     )
-    evaluate.add_argument(
+    add_switch(
+        evaluate,
         "--repairs",
-        action="store_true",
-        help="try changes of one step on the questions that each method loses, without a "
+        "try changes of one step on the questions that each method loses, without a "
         "language model, and say what they bring back",
     )
-    evaluate.add_argument(
+    add_switch(
+        evaluate,
         "--why-lost",
-        action="store_true",
-        help="of each finished run and retriever of your own, say where it lost questions, and "
+        "of each finished run and retriever of your own, say where it lost questions, and "
         "which method did not lose them",
     )
     evaluate.add_argument(
@@ -197,33 +192,25 @@ def add(commands) -> None:
         help="run each method once for every value of one parameter, wherever the operator "
         "occurs in it; an operator of builds is changed in the build that the method names",
     )
-    evaluate.add_argument(
-        "--prompt",
-        default="",
-        metavar="NAME",
-        help="ask by another prompt: lego-graphrag or lego-graphrag-v1, walk-and-retrieve (as the "
-        "papers print them), another name of core/prompts, or a file of your own with {question}, "
-        "{paths}, {tables} or {passages} in it",
-    )
-    evaluate.add_argument(
+    add_prompt(evaluate)
+    add_text(
+        evaluate,
         "--cap",
-        default="",
-        metavar="MOST",
-        help="stop before language models have cost more in all: money (2.50), by the prices in "
+        "MOST",
+        "stop before language models have cost more in all: money (2.50), by the prices in "
         "models.toml, or tokens (200000tokens)",
     )
-    evaluate.add_argument(
+    add_switch(
+        evaluate,
         "--estimate",
-        action="store_true",
-        help=f"ask the first {ESTIMATE_QUESTIONS} questions that are left, say what the rest will cost, "
+        f"ask the first {ESTIMATE_QUESTIONS} questions that are left, say what the rest will cost, "
         "and stop",
     )
-    evaluate.add_argument(
+    add_list(
+        evaluate,
         "--fail-below",
-        action="append",
-        default=[],
-        metavar="METRIC=V",
-        help="exit with 1, and say why, where a method's mean is below it or the run is "
+        "METRIC=V",
+        "exit with 1, and say why, where a method's mean is below it or the run is "
         "partial (accuracy=.7); several with commas",
     )
     evaluate.add_argument(
@@ -236,24 +223,20 @@ def add(commands) -> None:
     )
     add_workers(evaluate)
     methods_group = evaluate.add_mutually_exclusive_group()
-    methods_group.add_argument(
-        "--resume",
-        action="store_true",
-        help="continue an unfinished run with the same settings (the default)",
+    add_switch(
+        methods_group, "--resume", "continue an unfinished run with the same settings (the default)"
     )
-    methods_group.add_argument(
-        "--again", action="store_true", help="start a new run; the earlier one stays saved as well"
-    )
+    add_switch(methods_group, "--again", "start a new run; the earlier one stays saved as well")
     evaluate.set_defaults(run=run)
 
 
 def add_columns(command) -> None:
     """Add the option that names the columns of question files."""
-    command.add_argument(
+    add_text(
+        command,
         "--columns",
-        default="",
-        metavar="NAMES",
-        help="the columns of a file of questions without a header, in their order: "
+        "NAMES",
+        "the columns of a file of questions without a header, in their order: "
         "question,answers,entities,id,hops, - for others",
     )
 
@@ -285,25 +268,25 @@ def run(options) -> int:
     finally:  # The figures so far are reported after Ctrl-C too.
         summary = RunSummary(store.run(job.number), store.rows(job.number))
         if summary.rows:
-            report(summary, files, extra_rows, options.json, repairs)
+            report_run(summary, files, extra_rows, options.json, repairs)
             _report_details(options, engine, store, summary)
-        failed = list(gate_failures(summary, required))
-        warn(failed)
-    if failed or not all(summary.counts(method)["scored"] for method in summary.methods):
+        failures = list(gate_failures(summary, required))
+        warn(failures)
+    if failures or not all(summary.counts(method)["scored"] for method in summary.methods):
         return EXIT_FAILED
     return EXIT_OK
 
 
 def _report_details(options, engine, store: Store, summary: RunSummary) -> None:
-    """Print why questions were lost and write the files of the run, where the options ask."""
+    """Print why questions were lost and write the files of the run, if the options ask for it."""
     if options.why_lost:
-        print_why_lost(engine, store, summary)
+        print_losses(engine, store, summary)
     if options.files:
         files = write_run_files(engine, store, summary.run, Path(options.files))
         warn([f"Written to {options.files}: {', '.join(file.name for file in files)}."])
 
 
-def report(
+def report_run(
     summary: RunSummary,
     files: dict[Path, Callable],
     extra_rows: list[str],
@@ -329,7 +312,7 @@ def report(
             "steps": [dataclasses.asdict(one) for one in step_effects(summary)],
         }
         result_dict |= {"repairs": [method_row_dict(one) for one in repairs]} if repairs else {}
-        print(json_text(data | result_dict, indent=2))
+        print_json(data | result_dict)
     else:
         _print(summary, extra_rows)
         for repair in repairs:
@@ -341,45 +324,53 @@ def _plan(options, engine):
 
     Raises BadInput, BadParameter, StoreError.
     """
-    if options.sample != "all" and not options.sample.isdecimal():
-        raise BadInput(f"A sample is a whole number or “all”, not “{options.sample}”.")
-    options.set = files_of(options.set)
-    brought = bring_runs(options)
-    sets = options.set or (f"{RUN_PREFIX}{brought[0].name}" if brought else "")
-    specs = [*split(",".join(options.methods)), *(f"{RUN_PREFIX}{run.name}" for run in brought)]
+    sample = parse_sample(options.sample)
+    options.set = local_paths(options.set)
+    runs = import_runs(options)
+    sets = options.set or (f"{RUN_PREFIX}{runs[0].name}" if runs else "")
+    specs = [
+        *split_at_commas(",".join(options.methods)),
+        *(f"{RUN_PREFIX}{run.name}" for run in runs),
+    ]
     if not sets:
         raise BadInput(
             "Name a question set (--set), or a finished run of which the questions are asked "
             "(--run)."
         )
-    known = catalogue()
-    found = [method_for_source(find_method(spec, known), source_of(sets), known) for spec in specs]
-    by_id = {method.id: method for method in found}
-    methods = tuple(by_id.values())
-    if options.prompt:
-        methods, notes = methods_with_prompt(
-            methods, read_prompt(options.prompt), engine.models.is_chat
-        )
-        warn(notes)
-    methods = vary_parameter(methods, options.vary) if options.vary else methods
-    settings = {"model": not options.no_llm, "judge": options.judge, "cold": options.cold}
-    settings |= {"support": tuple(split(options.support)), "second_judge": options.second_judge}
-    size = None if options.sample == "all" else int(options.sample)
+    methods = _chosen_methods(options, specs, sets, engine.models)
+    settings = {
+        "model": not options.no_llm,
+        "judge": options.judge,
+        "cold": options.cold,
+        "support": tuple(split_at_commas(options.support)),
+        "second_judge": options.second_judge,
+        "graph": options.graph or "",
+        "seed": options.seed,
+        "columns": options.columns,
+        "abstract": options.abstract,
+    }
     with TerminalBar("Opening the graph") as watch:
-
-        def graph(name):
-            return engine.graph(name, watch=watch)
-
-        settings |= {
-            "graph": options.graph or "",
-            "seed": options.seed,
-            "columns": options.columns,
-            "abstract": options.abstract,
-        }
-        return make_plan(methods, sets, size, graph, **settings)
+        open_graph = partial(engine.graph, watch=watch)
+        return make_plan(methods, sets, sample, open_graph, **settings)
 
 
-def bring_runs(options) -> list[FileRun]:
+def _chosen_methods(options, specs: Sequence[str], sets: str, models) -> tuple[Method, ...]:
+    """Return the methods of ids or lines, with the prompt and the varied parameter of the options."""
+    all_methods = catalogue()
+    methods_by_id = {}
+    for spec in specs:
+        method = find_method(spec, all_methods)
+        method = method_for_source(method, source_of(sets), all_methods)
+        methods_by_id[method.id] = method
+    methods = tuple(methods_by_id.values())
+    if options.prompt:
+        prompt = read_prompt(options.prompt)
+        methods, notes = methods_with_prompt(methods, prompt, models.is_chat)
+        warn(notes)
+    return vary_parameter(methods, options.vary) if options.vary else methods
+
+
+def import_runs(options) -> list[FileRun]:
     """Save the finished runs that the options name, and print their contents. Raises BadInput."""
     if options.qrels and (not options.brought or options.set):
         raise BadInput("--qrels judges the questions of a run: name one by --run, and no --set.")
@@ -395,12 +386,12 @@ def bring_runs(options) -> list[FileRun]:
             "Say what --run is of: a question set (--set), a corpus (--corpus) or a graph "
             "(--graph) that is here."
         )
-    runs_brought = []
+    runs = []
     for file in options.brought:
         run = save_run_file(file, source, qrels=options.qrels)
         warn([f"{run.title} ({format_title(run.format)}): {run.words()}", *run.notes])
-        runs_brought.append(run)
-    return runs_brought
+        runs.append(run)
+    return runs
 
 
 def graph_of_set(sets: str) -> str:
@@ -454,7 +445,7 @@ def _print(summary, extra_rows: list[str]) -> None:
 
 
 def _print_conditions(summary, names: list[str]) -> None:
-    """Print what was asked, and what one must know to read the table."""
+    """Print the sample, and the conditions under which the table is to be read."""
     spec = summary.run.spec
     print(
         f"{spec['sample']:,} of {spec['of']:,} questions of {spec['set']}, seed {spec['seed']}, "
@@ -515,25 +506,23 @@ def _print_tests(summary) -> None:
         )
 
 
-def print_why_lost(engine, store, summary: RunSummary) -> None:
+def print_losses(engine, store, summary: RunSummary) -> None:
     """Print why each of the user's own methods lost its questions.
 
-    Each question has one line.
+    Each question has two lines: its text and the reason.
     """
-    names = {key: str(one) for key, one in method_names(summary.run).items()}
+    names = {key: str(name) for key, name in method_names(summary.run).items()}
     for method in own_methods(summary):
         losses = explain_losses(engine, store, summary.run, method)
         print("\n".join(["", *losses.sentences(names)]))
-        for lost_question in losses.lost[:MAX_PRINTED_LOSSES]:
-            beside = ""
-            if lost_question.nearest:
-                beside = (
-                    f"; {names[lost_question.nearest]} did not lose it, {lost_question.shared:,} of {lost_question.of:,} in "
+        for loss in losses.lost[:MAX_PRINTED_LOSSES]:
+            comparison = ""
+            if loss.nearest:
+                comparison = (
+                    f"; {names[loss.nearest]} did not lose it, {loss.shared:,} of {loss.of:,} in "
                     "common"
                 )
-            print(
-                f"  {lost_question.text}\n    {lost_question.cause}{beside}. {lost_question.change}".rstrip()
-            )
+            print(f"  {loss.text}\n    {loss.cause}{comparison}. {loss.change}".rstrip())
         if len(losses.lost) > MAX_PRINTED_LOSSES:
             print(f"  and {len(losses.lost) - MAX_PRINTED_LOSSES:,} more")
 
@@ -541,7 +530,7 @@ def print_why_lost(engine, store, summary: RunSummary) -> None:
 def _print_repairs(one: LineRepairs) -> None:
     """Print the losses of a method and the changes that recover some of them.
 
-    Each change is printed as the line to name in `--methods`.
+    Each change is printed as a line of operators, which `--methods` takes.
     """
     first_sentence, *other_sentences = one.sentences(one.method)
     helpful = [

@@ -6,9 +6,20 @@ It reports the figures before and after the training on unseen questions.
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 
 from core.commands import finetune_reranker
-from core.commands.terminal import EXIT_OK, add_count, finish_job, warn, whole_number
+from core.commands.terminal import (
+    EXIT_OK,
+    add_count,
+    add_switch,
+    add_text,
+    finish_job,
+    print_json,
+    run_as_job,
+    warn,
+    whole_number,
+)
 from core.errors import BadInput
 from core.evaluation.runs.store import Store, evaluations_file
 from core.finetune import DEFAULT_SETS, training_runs
@@ -19,8 +30,6 @@ from core.finetune.split import QuestionSplit
 from core.finetune.training_folders import trained_record
 from core.finetune.training_runs import served_folder
 from core.finetune.triples import TripleSettings
-from core.io.json_text import json_text
-from core.runtime.jobs import Jobs
 
 ENCODER_DESCRIPTION = """Trains all-MiniLM-L6-v2 so that a question lies near what leads to its answers: path \
 texts (for No. 18), triples (No. 12)
@@ -58,9 +67,9 @@ on two quiet cores. paper: batches of
 hours without a graphics card"""
 
 
-def add(commands) -> None:
+def add_command(subparsers) -> None:
     """Add the command and its parts with their options."""
-    finetune = commands.add_parser(
+    finetune = subparsers.add_parser(
         "finetune", help="train the encoder or a language model on a question set"
     )
     trainings = finetune.add_subparsers(required=True, metavar="WHAT")
@@ -70,7 +79,7 @@ def add(commands) -> None:
         description=ENCODER_DESCRIPTION,
         epilog=RESUME_NOTE,
     )
-    _common(encoder, questions="300")
+    _add_common_options(encoder, questions="300")
     encoder.add_argument(
         "--preset", choices=("cpu", "paper"), default="cpu", help=f"{PRESET_HELP} (default: cpu)"
     )
@@ -98,24 +107,24 @@ def add(commands) -> None:
         description=TRIPLES_DESCRIPTION,
         epilog=RESUME_NOTE,
     )
-    _common(triples, questions="150", report=False)
+    _add_common_options(triples, questions="150", report=False)
     add_count(triples, "--epochs", 8, "how often each question is seen")
     add_count(triples, "--hidden", 128, "hidden units")
     triples.set_defaults(run=run_triples)
 
-    finetune_reranker.add(trainings)
+    finetune_reranker.add_part(trainings)
     llm = trainings.add_parser(
         "llm",
         help="a language model, for v1 No. 7, 14 and 20",
         description=LLM_DESCRIPTION,
         epilog=RESUME_NOTE,
     )
-    _common(llm, questions="all")
-    llm.add_argument(
+    _add_common_options(llm, questions="all")
+    add_text(
+        llm,
         "--base",
-        default="",
-        metavar="MODEL",
-        help="a folder with a causal language model, or its name on the model hub",
+        "MODEL",
+        "a folder with a causal language model, or its name on the model hub",
     )
     add_count(llm, "--batch", 8, "dialogues a step, one at a time")
     add_count(llm, "--epochs", 2, "how often each question is seen")
@@ -131,18 +140,16 @@ def add(commands) -> None:
     llm.set_defaults(run=run_llm)
 
 
-def _common(parser, questions: str, report: bool = True) -> None:
+def _add_common_options(parser, questions: str, report: bool = True) -> None:
+    """Add the options of all trainings; `questions` is the default of that option."""
     parser.add_argument(
         "--set",
         default=DEFAULT_SETS,
         metavar="NAMES",
         help="question sets, with commas, or files (default: MetaQA's -dev sets)",
     )
-    parser.add_argument(
-        "--test",
-        default="",
-        metavar="NAMES",
-        help="test sets of the report (default: the -test set beside each)",
+    add_text(
+        parser, "--test", "NAMES", "test sets of the report (default: the -test set beside each)"
     )
     parser.add_argument(
         "--questions",
@@ -152,35 +159,28 @@ def _common(parser, questions: str, report: bool = True) -> None:
     )
     add_count(parser, "--held-out", 20, "of them to choose when to stop")
     add_count(parser, "--seed", 0, "of every draw", low=0)
-    parser.add_argument(
-        "--again",
-        action="store_true",
-        help="train again, also where the same training was done or begun",
-    )
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_switch(parser, "--again", "train again, also where the same training was done or begun")
+    add_switch(parser, "--json", "print one JSON object")
     if not report:
         return
     reports = parser.add_mutually_exclusive_group()
-    reports.add_argument(
-        "--report", action="store_true", help="train nothing, only report on what is here"
-    )
-    reports.add_argument("--no-report", action="store_true", help="only train")
+    add_switch(reports, "--report", "train nothing, only report on what is here")
+    add_switch(reports, "--no-report", "only train")
 
 
 def run_encoder(options) -> int:
     """Train and serve the encoder, report, and return the exit code."""
-    from dataclasses import replace
-
-    engine, training = options.engine(), None
-    if not options.report:
-        changes = {
-            name: value
-            for name in ("batch", "epochs", "rate", "negatives", "margin")
-            if (value := getattr(options, name)) is not None
-        }
-        settings = replace(ENCODER_PRESETS[options.preset], seed=options.seed, **changes)
+    engine = options.engine()
+    if options.report:
+        training = _trained_model(engine, training_runs.ENCODER_NAME, "encoder")
+    else:
+        changes = {"seed": options.seed}
+        for name in ("batch", "epochs", "rate", "negatives", "margin"):
+            if getattr(options, name) is not None:
+                changes[name] = getattr(options, name)
+        settings = replace(ENCODER_PRESETS[options.preset], **changes)
         split = _split(options)
-        training = _run_with_bar(
+        training = run_as_job(
             "encoder",
             lambda job: training_runs.run_encoder_training(
                 engine, split, settings, job, options.again
@@ -188,11 +188,9 @@ def run_encoder(options) -> int:
         )
         if not options.json:
             _print_training(training)
-    else:
-        training = _trained_model(engine, training_runs.ENCODER_NAME, "encoder")
     rows = [] if options.no_report else _report(engine, training, options)
     if options.json:
-        print(json_text({"training": training, "report": rows}, indent=2))
+        print_json({"training": training, "report": rows})
     return EXIT_OK
 
 
@@ -200,14 +198,14 @@ def run_triples(options) -> int:
     """Train and serve the triple scorer, and return the exit code."""
     engine = options.engine()
     settings = TripleSettings(hidden=options.hidden, epochs=options.epochs, seed=options.seed)
-    training = _run_with_bar(
+    training = run_as_job(
         "triples",
         lambda job: training_runs.run_triples_training(
             engine, _split(options), settings, job, options.again
         ),
     )
     if options.json:
-        print(json_text({"training": training}, indent=2))
+        print_json({"training": training})
     else:
         _print_training(training)
     return EXIT_OK
@@ -224,18 +222,19 @@ def run_llm(options) -> int:
         settings = LLMSettings(
             options.batch, options.epochs, options.rate, cut=options.cut, seed=options.seed
         )
-        split, unseen = _split(options), 0 if options.no_report else options.test_sample
-        training = _run_with_bar(
+        split = _split(options)
+        test_sample = 0 if options.no_report else options.test_sample
+        training = run_as_job(
             "llm",
             lambda job: training_runs.run_llm_training(
-                engine, split, settings, options.base, unseen, job, options.again
+                engine, split, settings, options.base, test_sample, job, options.again
             ),
         )
     if options.json:
-        print(json_text({"training": training, "report": training["report"]}, indent=2))
+        print_json({"training": training, "report": training["report"]})
         return EXIT_OK
     _print_training(training)
-    tests = ", ".join(_tests(training))
+    tests = ", ".join(QuestionSplit(**training["split"]).test_names)
     print(
         f"\nOn questions of {tests}, which the training never saw: loss a token of the right "
         "reply, and how often the"
@@ -248,15 +247,13 @@ def run_llm(options) -> int:
     return EXIT_OK
 
 
-def _tests(training: dict) -> tuple[str, ...]:
-    return QuestionSplit(**training["split"]).test_names
-
-
 def _report(engine, training: dict, options) -> list[dict]:
+    """Evaluate the base and the trained encoder on unseen questions, and return the comparison."""
     store = Store(evaluations_file())
-    split = QuestionSplit(
-        **{**training["split"], **({"tests": options.test} if options.test else {})}
-    )
+    fields = dict(training["split"])
+    if options.test:
+        fields["tests"] = options.test
+    split = QuestionSplit(**fields)
     numbers = []
     for job in evaluations(split, options.test_sample, engine, store):
         finish_job(job)
@@ -279,12 +276,10 @@ def _report(engine, training: dict, options) -> list[dict]:
 def _print_training(training: dict) -> None:
     split = training["split"]
     examples, n_asked = training["examples"], training["asked"]
-    some = (
-        f"{examples:,} of {n_asked:,} questions" if examples < n_asked else f"{n_asked:,} questions"
-    )
+    total = f"{examples:,} of {n_asked:,}" if examples < n_asked else f"{n_asked:,}"
     print(
-        f"Trained on {some} of {split['sets']}, {training['held_out']:,} more held out, seed "
-        f"{split['seed']}."
+        f"Trained on {total} questions of {split['sets']}, {training['held_out']:,} more held out, "
+        f"seed {split['seed']}."
     )
     if examples < n_asked:
         print(
@@ -317,15 +312,6 @@ def _trained_model(engine, name: str, command: str) -> dict:
             f"{command}"
         )
     return training
-
-
-def _run_with_bar(name: str, work) -> dict:
-    """Run a job with a progress bar and return its result.
-
-    Raises HopscopeError, KeyboardInterrupt.
-    """
-    job = Jobs(workers=1).run(name, work)
-    return finish_job(job)
 
 
 def _rate(text: str) -> float:

@@ -5,7 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from core.commands.terminal import EXIT_OK, add_count, finish_job, whole_number
+from core.commands.terminal import (
+    EXIT_OK,
+    add_count,
+    add_switch,
+    add_text,
+    print_json,
+    run_as_job,
+    whole_number,
+)
 from core.errors import BadInput
 from core.finetune.reranker import RerankerSettings
 from core.finetune.reranker_run import (
@@ -15,8 +23,6 @@ from core.finetune.reranker_run import (
     run_reranker_training,
     ship_reranker,
 )
-from core.io.json_text import json_text
-from core.runtime.jobs import Jobs
 
 RERANKER_DESCRIPTION = """Trains a cross-encoder from all-MiniLM-L6-v2: a question and a text read together give \
 one number, which sets the text that the
@@ -31,7 +37,7 @@ says how many threads are used. After an
 interrupt or a kill the same command continues where it was."""
 
 
-def add(trainings) -> None:
+def add_part(trainings) -> None:
     """Add this part of `finetune` and its options."""
     parser = trainings.add_parser(
         "reranker",
@@ -57,19 +63,12 @@ def add(trainings) -> None:
     add_count(parser, "--epochs", 3, "how often each question is seen", low=0)
     add_count(parser, "--tokens", 192, "of a question and a text that are read", low=0)
     add_count(parser, "--seed", 0, "of every draw", low=0)
-    parser.add_argument(
-        "--again",
-        action="store_true",
-        help="train again, also where the same training was done or begun",
-    )
-    parser.add_argument(
-        "--ship",
-        default="",
-        metavar="FOLDER",
-        help="write the trained one as small as it ships, and measure that",
+    add_switch(parser, "--again", "train again, also where the same training was done or begun")
+    add_text(
+        parser, "--ship", "FOLDER", "write the trained one as small as it ships, and measure that"
     )
     add_count(parser, "--rank", 32, "of the matrices of --ship: more is larger", low=0)
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_switch(parser, "--json", "print one JSON object")
     parser.set_defaults(run=run)
 
 
@@ -90,21 +89,29 @@ def run(options) -> int:
     if options.ship:
         return _ship(engine, lessons, options)
     settings = RerankerSettings(epochs=options.epochs, tokens=options.tokens, seed=options.seed)
-    work = lambda job: run_reranker_training(engine, lessons, settings, job, options.again)
-    record = finish_job(Jobs(workers=1).run("reranker", work))
-    print(json_text(record, indent=1)) if options.json else _print(record)
+    record = run_as_job(
+        "reranker",
+        lambda job: run_reranker_training(engine, lessons, settings, job, options.again),
+    )
+    if options.json:
+        print_json(record, indent=1)
+    else:
+        _print(record)
     return EXIT_OK
 
 
 def _ship(engine: Any, lessons: Lessons, options: Any) -> int:
+    """Write the trained model in its small form, print its figures, and return the exit code."""
     folder, rank = Path(options.ship), max(1, options.rank)
-    work = lambda job: ship_reranker(engine, lessons, folder, rank, options.tokens, job)
-    _figures(finish_job(Jobs(workers=1).run("ship", work)))
+    record = run_as_job(
+        "ship", lambda job: ship_reranker(engine, lessons, folder, rank, options.tokens, job)
+    )
+    _print_figures(record)
     print(f"{folder}: {sum(file.stat().st_size for file in folder.iterdir()) / 1000:,.0f} kB")
     return EXIT_OK
 
 
-def _figures(record: dict[str, Any]) -> None:
+def _print_figures(record: dict[str, Any]) -> None:
     print(
         f"Trained on {record['examples']:,} groups, {record['held_out']:,} more held out, "
         f"{record['steps']:,} steps."
@@ -115,8 +122,8 @@ def _figures(record: dict[str, Any]) -> None:
 
 
 def _print(record: dict[str, Any]) -> None:
-    _figures(record)
-    verdict = "it is no better than late interaction, so it is not saved"
+    _print_figures(record)
+    outcome = "it is no better than late interaction, so it is not saved"
     if record["kept"]:
-        verdict = "it is served"
-    print(f"{RERANKER_NAME}: {verdict}")
+        outcome = "it is served"
+    print(f"{RERANKER_NAME}: {outcome}")

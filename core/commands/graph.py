@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from core.builds.run import open_graph
-from core.commands.terminal import EXIT_OK, TerminalBar
+from core.commands.terminal import EXIT_OK, TerminalBar, add_text
 from core.corpus import open_corpus
 from core.datasets.own_graphs import remove_graph
 from core.errors import BadInput
@@ -18,13 +18,13 @@ from core.graph.writers.exports import (
 )
 from core.languages import known_code
 
-AUTO_LANGUAGE = "auto"  # as a language: the one that is detected
+AUTO_LANGUAGE = "auto"  # value of the option for the detected language
 EXPORT_FORMATS_TEXT = "; ".join(f"{name}: {one.title}" for name, one in EXPORT_FORMATS.items())
 
 
-def add(commands) -> None:
+def add_command(subparsers) -> None:
     """Add the command and its parts with their options."""
-    graph = commands.add_parser("graph", help="write a graph in a format that other tools read")
+    graph = subparsers.add_parser("graph", help="write a graph in a format that other tools read")
     parts = graph.add_subparsers(required=True, metavar="WHAT")
     out = parts.add_parser(
         "export", help="write a graph as GraphML, Turtle, CSV for Neo4j, or Parquet"
@@ -32,12 +32,7 @@ def add(commands) -> None:
     out.add_argument(
         "name", metavar="NAME", help="a graph's name or folder; with --build the name of a corpus"
     )
-    out.add_argument(
-        "--build",
-        default="",
-        metavar="BUILD",
-        help="a graph that was built of the documents of the corpus NAME",
-    )
+    add_text(out, "--build", "BUILD", "a graph that was built of the documents of the corpus NAME")
     out.add_argument(
         "--format",
         default="graphml",

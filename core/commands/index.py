@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import get_args
+from collections.abc import Mapping
+from typing import Any, get_args
 
-from core.commands.terminal import EXIT_OK, TerminalBar, add_count
+from core.commands.terminal import EXIT_OK, TerminalBar, add_count, add_switch
 from core.commands.worker_options import add_workers, workers_of
 from core.errors import BadInput, BadParameter, nearest
 from core.graph.algorithms.walk_corpus import WALK_STRATEGIES, WalkPlan
@@ -17,9 +18,9 @@ from core.operators.base import DIRECTIONS
 from core.watch import NO_WATCH
 
 
-def add(commands) -> None:
+def add_command(subparsers) -> None:
     """Add the command and its parts with their options."""
-    index = commands.add_parser(
+    index = subparsers.add_parser(
         "index", help="what is prepared ahead for a graph: encode vectors, list, delete"
     )
     parts = index.add_subparsers(required=True, metavar="WHAT")
@@ -74,9 +75,7 @@ def add(commands) -> None:
         help="of the steps (default: the graph's own)",
     )
     add_count(walks, "--seed", 0, "of random walks", low=0)
-    walks.add_argument(
-        "--unique", action="store_true", help="a random walk drawn twice counts once"
-    )
+    add_switch(walks, "--unique", "a random walk drawn twice counts once")
     walks.add_argument(
         "--limit",
         type=int,
@@ -109,24 +108,21 @@ def add(commands) -> None:
 
 
 def _vectors(options) -> int:
-    """Encode the texts, print how many, and return the exit code."""
+    """Encode texts of a graph, print how many, and return the exit code."""
     engine, graph = _open_graph(options)
     encoder, workers = engine.models.encoder(options.model), workers_of(options)
     encode = encode_over_workers(workers, options.model, NO_WATCH) if workers else None
     limit = VECTOR_INDEX.max_unconfirmed_items if options.limit is None else options.limit
     with TerminalBar("Encoding") as watch:
-        n_texts = build_vectors(graph, encoder, options.of, with_time_left(watch), limit, encode)
-    facts = n_texts.facts
+        vectors = build_vectors(graph, encoder, options.of, with_time_left(watch), limit, encode)
+    facts = vectors.facts
     print(
-        f"{len(n_texts):,} {options.of} of {graph.name} as vectors of {facts['dimension']} numbers, "
-        f"searched by faiss {facts['kind']}."
+        f"{len(vectors):,} {options.of} of {graph.name} as vectors of {facts['dimension']} "
+        f"numbers, searched by faiss {facts['kind']}."
     )
-    if n_texts.approximate:
-        print(n_texts.approximate)
-    print(
-        f"Its last build encoded {facts['encoded']:,} and took {facts['reused']:,} from an "
-        f"earlier content, in {duration_text(facts['seconds'])}."
-    )
+    if vectors.approximate:
+        print(vectors.approximate)
+    _print_last_build(facts)
     return EXIT_OK
 
 
@@ -151,11 +147,16 @@ def _walks(options) -> int:
         f"The walks of {len(walk_vectors.nodes):,} nodes of {graph.name} as vectors of "
         f"{facts['dimension']} numbers."
     )
+    _print_last_build(facts)
+    return EXIT_OK
+
+
+def _print_last_build(facts: Mapping[str, Any]) -> None:
+    """Print how many vectors the last build of an index encoded."""
     print(
         f"Its last build encoded {facts['encoded']:,} and took {facts['reused']:,} from an "
         f"earlier content, in {duration_text(facts['seconds'])}."
     )
-    return EXIT_OK
 
 
 def _list(options) -> int:
@@ -186,7 +187,6 @@ def _delete(options) -> int:
 
 def _open_graph(options):
     """Return the engine and the graph. Raises BadInput for a graph that is queried live."""
-
     engine = options.engine()
     with TerminalBar("Opening the graph") as watch:
         graph = engine.graph(options.graph, watch=watch)

@@ -7,8 +7,10 @@ from pathlib import Path
 from core.commands.terminal import (
     EXIT_FAILED,
     EXIT_OK,
+    add_switch,
     check_writable,
     finish_job,
+    print_json,
     warn,
     write_text,
 )
@@ -20,16 +22,15 @@ from core.evaluation.pairwise.verdicts import CRITERIA
 from core.evaluation.reports.method_names import MethodName, method_names
 from core.evaluation.reports.summary import RunSummary
 from core.evaluation.runs.store import Store, evaluations_file
-from core.io.json_text import json_text
 
 JUDGE_EPILOG = """Both orders of every pair are asked, and every reply is saved: the same command \
 continues where it stopped. The exit code is 1
 where no reply could be read."""
 
 
-def add(commands) -> None:
+def add_command(subparsers) -> None:
     """Add the command and its options."""
-    judge = commands.add_parser(
+    judge = subparsers.add_parser(
         "judge",
         help="let a language model compare the answers of an evaluation in pairs (abstract "
         "questions)",
@@ -52,7 +53,7 @@ def add(commands) -> None:
         metavar="NAME",
         help="the role or name of the model that judges (default: judge)",
     )
-    judge.add_argument("--json", action="store_true", help="print one JSON object")
+    add_switch(judge, "--json", "print one JSON object")
     judge.add_argument(
         "--html",
         metavar="FILE",
@@ -74,7 +75,7 @@ def run(options) -> int:
     if options.html:
         write_text(Path(options.html), page_html(tally, names))
     if options.json:
-        print(json_text({"evaluation": options.evaluation, **tally.plain()}, indent=2))
+        print_json({"evaluation": options.evaluation, **tally.plain()})
     else:
         _print(tally, names)
     return EXIT_OK if tally.read else EXIT_FAILED
@@ -90,5 +91,5 @@ def _print(tally: PairwiseTally, names: dict[str, MethodName]) -> None:
             continue
         for (a, b), wins in tally.wins(criterion).items():
             if tally.methods.index(a) < tally.methods.index(b):
-                won = wins.text("{:.0%}".format)
-                print(f"  {names[a]} over {names[b]}: {won}, n = {wins.n:,}")
+                rate = wins.text("{:.0%}".format)
+                print(f"  {names[a]} over {names[b]}: {rate}, n = {wins.n:,}")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from core.commands.terminal import EXIT_OK, port_number
 
 
-def add(commands) -> None:
+def add_command(subparsers) -> None:
     """Add the command and its options."""
-    mcp = commands.add_parser(
+    mcp = subparsers.add_parser(
         "mcp",
         help="serve tools for agents over the Model Context Protocol: on standard input and "
         "output, or HTTP",
@@ -23,9 +23,9 @@ def add(commands) -> None:
 
 def run(options) -> int:
     """Serve until the client disconnects or the command is interrupted; return the exit code."""
-    from core.serving.mcp_server import server
+    from core.serving.mcp_server import make_server
 
-    mcp_server = server(options.engine())
+    mcp_server = make_server(options.engine())
     if options.http:
         mcp_server.run("streamable-http", port=options.http)
     else:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import sys
-
-from core.commands.terminal import EXIT_OK, one_line_advice
+from core.commands.terminal import EXIT_OK, add_switch, one_line_advice, print_json, warn
 from core.errors import BadInput, nearest, shorten
-from core.io.json_text import json_text
 from core.methods.catalogue import catalogue, own_file_faults
 from core.methods.model_needs import missing_models
 from core.methods.page import catalogue_page, operator_text
@@ -14,11 +11,11 @@ from core.models.registry import Registry
 from core.operators import OPERATORS
 
 
-def add(commands) -> None:
+def add_command(subparsers) -> None:
     """Add the command and its options."""
-    methods = commands.add_parser("methods", help="list the methods")
+    methods = subparsers.add_parser("methods", help="list the methods")
     methods.add_argument("--json", action="store_true")
-    methods.add_argument("--page", action="store_true", help="print docs/operators-and-methods.md")
+    add_switch(methods, "--page", "print docs/operators-and-methods.md")
     methods.add_argument(
         "--operator",
         metavar="NAME",
@@ -37,19 +34,18 @@ def run(options) -> int:
     registry = Registry()
     rows = [
         {
-            "id": i.id,
-            "title": i.title,
-            "paper": i.paper,
-            "group": i.group,
-            "line": repr(i.line),
-            "missing": missing_models(i.line, registry),
+            "id": method.id,
+            "title": method.title,
+            "paper": method.paper,
+            "group": method.group,
+            "line": repr(method.line),
+            "missing": missing_models(method.line, registry),
         }
-        for i in catalogue().values()
+        for method in catalogue().values()
     ]
-    for sentence in (*own_file_faults(), *registry.faults()):
-        print(f"hopscope: left out: {sentence}", file=sys.stderr)
+    warn(f"left out: {sentence}" for sentence in (*own_file_faults(), *registry.faults()))
     if options.json:
-        print(json_text(rows, indent=2))
+        print_json(rows)
     else:
         for row in rows:
             print(f"{row['id']:24} {row['title']}")

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import getpass
-import sys
 
-from core.commands.terminal import EXIT_OK, TerminalBar, one_line_advice
+from core.commands.terminal import EXIT_OK, TerminalBar, add_switch, one_line_advice, warn
 from core.errors import BadInput
 from core.models.declarations import ROLE_KINDS
 from core.models.discovery import find_servers, list_models, role_kind
@@ -15,17 +14,13 @@ from core.models.registry import Registry
 SERVER_BACKENDS = {"chat": "openai", "encoder": "openai-embeddings", "reranker": "rerank"}
 
 
-def add(commands) -> None:
+def add_command(subparsers) -> None:
     """Add the command and its options."""
-    models = commands.add_parser(
+    models = subparsers.add_parser(
         "models", help="list the models, fetch one, add or measure a server"
     )
     models.add_argument("--fetch", metavar="NAME", help="fetch this model's file")
-    models.add_argument(
-        "--find",
-        action="store_true",
-        help="look for model servers on the usual ports of this computer",
-    )
+    add_switch(models, "--find", "look for model servers on the usual ports of this computer")
     models.add_argument("--add", metavar="NAME", help="add a server under this name; needs --url")
     models.add_argument("--url", help="the server's address, usually ending in /v1")
     models.add_argument(
@@ -43,11 +38,7 @@ def add(commands) -> None:
         default=[],
         help="give the added model this role; repeatable",
     )
-    models.add_argument(
-        "--key",
-        action="store_true",
-        help="ask for the server's key, which is saved for its address alone",
-    )
+    add_switch(models, "--key", "ask for the server's key, which is saved for its address alone")
     models.add_argument(
         "--measure",
         metavar="NAME",
@@ -60,8 +51,7 @@ def add(commands) -> None:
 def run(options) -> int:
     """Do what the options ask for, else list the models; return the exit code."""
     registry = Registry()
-    for sentence in registry.faults():
-        print(f"hopscope: left out: {sentence}", file=sys.stderr)
+    warn(f"left out: {sentence}" for sentence in registry.faults())
     if options.find:
         return _find()
     if options.add:
@@ -72,10 +62,9 @@ def run(options) -> int:
         with TerminalBar("Fetching") as watch:
             registry.fetch(options.fetch, watch)
     for info in registry.declared():
-        print(
-            f"{'●' if info.present else '○'} {info.name:20} {info.kind:9} {info.title}"
-            + ("" if info.present else f"  ({one_line_advice(info.how_to_get)})")
-        )
+        mark = "●" if info.present else "○"
+        advice = "" if info.present else f"  ({one_line_advice(info.how_to_get)})"
+        print(f"{mark} {info.name:20} {info.kind:9} {info.title}{advice}")
         if info.roles and info.kind == "encoder" and info.figures:
             print(f"  {info.figures}")
     return EXIT_OK
@@ -83,9 +72,9 @@ def run(options) -> int:
 
 def _find() -> int:
     servers = find_servers()
-    for one in servers:
-        print(f"{one.url}  {one.program}" + ("  (wants a key)" if one.locked else ""))
-        for model in one.models:
+    for server in servers:
+        print(f"{server.url}  {server.program}" + ("  (wants a key)" if server.locked else ""))
+        for model in server.models:
             print(f"  {model}")
     if not servers:
         print("No model server answers on the usual ports of this computer.")
@@ -96,7 +85,7 @@ def _add(registry: Registry, options) -> int:
     if not options.url:
         raise BadInput("--add needs the server's address: --url http://localhost:8000/v1")
     key = getpass.getpass("Key: ") if options.key else ""
-    model = options.model or _only(list_models(options.url, key=key or None))
+    model = options.model or _only_model(list_models(options.url, key=key or None))
     kind = options.kind or role_kind(model)
     title = f"{model.split('/')[-1]} at {options.url}"
     registry.add(
@@ -113,7 +102,8 @@ def _add(registry: Registry, options) -> int:
     return _measure(registry, options.add) if kind == "chat" else EXIT_OK
 
 
-def _only(models: tuple[str, ...]) -> str:
+def _only_model(models: tuple[str, ...]) -> str:
+    """Return the only model of a server. Raises BadInput if there is not exactly one."""
     if len(models) != 1:
         raise BadInput(
             f"Say which model with --model; the server has: {', '.join(models) or 'none'}"

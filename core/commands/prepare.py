@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-
-from core.commands.terminal import EXIT_OK, TerminalBar
+from core.commands.terminal import EXIT_OK, TerminalBar, warn
 from core.errors import HopscopeError
 
 
-def add(commands) -> None:
+def add_command(subparsers) -> None:
     """Add the command and its options."""
-    prepare = commands.add_parser(
+    prepare = subparsers.add_parser(
         "prepare",
         help="build the shipped graph, fetch the default models and measure how the encoder is "
         "fastest, where that is not done yet",
@@ -23,7 +21,6 @@ def run(options) -> int:
 
     A model that cannot be fetched is named and does not stop the rest.
     """
-
     engine = options.engine()
     with TerminalBar("Building the graph") as watch:
         engine.graph("metaqa", watch=watch)
@@ -33,19 +30,16 @@ def run(options) -> int:
                 with TerminalBar(f"Fetching {info.title}") as watch:
                     engine.models.fetch(info.name, watch)
             except HopscopeError as error:
-                print(
-                    f"hopscope: {info.title} is not here: {error} Everything else works without "
-                    "it.",
-                    file=sys.stderr,
-                )
+                warn([f"{info.title} is not here: {error} Everything else works without it."])
     if engine.models.info("encoder").present:
         try:
             with TerminalBar("Measuring how the encoder is computed fastest") as watch:
                 engine.models.measure_encoder(watch=watch, rerun=False)
         except HopscopeError as error:
-            print(
-                f"hopscope: the encoder was not measured: {error} It is computed as is usual for "
-                "this processor.",
-                file=sys.stderr,
+            warn(
+                [
+                    f"the encoder was not measured: {error} It is computed as is usual for this "
+                    "processor."
+                ]
             )
     return EXIT_OK

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from core.commands.terminal import ENCODING_HELP, EXIT_OK, TerminalBar, file_of, warn
+from core.commands.terminal import (
+    ENCODING_HELP,
+    EXIT_OK,
+    TerminalBar,
+    add_switch,
+    add_text,
+    local_path,
+    warn,
+)
 from core.corpus import QuestionImport, import_question_set
-from core.datasets import datasets, keep_set
-from core.datasets.question_fit import measure_fit, own_graphs_fit
+from core.datasets import add_question_set, datasets
+from core.datasets.question_fit import measure_fit, measure_own_graphs_fit
 from core.errors import BadInput
 
 
-def add(commands) -> None:
+def add_command(subparsers) -> None:
     """Add the command and its options."""
-    questions = commands.add_parser(
+    questions = subparsers.add_parser(
         "questions",
         help="keep a file of questions as a set, which evaluate, ask and the pages then know",
     )
@@ -30,27 +38,25 @@ def add(commands) -> None:
         metavar="NAME",
         help="the corpus of your own that they are about; rows may name documents with the evidence",
     )
-    questions.add_argument(
+    add_text(
+        questions,
         "--name",
-        default="",
-        metavar="SET",
-        help="the set's name: letters, digits and dashes (default: the corpus's)",
+        "SET",
+        "the set's name: letters, digits and dashes (default: the corpus's)",
     )
     questions.add_argument("--title", default="", help="what the choosers show (default: the name)")
     questions.add_argument(
         "--format", default="auto", help="the file's format (default: by its first lines)"
     )
-    questions.add_argument(
+    add_text(
+        questions,
         "--columns",
-        default="",
-        metavar="NAMES",
-        help="the columns of a file without a header, in their order: "
+        "NAMES",
+        "the columns of a file without a header, in their order: "
         "question,answers,entities,gold,options,id,hops, - for others",
     )
-    questions.add_argument("--encoding", metavar="NAME", default="", help=ENCODING_HELP)
-    questions.add_argument(
-        "--own-graphs", action="store_true", help="ask each question on the graph of its own row"
-    )
+    add_text(questions, "--encoding", "NAME", ENCODING_HELP)
+    add_switch(questions, "--own-graphs", "ask each question on the graph of its own row")
     questions.set_defaults(run=run)
 
 
@@ -59,7 +65,7 @@ def run(options) -> int:
 
     The number of questions, and those that do not fit, are printed.
     """
-    file = file_of(options.file)
+    file = local_path(options.file)
     if options.corpus:
         if options.own_graphs:
             raise BadInput(
@@ -69,27 +75,30 @@ def run(options) -> int:
             raise BadInput(
                 f"There is already a question set “{options.name}” of a graph; choose another name."
             )
-        reading_options = {
-            "set": options.name,
-            "format": options.format,
-            "columns": options.columns,
-        }
-        reading_options["encoding"] = options.encoding
-        print_brought(import_question_set(options.corpus, file, options.title, **reading_options))
+        result = import_question_set(
+            options.corpus,
+            file,
+            options.title,
+            set=options.name,
+            format=options.format,
+            columns=options.columns,
+            encoding=options.encoding,
+        )
+        print_question_import(result)
         return EXIT_OK
     if not options.name:
         raise BadInput("Give the set a name, as in --name my-questions.")
     graphs = "question" if options.own_graphs else "union"
     reading_options = {"format": options.format, "columns": options.columns, "graphs": graphs}
     reading_options |= {"encoding": options.encoding} if options.encoding else {}
-    question_set = keep_set(
+    question_set = add_question_set(
         Path(file), options.name, options.title, options.graph, **reading_options
     )
     questions = question_set.questions()
     print(f"{len(questions):,} questions of {options.graph} are saved as {question_set.name}")
     with TerminalBar("Opening the graph") as watch:
         if options.own_graphs:
-            misfit = own_graphs_fit(question_set, questions).words("graphs of their own")
+            misfit = measure_own_graphs_fit(question_set, questions).words("graphs of their own")
         else:
             misfit = measure_fit(
                 options.engine().graph(options.graph, watch=watch), questions
@@ -98,10 +107,10 @@ def run(options) -> int:
     return EXIT_OK
 
 
-def print_brought(brought: QuestionImport) -> None:
+def print_question_import(result: QuestionImport) -> None:
     """Print how many questions a corpus got, and which do not fit it."""
     print(
-        f"{brought.number:,} questions of {brought.corpus.name} are saved as {brought.set}: "
-        f"{brought.answered:,} with answers, {brought.gold:,} with evidence"
+        f"{result.number:,} questions of {result.corpus.name} are saved as {result.set}: "
+        f"{result.answered:,} with answers, {result.gold:,} with evidence"
     )
-    warn(brought.notes)
+    warn(result.notes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.commands.terminal import EXIT_OK, TerminalBar, whole_number
+from core.commands.terminal import EXIT_OK, TerminalBar, add_list, add_switch, whole_number
 from core.datasets import questions
 from core.errors import BadInput
 from core.evaluation.runs.plan import draw_sample
@@ -12,22 +12,16 @@ from core.indexes.reports import ReportStore
 from core.io.durations import with_time_left
 
 
-def add(commands) -> None:
+def add_command(subparsers) -> None:
     """Add the command and its options."""
-    reports = commands.add_parser(
+    reports = subparsers.add_parser(
         "reports",
         help="write community reports ahead (for lego-grag-m)",
         description="Write the reports of communities that are not written yet: of named "
         "entities, of the entities of a question set, or of all. Ctrl-C stops; what was written "
         "stays, and the same command continues from there.",
     )
-    reports.add_argument(
-        "--entity",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="of this entity's community; repeat for more",
-    )
+    add_list(reports, "--entity", "NAME", "of this entity's community; repeat for more")
     reports.add_argument("--set", metavar="NAME", help="of the entities in this question set")
     reports.add_argument(
         "--sample",
@@ -36,9 +30,7 @@ def add(commands) -> None:
         help="only N of its questions, the same ones that evaluate draws with that seed",
     )
     reports.add_argument("--seed", type=whole_number(0), default=0)
-    reports.add_argument(
-        "--all", action="store_true", help="of every community of the graph, the largest first"
-    )
+    add_switch(reports, "--all", "of every community of the graph, the largest first")
     reports.add_argument(
         "--graph", default="metaqa", metavar="NAME", help="a graph's name (default: metaqa)"
     )
@@ -61,20 +53,19 @@ def run(options) -> int:
     engine = options.engine()
     with TerminalBar("Opening the graph") as watch:
         graph = engine.graph(options.graph, watch=watch)
-        found_communities = load_communities(graph, options.size, watch)
+        communities = load_communities(graph, options.size, watch)
     reports = ReportStore(
         graph,
-        found_communities,
+        communities,
         lambda: engine.models.chat(options.model),
         engine.models.signature(options.model),
     )
     with TerminalBar("Reports") as watch:
-        written, saved = reports.prepare(
-            _chosen_communities(options, graph, found_communities), with_time_left(watch)
-        )
+        chosen = _chosen_communities(options, graph, communities)
+        written, saved = reports.prepare(chosen, with_time_left(watch))
     print(
-        f"{written:,} reports written, {saved:,} were there, of {len(found_communities):,} communities of "
-        f"{graph.name}."
+        f"{written:,} reports written, {saved:,} were there, of {len(communities):,} communities "
+        f"of {graph.name}."
     )
     return EXIT_OK
 

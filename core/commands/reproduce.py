@@ -6,6 +6,7 @@ import dataclasses
 import fnmatch
 from collections.abc import Sequence
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,13 @@ from core.commands import reproduce_costs
 from core.commands.terminal import (
     EXIT_OK,
     TerminalBar,
+    add_list,
+    add_switch,
+    add_text,
     check_writable,
     finish_job,
+    parse_sample,
+    print_json,
     warn,
     write_text,
 )
@@ -59,7 +65,6 @@ from core.evaluation.runs.evaluation_jobs import evaluate
 from core.evaluation.runs.plan import make_plan
 from core.evaluation.runs.store import Store, evaluations_file
 from core.io.durations import with_time_left
-from core.io.json_text import json_text
 from core.methods.catalogue import Method, catalogue
 from core.operators.texts.built_graph import BuiltGraph
 from core.results import method_row_dict
@@ -78,9 +83,9 @@ the models of this computer, in
 minutes; its figures show that all of it runs, and say little of the methods."""
 
 
-def add(commands) -> None:
+def add_command(subparsers) -> None:
     """Add the command and its options."""
-    reproduce = commands.add_parser(
+    reproduce = subparsers.add_parser(
         "reproduce",
         help="make a paper's table, beside the values that it prints",
         epilog=REPRODUCE_EPILOG,
@@ -88,76 +93,59 @@ def add(commands) -> None:
     reproduce.add_argument(
         "name", nargs="?", metavar="NAME", help="the experiment, such as lego-table-7"
     )
-    reproduce.add_argument(
+    add_list(
+        reproduce,
         "--data",
-        action="append",
-        default=[],
-        metavar="WHERE",
-        help="a folder with the published files, or CWQ=FILE, CWQ=SET for one set of the paper; "
+        "WHERE",
+        "a folder with the published files, or CWQ=FILE, CWQ=SET for one set of the paper; "
         "may be repeated",
     )
-    reproduce.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="only this set of the paper; may be repeated",
-    )
-    reproduce.add_argument(
+    add_list(reproduce, "--set", "NAME", "only this set of the paper; may be repeated")
+    add_list(
+        reproduce,
         "--graph",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="the graph that questions without graphs of their own are asked on, or CRAG=NAME for "
+        "NAME",
+        "the graph that questions without graphs of their own are asked on, or CRAG=NAME for "
         "one set of the paper; may be repeated",
     )
-    reproduce.add_argument(
+    add_list(
+        reproduce,
         "--build",
-        action="append",
-        default=[],
-        metavar="WHICH",
-        help="graphs of the rows on documents: an extractor, as names, or a build, as kg-names; "
+        "WHICH",
+        "graphs of the rows on documents: an extractor, as names, or a build, as kg-names; "
         "may be repeated (default: the paper's)",
     )
-    reproduce.add_argument(
+    add_switch(
+        reproduce,
         "--small",
-        action="store_true",
-        help=f"{SMALL_RUN_QUESTIONS} shipped questions of each set, and the methods that need no more",
+        f"{SMALL_RUN_QUESTIONS} shipped questions of each set, and the methods that need no more",
     )
-    reproduce.add_argument(
+    add_text(
+        reproduce,
         "--sample",
-        default="",
-        metavar="N",
-        help=f"questions of each set, or all (default: all; with --small {SMALL_RUN_QUESTIONS})",
+        "N",
+        f"questions of each set, or all (default: all; with --small {SMALL_RUN_QUESTIONS})",
     )
-    reproduce.add_argument(
+    add_text(
+        reproduce,
         "--answer",
-        default="",
-        metavar="MODEL",
-        help="the language model that answers and picks (default: those of the roles)",
+        "MODEL",
+        "the language model that answers and picks (default: those of the roles)",
     )
-    reproduce.add_argument(
-        "--no-llm",
-        action="store_true",
-        help="ask no language model for answers; the graph reader's are scored",
+    add_switch(
+        reproduce, "--no-llm", "ask no language model for answers; the graph reader's are scored"
     )
-    reproduce.add_argument(
-        "--judge",
-        action="store_true",
-        help="let the model of the role judge say whether each answer is right",
+    add_switch(
+        reproduce, "--judge", "let the model of the role judge say whether each answer is right"
     )
-    reproduce.add_argument(
-        "--fetch", action="store_true", help="say where the sets are published, and run nothing"
-    )
-    reproduce.add_argument(
-        "--printed", action="store_true", help="show the paper's values alone, and run nothing"
-    )
+    add_switch(reproduce, "--fetch", "say where the sets are published, and run nothing")
+    add_switch(reproduce, "--printed", "show the paper's values alone, and run nothing")
     reproduce.add_argument(
         "--out",
         metavar="FILE",
         help="write the tables as Markdown; of costs the picture beside it, as HTML",
     )
-    reproduce.add_argument("--json", action="store_true", help="print one JSON object")
+    add_switch(reproduce, "--json", "print one JSON object")
     add_workers(reproduce)
     reproduce.set_defaults(run=run)
 
@@ -167,20 +155,20 @@ def run(options) -> int:
     if options.name is None:
         _list(options.json)
         return EXIT_OK
-    wanted_experiment = _find_experiment(options.name)
-    if options.printed or isinstance(wanted_experiment, PrintedTable):
-        return _show_printed(options, wanted_experiment)
-    if isinstance(wanted_experiment, BuildingCosts):
-        return reproduce_costs.run(options, wanted_experiment)
-    if (wanted_experiment.against or wanted_experiment.duels) and options.no_llm:
+    experiment = _find_experiment(options.name)
+    if options.printed or isinstance(experiment, PrintedTable):
+        return _show_printed(options, experiment)
+    if isinstance(experiment, BuildingCosts):
+        return reproduce_costs.run(options, experiment)
+    if (experiment.against or experiment.duels) and options.no_llm:
         raise BadInput(
-            f"{wanted_experiment.id} compares the answers of a language model; leave out --no-llm."
+            f"{experiment.id} compares the answers of a language model; leave out --no-llm."
         )
     if options.fetch:
-        for name in wanted_experiment.printed:
-            print(f"{name}: {wanted_experiment.sets[name].fetch}")
+        for name in experiment.printed:
+            print(f"{name}: {experiment.sets[name].fetch}")
         return EXIT_OK
-    return _reproduce(options, wanted_experiment)
+    return _reproduce(options, experiment)
 
 
 def _reproduce(options, experiment: Experiment) -> int:
@@ -214,7 +202,7 @@ def _reproduce(options, experiment: Experiment) -> int:
 
 
 def _check_build_names(builds: Sequence[str], experiment: Experiment) -> None:
-    """Check that a method of the experiment can use each build. Raises BadInput."""
+    """Raise BadInput for a build that no method of the experiment can use."""
     methods: list[Method] = []
     for name in experiment.printed:
         methods += experiment.asked(catalogue(), name)[1]
@@ -229,7 +217,7 @@ def _find_experiment(id: str) -> Experiment | BuildingCosts | PrintedTable:
 def _measure_tables(
     options, engine, experiment: Experiment, sets: dict[str, str]
 ) -> tuple[list[MetricComparison | TextTable], list[str]]:
-    """Return the tables of an experiment without an evaluation, with its differences.
+    """Return the tables of an experiment that needs no evaluation, and its differences.
 
     The differences are sentences on settings that are not the paper's.
     """
@@ -260,7 +248,9 @@ def _evaluate_tables(
         summary = _evaluate_set(options, engine, set_experiment, methods, name, set_source)
         differs += [
             f"{name}: {sentence}"
-            for sentence in filter(None, [_part_name(summary), summary.so_far(), *summary.failed()])
+            for sentence in filter(
+                None, [_sample_note(summary), summary.so_far(), *summary.failed()]
+            )
         ]
         if (source := corpus_of_set(set_source)) is not None and not set_experiment.vary:
             graphs = graphs_sentence(open_corpus(source.name), methods, set_experiment.rows)
@@ -305,34 +295,33 @@ def _show_printed(options, target: Experiment | BuildingCosts | PrintedTable) ->
 
 def _size(options) -> int | None:
     """Return the number of questions of each set; None for all. Raises BadInput."""
-    sample = options.sample or (str(SMALL_RUN_QUESTIONS) if options.small else "all")
-    if sample != "all" and not sample.isdecimal():
-        raise BadInput(f"A sample is a whole number or “all”, not “{sample}”.")
-    return None if sample == "all" else int(sample)
+    default = str(SMALL_RUN_QUESTIONS) if options.small else "all"
+    return parse_sample(options.sample or default)
 
 
 def _graph(graphs: Sequence[str], name: str) -> str:
-    """Return the graph for a set of the paper.
+    """Return the graph for a set of the paper, from the values of `--graph`.
 
-    It is the one named for this set, else the one for all sets. Empty if none is named.
+    It is the last one named for this set, else the last for all sets. Empty if none is named.
     """
-    one = [graph.partition("=")[2] for graph in graphs if graph.startswith(f"{name}=")]
-    return (one or [graph for graph in graphs if "=" not in graph] or [""])[-1]
+    for_set = [graph.partition("=")[2] for graph in graphs if graph.startswith(f"{name}=")]
+    for_all = [graph for graph in graphs if "=" not in graph]
+    return (for_set or for_all or [""])[-1]
 
 
 def _list(as_json: bool) -> None:
     """Print every table and figure of the papers with the command that makes it."""
     if as_json:
-        print(json_text([dataclasses.asdict(paper) for paper in papers()], indent=2))
+        print_json([dataclasses.asdict(paper) for paper in papers()])
         return
     for paper in papers():
         print(f"\n{paper.title}")
-        for paper_experiment in paper.experiments:
-            sets = ", ".join(paper_experiment.small()) or "none"
-            hours = f"about {paper_experiment.hours} hour{'s' * (paper_experiment.hours != 1)} on a graphics card"
+        for experiment in paper.experiments:
+            sets = ", ".join(experiment.small()) or "none"
+            hours = f"about {experiment.hours} hour{'s' * (experiment.hours != 1)}"
             print(
-                f"  {paper_experiment.id:30} {paper_experiment.place}. {paper_experiment.title}; "
-                f"{hours}; sets in small: {sets}"
+                f"  {experiment.id:30} {experiment.place}. {experiment.title}; {hours} on a "
+                f"graphics card; sets in small: {sets}"
             )
         for cost in paper.costs:
             print(
@@ -409,30 +398,31 @@ def _find_file(folders: list[Path], published: PublishedSet) -> str:
 
 
 def _check_built(set_source: str, methods: Sequence[Method]) -> None:
-    """Check that the graphs of the methods can be used.
+    """Raise BadInput, with the commands that build them, if graphs of the methods are missing.
 
-    They must be built, or need no language model to be built.
-
-    Raises BadInput with the commands that build the missing ones.
+    A graph that can be built without a language model does not count as missing.
     """
     source = corpus_of_set(set_source) if methods else None
     if source is None:
         return
-    corpus, missing_builds = open_corpus(source.name), dict[str, None]()
-    for operator in (
-        operator for one in methods for operator in one.line if isinstance(operator, BuiltGraph)
-    ):
+    corpus = open_corpus(source.name)
+    commands: dict[str, None] = {}  # each once
+    for operator in chain.from_iterable(method.line for method in methods):
+        if not isinstance(operator, BuiltGraph):
+            continue
         build_spec = build_for(corpus, operator.build)
-        usable = build_status(corpus, build_spec).serves or find_shipped_build(corpus, build_spec)
-        if build_spec.line.asks_chat and not usable:
+        is_usable = build_status(corpus, build_spec).serves or find_shipped_build(
+            corpus, build_spec
+        )
+        if build_spec.line.asks_chat and not is_usable:
             graph = f'"{build_spec.line!r}"' if build_spec.own else build_spec.id
-            missing_builds[f"python -m core corpus build {corpus.name} --graph {graph}"] = None
-    if missing_builds:
-        first_missing = (
-            f"{len(missing_builds)} graphs are to be built first, each by a language model (--estimate "
+            commands[f"python -m core corpus build {corpus.name} --graph {graph}"] = None
+    if commands:
+        sentence = (
+            f"{len(commands)} graphs are to be built first, each by a language model (--estimate "
             "says its cost):"
         )
-        raise BadInput("\n".join([first_missing, *missing_builds]))
+        raise BadInput("\n".join([sentence, *commands]))
 
 
 def _evaluate_set(
@@ -447,19 +437,14 @@ def _evaluate_set(
         "model": model,
         "judge": options.judge or (experiment.judge and model),
         "cold": experiment.cold,
+        "graph": _graph(options.graph, name),
+        "only": experiment.sets[name].only,
+        "abstract": experiment.abstract or bool(experiment.against or experiment.duels),
     }
-    settings |= {"graph": _graph(options.graph, name), "only": experiment.sets[name].only}
     store = Store(evaluations_file())
     with TerminalBar("Opening the graph") as watch:
-        by_name = lambda graph: engine.graph(graph, watch=watch)
-        plan = make_plan(
-            methods,
-            set_source,
-            size,
-            by_name,
-            abstract=experiment.abstract or bool(experiment.against or experiment.duels),
-            **settings,
-        )
+        open_graph = partial(engine.graph, watch=watch)
+        plan = make_plan(methods, set_source, size, open_graph, **settings)
     warn(plan.notes)
     with TerminalBar("Encoding walks") as watch:
         prepare_walks(plan, engine, with_time_left(watch))
@@ -472,77 +457,67 @@ def _setting_differences(
     options, experiment: Experiment, sets: dict[str, str], engine
 ) -> list[str]:
     """Return sentences on the settings that differ from the paper's."""
+    differences = [*experiment.differs]
     if experiment.retrieval and experiment.model:
-        keywords, others = engine.models.title("choose"), engine.models.title("answer")
-        if options.no_llm:
-            model_text = "none, so that rows that would ask one work on the question itself"
-        else:
-            model_text = f"{others}, for keywords {keywords}"
-        return [
-            *experiment.differs,
-            f"Language models while retrieving: {model_text}.",
-            *_small_run_notes(options, experiment, sets),
-        ]
-    if options.no_llm:
-        answered = "nobody: the graph reader's names are scored"
-    else:
-        answered = engine.models.title("answer")
-    if experiment.model:
-        differences = [
-            *experiment.differs,
-            f"Answers in the paper: {experiment.answers}. Here: {answered}.",
-        ]
-    else:
-        differences = [*experiment.differs]
+        models = "none, so that rows that would ask one work on the question itself"
+        if not options.no_llm:
+            titles = engine.models.title
+            models = f"{titles('answer')}, for keywords {titles('choose')}"
+        differences.append(f"Language models while retrieving: {models}.")
+    elif experiment.model:
+        model = "nobody: the graph reader's names are scored"
+        if not options.no_llm:
+            model = engine.models.title("answer")
+        differences.append(f"Answers in the paper: {experiment.answers}. Here: {model}.")
     return [*differences, *_small_run_notes(options, experiment, sets)]
 
 
 def _small_run_notes(options, experiment: Experiment, sets: dict[str, str]) -> list[str]:
-    """Return sentences on what a small run replaces or leaves out.
-
-    They name sets, graphs, rows and values.
-    """
+    """Return sentences on the sets, graphs, rows and values that a small run replaces or omits."""
     if not options.small:
         return []
+    descriptions = {name: experiment.sets[name].small_is for name in sets}
+    notes = [f"{name}: {text}." for name, text in descriptions.items() if text]
+    if experiment.extractor and not options.build:
+        notes.append(SMALL_GRAPHS)
     left_out = [
         name
-        for id, name in experiment.rows.items()
-        if experiment.small_rows and id not in experiment.small_rows
+        for method, name in experiment.rows.items()
+        if experiment.small_rows and method not in experiment.small_rows
     ]
-    fewer = zip(
-        *(
-            dict.fromkeys(one for ones in by.values() for one in ones)
-            for by in (experiment.small_vary, experiment.vary)
-        )
-    )
-    return [
-        *(f"{name}: {said}." for name in sets if (said := experiment.sets[name].small_is)),
-        *([SMALL_GRAPHS] if experiment.extractor and not options.build else []),
-        *([f"Left out in small: {', '.join(left_out)}."] if left_out else []),
-        *(
-            f"Values in small: {small.partition('=')[2]} of {full.partition('=')[2]}."
-            for small, full in fewer
-        ),
-    ]
+    if left_out:
+        notes.append(f"Left out in small: {', '.join(left_out)}.")
+    small_values = dict.fromkeys(chain.from_iterable(experiment.small_vary.values()))
+    full_values = dict.fromkeys(chain.from_iterable(experiment.vary.values()))
+    for small, full in zip(small_values, full_values):
+        notes.append(f"Values in small: {small.partition('=')[2]} of {full.partition('=')[2]}.")
+    return notes
 
 
 def _quartiles(experiment: Experiment, baseline: str, name: str, summary: RunSummary) -> list[str]:
     """Return one sentence per row with its recall in quarters of the questions.
 
-    The quarters are by the Topological Recall of the method `baseline`. Empty if there is no such
-    method.
+    The quarters are by the Topological Recall of the method `baseline`; with an empty `baseline`
+    there are none.
     """
-    began = next((one.short for one in catalogue().values() if one.id == baseline), baseline)
-    return [
-        f"{name}, {row}: recall at 10 by quarters of the Topological Recall of {began}, "
-        + ", ".join(f"{recall:.2f} ({start:.2f}, n = {n:,})" for start, recall, n in recalls)
-        + "."
-        for id, row in (experiment.rows.items() if baseline else ())
-        if (recalls := quartiles(summary, experiment.after, id))
-    ]
+    if not baseline:
+        return []
+    methods = catalogue()
+    baseline_name = methods[baseline].short if baseline in methods else baseline
+    sentences = []
+    for method, row in experiment.rows.items():
+        recalls = quartiles(summary, experiment.after, method)
+        if recalls:
+            texts = [f"{recall:.2f} ({start:.2f}, n = {n:,})" for start, recall, n in recalls]
+            sentences.append(
+                f"{name}, {row}: recall at 10 by quarters of the Topological Recall of "
+                f"{baseline_name}, {', '.join(texts)}."
+            )
+    return sentences
 
 
-def _part_name(summary: RunSummary) -> str:
+def _sample_note(summary: RunSummary) -> str:
+    """Return a sentence on the size of the sample; empty if all questions were asked."""
     spec = summary.run.spec
     if spec["sample"] < spec["of"]:
         return f"{spec['sample']:,} of the {spec['of']:,} questions of {spec['set']}."
@@ -562,7 +537,7 @@ def _print(
             "tables": [method_row_dict(one) for one in tables],
             key: sentences,
         }
-        print(json_text(result_dict, indent=2))
+        print_json(result_dict)
         return
     for table in tables:
         title, head, rows, notes = table_texts(table)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from core.builds import build_status, find_build, run_build
 from core.builds.shipped_data import ModelsWithoutChat, find_shipped_build
-from core.commands.terminal import EXIT_OK, TerminalBar, write_text
+from core.commands.terminal import EXIT_OK, TerminalBar, print_json, write_text
 from core.corpus import Corpus, open_corpus, write_corpus
 from core.errors import BadInput
 from core.evaluation.papers.building_costs import (
@@ -30,7 +30,6 @@ from core.evaluation.papers.building_costs import (
 from core.evaluation.reports.build_plots import cost_page
 from core.evaluation.reports.export import align_columns
 from core.io.home import home_folder, models_folder
-from core.io.json_text import json_text
 from core.watch import NO_WATCH, Watch
 
 
@@ -84,27 +83,19 @@ def _measure_costs(
     with TerminalBar("Building") as watch:
         for name, spec in builds.items():
             build_spec = find_build(spec)
-            if (
-                not build_status(corpus, build_spec).current
-                or "steps" not in build_status(corpus, build_spec).report
-            ):
-                build_models = (
-                    ModelsWithoutChat(models) if find_shipped_build(corpus, build_spec) else models
-                )
+            status = build_status(corpus, build_spec)
+            if not status.current or "steps" not in status.report:
+                is_shipped = find_shipped_build(corpus, build_spec)
+                build_models = ModelsWithoutChat(models) if is_shipped else models
                 run_build(corpus, build_spec, build_models, _prefix_watch(name, watch))
-            costs.append(
-                graph_cost(
-                    name,
-                    build_spec.id,
-                    build_status(corpus, build_spec).report,
-                    build_spec.line.asks_chat,
-                )
-            )
+                status = build_status(corpus, build_spec)
+            costs.append(graph_cost(name, build_spec.id, status.report, build_spec.line.asks_chat))
     return f"{corpus.n_documents:,} documents of {corpus.title}.", costs
 
 
 def _prefix_watch(name: str, watch: Watch = NO_WATCH) -> Watch:
-    return Watch(watch.check, lambda text, share: watch.report(f"{name}: {text}", share))
+    """Return a watch that reports to another one, with a name before each text."""
+    return Watch(watch.check, lambda text, fraction: watch.report(f"{name}: {text}", fraction))
 
 
 @contextmanager
@@ -114,10 +105,9 @@ def new_home() -> Iterator[Path]:
     Nothing saved before is found there; the models stay the same. The environment variables of the
     whole process change, so this is for commands only.
     """
-    old_home = os.environ.get("HOPSCOPE_HOME")
+    old_values = {name: os.environ.get(name) for name in ("HOPSCOPE_HOME", "HOPSCOPE_MODELS")}
     models = models_folder()
     setting_files = [home_folder() / name for name in ("models.toml", "keys.toml")]
-    old_models = os.environ.get("HOPSCOPE_MODELS")
     with tempfile.TemporaryDirectory() as folder:
         for file in filter(Path.is_file, setting_files):
             shutil.copy(file, folder)
@@ -125,16 +115,17 @@ def new_home() -> Iterator[Path]:
         try:
             yield Path(folder)
         finally:
-            for name, value in (("HOPSCOPE_HOME", old_home), ("HOPSCOPE_MODELS", old_models)):
-                os.environ.pop(name, None) if value is None else os.environ.__setitem__(name, value)
+            for name, value in old_values.items():
+                if value is None:
+                    os.environ.pop(name, None)
+                else:
+                    os.environ[name] = value
 
 
 def _write_first_documents(target: BuildingCosts, sample: str) -> Corpus:
-    """Write the first documents of a small run as a corpus.
+    """Write the first documents of a small run as a corpus into the current home.
 
-    It is written into the current home.
-
-    Raises BadInput.
+    Raises BadInput for a sample that is no positive number.
     """
     if sample and not sample.isdecimal():
         raise BadInput(f"A sample is a whole number, not “{sample}”.")
@@ -158,7 +149,7 @@ def _print(
             "graphs": [dataclasses.asdict(one) for one in costs],
             "sentences": sentences,
         }
-        print(json_text(result_dict, indent=2))
+        print_json(result_dict)
         return
     print(f"\n{target.paper}, {target.place}")
     for line in align_columns([list(BUILDING_COST_HEAD), *cost_rows(costs)], left_count=3):

@@ -18,7 +18,7 @@ from ipaddress import ip_address
 
 import psutil
 
-from core.commands.terminal import port_number, warn
+from core.commands.terminal import add_switch, port_number, warn
 from core.errors import BadInput
 from core.io.home import ROOT
 
@@ -27,18 +27,18 @@ MAX_TRIED_PORTS = 20  # ports from the default on that are tried
 MAX_START_SECONDS = 60  # most seconds to wait for the server before the browser is opened
 
 
-def add(commands) -> None:
+def add_command(subparsers) -> None:
     """Add the command and its options."""
-    run_app = commands.add_parser(
+    run_app = subparsers.add_parser(
         "run",
         help="open the app: fetch and build what its first question needs, then serve it on "
         "127.0.0.1",
     )
-    add_serving(run_app)
+    add_server_options(run_app)
     run_app.set_defaults(run=run)
 
 
-def add_serving(parser) -> None:
+def add_server_options(parser) -> None:
     """Add the options `--port`, `--host` and `--no-browser`."""
     parser.add_argument(
         "--port",
@@ -50,7 +50,7 @@ def add_serving(parser) -> None:
         default=DEFAULT_HOST,
         help=f"on which address (default: {DEFAULT_HOST}, this computer alone)",
     )
-    parser.add_argument("--no-browser", action="store_true", help="print the address alone")
+    add_switch(parser, "--no-browser", "print the address alone")
 
 
 def run(options) -> int:
@@ -69,7 +69,7 @@ def serve(options, page: str) -> int:
 
     Parameters
     ----------
-    options : of the command, with `port_number`, `host` and `no_browser`.
+    options : options of the command, with `port`, `host` and `no_browser`.
     page : the page at which the browser is opened; empty for the first.
 
     Returns
@@ -81,15 +81,17 @@ def serve(options, page: str) -> int:
     BadInput
         If the port is taken. A browser would open the page of another program.
     """
-    number = _free_port(options.host, options.port)
-    address = f"http://{browser_host(options.host)}:{number}"
-    where = ["--server.address", options.host, "--server.port", str(number)]
-    command = [sys.executable, "-m", "streamlit", "run", str(ROOT / "app.py"), *where]
+    port = _free_port(options.host, options.port)
+    address = f"http://{browser_host(options.host)}:{port}"
+    server_options = ["--server.address", options.host, "--server.port", str(port)]
+    command = [sys.executable, "-m", "streamlit", "run", str(ROOT / "app.py"), *server_options]
     process = subprocess.Popen(command)
     with _end_on_sigterm(process.terminate):  # Otherwise the server would outlive this process.
         print(f"{address}/{page}", flush=True)
         if not options.no_browser:
-            threading.Thread(target=_open, args=[process, address, page], daemon=True).start()
+            threading.Thread(
+                target=_open_browser, args=[process, address, page], daemon=True
+            ).start()
         try:
             return process.wait()
         except KeyboardInterrupt:
@@ -161,26 +163,23 @@ def _is_free(host: str, number: int) -> bool:
 
 
 def browser_host(host: str) -> str:
-    """Return the host name for a browser on this computer.
-
-    `host` is the address on which the server listens.
-    """
+    """Return the host name for a browser on this computer, from the server's address."""
     try:
-        number = ip_address(host)
+        address = ip_address(host)
     except ValueError:
         return host
-    if number.is_unspecified:
-        return "127.0.0.1" if number.version == 4 else "[::1]"
-    return host if number.version == 4 else f"[{host}]"
+    if address.is_unspecified:
+        return "127.0.0.1" if address.version == 4 else "[::1]"
+    return host if address.version == 4 else f"[{host}]"
 
 
-def _open(process: subprocess.Popen, address: str, page: str) -> None:
+def _open_browser(process: subprocess.Popen, address: str, page: str) -> None:
     """Open the browser once the server answers. The server is asked without a proxy."""
-    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    until = time.monotonic() + MAX_START_SECONDS
-    while process.poll() is None and time.monotonic() < until:
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    deadline = time.monotonic() + MAX_START_SECONDS
+    while process.poll() is None and time.monotonic() < deadline:
         try:
-            direct.open(f"{address}/_stcore/health", timeout=1).close()
+            opener.open(f"{address}/_stcore/health", timeout=1).close()
         except OSError:
             time.sleep(0.2)
         else:

@@ -12,8 +12,11 @@ from core.commands.terminal import (
     EXIT_OK,
     TerminalBar,
     add_count,
-    files_of,
+    add_switch,
+    add_text,
     finish_job,
+    local_paths,
+    print_json,
     warn,
 )
 from core.errors import BadInput
@@ -30,8 +33,7 @@ from core.evaluation.search.verdict import (
     reference_lines,
     start_search,
 )
-from core.io.json_text import json_text
-from core.lines.text import split
+from core.lines.text import split_at_commas
 from core.methods.catalogue import catalogue, find_method, save_method
 
 SEARCH_EPILOG = """Each method that was tried is saved in the folder searches of your Hopscope folder; the \
@@ -39,9 +41,9 @@ same command continues from there, and
 with more --trials tries more methods. The exit code is 1 where no method is within the budget."""
 
 
-def add(commands) -> None:
+def add_command(subparsers) -> None:
     """Add the command and its options."""
-    search = commands.add_parser(
+    search = subparsers.add_parser(
         "search",
         help="find a method under a budget of seconds or tokens a question",
         epilog=SEARCH_EPILOG,
@@ -59,11 +61,11 @@ def add(commands) -> None:
         metavar="N",
         help="questions drawn from each set (default: 30)",
     )
-    search.add_argument(
+    add_text(
+        search,
         "--unseen",
-        default="",
-        metavar="NAME",
-        help="question sets on which what is found is compared with published lines; questions "
+        "NAME",
+        "question sets on which what is found is compared with published lines; questions "
         "that were searched with are left out",
     )
     search.add_argument(
@@ -73,11 +75,11 @@ def add(commands) -> None:
         metavar="N",
         help="questions drawn from each unseen set (default: 60)",
     )
-    search.add_argument(
+    add_text(
+        search,
         "--metric",
-        default="",
-        metavar="NAME",
-        help="the quality (default: reader_hit@1; on documents passage_recall)",
+        "NAME",
+        "the quality (default: reader_hit@1; on documents passage_recall)",
     )
     budget = search.add_mutually_exclusive_group(required=True)
     budget.add_argument(
@@ -96,12 +98,7 @@ def add(commands) -> None:
         "--trials", type=int, default=40, metavar="N", help="lines to try (default: 40)"
     )
     add_count(search, "--seed", 0, "of the samples and the search", low=0)
-    search.add_argument(
-        "--graph",
-        default="",
-        metavar="NAME",
-        help="a graph's name or folder (default: the set's own)",
-    )
+    add_text(search, "--graph", "NAME", "a graph's name or folder (default: the set's own)")
     add_columns(search)
     search.add_argument(
         "--with",
@@ -117,19 +114,14 @@ def add(commands) -> None:
         metavar="N",
         help="on documents with llm: how often language models may be asked (default: 200)",
     )
-    search.add_argument(
+    add_text(
+        search,
         "--against",
-        default="",
-        metavar="IDS",
-        help="published methods to compare with (default: those of Table 1 without a language model)",
+        "IDS",
+        "published methods to compare with (default: those of Table 1 without a language model)",
     )
-    search.add_argument(
-        "--save",
-        default="",
-        metavar="NAME",
-        help="save the best method within the budget as one of your own",
-    )
-    search.add_argument("--json", action="store_true", help="print one JSON object")
+    add_text(search, "--save", "NAME", "save the best method within the budget as one of your own")
+    add_switch(search, "--json", "print one JSON object")
     search.set_defaults(run=run)
 
 
@@ -142,18 +134,14 @@ def run(options) -> int:
     job = start_search(engine, Store(evaluations_file()), plan)
     points, verdict = finish_job(job)
     best = pareto_points(points)
-    saved = (
-        save_method(options.save, best[0].line, _notes(plan.search.config))
-        if options.save and best
-        else None
-    )
+    saved = None
+    if options.save and best:
+        saved = save_method(options.save, best[0].line, _notes(plan.search.config))
     if options.json:
-        print(
-            json_text(
-                search_dict(plan, points, verdict) | ({"saved": saved.id} if saved else {}),
-                indent=2,
-            )
-        )
+        result_dict = search_dict(plan, points, verdict)
+        if saved:
+            result_dict["saved"] = saved.id
+        print_json(result_dict)
     else:
         _print(plan, points, verdict, saved)
     return EXIT_OK if best else EXIT_FAILED
@@ -164,10 +152,10 @@ def _plan_search(options, engine):
 
     Raises BadInput, BadParameter, StoreError.
     """
-    methods_by_id, sets = catalogue(), files_of(options.set)
+    methods_by_id, sets = catalogue(), local_paths(options.set)
     searched_source = source_of(sets)
     against = (
-        [find_method(spec, methods_by_id) for spec in split(options.against)]
+        [find_method(spec, methods_by_id) for spec in split_at_commas(options.against)]
         if options.against
         else reference_lines(methods_by_id, engine.models, searched_source)
     )
@@ -271,20 +259,21 @@ def search_dict(
     points : the lines that were tried.
     verdict : the comparison with published lines on unseen questions; None if there was none.
     """
-    config, best = plan.search.config, {point.number for point in pareto_points(tuple(points))}
+    config, front = plan.search.config, pareto_points(tuple(points))
+    front_numbers = [point.number for point in front]
     result_dict = {
         "set": config.tuning.set,
         "sample": len(config.tuning.drawn),
         "seed": config.tuning.seed,
         "metric": config.quality,
         "budget": {config.cost: config.budget},
-        "trials": [_point(point) | {"front": point.number in best} for point in points],
-        "front": [point.number for point in pareto_points(tuple(points))],
+        "trials": [_point(point) | {"front": point.number in front_numbers} for point in points],
+        "front": front_numbers,
     }
     if config.asks:
         result_dict["calls"] = {"made": plan.search.calls(), "allowed": config.calls}
     if verdict is None:
-        why = plan.unjudged(pareto_points(tuple(points))[:MAX_COMPARED_POINTS])
+        why = plan.unjudged(front[:MAX_COMPARED_POINTS])
         return result_dict | ({"unjudged": why} if why else {})
     published = {
         key: {name: asdict(one) for name, one in row.items()}
@@ -306,9 +295,11 @@ def search_dict(
         "sample": verdict.questions,
         "run": verdict.run,
         "best_published": verdict.best.id,
+        "failed": list(verdict.failed),
+        "published": published,
+        "found": against,
     }
-    unseen["failed"] = list(verdict.failed)
-    return result_dict | {"unseen": {**unseen, "published": published, "found": against}}
+    return result_dict | {"unseen": unseen}
 
 
 def _point(point: SearchPoint) -> dict[str, Any]:

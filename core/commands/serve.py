@@ -14,9 +14,9 @@ KEY_VARIABLE = "HOPSCOPE_API_KEY"  # the environment variable with the key
 DEFAULT_API_PORT = 8502
 
 
-def add(commands) -> None:
+def add_command(subparsers) -> None:
     """Add the command and its options."""
-    serve = commands.add_parser(
+    serve = subparsers.add_parser(
         "serve",
         help="serve ask, retrieve and evaluate over HTTP, with a key; /docs describes them",
         epilog=f"The key is that of {KEY_VARIABLE}, else a new one that is printed. Where others may reach "
@@ -41,14 +41,14 @@ def run(options) -> int:
     try:
         import uvicorn
 
-        from core.serving.http_api import api
+        from core.serving.http_api import make_api
     except ImportError:
         raise HopscopeError(
             "The HTTP interface needs its libraries: pip install fastapi uvicorn"
         ) from None
 
     key = os.environ.get(KEY_VARIABLE) or secrets.token_urlsafe(24)
-    web_app = api(options.engine(), key)
+    web_app = make_api(options.engine(), key)
     if not os.environ.get(KEY_VARIABLE):
         print(f"hopscope: the key is {key}", file=sys.stderr)
     print(f"http://{browser_host(options.host)}:{options.port}/docs", flush=True)

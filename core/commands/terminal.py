@@ -1,4 +1,4 @@
-"""Shared parts of the commands: exit codes, a progress bar, and jobs that are watched."""
+"""Shared parts of the commands: exit codes, options, output, a progress bar, and jobs."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 
 from core.errors import BadInput, HopscopeError, split_command
 from core.io.hub_sets import fetch_set, is_set_id
+from core.io.json_text import json_text
 from core.watch import Watch
 
 EXIT_OK, EXIT_FAILED, EXIT_WRONG_INPUT, EXIT_INTERRUPTED = 0, 1, 2, 130
@@ -18,6 +19,8 @@ EXIT_OK, EXIT_FAILED, EXIT_WRONG_INPUT, EXIT_INTERRUPTED = 0, 1, 2, 130
 
 A failure is a part that failed or a model that is missing.
 """
+CANCEL_WAIT_SECONDS = 10  # most seconds to wait until a cancelled job has ended
+JOB_POLL_SECONDS = 0.1  # between two looks at a job
 CONTINUE_NOTE = "What is done is saved; run the same command again to continue."
 ENCODING_HELP = "of texts that are not UTF-8, as cp1251 or shift_jis (default: by the text)"
 # Seconds between two lines of progress if standard error is no terminal.
@@ -27,63 +30,61 @@ LINE_INTERVAL_SECONDS = 30.0
 class TerminalBar:
     """A progress bar on standard error, used in a `with` block.
 
-    The block gets a `Watch`, whose `report` takes a text and a share. If standard error is no
-    terminal, such as a log, a line is printed every `LINE_INTERVAL_SECONDS` seconds.
+    The block gets a `Watch`, to which the work reports. If standard error is not a terminal, such
+    as a log, a line is printed every `LINE_INTERVAL_SECONDS` seconds.
     """
 
     def __init__(self, text: str):
         from tqdm import tqdm
 
-        self._logs, self._print_time, self._text = not sys.stderr.isatty(), time.monotonic(), ""
+        self._is_terminal = sys.stderr.isatty()
+        self._print_time = time.monotonic()
+        self._last_line = ""
         self._bar = tqdm(
             total=1.0,
             desc=text,
             leave=False,
-            disable=not sys.stderr.isatty(),
+            disable=not self._is_terminal,
             bar_format="{desc} {bar} {percentage:3.0f}%",
         )
 
-    def __enter__(self):
+    def __enter__(self) -> Watch:
         return Watch(report=self._show)
 
-    def __exit__(self, *_) -> None:
+    def __exit__(self, *_: object) -> None:
         self._bar.close()
 
-    def _show(self, text: str, share: float | None = None) -> None:
-        if self._logs:
-            self._line(text, share)
+    def _show(self, text: str, fraction: float | None = None) -> None:
+        if not self._is_terminal:
+            self._print_line(text, fraction)
             return
         self._bar.set_description_str(text[:60], refresh=False)
-        self._bar.n = share or 0.0
+        self._bar.n = fraction or 0.0
         self._bar.refresh()
 
-    def _line(self, text: str, share: float | None) -> None:
-        """Print the progress, unless a line was printed less than `LINE_INTERVAL_SECONDS` seconds
-        ago.
-        """
-        line = f"hopscope: {text}" if share is None else f"hopscope: {text} ({100 * share:.0f} %)"
-        if line != self._text and time.monotonic() - self._print_time >= LINE_INTERVAL_SECONDS:
+    def _print_line(self, text: str, fraction: float | None) -> None:
+        """Print the progress, unless it is unchanged or a line was printed a moment ago."""
+        percentage = "" if fraction is None else f" ({100 * fraction:.0f} %)"
+        line = f"hopscope: {text}{percentage}"
+        seconds = time.monotonic() - self._print_time
+        if line != self._last_line and seconds >= LINE_INTERVAL_SECONDS:
             print(line, file=sys.stderr, flush=True)
-            self._text, self._print_time = line, time.monotonic()
+            self._last_line = line
+            self._print_time = time.monotonic()
 
 
 def whole_number(low: int, high: int | None = None) -> Callable[[str], int]:
-    """Return a reader of whole numbers, as a `type` of argparse.
+    """Return a parser of whole numbers from `low` to `high`, as a `type` of argparse."""
 
-    The numbers are from `low` to `high`.
-    """
-
-    def read(text: str) -> int:
-        if (
-            text.removeprefix("-").isdecimal()
-            and low <= int(text)
-            and (high is None or int(text) <= high)
-        ):
-            return int(text)
+    def parse(text: str) -> int:
+        if text.removeprefix("-").isdecimal():
+            number = int(text)
+            if low <= number and (high is None or number <= high):
+                return number
         bounds = f"of at least {low}" if high is None else f"from {low} to {high}"
         raise argparse.ArgumentTypeError(f"expected a whole number {bounds}, not “{text}”")
 
-    return read
+    return parse
 
 
 def add_count(parser: Any, flag: str, default: int, text: str, low: int = 1) -> None:
@@ -106,8 +107,26 @@ def add_count(parser: Any, flag: str, default: int, text: str, low: int = 1) -> 
     )
 
 
+def add_text(parser: Any, flag: str, metavar: str, text: str) -> None:
+    """Add an option that takes a text; `text` is its help. Without the option it is empty."""
+    parser.add_argument(flag, default="", metavar=metavar, help=text)
+
+
+def add_list(parser: Any, flag: str, metavar: Any, text: str, **options: Any) -> None:
+    """Add an option that can be repeated; `text` is its help. Its values are a list.
+
+    `options` are further ones of `add_argument`.
+    """
+    parser.add_argument(flag, action="append", default=[], metavar=metavar, help=text, **options)
+
+
+def add_switch(parser: Any, flag: str, text: str) -> None:
+    """Add an option without a value, which is false unless it is given; `text` is its help."""
+    parser.add_argument(flag, action="store_true", help=text)
+
+
 port_number = whole_number(1, 65535)
-"""Reader of a port number, as a `type` of argparse."""
+"""Parser of a port number, as a `type` of argparse."""
 
 
 def add_old_name(parser: Any, flag: str, dest: str, **options: Any) -> None:
@@ -118,12 +137,31 @@ def add_old_name(parser: Any, flag: str, dest: str, **options: Any) -> None:
     parser.add_argument(flag, dest=dest, help=argparse.SUPPRESS, **options)
 
 
+def add_prompt(parser: Any) -> None:
+    """Add the option that names another prompt for all methods."""
+    add_text(
+        parser,
+        "--prompt",
+        "NAME",
+        "ask by another prompt: lego-graphrag or lego-graphrag-v1, walk-and-retrieve (as the "
+        "papers print them), another name of core/prompts, or a file of your own with {question}, "
+        "{paths}, {tables} or {passages} in it",
+    )
+
+
+def parse_sample(text: str) -> int | None:
+    """Return the number of questions of a sample; None for “all”. Raises BadInput."""
+    if text == "all":
+        return None
+    if not text.isdecimal():
+        raise BadInput(f"A sample is a whole number or “all”, not “{text}”.")
+    return int(text)
+
+
 def check_writable(file: Path) -> None:
-    """Check that the folder of a file exists.
+    """Raise BadInput if a file is a folder, or is in a folder that does not exist.
 
     It is called before long work whose result is written.
-
-    Raises BadInput.
     """
     if file.is_dir() or not file.parent.is_dir():
         raise BadInput(f"{file} cannot be written: there is no such folder, or it is one.")
@@ -135,6 +173,11 @@ def write_text(file: Path, text: str) -> None:
         file.write_text(text, "utf-8")
     except OSError as error:
         raise BadInput(f"{file} cannot be written: {error.strerror}.") from None
+
+
+def print_json(data: Any, indent: int = 2) -> None:
+    """Print plain data as JSON."""
+    print(json_text(data, indent=indent))
 
 
 def warn(sentences: Iterable[str]) -> None:
@@ -149,10 +192,10 @@ def one_line_advice(message: str) -> str:
     return f"{sentence.rstrip('.')}: {command}" if command else sentence
 
 
-def file_of(name: str) -> str:
-    """Return the file of an option, fetched if it is `hf:NAME` or `irds:ID`.
+def local_path(name: str) -> str:
+    """Return the path of a file that an option names, fetched if it is `hf:NAME` or `irds:ID`.
 
-    A sentence on what was fetched is printed. Raises BadInput as `core.io.hub_sets.fetch_set` does.
+    A sentence on the fetched file is printed. Raises BadInput as `core.io.hub_sets.fetch_set` does.
     """
     if not is_set_id(name):
         return name
@@ -162,9 +205,9 @@ def file_of(name: str) -> str:
     return str(dataset.path)
 
 
-def files_of(names: str) -> str:
-    """Return the names of question sets, separated by commas, each as `file_of` returns it."""
-    return ",".join(file_of(name.strip()) for name in names.split(","))
+def local_paths(names: str) -> str:
+    """Return names of question sets, separated by commas, each as `local_path` returns it."""
+    return ",".join(local_path(name.strip()) for name in names.split(","))
 
 
 def follow_job(job) -> None:
@@ -174,11 +217,11 @@ def follow_job(job) -> None:
     """
     with TerminalBar("Starting") as progress:
         try:
-            while not job.wait(0.1):
+            while not job.wait(JOB_POLL_SECONDS):
                 progress.report(job.text, job.fraction)
         except KeyboardInterrupt:
             job.cancel()
-            job.wait(10)
+            job.wait(CANCEL_WAIT_SECONDS)
             raise
 
 
@@ -195,3 +238,10 @@ def finish_job(job) -> Any:
     if job.error:
         raise HopscopeError(job.error)
     return job.result
+
+
+def run_as_job(name: str, work: Callable[[Any], Any]) -> Any:
+    """Run work that gets its own job as a job, and return its result, as `finish_job` does."""
+    from core.runtime.jobs import Jobs
+
+    return finish_job(Jobs(workers=1).run(name, work))

@@ -1,4 +1,4 @@
-"""Options of commands whose work Ray can spread over several processes."""
+"""Options of commands whose work can be spread over several processes by Ray."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def add_workers(parser) -> None:
     )
 
 
-def workers_of(options):
+def workers_of(options) -> Workers | None:
     """Return the workers that the options ask for; None for this process alone.
 
     Raises BadParameter.

@@ -2,13 +2,13 @@
 
 from core.datasets.catalogue import (
     Dataset,
+    add_question_set,
     dataset_of,
     dataset_of_set,
     datasets,
     draw_from_set,
     full_set_name,
     graph_for,
-    keep_set,
     open_graph,
     question_set,
     questions,
@@ -27,7 +27,7 @@ __all__ = [
     "free_graph_name",
     "full_set_name",
     "graph_for",
-    "keep_set",
+    "add_question_set",
     "open_graph",
     "dataset_of_set",
     "question_set",

@@ -1,10 +1,11 @@
-"""The catalogue of data sets, and functions that open them by name."""
+"""Catalogue of data sets, and functions that open graphs and question sets by name."""
 
 from __future__ import annotations
 
 import threading
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path as FilePath
@@ -12,8 +13,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from core.databases.live_database import LIVE_FILE as LIVE
-from core.databases.live_database import LiveSettings, open_live
+from core.databases.live_database import LIVE_FILE, LiveSettings, open_live
 from core.datasets.own_sets import added_set, added_sets, save_set, sets_folder
 from core.datasets.relations import read_relation_words
 from core.datasets.sets import QuestionSet
@@ -30,8 +30,9 @@ from core.watch import NO_WATCH, Watch
 
 SHIPPED_DATA = ROOT / "data"
 DATASET_DESCRIPTION = "dataset.toml"
-_opening = threading.Lock()
-_descriptions, _built = StampedCache["Dataset"](), StampedCache["Dataset | None"]()
+_opening = threading.Lock()  # keeps two threads from building the same graph
+_shipped_cache = StampedCache["Dataset"]()
+_own_cache = StampedCache["Dataset | None"]()
 
 
 @dataclass(frozen=True)
@@ -57,20 +58,22 @@ class Dataset:
     def open(self, watch: Watch = NO_WATCH) -> KnowledgeGraph:
         """Open the graph.
 
-        It is built first if its store is absent, damaged or out of date. If another process is
-        building it, this waits. Raises StoreError or BadInput where that fails.
+        It is built first if its store is missing, damaged or out of date. If another process is
+        building it, this waits. Raises StoreError or BadInput if that fails.
         """
         if self.live:
-            return _open_shared(self.folder / LIVE, open_live)
+            return _open_shared(self.folder / LIVE_FILE, open_live)
         if self.triples is None:
             return _open_store(self.folder)
-        mtime = _change_time(self.folder / GRAPH_META_FILE)
-        with _opening:  # two threads must not build the same graph
+        meta_file = self.folder / GRAPH_META_FILE
+        mtime = _change_time(meta_file)
+        with _opening:
             graph = open_or_build(
                 self.triples, self.folder, self.name, self.direction, watch, wait=True
             )
-        state = (self.folder / GRAPH_META_FILE, mtime)
-        return _open_graphs.setdefault(state, graph) if mtime == _change_time(state[0]) else graph
+        if mtime != _change_time(meta_file):  # it was built meanwhile
+            return graph
+        return _open_graphs.setdefault((meta_file, mtime), graph)
 
     def questions(self, set_name: str) -> Sequence[Question]:
         """Return the questions of a set, which are read on first use.
@@ -80,7 +83,7 @@ class Dataset:
         return self._set(set_name).questions()
 
     def kinds(self, set_name: str) -> Sequence[str]:
-        """Return the kind of each question of a set; empty where the set has no kinds.
+        """Return the kind of each question of a set; empty if the set has no kinds.
 
         In MetaQA the kind is the chain, as in “actor_to_movie”.
         """
@@ -89,28 +92,30 @@ class Dataset:
     def graph_name(self, set_name: str, question: Question) -> str:
         """Return the name by which `open_graph` opens the graph of a question.
 
-        It is `webqsp-cwq`, or `webqsp-cwq:WebQTest-1` where each question has a graph of its own.
+        It is `webqsp-cwq`, or `webqsp-cwq:WebQTest-1` if each question has a graph of its own.
         """
         return self.name if self._set(set_name).graphs == "union" else f"{self.name}:{question.id}"
 
     def graph_for(self, set_name: str, question: Question) -> KnowledgeGraph:
         """Return the graph that a question of a set is asked on.
 
-        Raises as `open` does, and BadInput where the question has no graph.
+        Raises as `open` does, and BadInput if the question has no graph.
         """
-        row_set = self._set(set_name)
-        if row_set.graphs == "union":
+        question_set = self._set(set_name)
+        if question_set.graphs == "union":
             return self.open()
-        return row_set.own_graph(question.id, self.graph_name(set_name, question), self.direction)
+        name = self.graph_name(set_name, question)
+        return question_set.own_graph(question.id, name, self.direction)
 
     def own_graph(self, question_id: str) -> KnowledgeGraph:
         """Return the graph of a question's own row.
 
-        Raises BadInput where no set with a graph for each question holds it.
+        Raises BadInput if it is in no set with a graph for each question.
         """
-        for owner in self.sets.values():
-            if owner.graphs == "question" and owner.holds(question_id):
-                return owner.own_graph(question_id, f"{self.name}:{question_id}", self.direction)
+        name = f"{self.name}:{question_id}"
+        for question_set in self.sets.values():
+            if question_set.graphs == "question" and question_set.holds(question_id):
+                return question_set.own_graph(question_id, name, self.direction)
         raise BadInput(f"No question “{question_id}” of “{self.name}” has a graph of its own.")
 
     def draw(self, set_name: str, seed: int) -> Question:
@@ -131,82 +136,80 @@ def datasets() -> dict[str, Dataset]:
     on each call, and changed files are read again.
     """
     datasets_by_name = shipped_datasets()
-    if graphs_folder().is_dir():
-        for folder in sorted(graphs_folder().iterdir()):
-            if folder.name not in datasets_by_name and (own_dataset := _load(folder)) is not None:
+    for folder in _own_folders():
+        if folder.name not in datasets_by_name:
+            own_dataset = _own_dataset(folder)
+            if own_dataset is not None:
                 datasets_by_name[folder.name] = own_dataset
     return _add_user_sets(datasets_by_name)
 
 
-def _add_user_sets(items: dict[str, Dataset]) -> dict[str, Dataset]:
-    """Return the data sets with the question sets that users added to them."""
+def _own_folders() -> list[FilePath]:
+    return sorted(graphs_folder().iterdir()) if graphs_folder().is_dir() else []
+
+
+def _add_user_sets(datasets_by_name: dict[str, Dataset]) -> dict[str, Dataset]:
+    """Add the question sets that users added to their data sets."""
     for graph, added in added_sets().values():
-        if graph in items and added.name not in items[graph].sets:
-            items[graph] = replace(items[graph], sets={**items[graph].sets, added.name: added})
-    return items
+        dataset = datasets_by_name.get(graph)
+        if dataset is not None and added.name not in dataset.sets:
+            all_sets = {**dataset.sets, added.name: added}
+            datasets_by_name[graph] = replace(dataset, sets=all_sets)
+    return datasets_by_name
 
 
-def _load(folder: FilePath) -> Dataset | None:
-    """Return a user's graph in a folder; None where there is none or it is damaged.
+def _own_dataset(folder: FilePath) -> Dataset | None:
+    """Return a user's graph in a folder; None if there is none or it is damaged.
 
-    Opening a damaged graph by name tells the fault.
+    The fault of a damaged graph is reported when it is opened by name.
     """
     files = stamp_tree(folder)
-    return _built.of(folder, files, partial(_read_own, folder)) if files else None
+    return _own_cache.of(folder, files, partial(_read_own_dataset, folder)) if files else None
 
 
-def _read_own(folder: FilePath) -> Dataset | None:
-    try:
+def _read_own_dataset(folder: FilePath) -> Dataset | None:
+    name = folder.name
+    with suppress(HopscopeError):
         if (folder / GRAPH_META_FILE).is_file():
             store = Graph.open(folder)
-            return Dataset(folder.name, store.name, "", store.direction, None, folder)
-        if (folder / LIVE).is_file():
-            settings = LiveSettings.read(folder / LIVE)
-            return Dataset(
-                folder.name,
-                f"{folder.name} (live)",
-                "",
-                settings.direction,
-                None,
-                folder,
-                live=True,
-            )
-    except HopscopeError:
-        pass
+            return Dataset(name, store.name, "", store.direction, None, folder)
+        if (folder / LIVE_FILE).is_file():
+            direction = LiveSettings.read(folder / LIVE_FILE).direction
+            return Dataset(name, f"{name} (live)", "", direction, None, folder, live=True)
     return None
 
 
 def shipped_datasets() -> dict[str, Dataset]:
     """Return the data sets in `data/` by name."""
-    built = graphs_folder()
-    read_datasets = (
-        _descriptions.of((path, built), files, partial(_read_description, path))
-        for path, files in stamp_subfolder_files(SHIPPED_DATA, DATASET_DESCRIPTION)
-    )
-    return {dataset.name: dataset for dataset in read_datasets}
+    datasets_by_name = {}
+    for path, files in stamp_subfolder_files(SHIPPED_DATA, DATASET_DESCRIPTION):
+        # A data set has the folder of its graph, which another home changes.
+        key = (path, graphs_folder())
+        dataset = _shipped_cache.of(key, files, partial(_read_description, path))
+        datasets_by_name[dataset.name] = dataset
+    return datasets_by_name
 
 
 def unreadable_graphs(readable: Mapping[str, Dataset]) -> list[str]:
-    """Return the names of users' graphs that cannot be opened.
+    """Return the names of users' graphs that are not among the `readable` ones.
 
-    These are graphs that are not among the `readable` ones. Opening one by name tells the fault.
+    The fault of one is reported when it is opened by name.
     """
-    folders = sorted(graphs_folder().iterdir()) if graphs_folder().is_dir() else []
     return [
         folder.name
-        for folder in folders
+        for folder in _own_folders()
         if folder.name not in readable
-        and any((folder / file).is_file() for file in (GRAPH_META_FILE, LIVE))
+        and any((folder / file).is_file() for file in (GRAPH_META_FILE, LIVE_FILE))
     ]
 
 
 def dataset_of(graph_name: str) -> Dataset | None:
-    """Return the data set of a graph, by the graph's name; None where it has none."""
+    """Return the data set of a graph, by the graph's name; None if it has none."""
     shipped_by_name = shipped_datasets()
     for name in (graph_name, graph_name.partition(":")[0]):
-        dataset = shipped_by_name.get(name) or (
-            _load(graphs_folder() / name) if FilePath(name).name == name else None
-        )
+        dataset = shipped_by_name.get(name)
+        if dataset is None and FilePath(name).name == name:
+            dataset = _own_dataset(graphs_folder() / name)
         if dataset is not None:
             return _add_user_sets({name: dataset})[name]
     return None
@@ -222,14 +225,13 @@ def open_graph(name: str | FilePath, watch: Watch = NO_WATCH) -> KnowledgeGraph:
     known_datasets = datasets()
     if str(name) in known_datasets:
         return known_datasets[str(name)].open(watch)
-    for folder in (
-        (FilePath(name), graphs_folder() / str(name))
-        if current_person() == LOCAL_ADMINISTRATOR
-        else (graphs_folder() / FilePath(name).name,)
-    ):
+    folders = [graphs_folder() / FilePath(name).name]
+    if current_person() == LOCAL_ADMINISTRATOR:
+        folders = [FilePath(name), graphs_folder() / str(name)]
+    for folder in folders:
         if (folder / GRAPH_META_FILE).is_file():
             return _open_store(folder)
-        if (folder / LIVE).is_file():
+        if (folder / LIVE_FILE).is_file():
             return open_live(folder)
     base, colon, question_id = str(name).partition(":")
     if colon and base in known_datasets:
@@ -259,22 +261,17 @@ def question_set(set_or_file: str | FilePath, columns: str = "") -> QuestionSet:
     return dataset_of_set(name).sets[full_set_name(name)]
 
 
-def keep_set(file: FilePath, name: str, title: str, graph: str, **how: str) -> QuestionSet:
-    """Keep a file of questions as a set of a known graph.
+def add_question_set(
+    file: FilePath, name: str, title: str, graph: str, **settings: str
+) -> QuestionSet:
+    """Save a file of questions as a set of a known graph, as `save_set` does.
 
-    `how` is as in `save_set`, and this raises as it does. Raises BadInput for an unknown graph too.
+    Raises BadInput for an unknown graph too.
     """
-    by_name = datasets()
-    if graph not in by_name:
-        raise BadInput(_unknown_message("graph", graph, by_name))
-    return save_set(
-        file,
-        name,
-        title,
-        graph,
-        {set_name for dataset in by_name.values() for set_name in dataset.sets},
-        **how,
-    )
+    known_datasets = datasets()
+    if graph not in known_datasets:
+        raise BadInput(_unknown_message("graph", graph, known_datasets))
+    return save_set(file, name, title, graph, _owners(), **settings)
 
 
 def graph_for(set_or_file: str | FilePath, question: Question) -> KnowledgeGraph:
@@ -283,10 +280,10 @@ def graph_for(set_or_file: str | FilePath, question: Question) -> KnowledgeGraph
     It is the graph of its set's data set, or that of its own row. Raises BadInput for a question of
     a file without a graph of its own, and as `open_graph` does.
     """
-    name, owner = str(set_or_file), question_set(set_or_file)
+    name, found_set = str(set_or_file), question_set(set_or_file)
     if FilePath(name).is_file() and name not in _owners():
-        return owner.own_graph(question.id, f"{owner.name}:{question.id}", "both")
-    return dataset_of_set(name).graph_for(owner.name, question)
+        return found_set.own_graph(question.id, f"{found_set.name}:{question.id}", "both")
+    return dataset_of_set(name).graph_for(found_set.name, question)
 
 
 def draw_from_set(set_name: str, seed: int) -> Question:
@@ -303,9 +300,9 @@ def dataset_of_set(set_name: str) -> Dataset:
 
 
 def full_set_name(set_name: str) -> str:
-    """Return the full name of a question set; `metaqa-2hop` stands for `metaqa-2hop-test`.
+    """Return the full name of a question set, such as `metaqa-2hop-test` for `metaqa-2hop`.
 
-    A name without its part stands for the test part. Raises BadInput, which names the known sets.
+    A name that is no set stands for its test part. Raises BadInput, which names the known sets.
     """
     set_owners = _owners()
     name = set_name if set_name in set_owners else f"{set_name}-test"
@@ -320,11 +317,12 @@ def full_set_name(set_name: str) -> str:
 
 
 def _owners() -> dict[str, Dataset]:
+    """Return the data set of each question set, by the name of the set."""
     return {name: dataset for dataset in datasets().values() for name in dataset.sets}
 
 
-def _unknown_message(what: str, name: str, options: Mapping) -> str:
-    return f"There is no {what} “{shorten(name)}”.{nearest(name, options)}"
+def _unknown_message(noun: str, name: str, known_names: Mapping) -> str:
+    return f"There is no {noun} “{shorten(name)}”.{nearest(name, known_names)}"
 
 
 def _read_description(path: FilePath) -> Dataset:
@@ -339,16 +337,16 @@ def _read_description(path: FilePath) -> Dataset:
             for name, row in description.get("questions", {}).items()
         }
         return Dataset(
-            description["name"],
-            description["title"],
-            description["licence"],
-            description["direction"],
-            path.parent / description["triples"],
-            graphs_folder() / description["name"],
-            sets,
-            description.get("source", ""),
-            tuple(description.get("examples", ())),
-            read_relation_words(description.get("relations", {})),
+            name=description["name"],
+            title=description["title"],
+            licence=description["licence"],
+            direction=description["direction"],
+            triples=path.parent / description["triples"],
+            folder=graphs_folder() / description["name"],
+            sets=sets,
+            source=description.get("source", ""),
+            examples=tuple(description.get("examples", ())),
+            relations=read_relation_words(description.get("relations", {})),
         )
     except KeyError as error:
         raise BadInput(f"{path.parent.name}/{path.name} lacks {error}.") from None
@@ -359,20 +357,20 @@ def _read_description(path: FilePath) -> Dataset:
 _open_graphs: WeakValueDictionary[tuple[FilePath, int], KnowledgeGraph] = WeakValueDictionary()
 
 
-def _open_shared(mark: FilePath, load: Callable[[FilePath], KnowledgeGraph]) -> KnowledgeGraph:
-    """Open the folder of the file `mark` with `load`, as one object for all callers.
+def _open_shared(file: FilePath, load: Callable[[FilePath], KnowledgeGraph]) -> KnowledgeGraph:
+    """Open the folder of a file with `load`, as one object for all callers.
 
     The object is shared while the file is unchanged and the object is in use.
     """
-    state = (mark, _change_time(mark))
+    state = (file, _change_time(file))
     graph = _open_graphs.get(state)
     if graph is None:
-        graph = _open_graphs[state] = load(mark.parent)
+        graph = _open_graphs[state] = load(file.parent)
     return graph
 
 
 def _change_time(file: FilePath) -> int:
-    """Return the time of a file's last change in ns; -1 for an absent file."""
+    """Return the time of a file's last change in ns; -1 for a missing file."""
     try:
         return file.stat().st_mtime_ns
     except FileNotFoundError:
@@ -380,7 +378,7 @@ def _change_time(file: FilePath) -> int:
 
 
 def _open_store(folder: FilePath) -> KnowledgeGraph:
-    """Return the store in a folder, as one object for all callers while it is not rebuilt."""
+    """Return the graph in a folder, as one object for all callers until it is built again."""
     if not (folder / GRAPH_META_FILE).exists():
         raise StoreError(f"There is no graph in {folder}.")
     return _open_shared(folder / GRAPH_META_FILE, Graph.open)

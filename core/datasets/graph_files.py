@@ -20,16 +20,18 @@ ZIP_SUFFIX = ".zip"
 MAX_CRAG_MEMORY_BYTES, MAX_CRAG_SECONDS = 1 << 33, 1800.0
 
 
-def graph_files(paths: Sequence[Path], folder: Path, **how: Any) -> TripleFile:
+def graph_files(paths: Sequence[Path], folder: Path, **options: Any) -> TripleFile:
     """Return a reader of some files as one graph.
 
-    The files are sorted by `core.graph.readers.triple_file.sort_graph_files`. Zips among them are
-    unpacked into `folder`. CRAG's folder “cragkg” is written there as lines of triples. Raises
-    BadInput for a damaged or empty zip, and where no file holds edges.
+    Zips are unpacked into `folder`, and CRAG's folder “cragkg” is written there as lines of
+    triples. `sort_graph_files` of `core.graph.readers.triple_file` finds the files of nodes and
+    takes the `options`. Raises BadInput for a damaged or empty zip, and if no file holds edges.
     """
     notes: list[str] = []
-    files = [file for path in paths for file in _inner_files(path, folder, how.get("most"), notes)]
-    file = sort_graph_files(files, **how)
+    files: list[Path] = []
+    for path in paths:
+        files += _inner_files(path, folder, options.get("most"), notes)
+    file = sort_graph_files(files, **options)
     file.tally.notes += notes
     if len(files) > 1:
         names = [path.name for path in (file.path, *file.more)]
@@ -38,17 +40,17 @@ def graph_files(paths: Sequence[Path], folder: Path, **how: Any) -> TripleFile:
 
 
 def _inner_files(path: Path, folder: Path, limit: int | None, notes: list[str]) -> list[Path]:
-    """Return the files to read in place of a given one."""
-    if _is_zip(path):
+    """Return the files to read in place of a file, zip or folder."""
+    if path.suffix.lower() == ZIP_SUFFIX:
         return _unpack(path, folder, limit, notes)
     if not is_crag(path):
         return [path]
     file = folder / f"{path.name}.tsv"
-    notes += _crag_lines(path, file)
+    notes += _convert_crag(path, file)
     return [file]
 
 
-def _crag_lines(path: Path, file: Path) -> list[str]:
+def _convert_crag(path: Path, file: Path) -> list[str]:
     """Write CRAG's folder as lines of triples, and return notes.
 
     This runs in a separate process, as the folder's pickled files and databases are untrusted.
@@ -70,30 +72,26 @@ def _write_crag(path: Path, file: Path, watch: Watch = NO_WATCH) -> list[str]:
     return notes
 
 
-def _is_zip(path: Path) -> bool:
-    return path.suffix.lower() == ZIP_SUFFIX
-
-
 def _unpack(path: Path, folder: Path, limit: int | None, notes: list[str]) -> list[Path]:
     """Unpack a zip into the folder, and return its files.
 
-    Each file keeps the last part of its name. Hidden files are left out.
+    Each file keeps the last part of its name, in a folder of its own. Hidden files are left out.
     """
     members, zip_notes = zip_members(path)
     notes += zip_notes
-    visible_members = {
-        name: member
+    visible_members = [
+        (name, member)
         for name, member in members.items()
         if not any(part.startswith((".", "__")) for part in name.split("/"))
-    }
+    ]
     if not visible_members:
         raise BadInput(f"{path.name} holds no files.")
-    if limit is not None and sum(member.size for member in visible_members.values()) > limit:
+    if limit is not None and sum(member.size for _, member in visible_members) > limit:
         raise BadInput(
             f"{path.name} would unpack to more than {size_text(limit)}, so it is not read."
         )
     unpacked_files: list[Path] = []
-    for number, (name, member) in enumerate(visible_members.items()):
+    for number, (name, member) in enumerate(visible_members):
         target = folder / f"{path.stem}-{number}" / name.rsplit("/", 1)[-1]
         target.parent.mkdir(parents=True, exist_ok=True)
         with member.open() as source, open(target, "wb") as out:

@@ -1,4 +1,4 @@
-"""Graphs that users add under names of their own."""
+"""Graphs that users add."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from core.sharing import check_may_change, forget_owner, record_owner
 from core.types import Direction
 from core.watch import NO_WATCH, Watch
 
-GRAPH_OWNED_AS = "graph"
+GRAPH_OWNED_AS = "graph"  # kind of thing in the records of owners
 
 
 def free_graph_name(name: str) -> str:
-    """Return the cleaned name of a new graph.
+    """Return the cleaned name for a new graph.
 
-    Raises BadInput where nothing is left of the name or it is taken.
+    Raises BadInput if nothing is left of the name, or it is taken.
     """
     graph_name = clean_name(name)
     if not graph_name:
@@ -37,9 +37,9 @@ def free_graph_name(name: str) -> str:
 def add_graph(
     triples: TripleInput, name: str, direction: Direction = "both", watch: Watch = NO_WATCH
 ) -> KnowledgeGraph:
-    """Build the graph of some triples and keep it under a name that `free_graph_name` returned.
+    """Build a graph of triples and save it under a name that `free_graph_name` returned.
 
-    The graph belongs to the current user. Raises BadInput where the name has been taken since, and
+    The graph belongs to the current user. Raises BadInput if the name has been taken since, and
     as `build` does.
     """
     if (
@@ -54,9 +54,9 @@ def add_graph(
 
 
 def add_live(settings: LiveSettings, name: str, watch: Watch = NO_WATCH) -> KnowledgeGraph:
-    """Keep the graph of a live database under a name that `free_graph_name` returned.
+    """Save the address of a live database as a graph, by a name of `free_graph_name`.
 
-    The database is queried once first. Raises BadInput where the name has been taken since or the
+    The database is queried once first. Raises BadInput if the name has been taken since or the
     database does not answer, and StoreError.
     """
     if clean_name(name) != name or name in datasets() or (graphs_folder() / name).exists():
@@ -68,7 +68,7 @@ def add_live(settings: LiveSettings, name: str, watch: Watch = NO_WATCH) -> Know
 
 
 def own_folder(name: str) -> Path | None:
-    """Return the folder of a user's graph, also of a damaged one; None if there is none."""
+    """Return the folder of a user's graph, even if damaged; None if there is none."""
     folder = graphs_folder() / name
     if name in shipped_datasets() or folder.name != name or name.startswith("."):
         return None
@@ -76,15 +76,15 @@ def own_folder(name: str) -> Path | None:
 
 
 def remove_graph(name: str) -> None:
-    """Remove a user's graph, also a damaged one.
+    """Remove a user's graph, even if damaged.
 
-    Question sets that were added to it stay. A graph of the same name gets them back.
+    Question sets that were added to it stay. A later graph of the same name has them again.
 
     Raises
     ------
     BadInput : if the user has no such graph, or it comes with Hopscope.
     NotAllowed : if it belongs to another user.
-    StoreError : if the disk refuses, or another process is building it.
+    StoreError : if the folder cannot be removed, or another process is building the graph.
     """
     if name in shipped_datasets():
         raise BadInput(f"The graph “{name}” comes with Hopscope and cannot be removed.")

@@ -1,10 +1,11 @@
-"""Question sets that users added, each bound to a graph by its name."""
+"""Question sets that users added, each with the name of its graph."""
 
 from __future__ import annotations
 
 import re
 import shutil
 from collections.abc import Container
+from contextlib import suppress
 from functools import partial
 from pathlib import Path as FilePath
 
@@ -21,11 +22,11 @@ from core.io.temporary_folders import temporary_folder
 from core.io.toml_file import read_toml
 from core.sharing import check_may_change, forget_owner, record_owner
 
-SET_OWNED_AS = "question set"
+SET_OWNED_AS = "question set"  # kind of thing in the records of owners
 SET_DESCRIPTION = "set.toml"
 MAX_SET_NAME_CHARACTERS = 40
-UNFIT_SET_NAME_CHARACTERS = re.compile(r"[^a-z0-9]+")  # characters that no name may hold
-_added = StampedCache[tuple[str, QuestionSet]]()
+UNFIT_SET_NAME_CHARACTERS = re.compile(r"[^a-z0-9]+")
+_added_sets_cache = StampedCache[tuple[str, QuestionSet]]()
 
 
 def sets_folder() -> FilePath:
@@ -35,33 +36,27 @@ def sets_folder() -> FilePath:
 
 def clean_name(text: str) -> str:
     """Return a name that a folder can have: lower-case letters, digits and dashes."""
-    return avoid_device_name(
-        UNFIT_SET_NAME_CHARACTERS.sub("-", text.casefold())
-        .strip("-")[:MAX_SET_NAME_CHARACTERS]
-        .strip("-")
-    )
+    name = UNFIT_SET_NAME_CHARACTERS.sub("-", text.casefold()).strip("-")
+    return avoid_device_name(name[:MAX_SET_NAME_CHARACTERS].strip("-"))
 
 
 def added_sets() -> dict[str, tuple[str, QuestionSet]]:
     """Return the added sets by name, each with the name of its graph.
 
-    Damaged sets are left out. Opening one by name tells the fault.
+    Damaged sets are left out.
     """
     sets_by_name = {}
     for file, files in stamp_subfolder_files(sets_folder(), SET_DESCRIPTION):
-        try:
-            sets_by_name[file.parent.name] = _added.of(
-                file, files, partial(added_set, file.parent.name)
-            )
-        except (BadInput, StoreError):
-            continue  # the fault is reported when the set is opened by name
+        name = file.parent.name
+        with suppress(BadInput, StoreError):  # it is reported when the set is opened by name
+            sets_by_name[name] = _added_sets_cache.of(file, files, partial(added_set, name))
     return sets_by_name
 
 
 def added_set(name: str) -> tuple[str, QuestionSet]:
-    """Return the name of the set's graph, and the set.
+    """Return the name of an added set's graph, and the set.
 
-    Raises StoreError where the set is absent or damaged.
+    Raises StoreError if the set is missing or damaged.
     """
     folder = sets_folder() / name
     try:
@@ -72,17 +67,14 @@ def added_set(name: str) -> tuple[str, QuestionSet]:
     except FileNotFoundError:
         raise StoreError(f"There is no question set “{name}” of your own.") from None
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        instead = "remove it and add it again"
-        raise damage_error(f"The question set in {folder} is", error, instead) from None
+        advice = "remove it and add it again"
+        raise damage_error(f"The question set in {folder} is", error, advice) from None
 
 
 def save_set(
-    file: FilePath, name: str, title: str, graph: str, used_names: Container[str], **how: str
+    file: FilePath, name: str, title: str, graph: str, used_names: Container[str], **settings: str
 ) -> QuestionSet:
-    """Keep a file of questions as a set on a graph; if anything fails, nothing is kept.
-
-    Raises BadInput for a name that is invalid or taken, and what reading the file raises;
-    StoreError where the disk refuses.
+    """Save a file of questions as a set of a graph. If that fails, nothing is saved.
 
     Parameters
     ----------
@@ -90,7 +82,12 @@ def save_set(
     name, title : the name of the set, and its title on screens.
     graph : the name of the graph.
     used_names : the names of all existing sets.
-    how : `format`, `graphs` and `columns`, as in `QuestionSet`.
+    settings : `format`, `graphs`, `columns` and `encoding`, as in `QuestionSet`.
+
+    Raises
+    ------
+    BadInput : if the name is invalid or taken, or the file cannot be read.
+    StoreError : if the set cannot be written.
     """
     import tomli_w
 
@@ -105,19 +102,14 @@ def save_set(
         raise BadInput(f"{file} cannot be read: {error.strerror or error}.") from None
     packing = file.suffix.lower() if file.suffix.lower() in PACKED_SUFFIXES else ""
     file_name = "questions" + bare_suffix(file) + packing
-    description = {
-        "title": " ".join(title.split()) or set_name,
-        "graph": graph,
-        "file": file_name,
-        **how,
-    }
+    title = " ".join(title.split()) or set_name
+    description = {"title": title, "graph": graph, "file": file_name, **settings}
     question_set = QuestionSet.described(set_name, description, sets_folder() / set_name, own=True)
+    source_set = QuestionSet.described(set_name, {**description, "file": file.name}, file.parent)
     folder = None
     try:
         sets_folder().mkdir(parents=True, exist_ok=True)
-        QuestionSet.described(
-            set_name, {**description, "file": file.name}, file.parent
-        ).questions()  # check that the whole file can be read
+        source_set.questions()  # check that the whole file can be read
         folder = temporary_folder()
         shutil.copyfile(file, folder / file_name)
         (folder / SET_DESCRIPTION).write_text(tomli_w.dumps(description), "utf-8")
@@ -136,8 +128,8 @@ def save_set(
 def remove_set(name: str) -> None:
     """Remove a set that a user added.
 
-    Raises StoreError where there is none or the disk refuses, NotAllowed where it belongs to
-    another user.
+    Raises StoreError if there is none or it cannot be removed, NotAllowed if it belongs to another
+    user.
     """
     folder = sets_folder() / clean_name(name)
     if not folder.is_dir():

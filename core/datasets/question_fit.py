@@ -12,9 +12,7 @@ from core.graph.protocol import KnowledgeGraph
 from core.languages.spelling import name_key
 from core.types import Question
 
-OWN_GRAPHS_WORDS = (
-    "graphs of their own"  # wording for questions that are asked on their rows' graphs
-)
+OWN_GRAPHS_WORDS = "graphs of their own"  # words for the graphs of questions' own rows
 
 
 @dataclass(frozen=True)
@@ -36,10 +34,10 @@ class QuestionFit:
     unanswered: int = 0
     alone: int = 0
 
-    def words(self, where: str) -> str:
-        """Return a sentence on the mismatches; empty where there are none.
+    def words(self, graphs: str) -> str:
+        """Return a sentence on the mismatches; empty if there are none.
 
-        `where` names the graph or graphs.
+        `graphs` names the graph or graphs.
         """
         clauses = [
             _count_clause(
@@ -56,14 +54,16 @@ class QuestionFit:
                 "own and cannot be asked",
             ),
         ]
-        what = f"Of {self.questions:,} question{'s' * (self.questions != 1)} on {where}, "
-        return what + "; ".join(filter(None, clauses)) + "." if any(clauses) else ""
+        if not any(clauses):
+            return ""
+        beginning = f"Of {self.questions:,} question{'s' * (self.questions != 1)} on {graphs}, "
+        return beginning + "; ".join(filter(None, clauses)) + "."
 
 
 def measure_fit(graph: KnowledgeGraph, questions: Iterable[Question]) -> QuestionFit:
     """Check how questions fit one graph.
 
-    Names are looked up as in a run, so case does not count. Names in a live database are not looked
+    Names are looked up as in a run, without regard to case. In a live database they are not looked
     up in advance.
     """
     if graph.live is not None:
@@ -75,9 +75,9 @@ def measure_fit(graph: KnowledgeGraph, questions: Iterable[Question]) -> Questio
 
 
 def rows_fit(questions: int, graphs: int) -> QuestionFit:
-    """Check questions that are asked on graphs of their own rows, of which `graphs` rows have one.
+    """Return the fit of questions that are asked on their rows' graphs, from counts alone.
 
-    The other questions cannot be asked.
+    `questions` is the number of rows and `graphs` the number of those that have a graph.
 
     >>> from core.datasets.question_fit import OWN_GRAPHS_WORDS, rows_fit
     >>> rows_fit(3, 2).words(OWN_GRAPHS_WORDS)
@@ -86,7 +86,7 @@ def rows_fit(questions: int, graphs: int) -> QuestionFit:
     return QuestionFit(questions, alone=questions - graphs)
 
 
-def own_graphs_fit(question_set: QuestionSet, questions: Iterable[Question]) -> QuestionFit:
+def measure_own_graphs_fit(question_set: QuestionSet, questions: Iterable[Question]) -> QuestionFit:
     """Check how questions of a set fit the graphs of their own rows.
 
     Raises BadInput for a graph that cannot be read.
@@ -105,22 +105,23 @@ def own_graphs_fit(question_set: QuestionSet, questions: Iterable[Question]) -> 
 
 
 def _fit(pairs: Sequence[tuple[Question, Callable[[str], bool]]], alone: int = 0) -> QuestionFit:
-    astray = [
-        next((name for name in question.entities if not holds(name)), "")
-        for question, holds in pairs
-    ]
-    lost = [
-        question.answers[0]
-        for question, holds in pairs
-        if question.answers and not any(map(holds, question.answers))
-    ]
+    """Return the fit of questions, each with the check whether its graph has a name."""
+    astray, unanswerable = [], []
+    for question, has_name in pairs:
+        missing_entity = next((name for name in question.entities if not has_name(name)), "")
+        if missing_entity:
+            astray.append(missing_entity)
+        if question.answers and not any(map(has_name, question.answers)):
+            unanswerable.append(question.answers[0])
     unanswered = sum(not question.answers for question, _ in pairs)
-    return QuestionFit(
-        len(pairs) + alone, tuple(filter(None, astray)), tuple(lost), unanswered, alone
-    )
+    return QuestionFit(len(pairs) + alone, tuple(astray), tuple(unanswerable), unanswered, alone)
 
 
-def _count_clause(count: int, several: str, one: str, what: str, such: Sequence[str] = ()) -> str:
-    """Return a clause, as in: 2 name an entity, such as “Nine”. It is empty for none."""
-    example = f", such as “{shorten(such[0], 40)}”" if such else ""
-    return f"{count:,} {one if count == 1 else several} {what}{example}" if count else ""
+def _count_clause(
+    count: int, plural: str, singular: str, rest: str, examples: Sequence[str] = ()
+) -> str:
+    """Return a clause such as “2 name an entity, such as “Nine””; empty if the count is 0."""
+    if not count:
+        return ""
+    example = f", such as “{shorten(examples[0], 40)}”" if examples else ""
+    return f"{count:,} {singular if count == 1 else plural} {rest}{example}"

@@ -1,7 +1,4 @@
-"""Relation names in words, for each direction.
-
-They come from the data set's own table, else from rules that know no graph.
-"""
+"""Words for relation names in both directions, from a data set's table or by general rules."""
 
 from __future__ import annotations
 
@@ -20,17 +17,14 @@ def relation_words(
 ) -> str:
     """Return a relation in words, along its triple (“directed by”) or against it (“directed”).
 
-    `table` holds both for the relations that it knows. Of a dotted name, as in Freebase, the last
-    part is used.
+    `table` has both for some relations. For any other, the last part of a dotted name, as in
+    Freebase, or of an address is used.
     """
     if table and relation in table:
         return table[relation][0 if forward else 1]
-    words = [
-        word.lower()
-        for word in _RELATION_WORD.findall(
-            _CAMEL_CASE.sub(" ", relation.rsplit("/", 1)[-1].split("#")[-1].split(".")[-1])
-        )
-    ]
+    last_part = relation.rsplit("/", 1)[-1].split("#")[-1].split(".")[-1]
+    words = _RELATION_WORD.findall(_CAMEL_CASE.sub(" ", last_part))
+    words = list(map(str.lower, words))
     text = " ".join(words)
     if forward or not words:
         return text or relation
@@ -38,10 +32,9 @@ def relation_words(
         return " ".join(words[:-1])
     if words[-1] in ENDING_PREPOSITIONS:
         return f"{text}, backwards"
-    return (
-        " ".join(words[1:] if words[0] in ("has", "have", "is", "in") and len(words) > 1 else words)
-        + " of"
-    )
+    if words[0] in ("has", "have", "is", "in") and len(words) > 1:
+        text = " ".join(words[1:])
+    return f"{text} of"
 
 
 def chain_words(
@@ -52,9 +45,9 @@ def chain_words(
 
 
 def read_relation_words(table: Mapping[str, object]) -> dict[str, tuple[str, str]]:
-    """Read the table of a description's `relations`.
+    """Return the table `relations` of a data set's description, after a check.
 
-    Raises BadInput where a relation does not have two texts, one for each direction.
+    Raises BadInput if a relation does not have two texts, one for each direction.
     """
     words_by_relation = {}
     for relation, pair in table.items():

@@ -1,4 +1,4 @@
-"""A question set: its file, how to read it, and the graph of each question."""
+"""Question sets: their files, and the graphs of their questions."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ class QuestionSet:
 
     Parameters
     ----------
-    hops : the hops of questions whose row does not tell them.
+    hops : the number of hops of questions whose row does not have it.
     kinds : a file with the kind of each question, line by line.
-    graphs : "union" where all questions are asked on the data set's graph, "question" where each is
+    graphs : "union" if all questions are asked on the data set's graph, "question" if each is
         asked on the `graph` of its own row.
-    only : a field that a row must hold as true to belong to the set.
-    own : True where a user added the set.
+    only : a field that must be true in a row that belongs to the set; empty for all rows.
+    own : True if a user added the set.
     columns : the columns of a table, as `read_questions` takes them.
     encoding : the encoding of the file, as `read_questions` takes it.
     """
@@ -64,12 +64,13 @@ class QuestionSet:
 
     @classmethod
     def described(cls, name: str, row: Mapping, folder: FilePath, own: bool = False) -> QuestionSet:
-        """Create the set that a row of a description describes.
+        """Return the set of a row in a description of a data set or an added set.
 
         Raises KeyError for a missing value, BadInput for an unknown one.
         """
         kinds = folder / row["kinds"] if "kinds" in row else None
-        graphs, format = row.get("graphs", "union"), row.get("format", "auto")
+        graphs = row.get("graphs", "union")
+        format = row.get("format", "auto")
         if graphs not in GRAPH_SCOPES:
             raise BadInput(
                 f"The question set “{name}” has graphs = “{graphs}”.{nearest(str(graphs), GRAPH_SCOPES)}"
@@ -78,19 +79,15 @@ class QuestionSet:
             raise BadInput(
                 f"The question set “{name}” has format = “{format}”.{nearest(str(format), FORMATS)}"
             )
-        only, columns = row.get("only", ""), row.get("columns", "")
         return cls(
-            name,
-            row.get("title", name),
-            folder / row["file"],
-            row.get("hops"),
-            kinds,
-            format,
-            graphs,
-            only,
-            own,
-            columns,
-            row.get("encoding", ""),
+            name=name,
+            title=row.get("title", name),
+            file=folder / row["file"],
+            kinds=kinds,
+            format=format,
+            graphs=graphs,
+            own=own,
+            **{key: row[key] for key in ("hops", "only", "columns", "encoding") if key in row},
         )
 
     def questions(self) -> Sequence[Question]:
@@ -98,9 +95,9 @@ class QuestionSet:
         return self._read().questions
 
     def note(self) -> str:
-        """Return a sentence on what was not read of a user's file.
+        """Return a sentence on the parts of a user's file that were not read.
 
-        It is empty where all was read, and for a shipped set.
+        Empty if all was read, and for a shipped set.
         """
         if self.file.is_relative_to(ROOT / "data"):
             return ""
@@ -108,55 +105,48 @@ class QuestionSet:
 
     def _read(self) -> QuestionFile:
         with _reading:
-            return _questions(
-                self.file,
-                _stamp(self.file),
-                self.name,
-                self.hops,
-                self.format,
-                self.only,
-                self.columns,
-                self.encoding,
-            )
+            return _read_file(self, _stamp(self.file))
 
     def named(self, text: str) -> Question | None:
-        """Return the question with exactly that text; of several, the last.
+        """Return the question with exactly that text, or the last of several.
 
-        Questions are not read if the file does not contain the text.
+        The questions are not read if the file does not contain the text.
         """
-        plain = _bare_text(self.file, _stamp(self.file), self.format, self.columns, self.encoding)
-        if plain is not None and text.replace("[", "").replace("]", "") not in plain:
+        file_text = _file_text(
+            self.file, _stamp(self.file), self.format, self.columns, self.encoding
+        )
+        if file_text is not None and text.replace("[", "").replace("]", "") not in file_text:
             return None
-        return _by_text(self, _stamp(self.file)).get(text)
+        return _questions_by_text(self, _stamp(self.file)).get(text)
 
     def kind_lines(self) -> Sequence[str]:
-        """Return the kind of each question; empty where the set has no kinds."""
-        return _lines(self.kinds, _stamp(self.kinds)) if self.kinds else ()
+        """Return the kind of each question; empty if the set has no kinds."""
+        return _read_kinds(self.kinds, _stamp(self.kinds)) if self.kinds else ()
 
     def holds(self, question_id: str) -> bool:
         """Return whether the set has a question with that id."""
-        return question_id in _row_indexes(self, _stamp(self.file))
+        return question_id in _row_indices(self, _stamp(self.file))
 
     def own_graph(self, question_id: str, name: str, direction: Direction) -> Graph:
         """Return the graph of a question's own row, in memory.
 
-        Raises BadInput where the question is unknown or has no graph.
+        Raises BadInput if the question is unknown or has no graph.
         """
         return _own_graph(self, _stamp(self.file), question_id, name, direction)
 
     def brings_graphs(self) -> bool:
         """Return whether any row of the file includes a graph.
 
-        Raises BadInput where the file cannot be read.
+        Raises BadInput if the file cannot be read.
         """
-        return _with_graphs(self.file, _stamp(self.file)) > 0
+        return _count_graphs(self.file, _stamp(self.file)) > 0
 
     def own_triples(self, question_id: str) -> list[Triple]:
-        """Return the triples of a question's own row; empty where it has none.
+        """Return the triples of a question's own row; empty if it has none.
 
         Raises BadInput for an unknown question.
         """
-        index = _row_indexes(self, _stamp(self.file)).get(question_id)
+        index = _row_indices(self, _stamp(self.file)).get(question_id)
         if index is None:
             raise BadInput(f"The question set “{self.name}” has no question “{question_id}”.")
         graphs = _packed_graphs(self.file, _stamp(self.file), self.only)
@@ -164,9 +154,9 @@ class QuestionSet:
 
 
 def _stamp(file: FilePath) -> tuple[int, int]:
-    """Return the size in bytes and the time of change in ns, which tell if a file changed.
+    """Return the size in bytes and the time of change in ns, which identify a file's content.
 
-    Raises BadInput where the file is absent.
+    Raises BadInput if the file is missing.
     """
     try:
         stat = file.stat()
@@ -178,44 +168,44 @@ def _stamp(file: FilePath) -> tuple[int, int]:
 _reading = threading.Lock()  # keeps two threads from reading the same file twice
 
 
+# The caches below have the stamp of the file in their key, so a changed file is read again.
 @lru_cache(maxsize=64)
-def _questions(
-    file: FilePath,
-    stamp: tuple,
-    name: str,
-    hops: int | None,
-    format: str,
-    only: str,
-    columns: str,
-    encoding: str,
-) -> QuestionFile:
-    return read_question_file(file, name, hops, format, only, columns=columns, encoding=encoding)
+def _read_file(question_set: QuestionSet, stamp: tuple) -> QuestionFile:
+    return read_question_file(
+        question_set.file,
+        question_set.name,
+        hops=question_set.hops,
+        format=question_set.format,
+        only=question_set.only,
+        columns=question_set.columns,
+        encoding=question_set.encoding,
+    )
 
 
 @lru_cache(maxsize=64)
-def _lines(file: FilePath, stamp: tuple) -> tuple[str, ...]:
+def _read_kinds(file: FilePath, stamp: tuple) -> tuple[str, ...]:
     return read_lines(file)
 
 
 @lru_cache(maxsize=16)
-def _bare_text(
+def _file_text(
     file: FilePath, stamp: tuple, format: str, columns: str, encoding: str
 ) -> str | None:
     return text_without_brackets(file, format, columns, encoding)
 
 
 @lru_cache(maxsize=16)
-def _with_graphs(file: FilePath, stamp: tuple) -> int:
+def _count_graphs(file: FilePath, stamp: tuple) -> int:
     return count_rows_with_graphs(file)
 
 
 @lru_cache(maxsize=16)
-def _by_text(question_set: QuestionSet, stamp: tuple) -> dict[str, Question]:
+def _questions_by_text(question_set: QuestionSet, stamp: tuple) -> dict[str, Question]:
     return {question.text: question for question in question_set.questions()}
 
 
 @lru_cache(maxsize=16)
-def _row_indexes(question_set: QuestionSet, stamp: tuple) -> dict[str, int]:
+def _row_indices(question_set: QuestionSet, stamp: tuple) -> dict[str, int]:
     return {question.id: index for index, question in enumerate(question_set.questions())}
 
 
@@ -224,13 +214,15 @@ def _packed_graphs(file: FilePath, stamp: tuple, only: str) -> tuple[bytes, ...]
     """Return the compressed triples of each row of a set, as a file may hold millions of them."""
     text = file if is_columnar(file) else decode_if_certain(file, max_bytes=MAX_QUESTION_FILE_BYTES)
     rows = file_rows(text, max_bytes=MAX_QUESTION_FILE_BYTES, longest=MAX_QUESTION_ROW_BYTES)
-    return tuple(
-        zlib.compress(json.dumps(row_triples(file.name, where, one)).encode(), 1)
-        for where, row in rows
-        if not only or row.get(only) is True
-        for one in question_rows(row)
-        if one.get(ANSWERABLE_KEY) is not False
-    )
+    graphs = []
+    for where, row in rows:
+        if only and row.get(only) is not True:
+            continue
+        for question_row in question_rows(row):
+            if question_row.get(ANSWERABLE_KEY) is not False:
+                triples = row_triples(file.name, where, question_row)
+                graphs.append(zlib.compress(json.dumps(triples).encode(), 1))
+    return tuple(graphs)
 
 
 @lru_cache(maxsize=32)

@@ -1,4 +1,4 @@
-"""The words for a graph's relations, from its data set or from a user's file."""
+"""Words for a graph's relations, from its data set or from a user's file."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ from core.io.toml_file import read_toml
 def relation_table(graph_name: str) -> Mapping[str, tuple[str, str]]:
     """Return the relation words of the graph's data set.
 
-    For a user's graph they come from the `dataset.toml` in its folder. The table is empty where
-    there is none.
+    For a user's graph they come from the `dataset.toml` in its folder. Empty if there is none.
     """
     name = graph_name.partition(":")[0]
     dataset = shipped_datasets().get(name)

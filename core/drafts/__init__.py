@@ -1,12 +1,18 @@
-"""Drafts: lines of operators while a person puts them together.
-
-A draft has bricks, checks of what fits where, and typed edits.
-"""
+"""Drafts: incomplete lines that a person edits, with checks of where an operator fits."""
 
 from core.drafts.draft import Draft
 from core.drafts.draft_faults import brick_faults
-from core.drafts.edits import History, change_of, edit_draft
+from core.drafts.edits import History, edit_draft, parse_change
 from core.drafts.slots import Slot, slots
 from core.lines.brick import Brick
 
-__all__ = ["Brick", "Draft", "History", "Slot", "change_of", "edit_draft", "brick_faults", "slots"]
+__all__ = [
+    "Brick",
+    "Draft",
+    "History",
+    "Slot",
+    "parse_change",
+    "edit_draft",
+    "brick_faults",
+    "slots",
+]

@@ -1,4 +1,4 @@
-"""A draft: a row of bricks that need not make a line yet."""
+"""A draft: a line of bricks that may be incomplete."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ from core.operators.text import RETRIEVAL_GRAMMAR
 
 @dataclass(frozen=True)
 class Draft:
-    """A row of bricks; `following` is the key of the next new brick."""
+    """A line of bricks that may be incomplete.
+
+    `following` is the key of the next new brick.
+    """
 
     bricks: Bricks = ()
     following: int = 1
@@ -37,22 +40,21 @@ class Draft:
         """Return a line as a draft."""
         keys = count(1)
         bricks = bricks_of(line, keys)
-        return cls(
-            bricks, next(keys), BUILD_GRAMMAR if isinstance(line, BuildLine) else RETRIEVAL_GRAMMAR
-        )
+        grammar = BUILD_GRAMMAR if isinstance(line, BuildLine) else RETRIEVAL_GRAMMAR
+        return cls(bricks, next(keys), grammar)
 
     def each(self) -> Iterator[Brick]:
-        """Yield every brick, including those inside others."""
+        """Yield all bricks, each before those inside it."""
         for brick in self.bricks:
             yield from brick.each()
 
     def find(self, key: int) -> Brick | None:
-        """Return the brick with that key, wherever it is."""
+        """Return the brick with that key, also one inside another; None if there is none."""
         return next((brick for brick in self.each() if brick.key == key), None)
 
     @property
     def text(self) -> str:
-        """Its canonical text, as `parse_draft` reads it; for a complete draft that of its line."""
+        """The canonical text, which `parse_draft` reads. A complete draft has that of its line."""
         return bricks_text(self.bricks)
 
     def line(self) -> OperatorLine[Any]:
@@ -73,9 +75,9 @@ class Draft:
 
 
 def parse_draft(text: str, grammar: Grammar[Any] = RETRIEVAL_GRAMMAR) -> Draft:
-    """Return the draft with this `text`, a line that need not be runnable.
+    """Return the draft with this `text`.
 
-    Raises BadParameter if the text is no line at all.
+    Raises BadParameter if the text has not the form of a line.
 
     >>> from core.drafts.draft import parse_draft
     >>> parse_draft("Rank(keep=8) >> Loop(body=..., budget=9)").text
@@ -87,7 +89,7 @@ def parse_draft(text: str, grammar: Grammar[Any] = RETRIEVAL_GRAMMAR) -> Draft:
 
 
 def new_brick(cls: type[Any], keys: Iterator[int]) -> Brick:
-    """Return a brick of an operator with its defaults; a branch gets two empty rows."""
+    """Return a brick of an operator with its defaults; one of a branch has two empty rows."""
     if issubclass(cls, Branch):
         return Brick(next(keys), Branch, {"on": BRANCH_FIELDS[0]}, {"1": (), OTHERWISE_ARM: ()})
     return brick_of(default_operator(cls), keys)

@@ -1,21 +1,21 @@
-"""Checks of a draft: which operators fit where, and what each brick lacks.
+"""Checks of a draft, by the fields that its operators read and write.
 
-They follow the fields that operators read and write.
+They find the faults of its bricks, and the slots in which an operator fits.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from core.drafts.draft import Draft
 from core.drafts.edits import BrickInsertion, BrickMove, BrickReplacement, DraftChange, edit_draft
-from core.drafts.slots import Slot, place_of, row_at, slots
+from core.drafts.slots import Slot, find_row, slot_before, slots
 from core.lines import Grammar
 from core.lines.brick import Brick, Bricks
 from core.lines.difference import title_of
-from core.operators.base import Operator
 from core.operators.branch import Branch
 from core.operators.combinator import Combinator
 
@@ -24,28 +24,23 @@ from core.operators.combinator import Combinator
 class _PrecedingBricks:
     """Summary of all bricks before a position: the fields they write and their last stage.
 
-    An incomplete brick counts as writing what any brick in it writes. Only this brick then has a
-    fault, and not those after it.
+    An incomplete brick counts as writing the fields of all bricks in it, so that it alone has a
+    fault, and not those after it too.
     """
 
     writes: frozenset[str]
     stage: str
 
-    def and_then(self, brick: Brick, stages: Sequence[str]) -> _PrecedingBricks:
+    def with_brick(self, brick: Brick, stages: Sequence[str]) -> _PrecedingBricks:
         """Return the summary with one more brick."""
-        operator = brick.operator
-        writes = (
-            operator.writes
-            if operator is not None
-            else [field for one in brick.each() for field in _fields_written(one)]
-        )
-        return _PrecedingBricks(
-            self.writes.union(writes), max(self.stage or brick.stage, brick.stage, key=stages.index)
-        )
+        bricks = [brick] if brick.operator is not None else brick.each()
+        writes = self.writes.union(*map(_fields_written, bricks))
+        last_stage = max(self.stage or brick.stage, brick.stage, key=stages.index)
+        return _PrecedingBricks(writes, last_stage)
 
 
 def brick_faults(draft: Draft) -> dict[int, str]:
-    """Return a sentence by key for each brick that lacks something at its position.
+    """Return a sentence for each brick that is incomplete or cannot stand at its position, by key.
 
     The result is empty if the line of the draft can be run.
     """
@@ -57,27 +52,29 @@ def brick_faults(draft: Draft) -> dict[int, str]:
 def _add_row_faults(
     row: Bricks,
     preceding: _PrecedingBricks | None,
-    inside: Brick | None,
+    holder: Brick | None,
     faults: dict[int, str],
     grammar: Grammar[Any],
 ) -> None:
-    """Add the faults of a row; `preceding` summarises the bricks before it."""
+    """Add the faults of a row to `faults`.
+
+    `preceding` summarises the bricks before the row, and `holder` is the brick that holds it.
+    """
     for brick in row:
         operator = brick.operator
-        reason = _holder_refusal(inside, brick)
+        reason = _holder_refusal(holder, brick)
         for arm in brick.arms.values():
             _add_row_faults(arm, preceding, brick, faults, grammar)
-        if reason is None:
+        if reason is None and operator is None:
+            reason = brick.lacks
+        elif reason is None:
             earlier: tuple[Any, ...] = (preceding,) if preceding else ()
-            reason = (
-                _with_title(grammar.line.unfit(earlier, operator), operator)
-                if operator is not None
-                else brick.lacks
-            )
+            reason = _with_title(grammar.line.unfit(earlier, operator), operator)
         # no sentence on a brick if one inside it has a fault
         if reason and not (brick.arms and any(one.key in faults for one in brick.each())):
             faults[brick.key] = reason
-        preceding = (preceding or _PrecedingBricks(frozenset(), "")).and_then(brick, grammar.stages)
+        preceding = preceding or _PrecedingBricks(frozenset(), "")
+        preceding = preceding.with_brick(brick, grammar.stages)
 
 
 def _fields_written(brick: Brick) -> tuple[str, ...]:
@@ -88,24 +85,24 @@ def _holder_refusal(holder: Brick | None, brick: Brick) -> str | None:
     """Return why a brick may not be part of the brick that holds it, or None."""
     if holder is None:
         return None
-    cls: Any = holder.cls
-    kind: Any = brick.cls
-    operator = brick.operator or kind.__new__(kind)  # only its class is read
-    one: Any = holder.operator or cls.__new__(cls)
+    holder_class: Any = holder.cls
+    operator_class: Any = brick.cls
+    operator = brick.operator or operator_class.__new__(operator_class)  # only its class is read
+    holder_operator: Any = holder.operator or holder_class.__new__(holder_class)
     try:
-        admitted = one.admits(operator)
+        is_admitted = holder_operator.admits(operator)
     except (AttributeError, IndexError):  # raised by the stage of an empty branch
-        admitted = not issubclass(brick.cls, Combinator) or brick.cls.inside
-    return None if admitted else f"“{title_of(brick.cls)}” cannot be part of {cls.kind}."
+        is_admitted = not issubclass(operator_class, Combinator) or operator_class.inside
+    if is_admitted:
+        return None
+    return f"“{title_of(operator_class)}” cannot be part of {holder_class.kind}."
 
 
 def _with_title(reason: str | None, operator: Any) -> str | None:
     """Return a reason with the operator's title instead of its class name."""
-    return (
-        None
-        if reason is None
-        else reason.replace(type(operator).__name__, f"“{title_of(operator)}”", 1)
-    )
+    if reason is None:
+        return None
+    return reason.replace(type(operator).__name__, f"“{title_of(operator)}”", 1)
 
 
 def change_fault(
@@ -113,35 +110,25 @@ def change_fault(
 ) -> str | None:
     """Return why a changed brick does not fit at its new position, or None if it fits.
 
-    It also does not fit if it takes away something that another brick needs. `faults` are the
-    faults of the present draft, if they are known.
+    It also does not fit if the change removes something that another brick needs. `faults` are the
+    faults of the draft before the change, if they are known.
     """
     faults = brick_faults(draft) if faults is None else faults
     after = edit_draft(draft, change)
     new_faults = brick_faults(after)
+    changed_keys: set[int] = set()
     if isinstance(change, BrickInsertion):
-        new_keys = {key for key in range(draft.following, after.following)}
-    else:
-        new_keys = (
-            {one.key for one in (after.find(change.key) or _EMPTY_BRICK).each()}
-            if isinstance(change, BrickReplacement | BrickMove)
-            else set()
-        )
-    own_fault = next(
-        (
-            new_faults[key]
-            for key in sorted(new_keys)
-            if key in new_faults and not _lacks_only_bricks(after, key)
-        ),
-        None,
-    )
-    return own_fault or next(
-        (reason for key, reason in new_faults.items() if key not in faults and key not in new_keys),
-        None,
-    )
-
-
-_EMPTY_BRICK = Brick(-1, Operator)
+        changed_keys.update(range(draft.following, after.following))
+    elif isinstance(change, BrickReplacement | BrickMove):
+        brick = after.find(change.key)
+        changed_keys.update(one.key for one in (brick.each() if brick else ()))
+    for key in sorted(changed_keys & new_faults.keys()):
+        if not _lacks_only_bricks(after, key):
+            return new_faults[key]
+    for key, reason in new_faults.items():
+        if key not in faults and key not in changed_keys:
+            return reason
+    return None
 
 
 def _lacks_only_bricks(draft: Draft, key: int) -> bool:
@@ -149,34 +136,33 @@ def _lacks_only_bricks(draft: Draft, key: int) -> bool:
     brick = draft.find(key)
     if brick is None or brick.operator is not None or any(brick.arms.values()):
         return False
-    slot = place_of(draft, key)
-    row = row_at(draft, slot) if slot is not None else None
+    slot = slot_before(draft, key)
+    row = find_row(draft, slot) if slot is not None else None
     assert slot is not None and row is not None  # the brick exists
-    reads = (brick.given["on"],) if brick.cls is Branch else ()
-    written_fields = {
-        field for one in row[: slot.at] for inner in one.each() for field in _fields_written(inner)
-    }
-    return set(reads) <= written_fields
+    if brick.cls is not Branch:
+        return True
+    bricks_before = chain.from_iterable(one.each() for one in row[: slot.at])
+    return any(brick.given["on"] in _fields_written(one) for one in bricks_before)
 
 
 def operator_refusals(draft: Draft, target: Slot | int) -> dict[str, str | None]:
-    """Return for each operator name why the operator does not fit, or None.
+    """Return for each operator name why the operator does not fit, or None if it fits.
 
-    The place is a slot, or the key of a brick to replace.
+    `target` is a slot, or the key of a brick to replace.
     """
     known_faults = brick_faults(draft)
-    make_change = (
-        (lambda name: BrickInsertion(target, name))
-        if isinstance(target, Slot)
-        else (lambda name: BrickReplacement(target, name))
-    )
-    return {
-        name: change_fault(draft, make_change(name), known_faults)
-        for name in draft.grammar.operators
-    }
+    refusals = {}
+    for name in draft.grammar.operators:
+        change: DraftChange = (
+            BrickInsertion(target, name)
+            if isinstance(target, Slot)
+            else BrickReplacement(target, name)
+        )
+        refusals[name] = change_fault(draft, change, known_faults)
+    return refusals
 
 
-def slots_for(draft: Draft, name: str) -> tuple[Slot, ...]:
+def fitting_slots(draft: Draft, name: str) -> tuple[Slot, ...]:
     """Return the slots in which an operator fits."""
     known_faults = brick_faults(draft)
     return tuple(
@@ -186,7 +172,7 @@ def slots_for(draft: Draft, name: str) -> tuple[Slot, ...]:
     )
 
 
-def bricks_for(draft: Draft, name: str) -> tuple[int, ...]:
+def replaceable_bricks(draft: Draft, name: str) -> tuple[int, ...]:
     """Return the keys of the bricks that an operator can replace."""
     known_faults = brick_faults(draft)
     return tuple(
@@ -207,15 +193,17 @@ def possible_moves(draft: Draft, key: int) -> tuple[Slot, ...]:
     )
 
 
-def usual_slot(draft: Draft) -> Slot:
+def default_slot(draft: Draft) -> Slot:
     """Return the slot of a new brick if no other is chosen.
 
     It is before the first brick with a fault, else before the brick of the last stage, else at the
     end.
     """
     faults = brick_faults(draft)
-    broken: Iterable[int] = (
-        i for i, brick in enumerate(draft.bricks) if any(one.key in faults for one in brick.each())
-    )
-    last_indices = (i for i, brick in enumerate(draft.bricks) if brick.stage == draft.grammar.last)
-    return Slot(next(iter(broken), next(last_indices, len(draft.bricks))))
+    for index, brick in enumerate(draft.bricks):
+        if any(one.key in faults for one in brick.each()):
+            return Slot(index)
+    for index, brick in enumerate(draft.bricks):
+        if brick.stage == draft.grammar.last:
+            return Slot(index)
+    return Slot(len(draft.bricks))

@@ -1,4 +1,4 @@
-"""Edits of a draft: each is a value, and `edit_draft` returns the draft after it."""
+"""Changes of a draft as objects, and `edit_draft`, which applies one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import count
 from typing import Any
 
 from core.drafts.draft import Draft, new_brick
-from core.drafts.slots import Slot, place_of, row_at, slot_of, with_row
+from core.drafts.slots import Slot, change_row, find_row, parse_slot, slot_before
 from core.errors import BadParameter
 from core.lines.brick import Brick, renumber_brick
 from core.operators.branch import OTHERWISE_ARM, Branch
@@ -28,7 +28,7 @@ class BrickInsertion:
 
 @dataclass(frozen=True)
 class BrickReplacement:
-    """Another operator in place of a brick; a branch takes the brick into each of its arms."""
+    """Another operator in place of a brick. A branch gets a copy of the brick in each arm."""
 
     key: int
     name: str
@@ -36,7 +36,7 @@ class BrickReplacement:
 
 @dataclass(frozen=True)
 class BrickMove:
-    """A move of a brick to another slot of the draft before the move."""
+    """A move of a brick to another slot, which is one of the draft before the move."""
 
     key: int
     slot: Slot
@@ -51,7 +51,7 @@ class BrickRemoval:
 
 @dataclass(frozen=True)
 class BrickCopy:
-    """A copy of a brick after the brick."""
+    """A copy of a brick, placed directly after it."""
 
     key: int
 
@@ -76,7 +76,7 @@ class ArmAddition:
 class ArmRemoval:
     """The removal of an arm of a branch, with all bricks in it.
 
-    The last arm for a number is not removed.
+    The last arm for a number of hops cannot be removed.
     """
 
     key: int
@@ -93,7 +93,8 @@ DraftChange = (
     | ArmAddition
     | ArmRemoval
 )
-# Names in messages of the changes that need no more than the key of a brick, or that and a name.
+# Changes by their names in a browser's messages: those that need the key of a brick, and those
+# that need a name as well.
 CHANGES_BY_KEY: dict[str, Callable[[int], DraftChange]] = {
     "remove": BrickRemoval,
     "duplicate": BrickCopy,
@@ -111,55 +112,40 @@ def edit_draft(draft: Draft, change: DraftChange) -> Draft:
     If the brick or slot does not exist, the same draft is returned. Raises BadParameter for an
     unknown operator or parameter, for a bad value, and for too many bricks.
     """
+    keys = count(draft.following)
     if isinstance(change, BrickInsertion):
-        keys = count(draft.following)
-        return _with_next_key(
-            _insert_brick(
-                draft, change.slot, new_brick(draft.grammar.any_class(change.name), keys)
-            ),
-            keys,
-        )
-    slot, brick = place_of(draft, change.key), draft.find(change.key)
+        new = new_brick(draft.grammar.any_class(change.name), keys)
+        return _with_next_key(_insert_brick(draft, change.slot, new), keys)
+    slot, brick = slot_before(draft, change.key), draft.find(change.key)
     if slot is None or brick is None:
         return draft
     if isinstance(change, BrickRemoval):
-        return with_row(draft, slot, lambda row: tuple(one for one in row if one.key != change.key))
+        return _remove_brick(draft, slot, brick)
     if isinstance(change, BrickCopy):
-        keys = count(draft.following)
-        return _with_next_key(
-            _insert_brick(draft, replace(slot, at=slot.at + 1), renumber_brick(brick, keys)), keys
-        )
+        slot_after = replace(slot, at=slot.at + 1)
+        return _with_next_key(_insert_brick(draft, slot_after, renumber_brick(brick, keys)), keys)
     if isinstance(change, BrickMove):
         return _move_brick(draft, brick, slot, change.slot)
     if isinstance(change, BrickReplacement):
-        keys = count(draft.following)
-        return _with_next_key(
-            _replace_brick(
-                draft,
-                slot,
-                brick,
-                _new_operator_brick(brick, draft.grammar.any_class(change.name), keys),
-            ),
-            keys,
-        )
-    return _replace_brick(
-        draft,
-        slot,
-        brick,
-        _with_arm(brick, change)
-        if isinstance(change, ArmAddition | ArmRemoval)
-        else _with_value(brick, change),
-    )
+        new = _new_operator_brick(brick, draft.grammar.any_class(change.name), keys)
+        return _with_next_key(_replace_brick(draft, slot, new), keys)
+    if isinstance(change, ArmAddition | ArmRemoval):
+        return _replace_brick(draft, slot, _with_arm(brick, change))
+    return _replace_brick(draft, slot, _with_value(brick, change))
 
 
 def _insert_brick(draft: Draft, slot: Slot, brick: Brick) -> Draft:
-    if row_at(draft, slot) is None:
+    if find_row(draft, slot) is None:
         return draft
-    return with_row(draft, slot, lambda row: (*row[: slot.at], brick, *row[slot.at :]))
+    return change_row(draft, slot, lambda row: (*row[: slot.at], brick, *row[slot.at :]))
+
+
+def _remove_brick(draft: Draft, slot: Slot, brick: Brick) -> Draft:
+    return change_row(draft, slot, lambda row: tuple(one for one in row if one.key != brick.key))
 
 
 def _with_next_key(draft: Draft, keys: Iterator[int]) -> Draft:
-    """Return the draft with the key that comes next.
+    """Return the draft with the key of its next new brick.
 
     Raises BadParameter if the draft has become too large.
     """
@@ -168,24 +154,29 @@ def _with_next_key(draft: Draft, keys: Iterator[int]) -> Draft:
     return replace(draft, following=next(keys))
 
 
-def _replace_brick(draft: Draft, slot: Slot, brick: Brick, other: Brick) -> Draft:
-    return with_row(
-        draft, slot, lambda row: tuple(other if one.key == brick.key else one for one in row)
+def _replace_brick(draft: Draft, slot: Slot, new: Brick) -> Draft:
+    """Return the draft with a brick in place of the one with the same key.
+
+    `slot` is in the row of that brick.
+    """
+    return change_row(
+        draft, slot, lambda row: tuple(new if one.key == new.key else one for one in row)
     )
 
 
-def _move_brick(draft: Draft, brick: Brick, slot: Slot, to: Slot) -> Draft:
-    same_row = (slot.owner, slot.arm) == (to.owner, to.arm)
-    into_itself = to.owner in {one.key for one in brick.each()}
-    if into_itself or row_at(draft, to) is None or (same_row and to.at in (slot.at, slot.at + 1)):
+def _move_brick(draft: Draft, brick: Brick, slot: Slot, target: Slot) -> Draft:
+    is_same_row = (slot.owner, slot.arm) == (target.owner, target.arm)
+    is_same_place = is_same_row and target.at in (slot.at, slot.at + 1)
+    is_inside_itself = target.owner in {one.key for one in brick.each()}
+    if is_same_place or is_inside_itself or find_row(draft, target) is None:
         return draft
-    without = with_row(draft, slot, lambda row: tuple(one for one in row if one.key != brick.key))
-    return _insert_brick(
-        without, replace(to, at=to.at - 1) if same_row and to.at > slot.at else to, brick
-    )
+    if is_same_row and target.at > slot.at:  # the removal shifts the bricks behind it
+        target = replace(target, at=target.at - 1)
+    return _insert_brick(_remove_brick(draft, slot, brick), target, brick)
 
 
 def _new_operator_brick(brick: Brick, cls: type[Any], keys: Iterator[int]) -> Brick:
+    """Return a brick of another operator with the key of a brick."""
     if cls is brick.cls:
         return brick
     new = new_brick(cls, keys)
@@ -197,13 +188,12 @@ def _new_operator_brick(brick: Brick, cls: type[Any], keys: Iterator[int]) -> Br
 def _with_value(brick: Brick, change: ValueChange) -> Brick:
     check_names(brick.cls, {change.name: change.value}, brick.cls.__name__)
     settings = {**brick.given, change.name: change.value}
-    if brick.arms:
-        changed = replace(brick, given=settings)
-        if changed.operator is None and brick.operator is not None:
-            raise BadParameter(changed.lacks)
-        return changed
-    make_operator(brick.cls, settings)
-    return replace(brick, given=settings)
+    changed = replace(brick, given=settings)
+    if not brick.arms:
+        make_operator(brick.cls, settings)  # raises for a bad value
+    elif changed.operator is None and brick.operator is not None:
+        raise BadParameter(changed.lacks)
+    return changed
 
 
 def _with_arm(brick: Brick, change: ArmAddition | ArmRemoval) -> Brick:
@@ -217,26 +207,27 @@ def _with_arm(brick: Brick, change: ArmAddition | ArmRemoval) -> Brick:
     return replace(brick, arms={**arms, OTHERWISE_ARM: brick.arms[OTHERWISE_ARM]})
 
 
-def change_of(message: Mapping[str, Any]) -> DraftChange:
+def parse_change(message: Mapping[str, Any]) -> DraftChange:
     """Return the change that a message from a browser asks for.
 
     Raises BadParameter if it asks for none.
     """
     slot_text = message.get("slot")
-    slot = slot_of(slot_text) if isinstance(slot_text, str) else None
+    slot = parse_slot(slot_text) if isinstance(slot_text, str) else None
     key, name = message.get("key"), message.get("name")
+    change: DraftChange | None = None
     if message.get("do") == "insert":
         if slot is not None and isinstance(name, str):
-            return BrickInsertion(slot, name)
+            change = BrickInsertion(slot, name)
     elif type(key) is int:
-        change = _change_of_brick(key, message, slot)
-        if change is not None:
-            return change
-    raise BadParameter("This is no change of a line.")
+        change = _brick_change(key, message, slot)
+    if change is None:
+        raise BadParameter("This is no change of a line.")
+    return change
 
 
-def _change_of_brick(key: int, message: Mapping[str, Any], slot: Slot | None) -> DraftChange | None:
-    """Return the change of an existing brick that a message asks for, or None."""
+def _brick_change(key: int, message: Mapping[str, Any], slot: Slot | None) -> DraftChange | None:
+    """Return the change of an existing brick that a message asks for; None if it asks for none."""
     action, name = message.get("do"), message.get("name")
     if not isinstance(action, str):
         return None
@@ -262,12 +253,10 @@ class History:
     after: tuple[Draft, ...] = ()
 
     def then(self, draft: Draft) -> History:
-        """Return the history with a new draft, or itself if nothing changed."""
-        return (
-            self
-            if draft == self.now
-            else History(draft, (*self.before, self.now)[-MAX_UNDO_STEPS:])
-        )
+        """Return the history with a new draft, or itself if the draft is the same."""
+        if draft == self.now:
+            return self
+        return History(draft, (*self.before, self.now)[-MAX_UNDO_STEPS:])
 
     def undo(self) -> History:
         """Return the history one change back, or itself at its beginning."""
@@ -277,6 +266,6 @@ class History:
 
     def redo(self) -> History:
         """Return the history one change forward, or itself at its end."""
-        return (
-            History(self.after[0], (*self.before, self.now), self.after[1:]) if self.after else self
-        )
+        if self.after:
+            return History(self.after[0], (*self.before, self.now), self.after[1:])
+        return self

@@ -1,7 +1,4 @@
-"""Slots: positions of a draft where a brick can be put.
-
-A slot is in the draft's own row or in a row inside a brick.
-"""
+"""Slots: the positions of a draft at which a brick can be inserted."""
 
 from __future__ import annotations
 
@@ -17,9 +14,9 @@ LINE_OWNER = 0  # owner of the draft's own row; no brick has this key
 
 @dataclass(frozen=True)
 class Slot:
-    """The position before brick `at` of a row.
+    """A position in a row of bricks: the one before the brick with index `at`.
 
-    The row is the draft's own, or the row `arm` of the brick `owner`.
+    The row is the draft's own, or the row `arm` of the brick with the key `owner`.
     """
 
     at: int
@@ -30,19 +27,20 @@ class Slot:
         return f"{self.at}" if self.owner == LINE_OWNER else f"{self.owner}.{self.arm}.{self.at}"
 
 
-def slot_of(text: str) -> Slot:
-    """Return the slot that a text names.
+def parse_slot(text: str) -> Slot:
+    """Return the slot that a text names. Raises BadParameter for any other text.
 
-    >>> from core.drafts.slots import Slot, slot_of
-    >>> slot_of("2"), slot_of("5.body.0")
+    >>> from core.drafts.slots import Slot, parse_slot
+    >>> parse_slot("2"), parse_slot("5.body.0")
     (Slot(at=2, owner=0, arm=''), Slot(at=0, owner=5, arm='body'))
     """
     owner, _, rest = text.partition(".")
     arm, _, index = rest.rpartition(".")
-    numbers = (index, owner) if rest else (owner, str(LINE_OWNER))
-    if not all(number.isdecimal() and len(number) < 10 for number in numbers):
+    if not rest:  # a slot of the draft's own row
+        index, owner = owner, str(LINE_OWNER)
+    if not all(number.isdecimal() and len(number) < 10 for number in (index, owner)):
         raise BadParameter("There is no such place in the line.")
-    return Slot(int(numbers[0]), int(numbers[1]), arm)
+    return Slot(int(index), int(owner), arm)
 
 
 def rows(draft: Draft) -> Iterator[tuple[int, str, Bricks]]:
@@ -60,42 +58,33 @@ def slots(draft: Draft) -> tuple[Slot, ...]:
     )
 
 
-def row_at(draft: Draft, slot: Slot) -> Bricks | None:
-    """Return the row of a slot, or None if there is none or it is shorter."""
-    row_of_slot = next(
-        (row for owner, arm, row in rows(draft) if (owner, arm) == (slot.owner, slot.arm)), None
-    )
-    return row_of_slot if row_of_slot is not None and slot.at <= len(row_of_slot) else None
+def find_row(draft: Draft, slot: Slot) -> Bricks | None:
+    """Return the row of a slot; None if there is no such row, or it is too short."""
+    for owner, arm, row in rows(draft):
+        if (owner, arm) == (slot.owner, slot.arm) and slot.at <= len(row):
+            return row
+    return None
 
 
-def place_of(draft: Draft, key: int) -> Slot | None:
-    """Return the slot before the brick with that key."""
-    return next(
-        (
-            Slot(index, owner, arm)
-            for owner, arm, row in rows(draft)
-            for index, one in enumerate(row)
-            if one.key == key
-        ),
-        None,
-    )
+def slot_before(draft: Draft, key: int) -> Slot | None:
+    """Return the slot before the brick with that key; None if there is no such brick."""
+    for owner, arm, row in rows(draft):
+        for index, brick in enumerate(row):
+            if brick.key == key:
+                return Slot(index, owner, arm)
+    return None
 
 
-def with_row(draft: Draft, slot: Slot, change: Callable[[Bricks], Bricks]) -> Draft:
+def change_row(draft: Draft, slot: Slot, change: Callable[[Bricks], Bricks]) -> Draft:
     """Return the draft with `change` applied to the row of a slot."""
 
-    def inside(row: Bricks) -> Bricks:
-        return tuple(map(changed, row))
+    def change_inside(brick: Brick) -> Brick:
+        arms = {}
+        for arm, row in brick.arms.items():
+            is_row_of_slot = (brick.key, arm) == (slot.owner, slot.arm)
+            arms[arm] = change(row) if is_row_of_slot else tuple(map(change_inside, row))
+        return replace(brick, arms=arms) if arms else brick
 
-    def changed(brick: Brick) -> Brick:
-        if not brick.arms:
-            return brick
-        arms = {
-            arm: change(row) if (brick.key, arm) == (slot.owner, slot.arm) else inside(row)
-            for arm, row in brick.arms.items()
-        }
-        return replace(brick, arms=arms)
-
-    return replace(
-        draft, bricks=change(draft.bricks) if slot.owner == LINE_OWNER else inside(draft.bricks)
-    )
+    if slot.owner == LINE_OWNER:
+        return replace(draft, bricks=change(draft.bricks))
+    return replace(draft, bricks=tuple(map(change_inside, draft.bricks)))

@@ -1,6 +1,6 @@
-"""Names that the papers give to each operator.
+"""Names of the operators in the papers.
 
-They come from the description of the operator or from the methods that use it.
+They come from the operators' descriptions and the methods that use them.
 """
 
 from __future__ import annotations
@@ -86,12 +86,12 @@ TERMS = {
     "AnswerFromEvidence": "DALK",
     "AnswerFromPoints": "GGraphRAG: reduce",
 }
-"""By the name of the operator; those without one are Hopscope's own."""
+"""Terms by the name of the operator. An operator without one is in no paper."""
 OWN_TERM = "Hopscope's own"
 
 
 def paper_term(name: str) -> str:
-    """Return what a paper calls an operator.
+    """Return the name of an operator in a paper.
 
     >>> from core.drafts.terms import paper_term
     >>> paper_term("PersonalizedPageRank"), paper_term("GraphReader")

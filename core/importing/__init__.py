@@ -1,8 +1,4 @@
-"""Registry of all that can be imported, with recognition of formats.
-
-It covers graphs, documents, published sets, questions, finished runs, indexes, saved comparisons
-and databases.
-"""
+"""Recognition and import of graphs, documents, questions, runs, indexes, cases and databases."""
 
 from core.importing.importer import IMPORT_KINDS, Importer, ImportKind, ReadFile
 from core.importing.recognition import (

@@ -19,7 +19,9 @@ from core.io.json_pieces import JsonPieces
 from core.runtime.row_files import file_rows, is_columnar
 
 HEAD_BYTES = 1 << 18  # bytes of a file's text, after unpacking
-MAX_HEAD_LINES, MAX_HEAD_ROWS, MAX_HEAD_ITEMS = 100, 3, 3
+MAX_HEAD_LINES = 100
+MAX_HEAD_ROWS = 3
+MAX_HEAD_ITEMS = 3  # items of a list of objects in a row
 CELL_SEPARATORS = "\t,;|"
 Row = Mapping[str, Any]
 
@@ -27,16 +29,18 @@ Row = Mapping[str, Any]
 class FileHead:
     """The beginning of the file, folder or zip at a path.
 
-    Each property is read once, when it is first used. Properties raise BadInput if nothing is at
-    the path, or it is damaged.
+    Each property is read once, at its first use. Properties raise BadInput if nothing is at the
+    path, or it is damaged.
 
     Parameters
     ----------
-    encoding : the encoding of a text that is not UTF-8, if a person names it.
+    encoding : the encoding of a text that is not UTF-8; empty to guess it.
     """
 
     def __init__(self, path: Path, encoding: str = ""):
-        self.path, self.name, self.encoding = path, path.name, known_encoding(encoding)
+        self.path = path
+        self.name = path.name
+        self.encoding = known_encoding(encoding)
         self.suffix = bare_suffix(path)
 
     @cached_property
@@ -64,12 +68,13 @@ class FileHead:
 
     @cached_property
     def text_or_fault(self) -> tuple[str, str]:
-        """The head as text and an empty reason, or an empty text and the reason.
+        """The head as text and no fault, or an empty text and the fault.
 
-        The reason says why the head cannot be read as text.
+        The fault is a sentence on why the head cannot be read as text.
         """
-        whole_lines = self.data.rfind(b"\n") + 1 if self.is_cut else 0
-        data = self.data[: whole_lines or None]
+        # The last line of a cut head is left out, unless it is the only one.
+        line_end = self.data.rfind(b"\n") + 1 if self.is_cut else 0
+        data = self.data[: line_end or None]
         try:
             check_first_bytes(self.name, data)
             text = decode_text(self.name, data, named=self.encoding)
@@ -84,7 +89,7 @@ class FileHead:
 
     @cached_property
     def lines(self) -> list[str]:
-        """The first lines that are not blank, without Excel's line that names the separator."""
+        """The first lines that are not blank, without the line in which Excel names the separator."""
         lines = [line for line in self.text.splitlines() if line.strip()][:MAX_HEAD_LINES]
         return lines[1:] if lines and EXCEL_SEPARATOR.match(lines[0]) else lines
 
@@ -95,14 +100,14 @@ class FileHead:
             return []
         if is_columnar(self.path):
             return [row for _, row in islice(file_rows(self.path), MAX_HEAD_ROWS)]
-        return list(islice(_objects(self.text), MAX_HEAD_ROWS)) if self.text[:1] in "{[" else []
+        return list(islice(_json_rows(self.text), MAX_HEAD_ROWS)) if self.text[:1] in "{[" else []
 
     @cached_property
     def separator(self) -> str:
         """The character that separates the columns of the first line; empty if none does."""
-        first = self.lines[0] if self.lines and not self.rows else ""
-        mark = max(CELL_SEPARATORS, key=first.count)
-        return mark if mark in first else ""
+        first_line = self.lines[0] if self.lines and not self.rows else ""
+        most_frequent = max(CELL_SEPARATORS, key=first_line.count)
+        return most_frequent if most_frequent in first_line else ""
 
     @cached_property
     def table(self) -> list[list[str]]:
@@ -122,10 +127,10 @@ class FileHead:
         return [cell.strip() for cell in self.table[0]] if self.table else []
 
 
-def _objects(text: str) -> Iterator[Row]:
-    """Yield the first objects of a JSON text.
+def _json_rows(text: str) -> Iterator[Row]:
+    """Yield the objects of a JSON text, one by one or in a list.
 
-    Of an object that the end of the head cuts, the keys before the cut are kept.
+    An object that is cut by the end of the head has only the keys before the cut.
     """
     with open_unpacked(MemoryFile("head.json", text.encode("utf-8", "replace"))) as stream:
         pieces = JsonPieces(stream)
@@ -135,7 +140,7 @@ def _objects(text: str) -> Iterator[Row]:
                 pieces.take("[")
             while pieces.next() == "{":
                 row = {}
-                _fill(row, pieces)
+                _fill_row(row, pieces)
                 yield row
                 row = {}
         except BadInput:
@@ -143,8 +148,11 @@ def _objects(text: str) -> Iterator[Row]:
                 yield row
 
 
-def _fill(row: dict[str, Any], pieces: JsonPieces) -> None:
-    """Fill a row with the values of an object. A list of objects in it keeps its first few."""
+def _fill_row(row: dict[str, Any], pieces: JsonPieces) -> None:
+    """Fill a row with the values of an object.
+
+    Of a list of objects, the first `MAX_HEAD_ITEMS` are taken.
+    """
     for key in pieces.keys():
         row[key] = None
         if not pieces.opens_objects():

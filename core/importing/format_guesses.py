@@ -1,7 +1,4 @@
-"""Recognise formats by file names and content, with a confidence for each.
-
-There is one function for each kind of import. Each takes the head of a file.
-"""
+"""Guesses of formats by file name and content: one function for each kind of import."""
 
 from __future__ import annotations
 
@@ -9,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from itertools import chain
 from pathlib import PurePosixPath
 
 from core.cases.file import CASES_EXTENSION, CASES_FILE_KIND
@@ -93,14 +91,13 @@ LINE_FORMAT_REASONS = {
     TOPICS_FORMAT: "it begins as TREC's topics do",
 }
 LINE_FORM_REASON = "its lines have this form"
-QUESTION_ONLY_KEYS = (
-    *ROW_QUESTION_KEYS[:-1],
-    "RawQuestion",
-    "utterance",
-)  # keys that only questions have
+# keys that only rows of questions have
+QUESTION_ONLY_KEYS = (*ROW_QUESTION_KEYS[:-1], "RawQuestion", "utterance")
+# keys that mark a row as one of a finished run
+RUN_RESULT_KEYS = frozenset({*CONTEXT_KEYS, *ANSWER_KEYS, "results"}) - {"answer"}
 
 
-def _hint(head: FileHead) -> str:
+def _suffix_reason(head: FileHead) -> str:
     return f"its name ends in {head.suffix}"
 
 
@@ -112,9 +109,9 @@ def _records(head: FileHead) -> Sequence[Row]:
     if not head.rows:
         return [dict(zip(head.header, cells)) for cells in head.table[1:4]]
     for key in (*ROW_HOLDER_KEYS, *ROW_LIST_KEYS, "docs"):
-        held = head.rows[0].get(key)
-        if isinstance(held, list) and held and all(isinstance(one, Mapping) for one in held):
-            return held
+        rows = head.rows[0].get(key)
+        if isinstance(rows, list) and rows and all(isinstance(row, Mapping) for row in rows):
+            return rows
     return head.rows
 
 
@@ -127,12 +124,12 @@ def guess_graphs(head: FileHead) -> Guesses:
     for name, one in GRAPH_FORMATS.items():
         has_own_suffix = not (one.delimited or one.table or name == "rows")
         if has_own_suffix and head.suffix in one.suffixes:
-            return {name: Guess(SURE_CONFIDENCE if head.text else UNLIKELY_CONFIDENCE, _hint(head))}
+            confidence = SURE_CONFIDENCE if head.text else UNLIKELY_CONFIDENCE
+            return {name: Guess(confidence, _suffix_reason(head))}
     for name, pattern in GRAPH_FORMAT_PATTERNS.items():
         if re.search(pattern, head.text[:2000], re.IGNORECASE | re.MULTILINE):
-            guesses[name] = Guess(
-                LIKELY_CONFIDENCE, f"it begins as {GRAPH_FORMATS[name].title} does"
-            )
+            reason = f"it begins as {GRAPH_FORMATS[name].title} does"
+            guesses[name] = Guess(LIKELY_CONFIDENCE, reason)
     return guesses
 
 
@@ -140,13 +137,18 @@ def _guess_several_graphs(head: FileHead) -> Guesses:
     if is_crag(head.path):
         return {CRAG_FORMAT: Guess(SURE_CONFIDENCE, "it holds the files of CRAG's graphs")}
     known_suffixes = {suffix for one in GRAPH_FORMATS.values() for suffix in one.suffixes}
-    suffixes = {PurePosixPath(name_without_packing(name.lower())).suffix for name in head.files}
-    graph_suffixes = suffixes & known_suffixes if head.suffix == ".zip" else set()
-    only_graphs = graph_suffixes - DOCUMENT_SUFFIXES
-    if not graph_suffixes:
+    graph_suffixes = _suffixes_of_files(head) & known_suffixes
+    if head.suffix != ".zip" or not graph_suffixes:
         return {}
-    reason = f"it holds files that end in {', '.join(sorted(only_graphs or graph_suffixes))}"
-    return {ZIP_FORMAT: Guess(LIKELY_CONFIDENCE if only_graphs else POSSIBLE_CONFIDENCE, reason)}
+    suffixes_of_graphs_only = graph_suffixes - DOCUMENT_SUFFIXES
+    confidence = LIKELY_CONFIDENCE if suffixes_of_graphs_only else POSSIBLE_CONFIDENCE
+    suffixes = ", ".join(sorted(suffixes_of_graphs_only or graph_suffixes))
+    return {ZIP_FORMAT: Guess(confidence, f"it holds files that end in {suffixes}")}
+
+
+def _suffixes_of_files(head: FileHead) -> set[str]:
+    """Return the suffixes of the files in a folder or zip, after unpacking."""
+    return {PurePosixPath(name_without_packing(name.lower())).suffix for name in head.files}
 
 
 def _guess_triple_tables(head: FileHead) -> Guesses:
@@ -161,11 +163,8 @@ def _guess_triple_tables(head: FileHead) -> Guesses:
     guesses = _guess_triple_lines(head, form)
     if not {*ID_COLUMN_NAMES, *LABEL_COLUMN_NAMES}.isdisjoint(map(bare_key, head.header)):
         guesses[NODES_FORMAT] = Guess(0.3, "its columns are those of nodes; edges have to come too")
-        guesses |= (
-            {form: replace(guesses[form], confidence=UNLIKELY_CONFIDENCE)}
-            if form in guesses
-            else {}
-        )
+        if form in guesses:
+            guesses[form] = replace(guesses[form], confidence=UNLIKELY_CONFIDENCE)
     return guesses
 
 
@@ -173,9 +172,11 @@ def _guess_triple_lines(head: FileHead, form: str) -> Guesses:
     n_triples = sum(len(cells) == 3 for cells in head.table)
     if not n_triples or n_triples < MIN_FITTING_LINES * len(head.table):
         return {}
-    sure = LIKELY_CONFIDENCE if form in ("tab", "bar") else POSSIBLE_CONFIDENCE
-    header = find_separator(head.lines[0]) or guess_roles(head.header).get("text")
-    guesses = {form: Guess(UNLIKELY_CONFIDENCE if header else sure, "its lines hold three columns")}
+    confidence = LIKELY_CONFIDENCE if form in ("tab", "bar") else POSSIBLE_CONFIDENCE
+    # A header of questions or of texts
+    if find_separator(head.lines[0]) or guess_roles(head.header).get("text"):
+        confidence = UNLIKELY_CONFIDENCE
+    guesses = {form: Guess(confidence, "its lines hold three columns")}
     if form == "tab" and '"' in head.text:
         guesses["tab-quoted"] = Guess(POSSIBLE_CONFIDENCE, "its lines hold tabs and quotes")
     return guesses
@@ -186,11 +187,8 @@ def _guess_json_graphs(head: FileHead) -> Guesses:
     if not records:
         return {}
     head_row, record = head.rows[0], records[0]
-    if is_property_graph(record) or (
-        "elements" in head_row
-        or any(key in head_row for key in LINK_LIST_KEYS)
-        and "nodes" in head_row
-    ):
+    has_links = "nodes" in head_row and any(key in head_row for key in LINK_LIST_KEYS)
+    if is_property_graph(record) or "elements" in head_row or has_links:
         return {"rows": Guess(SURE_CONFIDENCE, "it holds nodes and links")}
     if isinstance(head_row.get("graph"), Mapping):
         return {"rows": Guess(LIKELY_CONFIDENCE, "it holds a graph of nodes and links")}
@@ -199,37 +197,31 @@ def _guess_json_graphs(head: FileHead) -> Guesses:
     if "graph" in record:
         return {"rows": Guess(POSSIBLE_CONFIDENCE, "its rows bring graphs along")}
     keys = triple_keys(record)
-    if keys is not None:
-        return {
-            "rows": Guess(
-                SURE_CONFIDENCE, f"its keys {', '.join(keys)} are head, relation and tail"
-            )
-        }
-    return {}
+    if keys is None:
+        return {}
+    reason = f"its keys {', '.join(keys)} are head, relation and tail"
+    return {"rows": Guess(SURE_CONFIDENCE, reason)}
 
 
 @lru_cache(4)
 def guess_documents(head: FileHead) -> Guesses:
     """Return the families of documents that a head may belong to, by suffix."""
     if head.is_several:
-        suffixes = {PurePosixPath(name_without_packing(name.lower())).suffix for name in head.files}
-        fits = sorted(suffixes & DOCUMENT_SUFFIXES)
-        return (
-            {FILES_FORMAT: Guess(LIKELY_CONFIDENCE, f"it holds {', '.join(fits[:6])}")}
-            if fits
-            else {}
-        )
-    name = next(
-        (name for name, family in DOCUMENT_FAMILIES.items() if head.suffix in family[1]), ""
-    )
-    if not name:
+        suffixes = sorted(_suffixes_of_files(head) & DOCUMENT_SUFFIXES)
+        if not suffixes:
+            return {}
+        return {FILES_FORMAT: Guess(LIKELY_CONFIDENCE, f"it holds {', '.join(suffixes[:6])}")}
+    names = [name for name, family in DOCUMENT_FAMILIES.items() if head.suffix in family[1]]
+    if not names:
         return {}
-    if name in ROW_FAMILIES:
-        column = guess_roles(head.header).get("text")
-        if column:
-            return {name: Guess(LIKELY_CONFIDENCE, f"its column “{column}” holds texts")}
-        return {name: Guess(UNLIKELY_CONFIDENCE, "each of its rows can be a text")}
-    return {name: Guess(POSSIBLE_CONFIDENCE if name == "txt" else SURE_CONFIDENCE, _hint(head))}
+    name = names[0]
+    if name not in ROW_FAMILIES:
+        confidence = POSSIBLE_CONFIDENCE if name == "txt" else SURE_CONFIDENCE
+        return {name: Guess(confidence, _suffix_reason(head))}
+    column = guess_roles(head.header).get("text")
+    if column:
+        return {name: Guess(LIKELY_CONFIDENCE, f"its column “{column}” holds texts")}
+    return {name: Guess(UNLIKELY_CONFIDENCE, "each of its rows can be a text")}
 
 
 @lru_cache(4)
@@ -243,26 +235,26 @@ def guess_sets(head: FileHead) -> Guesses:
     form = form_of_rows(head.suffix, records) if head.rows else ""
     if form != ROWS_FORM:
         return {form: Guess(SURE_CONFIDENCE, published_corpora.FORM_TITLES[form])} if form else {}
-    is_run = format_of_rows(records) not in ("", "rows", PREDICTIONS_FORMAT)
-    has_titles = any(one.title or one.whole for one in published_corpora.passages_of_rows(records))
-    sure = UNLIKELY_CONFIDENCE if is_run else SURE_CONFIDENCE if has_titles else POSSIBLE_CONFIDENCE
-    return {form: Guess(sure, "its rows bring their passages along")}
+    confidence = POSSIBLE_CONFIDENCE
+    if format_of_rows(records) not in ("", "rows", PREDICTIONS_FORMAT):  # rows of a run
+        confidence = UNLIKELY_CONFIDENCE
+    elif any(one.title or one.whole for one in published_corpora.passages_of_rows(records)):
+        confidence = SURE_CONFIDENCE
+    return {form: Guess(confidence, "its rows bring their passages along")}
 
 
 def _guess_beir(head: FileHead) -> Guesses:
     """Recognise BEIR's form by the names of the files in a folder or zip."""
-    texts, queries = _folders_with(head, "corpus"), _folders_with(head, "queries")
-    if is_beir(head.path) or texts & queries:
-        return {
-            BEIR_FORM: Guess(SURE_CONFIDENCE, "it holds a corpus and queries in the form of BEIR")
-        }
+    if is_beir(head.path) or _folders_with(head, "corpus") & _folders_with(head, "queries"):
+        reason = "it holds a corpus and queries in the form of BEIR"
+        return {BEIR_FORM: Guess(SURE_CONFIDENCE, reason)}
     return {}
 
 
 def _folders_with(head: FileHead, part: str) -> set[str]:
-    """Return the folders that hold a file of the given part of BEIR's form."""
-    split = (name.rpartition("/") for name in head.files)
-    return {folder for folder, _, name in split if name.startswith(f"{part}.")}
+    """Return the folders with a file of that part of BEIR's form."""
+    path_parts = (path.rpartition("/") for path in head.files)
+    return {folder for folder, _, name in path_parts if name.startswith(f"{part}.")}
 
 
 @lru_cache(4)
@@ -275,27 +267,25 @@ def guess_questions(head: FileHead) -> Guesses:
     name, share = format_of_lines(head.name, head.lines)
     if share < MIN_FITTING_LINES:
         return {}
-    signs = {CSV_FORMAT: {"question", "questions", "query"} & set(map(usual_name, head.header))}
-    signs["queries"] = {line for line in head.lines if len(line) < MAX_QUERY_LETTERS}
-    signs["metaqa"] = {sign for sign in "[?" for line in head.lines if sign in line}
-    return {
-        name: Guess(
-            SURE_CONFIDENCE if signs.get(name, True) else UNLIKELY_CONFIDENCE,
-            LINE_FORMAT_REASONS.get(name, LINE_FORM_REASON),
-        )
-    }
+    # Other texts may fit these formats too, so a sign of questions is asked for.
+    has_sign = True
+    if name == CSV_FORMAT:
+        has_sign = not {"question", "questions", "query"}.isdisjoint(map(usual_name, head.header))
+    elif name == "queries":
+        has_sign = any(len(line) < MAX_QUERY_LETTERS for line in head.lines)
+    elif name == "metaqa":
+        has_sign = any("[" in line or "?" in line for line in head.lines)
+    confidence = SURE_CONFIDENCE if has_sign else UNLIKELY_CONFIDENCE
+    return {name: Guess(confidence, LINE_FORMAT_REASONS.get(name, LINE_FORM_REASON))}
 
 
 def _guess_question_rows(records: Sequence[Row]) -> Guesses:
-    for row in (one for record in records for one in question_rows(record)):
+    for row in chain.from_iterable(map(question_rows, records)):
         key = next((key for key in QUESTION_ONLY_KEYS if key in row), "")
         if key:
-            sure = (
-                LIKELY_CONFIDENCE
-                if any(name in row for name in ANSWER_KEYS_READ)
-                else POSSIBLE_CONFIDENCE
-            )
-            return {format_of_row(row): Guess(sure, f"its rows hold “{key}”")}
+            has_answer = any(name in row for name in ANSWER_KEYS_READ)
+            confidence = LIKELY_CONFIDENCE if has_answer else POSSIBLE_CONFIDENCE
+            return {format_of_row(row): Guess(confidence, f"its rows hold “{key}”")}
     return {}
 
 
@@ -309,23 +299,20 @@ def guess_runs(head: FileHead) -> Guesses:
     records = _records(head)
     name = format_of_rows(records)
     if name == PREDICTIONS_FORMAT:
-        of_scorer = isinstance(records[0].get("answer"), Mapping)
-        confidence = (
-            SURE_CONFIDENCE if of_scorer else UNLIKELY_CONFIDENCE if records is head.rows else 0.0
-        )
+        confidence = UNLIKELY_CONFIDENCE if records is head.rows else 0.0
+        if isinstance(records[0].get("answer"), Mapping):  # the form of HotpotQA's scorer
+            confidence = SURE_CONFIDENCE
         return {name: Guess(confidence, "it holds a text for each key")}
     if not name:
         return {}
-    result_keys = sorted(RESULT_KEYS & records[0].keys())
+    result_keys = sorted(RUN_RESULT_KEYS & records[0].keys())
+    reason = f"its rows hold {', '.join(result_keys[:3]) or RUN_FORMATS[name].taken}"
+    if name not in ("rows", "ragas"):  # a format that no other data has
+        return {name: Guess(0.9, reason)}
     confidence = LIKELY_CONFIDENCE + 0.05 if result_keys else POSSIBLE_CONFIDENCE
     if name == "rows" and guess_sets(head).get(ROWS_FORM, NO_GUESS).confidence >= confidence:
         confidence = UNLIKELY_CONFIDENCE
-    is_own_format = name not in ("rows", "ragas")
-    words = f"its rows hold {', '.join(result_keys[:3]) or RUN_FORMATS[name].taken}"
-    return {name: Guess(0.9 if is_own_format else confidence, words)}
-
-
-RESULT_KEYS = frozenset({*CONTEXT_KEYS, *ANSWER_KEYS, "results"}) - {"answer"}
+    return {name: Guess(confidence, reason)}
 
 
 @lru_cache(4)
@@ -345,11 +332,9 @@ def guess_cases(head: FileHead) -> Guesses:
     """Return the confidence that a head is a file of saved comparisons."""
     if head.rows and head.rows[0].get("kind") == CASES_FILE_KIND:
         return {"cases": Guess(1.0, "its first line says so")}
-    return (
-        {"cases": Guess(POSSIBLE_CONFIDENCE, _hint(head))}
-        if head.name.endswith(CASES_EXTENSION)
-        else {}
-    )
+    if head.name.endswith(CASES_EXTENSION):
+        return {"cases": Guess(POSSIBLE_CONFIDENCE, _suffix_reason(head))}
+    return {}
 
 
 def no_guess(head: FileHead) -> Guesses:

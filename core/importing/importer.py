@@ -1,4 +1,4 @@
-"""Importers: the formats that can be imported, how each is recognised and what it becomes."""
+"""Importers: the formats that can be imported, with their recognition, reader and command."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class KindName(StrEnum):
 
 @dataclass(frozen=True)
 class ImportKind:
-    """The result that all formats of a kind become, and the command that makes it.
+    """Title of a kind of formats, the action that imports them, and its command.
 
     `command` holds the words after `python -m core`. Words in braces are replaced: the paths, the
     format if it has to be named, the name of the result, its folder, and the graph or corpus to
@@ -39,34 +39,47 @@ class ImportKind:
     command: str
 
 
-IMPORT_COMMANDS = {
-    KindName.GRAPH: "build {path} {format} --out {folder} --name {name}",
-    KindName.DOCUMENTS: "corpus add {path} --name {name}",
-    KindName.SET: "corpus add {path} {format} --name {name}",
-    KindName.QUESTIONS: "questions {path} {format} {source} --name {name}",
-    KindName.RUN: "evaluate --run {path} {source}",
-    KindName.INDEX: "corpus open {path} --name {name}",
-    KindName.CASES: "cases import {path}",
-    KindName.DATABASE: "build {path} --out {folder} --name {name}",
+IMPORT_KINDS = {
+    KindName.GRAPH: ImportKind(
+        "Graphs",
+        "Build a graph of its triples",
+        "build {path} {format} --out {folder} --name {name}",
+    ),
+    KindName.DOCUMENTS: ImportKind(
+        "Documents", "Add its documents to a corpus", "corpus add {path} --name {name}"
+    ),
+    KindName.SET: ImportKind(
+        "Published sets",
+        "Add its documents and their questions to a corpus",
+        "corpus add {path} {format} --name {name}",
+    ),
+    KindName.QUESTIONS: ImportKind(
+        "Questions",
+        "Save its questions as a set of a graph or a corpus",
+        "questions {path} {format} {source} --name {name}",
+    ),
+    KindName.RUN: ImportKind(
+        "Finished runs", "Evaluate what another program found", "evaluate --run {path} {source}"
+    ),
+    KindName.INDEX: ImportKind(
+        "Indexes of other tools",
+        "Make a corpus of its texts, with its graph",
+        "corpus open {path} --name {name}",
+    ),
+    KindName.CASES: ImportKind("Saved comparisons", "Add its comparisons", "cases import {path}"),
+    KindName.DATABASE: ImportKind(
+        "Databases",
+        "Copy its triples as a graph, or ask it live",
+        "build {path} --out {folder} --name {name}",
+    ),
 }
-IMPORT_ACTIONS = {
-    KindName.GRAPH: ("Graphs", "Build a graph of its triples"),
-    KindName.DOCUMENTS: ("Documents", "Add its documents to a corpus"),
-    KindName.SET: ("Published sets", "Add its documents and their questions to a corpus"),
-    KindName.QUESTIONS: ("Questions", "Save its questions as a set of a graph or a corpus"),
-    KindName.RUN: ("Finished runs", "Evaluate what another program found"),
-    KindName.INDEX: ("Indexes of other tools", "Make a corpus of its texts, with its graph"),
-    KindName.CASES: ("Saved comparisons", "Add its comparisons"),
-    KindName.DATABASE: ("Databases", "Copy its triples as a graph, or ask it live"),
-}
-IMPORT_KINDS = {name: ImportKind(*IMPORT_ACTIONS[name], IMPORT_COMMANDS[name]) for name in KindName}
 
 
 @dataclass(frozen=True)
 class Guess:
     """Confidence, from 0 to 1, that a file has a format.
 
-    The reason is worded as the end of a sentence.
+    The reason is the end of a sentence, such as “its name ends in .ttl”.
     """
 
     confidence: float
@@ -96,8 +109,8 @@ class ImportRequest:
     ----------
     format : the name of the format within its kind.
     paths : the files, which are read together.
-    most : bytes of text that a file may hold; None for no bound.
-    encoding : the encoding of texts that are not UTF-8; empty if nobody named it.
+    most : most bytes of text in a file; None for no bound.
+    encoding : the encoding of texts that are not UTF-8; empty to guess it.
     """
 
     format: str
@@ -113,13 +126,13 @@ class Importer:
 
     Parameters
     ----------
-    kind, name : together the key of the format. Commands that already know the format use `name`.
+    kind, name : together the key of the format. Commands of a kind call the format by `name`.
     title : the format's name on screen.
-    suffixes : suffixes of its files; empty if only the content tells.
-    guesses : returns the formats of this kind that a head of a file may have.
+    suffixes : suffixes of its files; empty if it is recognised by content alone.
+    guesses : returns the formats of this kind that the head of a file may have.
     read : reads files of this kind.
-    example : an example file below `data/formats`; empty if the format is no file.
-    files : the files by which it is recognised, if their suffixes do not tell.
+    example : an example file below `data/formats`; empty if the format is not that of a file.
+    files : words for its files, if the suffixes do not describe them.
     tools : programs that write the format.
     taken, left : what is read from it, and what is ignored.
     """

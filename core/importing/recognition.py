@@ -1,4 +1,4 @@
-"""Recognise the formats that a file, folder, zip or address may have, best first."""
+"""Recognition of the formats that a file, folder, zip or address may have."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from core.graph.readers.formats import FORMATS as GRAPH_FORMATS
 from core.graph.readers.formats import SUFFIX_ADVICE
 from core.graph.readers.source import bare_suffix
 from core.importing.file_head import FileHead
-from core.importing.importer import IMPORT_KINDS, Guess, Importer, KindName
+from core.importing.importer import IMPORT_KINDS, Importer, KindName
 from core.importing.registry import IMPORTERS
 from core.io.home import graphs_folder
 
-MIN_CONFIDENCE = 0.1
+MIN_CONFIDENCE = 0.1  # guesses of less are left out
 # kinds whose files can be imported together
 KINDS_OF_SEVERAL_FILES = frozenset({KindName.GRAPH, KindName.DOCUMENTS, KindName.SET})
 
 
 @dataclass(frozen=True)
 class Recognition:
-    """A format that something to import may have.
+    """A format that a file, folder, zip or address may have.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class Recognition:
     confidence : from 0 to 1.
     reason : why, as the end of a sentence: “its name ends in .ttl”.
     paths : the files, the folder, the zip, or the address.
-    is_chosen : a person chose the format, so the command has to name it.
+    is_chosen : True if a person chose the format. The command then has to name it.
     """
 
     importer: Importer
@@ -54,7 +54,7 @@ class Recognition:
 
     @property
     def command(self) -> str:
-        """The command that imports it, with words in capitals for missing arguments."""
+        """The command that imports it, with words in capitals in place of missing arguments."""
         return shlex.join(["python", "-m", "core", *self.arguments()])
 
     def arguments(self, name: str = "", source: Sequence[str] = ("--graph", "GRAPH")) -> list[str]:
@@ -78,19 +78,18 @@ class Recognition:
     def _format(self) -> tuple[str, ...]:
         """Return the option that names the format, if the command cannot find it by itself."""
         importer = self.importer
-        if importer.kind == KindName.GRAPH:
-            form = GRAPH_FORMATS.get(importer.name)
-            by_content = form is None or form.delimited or len(self.paths) > 1
-            is_implied = by_content or bare_suffix(Path(self.paths[0])) in importer.suffixes
-        else:
-            is_implied = True
-        return () if is_implied and not self.is_chosen else ("--format", importer.name)
+        is_needed = self.is_chosen
+        if importer.kind == KindName.GRAPH and importer.name in GRAPH_FORMATS:
+            is_by_content = GRAPH_FORMATS[importer.name].delimited or len(self.paths) > 1
+            is_by_suffix = bare_suffix(Path(self.paths[0])) in importer.suffixes
+            is_needed = is_needed or not (is_by_content or is_by_suffix)
+        return ("--format", importer.name) if is_needed else ()
 
 
 def recognise(path: str | Path, encoding: str = "") -> list[Recognition]:
     """Return the formats that a file, folder, zip or database address may have, best first.
 
-    Only the head of a file is read. `encoding` is that of a text which is not UTF-8.
+    Only the head of a file is read. `encoding` is that of a text that is not UTF-8.
 
     Raises
     ------
@@ -107,44 +106,48 @@ def recognise(path: str | Path, encoding: str = "") -> list[Recognition]:
     head = FileHead(path, encoding)
     if not head.is_several and not head.data.strip():
         raise BadInput(f"{head.name} is empty.")
-    guesses = [(importer, importer.sniff(head)) for importer in IMPORTERS.values()]
-    recognitions = _rank_guesses(guesses, (str(path),))
+    recognitions = []
+    for importer in IMPORTERS.values():
+        guess = importer.sniff(head)
+        if guess.confidence >= MIN_CONFIDENCE:
+            recognitions.append(Recognition(importer, guess.confidence, guess.reason, (str(path),)))
     if not recognitions:
-        raise BadInput(_why_not(head))
-    return recognitions
+        raise BadInput(_unknown_format_message(head))
+    return sorted(recognitions, key=lambda one: -one.confidence)
 
 
 def recognise_together(paths: Sequence[str | Path], encoding: str = "") -> list[Recognition]:
-    """Return the kinds as which several files can be imported at once, best first.
+    """Return the kinds as which several files can be imported together, best first.
 
-    The files of one graph may have several formats, and so may documents. The returned format is
-    then that of the most confident file, and so is the reason.
+    The files of one graph may have several formats, and so may documents. The format and the reason
+    are then those of the file with the highest confidence; the confidence is the lowest.
 
     Raises
     ------
     BadInput
         As `recognise` does, and if no kind fits all files.
     """
-    each = [recognise(path, encoding) for path in paths]
-    if len(each) == 1:
-        return each[0]
-    best = [{one.importer.kind: one for one in reversed(group)} for group in each]
-    shared = KINDS_OF_SEVERAL_FILES.intersection(*best)
-    if not shared:
+    recognitions_by_file = [recognise(path, encoding) for path in paths]
+    if len(recognitions_by_file) == 1:
+        return recognitions_by_file[0]
+    # the best recognition of each kind, for each file
+    best = [{one.importer.kind: one for one in reversed(group)} for group in recognitions_by_file]
+    shared_kinds = KINDS_OF_SEVERAL_FILES.intersection(*best)
+    if not shared_kinds:
         raise BadInput("These files cannot be added together. Add them one by one.")
     together = []
-    for kind in shared:
-        candidates = [kinds[kind] for kinds in best]
-        surest = max(candidates, key=lambda candidate: candidate.confidence)
-        lowest = min(candidate.confidence for candidate in candidates)
+    for kind in shared_kinds:
+        candidates = [best_by_kind[kind] for best_by_kind in best]
+        surest = max(candidates, key=lambda one: one.confidence)
+        lowest = min(one.confidence for one in candidates)
         together.append(Recognition(surest.importer, lowest, surest.reason, tuple(map(str, paths))))
-    return sorted(together, key=lambda recognition: -recognition.confidence)
+    return sorted(together, key=lambda one: -one.confidence)
 
 
 def importers_named(text: str) -> list[Importer]:
     """Return the importers that `KIND` or `KIND/NAME` names.
 
-    Raises BadInput that suggests the nearest known name.
+    Raises BadInput, which suggests the nearest known name.
     """
     importers = [one for one in IMPORTERS.values() if text in (one.kind, one.key)]
     if not importers:
@@ -153,19 +156,8 @@ def importers_named(text: str) -> list[Importer]:
     return importers
 
 
-def _rank_guesses(
-    guesses: Sequence[tuple[Importer, Guess]], paths: tuple[str, ...]
-) -> list[Recognition]:
-    recognitions = [
-        Recognition(importer, guess.confidence, guess.reason, paths)
-        for importer, guess in guesses
-        if guess.confidence >= MIN_CONFIDENCE
-    ]
-    return sorted(recognitions, key=lambda one: -one.confidence)
-
-
-def _why_not(head: FileHead) -> str:
-    """Return why a head has no known format, with advice if the writing program is known."""
+def _unknown_format_message(head: FileHead) -> str:
+    """Return why a file has no known format, with advice if its suffix is known."""
     if head.is_several:
         return f"{head.name} holds no file that can be read."
     if head.suffix in SUFFIX_ADVICE:

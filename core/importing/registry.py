@@ -1,4 +1,4 @@
-"""The registry of importers: one for each format, built from the tables of each kind."""
+"""Registry of importers: one for each format, made from the tables of each kind."""
 
 from __future__ import annotations
 
@@ -39,10 +39,12 @@ ROW_SUFFIXES = (".json", ".jsonl", ".ndjson", *COLUMNAR_SUFFIXES)
 
 
 def _read_triples(request: ImportRequest) -> ReadFile:
-    several, first = len(request.paths) > 1, request.paths[0]
-    if request.format == format_guesses.NODES_FORMAT and not several:
-        raise BadInput(f"{first.name} is a table of nodes. Add it together with the file of edges.")
-    form = request.format if request.format in GRAPH_FORMATS and not several else AUTO_TRIPLE_FORMAT
+    is_single = len(request.paths) == 1
+    if request.format == format_guesses.NODES_FORMAT and is_single:
+        name = request.paths[0].name
+        raise BadInput(f"{name} is a table of nodes. Add it together with the file of edges.")
+    has_format = request.format in GRAPH_FORMATS and is_single
+    form = request.format if has_format else AUTO_TRIPLE_FORMAT
     with tempfile.TemporaryDirectory() as folder:
         source = graph_files(
             request.paths, Path(folder), format=form, most=request.most, encoding=request.encoding
@@ -100,11 +102,11 @@ def _read_index(request: ImportRequest) -> ReadFile:
 
 def _read_cases(request: ImportRequest) -> ReadFile:
     _check_sizes(request)
-    comparisons = []
+    cases = []
     for case, _ in read_cases(read_bytes(disk_file(request.paths[0]), MAX_CASE_TEXT)):
         request.watch.check()
-        comparisons.append(case)
-    return ReadFile(tuple(comparisons), count_with_noun(len(comparisons), "comparison"))
+        cases.append(case)
+    return ReadFile(tuple(cases), count_with_noun(len(cases), "comparison"))
 
 
 def _read_database(request: ImportRequest) -> ReadFile:
@@ -120,8 +122,9 @@ def _check_sizes(request: ImportRequest) -> None:
             read_bytes(disk_file(path), request.most)
 
 
-Guessing = Callable[[FileHead], Mapping[str, Guess]]
-KIND_HANDLERS: dict[KindName, tuple[Guessing, Callable[[ImportRequest], ReadFile]]] = {
+GuessFunction = Callable[[FileHead], Mapping[str, Guess]]
+ReadFunction = Callable[[ImportRequest], ReadFile]
+KIND_HANDLERS: dict[KindName, tuple[GuessFunction, ReadFunction]] = {
     KindName.GRAPH: (format_guesses.guess_graphs, _read_triples),
     KindName.DOCUMENTS: (format_guesses.guess_documents, _read_documents),
     KindName.SET: (format_guesses.guess_sets, _read_published_set),
@@ -134,29 +137,25 @@ KIND_HANDLERS: dict[KindName, tuple[Guessing, Callable[[ImportRequest], ReadFile
 
 
 def _importer(
-    kind: KindName, name: str, title: str, suffixes: Sequence[str] = (), **about: str
+    kind: KindName, name: str, title: str, suffixes: Sequence[str] = (), **details: str
 ) -> Importer:
+    """Return an importer; `details` are further fields of it."""
     defaults = {"example": f"{kind}/{name}{next(iter(suffixes), '.txt')}"}
     guesses, read = KIND_HANDLERS[kind]
-    return Importer(kind, name, title, tuple(suffixes), guesses, read, **(defaults | about))
+    return Importer(kind, name, title, tuple(suffixes), guesses, read, **(defaults | details))
 
 
 def _graph_importers() -> Iterator[Importer]:
-    row = partial(_importer, KindName.GRAPH)
+    importer = partial(_importer, KindName.GRAPH)
     for name, one in GRAPH_FORMATS.items():
-        about = {"tools": one.tools, "taken": one.taken, "left": one.left}
-        yield row(name, one.title, one.suffixes, **about)
-    nodes = {"example": "graph/nodes.csv", "taken": "ids, labels, types, descriptions"}
-    yield row(format_guesses.NODES_FORMAT, "A table of nodes beside edges", **nodes)
-    yield row(
-        format_guesses.ZIP_FORMAT, "A zip of files of a graph", [ZIP_SUFFIX], taken="its files"
-    )
-    yield row(
-        format_guesses.CRAG_FORMAT,
-        "CRAG's folder cragkg",
-        example="",
-        taken="facts of its databases",
-    )
+        details = {"tools": one.tools, "taken": one.taken, "left": one.left}
+        yield importer(name, one.title, one.suffixes, **details)
+    details = {"example": "graph/nodes.csv", "taken": "ids, labels, types, descriptions"}
+    yield importer(format_guesses.NODES_FORMAT, "A table of nodes beside edges", **details)
+    title = "A zip of files of a graph"
+    yield importer(format_guesses.ZIP_FORMAT, title, [ZIP_SUFFIX], taken="its files")
+    details = {"example": "", "taken": "facts of its databases"}
+    yield importer(format_guesses.CRAG_FORMAT, "CRAG's folder cragkg", **details)
 
 
 def _text_importers() -> Iterator[Importer]:
@@ -171,38 +170,38 @@ def _text_importers() -> Iterator[Importer]:
         title = words[0].upper() + words[1:]
         yield _importer(KindName.SET, name, title, form_suffixes.get(name, ROW_SUFFIXES))
     for name, tool in TOOLS.items():
-        about = {"tools": tool.versions, "taken": tool.taken, "left": tool.left}
-        yield _importer(
-            KindName.INDEX, name, tool.title, [ZIP_SUFFIX], files=tool.known_by, **about
-        )
+        details = {"tools": tool.versions, "taken": tool.taken, "left": tool.left}
+        details["files"] = tool.known_by
+        yield _importer(KindName.INDEX, name, tool.title, [ZIP_SUFFIX], **details)
 
 
 def _question_and_run_importers() -> Iterator[Importer]:
     for name, words in QUESTION_FORMATS.items():
         title, _, taken = words.partition(": ")
-        rows = name in ROW_FORMATS
-        text_suffixes = (".csv", ".tsv") if name == CSV_FORMAT else (".txt", ".tsv")
-        about = {"taken": taken, "files": FILES_OF_ROWS if rows else ""}
-        yield _importer(
-            KindName.QUESTIONS, name, title, ROW_SUFFIXES if rows else text_suffixes, **about
-        )
+        details = {"taken": taken}
+        suffixes: tuple[str, ...] = (".csv", ".tsv") if name == CSV_FORMAT else (".txt", ".tsv")
+        if name in ROW_FORMATS:
+            suffixes = ROW_SUFFIXES
+            details["files"] = FILES_OF_ROWS
+        yield _importer(KindName.QUESTIONS, name, title, suffixes, **details)
     for name, one in RUN_FORMATS.items():
-        suffixes = [".trec", ".run", ".txt"] if name == TREC_FORMAT else [*ROW_SUFFIXES, ".csv"]
-        about = {"tools": one.written_by, "taken": one.taken, "left": one.left}
-        files = "" if name == TREC_FORMAT else f"{FILES_OF_ROWS}, CSV"
-        yield _importer(KindName.RUN, name, one.title, suffixes, files=files, **about)
+        details = {"tools": one.written_by, "taken": one.taken, "left": one.left}
+        suffixes = (".trec", ".run", ".txt")
+        if name != TREC_FORMAT:
+            suffixes = (*ROW_SUFFIXES, ".csv")
+            details["files"] = f"{FILES_OF_ROWS}, CSV"
+        yield _importer(KindName.RUN, name, one.title, suffixes, **details)
     yield _importer(KindName.CASES, "cases", "Comparisons that were exported", [CASES_EXTENSION])
 
 
 def _database_importers() -> Iterator[Importer]:
-    endpoints = (f"{SPARQL}+https", f"{SPARQL}+http", "https", "http")
-    yield _database_importer(SPARQL, "A SPARQL endpoint", endpoints)
-    yield _database_importer(BOLT, "Neo4j and what else speaks Bolt and Cypher", BOLT_SCHEMES)
-
-
-def _database_importer(name: str, title: str, schemes: Sequence[str]) -> Importer:
-    addresses = [f"{scheme}://" for scheme in schemes]
-    return _importer(KindName.DATABASE, name, title, addresses, example="")
+    sparql_schemes = (f"{SPARQL}+https", f"{SPARQL}+http", "https", "http")
+    for name, title, schemes in (
+        (SPARQL, "A SPARQL endpoint", sparql_schemes),
+        (BOLT, "Neo4j and what else speaks Bolt and Cypher", BOLT_SCHEMES),
+    ):
+        prefixes = [f"{scheme}://" for scheme in schemes]
+        yield _importer(KindName.DATABASE, name, title, prefixes, example="")
 
 
 IMPORTERS = {

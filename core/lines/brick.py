@@ -1,17 +1,17 @@
-"""A line as a tree of bricks, read from a text or put together by a person."""
+"""Bricks: the steps of a line as a tree, whose parts may be incomplete."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 from core.errors import BadParameter
 from core.lines.holder import Holder
 from core.parameters import make_operator, parameter_values
 
-OPEN_ROW = "..."  # stands in a text for a row without bricks
+OPEN_ROW = "..."  # text of a row without bricks
 Bricks = tuple["Brick", ...]
 
 
@@ -23,10 +23,10 @@ class Brick:
 
     Attributes
     ----------
-    key : identifies the brick, also after it was moved.
+    key : identifies the brick, also after a move.
     cls : class of the operator.
-    given : values of its parameters.
-    arms : for an operator that holds rows of operators, the bricks of each row by name.
+    given : values of the operator's parameters.
+    arms : the bricks of each row by name, for an operator that holds rows of operators.
     """
 
     key: int
@@ -35,7 +35,7 @@ class Brick:
     arms: Mapping[str, Bricks] = field(default_factory=dict)
 
     @cached_property
-    def _made(self) -> tuple[Any, str]:
+    def _operator_or_fault(self) -> tuple[Any, str]:
         """The operator with an empty text, or None with the reason why it cannot be made."""
         try:
             if not issubclass(self.cls, Holder):
@@ -48,12 +48,12 @@ class Brick:
     @property
     def operator(self) -> Any:
         """The operator of this brick, or None if it is incomplete."""
-        return self._made[0]
+        return self._operator_or_fault[0]
 
     @property
     def lacks(self) -> str:
         """A sentence on why the brick is incomplete; empty if it is complete."""
-        return self._made[1]
+        return self._operator_or_fault[1]
 
     @property
     def stage(self) -> str:
@@ -65,9 +65,8 @@ class Brick:
         """Its canonical text, with `...` for rows without bricks."""
         if not issubclass(self.cls, Holder):
             return repr(make_operator(self.cls, self.given))
-        return self.cls.text(
-            {name: bricks_text(row) or OPEN_ROW for name, row in self.arms.items()}, self.given
-        )
+        rows = {name: bricks_text(row) or OPEN_ROW for name, row in self.arms.items()}
+        return self.cls.text(rows, self.given)
 
     def each(self) -> Iterator[Brick]:
         """Yield this brick and all bricks inside it."""
@@ -80,7 +79,8 @@ class Brick:
 def stage_of(cls: type[Any]) -> str:
     """Return the stage of an operator class.
 
-    A branch has the stage of its rows; its class counts as "retrieve".
+    For a branch it is "retrieve": the stage of a branch is that of its rows, which a class does
+    not have.
     """
     return cls.stage if isinstance(cls.stage, str) else "retrieve"
 
@@ -104,13 +104,16 @@ def operators_of(row: Iterable[Brick]) -> tuple[Any, ...]:
 
 
 def brick_of(operator: Any, keys: Iterator[int]) -> Brick:
-    """Return an operator as a brick with the next of `keys`, with all operators inside it."""
+    """Return an operator, with all operators inside it, as a brick.
+
+    Each brick takes the next of `keys`.
+    """
     key = next(keys)
     if isinstance(operator, Holder):
         arms = {name: bricks_of(row, keys) for name, row in operator.rows().items()}
         return Brick(key, type(operator), operator.settings(), arms)
     brick = Brick(key, type(operator), parameter_values(operator))
-    brick.__dict__["_made"] = operator, ""  # fills the cached property
+    brick.__dict__["_operator_or_fault"] = operator, ""  # fills the cached property
     return brick
 
 
@@ -119,24 +122,16 @@ def bricks_of(row: Iterable[Any], keys: Iterator[int]) -> Bricks:
     return tuple(brick_of(operator, keys) for operator in row)
 
 
-_default_operators: dict[type[Any], Any] = {}
-
-
+@cache
 def default_operator(cls: type[Any]) -> Any:
-    """Return the operator with its defaults, made once."""
-    if cls not in _default_operators:
-        _default_operators[cls] = cls()
-    return _default_operators[cls]
+    """Return the operator of a class with its defaults."""
+    return cls()
 
 
 def renumber_brick(brick: Brick, keys: Iterator[int]) -> Brick:
     """Return a copy of a brick with new keys."""
     key = next(keys)
-    return replace(
-        brick,
-        key=key,
-        arms={
-            name: tuple(renumber_brick(one, keys) for one in row)
-            for name, row in brick.arms.items()
-        },
-    )
+    arms = {}
+    for name, row in brick.arms.items():
+        arms[name] = tuple(renumber_brick(inner, keys) for inner in row)
+    return replace(brick, key=key, arms=arms)

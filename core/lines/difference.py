@@ -1,4 +1,4 @@
-"""Differences of two lines of operators: the steps, the settings, and words for both."""
+"""Differences between two lines of operators: their steps and settings, also in words."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ def differing_parts(
 ) -> tuple[int, Sequence[Any], Sequence[Any]]:
     """Return the position where two rows begin to differ, and the differing part of each."""
     old_texts, new_texts = list(map(repr, old)), list(map(repr, new))
-    room = min(len(old_texts), len(new_texts))
-    start = next((i for i in range(room) if old_texts[i] != new_texts[i]), room)
-    room -= start
-    end = next((i for i in range(room) if old_texts[-1 - i] != new_texts[-1 - i]), room)
+    limit = min(len(old_texts), len(new_texts))
+    start = next((i for i in range(limit) if old_texts[i] != new_texts[i]), limit)
+    limit -= start  # the equal ends must not overlap the equal beginnings
+    end = next((i for i in range(limit) if old_texts[-1 - i] != new_texts[-1 - i]), limit)
     return start, old[start : len(old_texts) - end], new[start : len(new_texts) - end]
 
 
 def changed_values(
     old_operator: OperatorBase, new_operator: OperatorBase
 ) -> dict[str, tuple[Any, Any]]:
-    """Return the parameters that differ between two operators of a class, with both values."""
+    """Return the parameters that differ between two operators of a class, each with both values."""
     old, new = parameter_values(old_operator), parameter_values(new_operator)
     return {name: (old.get(name), new[name]) for name in new if old.get(name) != new[name]}
 
@@ -41,16 +41,16 @@ def changed_values(
 def differing_step(line: OperatorLine[Any], other: OperatorLine[Any]) -> int | None:
     """Return the only position at which two lines differ.
 
-    Returns None if they differ at several positions or have a single operator.
+    Returns None if they do not differ in exactly one operator, or have no other operator.
     """
     start, old, new = differing_parts(line.operators, other.operators)
     return start if len(line) > 1 and (len(old), len(new)) == (1, 1) else None
 
 
 def changed_settings(line: OperatorLine[Any], other: OperatorLine[Any]) -> tuple[str, ...]:
-    """Return the settings in which a line differs from another, each once.
+    """Return the settings of `other` in which it differs from `line`, each once.
 
-    The result is empty if operators differ, or more than a few settings.
+    The result is empty if operators differ, or more than `MAX_SETTINGS_NAMED` settings.
 
     >>> from core.lines.difference import changed_settings
     >>> from core.operators.text import parse_line
@@ -61,10 +61,10 @@ def changed_settings(line: OperatorLine[Any], other: OperatorLine[Any]) -> tuple
     old_operators, new_operators = (*line, *line.everywhere()), (*other, *other.everywhere())
     if [*map(type, old_operators)] != [*map(type, new_operators)]:
         return ()
-    changes = dict[str, None]()
+    changes: dict[str, None] = {}
     for old, new in zip(old_operators, new_operators):
-        changed = changed_values(old, new).items()
-        changes |= dict.fromkeys(f"{name} {_short_value(value)}" for name, (_, value) in changed)
+        for name, (_, value) in changed_values(old, new).items():
+            changes[f"{name} {_short_value(value)}"] = None
     return tuple(changes) if len(changes) <= MAX_SETTINGS_NAMED else ()
 
 
@@ -89,16 +89,15 @@ def change_words(old: OperatorLine[Any], new: OperatorLine[Any]) -> str:
     if sorted(map(repr, old_part)) == sorted(map(repr, new_part)):
         return "in another order"
     if [*map(type, old_part)] == [*map(type, new_part)]:
+        pairs = zip(old_part, new_part)
         return "; ".join(
-            _setting_words(*pair)
-            for pair in zip(old_part, new_part)
-            if repr(pair[0]) != repr(pair[1])
+            _setting_words(before, after) for before, after in pairs if repr(before) != repr(after)
         )
     return f"{_titles(old_part)} → {_titles(new_part)}"
 
 
 def _short_value(value: Any) -> str:
-    """Return a value for a name, on one line; a long text is shortened."""
+    """Return the value of a setting as one short line."""
     return f"{value:g}" if isinstance(value, float) else shorten(value, MAX_VALUE_CHARACTERS)
 
 

@@ -1,4 +1,4 @@
-"""Conversion of lines from and to text and rows of TOML files."""
+"""Parsers and writers of lines, as text and as rows of TOML files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from core.io.toml_file import read_toml
 from core.lines.brick import Brick, Bricks, brick_of, bricks_of, default_operator, operators_of
 from core.lines.holder import Holder
 from core.lines.line import OperatorLine
-from core.lines.text import calls, keywords, literals
+from core.lines.text import literal_values, parse_call, split_steps
 from core.parameters import locate_errors, make_operator, parameter_values
 
 L = TypeVar("L", bound=OperatorLine[Any])
@@ -27,10 +27,10 @@ class Grammar(Generic[L]):
 
     Parameters
     ----------
-    line : the class of lines, which makes a line of operators.
-    last : the stage before which a new step is put.
-    kind : what messages call a line that has a name, such as "a build".
-    noun : what messages call an operator.
+    line : the class of these lines.
+    last : the last stage, before which a new step is inserted.
+    kind : noun for a line with a name in messages, such as "a build".
+    noun : noun for an operator in messages.
     """
 
     operators: Mapping[str, type[Any]]
@@ -41,10 +41,9 @@ class Grammar(Generic[L]):
     noun: str
 
     def parse(self, text: str) -> L:
-        """Return the line whose `repr` is `text`: `EgoNetwork(hops=1) >> ShortestPaths()`.
+        """Return the line of a text, such as `EgoNetwork(hops=1) >> ShortestPaths()`.
 
-        Only names of operators with literal parameters are read; nothing is evaluated. Raises
-        BadParameter.
+        Operators have literal parameters; nothing is evaluated. Raises BadParameter.
         """
         bricks = self.bricks(text, count())
         if not bricks:
@@ -52,7 +51,7 @@ class Grammar(Generic[L]):
         return self.line(operators_of(bricks))
 
     def bricks(self, text: str, keys: Iterator[int]) -> Bricks:
-        """Return the bricks that a text describes; they need not make a line.
+        """Return the bricks that a text describes, which may be incomplete.
 
         Raises BadParameter.
         """
@@ -69,22 +68,23 @@ class Grammar(Generic[L]):
     def _row(self, tree: ast.expr, keys: Iterator[int]) -> Bricks:
         if isinstance(tree, ast.Constant) and tree.value is Ellipsis:
             return ()
-        return tuple(self._brick(call, keys) for call in calls(tree))
+        return tuple(self._brick(call, keys) for call in split_steps(tree))
 
     def _brick(self, call: ast.expr, keys: Iterator[int]) -> Brick:
         if isinstance(call, ast.BinOp) and isinstance(call.op, ast.BitOr):  # a | b
             sides = [ast.keyword("first", call.left), ast.keyword("second", call.right)]
             call = ast.Call(ast.Name("Union"), [], sides)
-        parts = keywords(call)
-        if parts is None:
+        parsed_call = parse_call(call)
+        if parsed_call is None:
             raise BadParameter(
                 f"“{shorten(ast.unparse(call))}” is no {self.noun} with named parameters."
             )
-        name, arguments = parts
+        name, arguments = parsed_call
         cls = self.any_class(name)
         if not issubclass(cls, Holder):
-            return brick_of(make_operator(cls, literals(name, arguments)), keys)
-        key, (rows, settings) = next(keys), cls.of_text(arguments)
+            return brick_of(make_operator(cls, literal_values(name, arguments)), keys)
+        key = next(keys)
+        rows, settings = cls.of_text(arguments)
         arms = {}
         for arm, row in rows.items():
             if row is None:
@@ -94,7 +94,7 @@ class Grammar(Generic[L]):
         return Brick(key, cls, settings, arms)
 
     def any_class(self, name: str) -> type[Any]:
-        """Return the operator class of a name, also one that holds rows.
+        """Return the operator class of a name, which may also be a branch.
 
         Raises BadParameter.
         """
@@ -103,8 +103,8 @@ class Grammar(Generic[L]):
     def operator_class(self, name: object, where: str = "") -> type[Any]:
         """Return the operator class of a name, if the class itself has a stage.
 
-        A branch has none. Raises BadParameter that begins with `where` and suggests the nearest
-        name.
+        A branch has none. The BadParameter of an unknown name begins with `where` and suggests the
+        nearest name.
         """
         classes = {key: cls for key, cls in self.operators.items() if isinstance(cls.stage, str)}
         if not isinstance(name, str) or name not in classes:
@@ -115,9 +115,9 @@ class Grammar(Generic[L]):
         return classes[name]
 
     def read(self, file: Path, fields: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yield the key and the fields of each row of a TOML file, with the line as operators.
+        """Yield the key and the fields of each row of a TOML file, as `fields_of` returns them.
 
-        Raises BadParameter that names file, row, key and the nearest valid name.
+        Raises BadParameter, which names file, row, key and the nearest valid name.
         """
         try:
             rows = read_toml(file)
@@ -127,7 +127,7 @@ class Grammar(Generic[L]):
             yield key, self.fields_of(row, fields, f"{file.name}, “{key}”")
 
     def fields_of(self, row: Any, fields: Sequence[str], where: str) -> dict[str, Any]:
-        """Return the fields of a TOML row, with the line as operators.
+        """Return the fields of a TOML row after a check, with `line` as a line of operators.
 
         Raises BadParameter.
         """
@@ -149,10 +149,7 @@ class Grammar(Generic[L]):
         return tuple(self._entry(one, f"{where}, operator {i}") for i, one in enumerate(entries, 1))
 
     def _entry(self, entry: Any, where: str) -> Any:
-        """Return the operator of an entry.
-
-        Raises BadParameter that begins with `where`.
-        """
+        """Return the operator of an entry. Raises BadParameter, which begins with `where`."""
         for cls in self.operators.values():
             if issubclass(cls, Holder) and isinstance(entry, Mapping) and cls.keyword() in entry:
                 rows, settings = cls.of_entry(entry, where)
@@ -167,18 +164,16 @@ class Grammar(Generic[L]):
             raise BadParameter(
                 f"{where}: {cls.__name__} belongs to the stage “{cls.stage}”, not “{stage}”."
             )
-        return make_operator(
-            cls, {key: value for key, value in entry.items() if key != stage}, where
-        )
+        settings = {key: value for key, value in entry.items() if key != stage}
+        return make_operator(cls, settings, where)
 
     def _stage(self, entry: Any, where: str) -> str:
         """Return the one stage that an entry names.
 
-        A parameter may have the name of a stage too. Raises BadParameter if the entry names no
-        stage, or several.
+        Raises BadParameter if the entry names no stage, or several.
         """
         stages = [stage for stage in self.stages if isinstance(entry, Mapping) and stage in entry]
-        # the value of a stage is a name; a parameter `read` has a number
+        # A parameter may be called like a stage, as `read`; its value is then no name.
         if len(stages) > 1:
             stages = [stage for stage in stages if isinstance(entry[stage], str)]
         if len(stages) != 1:

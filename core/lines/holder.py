@@ -1,4 +1,4 @@
-"""Base class of operators that hold rows of operators, and the forms in which these are written."""
+"""Base class of operators that hold rows of operators, with their text and TOML forms."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 from core.errors import BadParameter
-from core.lines.text import literals
+from core.lines.text import literal_values
 from core.parameters import (
     OperatorBase,
     check_names,
@@ -23,12 +23,12 @@ LIST_COUNT_WORDS = {1: "a list", 2: "two lists"}
 
 
 class Holder(OperatorBase):
-    """An operator that holds rows of operators; the rows are fields.
+    """An operator with rows of operators as fields, such as a loop.
 
     In a TOML row its key is the name of its class: `{ loop = [...], budget = 100 }`.
     """
 
-    kind: ClassVar[str]  # what messages call it
+    kind: ClassVar[str]  # its noun in messages
     lines: ClassVar[tuple[str, ...]] = ()  # names of the fields that are rows
 
     @classmethod
@@ -48,7 +48,7 @@ class Holder(OperatorBase):
     def holding(cls, rows: Mapping[str, Row], settings: Mapping[str, Any], where: str = "") -> Self:
         """Return an operator with these rows and settings.
 
-        Raises BadParameter that begins with `where`.
+        Raises BadParameter, which begins with `where`.
         """
         check_names(cls, settings, cls.kind.capitalize(), where)
         with locate_errors(where):
@@ -64,16 +64,15 @@ class Holder(OperatorBase):
     def of_text(
         cls, arguments: Mapping[str, ast.expr]
     ) -> tuple[dict[str, ast.expr | None], dict[str, Any]]:
-        """Return the rows and the settings among the named expressions of a text.
+        """Return the rows and the settings from the named arguments of a text.
 
         A row that is not written is None and means the default. Raises BadParameter.
         """
         others = {name: value for name, value in arguments.items() if name not in cls.lines}
-        settings = literals(cls.__name__, others)
+        settings = literal_values(cls.__name__, others)
         check_names(cls, settings, cls.kind.capitalize())
-        return {name: arguments.get(name) for name in cls.lines}, dict(
-            parameter_values(make_operator(cls, settings))
-        )
+        rows = {name: arguments.get(name) for name in cls.lines}
+        return rows, dict(parameter_values(make_operator(cls, settings)))
 
     def entry(self, rows: Mapping[str, list[Any]]) -> dict[str, Any]:
         """Return the entry of a TOML row, from the entries of the rows."""
@@ -86,17 +85,18 @@ class Holder(OperatorBase):
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the rows and the settings of an entry.
 
-        Raises BadParameter that begins with `where`.
+        Raises BadParameter, which begins with `where`.
         """
         key, count = cls.keyword(), len(cls.lines)
         rows = [entry[key]] if count == 1 else entry[key]
         if not isinstance(rows, list) or [isinstance(row, list) for row in rows] != [True] * count:
             raise BadParameter(f"{where}: “{key}” must be {LIST_COUNT_WORDS[count]} of operators.")
-        return dict(zip(cls.lines, rows)), {k: value for k, value in entry.items() if k != key}
+        settings = {name: value for name, value in entry.items() if name != key}
+        return dict(zip(cls.lines, rows)), settings
 
     @classmethod
     def row_words(cls, name: str) -> str:
-        """Return what messages call a row of its entry."""
+        """Return the name of a row in messages."""
         key = cls.keyword()
         return key if len(cls.lines) == 1 else f"{key}, line {cls.lines.index(name) + 1}"
 

@@ -1,4 +1,4 @@
-"""A line of operators, with its edits."""
+"""Base class of lines of operators."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ O = TypeVar("O", bound=OperatorBase)  # noqa: E741
 
 @dataclass(frozen=True, repr=False)
 class OperatorLine(Generic[O]):
-    """Operators one after the other.
+    """A sequence of operators, each of which can follow those before it.
 
-    `repr` gives their canonical text. BadParameter is raised if an operator cannot follow those
-    before it.
+    `repr` gives their canonical text. Raises BadParameter for an operator that cannot follow.
     """
 
     operators: tuple[O, ...] = ()
@@ -35,9 +34,8 @@ class OperatorLine(Generic[O]):
         """Return why an operator cannot follow those before it, or None if it can."""
 
     def __rshift__(self, other: O | OperatorLine[O]) -> Self:
-        return type(self)(
-            self.operators + (other.operators if isinstance(other, OperatorLine) else (other,))
-        )
+        operators = other.operators if isinstance(other, OperatorLine) else (other,)
+        return type(self)(self.operators + operators)
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.operators)
@@ -57,11 +55,11 @@ class OperatorLine(Generic[O]):
         return type(self)(tuple(one for one in self if one.stage != stage))
 
     def everywhere(self) -> Iterator[Any]:
-        """Yield every operator; operators inside another come before it."""
+        """Yield all operators. Those inside another operator come before it."""
         return _every_operator(self.operators)
 
     def changed(self, change: Callable[[Any], Any]) -> Self:
-        """Return this line with `change` applied to every operator, first to inner ones.
+        """Return this line with `change` applied to every operator, to inner ones first.
 
         Raises BadParameter.
 

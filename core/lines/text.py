@@ -1,7 +1,4 @@
-"""The text of a line as Python expressions: `A(x=1) >> B()`.
-
-Nothing is evaluated.
-"""
+"""Parsing of a line's text as Python expressions, `A(x=1) >> B()`, without evaluation."""
 
 from __future__ import annotations
 
@@ -12,12 +9,12 @@ from typing import Any
 from core.errors import BadParameter
 
 
-def calls(tree: ast.expr) -> tuple[ast.expr, ...]:
-    """Return the parts of the expression `a >> b >> c`, in order.
+def split_steps(tree: ast.expr) -> tuple[ast.expr, ...]:
+    """Return the operands of the expression `a >> b >> c`, in order.
 
     >>> import ast
-    >>> from core.lines.text import calls
-    >>> [ast.unparse(call) for call in calls(ast.parse("A(x=1) >> B()", mode="eval").body)]
+    >>> from core.lines.text import split_steps
+    >>> [ast.unparse(call) for call in split_steps(ast.parse("A(x=1) >> B()", mode="eval").body)]
     ['A(x=1)', 'B()']
     """
     parts: list[ast.expr] = []
@@ -27,10 +24,10 @@ def calls(tree: ast.expr) -> tuple[ast.expr, ...]:
     return (tree, *reversed(parts))
 
 
-def keywords(call: ast.expr) -> tuple[str, dict[str, ast.expr]] | None:
-    """Return the name that is called, and its named arguments as expressions.
+def parse_call(call: ast.expr) -> tuple[str, dict[str, ast.expr]] | None:
+    """Return the called name and the named arguments of a call, as expressions.
 
-    Returns None for any other expression. Raises BadParameter for a name that is given twice.
+    Returns None for any other expression. Raises BadParameter for an argument that occurs twice.
     """
     if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and not call.args):
         return None
@@ -42,14 +39,14 @@ def keywords(call: ast.expr) -> tuple[str, dict[str, ast.expr]] | None:
     return call.func.id, arguments
 
 
-def literals(name: str, arguments: Mapping[str, ast.expr]) -> dict[str, Any]:
+def literal_values(name: str, arguments: Mapping[str, ast.expr]) -> dict[str, Any]:
     """Return the values of expressions, which must be literals.
 
     Raises BadParameter for any other expression.
 
     >>> import ast
-    >>> from core.lines.text import keywords, literals
-    >>> literals(*keywords(ast.parse("A(x=1)", mode="eval").body))
+    >>> from core.lines.text import parse_call, literal_values
+    >>> literal_values(*parse_call(ast.parse("A(x=1)", mode="eval").body))
     {'x': 1}
     """
     values_by_name: dict[str, Any] = {}
@@ -64,11 +61,11 @@ def literals(name: str, arguments: Mapping[str, ast.expr]) -> dict[str, Any]:
     return values_by_name
 
 
-def split(text: str) -> list[str]:
-    """Return the parts of `text` between the commas outside brackets and quotes.
+def split_at_commas(text: str) -> list[str]:
+    """Split a text at the commas outside brackets and quotes.
 
-    >>> from core.lines.text import split
-    >>> split("A(x=1, y=',') >> B(), c")
+    >>> from core.lines.text import split_at_commas
+    >>> split_at_commas("A(x=1, y=',') >> B(), c")
     ["A(x=1, y=',') >> B()", 'c']
     """
     pieces, depth, quote = [""], 0, ""

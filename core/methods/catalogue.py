@@ -1,6 +1,6 @@
-"""Methods as data: one TOML file for each paper, and a person's own.
+"""Catalogue of methods: one TOML file for each paper, and a user's own.
 
-They are checked when they are loaded.
+A method is checked when it is loaded.
 """
 
 from __future__ import annotations
@@ -46,19 +46,18 @@ LAST_FILES = (
     "without_retrieval",
 )
 METHOD_OWNERSHIP = "method"  # kind of thing in the records of owners
-OWN_GROUP = "own"  # group of a person's own methods
+MAX_METHOD_NAME_CHARACTERS = 80  # characters of the name of a saved method
+OWN_GROUP = "own"  # group of a user's own methods
 DOCUMENTS_SUFFIX = "-documents"  # suffix of the id of the document variant of a method
 # suffix of names of methods on a graph without the merges that are saved for its corpus
 AS_BUILT_SUFFIX = ", as built"
 ROW_PREFIX = "No. "  # prefix of the short name of a row that a paper numbers
-CHANGED_SUFFIX = (
-    ", changed"  # suffix of names of lines that differ from a known one in one operator
-)
-# suffix of the short name of a method on graphs that it was not made for, if the reading of its
-# authors is not known
+CHANGED_SUFFIX = ", changed"  # suffix of names of lines that change one operator of a method
+# suffix of the short name of a method on graphs that it was not made for, if its authors do not say
+# how it would read them
 ADAPTED_SUFFIX = ", adapted"
-# prefix of the ids of a person's retrievers, and their group
-RETRIEVER_PREFIX, RETRIEVERS_GROUP = ("retriever-", "Your own retrievers")
+# prefix of the ids of a user's retrievers, and their group
+RETRIEVER_PREFIX, RETRIEVERS_GROUP = "retriever-", "Your own retrievers"
 # prefix of the ids of runs from files, and their group
 RUN_PREFIX, RUNS_GROUP = "run-", "Your finished runs"
 
@@ -69,11 +68,11 @@ class Method:
 
     Attributes
     ----------
-    short : the paper's own name (No. 12).
-    group : the paper's own grouping; "own" for a method that a person saved.
-    base : id of the method that this one changes, if it is listed with that.
-    method : plain words for what it does (Rank by meaning).
-    only_on : name of the only source that it can be asked of.
+    short : the name in the paper (No. 12).
+    group : the group in the paper; "own" for a method that a user saved.
+    base : id of the method after which this one is listed, as a change of it.
+    method : a description in plain words (Rank by meaning).
+    only_on : name of the only source that it can be asked of; empty for any.
     """
 
     id: str
@@ -89,17 +88,17 @@ class Method:
 
     @property
     def name(self) -> str:
-        """The short name for tables: the paper's own if it has one."""
+        """The short name for tables: that in the paper, or else the title."""
         return self.short or self.title
 
     @property
     def label(self) -> str:
-        """Plain words for what it does, for headings; else the short name."""
+        """The description for headings, or else the short name."""
         return self.method or self.name
 
     @property
     def on_documents(self) -> bool:
-        """True if it is asked of documents or of a graph made of them, False for triples."""
+        """True if it runs on documents or on a graph built of them, False for triples."""
         return any(operator.stage == "graph" or operator.on_documents for operator in self.line)
 
     def is_for(self, source: AnswerSource) -> bool:
@@ -108,20 +107,20 @@ class Method:
 
     @property
     def number(self) -> str:
-        """The paper's own name, shown with a plain heading; empty if it is the heading."""
+        """The short name to show beside the label; empty if it is the label."""
         return self.name if self.method else ""
 
 
 def catalogue() -> dict[str, Method]:
     """Return all methods by id.
 
-    The published ones come first, in the order of the papers; a method with a base follows its
-    base. Then come the person's own, the retrievers that they declared, and their finished runs.
-    Unusable ones are left out; `own_file_faults` gives the reasons. Raises BadParameter.
+    The published ones come first, as `published_methods` sorts them. Then come the user's own, the
+    declared retrievers, and the finished runs. Unusable ones are left out; `own_file_faults` gives
+    the reasons. Raises BadParameter.
     """
-    methods = published_methods()
-    methods |= {key: method for key, method in _own_methods()[0].items() if key not in methods}
-    return methods | _retriever_methods() | _run_methods()
+    published = published_methods()
+    own = {key: method for key, method in _own_methods()[0].items() if key not in published}
+    return published | own | _retriever_methods() | _run_methods()
 
 
 def published_methods() -> dict[str, Method]:
@@ -130,27 +129,23 @@ def published_methods() -> dict[str, Method]:
     A method with a base follows its base. Raises BadParameter.
     """
     methods: dict[str, Method] = {}
-    for file in sorted(
-        METHODS_FOLDER.glob("*.toml"), key=lambda file: (file.stem in LAST_FILES, file.stem)
-    ):
+    files = METHODS_FOLDER.glob("*.toml")
+    for file in sorted(files, key=lambda file: (file.stem in LAST_FILES, file.stem)):
         methods |= read_methods(file)
-    return _after_their_bases(methods)
+    return _sort_after_bases(methods)
 
 
 def own_file_faults() -> tuple[str, ...]:
-    """Return a sentence for each unusable row of the person's own files.
+    """Return a sentence for each unusable row of the user's own files.
 
     It names file and row. The other rows are still used.
     """
-    return (
-        *_own_methods()[1].values(),
-        *declarations.declaration_faults(),
-        *_runs_and_faults()[1],
-    )
+    method_faults = _own_methods()[1].values()
+    return (*method_faults, *declarations.declaration_faults(), *_runs_and_faults()[1])
 
 
 def _own_methods() -> tuple[dict[str, Method], dict[str, str]]:
-    """Return the person's own methods, and a sentence for each unusable row.
+    """Return the user's own methods by id, and a sentence for each unusable row by id.
 
     If the file cannot be read, the sentence has the key "".
     """
@@ -180,30 +175,27 @@ def _read_own_methods(
 
 
 def _retriever_methods() -> dict[str, Method]:
-    """Return the methods of the retrievers that the person declared.
+    """Return the methods of the retrievers that the user declared, by id.
 
-    A retriever has one method on triples, with its paths read by the language model as in the
-    papers, and one on documents. It has only one of them if it is declared for one kind of source.
+    A retriever has a method for each kind of source that it is declared for. On triples, the
+    language model reads its paths as in the papers.
     """
     methods = {}
     for name, declaration in declarations.declared_retrievers().items():
+        key = f"{RETRIEVER_PREFIX}{name}"
+        graph_line = Line((OwnRetriever(name, declaration.keep), Answer()))
+        documents_line = Line((OwnDocuments(name, declaration.keep_documents), OwnAnswer()))
         lines = {
-            "graph": (
-                f"{RETRIEVER_PREFIX}{name}",
-                Line((OwnRetriever(name, declaration.keep), Answer())),
-            ),
-            "corpus": (
-                f"{RETRIEVER_PREFIX}{name}{DOCUMENTS_SUFFIX}",
-                Line((OwnDocuments(name, declaration.keep_documents), OwnAnswer())),
-            ),
+            "graph": (key, graph_line),
+            "corpus": (f"{key}{DOCUMENTS_SUFFIX}", documents_line),
         }
-        paper = "Your own, declared in retrievers.toml"
-        for id, line in (lines[kind] for kind in declaration.sources):
-            methods[id] = Method(
-                id,
+        for kind in declaration.sources:
+            key, line = lines[kind]
+            methods[key] = Method(
+                key,
                 declaration.title,
                 line,
-                paper=paper,
+                paper="Your own, declared in retrievers.toml",
                 group=RETRIEVERS_GROUP,
                 notes=declaration.notes,
             )
@@ -211,14 +203,14 @@ def _retriever_methods() -> dict[str, Method]:
 
 
 def _run_methods() -> dict[str, Method]:
-    """Return a method for each finished run from a file, for the source of the run."""
+    """Return a method for each finished run from a file, by id."""
     return {
-        f"{RUN_PREFIX}{name}": method_of_run(one) for name, one in _runs_and_faults()[0].items()
+        f"{RUN_PREFIX}{name}": method_of_run(run) for name, run in _runs_and_faults()[0].items()
     }
 
 
 def method_of_run(run: FileRun) -> Method:
-    """Return the method of a finished run.
+    """Return the method of a finished run, for the source of the run.
 
     It gives the run's documents, or on triples its paths, with the run's answers. Without answers
     in the run, a language model or the graph reader answers. A run with answers alone gives only
@@ -226,17 +218,16 @@ def method_of_run(run: FileRun) -> Method:
     """
     operators: tuple[Operator, ...] = (FileAnswer(run.name),)
     if run.source.is_corpus:
-        if run.with_documents:
+        if run.with_documents:  # which bring the run's answers along
             answering = () if run.with_answers else (AnswerFromTables(),)
             operators = (FileDocuments(run.name), *answering)
     elif run.with_paths:
         operators = (FilePaths(run.name), *(operators if run.with_answers else (Answer(),)))
-    paper = f"{format_title(run.format)}, {run.file}"
     return Method(
         f"{RUN_PREFIX}{run.name}",
         run.title,
         Line(operators),
-        paper=paper,
+        paper=f"{format_title(run.format)}, {run.file}",
         group=RUNS_GROUP,
         notes=run.words(),
         only_on=run.source_name,
@@ -250,33 +241,35 @@ def _runs_and_faults() -> tuple[dict[str, FileRun], tuple[str, ...]]:
         return {}, (str(error),)
 
 
-def _after_their_bases(rows: Mapping[str, Method]) -> dict[str, Method]:
-    """Return the rows, each with a base moved behind its base.
+def _sort_after_bases(methods: Mapping[str, Method]) -> dict[str, Method]:
+    """Return the methods with each one that has a base directly after its base.
 
     Raises BadParameter if a base is missing or has a base itself.
     """
-    changes: dict[str, list[Method]] = {}
-    for row in rows.values():
-        if row.base and (row.base not in rows or rows[row.base].base):
+    by_base: dict[str, list[Method]] = {}
+    for method in methods.values():
+        if method.base and (method.base not in methods or methods[method.base].base):
             raise BadParameter(
-                f"“{row.id}”: its base “{shorten(row.base)}” is no method that stands "
-                f"alone.{nearest(row.base, rows)}"
+                f"“{method.id}”: its base “{shorten(method.base)}” is no method that stands "
+                f"alone.{nearest(method.base, methods)}"
             )
-        changes.setdefault(row.base, []).append(row)
-    return {
-        row.id: row for base in changes.get("", ()) for row in (base, *changes.get(base.id, ()))
-    }
+        by_base.setdefault(method.base, []).append(method)
+    sorted_methods = {}
+    for base in by_base.get("", ()):
+        for method in (base, *by_base.get(base.id, ())):
+            sorted_methods[method.id] = method
+    return sorted_methods
 
 
 def own_file() -> Path:
-    """Return the file of a person's own methods."""
+    """Return the file of a user's own methods."""
     return home_folder() / "instances.toml"
 
 
 def read_methods(file: Path) -> dict[str, Method]:
-    """Return the methods of one TOML file, which is read again when it changed.
+    """Return the methods of one TOML file, which is read again only after a change.
 
-    Raises BadParameter that names file, row, key and the nearest valid name.
+    Raises BadParameter, which names file, row, key and the nearest valid name.
     """
     stat = file.stat()
     return dict(_read_catalogue_file(file, stat.st_mtime_ns, stat.st_size))
@@ -284,9 +277,8 @@ def read_methods(file: Path) -> dict[str, Method]:
 
 @lru_cache(maxsize=32)
 def _read_catalogue_file(file: Path, mtime: int, size: int) -> dict[str, Method]:
-    return {
-        key: Method(key, **fields) for key, fields in RETRIEVAL_GRAMMAR.read(file, METHOD_FIELDS)
-    }
+    rows = RETRIEVAL_GRAMMAR.read(file, METHOD_FIELDS)
+    return {key: Method(key, **fields) for key, fields in rows}
 
 
 def find_method(
@@ -297,8 +289,9 @@ def find_method(
     Parameters
     ----------
     spec : an id, or the text of a line.
-    methods : the methods to search; the whole catalogue if None.
-    preferred_ids : ids of methods after which a line is preferably named.
+    methods : the methods to search; None for the whole catalogue.
+    preferred_ids : ids of methods that are preferred in the name of a line, as `method_of_line`
+        makes it.
 
     Raises
     ------
@@ -311,12 +304,11 @@ def find_method(
     if spec.startswith(RETRIEVER_PREFIX) and f"{spec}{DOCUMENTS_SUFFIX}" in methods:
         return methods[f"{spec}{DOCUMENTS_SUFFIX}"]
     if "(" not in spec:
-        if spec in _own_methods()[1]:
-            raise BadParameter(_own_methods()[1][spec])
-        if spec.startswith(RETRIEVER_PREFIX):
-            declarations.find_retriever(
-                spec.removeprefix(RETRIEVER_PREFIX)
-            )  # raises the fault of its declaration
+        own_faults = _own_methods()[1]
+        if spec in own_faults:
+            raise BadParameter(own_faults[spec])
+        if spec.startswith(RETRIEVER_PREFIX):  # raises the fault of its declaration
+            declarations.find_retriever(spec.removeprefix(RETRIEVER_PREFIX))
         raise BadParameter(f"There is no method “{shorten(spec)}”.{nearest(spec, methods)}")
     return method_of_line(parse_line(spec), methods, preferred_ids)
 
@@ -324,9 +316,9 @@ def find_method(
 def method_for_source(
     method: Method, source: AnswerSource, methods: Mapping[str, Method]
 ) -> Method:
-    """Return the document variant of a method, if the source is a corpus.
+    """Return the document variant of a method that does not fit the source.
 
-    If it has none, the method itself is returned.
+    If the method fits, or has no such variant, it is returned itself.
 
     >>> from core.methods.catalogue import catalogue, method_for_source
     >>> from core.sources import CorpusSource, GraphSource
@@ -340,14 +332,13 @@ def method_for_source(
     return methods.get(f"{method.id}{DOCUMENTS_SUFFIX}", method)
 
 
-def as_built(method: Method) -> Method:
-    """Return the same method without the merges that are saved for the corpus.
+def without_saved_merges(method: Method) -> Method:
+    """Return the same method on the graph as it was built, without the corpus's saved merges.
 
-    It then runs on the graph as it was built. Raises BadInput if the method does not run on a
-    graph with entities.
+    Raises BadInput if the method does not run on a graph of documents.
 
-    >>> from core.methods.catalogue import as_built, catalogue
-    >>> one = as_built(catalogue()["vgraphrag"])
+    >>> from core.methods.catalogue import without_saved_merges, catalogue
+    >>> one = without_saved_merges(catalogue()["vgraphrag"])
     >>> one.name, one.line.operators[0]
     ('VGraphRAG, as built', BuiltGraph(build='tkg', mended=False))
     """
@@ -357,25 +348,19 @@ def as_built(method: Method) -> Method:
             f"“{method.name}” uses no graph of documents, so nothing of it can be merged."
         )
     line = method.line.replaced(0, replace(first_operator, mended=False))
+    title = f"{method.name}{AS_BUILT_SUFFIX}"
     in_words = f"{method.method}{AS_BUILT_SUFFIX}" if method.method else ""
-    return replace(
-        method,
-        id=repr(line),
-        title=f"{method.name}{AS_BUILT_SUFFIX}",
-        short="",
-        line=line,
-        method=in_words,
-    )
+    return replace(method, id=repr(line), title=title, short="", line=line, method=in_words)
 
 
 def method_of_line(
     line: Line, methods: Mapping[str, Method], preferred_ids: Collection[str] = ()
 ) -> Method:
-    """Return a method for a bare line.
+    """Return a method for a line of operators.
 
-    It is the method of the catalogue with this line, if there is one. Otherwise it is named after
-    a method that differs in one operator. The same operator with other parameters is preferred,
-    then one of `preferred_ids`.
+    It is the one of `methods` with this line, if there is one. Otherwise it is named after a method
+    that differs in one operator. One with other parameters of the same operator is preferred, then
+    one of `preferred_ids`. If several operators differ, `_method_with_settings` finds the name.
     """
     text = repr(line)
     for method in methods.values():
@@ -388,22 +373,23 @@ def method_of_line(
     ]
     if not candidates or any(len(line.operators[index].parts()) > 1 for _, index in candidates):
         return _method_with_settings(text, line, methods)
-    base, position = min(
-        candidates,
-        key=lambda pair: (
-            type(pair[0].line.operators[pair[1]]) is not type(line.operators[pair[1]]),
-            pair[0].id not in preferred_ids,
-        ),
-    )
-    return _derived_method(
-        base, CHANGED_SUFFIX, line, f"{base.name} but for {line.operators[position].words()}."
-    )
+
+    def preference(candidate: tuple[Method, int]) -> tuple[bool, bool]:
+        method, position = candidate
+        operator = line.operators[position]
+        is_other_operator = type(method.line.operators[position]) is not type(operator)
+        return is_other_operator, method.id not in preferred_ids
+
+    base, position = min(candidates, key=preference)
+    notes = f"{base.name} but for {line.operators[position].words()}."
+    return _derived_method(base, CHANGED_SUFFIX, line, notes)
 
 
 def _derived_method(base: Method, change: str, line: Line, notes: str = "") -> Method:
     """Return a method named after another one.
 
-    The number of a paper's row is left out of the name, because the line has other figures.
+    The number of a paper's row is left out of the name, as the paper's figures of that row are not
+    those of the line.
     """
     if base.name.startswith(ROW_PREFIX):
         return Method(repr(line), f"{base.label}{change}", line, notes=notes)
@@ -428,16 +414,16 @@ def _method_with_settings(text: str, line: Line, methods: Mapping[str, Method]) 
 
 
 def save_method(name: str, line: Line, notes: str = "") -> Method:
-    """Save `line` under `name` with the person's own methods.
+    """Save `line` under `name` as one of the user's own methods.
 
-    Raises BadInput if the name is empty or taken.
+    Raises BadInput if the name is empty, too long or taken, or the line is empty.
     """
     name = " ".join(name.split())
     key = "own-" + (re.sub(r"[^a-z0-9]+", "-", name.casefold()).strip("-") or "instance")
     if not name:
         raise BadInput("Give the method a name first.")
-    if len(name) > 80:
-        raise BadInput("A name of at most 80 characters, please.")
+    if len(name) > MAX_METHOD_NAME_CHARACTERS:
+        raise BadInput(f"A name of at most {MAX_METHOD_NAME_CHARACTERS} characters, please.")
     if not len(line):
         raise BadInput("There is no step yet to save.")
     method = Method(key, name, line, group=OWN_GROUP, notes=notes)
@@ -453,7 +439,7 @@ def save_method(name: str, line: Line, notes: str = "") -> Method:
 
 
 def delete_method(key: str) -> None:
-    """Remove one of the person's own methods.
+    """Remove one of the user's own methods.
 
     Raises BadInput if it is not one, NotAllowed if it belongs to someone else.
     """
@@ -469,14 +455,13 @@ def delete_method(key: str) -> None:
 
 def toml_row(method: Method) -> dict[str, Any]:
     """Return the TOML row that reads back as `method`."""
-    fields = {
-        key: getattr(method, key) for key in METHOD_FIELDS if key != "line" and getattr(method, key)
-    }
+    names = [name for name in METHOD_FIELDS if name != "line" and getattr(method, name)]
+    fields = {name: getattr(method, name) for name in names}
     return {**fields, "line": entries_of(method.line)}
 
 
 def _own_rows() -> dict[str, Any]:
-    """Return the rows of the person's own file, unchecked.
+    """Return the rows of the user's own file, unchecked.
 
     Raises BadInput if the file cannot be read.
     """

@@ -1,4 +1,4 @@
-"""Models that a method needs, and those of them that are missing."""
+"""Models that a method needs, with advice on how to get missing ones."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from core.parameters import parameters
 
 
 def needed_models(line: Line) -> tuple[str, ...]:
-    """Return the models and roles that a line names, in order, including those of branches.
+    """Return the models and roles that a line names, in order, each once.
 
     Raises BadParameter.
     """
@@ -19,10 +19,10 @@ def needed_models(line: Line) -> tuple[str, ...]:
 
 
 def missing_models(line: Line, models, answering: bool = True) -> tuple[str, ...]:
-    """Return a sentence for each needed model that is missing, on how to get it.
+    """Return a sentence on how to get each missing model of a line.
 
-    `models` is the registry. Without `answering`, the model of the answer is not counted. A name
-    that is not declared counts as missing.
+    `models` is the registry. Without `answering`, the models of generating steps do not count. A
+    name that is not declared counts as missing.
     """
     sentences = []
     used_line = line if answering else line.without("generate")

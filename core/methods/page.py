@@ -1,4 +1,4 @@
-"""The operators and methods as one page of Markdown, made from catalogue and docstrings."""
+"""Markdown page of all operators and methods, made from catalogue and docstrings."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from core.operators import OPERATORS
 from core.operators.base import RETRIEVAL_STAGES, Operator
 from core.parameters import Parameter, parameters
 
-MIN_USES_OF_NUMBER = 4  # methods from which on a source gets a number
-MAX_CHANGES = 3  # steps in which a method may differ from the one that describes it
+MIN_USES_OF_NUMBER = 4  # fewest methods of a source that gets a number
+MAX_CHANGES = 3  # most steps that differ in a line that is described by another method's
 USUAL_MODELS = ("encoder", "answer")
 PAGE_HEAD = """# Operators and methods
 
@@ -51,28 +51,25 @@ place of `B`). *Asks* names models that the line does not, beside
 def catalogue_page() -> str:
     """Return the whole page.
 
-    It contains nothing of a person's own, so it is the same on any machine.
+    It contains nothing of a user's own, so it is the same on any machine.
     """
-    parts = [PAGE_HEAD, *_operators(), METHODS_HEAD, *_methods()]
+    parts = [PAGE_HEAD, *_operator_tables(), METHODS_HEAD, *_method_table()]
     return "\n".join(parts).rstrip() + "\n"
 
 
 def operator_text(cls: type[Operator]) -> str:
     """Return the title, the docstring and the parameters of an operator as plain text."""
-    lines = [
-        f"{cls.__name__} ({cls.stage}): {cls.title}",
-        _fields_words(cls),
-        "",
-        inspect.getdoc(cls) or "",
-    ]
+    title = f"{cls.__name__} ({cls.stage}): {cls.title}"
     rows = [
         f"  {one.name}={one.default!r}  {one.label}: {one.help} {_value_range(one)}".rstrip()
         for one in parameters(cls)
     ]
-    return "\n".join([*lines, "", *rows]).rstrip() + "\n"
+    lines = [title, _reads_and_writes(cls), "", inspect.getdoc(cls) or "", "", *rows]
+    return "\n".join(lines).rstrip() + "\n"
 
 
-def _operators() -> Iterator[str]:
+def _operator_tables() -> Iterator[str]:
+    """Yield a table of the operators of each stage that has any."""
     for stage in RETRIEVAL_STAGES:
         classes = [cls for cls in OPERATORS.values() if cls.stage == stage]
         if not classes:
@@ -82,13 +79,10 @@ def _operators() -> Iterator[str]:
         yield "|---|---|---|---|"
         for cls in classes:
             defaults = ", ".join(f"{one.name}={one.default!r}" for one in parameters(cls))
-            cells = (
-                f"`{cls.__name__}`",
-                _summary(cls),
-                _fields_words(cls),
-                f"`{defaults}`" * bool(defaults),
+            defaults_cell = f"`{defaults}`" if defaults else ""
+            yield _table_row(
+                f"`{cls.__name__}`", _summary(cls), _reads_and_writes(cls), defaults_cell
             )
-            yield _row(*cells)
         yield ""
 
 
@@ -97,8 +91,9 @@ def _summary(cls: type[Operator]) -> str:
     return (inspect.getdoc(cls) or "").partition("\n\n")[0]
 
 
-def _fields_words(cls: type[Operator]) -> str:
-    operator = cls()  # the fields that some operators read depend on their parameters
+def _reads_and_writes(cls: type[Operator]) -> str:
+    """Return the fields that an operator with its defaults reads and writes."""
+    operator = cls()  # for some operators, the fields depend on the parameters
     return f"{', '.join(operator.reads)} → {', '.join(operator.writes)}".strip()
 
 
@@ -113,71 +108,77 @@ def _value_range(parameter: Parameter) -> str:
     return f"{low}–{high}"
 
 
-def _methods() -> Iterator[str]:
+def _method_table() -> Iterator[str]:
     """Yield the numbered sources and one table, with a row in bold before each group."""
     groups: dict[str, list[Method]] = {}
+    counts = Counter[str]()
     for method in published_methods().values():
         groups.setdefault(method.group, []).append(method)
-    counts = Counter(work_of(one.paper) for one in published_methods().values())
+        counts[work_of(method.paper)] += 1
     works = [work for work, count in counts.items() if count >= MIN_USES_OF_NUMBER]
     yield "Sources: " + "; ".join(f"[{n}] {work}" for n, work in enumerate(works, 1)) + ".\n"
     yield "| id | method | line | source |"
     yield "|---|---|---|---|"
     full_methods: list[Method] = []
-    for group, rows in groups.items():
+    for group, methods in groups.items():
         yield f"| **{_table_cell(group)}** | | | |"
-        for group_row in rows:
-            yield _method_row(group_row, full_methods, works)
+        for method in methods:
+            yield _method_row(method, full_methods, works)
 
 
 def _method_row(method: Method, full_methods: list[Method], works: list[str]) -> str:
     """Return the row of a method.
 
-    The method is added to `full_methods` if its line is given in full.
+    Its line is given as a change of one of `full_methods`. If that is not possible, it is given in
+    full, and the method is added to them.
     """
     source = method.paper
     for number, work in enumerate(works, 1):
         source = re.sub(rf"(the )?\b{re.escape(work)}(,|\b)", f"[{number}]", source, count=1)
     heading = method.label
     words_shown = set(re.findall(r"\w+", f"{method.id} {heading} {source} no v1".lower()))
-    numbers_unsaid = [
+    numbers_not_shown = [
         part
         for part in method.number.split(", ")
         if not words_shown.issuperset(re.findall(r"\w+", part.lower()))
     ]
-    if numbers_unsaid:
-        heading += f" ({', '.join(numbers_unsaid)})"
-    line = min(filter(None, (_changes(base, method) for base in full_methods)), key=len, default="")
+    if numbers_not_shown:
+        heading += f" ({', '.join(numbers_not_shown)})"
+    descriptions = [_describe_changes(base, method) for base in full_methods]
+    line = min(filter(None, descriptions), key=len, default="")
     if not line:
         full_methods.append(method)
         line = f"`{method.line!r}`"
-    models = [f"`{one}`" for one in needed_models(method.line) if one not in USUAL_MODELS]
-    unnamed_models = [model for model in models if model.strip("`") not in repr(method.line)]
+    unnamed_models = [
+        f"`{model}`"
+        for model in needed_models(method.line)
+        if model not in USUAL_MODELS and model not in repr(method.line)
+    ]
     if unnamed_models:
         line += f" Asks {', '.join(unnamed_models)}"
-    return _row(f"`{method.id}`", heading, line, source)
+    return _table_row(f"`{method.id}`", heading, line, source)
 
 
-def _changes(base: Method, method: Method) -> str:
+def _describe_changes(base: Method, method: Method) -> str:
     """Return the steps in which a line differs from another.
 
     The text is empty if there are too many, or if it is longer than the line.
     """
-    pairs = [(repr(a), repr(b)) for a, b in zip(base.line, method.line) if repr(a) != repr(b)]
-    kinds = [type(one) for one in base.line]
-    unclear = any(kinds.count(type(a)) > 1 for a, b in zip(base.line, method.line) if a != b)
-    if len(base.line) != len(method.line) or len(pairs) > MAX_CHANGES or unclear:
+    pairs = [(old, new) for old, new in zip(base.line, method.line) if repr(old) != repr(new)]
+    if len(base.line) != len(method.line) or len(pairs) > MAX_CHANGES:
         return ""
-    steps = [
-        f"`{new}`" + f" for `{old}`" * (old.partition("(")[0] != new.partition("(")[0])
-        for old, new in pairs
-    ]
+    kinds = list(map(type, base.line))
+    steps = []
+    for old, new in pairs:
+        if kinds.count(type(old)) > 1:  # it would be unclear which step is meant
+            return ""
+        steps.append(f"`{new!r}`" if type(old) is type(new) else f"`{new!r}` for `{old!r}`")
     text = f"`{base.id}` with {', '.join(steps)}"
     return text if len(text) < len(repr(method.line)) else ""
 
 
 def work_of(source: str) -> str:
-    """Return the paper or program of a source, without the place in it.
+    """Return the paper or program that a source names, without the section or table in it.
 
     >>> from core.methods.page import work_of
     >>> work_of("LEGO-GraphRAG, technical report, No. 2 (SAE-EEMs)"), work_of("FastInsight, IRCoT")
@@ -187,8 +188,8 @@ def work_of(source: str) -> str:
     return parts[0] if len(parts) > 1 else source.split(", ")[0]
 
 
-def _row(*cells: str) -> str:
-    return "| " + " | ".join(_table_cell(one) for one in cells) + " |"
+def _table_row(*cells: str) -> str:
+    return "| " + " | ".join(map(_table_cell, cells)) + " |"
 
 
 def _table_cell(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Methods with another prompt: one that a paper prints, or a person's own template."""
+"""Methods with another prompt: that of a paper, or a user's own template."""
 
 from __future__ import annotations
 
@@ -23,22 +23,23 @@ from core.prompts import (
 )
 
 OWN_PROMPT_LABEL = "own prompt"
-EVERY_PLACE = tuple(dict.fromkeys((*PATH_PLACES, *TABLE_PLACES, *PASSAGE_PLACES)))
+# Placeholders of templates for any answering operator.
+ALL_PLACEHOLDERS = tuple(dict.fromkeys((*PATH_PLACES, *TABLE_PLACES, *PASSAGE_PLACES)))
 
 
 def published_prompts() -> dict[str, str]:
-    """Return the prompts that follow a paper's, by name, with the paper.
+    """Return the names of the prompts for choosing or answering that follow a paper.
 
-    They are prompts for the answer, for choosing, or for both.
+    The value is the paper.
     """
-    rows = {**load_prompts("choose"), **load_prompts("answer")}
-    return {name: row["source"] for name, row in rows.items() if "source" in row}
+    prompts = {**load_prompts("choose"), **load_prompts("answer")}
+    return {name: prompt["source"] for name, prompt in prompts.items() if "source" in prompt}
 
 
 def read_prompt(text: str) -> str:
-    """Return the prompt that a person named: its name, or the text of a file.
+    """Return the name of a known prompt unchanged, or else the text of the file of that name.
 
-    Raises BadInput.
+    Raises BadInput if there is neither.
     """
     if text in ANSWER_PROMPTS or text in choosing_prompts():
         return text
@@ -62,7 +63,7 @@ def methods_with_prompt(
 ) -> tuple[tuple[Method, ...], tuple[str, ...]]:
     """Return the methods with that prompt, and a sentence on each that keeps its own.
 
-    A method keeps its prompt if its model is shown something that the new one has no place for.
+    A method keeps its prompt if the new one has no placeholder for what its model is shown.
 
     Parameters
     ----------
@@ -90,7 +91,7 @@ def methods_with_prompt(
     """
     is_named_prompt = prompt in ANSWER_PROMPTS or prompt in choosing_prompts()
     if not is_named_prompt:
-        own_prompt(prompt, EVERY_PLACE)
+        own_prompt(prompt, ALL_PLACEHOLDERS)  # raises if it is not a template
     changed_methods, notes = list[Method](), list[str]()
     for method in methods:
         line = method.line.changed(
@@ -102,7 +103,8 @@ def methods_with_prompt(
                 f"{method.name} keeps its own prompt: this one does not show what it is shown."
             )
         else:
-            short = f"{method.name}, {f'prompt {prompt}' if is_named_prompt else OWN_PROMPT_LABEL}"
+            label = f"prompt {prompt}" if is_named_prompt else OWN_PROMPT_LABEL
+            short = f"{method.name}, {label}"
             changed_methods.append(
                 Method(repr(line), method.title, line, short=short, notes=method.notes)
             )
@@ -118,32 +120,27 @@ def _operator_with_prompt(
     if prompt not in choosing_prompts():
         return operator
     settings = parameter_values(operator)
-    models = [
-        one
-        for one in parameters(type(operator))
-        if one.model and settings[one.name] not in one.also
-    ]
-    new = {one.name: with_prompt(settings[one.name], is_chat, prompt) for one in models}
-    if any(settings[name] != text for name, text in new.items()):
-        return replace(operator, **new)
-    return operator
+    changes = {}
+    for parameter in parameters(type(operator)):
+        model = settings[parameter.name]
+        if parameter.model and model not in parameter.also:
+            changes[parameter.name] = with_prompt(model, is_chat, prompt)
+    return replace(operator, **changes) if changes else operator
 
 
 def _answering_with_prompt(
     operator: Answer | AnswerFromTables | AnswerFromPassages, prompt: str, is_named: bool
 ) -> Operator:
-    template_fields = {AnswerFromTables: {"tables"}, AnswerFromPassages: {"passages"}}.get(
-        type(operator)
-    ) or set(operator.reads)
-    if (
-        is_named
-        and isinstance(operator, Answer)
-        and prompt in ANSWER_PROMPTS
-        and set(PROMPT_READS[prompt]) == template_fields
-    ):
-        return replace(operator, prompt=prompt, template="")
-    if is_named:
-        return operator
-    if placeholders_of(prompt) - {"question"} == template_fields:
-        return replace(operator, template=prompt)
+    if type(operator) is AnswerFromTables:  # a subclass is shown what it reads
+        shown_fields = {"tables"}
+    elif type(operator) is AnswerFromPassages:
+        shown_fields = {"passages"}
+    else:
+        shown_fields = set(operator.reads)
+    if not is_named:
+        fits = placeholders_of(prompt) - {"question"} == shown_fields
+        return replace(operator, template=prompt) if fits else operator
+    if isinstance(operator, Answer) and prompt in ANSWER_PROMPTS:
+        if set(PROMPT_READS[prompt]) == shown_fields:
+            return replace(operator, prompt=prompt, template="")
     return operator

@@ -1,4 +1,4 @@
-"""The prompts of language models, which are read from data files once."""
+"""Prompts of language models, read from TOML files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from core.languages import is_english, language_of_question
 from core.languages.language import name_of
 
 PROMPTS_FOLDER = Path(__file__).parent
-# Prompts of `make_messages` whose reply is an answer or a part of one, by file.
+# Prompts of `make_messages` whose reply is an answer or a part of one, by file. They ask for the
+# language of the question.
 ANSWERING_PROMPTS = {
     "passages": ("context", "numbered", "thought"),
     "texts": ("tables", "map", "reduce"),
@@ -24,9 +25,9 @@ ANSWERING_PROMPTS = {
 TEMPLATE_PLACEHOLDER = re.compile(r"\{([a-z_]{1,40})\}")  # a placeholder such as {question}
 # The line between a template's system message and its user message.
 MESSAGE_SEPARATOR = re.compile(r"^---[ \t]{0,40}$", re.MULTILINE)
-# Characters of a template. A line of operators that contains it has to fit in a web address.
+# A line of operators that contains the template has to fit in a web address.
 MAX_TEMPLATE_CHARACTERS = 6_000
-OWN_SOURCE = "a template of your own"
+OWN_SOURCE = "a template of your own"  # source of the prompt of a user's template
 
 
 @cache
@@ -51,7 +52,8 @@ def prompts_digest() -> str:
 def system_text(prompt: dict[str, Any], abstract: bool = False) -> str:
     """Return the system message of a prompt.
 
-    For an abstract question, its words on short answers are removed, which are under `short`.
+    For an abstract question, the words that ask for a short answer are removed. They are the
+    prompt's field `short`.
 
     >>> from core.prompts import load_prompts, system_text
     >>> system_text(load_prompts("answer")["question-in-words"], abstract=True)
@@ -80,12 +82,12 @@ def make_messages(
     """
     prompt = load_prompts(file)[name]
     texts = {"system": system_text(prompt, abstract), "user": prompt["user"]}
-    sent = tuple(
+    messages = tuple(
         {"role": role, "content": fill_template(text, **values)} for role, text in texts.items()
     )
     if name in ANSWERING_PROMPTS.get(file, ()) and "question" in values:
-        return ask_for_language(sent, values["question"])
-    return sent
+        return ask_for_language(messages, values["question"])
+    return messages
 
 
 def with_examples(
@@ -93,9 +95,9 @@ def with_examples(
 ) -> tuple[dict[str, str], ...]:
     """Return a prompt's messages with its first `shots` solved examples.
 
-    Each example is a turn of the conversation. If the prompt has a text `with_examples`, all are in
-    the user message. The prompt's `examples` may be the name of another prompt of the same `file`,
-    whose examples are used. `values` are the texts of the placeholders.
+    Each example is a turn of the conversation, or a part of the user message if the prompt has the
+    field `with_examples`. If the prompt's `examples` is the name of another prompt of the same
+    `file`, the examples of that prompt are used. `values` are the texts of the placeholders.
 
     >>> from core.prompts import load_prompts, with_examples
     >>> prompt = load_prompts("answer")["walk-and-retrieve"]
@@ -107,45 +109,54 @@ def with_examples(
     '# Examples'
     """
     examples = prompt.get("examples", ())
-    solved_examples = (
-        load_prompts(file)[examples]["examples"] if isinstance(examples, str) else examples
-    )[:shots]
-    text, turns = fill_template(prompt["user"], **values), list[dict[str, str]]()
-    if solved_examples and "with_examples" in prompt:
-        example_text = "\n\n".join(
-            fill_template(prompt["example"], **example) for example in solved_examples
+    if isinstance(examples, str):
+        examples = load_prompts(file)[examples]["examples"]
+    examples = examples[:shots]
+    text = fill_template(prompt["user"], **values)
+    messages: list[dict[str, str]] = []
+    system = system_text(prompt, abstract)
+    if system:
+        messages.append({"role": "system", "content": system})
+    if examples and "with_examples" in prompt:
+        example_texts = [fill_template(prompt["example"], **example) for example in examples]
+        text = fill_template(
+            prompt["with_examples"], examples="\n\n".join(example_texts), input=text
         )
-        text = fill_template(prompt["with_examples"], examples=example_text, input=text)
     else:
-        for example in solved_examples:
-            turns.append({"role": "user", "content": fill_template(prompt["user"], **example)})
-            turns.append({"role": "assistant", "content": example["answer"]})
-    head = [{"role": "system", "content": said}] if (said := system_text(prompt, abstract)) else []
-    sent = (*head, *turns, {"role": "user", "content": text})
-    own = prompt.get("source") == OWN_SOURCE
-    return sent if own or "question" not in values else ask_for_language(sent, values["question"])
+        for example in examples:
+            messages.append({"role": "user", "content": fill_template(prompt["user"], **example)})
+            messages.append({"role": "assistant", "content": example["answer"]})
+    messages.append({"role": "user", "content": text})
+    # A user's own template is sent as it is.
+    if prompt.get("source") == OWN_SOURCE or "question" not in values:
+        return tuple(messages)
+    return ask_for_language(tuple(messages), values["question"])
 
 
-def ask_for_language(sent: tuple[dict[str, str], ...], question: str) -> tuple[dict[str, str], ...]:
+def ask_for_language(
+    messages: tuple[dict[str, str], ...], question: str
+) -> tuple[dict[str, str], ...]:
     """Add the language of the answer to the messages, if the question is clearly not in English.
 
     For English questions the messages are unchanged.
 
     >>> from core.prompts import ask_for_language
-    >>> sent = ({"role": "system", "content": "Be brief."},
+    >>> messages = ({"role": "system", "content": "Be brief."},
     ...     {"role": "user", "content": "Wer baute den Turm?"})
-    >>> ask_for_language(sent, "Wer baute den Turm?")[0]["content"]
+    >>> ask_for_language(messages, "Wer baute den Turm?")[0]["content"]
     'Be brief. Answer in German, the language of the question.'
     """
     code = language_of_question(question, False)
     if is_english(code):
-        return sent
-    return add_instruction(sent, f"Answer in {name_of(code)}, the language of the question.")
+        return messages
+    return add_instruction(messages, f"Answer in {name_of(code)}, the language of the question.")
 
 
-def add_instruction(sent: Iterable[Mapping[str, str]], sentence: str) -> tuple[dict[str, str], ...]:
-    """Append a sentence to the system message, which is created where there is none."""
-    first, *rest = map(dict, sent)
+def add_instruction(
+    messages: Iterable[Mapping[str, str]], sentence: str
+) -> tuple[dict[str, str], ...]:
+    """Append a sentence to the system message, which is added if there is none."""
+    first, *rest = map(dict, messages)
     if first["role"] != "system":
         return {"role": "system", "content": sentence}, first, *rest
     return first | {"content": f"{first['content'].rstrip()} {sentence}"}, *rest
@@ -179,10 +190,10 @@ def own_prompt(template: str, placeholders: Iterable[str]) -> dict[str, Any]:
             f"A template has at most {MAX_TEMPLATE_CHARACTERS:,} characters, this one {len(template):,}."
         )
     if unknown_names := sorted(template_names - set(known_names)):
-        all_places = ", ".join(f"{{{name}}}" for name in known_names)
+        known_placeholders = ", ".join(f"{{{name}}}" for name in known_names)
         raise BadParameter(
             f"The template has a place {{{unknown_names[0]}}} that nothing fills; there are "
-            f"{all_places}.{nearest(unknown_names[0], known_names)}"
+            f"{known_placeholders}.{nearest(unknown_names[0], known_names)}"
         )
     if "question" not in template_names:
         raise BadParameter(
@@ -196,15 +207,14 @@ def own_prompt(template: str, placeholders: Iterable[str]) -> dict[str, Any]:
 def fill_template(template: str, **values: str) -> str:
     """Fill the placeholders of a template.
 
-    All are filled at once, so braces in the filled texts are kept.
+    All are filled in one pass, so braces in the inserted texts stay.
 
     >>> from core.prompts import fill_template
     >>> fill_template('{question} as {"json": 1}', question="who is {name}", name="Ann")
     'who is {name} as {"json": 1}'
     """
-    return re.sub(
-        "|".join(f"{{{name}}}" for name in values), lambda place: values[place[0][1:-1]], template
-    )
+    pattern = "|".join(f"{{{name}}}" for name in values)
+    return re.sub(pattern, lambda match: values[match[0][1:-1]], template)
 
 
 def one_line(text: str) -> str:

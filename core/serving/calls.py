@@ -1,7 +1,4 @@
-"""Calls that programs and agents may make, with plain data of bounded size.
-
-They are the same over every protocol.
-"""
+"""Calls of programs and agents over HTTP or MCP, with plain data of bounded size."""
 
 from __future__ import annotations
 
@@ -19,7 +16,7 @@ from core.io.input_checks import (
     checked_texts,
 )
 from core.languages.spelling import contains_words
-from core.methods.catalogue import catalogue, find_method, method_for_source
+from core.methods.catalogue import Method, catalogue, find_method, method_for_source
 from core.results import comparison_dict
 from core.sources import AnswerSource, GraphSource, SourceQuestion, available_sources, source_in
 from core.types import Question
@@ -43,32 +40,32 @@ class ServingLimits:
 SERVING = ServingLimits()
 
 
-def refusal(error: HopscopeError) -> str:
+def short_message(error: object) -> str:
     """Return the message of an error, cut to `SERVING.max_error_characters` characters."""
     return shorten(error, SERVING.max_error_characters)
 
 
-def field_fault(where: Iterable[object], kind: str, why: str) -> str:
+def describe_field_fault(location: Iterable[object], kind: str, message: str) -> str:
     """Describe the fault in a field of a request.
 
     Parameters
     ----------
-    where : the field and the path to the fault within it.
-    kind, why : type and message of pydantic's error.
+    location : the field and the path to the fault within it.
+    kind, message : type and message of pydantic's error.
     """
-    field = ".".join(map(str, where))
-    return f"There is no field “{field}”." if kind == "extra_forbidden" else f"“{field}”: {why}."
+    field = ".".join(map(str, location))
+    if kind == "extra_forbidden":
+        return f"There is no field “{field}”."
+    return f"“{field}”: {message}."
 
 
-def source_of(graph: str = "", corpus: str = "") -> AnswerSource:
-    """Return the graph or the corpus of that name.
-
-    If neither is named, it is the graph of MetaQA.
+def find_source(graph: str = "", corpus: str = "") -> AnswerSource:
+    """Return the graph or the corpus of that name; the graph of MetaQA if neither is named.
 
     Raises BadInput if both are named.
 
-    >>> from core.serving.calls import source_of
-    >>> source_of().name, source_of(corpus="hotpotqa").is_corpus
+    >>> from core.serving.calls import find_source
+    >>> find_source().name, find_source(corpus="hotpotqa").is_corpus
     ('metaqa', True)
     """
     checked_text(graph, "graph", MAX_NAME_LETTERS)
@@ -90,15 +87,15 @@ def open_question(
 ) -> SourceQuestion:
     """Open a source and return a question to it.
 
-    A question of one of the source's own sets keeps its known entities, answers and gold documents,
-    except those that are given.
+    If the text is that of a question of the source's own sets, the entities, answers and gold
+    documents that are not given are taken from that question.
 
     Parameters
     ----------
     entities : entities at which the search starts; empty for those that the question names.
     answers, gold : known answers, and ids of the documents that hold the evidence.
     model : whether a language model answers.
-    seed : of all random choices.
+    seed : seed of all random choices.
 
     Raises
     ------
@@ -107,16 +104,14 @@ def open_question(
     """
     opened = source.open(engine)
     text = " ".join(question.split())
-    question_fields: dict[str, Any] = {
-        "entities": tuple(entities),
-        "answers": tuple(answers),
-        "gold": tuple(gold),
-    }
-    typed_question = replace(
-        opened.named(text) or Question(text),
-        **{name: values for name, values in question_fields.items() if values},
-    )
-    return opened.ask(typed_question, seed, model=model)
+    full_question = opened.named(text) or Question(text)
+    if entities:
+        full_question = replace(full_question, entities=tuple(entities))
+    if answers:
+        full_question = replace(full_question, answers=tuple(answers))
+    if gold:
+        full_question = replace(full_question, gold=tuple(gold))
+    return opened.ask(full_question, seed, model=model)
 
 
 def compare(
@@ -144,8 +139,9 @@ def compare(
     items : most paths and most hits of each kind in a lane, 1 to `SERVING.max_lane_items`.
 
     Returns
-    ------- The comparison, with texts cut at `SERVING.max_reply_text_characters`. `verdict` says
-    where the correct answer was lost.
+    -------
+    The comparison, with texts cut at `SERVING.max_reply_text_characters`. `verdict` says where the
+    correct answer was lost.
 
     Raises
     ------
@@ -226,8 +222,8 @@ def explain_loss(
     ----------
     methods : ids of methods or lines of operators; empty for the usual methods of the source.
     graph, corpus : name of the graph or of the corpus; at most one of them.
-    answers, gold : known answers, and ids of the documents that hold the evidence; empty for those
-        of a question of a set.
+    answers, gold : known answers, and ids of the documents that hold the evidence; if empty, those
+        of the same question in a set.
     entities : entities at which the search starts; empty for those that the question names.
 
     Returns
@@ -251,19 +247,16 @@ def explain_loss(
         )
     explanation, lanes = explain_comparison(comparison), []
     for lane_loss, lane in zip(explanation.lanes, comparison_dict(comparison)["lanes"]):
-        part = {
-            "method": lane["instance"],
-            "text": lane_loss.text if lane_loss else "",
-            "funnel": lane["funnel"],
-        }
-        lanes.append(part | {"gold": lane["gold"], "error": lane["error"]})
+        text = lane_loss.text if lane_loss else ""
+        fields = {name: lane[name] for name in ("funnel", "gold", "error")}
+        lanes.append({"method": lane["instance"], "text": text, **fields})
     return {"question": question, "verdict": explanation.text, "lanes": lanes}
 
 
 def list_methods(words: str = "") -> list[dict[str, str]]:
     """Return the methods whose id, title or paper contains each of these words.
 
-    Each has `id`, `title`, `paper`, `asks` (a graph or documents) and `line`.
+    Each has `id`, `title`, `paper`, `asks` (the kind of source) and `line`.
 
     >>> from core.serving.calls import list_methods
     >>> [method["id"] for method in list_methods("No. 12 one-shot")][:1]
@@ -272,19 +265,11 @@ def list_methods(words: str = "") -> list[dict[str, str]]:
     checked_text(words, "words")
     rows = []
     for key, method in catalogue().items():
-        if contains_words(
-            f"{key} {method.short} {method.title} {method.method} {method.paper}", words
-        ):
+        text = f"{key} {method.short} {method.title} {method.method} {method.paper}"
+        if contains_words(text, words):
             asks = "documents" if method.on_documents else "a graph"
-            rows.append(
-                {
-                    "id": key,
-                    "title": method.title,
-                    "paper": method.paper,
-                    "asks": asks,
-                    "line": repr(method.line),
-                }
-            )
+            row = {"id": key, "title": method.title, "paper": method.paper, "asks": asks}
+            rows.append(row | {"line": repr(method.line)})
     return rows
 
 
@@ -294,8 +279,8 @@ def list_sources() -> list[dict[str, Any]]:
     Each has `name`, `kind`, `title` and `sets`, its question sets by name.
     """
     return [
-        {"name": one.name, "kind": one.kind, "title": title, "sets": dict(one.sets)}
-        for one, title in available_sources().items()
+        {"name": source.name, "kind": source.kind, "title": title, "sets": dict(source.sets)}
+        for source, title in available_sources().items()
     ]
 
 
@@ -339,10 +324,7 @@ def evaluate(
     checked_texts(methods, "methods")
     if "/" in questions or "\\" in questions:
         raise BadInput("Name a question set; files are evaluated by the command line.")
-    all_methods, source = catalogue(), plans.source_of(questions)
-    chosen = [
-        method_for_source(find_method(spec, all_methods), source, all_methods) for spec in methods
-    ]
+    chosen = _find_methods(methods, plans.source_of(questions))
     plan = plans.make_plan(chosen, questions, sample, engine.graph, seed=seed, model=language_model)
     store = Store(evaluations_file())
     job = _wait_for_job(start(engine, store, plan))
@@ -350,7 +332,7 @@ def evaluate(
     advice = recommendation(summary)
     rows = []
     for method, figures in summary.table().items():
-        means = {name: one.mean for name, one in figures.items() if one.mean is not None}
+        means = {name: value.mean for name, value in figures.items() if value.mean is not None}
         rows.append(
             {"method": method, "questions": summary.counts(method)["scored"], "means": means}
         )
@@ -374,7 +356,7 @@ def build_graph(
 
     Returns
     -------
-    `run_build` (its id), the counts `nodes`, `edges` and `chunks`, and `notes`.
+    `build` (its id), the counts `nodes`, `edges` and `chunks`, and `notes`.
 
     Raises
     ------
@@ -400,9 +382,9 @@ def build_graph(
 
 
 def bound_reply(value: Any, items: int) -> Any:
-    """Return plain data with bounded lists of paths and hits and bounded texts.
+    """Return plain data with bounded texts and bounded lists of paths and hits.
 
-    At most `items` paths of a lane and hits of each kind are kept, and never more than
+    At most `items` paths of a lane and hits of each kind remain, and never more than
     `SERVING.max_lane_items`. Texts are cut at `SERVING.max_reply_text_characters`. `left_out` in a
     lane counts the items that were removed.
 
@@ -414,18 +396,16 @@ def bound_reply(value: Any, items: int) -> Any:
     if isinstance(value, str):
         return shorten(value, SERVING.max_reply_text_characters)
     if isinstance(value, list | tuple):
-        return [bound_reply(one, items) for one in value]
+        return [bound_reply(item, items) for item in value]
     if not isinstance(value, Mapping):
         return value
-    bounded_fields = {key: bound_reply(one, items) for key, one in value.items()}
-    if "paths" in bounded_fields and "hits" in bounded_fields:
-        parts = [bounded_fields["paths"], *bounded_fields["hits"].values()]
-        bounded_fields["left_out"] = sum(max(0, len(part) - limit) for part in parts)
-        bounded_fields["paths"], bounded_fields["hits"] = (
-            bounded_fields["paths"][:limit],
-            {kind: hits[:limit] for kind, hits in bounded_fields["hits"].items()},
-        )
-    return bounded_fields
+    fields = {key: bound_reply(field, items) for key, field in value.items()}
+    if "paths" in fields and "hits" in fields:  # a lane
+        paths, hits = fields["paths"], fields["hits"]
+        fields["left_out"] = sum(max(0, len(part) - limit) for part in (paths, *hits.values()))
+        fields["paths"] = paths[:limit]
+        fields["hits"] = {kind: hits_of_kind[:limit] for kind, hits_of_kind in hits.items()}
+    return fields
 
 
 def _run_comparison(
@@ -449,16 +429,16 @@ def _run_comparison(
     ):
         checked_texts(values, field)
     checked_number(seed, "seed", 0, MAX_SEED)
-    source, all_methods = source_of(graph, corpus), catalogue()
-    chosen = [
-        method_for_source(find_method(spec, all_methods), source, all_methods)
-        for spec in methods or source.usual_methods
-    ]
-    return _wait_for_job(
-        engine.compare(
-            open_question(engine, source, question, entities, answers, gold, model, seed), chosen
-        )
-    ).comparison
+    source = find_source(graph, corpus)
+    chosen = _find_methods(methods or source.usual_methods, source)
+    source_question = open_question(engine, source, question, entities, answers, gold, model, seed)
+    return _wait_for_job(engine.compare(source_question, chosen)).comparison
+
+
+def _find_methods(specs: Sequence[str], source: AnswerSource) -> list[Method]:
+    """Return the methods of ids or lines, on documents in their variant for documents."""
+    methods = catalogue()
+    return [method_for_source(find_method(spec, methods), source, methods) for spec in specs]
 
 
 def _wait_for_job(job: Any) -> Any:

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from core import __version__
-from core.errors import BadInput, BadParameter, HopscopeError, UnknownEntity, shorten
+from core.errors import BadInput, BadParameter, HopscopeError, UnknownEntity
 from core.io.input_checks import MAX_LINE_LETTERS, MAX_LIST_ITEMS
 from core.runtime.jobs import error_sentence
 from core.serving import calls
@@ -71,13 +71,13 @@ class EvaluateRequest(RequestBody):
     language_model: bool = False
 
 
-def api(engine: Engine, key: str) -> FastAPI:
+def make_api(engine: Engine, key: str) -> FastAPI:
     """Return the web application.
 
     Every call except `/health` and `/docs` needs the header `Authorization: Bearer KEY`.
     """
 
-    def allowed(credentials: Credentials) -> None:
+    def check_key(credentials: Credentials) -> None:
         if credentials is None or not secrets.compare_digest(
             credentials.credentials.encode(), key.encode()
         ):
@@ -93,10 +93,10 @@ def api(engine: Engine, key: str) -> FastAPI:
         docs_url=None,
         redoc_url=None,
     )
-    key_check: dict[str, Any] = {"dependencies": [Depends(allowed)]}
+    key_check: dict[str, Any] = {"dependencies": [Depends(check_key)]}
 
     @web_app.middleware("http")
-    async def bounded(request: Request, call_next: Any) -> Any:
+    async def check_body_size(request: Request, call_next: Any) -> Any:
         length = request.headers.get("content-length", "0")
         if (
             not length.isdecimal()
@@ -121,23 +121,23 @@ def api(engine: Engine, key: str) -> FastAPI:
         return {"status": "ok", "version": __version__}
 
     @web_app.post("/ask", **key_check)
-    def ask(asked: CompareRequest) -> dict[str, Any]:
+    def ask(body: CompareRequest) -> dict[str, Any]:
         """Ask one question by several methods.
 
         Returns the object of `hopscope ask --json`, with at most `items` paths and hits of each
         kind.
         """
-        return calls.compare(engine, **asked.model_dump())
+        return calls.compare(engine, **body.model_dump())
 
     @web_app.post("/retrieve", **key_check)
-    def retrieve(asked: RetrieveRequest) -> dict[str, Any]:
+    def retrieve(body: RetrieveRequest) -> dict[str, Any]:
         """Return the items that one method retrieves, best first."""
-        return calls.retrieve(engine, **asked.model_dump())
+        return calls.retrieve(engine, **body.model_dump())
 
     @web_app.post("/evaluate", **key_check)
-    def evaluate(asked: EvaluateRequest) -> dict[str, Any]:
+    def evaluate(body: EvaluateRequest) -> dict[str, Any]:
         """Evaluate methods on a sample of a question set. It answers once the whole run is done."""
-        return calls.evaluate(engine, **asked.model_dump())
+        return calls.evaluate(engine, **body.model_dump())
 
     @web_app.get("/methods", **key_check)
     def methods(words: str = "") -> list[dict[str, str]]:
@@ -156,35 +156,32 @@ def _add_error_handlers(web_app: FastAPI) -> None:
     """Answer every error with `{"error": "a sentence"}`."""
 
     @web_app.exception_handler(HopscopeError)
-    async def refused(request: Request, error: HopscopeError) -> JSONResponse:
-        wrong = isinstance(error, BadInput | BadParameter | UnknownEntity)
-        return JSONResponse({"error": calls.refusal(error)}, 400 if wrong else 503)
+    async def answer_hopscope_error(request: Request, error: HopscopeError) -> JSONResponse:
+        is_wrong_input = isinstance(error, BadInput | BadParameter | UnknownEntity)
+        return JSONResponse({"error": calls.short_message(error)}, 400 if is_wrong_input else 503)
 
     @web_app.exception_handler(RequestValidationError)
-    async def unfit(request: Request, error: RequestValidationError) -> JSONResponse:
-        return JSONResponse(
-            {"error": shorten(_request_fault(error), calls.SERVING.max_error_characters)}, 400
-        )
+    async def answer_invalid_body(request: Request, error: RequestValidationError) -> JSONResponse:
+        return JSONResponse({"error": calls.short_message(_request_fault(error))}, 400)
 
     @web_app.exception_handler(StarletteHTTPException)
-    async def denied(request: Request, error: StarletteHTTPException) -> JSONResponse:
+    async def answer_http_error(request: Request, error: StarletteHTTPException) -> JSONResponse:
         return JSONResponse({"error": str(error.detail)}, error.status_code, error.headers)
 
     @web_app.exception_handler(Exception)
-    async def failed(request: Request, error: Exception) -> JSONResponse:
-        return JSONResponse(
-            {"error": shorten(error_sentence(error), calls.SERVING.max_error_characters)}, 500
-        )
+    async def answer_other_error(request: Request, error: Exception) -> JSONResponse:
+        return JSONResponse({"error": calls.short_message(error_sentence(error))}, 500)
 
 
 def _request_fault(error: RequestValidationError) -> str:
     """Describe the first fault in a request, with its field."""
-    first_fault = error.errors()[0]
-    if first_fault["type"] in ("json_invalid", "model_attributes_type", "missing") and len(
-        first_fault["loc"]
-    ) < 2 + (first_fault["type"] == "json_invalid"):
+    fault = error.errors()[0]
+    kind, location = fault["type"], fault["loc"]  # the location begins with “body”
+    is_missing = kind in ("model_attributes_type", "missing") and len(location) < 2
+    # The location of broken JSON also has the position in the text.
+    if is_missing or (kind == "json_invalid" and len(location) < 3):
         return "Send a JSON object, with the header “Content-Type: application/json”."
-    return calls.field_fault(first_fault["loc"][1:], first_fault["type"], first_fault["msg"])
+    return calls.describe_field_fault(location[1:], kind, fault["msg"])
 
 
 def docs_page(schema: dict[str, Any]) -> str:
@@ -194,9 +191,11 @@ def docs_page(schema: dict[str, Any]) -> str:
     ----------
     schema : the OpenAPI description.
     """
-    parts = [f"<h1>{html.escape(schema['info']['title'])}</h1>"]
-    parts += [f"<p>{html.escape(schema['info']['description'])} "]
-    parts += ['<a href="openapi.json">OpenAPI</a></p>']
+    parts = [
+        f"<h1>{html.escape(schema['info']['title'])}</h1>",
+        f"<p>{html.escape(schema['info']['description'])} ",
+        '<a href="openapi.json">OpenAPI</a></p>',
+    ]
     for path, path_calls in schema["paths"].items():
         for verb, call in path_calls.items():
             parts.append(f"<h2><code>{verb.upper()} {html.escape(path)}</code></h2>")
@@ -213,19 +212,16 @@ def docs_page(schema: dict[str, Any]) -> str:
 
 
 def _fields_table(schema: dict[str, Any], call: dict[str, Any]) -> str:
-    """Return the HTML table of a call's fields.
-
-    Empty for a call without a body.
-    """
+    """Return the HTML table of a call's fields; empty for a call without a body."""
     body = call.get("requestBody")
     if body is None:
         return ""
     name = body["content"]["application/json"]["schema"]["$ref"].rsplit("/", 1)[1]
     model = schema["components"]["schemas"][name]
     rows = []
-    for field, about in model["properties"].items():
-        default = "needed" if field in model.get("required", ()) else repr(about.get("default"))
+    for field, details in model["properties"].items():
+        default = "needed" if field in model.get("required", ()) else repr(details.get("default"))
         rows.append(
-            f"<tr><td><code>{field}</code><td>{about.get('type', '')}<td>{html.escape(default)}"
+            f"<tr><td><code>{field}</code><td>{details.get('type', '')}<td>{html.escape(default)}"
         )
     return f"<table><tr><th>field<th>type<th>default{''.join(rows)}</table>"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from core import __version__
 from core.cases import cases, comparison_of_case
-from core.errors import HopscopeError, shorten, with_command
+from core.errors import HopscopeError, with_command
 from core.io.input_checks import checked_text
 from core.io.json_text import json_text, without_nan
 from core.results import comparison_dict
@@ -32,8 +32,11 @@ was lost, `evaluate` scores methods over a
 question set."""
 
 
-def server(engine: Engine) -> MCPServer:
-    """Return the server, ready to run. Raises HopscopeError if the library is not installed."""
+def make_server(engine: Engine) -> MCPServer:
+    """Return a server with all tools and resources.
+
+    Raises HopscopeError if the library `mcp` is not installed.
+    """
     try:
         from mcp.server.mcpserver import MCPServer
         from mcp.server.mcpserver.exceptions import ResourceError, ToolError
@@ -46,32 +49,28 @@ def server(engine: Engine) -> MCPServer:
             )
         ) from None
 
-    class Refusing(MCPServer):
+    class StrictServer(MCPServer):
         """A server that answers wrong or unknown arguments of a tool with one sentence."""
 
         async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
             for tool in await self.list_tools():
                 unknown = set(arguments) - set(tool.input_schema["properties"])
                 if tool.name == name and unknown:
-                    raise ToolError(calls.field_fault([min(unknown)], "extra_forbidden", ""))
+                    raise ToolError(
+                        calls.describe_field_fault([min(unknown)], "extra_forbidden", "")
+                    )
             try:
                 return await super().call_tool(name, arguments, context)
             except ToolError as error:
                 if not isinstance(error.__cause__, ValidationError):
                     raise
-                first_fault = error.__cause__.errors()[0]
-                raise ToolError(
-                    shorten(
-                        calls.field_fault(
-                            first_fault["loc"], first_fault["type"], first_fault["msg"]
-                        ),
-                        calls.SERVING.max_error_characters,
-                    )
-                ) from error
+                fault = error.__cause__.errors()[0]
+                sentence = calls.describe_field_fault(fault["loc"], fault["type"], fault["msg"])
+                raise ToolError(calls.short_message(sentence)) from error
 
-    mcp_server = Refusing("hopscope", version=__version__, instructions=SERVER_INSTRUCTIONS)
+    mcp_server = StrictServer("hopscope", version=__version__, instructions=SERVER_INSTRUCTIONS)
 
-    async def done(work: Callable[[], CallT]) -> CallT:
+    async def run_in_thread(work: Callable[[], CallT]) -> CallT:
         """Run a call in a thread and return its plain result.
 
         Errors become tool errors with the sentence that a person would see.
@@ -79,11 +78,9 @@ def server(engine: Engine) -> MCPServer:
         try:
             return without_nan(await asyncio.to_thread(work))
         except HopscopeError as error:
-            raise ToolError(calls.refusal(error)) from None
+            raise ToolError(calls.short_message(error)) from None
         except Exception as error:
-            raise ToolError(
-                shorten(error_sentence(error), calls.SERVING.max_error_characters)
-            ) from error
+            raise ToolError(calls.short_message(error_sentence(error))) from error
 
     @mcp_server.tool()
     async def compare(
@@ -114,7 +111,7 @@ def server(engine: Engine) -> MCPServer:
             gold or (),
             language_model,
         )
-        return await done(lambda: calls.compare(engine, *arguments, items=items))
+        return await run_in_thread(lambda: calls.compare(engine, *arguments, items=items))
 
     @mcp_server.tool()
     async def retrieve(
@@ -129,7 +126,7 @@ def server(engine: Engine) -> MCPServer:
 
         The items are paths, passages, entities or relations with scores, best first.
         """
-        return await done(
+        return await run_in_thread(
             lambda: calls.retrieve(engine, question, method, graph, corpus, entities or (), items)
         )
 
@@ -146,7 +143,7 @@ def server(engine: Engine) -> MCPServer:
 
         On documents, `gold` names the documents that hold the evidence, in place of `answers`.
         """
-        return await done(
+        return await run_in_thread(
             lambda: calls.explain_loss(
                 engine, question, methods or (), graph, corpus, answers or (), gold or ()
             )
@@ -161,7 +158,7 @@ def server(engine: Engine) -> MCPServer:
         It takes seconds per question. The run is saved, and a later call with the same arguments
         continues it.
         """
-        return await done(
+        return await run_in_thread(
             partial(
                 calls.evaluate, engine, questions, methods, sample, language_model=language_model
             )
@@ -170,12 +167,12 @@ def server(engine: Engine) -> MCPServer:
     @mcp_server.tool()
     async def list_methods(words: str = "") -> list[dict[str, str]]:
         """Return the methods whose id, title or paper contains each of these words."""
-        return await done(lambda: calls.list_methods(words))
+        return await run_in_thread(lambda: calls.list_methods(words))
 
     @mcp_server.tool()
     async def list_sources() -> list[dict[str, Any]]:
         """Return the graphs and corpora that can be asked, with their question sets."""
-        return await done(calls.list_sources)
+        return await run_in_thread(calls.list_sources)
 
     @mcp_server.tool()
     async def build_graph(
@@ -186,20 +183,15 @@ def server(engine: Engine) -> MCPServer:
         Entities are noun phrases, unless `extractor` names a language model (llm), which takes long
         and may cost money.
         """
-        return await done(lambda: calls.build_graph(engine, corpus, graph, extractor))
+        return await run_in_thread(lambda: calls.build_graph(engine, corpus, graph, extractor))
 
     @mcp_server.resource("hopscope://cases", mime_type="application/json")
     def saved_cases() -> str:
         """Return the saved comparisons: id, question, methods and notes."""
-        rows = [
-            {
-                "id": one.id,
-                "question": one.question,
-                "methods": list(one.methods),
-                "notes": one.notes,
-            }
-            for one in cases()
-        ]
+        rows = []
+        for case in cases():
+            row = {"id": case.id, "question": case.question}
+            rows.append(row | {"methods": list(case.methods), "notes": case.notes})
         return json_text(rows)
 
     @mcp_server.resource("hopscope://cases/{case}", mime_type="application/json")
@@ -208,7 +200,7 @@ def server(engine: Engine) -> MCPServer:
         try:
             comparison = comparison_dict(comparison_of_case(checked_text(case, "case")))
         except HopscopeError as error:
-            raise ResourceError(calls.refusal(error)) from None
+            raise ResourceError(calls.short_message(error)) from None
         return json_text(calls.bound_reply(comparison, calls.SERVING.max_lane_items))
 
     return mcp_server

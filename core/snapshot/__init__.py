@@ -1,8 +1,9 @@
-"""Finished states as plain data that JSON can hold, and back.
+"""Conversion of finished states to JSON-serialisable data and back.
 
 Data that many states share (subgraphs, rankings, steps and common beginnings of paths) is written
-once. The fields of an object are read from its class, so a new field of a known type needs no code
-here. Fields at their default are left out, so data saved before a field existed can still be read.
+once. The fields of an object are found by its class, so a new field of a known type needs no code
+in this package. Fields at their default are left out, so data that was saved before a field
+existed can still be read.
 """
 
 from __future__ import annotations
@@ -24,10 +25,9 @@ SNAPSHOT_VERSION = 1
 
 
 def freeze_all(states: Iterable[State], graph) -> dict[str, Any]:
-    """Return several states as JSON can hold them, with shared data written once.
+    """Return several states as JSON-serialisable data, with shared data written once.
 
-    The same states give the same bytes. Scores keep seven significant digits. Ids are those of
-    `graph`.
+    Equal states give equal data. Scores keep seven significant digits. Ids are those of `graph`.
     """
     writer = StateWriter()
     rows = [writer.fields(state) for state in states]
@@ -45,8 +45,8 @@ def thaw_all(snapshot: Mapping[str, Any], graph=None) -> tuple[State, ...]:
 
     Parameters
     ----------
-    graph : an `ExcerptGraph`, into whose ids all ids are translated, or the original graph, against
-        which they are checked; None leaves them as they are.
+    graph : an `ExcerptGraph`, to whose ids all ids are translated, or the original graph, in which
+        they must exist; with None the ids are neither translated nor checked.
 
     Raises
     ------
@@ -78,7 +78,7 @@ def thaw_all(snapshot: Mapping[str, Any], graph=None) -> tuple[State, ...]:
 
 
 def excerpt(graph, states: Iterable[State]) -> dict[str, Any]:
-    """Return the part of the graph that these states name, with the known answers.
+    """Return the part of the graph that these states refer to, with the known answers.
 
     `ExcerptGraph.thaw` makes a graph of it.
     """
@@ -109,7 +109,8 @@ def excerpt(graph, states: Iterable[State]) -> dict[str, Any]:
 def _shown_chunks(graph, state: State) -> Iterator[int]:
     """Yield the passages whose texts a screen shows.
 
-    They are the hits, those of the tables, the excerpt, and nodes that are passages.
+    They are the passages among the hits and in the tables, the excerpt, and nodes that stand for
+    passages.
     """
     for hits in (state.chunks, *state.waiting):
         yield from hits.items if hits is not None and hits.kind == "chunk" else ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -13,12 +13,20 @@ from core.graph.storage.excerpt import ExcerptGraph, from_gaps
 from core.graph.texts import n_chunks, n_communities
 from core.io import plain_data
 from core.snapshot.writer import NODE_FIELDS, SHARED_TABLES
-from core.types import AnswerPoint, ContextTable, Excerpt, Kind, Path, Ranking, State, Subgraph
+from core.types import (
+    AnswerPoint,
+    ContextTable,
+    Excerpt,
+    Kind,
+    Path,
+    Ranking,
+    State,
+    Step,
+    Subgraph,
+)
 
 MAX_SAVED_PATH_HOPS = 64  # most hops of a path
-EARLIER_FIELD_NAMES = {
-    "aside": "waiting"
-}  # field names of earlier versions, with their present names
+EARLIER_FIELD_NAMES = {"aside": "waiting"}  # present names by the names of earlier versions
 
 
 class StateReader(plain_data.PlainReader):
@@ -32,21 +40,26 @@ class StateReader(plain_data.PlainReader):
             np.ndarray: _array,
         }
         readers |= {cls: partial(self._read_items, cls) for cls in (ContextTable, AnswerPoint)}
-        readers |= {cls: partial(self._read_shared, cls) for cls in SHARED_TABLES}
+        shared_readers = {
+            Subgraph: self._subgraph,
+            Ranking: self._ranking,
+            Step: partial(self.fields, Step),
+        }
+        for cls, read in shared_readers.items():
+            readers[cls] = partial(self._read_shared, SHARED_TABLES[cls], read)
         super().__init__(readers, EARLIER_FIELD_NAMES, strict=True)
-        self._snapshot, self._ids = snapshot, _IdTranslation(graph)
+        self._snapshot = snapshot
+        self._ids = _IdTranslation(graph)
         self._shared_values: dict[tuple[str, int], Any] = {}
-        self._paths = self._all_paths(snapshot["paths"])
+        self._paths = self._read_paths(snapshot["paths"])
 
     def _state(self, data: Mapping[str, Any]) -> State:
         state = self.fields(State, data)
-        return state.replace(
-            **{
-                name: tuple(self._ids("node", ids).tolist())
-                for name in NODE_FIELDS
-                if (ids := getattr(state, name))
-            }
-        )
+        for name in NODE_FIELDS:
+            if getattr(state, name):
+                nodes = self._ids("node", getattr(state, name)).tolist()
+                state = state.replace(**{name: tuple(nodes)})
+        return state
 
     def _read_items(self, cls: type, data: Mapping[str, Any]) -> Any:
         value = self.fields(cls, data)
@@ -56,25 +69,22 @@ class StateReader(plain_data.PlainReader):
         excerpt = self.fields(Excerpt, data)
         return replace(excerpt, chunk=int(self._ids("chunk", [excerpt.chunk])[0]))
 
-    def _read_shared(self, cls: type, index: int) -> Any:
-        table = SHARED_TABLES[cls]
+    def _read_shared(self, table: str, read: Callable[[Any], Any], index: int) -> Any:
+        """Return the object at an index of a table, which is read once."""
         if type(index) is not int or index < 0:
             raise ValueError(f"{index!r:.40} is no place in {table}")
         if (table, index) not in self._shared_values:
-            make = {Subgraph: self._subgraph, Ranking: self._ranking}.get(cls) or partial(
-                self.fields, cls
-            )
-            self._shared_values[table, index] = make(self._snapshot[table][index])
+            self._shared_values[table, index] = read(self._snapshot[table][index])
         return self._shared_values[table, index]
 
     def _subgraph(self, data: Mapping[str, Any]) -> Subgraph:
         nodes, edges = from_gaps(data["nodes"]), from_gaps(data["edges"])
-        if data["scores"] is None:
-            scores = None
-        else:
+        scores = None
+        if data["scores"] is not None:
+            # A score that is not finite is saved as a text.
             scores = np.array([float(score) for score in data["scores"]], float)
-        if scores is not None and len(scores) != len(nodes):
-            raise ValueError("scores and nodes differ in number")
+            if len(scores) != len(nodes):
+                raise ValueError("scores and nodes differ in number")
         return Subgraph(self._ids("node", nodes), self._ids("triple", edges), scores)
 
     def _ranking(self, data: Mapping[str, Any]) -> Ranking:
@@ -86,31 +96,24 @@ class StateReader(plain_data.PlainReader):
         if type(left_out) is not int or left_out < 0:
             raise ValueError(f"{left_out!r:.40} items cannot be left out")
         if item_kind == "path":
-            return Ranking(item_kind, tuple(self._path(row) for row in items), scores, left_out)
-        is_known_kind = (
-            item_kind in ("node", "triple", "relation")
-            or item_kind != "path"
-            and all(type(item) is int for item in items)
-        )
-        return Ranking(
-            item_kind,
-            tuple(self._ids(item_kind, items).tolist())
-            if is_known_kind
-            else self.value(Any, items),
-            scores,
-            left_out,
-        )
+            values = tuple(map(self._path, items))
+        elif item_kind in ("node", "triple", "relation") or all(type(i) is int for i in items):
+            values = tuple(self._ids(item_kind, items).tolist())
+        else:
+            values = self.value(Any, items)
+        return Ranking(item_kind, values, scores, left_out)
 
     def _path(self, row: int) -> Path:
         if type(row) is not int or row < 0:
             raise ValueError(f"{row!r:.40} is no row of a path")
         return self._paths[row]
 
-    def _all_paths(self, columns: Mapping[str, Sequence[int]]) -> list[Path]:
+    def _read_paths(self, columns: Mapping[str, Sequence[int]]) -> list[Path]:
+        """Return the path that ends at each row; see `StateWriter` for the columns."""
         paths: list[Path] = []
         edges = columns["edge"]
         nodes = self._ids("node", columns["node"]).tolist()
-        steps = iter(self._ids("triple", [edge for edge in edges if edge != -1]).tolist())
+        edge_ids = iter(self._ids("triple", [edge for edge in edges if edge != -1]).tolist())
         for previous_row, node, edge, forward in zip(
             columns["before"], nodes, edges, columns["forward"], strict=True
         ):
@@ -123,7 +126,7 @@ class StateReader(plain_data.PlainReader):
             if previous_row < 0:
                 path = Path((node,))
             else:
-                path = paths[previous_row].extended(node, next(steps), bool(forward))
+                path = paths[previous_row].extended(node, next(edge_ids), bool(forward))
             if len(path) > MAX_SAVED_PATH_HOPS:
                 raise ValueError(f"a path has more than {MAX_SAVED_PATH_HOPS} steps")
             paths.append(path)
@@ -131,10 +134,10 @@ class StateReader(plain_data.PlainReader):
 
 
 class _IdTranslation:
-    """Translation of saved ids into the ids of the given graph.
+    """Translation of saved ids to the ids of a graph.
 
     Saved ids are of nodes, triples, relations, passages and communities of the original graph. An
-    excerpt has new ids; those of the whole graph are only checked.
+    `ExcerptGraph` has ids of its own. For the original graph, ids are only checked.
     """
 
     def __init__(self, graph):
@@ -145,15 +148,17 @@ class _IdTranslation:
                 "node": graph.origin_nodes,
                 "triple": graph.origin_edges,
                 "relation": graph.origin_relations,
+                "chunk": graph.origin_chunks,
+                "community": graph.origin_communities,
             }
-            self._origins |= {"chunk": graph.origin_chunks, "community": graph.origin_communities}
         elif graph is not None:
             self._counts = {
                 "node": graph.n_nodes,
                 "triple": graph.n_edges,
                 "relation": graph.n_relations,
+                "chunk": n_chunks(graph),
+                "community": n_communities(graph),
             }
-            self._counts |= {"chunk": n_chunks(graph), "community": n_communities(graph)}
 
     def __call__(self, kind: str, values: Sequence[int] | np.ndarray) -> np.ndarray:
         if not isinstance(values, np.ndarray) and any(type(value) is not int for value in values):
@@ -161,12 +166,9 @@ class _IdTranslation:
         ids = np.asarray(values, np.int64)
         if kind in self._origins:
             known_ids = self._origins[kind]
-            rows = np.searchsorted(known_ids, ids)
-            if len(ids) and (
-                not len(known_ids) or (known_ids[np.minimum(rows, len(known_ids) - 1)] != ids).any()
-            ):
+            if not np.isin(ids, known_ids).all():
                 raise ValueError(f"a {kind} is not in the part of the graph that was saved")
-            return rows.astype(np.int64)
+            return np.searchsorted(known_ids, ids).astype(np.int64)
         if len(ids) and (ids.min() < 0 or ids.max() >= self._counts.get(kind, 1 << 62)):
             raise ValueError(f"a {kind} is not in the graph")
         return ids
@@ -175,8 +177,5 @@ class _IdTranslation:
 def _array(data: Mapping[str, Any]) -> np.ndarray:
     if data["dtype"] not in ("float32", "float64", "int32", "int64", "bool"):
         raise ValueError(f"{data['dtype']!r:.40} is no type of numbers")
-    return (
-        np.array([float(value) for value in data["values"]])
-        .astype(data["dtype"])
-        .reshape(data["shape"])
-    )
+    numbers = np.array([float(value) for value in data["values"]])
+    return numbers.astype(data["dtype"]).reshape(data["shape"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -20,9 +21,10 @@ SHARED_TABLES = {Subgraph: "subgraphs", Ranking: "rankings", Step: "steps"}
 class StateWriter(plain_data.PlainWriter):
     """Writer of state objects as plain data.
 
-    Shared objects become indices into `tables`, and paths become rows of `paths`. `ids` collects
-    the ids that occur. A path is the row of its last hop: the row of the path before it or -1, the
-    last node, the last edge or -1, and whether that hop runs along the direction of its triple.
+    Shared objects become indices of `tables`, and paths become rows of `paths`. `ids` collects the
+    ids that occur. The row of a path describes its last hop: the row of the path without that hop,
+    the last node, the last edge, and whether the hop follows the direction of its triple. For a
+    path of one node, the row before and the edge are -1.
     """
 
     def __init__(self) -> None:
@@ -31,24 +33,25 @@ class StateWriter(plain_data.PlainWriter):
         self.ids: dict[str, set[int]] = {
             kind: set() for kind in ("node", "triple", "relation", "chunk", "community")
         }
-        self._rows: dict[tuple, int] = {}
+        self._rows: dict[tuple, int] = {}  # index of each row of `paths`
         self._path_rows: dict[int, int] = {}  # row of the last hop of a path, by `id` of the path
-        self._table_rows: dict[tuple[str, str], int] = {}
-        self._shared_rows: dict[int, int] = {}  # place in its table, by `id` of the object
-        self._held: list[Any] = []  # keeps the objects alive, so that no `id` is used again
+        self._table_rows: dict[tuple[str, str], int] = {}  # by table and data as JSON
+        self._shared_rows: dict[int, int] = {}  # index in its table, by `id` of the object
+        self._written: list[Any] = []  # keeps the objects alive, so that no `id` is used again
 
-    def fields(self, carrier: Any) -> dict[str, Any]:
+    def fields(self, instance: Any) -> dict[str, Any]:
         """Return the fields of an object that are not at their default."""
-        if isinstance(carrier, ContextTable | AnswerPoint):
-            self.ids[carrier.kind].update(map(int, carrier.items))
-        if isinstance(carrier, Excerpt):
-            self.ids["chunk"].add(carrier.chunk)
-        if isinstance(carrier, State):
-            self.ids["node"].update(
-                int(node) for name in NODE_FIELDS for node in getattr(carrier, name) or ()
-            )
-        fields = super().fields(carrier)
-        return fields | ({"seconds": round(carrier.seconds, 6)} if "seconds" in fields else {})
+        if isinstance(instance, ContextTable | AnswerPoint):
+            self.ids[instance.kind].update(map(int, instance.items))
+        if isinstance(instance, Excerpt):
+            self.ids["chunk"].add(instance.chunk)
+        if isinstance(instance, State):
+            for name in NODE_FIELDS:
+                self.ids["node"].update(map(int, getattr(instance, name) or ()))
+        fields = super().fields(instance)
+        if "seconds" in fields:
+            fields["seconds"] = round(instance.seconds, 6)
+        return fields
 
     def value(self, value: Any) -> Any:
         """Return the plain form of any field value."""
@@ -57,9 +60,9 @@ class StateWriter(plain_data.PlainWriter):
         if isinstance(value, float | np.floating):
             return float(value) if np.isfinite(value) else str(float(value))
         if isinstance(value, Path):
-            return self._path(value)
+            return self._path_row(value)
         if type(value) in SHARED_TABLES:
-            return self._save_shared(value)
+            return self._shared_row(value)
         if isinstance(value, np.ndarray):
             return {
                 "dtype": str(value.dtype),
@@ -68,80 +71,81 @@ class StateWriter(plain_data.PlainWriter):
             }
         return super().value(value)
 
-    def _save_shared(self, carrier: Any) -> int:
-        index = self._shared_rows.get(id(carrier))
-        if index is None:
-            table = SHARED_TABLES[type(carrier)]
-            self._held.append(carrier)
-            if table == "subgraphs":
-                data = self._subgraph(carrier)
-            elif table == "rankings":
-                data = self._ranking(carrier)
-            else:
-                data = self.fields(carrier)
-            row = self._table_rows.setdefault((table, json.dumps(data)), len(self.tables[table]))
-            if row == len(self.tables[table]):
-                self.tables[table].append(data)
-            index = self._shared_rows[id(carrier)] = row
-        return index
+    def _shared_row(self, shared: Any) -> int:
+        """Return the index of a shared object in its table, to which it is added at first."""
+        if id(shared) in self._shared_rows:
+            return self._shared_rows[id(shared)]
+        self._written.append(shared)
+        if isinstance(shared, Subgraph):
+            data = self._subgraph(shared)
+        elif isinstance(shared, Ranking):
+            data = self._ranking(shared)
+        else:
+            data = self.fields(shared)
+        name = SHARED_TABLES[type(shared)]
+        table = self.tables[name]
+        row = self._table_rows.setdefault((name, json.dumps(data)), len(table))
+        if row == len(table):  # no equal object was written before
+            table.append(data)
+        self._shared_rows[id(shared)] = row
+        return row
 
     def _subgraph(self, subgraph: Subgraph) -> dict[str, Any]:
         self.ids["node"].update(subgraph.nodes.tolist())
         self.ids["triple"].update(subgraph.edges.tolist())
+        scores = None if subgraph.scores is None else subgraph.scores.tolist()
         return {
             "nodes": gaps(subgraph.nodes),
             "edges": gaps(subgraph.edges),
-            "scores": None
-            if subgraph.scores is None
-            else [_round_score(score) for score in subgraph.scores.tolist()],
+            "scores": _round_scores(scores),
         }
 
-    def _ranking(self, whole: Ranking) -> dict[str, Any]:
+    def _ranking(self, ranking: Ranking) -> dict[str, Any]:
         """Return the plain form of a ranking.
 
-        Of very many triples, only those that are listed are written, with the number left out.
+        If it has very many triples, only those that are listed are written, with the number of the
+        others.
         """
-        left_out = whole.unlisted if whole.kind == "triple" else whole.left_out
-        ranking = whole.listed if whole.kind == "triple" else whole
+        left_out = ranking.left_out
+        if ranking.kind == "triple":
+            left_out, ranking = ranking.unlisted, ranking.listed
         if ranking.kind in self.ids and all(
             isinstance(item, int | np.integer) for item in ranking.items
         ):
             self.ids[ranking.kind].update(map(int, ranking.items))
-        items = list(map(self._path if ranking.kind == "path" else self.value, ranking.items))
-        scores = (
-            None if ranking.scores is None else [_round_score(score) for score in ranking.scores]
-        )
-        return {"kind": ranking.kind, "items": items, "scores": scores} | (
-            {"left_out": left_out} if left_out else {}
-        )
+        items = [self.value(item) for item in ranking.items]
+        data = {"kind": ranking.kind, "items": items, "scores": _round_scores(ranking.scores)}
+        if left_out:
+            data["left_out"] = left_out
+        return data
 
-    def _path(self, path: Path) -> int:
-        row = self._path_rows.get(id(path))  # `_held` keeps the object that has the path.
-        return self._walk(path) if row is None else row
-
-    def _walk(self, path: Path) -> int:
-        rows, start = self._rows, (-1, path.nodes[0], -1, True)
-        row = rows.get(start)
+    def _path_row(self, path: Path) -> int:
+        """Return the row of a path's last hop, for which the missing rows are added."""
+        row = self._path_rows.get(id(path))  # `_written` keeps the object that has the path.
         if row is None:
-            row = self._add(start)
-        for step in zip(path.nodes[1:], path.edges, path.forward):
-            step_row = (row, *step)
-            row = rows.get(step_row)
-            if row is None:
-                row = self._add(step_row)
-        self._path_rows[id(path)] = row
+            row = self._row_index((-1, path.nodes[0], -1, True))
+            for hop in zip(path.nodes[1:], path.edges, path.forward):
+                row = self._row_index((row, *hop))
+            self._path_rows[id(path)] = row
         return row
 
-    def _add(self, path_row: tuple) -> int:
-        """Add a row to the paths and return its index."""
-        row = self._rows[path_row] = len(self._rows)
-        for column, number in zip(self.paths.values(), path_row):
-            column.append(int(number))
-        self.ids["node"].add(int(path_row[1]))
-        if path_row[2] >= 0:
-            self.ids["triple"].add(int(path_row[2]))
+    def _row_index(self, path_row: tuple) -> int:
+        """Return the index of a row in the paths, to which it is added at first."""
+        row = self._rows.get(path_row)
+        if row is None:
+            row = self._rows[path_row] = len(self._rows)
+            for column, number in zip(self.paths.values(), path_row):
+                column.append(int(number))
+            self.ids["node"].add(int(path_row[1]))
+            if path_row[2] >= 0:
+                self.ids["triple"].add(int(path_row[2]))
         return row
 
 
-def _round_score(score: float) -> float | str:
-    return float(f"{score:.{SCORE_DIGITS}g}") if np.isfinite(score) else str(score)
+def _round_scores(scores: Iterable[float] | None) -> list[float | str] | None:
+    """Return scores of `SCORE_DIGITS` digits. One that is not finite becomes a text, for JSON."""
+    if scores is None:
+        return None
+    return [
+        float(f"{score:.{SCORE_DIGITS}g}") if np.isfinite(score) else str(score) for score in scores
+    ]

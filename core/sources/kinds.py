@@ -49,31 +49,30 @@ class GraphSource(AnswerSource):
 
     @property
     def title(self) -> str:
-        entry, question = self._description(), self.name.partition(":")[2]
-        if entry is None:
+        dataset = self._description()
+        if dataset is None:
             return self.name
-        if entry.name == self.name:
-            return entry.title
-        return f"{question} ({entry.title})"
+        if dataset.name == self.name:
+            return dataset.title
+        question_id = self.name.partition(":")[2]  # the graph of one question
+        return f"{question_id} ({dataset.title})"
 
     @property
     def sets(self) -> Mapping[str, str]:
         dataset = self._description()
-        return {} if dataset is None else {name: one.title for name, one in dataset.sets.items()}
+        return {name: one.title for name, one in dataset.sets.items()} if dataset else {}
 
     @property
     def examples(self) -> tuple[str, ...]:
-        entry = self._description()
-        if entry is None or entry.name == self.name:
+        dataset = self._description()
+        if dataset is None or dataset.name == self.name:
             return super().examples
         question_id = self.name.partition(":")[2]  # the graph of one question
-        return tuple(
-            q.text
-            for s in entry.sets.values()
-            if s.graphs == "question"
-            for q in s.questions()
-            if q.id == question_id
-        )[:1]
+        for question_set in dataset.sets.values():
+            for question in question_set.questions() if question_set.graphs == "question" else ():
+                if question.id == question_id:
+                    return (question.text,)
+        return ()
 
     def questions(self, set_name: str) -> Sequence[Question]:
         return self._dataset().questions(set_name)
@@ -83,9 +82,10 @@ class GraphSource(AnswerSource):
 
     def named(self, text: str) -> Question | None:
         dataset = self._description()
-        for one in reversed(list(dataset.sets.values())) if dataset is not None else ():
-            with suppress(HopscopeError):
-                if (question := one.named(text)) is not None:
+        for question_set in reversed(list(dataset.sets.values())) if dataset is not None else ():
+            with suppress(HopscopeError):  # it is reported when the set is chosen
+                question = question_set.named(text)
+                if question is not None:
                     return question
         return None
 
@@ -100,9 +100,9 @@ class GraphSource(AnswerSource):
 
     def open(self, engine: GraphOpener, watch: Watch = NO_WATCH) -> AnswerSource:
         graph = engine.graph(self.name, watch) if self.graph is None else self.graph
-        return replace(
-            self, graph=graph if graph.live is not None else edit_graph(graph, self.edits)
-        )
+        if graph.live is None:  # of a live database, what is fetched for a question is edited
+            graph = edit_graph(graph, self.edits)
+        return replace(self, graph=graph)
 
     def ask(
         self,
@@ -113,11 +113,10 @@ class GraphSource(AnswerSource):
         watch: Watch = NO_WATCH,
     ) -> SourceQuestion:
         if self.graph.live is not None:
-            near_graph = self.graph.live.around(question.text, question.entities, watch)
-            source_question = replace(question, entities=near_graph.fetched.starts)
-            return replace(self, graph=edit_graph(near_graph, self.edits)).ask(
-                source_question, seed, reader, model
-            )
+            fetched_graph = self.graph.live.around(question.text, question.entities, watch)
+            question = replace(question, entities=fetched_graph.fetched.starts)
+            fetched_source = replace(self, graph=edit_graph(fetched_graph, self.edits))
+            return fetched_source.ask(question, seed, reader, model)
         text = check_question(question.text)
         entities = names_after_edits(question.entities, self.edits)
         renames = [edit for edit in self.edits if not edit.removes]
@@ -129,13 +128,14 @@ class GraphSource(AnswerSource):
                 "another entity."
             )
         seeds = seeds_of(self.graph, text, entities)
-        text = text if question.entities else text.replace("[", "").replace("]", "")
+        if not question.entities:  # brackets in the text mark its entities
+            text = text.replace("[", "").replace("]", "")
         seed_names = tuple(self.graph.names(seeds))
         # A graph has no passages.
-        source_question = replace(
+        question = replace(
             question, text=text, entities=seed_names, answers=answers, aliases=aliases, gold=()
         )
-        return SourceQuestion(self, source_question, seeds, seed, reader, model)
+        return SourceQuestion(self, question, seeds, seed, reader, model)
 
     def built(
         self,
@@ -154,7 +154,7 @@ class GraphSource(AnswerSource):
 class CorpusSource(AnswerSource):
     """The documents of a corpus.
 
-    Each lane runs on the graph that its method names, else on the graph of chunks alone.
+    Each lane runs on the graph that its method names, or else on a graph of the chunks alone.
     """
 
     kind, is_corpus, noun = "corpus", True, "the documents"
@@ -207,21 +207,18 @@ class CorpusSource(AnswerSource):
     def named(self, text: str) -> Question | None:
         with suppress(HopscopeError):  # it is reported when the corpus is opened
             corpus = self.documents
-            every = (
-                question for name in reversed(corpus.sets) for question in corpus.questions(name)
-            )
-            return next((question for question in every if question.text == text), None)
+            for set_name in reversed(corpus.sets):
+                for question in corpus.questions(set_name):
+                    if question.text == text:
+                        return question
         return None
 
     def open(self, engine: GraphOpener, watch: Watch = NO_WATCH) -> AnswerSource:
         if self.graph is not None:
             return replace(self, graph=edit_graph(self.graph, self.edits))
         corpus = self.corpus or open_corpus(self.name, watch)
-        return replace(
-            self,
-            corpus=corpus,
-            graph=edit_graph(engine.environment.built(corpus, watch=watch), self.edits),
-        )
+        graph = edit_graph(engine.environment.built(corpus, watch=watch), self.edits)
+        return replace(self, corpus=corpus, graph=graph)
 
     def ask(
         self,
@@ -231,9 +228,8 @@ class CorpusSource(AnswerSource):
         model: bool = True,
         watch: Watch = NO_WATCH,
     ) -> SourceQuestion:
-        return SourceQuestion(
-            self, replace(question, text=check_question(question.text)), (), seed, reader, model
-        )
+        question = replace(question, text=check_question(question.text))
+        return SourceQuestion(self, question, (), seed, reader, model)
 
     def built(
         self,
@@ -254,31 +250,30 @@ def available_sources() -> dict[AnswerSource, str]:
     Graphs come first, then graphs that cannot be opened, then corpora.
     """
     known_graphs = datasets()
-    graphs: dict[AnswerSource, str] = {
-        GraphSource(name): one.title for name, one in known_graphs.items()
+    titles: dict[AnswerSource, str] = {
+        GraphSource(name): dataset.title for name, dataset in known_graphs.items()
     }
-    damaged: dict[AnswerSource, str] = {
-        GraphSource(name): f"{name} (cannot be opened)" for name in unreadable_graphs(known_graphs)
-    }
-    return graphs | damaged | {CorpusSource(name): one.title for name, one in corpora().items()}
+    for name in unreadable_graphs(known_graphs):
+        titles[GraphSource(name)] = f"{name} (cannot be opened)"
+    for name, corpus in corpora().items():
+        titles[CorpusSource(name)] = corpus.title
+    return titles
 
 
 def corpus_of_set(set_name: str) -> CorpusSource | None:
     """Return the corpus of a question set; None for a graph's set, or an unknown one."""
-    owners = {
-        known_set: CorpusSource(name)
-        for name, corpus in corpora().items()
-        for known_set in corpus.sets
-    }
-    return owners.get(set_name)
+    for name, corpus in reversed(corpora().items()):
+        if set_name in corpus.sets:
+            return CorpusSource(name)
+    return None
 
 
 SOURCE_KINDS: dict[str, type[AnswerSource]] = {one.kind: one for one in (CorpusSource, GraphSource)}
 
 
 def source_in(parameters: Mapping[str, Any]) -> AnswerSource | None:
-    """Return the source that an address names; None if it names none."""
-    for kind, source in SOURCE_KINDS.items():
+    """Return the source that the parameters of an address name; None if they name none."""
+    for kind, source_class in SOURCE_KINDS.items():
         if name := parameters.get(kind):
-            return source(name)
+            return source_class(name)
     return None

@@ -1,4 +1,4 @@
-"""Sources that questions are asked of, and a question as it is asked."""
+"""Sources of answers (graphs and corpora), and questions to them."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ class GraphOpener(Protocol):
 
 @dataclass(frozen=True)
 class AnswerSource(ABC):
-    """A source of answers to questions, by its name.
+    """A graph or a corpus that questions are asked of, by its name.
 
     Parameters
     ----------
-    graph : once it is open, the graph for methods that name no build.
+    graph : the graph for methods that name no build; None until the source is opened.
     corpus : its documents, if it has some and they are available.
     edits : changes that are applied to its graphs.
     """
@@ -47,7 +47,6 @@ class AnswerSource(ABC):
     name: str
     graph: Any = field(default=None, compare=False, repr=False)
     corpus: Corpus | None = field(default=None, compare=False, repr=False)
-    # changes that are applied to its graphs
     edits: tuple[Edit, ...] = field(default=(), compare=False, repr=False)
     kind: ClassVar[str]  # its key in addresses
     is_corpus: ClassVar[bool]  # True if it runs methods for documents rather than for triples
@@ -133,18 +132,18 @@ class AnswerSource(ABC):
 
     @property
     def examples(self) -> tuple[str, ...]:
-        """Questions to begin with: those that it names, else the first of its first set.
+        """Example questions: those that its description names, else the first of its first set.
 
         Empty if that set cannot be read.
         """
-        entry = self._description()
-        if entry is None or entry.examples or not entry.sets:
-            return () if entry is None else entry.examples
+        description = self._description()
+        if description is None:
+            return ()
+        if description.examples or not description.sets:
+            return description.examples
         try:
-            return tuple(
-                question.text
-                for question in self.questions(next(iter(entry.sets)))[:MAX_EXAMPLE_QUESTIONS]
-            )
+            questions = self.questions(next(iter(description.sets)))[:MAX_EXAMPLE_QUESTIONS]
+            return tuple(question.text for question in questions)
         except HopscopeError:  # it is reported when the source is opened
             return ()
 
@@ -187,11 +186,11 @@ class AnswerSource(ABC):
     def named(self, text: str) -> Question | None:
         """Return the question of its sets with exactly that text.
 
-        A set that cannot be read is skipped; the fault is reported when it is chosen.
+        A set that cannot be read is skipped; the fault is reported when the set is chosen.
 
         Parameters
         ----------
-        text : the question's text, letter by letter.
+        text : the exact text of the question.
 
         Returns
         -------
@@ -199,7 +198,7 @@ class AnswerSource(ABC):
         """
 
     def asked_on(self, set_name: str, question: Question) -> AnswerSource:
-        """Return the source of a set's question: this one, or the graph of the question alone.
+        """Return the source for a question of a set: this one, or the question's own graph.
 
         Parameters
         ----------
@@ -308,7 +307,7 @@ class SourceQuestion:
     seeds : nodes of the question entities.
     seed : seed of random draws.
     reader, model : whether the graph reader and the language model answer.
-    whole : False searches vectors that are still being made as far as they exist.
+    whole : True waits until all vectors are made, False searches those that exist.
     """
 
     source: AnswerSource
@@ -331,17 +330,19 @@ class SourceQuestion:
         )
 
     def same(self, other: SourceQuestion) -> bool:
-        """Return whether another ask gives the same results.
+        """Return whether the other question gives the same results.
 
-        It has the same question, source and answering models.
+        It then has the same text, source, known answers and answering models.
         """
-        parts = lambda ask: (
-            ask.key(""),
-            set(ask.question.answers),
-            set(ask.question.gold),
-            ask.question.aliases,
-            ask.reader,
-            ask.model,
-            ask.source.kind,
+        return self._result_parts() == other._result_parts()
+
+    def _result_parts(self) -> tuple:
+        return (
+            self.key(""),
+            set(self.question.answers),
+            set(self.question.gold),
+            self.question.aliases,
+            self.reader,
+            self.model,
+            self.source.kind,
         )
-        return parts(self) == parts(other)

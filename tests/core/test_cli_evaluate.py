@@ -7,7 +7,7 @@ import pytest
 
 from core.cli import EXIT_FAILED, EXIT_OK, EXIT_WRONG_INPUT, main
 from core.diagnosis.causes import CAUSE_LABELS, Cause
-from core.lines.text import split
+from core.lines.text import split_at_commas
 from tests.notes import NoteWith
 
 LINE = "EgoNetwork(hops=2, keep=300) >> ShortestPaths() >> Rank(model='bm25', keep=20) >> Answer()"
@@ -214,7 +214,7 @@ def test_a_damaged_file_of_evaluations_is_told_of(told, tmp_path):
 
 
 def test_commas_inside_brackets_and_quotes_do_not_part():
-    assert split("a, B(x=1, y='),(') >> C(d=prefilter(1,2)),, d ") == [
+    assert split_at_commas("a, B(x=1, y='),(') >> C(d=prefilter(1,2)),, d ") == [
         "a",
         "B(x=1, y='),(') >> C(d=prefilter(1,2))",
         "d",

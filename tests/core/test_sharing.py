@@ -16,17 +16,17 @@ from core import sharing
 from core.cases import (
     cases,
     delete,
+    delete_rating,
     duplicate,
     edit,
     export,
     get_case,
+    is_rated_up,
     load,
     rate,
-    unrate,
-    verdict,
 )
 from core.corpus import Document, import_documents, import_question_set, open_corpus, remove_corpus
-from core.datasets import add_graph, keep_set, open_graph, question_set
+from core.datasets import add_graph, add_question_set, open_graph, question_set
 from core.datasets.own_graphs import own_folder, remove_graph
 from core.datasets.own_sets import added_sets, remove_set
 from core.environment import Environment
@@ -116,7 +116,7 @@ def _questions() -> object:
 
 def _set() -> str:
     (home_folder() / "q.csv").write_text("question,answers\nwho made One,Ann\n")
-    return keep_set(home_folder() / "q.csv", "mine", "Mine", "metaqa").name
+    return add_question_set(home_folder() / "q.csv", "mine", "Mine", "metaqa").name
 
 
 def _run() -> str:
@@ -175,9 +175,9 @@ THINGS = {
         lambda: rate(Rating("who", "digest", "Answer()", "Ann", True)) or "",
         (
             lambda _: rate(Rating("who", "digest", "Answer()", "Ann", False)),
-            lambda _: unrate("digest", "who", "Answer()", "Ann"),
+            lambda _: delete_rating("digest", "who", "Answer()", "Ann"),
         ),
-        lambda _: verdict("digest", "who", "Answer()", "Ann"),
+        lambda _: is_rated_up("digest", "who", "Answer()", "Ann"),
     ),
 }
 

@@ -17,7 +17,7 @@ from core.evaluation.papers.building_costs import BuildingCosts
 from core.evaluation.papers.graphs import on_builds
 from core.evaluation.papers.printed_values import PrintedTable, UpperBound, read_table
 from core.evaluation.reports.sensitivity import variant, vary_parameter
-from core.lines.text import split
+from core.lines.text import split_at_commas
 from core.methods.catalogue import Method
 from core.operators.base import Line
 from core.operators.text import operator_class
@@ -234,7 +234,7 @@ class Experiment:
                 varied.first_ids[id] = variants[0].id
                 if builds:
                     varied.firsts |= {method.id: variants[0].id for method in variants}
-                for method, value in zip(variants, split(values), strict=True):
+                for method, value in zip(variants, split_at_commas(values), strict=True):
                     varied.add(method, self.rows[id], self._value_label(parameter, value))
         return varied
 

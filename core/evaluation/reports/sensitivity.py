@@ -15,7 +15,7 @@ from core.errors import BadParameter
 from core.evaluation.metrics.statistics import Estimate
 from core.evaluation.reports.method_names import method_name, method_names
 from core.evaluation.reports.summary import RunSummary
-from core.lines.text import split
+from core.lines.text import split_at_commas
 from core.methods.catalogue import Method
 from core.operators.base import Line
 from core.operators.text import operator_class, parse_line
@@ -54,7 +54,9 @@ def vary_parameter(methods: Sequence[Method], variation: str) -> tuple[Method, .
         variants = [method]
         if any(isinstance(operator, cls) for operator in _operators(method.line, cls)):
             has_operator = True
-            variants = [variant(method, cls, parameter, _value(text)) for text in split(right)]
+            variants = [
+                variant(method, cls, parameter, _value(text)) for text in split_at_commas(right)
+            ]
         for varied_method in variants:
             methods_by_line.setdefault(repr(varied_method.line), varied_method)
     if not has_operator:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from core.datasets import dataset_of_set, full_set_name, graph_for, question_set
-from core.datasets.question_fit import measure_fit, own_graphs_fit
+from core.datasets.question_fit import measure_fit, measure_own_graphs_fit
 from core.errors import BadInput
 from core.methods.catalogue import RUN_PREFIX, Method
 from core.models.combine import model_names
@@ -302,7 +302,7 @@ def misfits(questions: Iterable[DrawnQuestion], by_name: Callable[[str], Any]) -
         if graph:
             fit = measure_fit(by_name(graph), group)
         else:
-            fit = own_graphs_fit(question_set(name), group)
+            fit = measure_own_graphs_fit(question_set(name), group)
         sentences.append(fit.words(graph or "graphs of their own"))
     return list(filter(None, sentences))
 

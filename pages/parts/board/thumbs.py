@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from core.cases import answer_text, rate, rating_of, unrate, verdict
+from core.cases import answer_text, delete_rating, is_rated_up, rate, rating_of
 from core.engine import MethodComparison, MethodLane
 from core.errors import HopscopeError
 from core.runtime.jobs import JOB_DONE
@@ -26,7 +26,7 @@ def show_thumbs(comparison: MethodComparison, payload: dict[str, Any]) -> dict[s
     try:
         for i, lane in enumerate(comparison.lanes):
             if lane.status == JOB_DONE and answer_text(lane):
-                lanes[i] = {**lanes[i], "thumb": THUMB_WORDS[verdict(*_key(lane))]}
+                lanes[i] = {**lanes[i], "thumb": THUMB_WORDS[is_rated_up(*_key(lane))]}
     except HopscopeError as error:
         st.caption(plain(str(error)))
     return {**payload, "lanes": lanes}
@@ -42,7 +42,7 @@ def save_thumb(comparison: MethodComparison, click: Mapping[str, str] | None) ->
     lane = comparison.lanes[int(click["lane"].removeprefix("lane-"))]
     with shown_errors():
         if click["verdict"] == "none":
-            unrate(*_key(lane))
+            delete_rating(*_key(lane))
         else:
             rate(rating_of(lane, click["verdict"] == "up"))
         st.rerun()

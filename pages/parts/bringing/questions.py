@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from core.corpus import import_question_set
-from core.datasets import datasets, keep_set
+from core.datasets import add_question_set, datasets
 from core.datasets.own_sets import SET_OWNED_AS, added_sets, clean_name, remove_set
 from core.datasets.question_fit import OWN_GRAPHS_WORDS, measure_fit, rows_fit
 from core.importing import Importer
@@ -231,7 +231,7 @@ def _misfit_text(graph: str, choice: ChosenQuestions) -> str:
 
 def _save_graph_set(choice: ChosenQuestions, title: str, graph: str, graphs: str) -> ImportOutcome:
     with choice.dropped.laid_down() as (_, paths):
-        question_set = keep_set(
+        question_set = add_question_set(
             paths[0], clean_name(title), title, graph, graphs=graphs, **choice.how
         )
     words = tr(

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from core.drafts import Draft, History, Slot, brick_faults, change_of, edit_draft
+from core.drafts import Draft, History, Slot, brick_faults, edit_draft, parse_change
 from core.drafts.draft import parse_draft
-from core.drafts.draft_faults import usual_slot
+from core.drafts.draft_faults import default_slot
 from core.drafts.edits import (
     BrickCopy,
     BrickInsertion,
@@ -17,7 +17,7 @@ from core.drafts.edits import (
     BrickReplacement,
     ValueChange,
 )
-from core.drafts.slots import place_of, row_at, slot_of
+from core.drafts.slots import find_row, parse_slot, slot_before
 from core.errors import BadParameter
 from core.lines import OperatorLine
 from core.parameters import Parameter, parameters
@@ -77,11 +77,11 @@ class Bench:
 
         If none is selected, or it does not exist any more, it is the usual slot.
         """
-        if isinstance(self.picked, Slot) and row_at(self.draft, self.picked) is not None:
+        if isinstance(self.picked, Slot) and find_row(self.draft, self.picked) is not None:
             return self.picked
         if isinstance(self.picked, int) and self.draft.find(self.picked) is not None:
             return self.picked
-        return usual_slot(self.draft)
+        return default_slot(self.draft)
 
     @property
     def line(self) -> Any:
@@ -150,14 +150,16 @@ class Bench:
         if new_keys - old_keys:
             self.picked = min(new_keys - old_keys)
         elif old_keys - new_keys:
-            self.picked = place_of(old_draft, min(old_keys - new_keys))
+            self.picked = slot_before(old_draft, min(old_keys - new_keys))
 
     def _choose(self, message: Mapping[str, Any]) -> None:
         key, slot = message.get("key"), message.get("slot")
-        self.picked = key if type(key) is int else slot_of(slot) if isinstance(slot, str) else None
+        self.picked = (
+            key if type(key) is int else parse_slot(slot) if isinstance(slot, str) else None
+        )
 
     def _change(self, message: Mapping[str, Any], check: TextCheck) -> None:
-        change, draft = change_of(message), self.draft
+        change, draft = parse_change(message), self.draft
         if isinstance(change, ValueChange):
             _check(draft, change, check)
         changed_draft = edit_draft(draft, change)
@@ -166,7 +168,7 @@ class Bench:
                 _next_slot(draft, change) if message.get("onward") is True else None
             ) or draft.following
         elif isinstance(change, BrickRemoval):
-            self.picked = place_of(draft, change.key) or self.picked
+            self.picked = slot_before(draft, change.key) or self.picked
         elif isinstance(change, BrickMove | BrickReplacement):
             self.picked = change.key
         self._commit(changed_draft)
@@ -183,7 +185,7 @@ def _next_slot(draft: Draft, change: BrickInsertion | BrickCopy) -> Slot | None:
     grammar = draft.grammar
     if isinstance(change, BrickCopy) or grammar.operators[change.name].stage == grammar.last:
         return None
-    row, slot = row_at(draft, change.slot), change.slot
+    row, slot = find_row(draft, change.slot), change.slot
     return replace(slot, at=slot.at + 1) if row is not None and len(row) == slot.at else None
 
 

@@ -16,8 +16,13 @@ from core.builds.catalogue import GRAPH_KIND_WORDS
 from core.builds.registry import BUILD_GRAMMAR
 from core.diagnosis.curves import Curve
 from core.drafts import Brick, Draft, Slot, brick_faults, slots
-from core.drafts.draft_faults import bricks_for, operator_refusals, possible_moves, slots_for
-from core.drafts.slots import LINE_OWNER, row_at
+from core.drafts.draft_faults import (
+    fitting_slots,
+    operator_refusals,
+    possible_moves,
+    replaceable_bricks,
+)
+from core.drafts.slots import LINE_OWNER, find_row
 from core.drafts.terms import paper_term
 from core.lines import Grammar
 from core.lines.brick import default_operator, stage_of
@@ -238,7 +243,7 @@ def changed_parameters(brick: Brick) -> list[list[str]]:
 
 def _slot_words(draft: Draft, slot: Slot) -> str:
     """Return the position of a slot in words: `between PageRank and Rank`."""
-    row = row_at(draft, slot) or ()
+    row = find_row(draft, slot) or ()
     holder = draft.find(slot.owner) if slot.owner != LINE_OWNER else None
     inside = "" if holder is None else tr(", in “{heading}”", heading=heading(holder))
     if not row:
@@ -341,7 +346,7 @@ def _stage_order(draft: Draft, position: Slot | int, documents: bool) -> list[st
         first = draft.find(position)
         near_stages = [first.stage] if first is not None else []
     else:
-        row = row_at(draft, position) or ()
+        row = find_row(draft, position) or ()
         start = stages.index(row[position.at - 1].stage) if position.at else 0
         end = stages.index(row[position.at].stage) if position.at < len(row) else len(stages) - 1
         near_stages = list(stages[start : end + 1])
@@ -362,8 +367,8 @@ def _targets(draft: Draft, names: Sequence[str]) -> dict[str, dict[str, list[Any
     for name in names:
         if (alike := _fit_properties(operators[name])) not in targets_by_operator:
             targets_by_operator[alike] = {
-                "slots": [str(slot) for slot in slots_for(draft, name)],
-                "bricks": list(bricks_for(draft, name)),
+                "slots": [str(slot) for slot in fitting_slots(draft, name)],
+                "bricks": list(replaceable_bricks(draft, name)),
             }
     return {name: targets_by_operator[_fit_properties(operators[name])] for name in names}
 

@@ -24,7 +24,7 @@ from core.evaluation.runs.evaluation_jobs import evaluate
 from core.evaluation.runs.plan import make_plan
 from core.graph.edits import Edit, edit_graph, unmatched_edits
 from core.graph.store import Graph
-from core.methods.catalogue import Method, as_built
+from core.methods.catalogue import Method, without_saved_merges
 from core.runtime.jobs import Job
 from pages.parts.shared.actions import button
 from pages.parts.shared.job_progress import draw_job
@@ -425,5 +425,7 @@ def _lines(one: GraphBuild) -> dict[str, Method]:
 
 def _evaluate(name: str, set_name: str, method: Method, model: bool) -> None:
     """Start the evaluation, or find the one that was done."""
-    plan = make_plan((as_built(method), method), set_name, None, engine().graph, model=model)
+    plan = make_plan(
+        (without_saved_merges(method), method), set_name, None, engine().graph, model=model
+    )
     Session.mend_run[name].value = evaluate(engine(), store(), plan).number

@@ -13,16 +13,16 @@ from core.cases import (
     cases,
     comparison_of_case,
     delete,
+    delete_rating,
     duplicate,
     edit,
     get_case,
+    is_rated_up,
     rate,
     ratings,
     save,
     solved,
     tags,
-    unrate,
-    verdict,
 )
 from core.cases.case import CaseLimits
 from core.cases.database import saved_cases
@@ -139,8 +139,11 @@ def test_answer_has_one_verdict(home):
     assert ratings()[-1] == Rating(
         "q", "d", "Line()", "a", False, ("One",), "films", "No. 1", ("Drama",), 1000, 2, time=3.0
     )
-    assert (verdict("d", "q", "Line()", "a"), verdict("d", "q", "Line()", "c")) == (False, None)
-    unrate("d", "q", "Line()", "a")
+    assert (is_rated_up("d", "q", "Line()", "a"), is_rated_up("d", "q", "Line()", "c")) == (
+        False,
+        None,
+    )
+    delete_rating("d", "q", "Line()", "a")
     assert [r.answer for r in ratings("d")] == ["b"]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.cli import main
-from core.datasets import add_graph, datasets, keep_set, open_graph
+from core.datasets import add_graph, add_question_set, datasets, open_graph
 from core.datasets.own_graphs import own_folder, remove_graph
 from core.datasets.own_sets import added_sets
 from core.errors import BadInput
@@ -24,7 +24,7 @@ def home(monkeypatch, tmp_path):
 def test_removed_graph_is_gone_and_its_name_is_free(home):
     add_graph(TRIPLES, "films")
     (home / "q.csv").write_text("question,answers\nwho made One,Ann\n")
-    keep_set(home / "q.csv", "mine", "Mine", "films")
+    add_question_set(home / "q.csv", "mine", "Mine", "films")
     remove_graph("films")
     assert "films" not in datasets() and not (graphs_folder() / "films").exists()
     assert list(added_sets()) == ["mine"]

@@ -4,7 +4,7 @@ from core.datasets.question_fit import (
     OWN_GRAPHS_WORDS,
     QuestionFit,
     measure_fit,
-    own_graphs_fit,
+    measure_own_graphs_fit,
     rows_fit,
 )
 from core.datasets.sets import QuestionSet
@@ -43,7 +43,7 @@ def test_rows_are_compared_with_their_own_graphs(tmp_path):
         '{"question": "c", "answer": "B", "q_entity": "A"}\n'
     )
     known = QuestionSet("q", "q", file)
-    found = own_graphs_fit(known, known.questions())
+    found = measure_own_graphs_fit(known, known.questions())
     assert found == QuestionFit(3, ("D",), ("C",), 0, 1)
     assert "such as “C”; 1 comes without a graph" in found.words("graphs of their own")
 

@@ -13,7 +13,7 @@ from core.builds.catalogue import kind_of
 from core.builds.registry import BUILD_GRAMMAR
 from core.drafts import Draft, brick_faults
 from core.drafts.draft import parse_draft
-from core.drafts.draft_faults import change_fault, operator_refusals, possible_moves, usual_slot
+from core.drafts.draft_faults import change_fault, default_slot, operator_refusals, possible_moves
 from core.drafts.edits import BrickInsertion, BrickRemoval, BrickReplacement, edit_draft
 from core.drafts.slots import Slot
 from core.errors import BadParameter
@@ -73,9 +73,9 @@ def test_what_fits_is_what_a_build_takes_there():
     assert fitting(draft, Slot(3)) == {"AddIdentityEdges", "AddSynonymEdges", "Communities"}
     assert fitting(draft, Slot(6)) == {"Vectors"}
     assert (
-        usual_slot(draft) == Slot(5)
+        default_slot(draft) == Slot(5)
         and possible_moves(draft, 6) == ()
-        and usual_slot(parse_draft("TokenChunks()", BUILD_GRAMMAR)) == Slot(1)
+        and default_slot(parse_draft("TokenChunks()", BUILD_GRAMMAR)) == Slot(1)
     )
 
 

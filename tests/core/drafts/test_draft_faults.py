@@ -7,12 +7,12 @@ import pytest
 from core.drafts.draft import Draft, parse_draft
 from core.drafts.draft_faults import (
     brick_faults,
-    bricks_for,
     change_fault,
+    default_slot,
+    fitting_slots,
     operator_refusals,
     possible_moves,
-    slots_for,
-    usual_slot,
+    replaceable_bricks,
 )
 from core.drafts.edits import BrickInsertion, BrickMove, BrickReplacement
 from core.drafts.slots import Slot, slots
@@ -87,9 +87,9 @@ def test_what_would_take_away_from_others_does_not_fit():
 
 def test_where_an_operator_may_be_dropped():
     draft = parse_draft(LINE)
-    assert slots_for(draft, "FilterSubgraph") == (Slot(1), Slot(2), Slot(3))
+    assert fitting_slots(draft, "FilterSubgraph") == (Slot(1), Slot(2), Slot(3))
     # in the place of the ranking or of the answer it does no harm
-    assert bricks_for(draft, "EgoNetwork") == (1, 3, 4)
+    assert replaceable_bricks(draft, "EgoNetwork") == (1, 3, 4)
     assert possible_moves(draft, 1) == ()
     assert possible_moves(parse_draft("EgoNetwork() >> EmbedQuery() >> ShortestPaths()"), 2) == (
         Slot(0),
@@ -99,7 +99,7 @@ def test_where_an_operator_may_be_dropped():
 
 def test_a_branch_may_be_put_where_hops_are_known_and_holds_nothing_yet():
     draft = parse_draft("PredictHops() >> EgoNetwork()")
-    assert slots_for(draft, "Branch") == (Slot(1), Slot(2))
+    assert fitting_slots(draft, "Branch") == (Slot(1), Slot(2))
     assert change_fault(draft, BrickReplacement(2, "Branch")) is None and "number of hops" in str(
         change_fault(draft, BrickReplacement(1, "Branch"))
     )
@@ -115,11 +115,11 @@ def test_each_term_is_of_an_operator():
 
 
 def test_the_usual_slot():
-    assert usual_slot(parse_draft("EgoNetwork() >> Answer(prompt='question-only')")) == Slot(1)
-    assert usual_slot(parse_draft("EgoNetwork() >> ShortestPaths()")) == Slot(2)
+    assert default_slot(parse_draft("EgoNetwork() >> Answer(prompt='question-only')")) == Slot(1)
+    assert default_slot(parse_draft("EgoNetwork() >> ShortestPaths()")) == Slot(2)
     # before what lacks something
-    assert usual_slot(parse_draft("PersonalizedPageRank() >> Rank() >> Answer()")) == Slot(1)
-    assert usual_slot(Draft()) == Slot(0)
+    assert default_slot(parse_draft("PersonalizedPageRank() >> Rank() >> Answer()")) == Slot(1)
+    assert default_slot(Draft()) == Slot(0)
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,8 @@ from core.drafts.edits import (
     BrickReplacement,
     History,
     ValueChange,
-    change_of,
     edit_draft,
+    parse_change,
 )
 from core.drafts.slots import Slot
 from core.errors import BadParameter
@@ -165,7 +165,7 @@ def test_undo_and_redo():
     ],
 )
 def test_a_message_names_a_change(message, change):
-    assert change_of(message) == change
+    assert parse_change(message) == change
 
 
 @pytest.mark.parametrize(
@@ -180,4 +180,4 @@ def test_a_message_names_a_change(message, change):
 )
 def test_a_message_that_names_none_is_refused(message):
     with pytest.raises(BadParameter):
-        change_of(message)
+        parse_change(message)

@@ -156,7 +156,7 @@ def test_a_base_must_be_an_method_that_stands_alone():
     line = catalogue()["lego-1"].line
     alone, changed = Method("a", "A", line), Method("b", "B", line, base="a")
     assert list(
-        rows._after_their_bases({"b": changed, "c": Method("c", "C", line), "a": alone})
+        rows._sort_after_bases({"b": changed, "c": Method("c", "C", line), "a": alone})
     ) == [
         "c",
         "a",
@@ -166,7 +166,7 @@ def test_a_base_must_be_an_method_that_stands_alone():
         with pytest.raises(
             BadParameter, match=f"“x”: its base “{wrong}” is no method that stands alone"
         ):
-            rows._after_their_bases(
+            rows._sort_after_bases(
                 {"a": alone, "b": changed, "x": Method("x", "X", line, base=wrong)}
             )
 

@@ -11,7 +11,7 @@ from core.serving import calls
 pytest.importorskip("fastapi", reason="fastapi is not installed")
 from fastapi.testclient import TestClient
 
-from core.serving.http_api import MAX_BODY_BYTES, api
+from core.serving.http_api import MAX_BODY_BYTES, make_api
 
 NEAR = "EgoNetwork(hops=1) >> ShortestPaths(hops=1)"
 ASKED = {
@@ -25,7 +25,9 @@ ASKED = {
 @pytest.fixture(scope="module")
 def client():
     engine = Engine(NoModels())
-    with TestClient(api(engine, "the key"), headers={"Authorization": "Bearer the key"}) as opened:
+    with TestClient(
+        make_api(engine, "the key"), headers={"Authorization": "Bearer the key"}
+    ) as opened:
         opened.engine = engine
         yield opened
 
@@ -127,7 +129,7 @@ def test_unexpected_error_is_readable_too(monkeypatch):
         raise RuntimeError("loops")
 
     monkeypatch.setattr(calls, "list_sources", broken)
-    made = api(Engine(NoModels()), "the key")
+    made = make_api(Engine(NoModels()), "the key")
     with TestClient(made, raise_server_exceptions=False) as opened:
         reply = opened.get("/sources", headers={"Authorization": "Bearer the key"})
     assert reply.status_code == 500 and set(reply.json()) == {"error"}

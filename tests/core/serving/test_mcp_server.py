@@ -23,7 +23,7 @@ from core.runtime.server_process import free_port
 pytest.importorskip("mcp", reason="mcp is not installed")
 from mcp import Client, MCPError, StdioServerParameters
 
-from core.serving.mcp_server import server
+from core.serving.mcp_server import make_server
 from tests.core.models.chat_server import serving, stream
 
 NEAR = "EgoNetwork(hops=1) >> ShortestPaths(hops=1)"
@@ -55,7 +55,7 @@ async def retrieved(client):
 
 
 def test_tools_answer_with_readable_errors():
-    made = server(Engine(NoModels()))
+    made = make_server(Engine(NoModels()))
     names, found = told(made, retrieved)
     assert names == TOOLS and found["items"][0]["kind"] == "path"
 
@@ -84,7 +84,7 @@ def test_tools_answer_with_readable_errors():
     ],
 )
 def test_refusal_has_its_reason(tool, given, field):
-    made = server(Engine(NoModels()))
+    made = make_server(Engine(NoModels()))
 
     async def asked(client):
         return await client.call_tool(tool, given)
@@ -101,11 +101,11 @@ def test_missing_case_has_a_reason():
             await client.read_resource("hopscope://cases/1")
         return str(refused.value)
 
-    assert "case" in told(server(Engine(NoModels())), reason)
+    assert "case" in told(make_server(Engine(NoModels())), reason)
 
 
 def test_cases_are_resources():
-    made = server(Engine(NoModels()))
+    made = make_server(Engine(NoModels()))
 
     async def read(client):
         listed = json.loads((await client.read_resource("hopscope://cases")).contents[0].text)
@@ -143,7 +143,7 @@ def test_comparison_runs_again_after_a_server_recovers(kit):
     with serving(answer) as (url, bodies):
         models = kit.Written(chat=OpenAIChat(url, "m", "m", timeout=60))
         failed, still_failed, asked_again, healed, asked, kept = told(
-            server(Engine(models)), compared
+            make_server(Engine(models)), compared
         )
         assert len(bodies) == asked  # Finished lanes are not computed again.
     assert "500" in failed["error"]
@@ -194,6 +194,6 @@ def test_nan_becomes_null(monkeypatch):
     async def asked(client):
         return await client.call_tool("retrieve", ASKED)
 
-    found = told(server(Engine(NoModels())), asked)
+    found = told(make_server(Engine(NoModels())), asked)
     assert found.structured_content == {"items": [{"score": None}], "cost": None}
     assert "NaN" not in found.content[0].text and "Infinity" not in found.content[0].text

@@ -18,7 +18,7 @@ from pages.parts.question import question_bar
 def read(monkeypatch):
     """The sets whose questions are read."""
     names, questions = [], QuestionSet.questions
-    sets._by_text.cache_clear()
+    sets._questions_by_text.cache_clear()
     monkeypatch.setattr(question_bar, "page_source", lambda: GraphSource("metaqa"))
     monkeypatch.setattr(
         QuestionSet, "questions", lambda known: names.append(known.name) or questions(known)
@@ -43,6 +43,6 @@ def test_a_set_that_cannot_be_read_is_left_out(read, monkeypatch):
         raise BadInput("no")
 
     one = datasets()["metaqa"].sets["metaqa-2hop-dev"].questions()[18]
-    sets._by_text.cache_clear()
+    sets._questions_by_text.cache_clear()
     monkeypatch.setattr(QuestionSet, "questions", broken)
     assert question_bar.known_question(one.text) is None
