@@ -262,7 +262,7 @@ class VLLM(Backend):
             "--enable-prefix-caching",
         ]
         if adapters:
-            rank = vllm.rank_needed([Path(one.place) for one in adapters.values()])
+            rank = vllm.find_lora_rank([Path(one.place) for one in adapters.values()])
             arguments += [
                 "--enable-lora",
                 "--max-loras",
