@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from core.errors import BadParameter, ModelUnavailable, library_message, with_command
 from core.models import weights
-from core.models.api_keys import key_for
+from core.models.api_keys import read_key_variable
 
 if TYPE_CHECKING:
     from core.models.declarations import ModelRow
@@ -166,7 +166,7 @@ def missing_key(row: ModelRow, variable: str, url: str) -> str:
     """
     try:
         if variable:
-            key_for(variable, url, row.name)
+            read_key_variable(variable, url, row.name)
     except ModelUnavailable as error:
         return str(error)
     return ""

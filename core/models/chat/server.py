@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 from core.errors import ModelFailed
 from core.io.error_text import readable_text
-from core.models.api_keys import key_for, saved_key
+from core.models.api_keys import read_key_variable, saved_key
 from core.models.chat.pauses import BUSY_STATUSES, PAUSE_DEFAULTS, RetryPauses
 from core.models.chat.refusals import extract_error_message
 from core.models.chat.stream_piece import ReplyOverdueError, limit_response
-from core.models.hosts import goes_directly, proxy_of
+from core.models.hosts import bypasses_proxy, find_proxy
 from core.watch import NO_WATCH, Watch
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ class OpenAIServer:
             if self._client is None or self._client.is_closed():
                 key = self._key
                 if not key and self.key_variable:
-                    key = key_for(self.key_variable, self.url, self.name)
+                    key = read_key_variable(self.key_variable, self.url, self.name)
                 elif not key:
                     key = saved_key(self.url)
                 self._has_key = bool(key)
@@ -123,7 +123,7 @@ class OpenAIServer:
                 event_hooks={"response": [partial(limit_response, seconds=self.timeout)]},
                 headers={"Accept-Encoding": "gzip, deflate"},
                 follow_redirects=False,
-                trust_env=not goes_directly(self.url),  # the environment names proxies
+                trust_env=not bypasses_proxy(self.url),  # the environment names proxies
             )
         except (ImportError, ValueError) as error:
             raise ModelFailed(self._sentence(error, "")) from error
@@ -194,7 +194,7 @@ class OpenAIServer:
     def _sentence(self, error: Exception, partial_reply: str) -> str:
         """Return a sentence for the user on an error."""
         action = self._describe_fault(error, partial_reply)
-        proxy = proxy_of(self.url)
+        proxy = find_proxy(self.url)
         via_proxy = f", asked by the proxy {readable_text(proxy)}," if proxy else ""
         end = "" if action.endswith("?") else "."
         tail = f" What came so far: “{readable_text(partial_reply)}”" if partial_reply else ""
