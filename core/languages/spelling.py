@@ -72,7 +72,7 @@ RAISED_DIGITS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 LOWERED_DIGITS = "₀₁₂₃₄₅₆₇₈₉"
 SUPERSCRIPTS = str.maketrans(f"{PLAIN_DIGITS}+-", f"{RAISED_DIGITS}⁺⁻")
 SUBSCRIPTS = str.maketrans(LOWERED_DIGITS, PLAIN_DIGITS)
-SUBSCRIPT_NUMBER = re.compile("(?<=[^\\W\\d_])[₀-₉]+(?![0-9])")  # subscripts behind a letter
+SUBSCRIPT_NUMBER = re.compile("(?<=[^\\W\\d_])[₀-₉]+(?![0-9])")  # subscripts after a letter
 INVISIBLE = (
     "\u00ad\u034f\u061c\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe00-\ufe0f\ufeff"
 )

@@ -150,7 +150,7 @@ def _saved_keys() -> dict[str, str]:
 
 
 def _is_bound_to(address: str, url: str) -> bool:
-    """Return whether a key for an address may be sent to a URL: the address or one below it."""
+    """Return whether a URL is the address that a key is bound to, or lies below it."""
     try:
         bound = urlsplit(address.rstrip("/"))
         target = urlsplit(url.rstrip("/"))

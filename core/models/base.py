@@ -357,7 +357,7 @@ class Models(Protocol):
     weights(name) : text that identifies the weights of a model.
     title(name) : title of a model for a person.
     info(name) : name, title, roles and state of a model.
-    forget() : drop the vectors and replies that models remember in memory.
+    forget() : drop the vectors and replies that models cache in memory.
 
     Raises
     ------

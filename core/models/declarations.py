@@ -167,14 +167,14 @@ def _read_tables(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     return models, roles
 
 
-def make_row(name: str, values: Mapping[str, Any], where: str, is_own: bool = False) -> ModelRow:
+def make_row(name: str, values: Mapping[str, Any], source: str, is_own: bool = False) -> ModelRow:
     """Make a row from its table, whose keys are checked against its backend.
 
     Parameters
     ----------
     name : name of the model.
     values : the keys and values of its table.
-    where : name of the file, for errors.
+    source : name of the file, for errors.
     is_own : true for a row of the user's file.
 
     Returns
@@ -186,7 +186,7 @@ def make_row(name: str, values: Mapping[str, Any], where: str, is_own: bool = Fa
     BadParameter : a key, a value or the name is not valid. The message names the file, the row, the
         key and the nearest valid name.
     """
-    label = f"{where}: [model.{name}]"
+    label = f"{source}: [model.{name}]"
     _check_row(label, name, values)
     backend_class = _backend_class(label, values)
     # Each backend is a dataclass, which its protocol cannot say.
@@ -307,7 +307,7 @@ def _typed_value(label: str, key: str, value: Any, type_name: str) -> Any:
     return float(value) if type_name == "float" else value
 
 
-def check_role(role: str, name: Any, rows: Mapping[str, ModelRow], where: str) -> None:
+def check_role(role: str, name: Any, rows: Mapping[str, ModelRow], source: str) -> None:
     """Check that a declared model fits a role.
 
     Parameters
@@ -315,7 +315,7 @@ def check_role(role: str, name: Any, rows: Mapping[str, ModelRow], where: str) -
     role : a role, such as answer.
     name : name of a model.
     rows : the declared models by name.
-    where : name of the file, for errors.
+    source : name of the file, for errors.
 
     Raises
     ------
@@ -323,7 +323,7 @@ def check_role(role: str, name: Any, rows: Mapping[str, ModelRow], where: str) -
     """
     if role not in ROLE_KINDS:
         raise BadParameter(
-            f'{where}: [roles] has unknown key "{role}".{nearest(role, tuple(ROLE_KINDS))}'
+            f'{source}: [roles] has unknown key "{role}".{nearest(role, tuple(ROLE_KINDS))}'
         )
     kind = ROLE_KINDS[role]
     fitting_names = tuple(
@@ -333,7 +333,7 @@ def check_role(role: str, name: Any, rows: Mapping[str, ModelRow], where: str) -
     )
     if name not in fitting_names:
         raise BadParameter(
-            f'{where}: [roles] {role} = "{name}" is not a declared model fit for it.'
+            f'{source}: [roles] {role} = "{name}" is not a declared model fit for it.'
             f"{nearest(str(name), fitting_names)}"
         )
 

@@ -51,8 +51,8 @@ PIP_OPTIONS = (
 def fetch(name: str, settings: Llama, target: Path, watch: Watch = NO_WATCH) -> Path:
     """Return `target`, the model's file, after downloading it if it is missing.
 
-    Only one process downloads a file at a time; others wait for it. If `watch` cancels, the part
-    that was downloaded is kept and used by the next call.
+    Only one process downloads a file at a time; others wait for it. If `watch` cancels, the next
+    call resumes the download.
 
     Parameters
     ----------

@@ -163,7 +163,7 @@ def torch_head(net: Any, name: str) -> tuple[Any, Head]:
 
     Returns
     -------
-    The module to hook, and the layers behind its input.
+    The module to hook, and the layers after its input.
 
     Raises
     ------

@@ -64,7 +64,7 @@ def format_money(amount: float, currency: str) -> str:
     Parameters
     ----------
     amount : the amount.
-    currency : its code, which is written behind it.
+    currency : its code, which is written after it.
 
     Returns
     -------

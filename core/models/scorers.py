@@ -203,8 +203,8 @@ class BM25Scorer(BaseScorer):
     score = sum over query words t of idf(t) * f (k1 + 1) / (f + k1 (1 - b + b |d| / mean |d|)),
     with idf(t) = ln(1 + (N - n_t + 0.5) / (n_t + 0.5)). Here f is the count of t in the candidate,
     and n_t the number of candidates that contain t. A repeated query word counts as often as it
-    occurs. Unlike in the papers' code, where relation names that are not split give only scores of
-    0, dotted names are split into words.
+    occurs. Dotted relation names are split into words; the papers' code leaves them whole, so that
+    every score is 0.
 
     Parameters
     ----------

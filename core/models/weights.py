@@ -24,7 +24,7 @@ def weights_folder(folder: str) -> Path:
 
 
 def unreadable_file(path: Path) -> Path | None:
-    """Return the first file of weights that cannot be read: the path itself, or a file in it.
+    """Return the path of weights if it cannot be read, else the first such file in it.
 
     None if all can be read, or if nothing exists there.
     """

@@ -81,7 +81,7 @@ class RetryPauses:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds that a server asks to wait, as a number or a date in its headers, or None.
+    """Return the seconds to wait that a header states as a number or a date, or None.
 
     >>> from core.models.chat.pauses import retry_after
     >>> retry_after({"retry-after": "2"}), retry_after({"retry-after-ms": "250"})

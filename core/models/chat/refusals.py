@@ -142,7 +142,7 @@ class Refusals:
                 body = part.without(body)
         return body
 
-    def learn(self, status: int, said: str, sent: Body) -> str:
+    def learn(self, status: int, message: str, body: Body) -> str:
         """Record and return the part of a request that an error refuses.
 
         An error of a bad request that names no part is attributed to the schema, if there is one:
@@ -151,21 +151,21 @@ class Refusals:
         Parameters
         ----------
         status : status of the answer.
-        said : its error message.
-        sent : the request.
+        message : its error message.
+        body : the request.
 
         Returns
         -------
         Name of the part; empty if no part is refused.
         """
-        if status not in REFUSAL_STATUSES or TOO_LONG_PATTERN.search(said):
+        if status not in REFUSAL_STATUSES or TOO_LONG_PATTERN.search(message):
             return ""
         refused_parts = [
-            part for part in REFUSABLE_PARTS if part.there(sent) and part.words.search(said)
+            part for part in REFUSABLE_PARTS if part.there(body) and part.words.search(message)
         ]
-        if not refused_parts and status in (400, 422) and "response_format" in sent:
+        if not refused_parts and status in (400, 422) and "response_format" in body:
             refused_parts = [REFUSABLE_PARTS[0]]  # response_format
-        elif not refused_parts or not REFUSAL_PATTERN.search(said):
+        elif not refused_parts or not REFUSAL_PATTERN.search(message):
             return ""
         # A concurrent request may have recorded it already.
         if refused_parts[0] not in self._refused_parts:

@@ -234,13 +234,13 @@ class OpenAIServer:
         return f"failed: {readable_text(words).rstrip('.')}"
 
 
-def format_status(status: int, said: str) -> str:
+def format_status(status: int, message: str) -> str:
     """Format a status with its name, followed by the server's message.
 
     Parameters
     ----------
     status : HTTP status.
-    said : the message of the server; a status at its beginning is not repeated.
+    message : the message of the server; a status at its beginning is not repeated.
 
     Returns
     -------
@@ -253,7 +253,7 @@ def format_status(status: int, said: str) -> str:
     '502 Bad Gateway: nginx'
     """
     name = http.client.responses.get(status, "")
-    detail = said.removeprefix(str(status)).lstrip(" :-")
+    detail = message.removeprefix(str(status)).lstrip(" :-")
     detail = detail.removeprefix(name).strip(" :-.")
     return f"{status} {name}".strip() + (f": {detail}" if detail else "")
 

@@ -165,7 +165,7 @@ class ThoughtSeparator:
         return True
 
     def _held_length(self, text: str) -> int:
-        """Return the number of letters at the end of a text in which a mark may have begun."""
+        """Return the length of a text's end in which a mark may have begun."""
         match = PARTIAL_MARK.search(text)
         length = 0 if match is None else len(text) - match.start()
         if self._is_opened_by_words:

@@ -1,4 +1,4 @@
-"""Slots for concurrent requests to a server, in a fixed number or one that adapts to its speed."""
+"""Slots for concurrent requests to a server, in a fixed or adaptive number."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class Window(Slots):
         self._has_grown = self._shrunk = False
         self._sent: float | None = None  # time of the first request
         self.answers = 0  # replies so far
-        # The smaller window for comparison; None while the size is kept.
+        # The smaller window for comparison; None while the size stays the same.
         self._previous_level: _Level | None = None
         self._begin(climbing=True)
 
