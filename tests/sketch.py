@@ -10,7 +10,8 @@ from hashlib import shake_128
 
 import numpy as np
 
-from core.models.scorers import EncoderScorer, folded_words
+from core.languages.terms import search_terms
+from core.models.scorers import EncoderScorer
 from core.watch import NO_WATCH
 from tests.films import Written
 
@@ -38,14 +39,14 @@ class Sketch:
 
     def encode(self, texts, watch=NO_WATCH):
         if len(texts):
-            return np.stack([self._vector(folded_words(text)) for text in texts])
+            return np.stack([self._vector(search_terms(text)) for text in texts])
         return np.zeros((0, SIZE), np.float32)
 
     def encode_tokens(self, texts, watch=NO_WATCH):
         for place, text in enumerate(texts):
             yield (
                 [place],
-                np.stack([self._vector([word]) for word in ["[", *folded_words(text), "]"]]),
+                np.stack([self._vector([word]) for word in ["[", *search_terms(text), "]"]]),
             )
 
     def _vector(self, found):

@@ -146,9 +146,9 @@ class Told(ChatClient):
 
     asked = 0
 
-    def _write(self, request, writing, watch):
+    def _write_reply(self, request, collector, watch):
         Told.asked += 1
-        writing.add("Ebenezer Scrooge")
+        collector.add("Ebenezer Scrooge")
 
 
 def test_replies_come_along_in_a_file_and_are_not_asked_for_again(tmp_path, monkeypatch, capsys):

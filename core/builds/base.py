@@ -18,7 +18,7 @@ from core.graph.columns import Table
 from core.graph.store import Graph
 from core.lines import OperatorLine
 from core.models.base import Chat, Models
-from core.models.chat.lanes import LlamaLanes, several_at_once
+from core.models.chat.lanes import LlamaLanes, make_concurrent_chat
 from core.models.chat.saved_replies import CachedChat, SavedReplies
 from core.parameters import OperatorBase, parameters
 from core.runtime.cluster import Workers
@@ -134,7 +134,7 @@ class BuildContext:
     def _engine(self, name: str) -> Chat:
         with self._lock:
             if name not in self._engines:
-                self._engines[name] = several_at_once(self.models.chat(name), self.lanes)
+                self._engines[name] = make_concurrent_chat(self.models.chat(name), self.lanes)
             return self._engines[name]
 
 

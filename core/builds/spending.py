@@ -14,7 +14,7 @@ from typing import Any
 
 from core.errors import StoreError, damage_error
 from core.indexes.index_storage import write_atomically
-from core.models.price import Cap, CapReached, Spending, format_money, prices_of, total_price
+from core.models.price import Cap, CapReached, Spending, find_prices, format_money, total_price
 from core.runtime.account import Account, charged_to
 from core.types import Usage
 
@@ -53,7 +53,7 @@ class BuildSpending:
             if cap:
                 raise
             earlier_usage, self._pieces = {}, 0
-        prices = prices_of(models, names, cap, "this build") if cap else {}
+        prices = find_prices(models, names, cap, "this build") if cap else {}
         self._spending = Spending(prices, earlier_usage, cap, self._pieces)
 
     def may_begin(self) -> bool:

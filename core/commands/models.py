@@ -7,7 +7,7 @@ import getpass
 from core.commands.terminal import EXIT_OK, TerminalBar, add_switch, one_line_advice, warn
 from core.errors import BadInput
 from core.models.declarations import ROLE_KINDS
-from core.models.discovery import find_servers, list_models, role_kind
+from core.models.discovery import find_servers, guess_kind, list_models
 from core.models.registry import Registry
 
 # The backend of an added server, by the kind of its model.
@@ -86,7 +86,7 @@ def _add(registry: Registry, options) -> int:
         raise BadInput("--add needs the server's address: --url http://localhost:8000/v1")
     key = getpass.getpass("Key: ") if options.key else ""
     model = options.model or _only_model(list_models(options.url, key=key or None))
-    kind = options.kind or role_kind(model)
+    kind = options.kind or guess_kind(model)
     title = f"{model.split('/')[-1]} at {options.url}"
     registry.add(
         options.add,

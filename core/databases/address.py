@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from core.errors import BadInput, nearest, shorten
-from core.models.api_keys import key_for, saved_key
+from core.models.api_keys import read_key_variable, saved_key
 from core.models.hosts import check_host
 from core.sharing import shared
 
@@ -40,7 +40,9 @@ class Address:
         It is read from an environment variable HOPSCOPE_KEY_..., else from the file of keys. Raises
         ModelUnavailable if the variable holds no key for this address.
         """
-        return key_for(variable, self.url, self.title) if variable else saved_key(self.url)
+        return (
+            read_key_variable(variable, self.url, self.title) if variable else saved_key(self.url)
+        )
 
     @property
     def wants_key(self) -> str:

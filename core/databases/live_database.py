@@ -40,7 +40,7 @@ from core.graph.protocol import FetchedPart
 from core.graph.readers.rdf import LITERAL_TRIPLES, check_language, check_literals
 from core.graph.store import Graph
 from core.io.durable_files import write_whole
-from core.languages.spelling import fold, written_forms
+from core.languages.spelling import fold, spelling_variants
 from core.sharing import shared
 from core.types import Direction
 from core.watch import NO_WATCH, Watch
@@ -417,7 +417,7 @@ def _name_spans(text: str) -> Iterator[str]:
 
 def _typographies(names: Iterable[str]) -> list[str]:
     """Return names in the typography of keyboards and of books, which databases do not unify."""
-    return list(dict.fromkeys(form for name in names for form in written_forms(name)))
+    return list(dict.fromkeys(form for name in names for form in spelling_variants(name)))
 
 
 def _spellings(part: str) -> tuple[str, ...]:

@@ -29,7 +29,7 @@ from core.graph.readers.rdf import (
 )
 from core.io.files import MAX_LINE_BYTES
 from core.models.chat.pauses import retry_after
-from core.models.hosts import goes_directly
+from core.models.hosts import bypasses_proxy
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class SparqlEndpoint:
         self.overfull = False  # True if it had more rows than were requested
         self._session = requests.Session()
         # The environment names proxies. A server on this computer is reached without one.
-        self._session.trust_env = not goes_directly(address.url)
+        self._session.trust_env = not bypasses_proxy(address.url)
         self._session.headers["User-Agent"] = (
             "Hopscope (graph retrieval; https://www.w3.org/TR/sparql11-protocol/)"
         )

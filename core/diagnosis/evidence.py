@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from core.languages.spelling import end_place, fold, fold_with_places
+from core.languages.spelling import end_offset, fold, fold_with_offsets
 from core.types import Path, State
 
 MAX_EVIDENCE_NAMES = 50  # names of one lane
@@ -61,14 +61,14 @@ def _names_in_text(answer: str, names: dict[int, str]) -> list[tuple[str, int]]:
 
     Longer names take precedence if names overlap.
     """
-    folded, places = fold_with_places(answer)
+    folded, places = fold_with_offsets(answer)
     matches, is_used = list[tuple[int, str, int]](), [False] * len(answer)
     for node, name in sorted(names.items(), key=lambda pair: -len(pair[1])):
         folded_name = fold(name)
         if not folded_name.strip() or folded_name not in folded:
             continue
         for match in re.finditer(_whole_word(folded_name), folded):
-            start, end = places[match.start()], end_place(places, match.end())
+            start, end = places[match.start()], end_offset(places, match.end())
             is_match = len(name) >= MIN_FOLDED_CHARACTERS or answer[start:end] == name
             if is_match and not any(is_used[start:end]):
                 is_used[start:end] = [True] * (end - start)

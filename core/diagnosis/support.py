@@ -14,7 +14,7 @@ from core.diagnosis.answer_match import YES_NO_ANSWERS
 from core.diagnosis.passages import retrieved_chunks, shown_chunks
 from core.graph.protocol import KnowledgeGraph
 from core.graph.texts import chunk_text, hit_names
-from core.languages.spelling import end_place, fold, fold_with_places, normalize
+from core.languages.spelling import end_offset, fold, fold_with_offsets, normalize
 from core.models.base import Encoder
 from core.types import State, SupportingSentence
 from core.watch import NO_WATCH, Watch
@@ -155,9 +155,9 @@ def name_spans(text: str, names: Iterable[str]) -> tuple[TextSpan, ...]:
     >>> [text[start:end] for start, end in name_spans(text, ["tiny tim", "Tim", "a miser"])]
     ['miser', 'Tim', 'Tiny Tim']
     """
-    folded, offsets = fold_with_places(text)
+    folded, offsets = fold_with_offsets(text)
     words = [
-        (offsets[match.start()], end_place(offsets, match.end()), match.group())
+        (offsets[match.start()], end_offset(offsets, match.end()), match.group())
         for match in ANSWER_WORD.finditer(folded)
     ]
     text_words = [word for word in words if word[2] not in SKIPPED_ARTICLES]

@@ -11,7 +11,7 @@ import numpy as np
 from core.corpus import Corpus
 from core.errors import BadInput
 from core.finetune.training_examples import TrainingExample
-from core.models.scorers import folded_words
+from core.languages.terms import search_terms
 from core.types import Question
 from core.watch import NO_WATCH, Watch
 
@@ -49,14 +49,14 @@ class Lookalikes:
 
         self.texts = texts
         self._index = bm25s.BM25()
-        self._index.index([folded_words(text) for text in texts], show_progress=False)
+        self._index.index([search_terms(text) for text in texts], show_progress=False)
 
     def group(self, query: str, right: Collection[int]) -> Group | None:
         """Return a query with its right texts, given by row, and the most similar other texts.
 
         The result is None if there are no other texts.
         """
-        known_words = [word for word in folded_words(query) if word in self._index.vocab_dict]
+        known_words = [word for word in search_terms(query) if word in self._index.vocab_dict]
         scores = np.zeros(len(self.texts))
         if known_words:
             scores = np.asarray(self._index.get_scores(known_words))

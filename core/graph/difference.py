@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.graph.protocol import KnowledgeGraph
-from core.languages.spelling import unaccented
+from core.languages.spelling import strip_accents
 
 # Number of names per graph that are compared for similarity: those that only this graph has, the
 # ones with the highest degree first.
@@ -138,7 +138,7 @@ def comparison_key(name: str) -> str:
     >>> comparison_key("  Émile  ZOLA. "), comparison_key("O’Brien") == comparison_key("o'brien"), comparison_key("北京")
     ('emile zola', True, '北京')
     """
-    words = (word.strip('.,;:!?"()[]') for word in unaccented(name).split())
+    words = (word.strip('.,;:!?"()[]') for word in strip_accents(name).split())
     return " ".join(words).strip() or " ".join(name.split())
 
 

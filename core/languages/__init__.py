@@ -1,4 +1,4 @@
-"""Languages of texts: detection, words and sentences, and question words."""
+"""Languages of texts: detection, function words and question words, spelling and stems."""
 
 from core.languages.detection import Detection, detect_language, is_english, language_of_question
 from core.languages.language import ENGLISH, Language, known_code, language, languages

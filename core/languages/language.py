@@ -22,7 +22,7 @@ class Language:
     ----------
     code, name : the code and the English name.
     script : the name of its script.
-    spaced : True if blanks separate its words.
+    spaced : true if blanks separate its words.
     stemmer : the name of Snowball's stemmer for it.
     models : spaCy's packages for it, the best first.
     abbreviations : abbreviations whose full stop ends no sentence.
@@ -43,15 +43,16 @@ class Language:
     @cached_property
     def asks(self) -> dict[str, str]:
         """Question words and phrases with what they ask for, the longest first."""
-        every = (
-            (phrase, kind) for kind, phrases in (self.asking or {}).items() for phrase in phrases
-        )
-        return dict(sorted(every, key=lambda one: (-len(one[0]), one[0])))
+        kinds_by_phrase = {}
+        for kind, phrases in (self.asking or {}).items():
+            kinds_by_phrase |= dict.fromkeys(phrases, kind)
+        ordered_phrases = sorted(kinds_by_phrase, key=lambda phrase: (-len(phrase), phrase))
+        return {phrase: kinds_by_phrase[phrase] for phrase in ordered_phrases}
 
     @cached_property
     def common(self) -> frozenset[str]:
         """Function words and words of question phrases, which say nothing about a subject."""
-        return self.words.union(word for phrase in self.asks for word in phrase.split())
+        return self.words.union(*map(str.split, self.asks))
 
     @property
     def cased(self) -> bool:
@@ -68,21 +69,16 @@ def languages() -> dict[str, Language]:
     ('German', False)
     """
     rows = tomllib.loads(Path(__file__).with_name("languages.toml").read_text("utf-8"))
-    return {code: _language(code, row) for code, row in rows.items()}
+    return {code: _make_language(code, row) for code, row in rows.items()}
 
 
-def _language(code: str, row: dict) -> Language:
+def _make_language(code: str, row: dict) -> Language:
     asking = {kind: tuple(row.pop(kind, ())) for kind in QUESTION_WORD_KINDS}
-    words = row.pop("words", "").split()
-    models = row.pop("models", ())
-    abbreviations = row.pop("abbreviations", ())
+    words = frozenset(row.pop("words", "").split())
+    models = tuple(row.pop("models", ()))
+    abbreviations = tuple(row.pop("abbreviations", ()))
     return Language(
-        code,
-        **row,
-        models=tuple(models),
-        abbreviations=tuple(abbreviations),
-        words=frozenset(words),
-        asking=asking,
+        code, **row, models=models, abbreviations=abbreviations, words=words, asking=asking
     )
 
 
@@ -92,28 +88,28 @@ def language(code: str) -> Language | None:
 
 
 def name_of(code: str) -> str:
-    """Return the name of a language; the code itself where it is unknown."""
+    """Return the name of a language; the code itself if it is unknown."""
     entry = language(code)
     return entry.name if entry is not None else code
 
 
 def known_code(text: str) -> str:
-    """Return the code of a language that is given by code or name.
+    """Return the code of a language given by its code or name.
 
-    Raises BadParameter, which names the most similar one.
+    Raises BadParameter with the most similar code or name.
 
     >>> from core.languages import known_code
     >>> known_code("German"), known_code("ZH")
     ('de', 'zh')
     """
     key = text.strip().casefold()
-    by_name = {one.name.casefold(): code for code, one in languages().items()}
     if key in languages():
         return key
-    if key not in by_name:
-        codes_and_names = [*languages(), *(one.name for one in languages().values())]
-        raise BadParameter(
-            f"“{shorten(text)}” is no language that is known here; give a code such as "
-            f"de.{nearest(text, codes_and_names)}"
-        )
-    return by_name[key]
+    names = {entry.name: code for code, entry in languages().items()}
+    for name, code in names.items():
+        if name.casefold() == key:
+            return code
+    raise BadParameter(
+        f"“{shorten(text)}” is no language that is known here; give a code such as "
+        f"de.{nearest(text, [*languages(), *names])}"
+    )

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-# Letters of scripts that put no blanks between words: Thai, Lao, Burmese, Khmer, kana, Chinese
-# characters.
+# Letters of scripts without blanks between words: Thai, Lao, Burmese, Khmer, kana, Chinese.
 UNSPACED_LETTERS = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"
     "\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
@@ -26,11 +25,10 @@ SCRIPTS = {
 }
 _LETTERS = {name: re.compile(f"[{letters}]") for name, letters in SCRIPTS.items()}
 _ANY_LETTER = re.compile(r"[^\W\d_]")
-# Share of kana from which a text with Chinese characters is Japanese.
-MIN_KANA_SHARE = 0.05
+MIN_KANA_SHARE = 0.05  # of a Japanese text, which also has Chinese characters
 
 
-def letters_by_script(text: str) -> Counter[str]:
+def count_letters(text: str) -> Counter[str]:
     """Return the number of letters of each script in a text.
 
     Letters of unknown scripts are counted under an empty name.
@@ -40,16 +38,16 @@ def letters_by_script(text: str) -> Counter[str]:
     return +counts
 
 
-def script_of(text: str) -> str:
-    """Return the script of at least half of a text's letters.
+def find_script(text: str) -> str:
+    """Return the script of at least half of a text's letters; empty if there is none.
 
-    It is empty where the text has no letters or no script has half of them.
+    Kana and Chinese characters together are Japanese (“Kana”).
 
-    >>> from core.languages.scripts import script_of
-    >>> script_of("東京タワーはどこですか"), script_of("北京大学 (PKU)"), script_of("Кто это?"), script_of("1999")
+    >>> from core.languages.scripts import find_script
+    >>> find_script("東京タワーはどこですか"), find_script("北京大学 (PKU)"), find_script("Кто это?"), find_script("1999")
     ('Kana', 'Han', 'Cyrillic', '')
     """
-    counts = letters_by_script(text)
+    counts = count_letters(text)
     total = counts.total()
     if (
         counts["Kana"]
@@ -57,5 +55,5 @@ def script_of(text: str) -> str:
         and counts["Kana"] >= MIN_KANA_SHARE * total
     ):
         return "Kana"
-    name, top_count = max(counts.items(), key=lambda one: one[1], default=("", 0))
-    return name if 2 * top_count >= total and total else ""
+    name = max(counts, key=lambda script: counts[script], default="")
+    return name if 2 * counts[name] >= total and total else ""

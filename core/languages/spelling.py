@@ -1,30 +1,29 @@
-"""Normal forms of texts, so that different spellings of the same text compare as equal.
+"""Normal forms of texts, by which different spellings of the same text compare as equal.
 
-All comparisons of names, answers, titles and search words go through one of these forms:
+Names, answers, titles and search words are compared in one of these forms:
 
-==============  ===========================================================================
-`fold`          without case and typography; letters, accents and punctuation stay
-`unaccented`    as `fold`, without accents
-`name_key`      as `fold`, without punctuation; one way to write a number
-`normalize`     as `name_key`, without the words a, an, the and ASCII symbols (SQuAD)
-`answer_words`  the words of `normalize`; each letter of a script without blanks is one
-==============  ===========================================================================
+===============  =======================================================================
+`fold`           without case and typography; letters, accents and punctuation stay
+`strip_accents`  as `fold`, without accents
+`name_key`       as `fold`, without punctuation; one way to write a number
+`normalize`      as `name_key`, without the words a, an, the and ASCII symbols (SQuAD)
+`answer_words`   the words of `normalize`; each letter of a script without blanks is one
+===============  =======================================================================
 
 Notes
 -----
-`fold` reads as one: all quotation marks, apostrophes, dashes and blanks of a kind; composed and
+`fold` does not distinguish kinds of quotation marks, apostrophes, dashes and blanks; composed and
 decomposed letters; compatibility forms (full-width letters, ligatures, presentation forms) and
-their plain letters; decimal digits of all scripts. Invisible characters, and the vowel signs of
-Arabic and Hebrew, are left out. Dotted and dotless I of Turkish are one letter.
+their plain letters; and decimal digits of different scripts. Invisible characters, and the vowel
+signs of Arabic and Hebrew, are removed. Dotted and dotless I of Turkish are one letter.
 
-Values that differ stay different. Superscripts stay superscripts, so that x² is not x2 and 10⁶
-is not 106; 10^6 is 10⁶. Subscripts behind a letter are digits (CO₂ is CO2), others stay. A
-fraction is its numerator, a slash and its denominator (½ is 1/2). Circled and bracketed numbers
-stay.
+Different values stay different. Superscripts stay superscripts: x² is not x2 and 10⁶ is not 106,
+but 10^6 is 10⁶. Subscripts after a letter become digits (CO₂ is CO2), others stay. A fraction
+becomes its numerator, a slash and its denominator (½ is 1/2). Circled and bracketed numbers stay.
 
-A mark between two digits stays where it makes another number of them: 3.5 is 3,5 and not 35, and
-5-10 is not 510. Marks before groups of three digits group thousands and are left out, and so are
-decimals that are all zeros (1984.0 is 1984).
+A mark between two digits stays if it changes the number: 3.5 is 3,5 and not 35, and 5-10 is not
+510. Marks that group thousands are removed, and so are decimals that are all zeros (1984.0 is
+1984).
 """
 
 from __future__ import annotations
@@ -34,12 +33,13 @@ import string
 import unicodedata
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from itertools import chain, product
 
 from core.languages.scripts import UNSPACED_LETTER, UNSPACED_LETTERS
 
-MAX_CACHED_CHARACTERS = 200  # longest text in the cache of names; texts have a smaller one
-MINUS_CONTEXT_CHARACTERS = 16  # characters before a number that tell a minus from a dash
-MAX_PATTERN_LETTERS = 24  # letters of a word in the pattern that selects rows
+MAX_CACHED_CHARACTERS = 200  # of a text in the cache of names; longer texts have a smaller cache
+MINUS_CONTEXT_CHARACTERS = 16  # before a number, which distinguish a minus from a dash
+MAX_PATTERN_LETTERS = 24  # of a word in the pattern that selects rows
 
 # Marks over and under letters.
 COMBINING_MARKS = "".join(
@@ -67,10 +67,12 @@ PLAIN_SIGNS = {
 }
 STABLE_FORMS = ("<super>", "<sub>", "<circle>")  # decompositions that would change the meaning
 NOT_DECOMPOSED = "\u0e33\u0eb3"  # Thai and Lao am, which count as one letter
-PLAIN_DIGITS, RAISED_DIGITS, LOWERED_DIGITS = "0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹", "₀₁₂₃₄₅₆₇₈₉"
+PLAIN_DIGITS = "0123456789"
+RAISED_DIGITS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+LOWERED_DIGITS = "₀₁₂₃₄₅₆₇₈₉"
 SUPERSCRIPTS = str.maketrans(f"{PLAIN_DIGITS}+-", f"{RAISED_DIGITS}⁺⁻")
 SUBSCRIPTS = str.maketrans(LOWERED_DIGITS, PLAIN_DIGITS)
-SUBSCRIPT_NUMBER = re.compile("(?<=[^\\W\\d_])[₀-₉]+(?![0-9])")  # subscripts behind a letter
+SUBSCRIPT_NUMBER = re.compile("(?<=[^\\W\\d_])[₀-₉]+(?![0-9])")  # subscripts after a letter
 INVISIBLE = (
     "\u00ad\u034f\u061c\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe00-\ufe0f\ufeff"
 )
@@ -89,14 +91,14 @@ CARET_EXPONENT = re.compile(r"\^\{?([+-]?[0-9]+)\}?")
 MARKED_NUMBER = re.compile(r"[0-9]+(?:[.,'/:~-][0-9]+)+")
 BETWEEN_DIGITS = re.compile(r"(?<=[0-9])[!-/:-@\[-`{-~]+(?=[0-9])")
 MINUS_SIGN = re.compile(r"(?<![\w.)\]'\"%-])-(?=\.?[0-9])")
-LEADING_POINT = re.compile(
-    r"(?<![^\s(\[$+-])\.(?=[0-9])"
-)  # the point of a decimal without its zero
+LEADING_POINT = re.compile(r"(?<![^\s(\[$+-])\.(?=[0-9])")  # of a decimal without its zero
 BULLET_DASH = re.compile(r"^(\s*)-(?=[0-9])", re.MULTILINE)
-# Control characters, which no text has, for marks that stay while punctuation is deleted.
-RETAINED_POINT, RETAINED_DASH, RETAINED_SLASH, RETAINED_COLON, RETAINED_MARK = (
-    "\x01\x02\x03\x04\x05"
-)
+# Control characters, which no text has, in place of marks that stay when punctuation is deleted.
+RETAINED_POINT = "\x01"
+RETAINED_DASH = "\x02"
+RETAINED_SLASH = "\x03"
+RETAINED_COLON = "\x04"
+RETAINED_MARK = "\x05"
 RETAINED_SIGNS = (
     (RETAINED_POINT, "."),
     (RETAINED_DASH, "-"),
@@ -104,6 +106,13 @@ RETAINED_SIGNS = (
     (RETAINED_COLON, ":"),
     (RETAINED_MARK, "'"),
 )
+# Marks between two numbers; others become `RETAINED_MARK`.
+RETAINED_NUMBER_MARKS = {
+    "-": RETAINED_DASH,
+    "~": RETAINED_DASH,
+    "/": RETAINED_SLASH,
+    ":": RETAINED_COLON,
+}
 
 # Characters between two letters of a word, in RE2's syntax: all but most letters and ASCII
 # digits. The ranges are few, as each pattern is compiled for each searched column.
@@ -130,14 +139,14 @@ def fold(text: str) -> str:
     """
     if text.isascii():
         return text.lower().replace("`", "'")
-    return unicodedata.normalize("NFC", plain_signs(text).casefold().replace("i\u0307", "i"))
+    return unicodedata.normalize("NFC", strip_typography(text).casefold().replace("i\u0307", "i"))
 
 
-def plain_signs(text: str) -> str:
-    """Return a text without typography; case, letters and accents stay.
+def strip_typography(text: str) -> str:
+    """Return a text with plain signs; case, letters and accents stay.
 
-    >>> from core.languages.spelling import plain_signs
-    >>> plain_signs("“Ann” O’Neil") == plain_signs('"Ann" O`Neil'), plain_signs("Stone–Hill")
+    >>> from core.languages.spelling import strip_typography
+    >>> strip_typography("“Ann” O’Neil") == strip_typography('"Ann" O`Neil'), strip_typography("Stone–Hill")
     (True, 'Stone-Hill')
     """
     if text.isascii():
@@ -148,36 +157,37 @@ def plain_signs(text: str) -> str:
     return text.replace("\u0e4d\u0e32", "\u0e33").replace("\u0ecd\u0eb2", "\u0eb3")
 
 
-def fold_with_places(text: str) -> tuple[str, Sequence[int]]:
-    """Return a folded text, and the index in the text of each character and of the end.
+def fold_with_offsets(text: str) -> tuple[str, Sequence[int]]:
+    """Return a folded text, and the offset in the text of each folded character and of the end.
 
-    >>> from core.languages.spelling import fold_with_places
-    >>> fold_with_places("ﬁ ﬂ")
+    >>> from core.languages.spelling import fold_with_offsets
+    >>> fold_with_offsets("ﬁ ﬂ")
     ('fi fl', [0, 0, 1, 2, 2, 3])
     """
     if text.isascii():
         return fold(text), range(len(text) + 1)
-    letters, indices = list[str](), list[int]()
+    folded_clusters: list[str] = []
+    offsets: list[int] = []
     for cluster in LETTER_CLUSTER.finditer(text):
         folded = fold(cluster[0])
-        letters.append(folded)
-        indices.extend([cluster.start()] * len(folded))
-    return "".join(letters), [*indices, len(text)]
+        folded_clusters.append(folded)
+        offsets += [cluster.start()] * len(folded)
+    return "".join(folded_clusters), [*offsets, len(text)]
 
 
-def end_place(indices: Sequence[int], end: int) -> int:
-    """Return the index in a text at which the folded character before `end` ends."""
-    last = indices[end - 1]
-    while indices[end] == last:
+def end_offset(offsets: Sequence[int], end: int) -> int:
+    """Return the offset in a text at which the folded character before `end` ends."""
+    last = offsets[end - 1]
+    while offsets[end] == last:
         end += 1
-    return indices[end]
+    return offsets[end]
 
 
-def unaccented(text: str) -> str:
+def strip_accents(text: str) -> str:
     """Return a text without case, typography and accents; punctuation and blanks stay.
 
-    >>> from core.languages.spelling import unaccented
-    >>> unaccented("Café Noir"), unaccented("C++"), unaccented("x²")
+    >>> from core.languages.spelling import strip_accents
+    >>> strip_accents("Café Noir"), strip_accents("C++"), strip_accents("x²")
     ('cafe noir', 'c++', 'x²')
     """
     folded = fold(text)
@@ -187,16 +197,16 @@ def unaccented(text: str) -> str:
     return "".join(letter for letter in letters if not unicodedata.combining(letter))
 
 
-def written_forms(name: str) -> list[str]:
-    """Return a name in the forms of keyboards and of books, the given form first.
+def spelling_variants(name: str) -> list[str]:
+    """Return a name with the signs of keyboards and of books, the given form first.
 
-    It serves programs that compare characters exactly.
+    These are for programs that compare characters exactly.
 
-    >>> from core.languages.spelling import written_forms
-    >>> written_forms("Ann"), written_forms("O'Neil"), len(written_forms("Jo’Ann Stone–Hill"))
+    >>> from core.languages.spelling import spelling_variants
+    >>> spelling_variants("Ann"), spelling_variants("O'Neil"), len(spelling_variants("Jo’Ann Stone–Hill"))
     (['Ann'], ["O'Neil", 'O’Neil'], 6)
     """
-    plain_name = unicodedata.normalize("NFC", plain_signs(name))
+    plain_name = unicodedata.normalize("NFC", strip_typography(name))
     forms = [name]
     for apostrophe in "'’":
         for dash in "-\u2011–":
@@ -222,9 +232,9 @@ def normalize(text: str) -> str:
     """Return a text in the form in which answers are compared.
 
     Case and typography are folded. Punctuation of all scripts and ASCII symbols are deleted, then
-    the words a, an, the. Blanks are squeezed, and removed between letters of scripts without
-    blanks. Deleting punctuation joins words: "U.S." becomes "us". For ASCII texts this is SQuAD's
-    normalisation, except for marks between digits.
+    the words a, an, the. Several blanks become one, and blanks between letters of scripts without
+    blanks are removed. Deleting punctuation joins words: "U.S." becomes "us". For ASCII texts this
+    is SQuAD's normalisation, except for marks between digits.
 
     >>> from core.languages.spelling import normalize
     >>> normalize("The U.S."), normalize("“The Heron”"), normalize("北京大学。"), normalize("1,984.0")
@@ -250,10 +260,12 @@ def answer_words(text: str) -> list[str]:
     >>> answer_words("The Heron—a boat"), answer_words("在 PKU 北京。")
     (['heron', 'boat'], ['在', 'pku', '北', '京'])
     """
-    words = normalize(text.translate(PAUSES) if not text.isascii() else text).split()
-    if text.isascii() or not UNSPACED_LETTER.search(text):
+    if text.isascii():
+        return normalize(text).split()
+    words = normalize(text.translate(PAUSES)).split()
+    if not UNSPACED_LETTER.search(text):
         return words
-    return [piece for word in words for piece in UNSPACED_WORD.findall(word)]
+    return list(chain(*map(UNSPACED_WORD.findall, words)))
 
 
 def contains_text(text: str, answer: str) -> bool:
@@ -267,7 +279,7 @@ def contains_text(text: str, answer: str) -> bool:
     (True, False, False, False)
     """
     start = text.find(answer)
-    if start < 0 or not (answer[:1].isdigit() or answer[-1:].isdigit()):
+    if not (answer[:1].isdigit() or answer[-1:].isdigit()):
         return start >= 0
     while start >= 0:
         if not _number_continues(text, start, start + len(answer)):
@@ -289,41 +301,38 @@ def contains_words(text: str, words: str) -> bool:
 
 @lru_cache(1 << 10)
 def row_pattern(answer: str) -> str:
-    """Return an RE2 pattern that finds every text in which `contains_text` finds a normalised
-    answer.
+    """Return an RE2 pattern of all texts in which `contains_text` may find a normalised answer.
 
-    It may find others. Case has to be ignored. It looks for the longest word, with any characters
-    between its letters. It is empty where the answer has no letter.
+    Its matches may also be other texts. Case must be ignored. It matches the longest word, with any
+    characters between its letters. It is empty if the answer has no letter.
     """
     words = ("".join(filter(str.isalnum, word)) for word in answer.split())
     word = max(words, key=len, default="")[:MAX_PATTERN_LETTERS]
-    forms, letter_groups = _forms()
-    optional = {
-        index + offset
-        for index in range(len(word))
-        for size in (2, 3, 4)
-        if word[index : index + size] in letter_groups
-        for offset in range(1, size)
-    }
+    forms, letter_groups = _letter_forms()
+    # Letters that may be missing, as they and the one before may be a single character of the text.
+    optional: set[int] = set()
+    for index, size in product(range(len(word)), (2, 3, 4)):
+        if word[index : index + size] in letter_groups:
+            optional.update(range(index + 1, index + size))
     parts = []
     for index, letter in enumerate(word):
         base = unicodedata.normalize("NFD", letter)[0]
-        several_forms = "".join(sorted({*forms.get(letter, ""), *forms.get(base, "")}))
-        kind = f"[{letter}{base}{several_forms}]"
-        parts.append(f"{kind}?" if index in optional else kind)
+        other_forms = "".join(sorted({*forms.get(letter, ""), *forms.get(base, "")}))
+        letter_class = f"[{letter}{base}{other_forms}]"
+        parts.append(f"{letter_class}?" if index in optional else letter_class)
     return BETWEEN_LETTERS.join(parts)
 
 
 @lru_cache(1)
-def _forms() -> tuple[dict[str, str], frozenset[str]]:
-    """Return the characters that are read as each letter, and the read forms of several letters."""
-    forms_by_letter = {
-        digit: [superscript, subscript]
-        for digit, superscript, subscript in zip(PLAIN_DIGITS, RAISED_DIGITS, LOWERED_DIGITS)
-    }
-    forms_by_letter |= {
-        superscript: [digit] for digit, superscript in zip(PLAIN_DIGITS, RAISED_DIGITS)
-    }  # 10^6 is 10⁶
+def _letter_forms() -> tuple[dict[str, str], frozenset[str]]:
+    """Return the other characters that fold to each letter, and the folded groups of letters.
+
+    A group of letters is the folded form of a single character, such as a ligature.
+    """
+    forms_by_letter = {}
+    for digit, superscript, subscript in zip(PLAIN_DIGITS, RAISED_DIGITS, LOWERED_DIGITS):
+        forms_by_letter[digit] = [superscript, subscript]
+        forms_by_letter[superscript] = [digit]  # 10^6 is 10⁶
     letter_groups = set()
     for code in range(0x80, 0x1F200):
         sign = chr(code)
@@ -337,20 +346,19 @@ def _forms() -> tuple[dict[str, str], frozenset[str]]:
             letter_groups.add(letters)
         for letter in letters:
             forms_by_letter.setdefault(letter, []).append(sign)
-    return {letter: "".join(signs) for letter, signs in forms_by_letter.items()}, frozenset(
-        letter_groups
-    )
+    forms = {letter: "".join(signs) for letter, signs in forms_by_letter.items()}
+    return forms, frozenset(letter_groups)
 
 
 def _strip_marks(text: str, punctuation: dict[int, int | None]) -> str:
-    """Return a folded text without punctuation, its numbers written in one way."""
+    """Return a text folded and without punctuation, its numbers in one form."""
     if not text.isascii():
         text = fold(THIN_GROUP_SPACE.sub(",", text))
     else:
         text = text.lower()
     has_marks = MARKED_DIGIT.search(text) is not None
     if has_marks:
-        text = _numbers(text)
+        text = _normalize_numbers(text)
     text = text.translate(punctuation) if text.isascii() else _drop_punctuation(text, punctuation)
     if has_marks:
         for sign, mark in RETAINED_SIGNS:
@@ -360,49 +368,46 @@ def _strip_marks(text: str, punctuation: dict[int, int | None]) -> str:
 
 def _drop_punctuation(text: str, punctuation: dict[int, int | None]) -> str:
     for sign in set(text):
-        code = ord(sign)
-        if (
-            code in punctuation
-            or code > 127
-            and (unicodedata.category(sign)[0] == "P" or sign in "™®")
-        ):
+        is_punctuation = unicodedata.category(sign)[0] == "P" or sign in "™®"
+        if ord(sign) in punctuation or (is_punctuation and not sign.isascii()):
             text = text.replace(sign, "")
     return UNSPACED_GAP.sub("", text) if UNSPACED_LETTER.search(text) else text
 
 
-def _numbers(text: str) -> str:
+def _normalize_numbers(text: str) -> str:
     """Return a folded text with numbers in one form; their marks become control characters."""
     if "^" in text:
         text = CARET_EXPONENT.sub(lambda match: match[1].translate(SUPERSCRIPTS), text)
     if "\n" in text:
         text = BULLET_DASH.sub(r"\1 ", text)
-    text = MARKED_NUMBER.sub(_number, LEADING_POINT.sub("0.", text))
+    text = MARKED_NUMBER.sub(_normalize_number, LEADING_POINT.sub("0.", text))
     text = MINUS_SIGN.sub(RETAINED_DASH, text)
     return BETWEEN_DIGITS.sub(" ", text)
 
 
-def _number(match: re.Match[str]) -> str:
-    """Return digits with marks between them in one form."""
-    digits, marks = re.split(r"\D", match[0]), re.sub(r"\d", "", match[0])
-    rest, last = marks[:-1], marks[-1]
+def _normalize_number(match: re.Match[str]) -> str:
+    """Return a number, or several with marks between them, in one form."""
+    digits = re.split(r"\D", match[0])
+    marks = re.sub(r"\d", "", match[0])
+    first_marks, last_mark = marks[:-1], marks[-1]
+    is_last_grouped = not first_marks and _is_grouped(digits, marks)
+    is_decimal = (
+        last_mark in ".,"
+        and last_mark not in first_marks
+        and not is_last_grouped
+        and (not first_marks or _is_grouped(digits[:-1], first_marks))
+    )
     fraction = ""
-    if last in ".," and last not in rest and (not rest or _is_grouped(digits[:-1], rest)):
-        if rest or not _is_grouped(digits, marks):
-            fraction, digits, marks = digits[-1], digits[:-1], rest
+    if is_decimal:
+        fraction = digits.pop()
+        marks = first_marks
     if not marks or _is_grouped(digits, marks):
         integer = "".join(digits)
-        return (
-            integer
-            if len(fraction) < 3 and not fraction.strip("0")
-            else integer + RETAINED_POINT + fraction
-        )
-    if fraction or len(marks) > 1:
-        parts = [*digits, fraction] if fraction else digits
-        return RETAINED_DASH.join(parts)  # a date, a version, a telephone number
-    sign = {"-": RETAINED_DASH, "~": RETAINED_DASH, "/": RETAINED_SLASH, ":": RETAINED_COLON}.get(
-        marks, RETAINED_MARK
-    )
-    return sign.join(digits)
+        has_only_zeros = len(fraction) < 3 and not fraction.strip("0")
+        return integer if has_only_zeros else integer + RETAINED_POINT + fraction
+    if len(marks) > 1:
+        return RETAINED_DASH.join(digits)  # a date, a version, a telephone number
+    return RETAINED_NUMBER_MARKS.get(marks, RETAINED_MARK).join(digits)
 
 
 def _is_grouped(digits: list[str], marks: Iterable[str]) -> bool:
@@ -411,7 +416,7 @@ def _is_grouped(digits: list[str], marks: Iterable[str]) -> bool:
     if len(kinds) != 1 or not kinds <= {".", ",", "'"}:
         return False
     first, *middle, last = digits
-    sizes = {len(one) for one in middle}
+    sizes = set(map(len, middle))
     return (
         len(last) == 3
         and 0 < len(first) <= 3
@@ -435,12 +440,12 @@ def _number_continues(text: str, start: int, end: int) -> bool:
 
 
 def _is_digit(sign: str) -> bool:
-    """Return whether a character is a digit, raised and lowered ones included."""
+    """Return whether a character is a digit, or a raised sign or lowered digit of a number."""
     return bool(sign) and (sign.isdigit() or sign in "⁻⁺")
 
 
 def _replace_signs(text: str, invisible: bool = False) -> str:
-    """Return a text with its characters replaced, each kind of them at once."""
+    """Return a text without its invisible characters, else with plain signs."""
     for sign in set(text):
         if sign > "\x7f" or sign == "`":
             plain_sign = ("" if _is_invisible(sign) else sign) if invisible else _plain_sign(sign)
@@ -451,7 +456,7 @@ def _replace_signs(text: str, invisible: bool = False) -> str:
 
 @lru_cache(1 << 16)
 def _is_invisible(sign: str) -> bool:
-    """Return whether a character shows nothing: joiners, direction marks, variants of letters."""
+    """Return whether a character is invisible: joiners, direction marks, variation selectors."""
     code = ord(sign)
     return (
         unicodedata.category(sign) == "Cf"
@@ -464,7 +469,7 @@ def _is_invisible(sign: str) -> bool:
 
 @lru_cache(1 << 16)
 def _plain_sign(sign: str) -> str:
-    """Return the common form of a character, apart from case."""
+    """Return the plain form of a character; its case stays."""
     if sign in PLAIN_SIGNS:
         return PLAIN_SIGNS[sign]
     category = unicodedata.category(sign)

@@ -1,12 +1,10 @@
-"""Search words of a text: case-folded, split in scripts without blanks, and stemmed.
-
-English words are not stemmed.
-"""
+"""Search words of a text: case-folded, split in scripts without blanks, and stemmed."""
 
 from __future__ import annotations
 
 import re
 from functools import cache, lru_cache
+from itertools import pairwise
 from typing import Any
 
 from core.languages.language import Language, language
@@ -19,10 +17,11 @@ UNMARKED_WORD = re.compile(r"[^\W_]+")
 SPLIT_SCRIPT_LETTERS = f"{UNSPACED_LETTERS}\uac00-\ud7af"
 SPLIT_SCRIPT_PART = re.compile(f"[{SPLIT_SCRIPT_LETTERS}]+|[^{SPLIT_SCRIPT_LETTERS}]+")
 SPLIT_SCRIPT_LETTER = re.compile(f"[{SPLIT_SCRIPT_LETTERS}]")
+MARK_PATTERN = re.compile(f"[{COMBINING_MARKS}]")
 MARKED_WORD = rf"(?:[^\W_]|[{COMBINING_MARKS}])+"
-MARK_PATTERN, WORD_WITH_MARKS = re.compile(f"[{COMBINING_MARKS}]"), re.compile(MARKED_WORD)
+WORD_WITH_MARKS = re.compile(MARKED_WORD)
 JAPANESE_CONTENT_WORD = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff々〇ァ-ヶー]+|[a-z0-9]+")
-MAX_CACHED_STEMS = 1 << 16  # words whose stems are cached
+MAX_CACHED_STEMS = 1 << 16
 
 
 def plain_words(text: str) -> list[str]:
@@ -43,8 +42,9 @@ def plain_words(text: str) -> list[str]:
 def search_terms(text: str, code: str = "") -> list[str]:
     """Return the words of a text for search.
 
-    In scripts without blanks, and in Korean, they are each letter and each pair of neighbours. In a
-    language with a stemmer, except English, they are stems.
+    The text is split at all characters but letters and digits, so at `.`, `_` and `->` too. In
+    scripts without blanks, and in Korean, the words are each letter and each pair of neighbours. In
+    a language with a stemmer, except English, they are stems.
 
     >>> from core.languages.terms import search_terms
     >>> search_terms("Scrooge's 圣诞节"), search_terms("Die Brücken der Stadt", "de")
@@ -58,13 +58,13 @@ def search_terms(text: str, code: str = "") -> list[str]:
 
 
 def _split_word(word: str) -> list[str]:
+    """Split a word's parts in such scripts into letters and pairs of neighbours."""
     pieces: list[str] = []
     for part in SPLIT_SCRIPT_PART.findall(word):
-        pieces += (
-            [*part, *(a + b for a, b in zip(part, part[1:], strict=False))]
-            if SPLIT_SCRIPT_LETTER.match(part)
-            else [part]
-        )
+        if SPLIT_SCRIPT_LETTER.match(part):
+            pieces += [*part, *map("".join, pairwise(part))]
+        else:
+            pieces.append(part)
     return pieces
 
 
@@ -82,33 +82,29 @@ def content_words(text: str, code: str) -> list[str]:
     known_language = language(code)
     if known_language is None:
         return plain_words(text)
-    text_words = (
-        plain_words(text) if known_language.spaced else _unspaced_words(fold(text), known_language)
-    )
+    if known_language.spaced:
+        text_words = plain_words(text)
+    else:
+        text_words = _split_unspaced(fold(text), known_language)
     return [word for word in text_words if word not in known_language.common and len(word) > 1]
 
 
-def _unspaced_words(text: str, known_language: Language) -> list[str]:
-    if known_language.code == "zh" and (cutter := _chinese()):
+def _split_unspaced(text: str, known_language: Language) -> list[str]:
+    """Return the words of a folded text in a script without blanks."""
+    cutter = _load_rjieba() if known_language.code == "zh" else None
+    if cutter is not None:
         return [word for word in cutter.cut(text) if UNMARKED_WORD.fullmatch(word)]
+    question_words = "|".join(map(re.escape, known_language.asks)) or "$^"  # the longest first
+    text = re.sub(question_words, " ", text)
     # Content words are in Chinese characters and katakana, function words in hiragana.
     if known_language.code == "ja":
-        return JAPANESE_CONTENT_WORD.findall(_without_question_words(text, known_language))
-    return plain_words(_without_question_words(text, known_language))
-
-
-def _without_question_words(text: str, known_language: Language) -> str:
-    """Replace question words and phrases in a text by blanks."""
-    return re.sub(
-        "|".join(map(re.escape, sorted(known_language.asks, key=len, reverse=True))) or "$^",
-        " ",
-        text,
-    )
+        return JAPANESE_CONTENT_WORD.findall(text)
+    return plain_words(text)
 
 
 @cache
-def _chinese() -> Any:
-    """Return rjieba, which splits Chinese by a dictionary; None where it is not installed."""
+def _load_rjieba() -> Any:
+    """Return rjieba, which splits Chinese by a dictionary; None if it is not installed."""
     try:
         import rjieba
     except ImportError:
@@ -131,9 +127,9 @@ def stem_word(word: str, code: str) -> str:
 
 @cache
 def _stemmer(code: str) -> Any:
-    """Return a stemmer with a cache; None for English and where snowballstemmer is absent.
+    """Return a stemmer with a cache; None for English, or if snowballstemmer is not installed.
 
-    English has no stemmer here, as graphs have stemming rules of their own.
+    `languages.toml` gives English no stemmer, as graphs have stemming rules of their own.
     """
     known_language = language(code)
     if known_language is None or not known_language.stemmer:

@@ -20,12 +20,12 @@ KEY_VARIABLE_PATTERN = re.compile(r"HOPSCOPE_KEY_[A-Z0-9_]+")
 KEY_VARIABLE_EXAMPLE = 'export HOPSCOPE_KEY_MINE="https://api.example.com/v1 the-key"'
 
 
-def key_for(variable: str, url: str, who: str) -> str:
+def read_key_variable(variable: str, url: str, who: str) -> str:
     """Return the API key for a server from an environment variable.
 
     Only variables named HOPSCOPE_KEY_... are read, and their value begins with the address that the
-    key is for. A person who may add a server can therefore not send another variable, or this key,
-    to a different address.
+    key is for. A person who may add servers can therefore send no other variable, and no key to
+    another address than its own.
 
     Parameters
     ----------
@@ -39,15 +39,14 @@ def key_for(variable: str, url: str, who: str) -> str:
 
     Raises
     ------
-    ModelUnavailable
-        With the condition that is not met.
+    ModelUnavailable : the variable is not set, not allowed, or for another address.
 
     Examples
     --------
     >>> import os
-    >>> from core.models.api_keys import key_for
+    >>> from core.models.api_keys import read_key_variable
     >>> os.environ["HOPSCOPE_KEY_EXAMPLE"] = "https://api.example.com/v1 abc"
-    >>> key_for("HOPSCOPE_KEY_EXAMPLE", "https://api.example.com/v1/", "mine")
+    >>> read_key_variable("HOPSCOPE_KEY_EXAMPLE", "https://api.example.com/v1/", "mine")
     'abc'
     """
     if not KEY_VARIABLE_PATTERN.fullmatch(variable):
@@ -66,7 +65,7 @@ def key_for(variable: str, url: str, who: str) -> str:
             f"The environment variable {variable} must hold an address, a space and the key, as "
             f"in: {KEY_VARIABLE_EXAMPLE}"
         )
-    if not _covers(address, url):
+    if not _is_bound_to(address, url):
         raise ModelUnavailable(
             f"The key in {variable} is for another address than that of {who}, and is not sent "
             "there."
@@ -75,7 +74,10 @@ def key_for(variable: str, url: str, who: str) -> str:
 
 
 def keys_file() -> Path:
-    """Path of the file with typed keys, which only its owner may read. It need not exist."""
+    """Return the path of the file with typed keys, which only its owner may read.
+
+    The file need not exist.
+    """
     return home_folder() / "keys.toml"
 
 
@@ -84,7 +86,7 @@ def save_key(url: str, key: str) -> None:
 
     Parameters
     ----------
-    url : address of the server; a slash at its end does not count.
+    url : address of the server; a slash at its end is removed.
     key : the key; empty to remove it.
 
     Raises
@@ -93,13 +95,15 @@ def save_key(url: str, key: str) -> None:
     """
     import tomli_w
 
-    url, key = url.rstrip("/"), key.strip()
+    url = url.rstrip("/")
+    key = key.strip()
     check_key(key)
     keys_file().parent.mkdir(parents=True, exist_ok=True)
     with hold_change_lock(keys_file()):
-        keys = {one: theirs for one, theirs in _saved_keys().items() if one != url} | (
-            {url: key} if key else {}
-        )
+        keys = _saved_keys()
+        keys.pop(url, None)
+        if key:
+            keys[url] = key
         text = (
             f"# Keys of model servers by address, typed on the page Models. "
             f"Keep this file to yourself.\n\n{tomli_w.dumps(keys)}"
@@ -119,9 +123,8 @@ def check_key(key: str) -> None:
 def _write_private(file: Path, text: str) -> None:
     """Write a file that nobody else can read at any time."""
     file.unlink(missing_ok=True)
-    with os.fdopen(
-        os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8"
-    ) as stream:
+    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
         stream.write(text)
 
 
@@ -130,7 +133,8 @@ def saved_key(url: str) -> str:
 
     Raises ModelUnavailable if the file cannot be read.
     """
-    return next((key for bound, key in _saved_keys().items() if _covers(bound, url)), "")
+    keys = (key for address, key in _saved_keys().items() if _is_bound_to(address, url))
+    return next(keys, "")
 
 
 def _saved_keys() -> dict[str, str]:
@@ -145,16 +149,15 @@ def _saved_keys() -> dict[str, str]:
     return {url: key for url, key in table.items() if isinstance(key, str) and "://" in url}
 
 
-def _covers(bound: str, url: str) -> bool:
-    """Return whether an address is the one that a key is bound to, or lies below it."""
+def _is_bound_to(address: str, url: str) -> bool:
+    """Return whether a URL is the address that a key is bound to, or lies below it."""
     try:
-        ours, theirs = urlsplit(bound.rstrip("/")), urlsplit(url.rstrip("/"))
-        is_same_host = (ours.scheme, ours.hostname, ours.port) == (
-            theirs.scheme,
-            theirs.hostname,
-            theirs.port,
-        )
-    except ValueError:  # the port is no number
+        bound = urlsplit(address.rstrip("/"))
+        target = urlsplit(url.rstrip("/"))
+        bound_host = (bound.scheme, bound.hostname, bound.port)
+        target_host = (target.scheme, target.hostname, target.port)
+    except ValueError:  # an invalid address, such as one whose port is no number
         return False
-    is_below = theirs.path == ours.path or theirs.path.startswith(ours.path + "/")
-    return is_same_host and is_below and ".." not in theirs.path and not theirs.username
+    is_below = target.path == bound.path or target.path.startswith(bound.path + "/")
+    is_same_host = bound_host == target_host
+    return is_same_host and is_below and ".." not in target.path and not target.username

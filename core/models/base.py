@@ -43,7 +43,7 @@ def question_vectors(
 
     Parameters
     ----------
-    encoder : any encoder; its own method for questions is used if it has one.
+    encoder : any encoder; its method `encode_questions` is used if it has one.
     questions : any number of questions, n.
     watch : called between batches; it may raise to stop the work.
 
@@ -85,14 +85,16 @@ class Task:
     Parameters
     ----------
     query : the question.
+    unit : kind of the candidates: relation, triple, node, path, document or sentence.
     seed : number that determines random choices.
+    watch : cancellation and progress.
     entities : names of the question entities, which some prompts show.
     groups : int [n]; candidates with equal numbers are alike, such as paths along the same
         relations. A scorer may read some of each group first.
     preview : called by scorers meanwhile, perhaps from another thread, with the positions scored so
         far (ascending int64 [m]) and their scores (float64 [m]).
-    read : most distinct texts that an encoder or reranker reads, those expected to score best
-        first; 0 for all.
+    read : largest number of distinct texts that an encoder or reranker reads, those expected to
+        score best first; 0 for all.
     recall : below 1, reading stops once this fraction of the best candidates is expected among
         those read.
     best : number of best candidates that `recall` refers to; 0 for all.
@@ -101,7 +103,7 @@ class Task:
     """
 
     query: str
-    unit: str = "path"  # relation, triple, node, path, document or sentence
+    unit: str = "path"
     seed: int = 0
     watch: Watch = field(default=NO_WATCH, compare=False)
     entities: tuple[str, ...] = ()
@@ -117,20 +119,18 @@ class Task:
 
         Previews of that part are reported with positions among all candidates.
         """
-        selected, preview = np.asarray(positions, np.int64), self.preview
+        selected = np.asarray(positions, np.int64)
+        preview = self.preview
         groups = None if self.groups is None else self.groups[selected]
         if preview is None:
             return replace(self, groups=groups)
-        return replace(
-            self,
-            groups=groups,
-            preview=lambda some, scores: _ascending(preview, selected[some], scores),
-        )
 
+        def preview_ascending(scored: np.ndarray, scores: np.ndarray) -> None:
+            all_positions = selected[scored]
+            order = np.argsort(all_positions, kind="stable")
+            preview(all_positions[order], scores[order])
 
-def _ascending(preview: Preview, positions: np.ndarray, scores: np.ndarray) -> None:
-    order = np.argsort(positions, kind="stable")
-    preview(positions[order], scores[order])
+        return replace(self, groups=groups, preview=preview_ascending)
 
 
 class Chooser(Protocol):
@@ -181,12 +181,12 @@ class ChatReply:
     tokens_out : tokens of the reply.
     finish : how it ended, a key of `FINISHES`.
     cached : true if it was remembered and not generated now.
-    words : for the finish "repeat", the number of words before the repetition.
+    words : for the finish "repeat", the number of words until the repetition was detected.
     thought : the reasoning before the reply, which is no part of it.
     limit : number of tokens at which it was cut off.
     detail : the tool that it called, or the words of its refusal.
     seconds : time that generating it took.
-    waited : seconds before that, waiting for a slot at the server and for a busy server.
+    waited : seconds of waiting before that, for a slot or for a busy server.
     """
 
     text: str
@@ -203,8 +203,9 @@ class ChatReply:
 
     @property
     def usable(self) -> bool:
-        """True if the reply is not blank, cut off, refused or unreadable. Others are asked for
-        again.
+        """True if the reply is not blank, cut off, refused or unreadable.
+
+        Other replies are not saved, so that the model is asked again.
         """
         return bool(self.text.strip()) and self.finish in ("stop", "repeat")
 
@@ -219,10 +220,10 @@ class ChatReply:
         return f"“{shorten(self.text)}”." if self.text.strip() else self.fault()
 
     def fault(self, what: str = "reply") -> str:
-        """Return a sentence on why the reply is blank, cut off or unusable; empty if it is
-        complete.
+        """Return a sentence on why the reply is blank, cut off or unusable.
+
+        Empty if it is complete. `what` is the noun for the reply.
         """
-        blank = not self.text.strip()
         if self.cut:
             if self.limit:
                 return f"The {what} was cut at {self.limit:,} tokens."
@@ -230,17 +231,18 @@ class ChatReply:
         if self.finish == "repeat":
             after = f" after {self.words} words" if self.words else ""
             return f"The {what} repeated itself and was stopped{after}."
-        detail = f"{':' * (self.finish == 'refused')} “{self.detail}”" if self.detail else ""
-        reason = FINISHES[self.finish].format(
-            limit=f"{self.limit:,}" if self.limit else "", detail=detail
-        )
-        if blank and self.finish in ("stop", "length") and self.thought:
-            reason = "The model only thought, and wrote nothing behind its thought."
-        if blank and self.finish == "stop" and not self.thought:
-            reason = "The model sent an empty reply."
-        return " ".join(reason.split())
+        if not self.text.strip():
+            if self.finish in ("stop", "length") and self.thought:
+                return "The model only thought, and wrote nothing behind its thought."
+            if self.finish == "stop":
+                return "The model sent an empty reply."
+        colon = ":" if self.finish == "refused" else ""
+        detail = f"{colon} “{self.detail}”" if self.detail else ""
+        limit = f"{self.limit:,}" if self.limit else ""
+        return " ".join(FINISHES[self.finish].format(limit=limit, detail=detail).split())
 
 
+# Finish reasons of replies, each with a sentence for the user; empty if the reply is usable.
 FINISHES = {
     "stop": "",
     "length": "The model wrote nothing before its {limit} tokens were used up.",
@@ -251,7 +253,6 @@ FINISHES = {
     "refused": "The model refused to reply{detail}.",
     "unreadable": "The reply could not be read as the JSON that was asked for.",
 }
-"""Endings of a reply, each with the sentence for the user; empty where the reply is usable."""
 
 
 class Chat(Protocol):
@@ -310,7 +311,7 @@ class Chat(Protocol):
 
 
 class NoModels:
-    """Placeholder for models where none may be used."""
+    """Placeholder for the registry if no model may be used."""
 
     def chooser(self, expression: str) -> Chooser:
         raise ModelUnavailable("No model is here.")
@@ -356,7 +357,7 @@ class Models(Protocol):
     weights(name) : text that identifies the weights of a model.
     title(name) : title of a model for a person.
     info(name) : name, title, roles and state of a model.
-    forget() : drop the vectors and replies that models remember in memory.
+    forget() : drop the vectors and replies that models cache in memory.
 
     Raises
     ------

@@ -9,15 +9,13 @@ import numpy as np
 
 from core.errors import ModelFailed
 
-# Tokens, padding included, of the first batch on a graphics card and of the largest. Larger
-# batches are no faster.
-FIRST_BATCH_TOKENS, MAX_BATCH_TOKENS = (1 << 12, 1 << 16)
-FREE_MEMORY_FRACTION = (
-    0.5  # fraction of the free memory that is used; other programs may need the rest
-)
-# Parts of the messages of libraries.
+# Tokens of a batch on a graphics card, padding included.
+FIRST_BATCH_TOKENS = 1 << 12
+MAX_BATCH_TOKENS = 1 << 16  # larger batches are no faster
+FREE_MEMORY_FRACTION = 0.5  # that a batch fills; other programs may need the rest
+# Parts of the error messages of libraries.
 OUT_OF_MEMORY_PHRASES = ("out of memory", "not enough memory", "CUBLAS_STATUS_ALLOC_FAILED")
-# Options of a tokenizer: only the token ids are needed.
+# Options of a tokenizer that returns only the token ids.
 IDS_ALONE = {"return_attention_mask": False, "return_token_type_ids": False}
 T = TypeVar("T")
 
@@ -25,10 +23,9 @@ T = TypeVar("T")
 class BatchSplitter:
     """Splitter of texts into batches for a model on a device.
 
-    On a processor all batches have the same number of texts. On a graphics card the first batch is
-    small and measures the memory per token. Later batches fill half of the free memory. If memory
-    runs out all the same, because other programs use the card, the batch is halved and read again.
-    The size that worked is kept.
+    On a processor all batches have the same number of texts. On a graphics card the memory per
+    token is measured with a small first batch, and later batches fill half of the free memory. If
+    memory runs out because other programs use the card, this batch and the later ones are halved.
 
     Parameters
     ----------
@@ -37,7 +34,8 @@ class BatchSplitter:
     """
 
     def __init__(self, device: str, rows: int):
-        self._card, self._rows = device if device != "cpu" else "", rows
+        self._card = device if device != "cpu" else ""
+        self._rows = rows
         self.tokens = FIRST_BATCH_TOKENS  # of the next batch on a graphics card, padding included
         self._is_measured = False
 
@@ -60,9 +58,10 @@ class BatchSplitter:
         ModelFailed
             If a single text needs too much memory.
         """
-        order, start = np.argsort(-np.asarray(lengths, np.int64), kind="stable").tolist(), 0
+        order = np.argsort(-np.asarray(lengths, np.int64), kind="stable").tolist()
+        start = 0
         while start < len(order):
-            batch_rows = order[start : start + self._size(lengths[order[start]])]
+            batch_rows = order[start : start + self._count_rows(lengths[order[start]])]
             try:
                 result = self._read_measured(batch_rows, lengths, read)
             except (RuntimeError, MemoryError) as error:
@@ -75,7 +74,8 @@ class BatchSplitter:
                 continue
             self._shrink(len(batch_rows), lengths[batch_rows[0]], fault)
 
-    def _size(self, longest: int) -> int:
+    def _count_rows(self, longest: int) -> int:
+        """Return the texts of a batch whose longest text has `longest` tokens."""
         return max(1, self.tokens // max(1, longest)) if self._card else self._rows
 
     def _read_measured(
@@ -106,7 +106,8 @@ class BatchSplitter:
             return
         import torch
 
-        self.tokens, self._is_measured = rows * longest // 2, True
+        self.tokens = rows * longest // 2
+        self._is_measured = True
         torch.cuda.empty_cache()
 
 
@@ -115,12 +116,12 @@ def pad_batch(
 ) -> dict[str, Any]:
     """Return some tokenized texts as tensors of equal length on a device, with the attention mask.
 
-    The result is that of `tokenizer.pad`, twenty times as fast. On a graphics card that padding
-    took as long as all the rest.
+    The result is that of `tokenizer.pad`, twenty times as fast. On a graphics card,
+    `tokenizer.pad` took as long as all other work.
 
     Parameters
     ----------
-    tokenizer : gives the numbers of padding and its side.
+    tokenizer : has the padding's token ids and side.
     codes : lists of token ids of all texts by the name of the tensor, such as input_ids.
     rows : the texts of the batch, as positions in these lists.
     device : where the tensors are put.
@@ -165,12 +166,8 @@ def batch_tokens_for(bytes_a_token: float, free: float) -> int:
     >>> batch_tokens_for(100_000.0, 4e9), batch_tokens_for(100_000.0, 1e12), batch_tokens_for(100_000.0, 1e6)
     (20000, 65536, 4096)
     """
-    return int(
-        min(
-            MAX_BATCH_TOKENS,
-            max(FIRST_BATCH_TOKENS, FREE_MEMORY_FRACTION * free / max(1.0, bytes_a_token)),
-        )
-    )
+    tokens = FREE_MEMORY_FRACTION * free / max(1.0, bytes_a_token)
+    return int(min(MAX_BATCH_TOKENS, max(FIRST_BATCH_TOKENS, tokens)))
 
 
 def is_out_of_memory(error: BaseException) -> bool:

@@ -10,8 +10,10 @@ SHORT_MODEL_NAMES = {
     "tfidf": "TF-IDF",
     "random": "lot",
     "late-interaction": "late interaction",
+    "n-gram": "n-gram model",
+    "lsa": "LSA",
+    "lda": "LDA",
 }
-SHORT_MODEL_NAMES |= {"n-gram": "n-gram model", "lsa": "LSA", "lda": "LDA"}
 COMBINATOR_PHRASES = {
     "prefilter": "{1} after {0}",
     "supplement": "{0}, filled by {1}",
@@ -27,36 +29,34 @@ def short_name(expression: str) -> str:
 
     A plain name such as `encoder` is returned as it is. Raises BadParameter.
     """
-    return _words(parse_chooser(expression))
+    return _shorten_part(parse_chooser(expression))
 
 
-def _words(part: str | CombinatorCall) -> str:
+def _shorten_part(part: str | float | CombinatorCall) -> str:
     if isinstance(part, str):
         return SHORT_MODEL_NAMES.get(part, part)
-    first, second = (
-        _words(inner) if isinstance(inner, str | CombinatorCall) else f"{inner:g}"
-        for inner in part.parts[:2]
-    )
-    return COMBINATOR_PHRASES[part.name].format(first, second)
+    if not isinstance(part, CombinatorCall):
+        return f"{part:g}"
+    return COMBINATOR_PHRASES[part.name].format(*map(_shorten_part, part.parts))
 
 
 CHOOSER_WORDS = {
     "random": "lot",
-    "bm25": "shared words",
-    "tfidf": "shared words",
+    **dict.fromkeys(("bm25", "tfidf", "n-gram"), "shared words"),
+    **dict.fromkeys(("lsa", "lda"), "shared topics"),
     "encoder": "meaning",
     "encoder-finetuned": "meaning, trained",
+    "choose": "the language model",
+    "chat-finetuned": "the language model, trained",
+    **dict.fromkeys(("reranker", "cross-encoder", "late-interaction"), "the re-ranker"),
 }
-CHOOSER_WORDS |= {"n-gram": "shared words", "lsa": "shared topics", "lda": "shared topics"}
-CHOOSER_WORDS |= {"choose": "the language model", "chat-finetuned": "the language model, trained"}
-CHOOSER_WORDS |= dict.fromkeys(("reranker", "cross-encoder", "late-interaction"), "the re-ranker")
 
 
 def plain_name(expression: str) -> str:
     """Return the criterion of a chooser in everyday words: `meaning`, `the language model`.
 
-    A combination is named by the part that decides last; if two share the work, by the first.
-    Raises BadParameter.
+    A combination is named by the part that decides last; if both parts pick, by the first. Raises
+    BadParameter.
 
     >>> from core.models.chooser_names import plain_name
     >>> plain_name("encoder"), plain_name("prefilter(encoder, choose, 32)")
@@ -64,10 +64,7 @@ def plain_name(expression: str) -> str:
     """
     node = parse_chooser(expression)
     while isinstance(node, CombinatorCall):
-        last = 1 if node.name == "prefilter" else 0
-        node = next(
-            inner
-            for inner in (node.parts[last], *node.parts)
-            if isinstance(inner, str | CombinatorCall)
-        )
+        part = node.parts[1 if node.name == "prefilter" else 0]
+        assert isinstance(part, str | CombinatorCall)  # numbers are never the deciding part
+        node = part
     return CHOOSER_WORDS.get(node, node)

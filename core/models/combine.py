@@ -1,11 +1,9 @@
-"""Choosers combined from others, and the expressions that name them.
-
-An example is "prefilter(encoder, choose, 32)".
-"""
+"""Choosers combined from others, and expressions such as "prefilter(encoder, choose, 32)"."""
 
 from __future__ import annotations
 
 import ast
+import contextlib
 import dataclasses
 import functools
 import math
@@ -33,10 +31,10 @@ COMBINATORS = {
 
 @dataclass(frozen=True)
 class PrefilterChooser:
-    """A cheap scorer that keeps the best `n` candidates, then a costly chooser on these.
+    """A cheap scorer that selects the best `n` candidates, and a costly chooser on these.
 
     This is EEMs-PF of the papers. `Choice.order` is the cheap scorer's order of all candidates. The
-    costly chooser reads the kept candidates best first.
+    costly chooser reads the selected candidates best first.
     """
 
     cheap: Scorer
@@ -50,7 +48,7 @@ class PrefilterChooser:
         ----------
         task : the question and limits on reading.
         texts : the candidates.
-        k : largest number of texts; all that were kept, ordered, if k <= 0.
+        k : largest number of texts; all `n`, ordered, if k <= 0.
 
         Returns
         -------
@@ -59,14 +57,13 @@ class PrefilterChooser:
         ranking = self.cheap.choose(dataclasses.replace(task, best=self.n), texts, 0)
         shortlist = ranking.positions[: self.n]
         selection = self.dear.choose(task.part(shortlist), [texts[i] for i in shortlist], k)
-        notes = ranking.notes + selection.notes
         return Choice(
             tuple(shortlist[i] for i in selection.positions),
             selection.scores,
             ranking.order,
             ranking.order_scores,
             ranking.usage + selection.usage,
-            notes,
+            ranking.notes + selection.notes,
         )
 
 
@@ -119,10 +116,9 @@ class SupplementChooser:
 
 @dataclass(frozen=True)
 class RescoreChooser:
-    """A chooser's picks in the order of a scorer.
+    """A chooser's picks, reordered by a scorer and cut at `k`.
 
-    This is EEMs-R of the papers. Nothing is added, and only picks beyond `k` are dropped.
-    `Choice.order` is that of the chooser, if it has one.
+    This is EEMs-R of the papers. `Choice.order` is that of the chooser, if it has one.
     """
 
     chooser: Chooser
@@ -159,10 +155,10 @@ class RescoreChooser:
 class RoundsChooser:
     """A chooser called once per `window` of candidates, then once on everything it picked.
 
-    This is M-LLMs of the papers. The report's B.9 asks several times “to iteratively refine the
-    generated paths” and gives no details. Its code, which is followed here, maps and then reduces:
-    only the last call sees what the others picked. If all candidates fit one window there is a
-    single call. If nothing was picked there is no last call.
+    This is M-LLMs of the papers. Section B.9 of the report calls the model several times “to
+    iteratively refine the generated paths” and gives no details. This class follows the report's
+    code, which maps and then reduces: only the last call sees the picks of the others. If all
+    candidates fit one window, there is a single call; if nothing was picked, there is no last call.
     """
 
     chooser: Chooser
@@ -183,23 +179,22 @@ class RoundsChooser:
         """
         if len(texts) <= self.window:
             return self.chooser.choose(task, texts, k)
-        union: list[int] = []
+        picks: list[int] = []
         usage = Usage()
         notes: tuple[str, ...] = ()
         for start in range(0, len(texts), self.window):
-            selection = self.chooser.choose(
-                task.part(range(start, min(start + self.window, len(texts)))),
-                texts[start : start + self.window],
-                k,
-            )
-            union += [start + i for i in selection.positions]
-            usage, notes = usage + selection.usage, notes + selection.notes
-        if not union:
+            window_texts = texts[start : start + self.window]
+            window_task = task.part(range(start, start + len(window_texts)))
+            selection = self.chooser.choose(window_task, window_texts, k)
+            picks += [start + i for i in selection.positions]
+            usage += selection.usage
+            notes += selection.notes
+        if not picks:
             return Choice((), usage=usage, notes=_distinct(notes))
-        last = self.chooser.choose(task.part(union), [texts[i] for i in union], k)
-        notes += (f"{len(union)} of {len(texts)} candidates reached the last round.", *last.notes)
+        last = self.chooser.choose(task.part(picks), [texts[i] for i in picks], k)
+        notes += (f"{len(picks)} of {len(texts)} candidates reached the last round.", *last.notes)
         return Choice(
-            tuple(union[i] for i in last.positions),
+            tuple(picks[i] for i in last.positions),
             last.scores,
             usage=usage + last.usage,
             notes=_distinct(notes),
@@ -208,13 +203,11 @@ class RoundsChooser:
 
 @dataclass(frozen=True)
 class ThresholdChooser:
-    """A scorer's best candidates among those that score at least `least`.
+    """A scorer's best candidates, without those that score below `least`.
 
     The threshold applies in addition to the cut at `k` (LEGO-GraphRAG v1, section 4.1: nodes of at
-    least tau_v, edges of at least tau_e, paths above one). The scale is that of the scorer: a
-    cosine, a BM25 sum, or a reranker's own scale.
-
-    `Choice.order` holds every candidate.
+    least tau_v, edges of at least tau_e, paths above one). Its scale is that of the scorer: a
+    cosine, a BM25 sum, or a reranker's own scale. `Choice.order` holds every candidate.
     """
 
     scorer: Scorer
@@ -227,7 +220,7 @@ class ThresholdChooser:
         ----------
         task : the question and limits on reading.
         texts : the candidates.
-        k : largest number of texts; all that reach it if k <= 0.
+        k : largest number of texts; all that reach the threshold if k <= 0.
 
         Returns
         -------
@@ -262,7 +255,7 @@ class CombinatorCall:
 def parse_chooser(expression: str) -> str | CombinatorCall:
     """Parse an expression into a model name or a `CombinatorCall`. Raises BadParameter.
 
-    Names may hold letters, digits, `-`, `_` and `.`.
+    Names consist of letters, digits, `-`, `_` and `.`.
     """
     excerpt = shorten(expression)
     try:
@@ -311,13 +304,13 @@ def _read_node(tree: ast.expr, excerpt: str) -> str | CombinatorCall:
     return CombinatorCall(
         name,
         tuple(
-            _read_part(argument, node, excerpt, name)
+            _read_argument(argument, node, excerpt, name)
             for argument, node in zip(arguments, tree.args, strict=True)
         ),
     )
 
 
-def _read_part(
+def _read_argument(
     argument: str, node: ast.expr, excerpt: str, name: str
 ) -> str | float | CombinatorCall:
     """Convert one argument of a combinator: a number, a prompt's name or a chooser."""
@@ -333,47 +326,42 @@ def _read_part(
 
 
 def _read_least(node: ast.expr, excerpt: str, name: str) -> float:
-    try:
-        if isinstance(node, ast.Constant) and isinstance(node.value, str | int):
+    value = math.nan
+    if isinstance(node, ast.Constant) and isinstance(node.value, str | int):
+        with contextlib.suppress(ValueError):
             value = float(node.value)
-        else:
-            value = math.nan
-    except ValueError:
-        value = math.nan
     if not math.isfinite(value):
         raise BadParameter(f"“{excerpt}”: least of {name} must be a number, such as 0.3.")
     return value
 
 
 def _read_prompt(node: ast.expr, excerpt: str, name: str) -> str:
-    if not (
-        isinstance(node, ast.Constant)
-        and isinstance(node.value, str)
-        and node.value in CHOOSING_PROMPTS
-    ):
-        hint = nearest(str(node.value), CHOOSING_PROMPTS) if isinstance(node, ast.Constant) else ""
+    value = node.value if isinstance(node, ast.Constant) else None
+    if not isinstance(value, str) or value not in CHOOSING_PROMPTS:
+        hint = nearest(str(value), CHOOSING_PROMPTS) if isinstance(node, ast.Constant) else ""
         raise BadParameter(
             f"“{excerpt}”: prompt of {name} must be one of {', '.join(CHOOSING_PROMPTS)}.{hint}"
         )
-    return node.value
+    return value
 
 
 def model_names(expression: str) -> tuple[str, ...]:
     """Return the model and role names of an expression, in order. Raises BadParameter."""
-    return tuple(dict.fromkeys(_walk(parse_chooser(expression))))
+    return tuple(dict.fromkeys(_iter_names(parse_chooser(expression))))
 
 
-def _walk(part: str | float | CombinatorCall) -> Iterator[str]:
-    """Yield the names in a parsed expression."""
+def _iter_names(part: str | float | CombinatorCall) -> Iterator[str]:
+    """Yield the model and role names in a parsed expression."""
     if isinstance(part, str):
         yield part
     elif isinstance(part, CombinatorCall):
         for argument, inner in zip(COMBINATORS[part.name], part.parts):
-            yield from _walk(inner) if argument != "prompt" else ()
+            if argument != "prompt":
+                yield from _iter_names(inner)
 
 
 def with_prompt(expression: str, is_chat: Callable[[str], bool], prompt: str) -> str:
-    """Return an expression with one prompt for each of its language models.
+    """Return an expression with the same prompt for each of its language models.
 
     Parameters
     ----------
@@ -402,14 +390,15 @@ def with_prompt(expression: str, is_chat: Callable[[str], bool], prompt: str) ->
 def _format_part(
     part: str | float | CombinatorCall, is_chat: Callable[[str], bool], prompt: str
 ) -> str:
-    """Format a parsed expression, with that prompt for its language models."""
+    """Format a parsed expression, with a prompt for its language models."""
     if isinstance(part, str):
         return f"prompted({part}, {prompt})" if is_chat(part) else part
     if not isinstance(part, CombinatorCall):
         return format(part, "g")
     if part.name == "prompted":
         return f"prompted({part.parts[0]}, {prompt})"
-    return f"{part.name}({', '.join(_format_part(inner, is_chat, prompt) for inner in part.parts)})"
+    arguments = ", ".join(_format_part(inner, is_chat, prompt) for inner in part.parts)
+    return f"{part.name}({arguments})"
 
 
 def build_chooser(
@@ -420,8 +409,8 @@ def build_chooser(
     Parameters
     ----------
     expression : such as "prefilter(encoder, choose, 32)".
-    chooser : returns the chooser of a name; for a language model it may get a prompt's name as a
-        second argument.
+    chooser : returns the chooser of a name. For a language model, the second argument may be the
+        name of a prompt.
     scorer : returns the scorer of a name.
 
     Returns
@@ -443,7 +432,7 @@ def _build(
     if isinstance(part, str):
         return chooser(part)
     assert isinstance(part, CombinatorCall)  # the parser allows numbers only as the last argument
-    first_part, second_part = part.parts[0], part.parts[1]
+    first_part, second_part, *_ = part.parts
     if part.name == "prompted":
         if not isinstance(first_part, str):
             raise BadParameter(
@@ -451,27 +440,23 @@ def _build(
                 "such as prompted(choose, lego-graphrag)."
             )
         return chooser(first_part, second_part)
+    # The types in the assertions are guaranteed by the parser.
     if part.name == "prefilter":
-        return PrefilterChooser(
-            _simple(first_part, part, scorer),
-            _build(second_part, chooser, scorer),
-            _number(part.parts[2]),
-        )
+        number = part.parts[2]
+        assert isinstance(number, int)
+        cheap_scorer = _build_scorer(first_part, part, scorer)
+        return PrefilterChooser(cheap_scorer, _build(second_part, chooser, scorer), number)
     if part.name == "rounds":
-        return RoundsChooser(_build(first_part, chooser, scorer), _number(second_part))
+        assert isinstance(second_part, int)
+        return RoundsChooser(_build(first_part, chooser, scorer), second_part)
     if part.name == "above":
-        assert isinstance(second_part, float)  # guaranteed by the parser
-        return ThresholdChooser(_simple(first_part, part, scorer), second_part)
+        assert isinstance(second_part, float)
+        return ThresholdChooser(_build_scorer(first_part, part, scorer), second_part)
     combinator = RescoreChooser if part.name == "rescore" else SupplementChooser
-    return combinator(_build(first_part, chooser, scorer), _simple(second_part, part, scorer))
+    return combinator(_build(first_part, chooser, scorer), _build_scorer(second_part, part, scorer))
 
 
-def _number(part: str | float | CombinatorCall) -> int:
-    assert isinstance(part, int)  # guaranteed by the parser
-    return part
-
-
-def _simple(
+def _build_scorer(
     part: str | float | CombinatorCall, outer: CombinatorCall, scorer: Callable[[str], Scorer]
 ) -> Scorer:
     """Return the scorer of a plain name, for a combinator that needs a scorer."""

@@ -1,4 +1,4 @@
-"""Cross-encoders: models that read a question and a candidate together and return a score."""
+"""Cross-encoders, which read a question and a candidate together and return a score."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from core.models.weight_differences import apply_difference, read_difference
 from core.runtime.meter import ProgressEstimate, count_time, first_requests, record_saved_time
 from core.runtime.slots import Slots
 
-MAX_CACHED_PAIRS = 10_000  # pairs of a question and a text whose hidden states are kept
+MAX_CACHED_PAIRS = 10_000  # of a question and a text, whose hidden states are cached
 
 
 class PairScorer(BaseScorer):
@@ -43,16 +43,20 @@ class PairScorer(BaseScorer):
     max_tokens : longest pair in tokens; the rest is cut.
     """
 
-    package, install = "", ""
+    package = ""  # Python package of the library
+    install = ""  # its name for pip
 
     def __init__(self, weights: str, name: str, batch: int = 64, max_tokens: int = 512):
-        self.weights, self.name, self.batch, self.max_tokens = weights, name, batch, max_tokens
+        self.weights = weights
+        self.name = name
+        self.batch = batch
+        self.max_tokens = max_tokens
         self._model: Any = None
         self._batches: BatchSplitter
-        self._lock, self._lookup = Slots(), threading.Lock()
-        self._cache: LRUCache[tuple[str, str], tuple[np.ndarray, float]] = LRUCache(
-            MAX_CACHED_PAIRS
-        )
+        self._lock = Slots()
+        self._cache_lock = threading.Lock()
+        # Hidden state and seconds by question and text.
+        self._cache = LRUCache[tuple[str, str], tuple[np.ndarray, float]](MAX_CACHED_PAIRS)
 
     @property
     def loaded(self) -> bool:
@@ -68,14 +72,12 @@ class PairScorer(BaseScorer):
             return np.zeros(0)
         reading = CandidateScores(task, texts)
 
-        def read(some: list[str]) -> None:
-            for batch_texts, numbers in self._read(
-                task, some, lambda net, batch: self._numbers(net, batch)
-            ):
-                reading.received(batch_texts, numbers)
+        def read(part: list[str]) -> None:
+            for batch_texts, scores in self._read_batches(task, part, self._compute_scores):
+                reading.received(batch_texts, scores)
 
         return reading.through(
-            lambda some: run_in_slot(self._lock, lambda: read(some), task.watch), one_part=True
+            lambda part: run_in_slot(self._lock, lambda: read(part), task.watch), one_part=True
         )
 
     def hidden(self, task: Task, texts: Sequence[str]) -> np.ndarray:
@@ -101,69 +103,67 @@ class PairScorer(BaseScorer):
         This is H of FastInsight.
         """
         unique = list(dict.fromkeys(texts))
-        rows = self._recall(task.query, unique)
+        rows = self._find_cached_states(task.query, unique)
         missing = [text for text in unique if text not in rows]
         advance = ProgressEstimate(f"Reading {format_count(len(texts), task.unit)}", len(missing))
 
         def read() -> None:
-            read_count, batch_start = 0, time.perf_counter()
-            for batch_texts, states in self._read(
-                task, missing, lambda net, batch: self._states(net, batch)
-            ):
-                self._remember(task.query, batch_texts, states, time.perf_counter() - batch_start)
+            n_read = 0
+            batch_start = time.perf_counter()
+            for batch_texts, states in self._read_batches(task, missing, self._compute_states):
+                batch_seconds = time.perf_counter() - batch_start
+                self._cache_states(task.query, batch_texts, states, batch_seconds)
                 rows.update(zip(batch_texts, states, strict=True))
-                read_count, batch_start = read_count + len(batch_texts), time.perf_counter()
-                advance(read_count, batch_texts[0])
+                n_read += len(batch_texts)
+                batch_start = time.perf_counter()
+                advance(n_read, batch_texts[0])
 
         if missing:
             run_in_slot(self._lock, read, task.watch)
-        return (
-            np.stack([rows[text] for text in texts]) if len(texts) else np.zeros((0, 0), np.float32)
-        )
+        if not len(texts):
+            return np.zeros((0, 0), np.float32)
+        return np.stack([rows[text] for text in texts])
 
     def forget(self) -> None:
-        """Drop the remembered hidden states."""
-        with self._lookup:
+        """Drop the cached hidden states."""
+        with self._cache_lock:
             self._cache.clear()
 
-    def _recall(self, query: str, texts: list[str]) -> dict[str, np.ndarray]:
+    def _find_cached_states(self, query: str, texts: list[str]) -> dict[str, np.ndarray]:
         """Return the hidden states of pairs that were read before.
 
-        Other lanes rank many of the same texts.
+        They are cached since other lanes rank many of the same texts.
         """
-        with self._lookup:
+        with self._cache_lock:
             entries = {
                 text: self._cache[query, text] for text in texts if (query, text) in self._cache
             }
-        fresh = set(first_requests([(self.name, query, text) for text in texts]))
-        record_saved_time(
-            sum(
-                seconds
-                for text, (_, seconds) in entries.items()
-                if (self.name, query, text) in fresh
-            )
-        )
+        new_requests = set(first_requests([(self.name, query, text) for text in texts]))
+        saved_seconds = 0.0
+        for text, (_, seconds) in entries.items():
+            if (self.name, query, text) in new_requests:
+                saved_seconds += seconds
+        record_saved_time(saved_seconds)
         return {text: state for text, (state, _) in entries.items()}
 
-    def _remember(self, query: str, texts: list[str], states: np.ndarray, seconds: float) -> None:
-        with self._lookup:
-            self._cache.update(
-                {(query, text): (state, seconds / len(texts)) for text, state in zip(texts, states)}
-            )
+    def _cache_states(
+        self, query: str, texts: list[str], states: np.ndarray, seconds: float
+    ) -> None:
+        with self._cache_lock:
+            for text, state in zip(texts, states):
+                self._cache[query, text] = state, seconds / len(texts)
 
     @property
     def head(self) -> Head:
         """The layers after the hidden states. Raises the errors of `hidden`."""
-        return torch_head(self._parts(self._engine())[0], self.name)[1]
+        return torch_head(self._unpack(self._engine())[0], self.name)[1]
 
-    def _read(
+    def _read_batches(
         self, task: Task, texts: list[str], compute: Callable[[Any, Any], np.ndarray]
     ) -> Iterator[tuple[list[str], np.ndarray]]:
-        """Yield batches of texts with the result of `compute` for the network and the batch; long texts
-        first.
-        """
-        net, tokenizer = self._parts(self._engine())
-        codes = self._codes(tokenizer, task.query, texts)
+        """Yield batches of texts, long ones first, with the result of `compute(net, batch)`."""
+        net, tokenizer = self._unpack(self._engine())
+        codes = self._tokenize(tokenizer, task.query, texts)
 
         def read(rows: list[int]) -> np.ndarray:
             task.watch.check()
@@ -172,7 +172,7 @@ class PairScorer(BaseScorer):
         for rows, results in self._batches.run([len(ids) for ids in codes["input_ids"]], read):
             yield [texts[row] for row in rows], results
 
-    def _codes(self, tokenizer: Any, query: str, texts: list[str]) -> dict[str, list[list[int]]]:
+    def _tokenize(self, tokenizer: Any, query: str, texts: list[str]) -> dict[str, list[list[int]]]:
         """Tokenize the question with each text."""
         return dict(
             tokenizer(
@@ -184,31 +184,34 @@ class PairScorer(BaseScorer):
             )
         )
 
-    def _numbers(self, net: Any, batch: Any) -> np.ndarray:
+    def _compute_scores(self, net: Any, batch: Any) -> np.ndarray:
         """Return the last output of each pair, float64 [n]."""
         import torch
 
         with torch.inference_mode():
             return net(**batch).logits[:, -1].double().cpu().numpy()
 
-    def _states(self, net: Any, batch: Any) -> np.ndarray:
+    def _compute_states(self, net: Any, batch: Any) -> np.ndarray:
         """Return the input of the network's head for each pair, float32 [n, d]."""
         import torch
 
-        head_module, inputs = torch_head(net, self.name)[0], []
+        head_module, _ = torch_head(net, self.name)
+        head_inputs: list[Any] = []
         hook = head_module.register_forward_pre_hook(
-            lambda module, inside: inputs.append(inside[0].detach())
+            lambda module, arguments: head_inputs.append(arguments[0].detach())
         )
         try:
             with torch.inference_mode():
                 net(**batch)
         finally:
             hook.remove()
-        states = inputs[0][:, 0] if inputs[0].dim() == 3 else inputs[0]
+        states = head_inputs[0]
+        if states.dim() == 3:  # [n, tokens, d], else [n, d]
+            states = states[:, 0]
         return states.float().cpu().numpy()
 
     @abstractmethod
-    def _parts(self, model: Any) -> tuple[Any, Any]:
+    def _unpack(self, model: Any) -> tuple[Any, Any]:
         """Return the network and the tokenizer of a loaded model."""
 
     def _engine(self) -> Any:
@@ -236,9 +239,10 @@ class PairScorer(BaseScorer):
                 raise ModelFailed(
                     f"{self.name} could not be loaded: {shorten(str(error), 200)}"
                 ) from error
-            net, _ = self._parts(model)
+            net, _ = self._unpack(model)
             net.eval()
-            self._batches, self._model = BatchSplitter(str(net.device), self.batch), model
+            self._batches = BatchSplitter(str(net.device), self.batch)
+            self._model = model
         return self._model
 
     @abstractmethod
@@ -247,15 +251,14 @@ class PairScorer(BaseScorer):
 
 
 class FlagReranker(PairScorer):
-    """Models of the bge-reranker family through FlagEmbedding, in half precision on a graphics
-    card.
+    """A bge-reranker model through FlagEmbedding, in half precision on a graphics card.
 
     FlagEmbedding provides tokenizer and network, and the rule by which pairs are cut. Its own loop
     is not used: it reads the first batch of each call twice to find the batch size, and processes
     every pair in Python.
     """
 
-    package, install = "FlagEmbedding", "FlagEmbedding"
+    package = install = "FlagEmbedding"
 
     def _load(self) -> Any:
         from FlagEmbedding import FlagReranker as Reranker
@@ -268,10 +271,12 @@ class FlagReranker(PairScorer):
             batch_size=self.batch,
             max_length=self.max_tokens,
         )
-        (model.model.half() if device_name != "cpu" else model.model).to(device_name)
+        if device_name != "cpu":
+            model.model.half()
+        model.model.to(device_name)
         return model
 
-    def _codes(self, tokenizer: Any, query: str, texts: list[str]) -> dict[str, list[list[int]]]:
+    def _tokenize(self, tokenizer: Any, query: str, texts: list[str]) -> dict[str, list[list[int]]]:
         """Tokenize pairs as FlagEmbedding does.
 
         The question is cut at three quarters of the limit, then only the text is cut.
@@ -290,14 +295,15 @@ class FlagReranker(PairScorer):
             )
         )
 
-    def _parts(self, model: Any) -> tuple[Any, Any]:
+    def _unpack(self, model: Any) -> tuple[Any, Any]:
         return model.model, model.tokenizer
 
 
 class CrossEncoder(PairScorer):
     """A cross-encoder of sentence-transformers, in half precision on a graphics card."""
 
-    package, install = "sentence_transformers", "sentence-transformers"
+    package = "sentence_transformers"
+    install = "sentence-transformers"
 
     def _load(self) -> Any:
         import torch
@@ -312,17 +318,15 @@ class CrossEncoder(PairScorer):
             model_kwargs={"dtype": precision},
         )
 
-    def _parts(self, model: Any) -> tuple[Any, Any]:
+    def _unpack(self, model: Any) -> tuple[Any, Any]:
         from transformers import PreTrainedModel
 
-        return next(
-            part for part in model.modules() if isinstance(part, PreTrainedModel)
-        ), model.tokenizer
+        networks = (module for module in model.modules() if isinstance(module, PreTrainedModel))
+        return next(networks), model.tokenizer
 
 
 class ChangedEncoder(CrossEncoder):
-    """A cross-encoder fine-tuned from an encoder, stored as a difference
-    (`core.models.weight_differences`).
+    """A cross-encoder fine-tuned from an encoder, stored as a difference from its weights.
 
     On a processor with bfloat16 instructions, everything but the head computes in bfloat16. This
     more than halves the time.
@@ -330,7 +334,7 @@ class ChangedEncoder(CrossEncoder):
     Parameters
     ----------
     weights : the encoder's weights.
-    difference : folder of the difference.
+    difference : folder of the difference; see `core.models.weight_differences`.
     """
 
     def __init__(self, weights: str, name: str, batch: int, max_tokens: int, difference: Path):
@@ -346,23 +350,22 @@ class ChangedEncoder(CrossEncoder):
         transformers.utils.logging.set_verbosity_error()
         device_name = device()
         model = Reranker(self.weights, num_labels=1, max_length=self.max_tokens, device=device_name)
-        net, _ = self._parts(model)
-        after = apply_difference(encoder_weights(net), read_difference(self.difference))
-        net.load_state_dict({name: torch.from_numpy(value) for name, value in after.items()})
+        net, _ = self._unpack(model)
+        weights = apply_difference(encoder_weights(net), read_difference(self.difference))
+        net.load_state_dict({name: torch.from_numpy(value) for name, value in weights.items()})
         if device_name != "cpu":
             net.half()
         return model
 
-    def _states(self, net: Any, batch: Any) -> np.ndarray:
+    def _compute_states(self, net: Any, batch: Any) -> np.ndarray:
         import torch
 
-        with torch.autocast(
-            "cpu", dtype=torch.bfloat16, enabled=net.device.type == "cpu" and computes_in_bfloat16()
-        ):
-            return super()._states(net, batch)
+        is_enabled = net.device.type == "cpu" and computes_in_bfloat16()
+        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=is_enabled):
+            return super()._compute_states(net, batch)
 
-    def _numbers(self, net: Any, batch: Any) -> np.ndarray:
-        return self.head(self._states(net, batch))
+    def _compute_scores(self, net: Any, batch: Any) -> np.ndarray:
+        return self.head(self._compute_states(net, batch))
 
 
 def encoder_weights(net: Any) -> dict[str, np.ndarray]:
@@ -370,9 +373,9 @@ def encoder_weights(net: Any) -> dict[str, np.ndarray]:
 
     The head is left out, as it is newly initialised when a classifier is made from an encoder.
     """
-    inside = f"{net.base_model_prefix}."
+    prefix = f"{net.base_model_prefix}."
     return {
         name: value.detach().cpu().numpy()
         for name, value in net.state_dict().items()
-        if name.startswith(inside)
+        if name.startswith(prefix)
     }

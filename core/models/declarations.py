@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,9 +19,7 @@ from core.models.backends import MODEL_BACKENDS, Backend
 
 MODEL_NAME_PATTERN = re.compile(r"[\w.\-]+")
 SHIPPED_MODELS_FILE = ROOT / "models.toml"
-MAX_ROW_NUMBER = (
-    1 << 53
-)  # limit of numbers in a row: larger whole numbers may not be exact as floats
+MAX_ROW_NUMBER = 1 << 53  # larger whole numbers may not be exact as floats
 ROLE_KINDS = {
     "answer": "chat",
     "choose": "chat",
@@ -77,12 +75,12 @@ COMMON_ROW_KEYS = (
     "currency",
     "languages",
 )
-# Types of these keys; the other keys are texts.
+# Types of common keys; the others are texts.
 ROW_KEY_TYPES = {"memory": "int", "price_in": "float", "price_out": "float"}
 
 
 def own_file() -> Path:
-    """Path of the user's models.toml, which need not exist."""
+    """Return the path of the user's models.toml, which need not exist."""
     return home_folder() / "models.toml"
 
 
@@ -126,37 +124,30 @@ def merged_declarations() -> Declarations:
 def _read_declarations(path: Path, base_rows: Mapping[str, ModelRow], is_own: bool) -> Declarations:
     """Return the rows and roles of one file; none if it does not exist.
 
-    Its roles may name its own rows and the `base_rows` ones.
+    Its roles may name its own rows and those of `base_rows`.
     """
     try:
-        models, roles = _tables(path)
+        models, roles = _read_tables(path)
     except BadParameter as error:
         return Declarations({}, {}, (str(error),))
     rows: dict[str, ModelRow] = {}
     fitting_roles: dict[str, str] = {}
     faults: list[str] = []
-
-    def tried(entry: Callable[[str, Any], None], key: str, value: Any) -> None:
+    for name, values in models.items():
         try:
-            entry(key, value)
+            rows[name] = make_row(name, values, str(path), is_own)
         except BadParameter as error:
             faults.append(str(error))
-
-    def model(name: str, values: Any) -> None:
-        rows[name] = row(name, values, str(path), is_own)
-
-    def serves(role: str, name: Any) -> None:
-        check_role(role, name, {**base_rows, **rows}, str(path))
-        fitting_roles[role] = name
-
-    for name, values in models.items():
-        tried(model, name, values)
     for role, name in roles.items():
-        tried(serves, role, name)
+        try:
+            check_role(role, name, {**base_rows, **rows}, str(path))
+            fitting_roles[role] = name
+        except BadParameter as error:
+            faults.append(str(error))
     return Declarations(rows, fitting_roles, tuple(faults))
 
 
-def _tables(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+def _read_tables(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the tables [model.NAME] and [roles] of a file, empty if it does not exist.
 
     Raises BadParameter.
@@ -176,15 +167,15 @@ def _tables(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     return models, roles
 
 
-def row(name: str, values: Mapping[str, Any], where: str, is_own: bool = False) -> ModelRow:
-    """Return one row after checking its keys against its backend.
+def make_row(name: str, values: Mapping[str, Any], source: str, is_own: bool = False) -> ModelRow:
+    """Make a row from its table, whose keys are checked against its backend.
 
     Parameters
     ----------
     name : name of the model.
     values : the keys and values of its table.
-    where : name of the file, for errors.
-    is_own : True for a row of the user's file.
+    source : name of the file, for errors.
+    is_own : true for a row of the user's file.
 
     Returns
     -------
@@ -195,7 +186,7 @@ def row(name: str, values: Mapping[str, Any], where: str, is_own: bool = False) 
     BadParameter : a key, a value or the name is not valid. The message names the file, the row, the
         key and the nearest valid name.
     """
-    label = f"{where}: [model.{name}]"
+    label = f"{source}: [model.{name}]"
     _check_row(label, name, values)
     backend_class = _backend_class(label, values)
     # Each backend is a dataclass, which its protocol cannot say.
@@ -233,7 +224,7 @@ def _check_row(label: str, name: str, values: Any) -> None:
 
 
 def _backend_class(label: str, values: Mapping[str, Any]) -> type[Backend]:
-    """Return the backend of a row. Raises BadParameter if it is unknown or not of this kind."""
+    """Return the backend of a row. Raises BadParameter if it is unknown or has no such kind."""
     backend = str(values["backend"])
     kind = str(values["kind"])
     if backend not in MODEL_BACKENDS:
@@ -273,7 +264,7 @@ def _missing_key(label: str, key: str, values: Mapping[str, Any]) -> BadParamete
 def _check_prices_and_languages(
     label: str, common: Mapping[str, Any], values: Mapping[str, Any]
 ) -> None:
-    """Raise BadParameter for a price that is no amount, or an unknown code of a language."""
+    """Raise BadParameter for a price that is no amount, or an unknown language code."""
     for key in ("price_in", "price_out"):
         if not 0 <= common.get(key, 0.0) < float("inf"):
             raise BadParameter(
@@ -289,7 +280,10 @@ def _check_prices_and_languages(
 def _typed_values(
     label: str, values: Mapping[str, Any], types: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Return the values of these keys as their types. Raises BadParameter."""
+    """Return the values of the keys in `types` that are given, as these types.
+
+    Raises BadParameter.
+    """
     return {
         key: _typed_value(label, key, values[key], type_name)
         for key, type_name in types.items()
@@ -298,7 +292,7 @@ def _typed_values(
 
 
 def _typed_value(label: str, key: str, value: Any, type_name: str) -> Any:
-    """Return `value` as that type: str, int, float, or int | str. Raises BadParameter."""
+    """Return `value` as the named type: str, int, float, or int | str. Raises BadParameter."""
     fits: dict[str, tuple[type[Any], ...]] = {
         "str": (str,),
         "int": (int,),
@@ -313,7 +307,7 @@ def _typed_value(label: str, key: str, value: Any, type_name: str) -> Any:
     return float(value) if type_name == "float" else value
 
 
-def check_role(role: str, name: Any, rows: Mapping[str, ModelRow], where: str) -> None:
+def check_role(role: str, name: Any, rows: Mapping[str, ModelRow], source: str) -> None:
     """Check that a declared model fits a role.
 
     Parameters
@@ -321,7 +315,7 @@ def check_role(role: str, name: Any, rows: Mapping[str, ModelRow], where: str) -
     role : a role, such as answer.
     name : name of a model.
     rows : the declared models by name.
-    where : name of the file, for errors.
+    source : name of the file, for errors.
 
     Raises
     ------
@@ -329,17 +323,18 @@ def check_role(role: str, name: Any, rows: Mapping[str, ModelRow], where: str) -
     """
     if role not in ROLE_KINDS:
         raise BadParameter(
-            f'{where}: [roles] has unknown key "{role}".{nearest(role, tuple(ROLE_KINDS))}'
+            f'{source}: [roles] has unknown key "{role}".{nearest(role, tuple(ROLE_KINDS))}'
         )
-    fit = tuple(
-        r.name
-        for r in rows.values()
-        if r.kind == ROLE_KINDS[role] or (ROLE_KINDS[role] == "scorer" and r.kind != "chat")
+    kind = ROLE_KINDS[role]
+    fitting_names = tuple(
+        row.name
+        for row in rows.values()
+        if row.kind == kind or (kind == "scorer" and row.kind != "chat")
     )
-    if name not in fit:
+    if name not in fitting_names:
         raise BadParameter(
-            f'{where}: [roles] {role} = "{name}" is not a declared model fit for it.'
-            f"{nearest(str(name), fit)}"
+            f'{source}: [roles] {role} = "{name}" is not a declared model fit for it.'
+            f"{nearest(str(name), fitting_names)}"
         )
 
 
@@ -357,9 +352,8 @@ def save_own_models(rows: Mapping[str, Mapping[str, Any]], roles: Mapping[str, s
     """
     import tomli_w
 
-    tables = ({"roles": dict(roles)} if roles else {}) | {
-        "model": {name: dict(values) for name, values in rows.items()}
-    }
+    tables: dict[str, dict[str, Any]] = {"roles": dict(roles)} if roles else {}
+    tables["model"] = {name: dict(values) for name, values in rows.items()}
     text = (
         f"# Your own models and roles, written by Hopscope's Models page.\n\n"
         f"{tomli_w.dumps(tables)}"
@@ -368,9 +362,8 @@ def save_own_models(rows: Mapping[str, Mapping[str, Any]], roles: Mapping[str, s
 
 
 def read_own_tables() -> tuple[dict[str, dict[str, Any]], dict[str, str]]:
-    """Return the user's file as plain tables, for `save_own_models` after a change. Raises
-    BadParameter.
+    """Return the tables of models and roles in the user's file, for `save_own_models`.
 
-    Entries that cannot be used are included.
+    Entries that cannot be used are included. Raises BadParameter.
     """
-    return _tables(own_file())
+    return _read_tables(own_file())

@@ -8,17 +8,14 @@ import platform
 from functools import cache
 from pathlib import Path
 
-NVIDIA_DRIVER_FILE = os.path.expandvars(
-    r"%SystemRoot%\System32\nvcuda.dll"
-)  # NVIDIA's driver on Windows
-# Files of the drivers of NVIDIA, of AMD, and of Windows inside WSL.
+# Files of the drivers of NVIDIA, of AMD, of Windows inside WSL, and of NVIDIA on Windows.
 CARD_DRIVER_FILES = (
     "/dev/nvidiactl",
     "/dev/nvidia0",
     "/proc/driver/nvidia",
     "/dev/kfd",
     "/dev/dxg",
-    NVIDIA_DRIVER_FILE,
+    os.path.expandvars(r"%SystemRoot%\System32\nvcuda.dll"),
 )
 # Parts of the names of oneDNN's instruction limits that still allow bfloat16.
 BFLOAT16_ISA_PARTS = ("BF16", "FP16", "AMX", "AVX10")
@@ -45,8 +42,8 @@ def computes_in_bfloat16() -> bool:
     False if OpenVINO is not installed, or if an environment variable keeps oneDNN, which does the
     computing, from using them.
     """
-    limit = _limit()
-    if limit not in ("DEFAULT", "ALL") and not any(name in limit for name in BFLOAT16_ISA_PARTS):
+    limit = _instruction_limit()
+    if limit not in ("DEFAULT", "ALL") and not any(part in limit for part in BFLOAT16_ISA_PARTS):
         return False
     try:
         import openvino
@@ -56,35 +53,26 @@ def computes_in_bfloat16() -> bool:
 
 
 def processor() -> str:
-    """Return the processor's name, a digest of its instruction sets and oneDNN's limit.
-
-    The limit is the one set by an environment variable.
-    """
-    return f"{_processor()} {_limit()}"
+    """Return the processor's name, a digest of its instruction sets and oneDNN's limit on them."""
+    return f"{_name_and_digest()} {_instruction_limit()}"
 
 
-def _limit() -> str:
-    return next(
-        (
-            os.environ[name].upper()
-            for name in ("ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA")
-            if os.environ.get(name)
-        ),
-        "DEFAULT",
-    )
+def _instruction_limit() -> str:
+    """Return the instruction sets to which an environment variable limits oneDNN."""
+    limit = os.environ.get("ONEDNN_MAX_CPU_ISA") or os.environ.get("DNNL_MAX_CPU_ISA")
+    return limit.upper() if limit else "DEFAULT"
 
 
 @cache
-def _processor() -> str:
+def _name_and_digest() -> str:
     try:
         lines = Path("/proc/cpuinfo").read_text("utf-8").split("\n\n")[0].splitlines()
     except OSError:  # on other systems than Linux
         return f"{platform.machine()} {platform.processor()}"
-    facts = {
-        name.strip(): value.strip() for name, _, value in (line.partition(":") for line in lines)
-    }
+    facts = {}
+    for line in lines:
+        name, _, value = line.partition(":")
+        facts[name.strip()] = value.strip()
     flags = facts.get("flags", facts.get("Features", ""))
-    return (
-        f"{facts.get('model name', platform.machine())} "
-        f"{hashlib.sha256(flags.encode()).hexdigest()[:8]}"
-    )
+    digest = hashlib.sha256(flags.encode()).hexdigest()[:8]
+    return f"{facts.get('model name', platform.machine())} {digest}"

@@ -12,15 +12,15 @@ from core.models.chat.server import OpenAIServer
 from core.models.hosts import check_host
 
 SERVER_PORTS = {11434: "Ollama", 1234: "LM Studio", 8000: "vLLM", 8080: "llama.cpp"}
-# Values of the field owned_by in the model lists of servers.
+# Programs by the field owned_by in their lists of models.
 OWNER_PROGRAMS = {
     "library": "Ollama",
     "organization_owner": "LM Studio",
     "vllm": "vLLM",
     "llamacpp": "llama.cpp",
 }
-MODEL_LIST_TIMEOUT_SECONDS = 3.0  # timeout in seconds of a server's model list
-MAX_LISTED_MODELS = 500  # models listed per server
+MODEL_LIST_TIMEOUT_SECONDS = 3.0
+MAX_LISTED_MODELS = 500  # per server
 # Parts of the names of embedding models.
 ENCODER_NAME_PARTS = (
     "embed",
@@ -41,9 +41,9 @@ class FoundServer:
     Parameters
     ----------
     url : its address.
-    program : the program that it seems to be.
+    program : name of the program, by its port or its list of models.
     models : names of its models.
-    locked : true if it requires a key first.
+    locked : true if its list of models requires a key.
     """
 
     url: str
@@ -57,11 +57,9 @@ def find_servers(ports: Mapping[int, str] = SERVER_PORTS) -> tuple[FoundServer, 
 
     Takes some seconds at most.
     """
+    urls = [f"http://127.0.0.1:{port}/v1" for port in ports]
     with ThreadPoolExecutor(len(ports), "find-servers") as pool:
-        servers = list(
-            pool.map(lambda port: _find_server(f"http://127.0.0.1:{port}/v1", ports[port]), ports)
-        )
-    return tuple(one for one in servers if one is not None)
+        return tuple(filter(None, pool.map(_find_server, urls, ports.values())))
 
 
 def list_models(url: str, key_variable: str = "", key: str | None = None) -> tuple[str, ...]:
@@ -86,7 +84,7 @@ def list_models(url: str, key_variable: str = "", key: str | None = None) -> tup
     check_host(url)
     server = OpenAIServer(url, "", "The server", key_variable, MODEL_LIST_TIMEOUT_SECONDS, key)
     try:
-        return tuple(one.id for one in _models(server))
+        return tuple(model.id for model in _request_models(server))
     except Exception as error:
         failure = server.failure(error)
         if failure is None:
@@ -94,13 +92,13 @@ def list_models(url: str, key_variable: str = "", key: str | None = None) -> tup
         raise failure from error
 
 
-def role_kind(model: str) -> str:
+def guess_kind(model: str) -> str:
     """Guess the kind of a model from its name: “reranker”, “encoder” or “chat”.
 
-    >>> from core.models.discovery import role_kind
-    >>> role_kind("BAAI/bge-reranker-v2-m3"), role_kind("nomic-embed-text:latest")
+    >>> from core.models.discovery import guess_kind
+    >>> guess_kind("BAAI/bge-reranker-v2-m3"), guess_kind("nomic-embed-text:latest")
     ('reranker', 'encoder')
-    >>> role_kind("qwen3:8b")
+    >>> guess_kind("qwen3:8b")
     'chat'
     """
     name = model.lower()
@@ -115,29 +113,27 @@ def _find_server(url: str, program: str) -> FoundServer | None:
 
     server = OpenAIServer(url, "", "The server", timeout=MODEL_LIST_TIMEOUT_SECONDS)
     try:
-        models = _models(server)
+        models = _request_models(server)
     except (openai.AuthenticationError, openai.PermissionDeniedError):
         return FoundServer(url, program, locked=True)
     except Exception as error:
         if isinstance(error, HopscopeError) or server.failure(error) is not None:
             return None
         raise
-    owners = {str(getattr(one, "owned_by", "")).lower() for one in models}
-    return FoundServer(
-        url,
-        next((OWNER_PROGRAMS[owner] for owner in owners if owner in OWNER_PROGRAMS), program),
-        tuple(one.id for one in models),
-    )
+    for model in models:
+        owner = str(getattr(model, "owned_by", "")).lower()
+        program = OWNER_PROGRAMS.get(owner, program)
+    return FoundServer(url, program, tuple(model.id for model in models))
 
 
-def _models(server: OpenAIServer) -> list[Any]:
+def _request_models(server: OpenAIServer) -> list[Any]:
     """Return the models in a server's list, at most `MAX_LISTED_MODELS`.
 
     Raises the errors of the client, and ValueError if the reply is no such list.
     """
     try:
         models = server.client().models.list().data
-        names = [one.id for one in models]
+        names = [model.id for model in models]
     except (AttributeError, TypeError):
         raise ValueError("it sent no list of models") from None
     if not all(isinstance(name, str) and name for name in names):

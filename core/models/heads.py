@@ -1,7 +1,4 @@
-"""Hidden states and heads of rerankers.
-
-The hidden state of a question and a text is the input of the head, a reranker's last layers.
-"""
+"""Hidden states of rerankers, and their heads: the last layers, which map these to scores."""
 
 from __future__ import annotations
 
@@ -25,12 +22,13 @@ class Head:
     """The last layers of a reranker, which map hidden states [n, d] to scores float64 [n].
 
     The activation is applied between the layers. Of several outputs the last one is the score.
-    Without layers, the hidden state is a single number and is the score itself.
+    Without layers, the last number of the hidden state is the score.
 
     Parameters
     ----------
     layers : weights [out, in] and bias [out] of each layer.
     activation : a key of `ACTIVATIONS`.
+    entered : true if the first weights were already applied to the input.
 
     Examples
     --------
@@ -44,20 +42,23 @@ class Head:
 
     layers: tuple[tuple[np.ndarray, np.ndarray], ...] = ()
     activation: str = "tanh"
-    entered: bool = False  # true if its input already went through the first weights
+    entered: bool = False
 
     def __call__(self, states: np.ndarray) -> np.ndarray:
         values = np.asarray(states, np.float64)
         for number, (weights, bias) in enumerate(self.layers):
-            values = ACTIVATIONS[self.activation](values) if number else values
-            values = (values if self.entered and not number else values @ weights.T) + bias
+            if number:
+                values = ACTIVATIONS[self.activation](values)
+            if number or not self.entered:
+                values = values @ weights.T
+            values = values + bias
         return values[:, -1]
 
     def enter(self, states: np.ndarray) -> tuple[np.ndarray, Head]:
-        """Return hidden states after the first weights, and the head for these.
+        """Apply the first weights to hidden states; return the results and the head for these.
 
         The first weights are linear, so states may be mixed before or after them with the same
-        result. Each state then passes them once, however often it is mixed.
+        result. Mixing them afterwards applies the weights only once to each state.
 
         >>> from core.models.heads import Head
         >>> head = Head(((np.array([[2.0, 1.0]]), np.array([0.5])),))
@@ -71,7 +72,7 @@ class Head:
 
 
 class HeadedReranker(Protocol):
-    """A reranker with accessible hidden states: `head(hidden(task, texts))` are its scores."""
+    """A reranker whose scores are `head(hidden(task, texts))`."""
 
     def hidden(self, task: Task, texts: Sequence[str]) -> np.ndarray:
         """Return the hidden state of the question with each text.
@@ -94,10 +95,10 @@ class HeadedReranker(Protocol):
 
 
 class ScoreStates:
-    """A scorer without accessible hidden states, for which its scores are used instead.
+    """A scorer's scores in place of hidden states, with a head that returns them unchanged.
 
-    The head returns them unchanged. Smoothing scores equals smoothing the hidden states of a model
-    with a linear head. Late interaction, the mean over tokens of the best cosine, has such a head.
+    Smoothing scores equals smoothing the hidden states of a model with a linear head. Late
+    interaction, the mean over tokens of the best cosine, has such a head.
     """
 
     head = Head()
@@ -110,7 +111,7 @@ class ScoreStates:
 
 
 def with_hidden_states(model: Any, name: str) -> tuple[HeadedReranker, str]:
-    """Return the model with its hidden states, or with its scores in their place.
+    """Return a model with hidden states: the model itself, else a `ScoreStates` of it.
 
     Parameters
     ----------
@@ -148,12 +149,12 @@ TANH_MODEL_FAMILIES = ("Roberta", "Camembert")
 
 
 def torch_head(net: Any, name: str) -> tuple[Any, Head]:
-    """Return the module that receives the hidden state, and the head from there on as arrays.
+    """Return the module that receives the hidden state, and the layers from there on as arrays.
 
-    The first input of the module begins with the hidden state. Three architectures of transformers
-    are known. RoBERTa, XLM-RoBERTa (bge-reranker) and CamemBERT have dense, tanh, out_proj. BERT
-    has a pooler of dense and tanh, then a classifier. DistilBERT has pre_classifier, relu,
-    classifier.
+    The module's first argument is the hidden state, or begins with it if it has the states of all
+    tokens. Three architectures of transformers are known. RoBERTa, XLM-RoBERTa (bge-reranker) and
+    CamemBERT have dense, tanh, out_proj. BERT has a pooler of dense and tanh, then a classifier.
+    DistilBERT has pre_classifier, relu, classifier.
 
     Parameters
     ----------
@@ -162,19 +163,19 @@ def torch_head(net: Any, name: str) -> tuple[Any, Head]:
 
     Returns
     -------
-    The module to hook, and the layers behind its input.
+    The module to hook, and the layers after its input.
 
     Raises
     ------
-    BadParameter : another architecture. These include models built as the first one but with
-        another function than tanh: ELECTRA, BigBird, RoFormer and ConvBERT.
+    BadParameter : another architecture. These include models with the layers of the first one, but
+        another activation than tanh: ELECTRA, BigBird, RoFormer and ConvBERT.
     """
     classifier: Any = getattr(net, "classifier", None)
     kind = type(net).__name__
     if (
         hasattr(classifier, "dense")
         and hasattr(classifier, "out_proj")
-        and any(one in kind for one in TANH_MODEL_FAMILIES)
+        and any(family in kind for family in TANH_MODEL_FAMILIES)
     ):
         return classifier, Head((_layer(classifier.dense), _layer(classifier.out_proj)))
     pooler: Any = getattr(net.base_model, "pooler", None)
@@ -190,8 +191,8 @@ def torch_head(net: Any, name: str) -> tuple[Any, Head]:
 
 
 def _layer(linear: Any) -> tuple[np.ndarray, np.ndarray]:
-    weights, bias = (
-        value.detach().float().cpu().numpy().astype(np.float64)
-        for value in (linear.weight, linear.bias)
-    )
-    return weights, bias
+    return _float64_array(linear.weight), _float64_array(linear.bias)
+
+
+def _float64_array(tensor: Any) -> np.ndarray:
+    return tensor.detach().float().cpu().numpy().astype(np.float64)

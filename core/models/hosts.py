@@ -31,12 +31,13 @@ def check_host(url: str) -> None:
     allowed_hosts = [name.lower() for name in names if name]
     if allowed_hosts and not {host, f"{host}:{port}"} & set(allowed_hosts):
         raise BadParameter(
-            f"Model servers are allowed on {', '.join(allowed_hosts)} alone ({ALLOWED_HOSTS_VARIABLE}), not on “{host}”."
+            f"Model servers are allowed on {', '.join(allowed_hosts)} alone "
+            f"({ALLOWED_HOSTS_VARIABLE}), not on “{host}”."
         )
     if not allowed_hosts and not is_loopback(host):
         raise BadParameter(
-            f"Model servers are allowed on this computer alone, not on “{host}”, unless {ALLOWED_HOSTS_VARIABLE} names "
-            "it."
+            f"Model servers are allowed on this computer alone, not on “{host}”, unless "
+            f"{ALLOWED_HOSTS_VARIABLE} names it."
         )
 
 
@@ -69,18 +70,18 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def goes_directly(url: str) -> bool:
+def bypasses_proxy(url: str) -> bool:
     """Return whether a server is contacted without a proxy, because it runs on this computer."""
-    host = (_parts(url).hostname or "").rstrip(".")
+    host = (_split_url(url).hostname or "").rstrip(".")
     return is_loopback(host) or host == "0.0.0.0" or host.endswith(".localhost")
 
 
-def proxy_of(url: str) -> str:
+def find_proxy(url: str) -> str:
     """Return the proxy for a server, without its password; empty if there is none."""
     from urllib.request import getproxies, proxy_bypass
 
-    parts = _parts(url)
-    if not parts.hostname or goes_directly(url) or proxy_bypass(parts.netloc.rpartition("@")[2]):
+    parts = _split_url(url)
+    if not parts.hostname or bypasses_proxy(url) or proxy_bypass(parts.netloc.rpartition("@")[2]):
         return ""
     proxies = getproxies()
     proxy = proxies.get(parts.scheme) or proxies.get("all") or ""
@@ -88,7 +89,7 @@ def proxy_of(url: str) -> str:
     return f"{scheme}{slashes}{address.rpartition('@')[2]}"
 
 
-def _parts(url: str) -> SplitResult:
+def _split_url(url: str) -> SplitResult:
     """Return the parts of an address; empty parts if it is invalid."""
     try:
         return urlsplit(url)

@@ -13,7 +13,7 @@ MULTILINGUAL_ADVICE = (
 
 
 def other_trained_languages(models: Any, name: str, code: str) -> str:
-    """Return the languages of a model as words if a language is not among them.
+    """Return the languages of a model as words if that of a question is not among them.
 
     Parameters
     ----------
@@ -23,11 +23,12 @@ def other_trained_languages(models: Any, name: str, code: str) -> str:
 
     Returns
     -------
-    Words; empty if the language is among them, or the model's languages are many or unknown.
+    Names of languages; empty if the question's is among them, or if the model's are many or
+    unknown.
     """
-    languages_of = getattr(models, "languages", lambda name: ())
+    get_languages = getattr(models, "languages", lambda name: ())
     try:
-        codes = languages_of(name)
+        codes = get_languages(name)
     except HopscopeError:  # reported when the model is used
         return ""
-    return " and ".join(map(name_of, codes)) if code and codes and code not in codes else ""
+    return "" if not code or code in codes else " and ".join(map(name_of, codes))

@@ -23,7 +23,7 @@ WHOLE_NUMBER_PATTERN = re.compile(r"-?\d{1,9}")
 def choosing_messages(
     task: Task, texts: Sequence[str], k: int, name: str = DEFAULT_CHOOSING_PROMPT
 ) -> Messages:
-    """Return the messages that show a list of candidates.
+    """Return the prompt that shows a list of candidates.
 
     The prompts are in core/prompts/choose.toml. The default one numbers the texts from 1. Those of
     the papers have one text a line, after a solved example.
@@ -37,30 +37,29 @@ def choosing_messages(
 
     Returns
     -------
-    The prompt.
+    The messages of the prompt.
     """
-    row, what = load_prompts("choose")[name], UNIT_PLURALS.get(task.unit, "items")
-    words = {"what": what, "What": what.capitalize(), "k": str(k)}
-    values = words | {"guide": fill_template(_of_unit(row.get("guide", {}), task.unit), **words)}
-    values |= {
+    prompts = load_prompts("choose")
+    row = prompts[name]
+    noun = UNIT_PLURALS.get(task.unit, "items")
+    words = {"what": noun, "What": noun.capitalize(), "k": str(k)}
+    values = words | {
+        "guide": fill_template(_text_for_unit(row.get("guide", {}), task.unit), **words),
         "question": one_line(task.query),
         "entities": ", ".join(map(one_line, task.entities)),
     }
     if row["replies"] == "numbers":
         return make_messages("choose", name, **values, list=numbered_list(texts))
     values["list"] = "\n".join(map(one_line, texts))
-    example = load_prompts("choose")["examples"].get(
-        task.unit, load_prompts("choose")["examples"]["path"]
-    )
-    shape = _of_unit(row.get("input", {}), task.unit)
-    shown_values = values | {"input": fill_template(shape, **values)}
-    example_values = words | example | {"input": fill_template(shape, **words | example)}
-    return make_messages(
-        "choose", name, **shown_values, example=fill_template(row["example"], **example_values)
-    )
+    input_template = _text_for_unit(row.get("input", {}), task.unit)
+    values["input"] = fill_template(input_template, **values)
+    example_values = words | prompts["examples"].get(task.unit, prompts["examples"]["path"])
+    example_values["input"] = fill_template(input_template, **example_values)
+    example = fill_template(row["example"], **example_values)
+    return make_messages("choose", name, **values, example=example)
 
 
-def _of_unit(texts: Mapping[str, str], unit: str) -> str:
+def _text_for_unit(texts: Mapping[str, str], unit: str) -> str:
     """Return the text for this kind of candidates, else the one for all other kinds."""
     return texts.get(unit, texts.get("other", ""))
 
@@ -106,7 +105,7 @@ def parse_numbers(reply: str, texts: Sequence[str]) -> tuple[list[int] | None, l
     Numbers from 1, unchecked and in the order of the reply, and notes. The numbers are None if
         nothing can be read.
     """
-    choices = _from_json(reply)
+    choices = _read_json_numbers(reply)
     if choices is not None:
         return choices, []
     numbers_by_text: dict[str, int] = {}
@@ -115,21 +114,21 @@ def parse_numbers(reply: str, texts: Sequence[str]) -> tuple[list[int] | None, l
     lines = [" ".join(LIST_ITEM_MARK.sub("", line).split()) for line in reply.splitlines()]
     line_numbers = [numbers_by_text[line] for line in lines if line in numbers_by_text]
     if line_numbers:
-        return line_numbers, [
-            "The reply was no JSON; the lines in it that equal a candidate were taken."
-        ]
-    numbers = [int(n) for n in SENTENCE_NUMBER.findall(reply)]
+        note = "The reply was no JSON; the lines in it that equal a candidate were taken."
+        return line_numbers, [note]
+    numbers = [int(digits) for digits in SENTENCE_NUMBER.findall(reply)]
     if numbers:
-        return (numbers, ["The reply was no JSON; the numbers in it were taken."])
-    return (None, [])
+        return numbers, ["The reply was no JSON; the numbers in it were taken."]
+    return None, []
 
 
 def parse_texts(reply: str, texts: Sequence[str]) -> tuple[list[int] | None, list[str]]:
     """Return the numbers of the texts in a reply, and notes.
 
-    Lines that equal a text count, in the order of the reply; a line may hold several texts
-    separated by semicolons. If there are none, the texts that occur anywhere in the reply count, in
-    their own order. LEGO-GraphRAG's code reads every reply in this second way.
+    These are the lines that equal a text, in the order of the reply; a line may hold several texts
+    separated by semicolons. If there are none, these are the texts that occur anywhere in the
+    reply, in the order of the candidates. LEGO-GraphRAG's code reads every reply in this second
+    way.
 
     Parameters
     ----------
@@ -151,46 +150,41 @@ def parse_texts(reply: str, texts: Sequence[str]) -> tuple[list[int] | None, lis
     numbers_by_text: dict[str, int] = {}
     for number, text in enumerate(texts, 1):
         numbers_by_text.setdefault(one_line(text), number)
-    lines = [one_line(LIST_ITEM_MARK.sub("", line)) for line in reply.splitlines()]
-    pieces = [
-        piece
-        for line in lines
-        for piece in ([line] if line in numbers_by_text else map(one_line, line.split(";")))
-    ]
-    if line_numbers := [numbers_by_text[piece] for piece in pieces if piece in numbers_by_text]:
+    pieces: list[str] = []
+    for marked_line in reply.splitlines():
+        line = one_line(LIST_ITEM_MARK.sub("", marked_line))
+        pieces += [line] if line in numbers_by_text else map(one_line, line.split(";"))
+    line_numbers = [numbers_by_text[piece] for piece in pieces if piece in numbers_by_text]
+    if line_numbers:
         return line_numbers, []
     plain_reply = one_line(reply)
     hits = [number for text, number in numbers_by_text.items() if text and text in plain_reply]
     if hits:
-        return (
-            hits,
-            ["No line of the reply equals a candidate; those that occur in it were taken."],
-        )
-    return (None, [])
+        note = "No line of the reply equals a candidate; those that occur in it were taken."
+        return hits, [note]
+    return None, []
 
 
-def _from_json(reply: str) -> list[int] | None:
-    """Return the numbers of the first JSON object with `choices`, or of the first JSON list of
-    numbers.
-    """
+def _read_json_numbers(reply: str) -> list[int] | None:
+    """Return the numbers in the `choices` of a JSON object, else in the first list of numbers."""
     match = json_reply(reply, ("choices",))
     for value in [match.value["choices"]] if match else json_lists(reply):
         if isinstance(value, list) and all(
-            isinstance(n, int | str) and not isinstance(n, bool) for n in value
+            isinstance(number, int | str) and not isinstance(number, bool) for number in value
         ):
-            digits = [str(n).strip() for n in value]
-            if all(WHOLE_NUMBER_PATTERN.fullmatch(n) for n in digits):
-                return [int(n) for n in digits]
+            digits = [str(number).strip() for number in value]
+            if all(map(WHOLE_NUMBER_PATTERN.fullmatch, digits)):
+                return [int(number) for number in digits]
     return None
 
 
 class LLMChooser:
     """A chooser that shows the candidates to a language model and reads its picks.
 
-    Positions are in the model's order. An empty list is a valid pick of nothing. If the reply
+    Positions are in the model's order. With an empty list the model picks nothing. If the reply
     cannot be read, the first `k` candidates are taken in the given order, with a note. Numbers that
     are out of range or repeated are dropped, with a note. If the list fills more than half of the
-    model's context, its longest beginning that fits is shown. The papers' code instead keeps every
+    model's context, its longest beginning that fits is shown. The papers' code instead takes every
     candidate whose text occurs anywhere in the reply, in candidate order.
 
     Parameters
@@ -201,7 +195,8 @@ class LLMChooser:
     """
 
     def __init__(self, chat: Chat, prompt: str = DEFAULT_CHOOSING_PROMPT):
-        self.chat, self.prompt = chat, prompt
+        self.chat = chat
+        self.prompt = prompt
 
     def choose(self, task: Task, texts: Sequence[str], k: int) -> Choice:
         """Pick candidates, in the model's order.
@@ -223,74 +218,70 @@ class LLMChooser:
         if not len(texts):
             return Choice(())
         max_picks = len(texts) if k <= 0 else min(k, len(texts))
-        shown_count, notes = self._fitting(task, texts, max_picks)
+        shown_count, notes = self._count_fitting_texts(task, texts, max_picks)
         max_picks = min(max_picks, shown_count)
         shown_texts = texts[:shown_count]
         by_number = load_prompts("choose")[self.prompt]["replies"] == "numbers"
-        options: dict[str, Any] = (
-            {"schema": reply_schema(shown_count, max_picks), "max_tokens": 16 + 6 * max_picks}
-            if by_number
-            else {"max_tokens": MAX_TEXT_REPLY_TOKENS}
-        )
         reply = self.chat.reply(
             choosing_messages(task, shown_texts, max_picks, self.prompt),
-            **options,
+            schema=reply_schema(shown_count, max_picks) if by_number else None,
+            max_tokens=16 + 6 * max_picks if by_number else MAX_TEXT_REPLY_TOKENS,
             seed=task.seed,
             watch=task.watch,
         )
         usage = Usage(calls=1, tokens_in=reply.tokens_in, tokens_out=reply.tokens_out)
-        numbers, parse_notes = (parse_numbers if by_number else parse_texts)(
-            reply.text, shown_texts
-        )
+        parse = parse_numbers if by_number else parse_texts
+        numbers, parse_notes = parse(reply.text, shown_texts)
         notes += parse_notes
         if numbers is None:
-            excerpt = (
-                f"“{shorten(reply.text)}”" if reply.text.strip() else reply.fault().rstrip(".")
-            )
+            excerpt = f"“{shorten(reply.text)}”"
+            if not reply.text.strip():
+                excerpt = reply.fault().rstrip(".")
             notes.append(
-                f"The model's reply could not be read ({excerpt}), so the first {max_picks} in the given "
-                "order were taken."
+                f"The model's reply could not be read ({excerpt}), so the first {max_picks} in "
+                "the given order were taken."
             )
             return Choice(tuple(range(max_picks)), usage=usage, notes=tuple(notes))
-        valid = [n for n in numbers if 1 <= n <= shown_count]
+        valid = [number for number in numbers if 1 <= number <= shown_count]
         picks = list(dict.fromkeys(valid))
+        numbers_text = f"of the model's {len(numbers)} numbers"
         if len(valid) < len(numbers):
-            notes.append(
-                f"{len(numbers) - len(valid)} of the model's {len(numbers)} numbers are not in "
-                "the list and were dropped."
-            )
+            n_invalid = len(numbers) - len(valid)
+            notes.append(f"{n_invalid} {numbers_text} are not in the list and were dropped.")
         if len(picks) < len(valid):
-            notes.append(
-                f"{len(valid) - len(picks)} of the model's {len(numbers)} numbers were repeated "
-                "and were dropped."
-            )
+            n_repeated = len(valid) - len(picks)
+            notes.append(f"{n_repeated} {numbers_text} were repeated and were dropped.")
         if len(picks) > max_picks:
             notes.append(
                 f"The model named {len(picks)}, of which the first {max_picks} were taken."
             )
-        return Choice(tuple(n - 1 for n in picks[:max_picks]), usage=usage, notes=tuple(notes))
+        positions = tuple(number - 1 for number in picks[:max_picks])
+        return Choice(positions, usage=usage, notes=tuple(notes))
 
-    def _fitting(self, task: Task, texts: Sequence[str], k: int) -> tuple[int, list[str]]:
+    def _count_fitting_texts(
+        self, task: Task, texts: Sequence[str], k: int
+    ) -> tuple[int, list[str]]:
         """Return how many of the first texts fit half of the context (at least 1), and notes.
 
         A note says if some do not fit.
         """
         half = self.chat.context // 2
 
-        def fits(n: int) -> bool:
-            return (
-                self.chat.count_tokens(choosing_messages(task, texts[:n], min(k, n), self.prompt))
-                <= half
-            )
+        def fits(count: int) -> bool:
+            messages = choosing_messages(task, texts[:count], min(k, count), self.prompt)
+            return self.chat.count_tokens(messages) <= half
 
-        # A text costs at least 3 tokens (number, word, line break). Longer lists than that allows
-        # need not be counted.
-        low, high = 1, min(len(texts), max(1, half // 3))
+        # A text takes at least 3 tokens (number, word, line break), so longer lists never fit.
+        low = 1
+        high = min(len(texts), max(1, half // 3))
         if high == len(texts) and fits(high):
             return high, []
         while low < high:
             middle = (low + high + 1) // 2
-            low, high = (middle, high) if fits(middle) else (low, middle - 1)
+            if fits(middle):
+                low = middle
+            else:
+                high = middle - 1
         return low, [
             f"Only the first {low} of {len(texts)} candidates fit into half of the model's "
             "context and were shown."

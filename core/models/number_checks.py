@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-MAX_TOKEN_COUNT = 1_000_000_000  # limit of a token count; a larger number cannot be one
-MAX_JSON_DIGITS = 400  # limit of digits of a whole number in JSON; the largest float has 309
+MAX_TOKEN_COUNT = 1_000_000_000  # a larger number cannot be a token count
+MAX_JSON_DIGITS = 400  # of a whole number in JSON; the largest float has 309
 
 
 def finite_number(value: Any) -> float:
@@ -18,7 +18,7 @@ def finite_number(value: Any) -> float:
 
     Raises
     ------
-    ValueError : for booleans, texts, NaN, infinities, and whole numbers beyond the range of floats.
+    ValueError : it is a boolean, a text, NaN, infinite, or beyond the range of floats.
 
     Examples
     --------
@@ -75,10 +75,10 @@ def finite_vector(values: Any) -> np.ndarray:
 
 
 def read_json(data: str | bytes) -> Any:
-    """Return the value of a JSON text. Whole numbers of more than `MAX_JSON_DIGITS` digits become
-    infinite.
+    """Return the value of a JSON text.
 
-    Raises ValueError, UnicodeDecodeError, RecursionError.
+    Whole numbers of more than `MAX_JSON_DIGITS` digits become infinite. Raises ValueError,
+    UnicodeDecodeError, RecursionError.
     """
     return json.loads(data, parse_int=_parse_integer)
 

@@ -21,7 +21,7 @@ CURRENCY_SIGNS = {"$": "USD", "€": "EUR", "£": "GBP"}
 
 @dataclass(frozen=True)
 class TokenPrice:
-    """Price of a million prompt tokens and of a million reply tokens.
+    """Price of a million prompt tokens (`read`) and of a million reply tokens (`written`).
 
     >>> from core.models.price import TokenPrice
     >>> from core.types import Usage
@@ -64,7 +64,7 @@ def format_money(amount: float, currency: str) -> str:
     Parameters
     ----------
     amount : the amount.
-    currency : its code, which is written behind it.
+    currency : its code, which is written after it.
 
     Returns
     -------
@@ -84,17 +84,17 @@ def format_money(amount: float, currency: str) -> str:
 
 
 class CapReached(HopscopeError):
-    """Error of work that was stopped before it exceeded its cap."""
+    """Error of work that was stopped at its cap."""
 
 
 @dataclass(frozen=True)
 class Cap:
-    """Limit of what an evaluation or a build may spend in all, in tokens or in money.
+    """Limit of the total cost of an evaluation or a build.
 
     Parameters
     ----------
     most : the limit, in tokens or in money.
-    tokens : whether it is in tokens.
+    tokens : true if it is in tokens.
     currency : code of its currency; empty for that of the prices.
     """
 
@@ -103,6 +103,7 @@ class Cap:
     currency: str = ""
 
     def words(self, currency: str) -> str:
+        """Format the limit; `currency` is that of the prices."""
         return f"{self.most:,.0f} tokens" if self.tokens else format_money(self.most, currency)
 
 
@@ -121,17 +122,13 @@ def parse_cap(text: str) -> Cap | None:
     match = CAP_PATTERN.fullmatch(text)
     amount = float(match[1].replace("_", "").replace(",", "")) if match else 0.0
     unit = match[2] if match else ""
-    if unit.lower() in TOKEN_UNITS:
-        unit = "tokens"
-    elif unit and len(_currency_code(unit)) != CURRENCY_CODE_LETTERS:
-        match = None
-    if not match or amount <= 0:
+    is_in_tokens = unit.lower() in TOKEN_UNITS
+    currency = "" if is_in_tokens else _currency_code(unit)
+    if amount <= 0 or len(currency) not in (0, CURRENCY_CODE_LETTERS):
         raise BadInput(
             f"“{text}” is no cap; write money, as 2.50 or 2.50 EUR, or tokens, as 200000tokens."
         )
-    if unit == "tokens":
-        return Cap(amount, tokens=True)
-    return Cap(amount, currency=_currency_code(unit))
+    return Cap(amount, is_in_tokens, currency)
 
 
 def _currency_code(unit: str) -> str:
@@ -140,11 +137,11 @@ def _currency_code(unit: str) -> str:
 
 
 class Spending:
-    """Account of what work has spent, which decides if another piece may begin under its cap.
+    """Account of the cost of work, which decides if another piece may begin under its cap.
 
-    The cost of a piece, such as a question, is unknown before it is done. A piece therefore begins
-    only if the rest of the cap covers the most expensive piece so far, for it and for each running
-    piece. Until a piece with a cost has ended, only one runs at a time.
+    The cost of a piece, such as a question, is unknown before it is done. It is assumed to be that
+    of the most expensive piece so far. Another piece begins only if the rest of the cap covers it
+    and all running pieces. Until a piece with a cost has ended, only one runs at a time.
 
     Parameters
     ----------
@@ -161,16 +158,19 @@ class Spending:
         cap: Cap | None = None,
         pieces: float = 0,
     ):
-        self.prices, self.cap, self.account = dict(prices), cap, Account(previous)
-        self._dearest = (self.amount(previous or {}) / pieces or None) if pieces else None
+        self.prices = dict(prices)
+        self.cap = cap
+        self.account = Account(previous)
+        self._max_piece_cost = 0.0  # 0 until a piece with a cost has ended
+        if pieces:
+            self._max_piece_cost = self.amount(previous or {}) / pieces
         self._lock = threading.Lock()
 
     @property
     def currency(self) -> str:
         """Currency of the prices."""
-        return next(
-            (price.currency for price in self.prices.values() if price.known), TokenPrice().currency
-        )
+        currencies = (price.currency for price in self.prices.values() if price.known)
+        return next(currencies, TokenPrice().currency)
 
     def amount(self, usage: Mapping[str, Usage]) -> float:
         """Return the usage in the unit of the cap, tokens or money."""
@@ -181,19 +181,20 @@ class Spending:
     def ended(self, piece: Account) -> None:
         """Record the cost of a piece that has ended.
 
-        A piece whose replies were all saved costs nothing, and changes no estimate.
+        A piece whose replies were all saved costs nothing, and does not change the assumed cost.
         """
         with self._lock:
-            self._dearest = max(self._dearest or 0.0, self.amount(piece.usage)) or None
+            self._max_piece_cost = max(self._max_piece_cost, self.amount(piece.usage))
 
     def may_begin(self, at_work: int) -> bool:
-        """Return whether another piece may begin, with this number of running pieces."""
+        """Return whether another piece may begin while `at_work` pieces are running."""
         if self.cap is None:
             return True
-        cost, dearest = self.amount(self.account.usage), self._dearest
-        if dearest is None:
+        cost = self.amount(self.account.usage)
+        piece_cost = self._max_piece_cost
+        if not piece_cost:
             return not at_work and cost < self.cap.most
-        return cost + (at_work + 1) * dearest <= self.cap.most
+        return cost + (at_work + 1) * piece_cost <= self.cap.most
 
     def words(self, done: int, total: int) -> str:
         """Describe the money spent and expected in total.
@@ -210,20 +211,18 @@ class Spending:
         if not done or not any(price.known for price in self.prices.values()):
             return ""
         cost = total_price(self.prices, self.account.usage)
-        return (
-            f"{format_money(cost, self.currency)} spent, about "
-            f"{format_money(cost * total / done, self.currency)} in all"
-        )
+        total_cost = format_money(cost * total / done, self.currency)
+        return f"{format_money(cost, self.currency)} spent, about {total_cost} in all"
 
     def so_far(self) -> str:
         """Describe the part of the cap that is spent: `0.12 of 1.30 USD`, `700 of 714 tokens`."""
         assert self.cap is not None  # only called with a cap
         cost = self.amount(self.account.usage)
-        spent_words = f"{cost:,.0f}" if self.cap.tokens else format_money(cost, "").strip()
-        return f"{spent_words} of {self.cap.words(self.currency)}"
+        amount = f"{cost:,.0f}" if self.cap.tokens else format_money(cost, "").strip()
+        return f"{amount} of {self.cap.words(self.currency)}"
 
 
-def prices_of(
+def find_prices(
     models: Any, names: Iterable[str], cap: Cap | None, what: str
 ) -> dict[str, TokenPrice]:
     """Return the prices of the language models among these names or roles, by model name.
@@ -244,9 +243,10 @@ def prices_of(
     BadInput : the prices are in several currencies and the cap is not in tokens. Or the cap is in
         money and no model has a price, or the prices are in another currency.
     """
-    price = getattr(models, "price", lambda name: None)
-    prices = dict(pair for name in names if (pair := price(name)) is not None)
-    currencies = {one.currency for one in prices.values() if one.known}
+    get_price = getattr(models, "price", lambda name: None)
+    pairs = (get_price(name) for name in names)
+    prices: dict[str, TokenPrice] = dict(pair for pair in pairs if pair is not None)
+    currencies = {price.currency for price in prices.values() if price.known}
     if len(currencies) > 1 and (cap is None or not cap.tokens):
         raise BadInput(
             "The prices of the models are in several currencies; give all of them in one in "

@@ -1,12 +1,10 @@
-"""A language model that rates the items of a numbered list.
-
-Think-on-Graph prunes relations and entities in this way.
-"""
+"""A language model that rates the items of a numbered list, as Think-on-Graph prunes with."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,8 +24,8 @@ MAX_RATING = 10  # the highest score, mapped to 1
 class Ratings:
     """Ratings of a language model, with usage and notes.
 
-    `scores` maps rated positions to scores above 0 and at most 1, best first. It is None if nothing
-    could be read.
+    `scores` maps rated positions to scores above 0 and at most 1, best first. It is None if the
+    reply could not be read.
     """
 
     scores: dict[int, float] | None
@@ -39,8 +37,8 @@ def rate_texts(chat: Chat, task: Task, start: str, texts: Sequence[str], k: int)
     """Let a language model rate texts; at most `k` get a score, and the others count as 0.
 
     A reply without JSON is read as pairs of numbers, item and score. Numbers that are not in the
-    list, and repeated ones, are dropped with a note. If the list does not fit into the context, its
-    first half is shown, and so on.
+    list, and repeated ones, are dropped with a note. As long as the list does not fit into the
+    context, it is halved.
 
     Parameters
     ----------
@@ -54,37 +52,34 @@ def rate_texts(chat: Chat, task: Task, start: str, texts: Sequence[str], k: int)
     -------
     Scores by position, with the cost and notes. The scores are None if the reply cannot be read.
     """
-    shown_count, notes = len(texts), []
-    room = chat.context - _longest(k)
-    while (
-        shown_count > 1 and chat.count_tokens(_messages(task, start, texts[:shown_count], k)) > room
-    ):
+    units = UNIT_PLURALS[task.unit]
+    max_prompt_tokens = chat.context - _max_reply_tokens(k)
+    shown_count = len(texts)
+    messages = _rating_messages(task, start, texts, k)
+    while shown_count > 1 and chat.count_tokens(messages) > max_prompt_tokens:
         shown_count //= 2
+        messages = _rating_messages(task, start, texts[:shown_count], k)
+    notes = []
     if shown_count < len(texts):
         notes.append(
-            f"Only the first {shown_count} of {len(texts)} {UNIT_PLURALS[task.unit]} fit into the model's "
+            f"Only the first {shown_count} of {len(texts)} {units} fit into the model's "
             "context and were rated."
         )
-    prompt_messages, max_rated = _messages(task, start, texts[:shown_count], k), min(k, shown_count)
+    max_rated = min(k, shown_count)
     reply = chat.reply(
-        prompt_messages,
-        schema=_schema(shown_count, max_rated),
-        max_tokens=_longest(max_rated),
+        messages,
+        schema=_rating_schema(shown_count, max_rated),
+        max_tokens=_max_reply_tokens(max_rated),
         seed=task.seed,
         watch=task.watch,
     )
-    pairs = _pairs(reply.text)
+    pairs = _read_pairs(reply.text)
     usage = Usage(1, reply.tokens_in, reply.tokens_out)
     if pairs is None:
-        problem = f"The model's reply (“{shorten(reply.text)}”) holds no ratings of {UNIT_PLURALS[task.unit]}."
-        return Ratings(
-            None,
-            usage,
-            (
-                *notes,
-                " ".join(filter(None, (problem, "" if reply.text.strip() else reply.fault()))),
-            ),
-        )
+        problem = f"The model's reply (“{shorten(reply.text)}”) holds no ratings of {units}."
+        if not reply.text.strip() and reply.fault():
+            problem = f"{problem} {reply.fault()}"
+        return Ratings(None, usage, (*notes, problem))
     scores: dict[int, float] = {}
     for number, score in pairs:
         if 1 <= number <= shown_count and number - 1 not in scores:
@@ -93,24 +88,30 @@ def rate_texts(chat: Chat, task: Task, start: str, texts: Sequence[str], k: int)
         notes.append(
             "Ratings of items that are not in the list, or were rated before, were dropped."
         )
-    best = sorted(
-        ((i, s) for i, s in scores.items() if s > 0), key=lambda pair: (-pair[1], pair[0])
-    )[:k]
-    return Ratings(dict(best), usage, tuple(notes))
+    rated = [(position, score) for position, score in scores.items() if score > 0]
+    rated.sort(key=lambda pair: (-pair[1], pair[0]))
+    return Ratings(dict(rated[:k]), usage, tuple(notes))
 
 
-def _longest(k: int) -> int:
+def _max_reply_tokens(k: int) -> int:
     """Return the token limit for `k` ratings."""
     return 24 + 20 * k
 
 
-def _messages(task: Task, start: str, texts: Sequence[str], k: int) -> Messages:
-    what, help = UNIT_PLURALS[task.unit], load_prompts("choose")["choose"]["guide"][task.unit]
-    values = dict(question=one_line(task.query), start=one_line(start), list=numbered_list(texts))
-    return make_messages("relations", "rate", what=what, help=help, k=str(k), **values)
+def _rating_messages(task: Task, start: str, texts: Sequence[str], k: int) -> Messages:
+    return make_messages(
+        "relations",
+        "rate",
+        what=UNIT_PLURALS[task.unit],
+        help=load_prompts("choose")["choose"]["guide"][task.unit],
+        k=str(k),
+        question=one_line(task.query),
+        start=one_line(start),
+        list=numbered_list(texts),
+    )
 
 
-def _schema(n: int, k: int) -> dict[str, Any]:
+def _rating_schema(n: int, k: int) -> dict[str, Any]:
     number = {"type": "integer", "minimum": 1, "maximum": n}
     score = {"type": "integer", "minimum": 0, "maximum": MAX_RATING}
     rating = {
@@ -128,26 +129,24 @@ def _schema(n: int, k: int) -> dict[str, Any]:
     }
 
 
-def _pairs(reply: str) -> list[tuple[int, float]] | None:
+def _read_pairs(reply: str) -> list[tuple[int, float]] | None:
     """Return the (number, score) pairs of a reply; None if there are none."""
     parsed = json_reply(reply, ("ratings",))
     if parsed is not None:
-        try:
-            return [_rating(one["number"], one["score"]) for one in parsed.value["ratings"]]
-        except (ValueError, KeyError, TypeError, OverflowError):
-            pass  # read as numbers below
+        with suppress(ValueError, KeyError, TypeError, OverflowError):
+            return [_read_pair(row["number"], row["score"]) for row in parsed.value["ratings"]]
     number_pairs = RATING_PAIR.findall(reply)
     return [(int(number), float(score)) for number, score in number_pairs] or None
 
 
-def _rating(number: Any, score: Any) -> tuple[int, float]:
-    """Return the number of an item and its score. Raises ValueError.
-
-    Models write both as texts too.
-    """
-    item, value = (
-        finite_number(float(one) if isinstance(one, str) else one) for one in (number, score)
-    )
+def _read_pair(number: Any, score: Any) -> tuple[int, float]:
+    """Return the number of an item and its score. Raises ValueError."""
+    item = _read_number(number)
     if not item.is_integer():
         raise ValueError("it is no number of an item")
-    return int(item), value
+    return int(item), _read_number(score)
+
+
+def _read_number(value: Any) -> float:
+    """Return a finite number, which models may write as a text too. Raises ValueError."""
+    return finite_number(float(value) if isinstance(value, str) else value)

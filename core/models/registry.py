@@ -1,7 +1,4 @@
-"""Registry of models by name or role.
-
-Models are declared in models.toml and made at their first use, once in a process.
-"""
+"""Registry of models by name or role, made at their first use as models.toml declares them."""
 
 from __future__ import annotations
 
@@ -37,7 +34,7 @@ from core.models.weights import weights_folder
 from core.sharing import check_administrator
 from core.watch import NO_WATCH, Watch
 
-REFUSALS_FILE = "refusals.json"  # file in the user's folder: request fields that servers refused
+REFUSALS_FILE = "refusals.json"  # in the user's folder: request parts that servers refused
 
 
 @dataclass(frozen=True)
@@ -46,14 +43,14 @@ class ModelInfo:
 
     Parameters
     ----------
-    present : true if it can be used here now, as far as that is known without loading it. A server
-        counts as present.
+    present : true if it can be used on this computer, as far as that is known without loading it.
+        A server counts as present.
     how_to_get : a sentence on how to get it; empty if it is present.
     memory_bytes : approximate memory once loaded.
     own : true for a row of the user, false for a shipped one.
-    fetchable : true if `Registry.fetch` can get it.
+    fetchable : true if `Registry.fetch` can download it.
     figures : measurements of a model that was trained from shipped questions.
-    refuses : request fields that the server was seen to refuse.
+    refuses : request parts that the server refused.
     profile : measurements of a server.
     languages : codes of the languages it was trained on; none if these are many or unknown.
     """
@@ -86,7 +83,7 @@ class Registry:
         self._models: dict[str, Any] = {}
         # Request windows of servers, by address, fixed size, and timeout in seconds.
         self._windows: dict[tuple[str, int, float], Window] = {}
-        self._stamps: dict[str, str] = {}  # of the weights with which each model was made
+        self._stamps: dict[str, str] = {}  # of the weights at the time each model was made
         self._rows: dict[str, ModelRow] = {}
         self._roles: dict[str, str] = {}
         self._faults: tuple[str, ...] = ()
@@ -97,25 +94,26 @@ class Registry:
         """Read the shipped and the user's models.toml again, and drop models with a changed row."""
         with self._lock:
             merged = declarations.merged_declarations()
-            rows, roles, self._faults = merged.rows, merged.roles, merged.faults
+            rows = merged.rows
             changed = {
                 name for name in {*rows, *self._rows} if rows.get(name) != self._rows.get(name)
             }
-            stale = [
-                n
-                for n in self._models
-                if n in changed or changed.intersection(self._rows[n].settings.needs)
-            ]
-            old_models = [self._models.pop(name) for name in stale]
-            self._rows, self._roles, self._rows_text = rows, roles, repr(sorted(rows.items()))
+            old_models = []
+            for name in list(self._models):
+                if name in changed or changed.intersection(self._rows[name].settings.needs):
+                    old_models.append(self._models.pop(name))
+            self._rows = rows
+            self._roles = merged.roles
+            self._faults = merged.faults
+            self._rows_text = repr(sorted(rows.items()))
             self._share_windows()
         for model in old_models:
-            _close(model)
+            _close_model(model)
 
     def faults(self) -> tuple[str, ...]:
         """Return a sentence for each entry of the user's models.toml that cannot be used.
 
-        Such an entry is left out, and the others still apply.
+        Such entries are left out.
         """
         return self._faults
 
@@ -127,15 +125,12 @@ class Registry:
     def signature(self, name: str | None = None) -> str:
         """Return a text that changes with any role, declaration or weights trained here.
 
-        It is part of the keys of remembered results. With a `name` or role, it changes only if that
-        model does. Raises BadParameter.
+        It is part of the keys of cached results. With a `name` or role, it changes only with that
+        model. Raises BadParameter.
         """
         if name is not None:
-            return self._weights(name) + (
-                f" thoughts {thoughts}"
-                if (thoughts := getattr(self.resolve(name).settings, "thoughts", 0))
-                else ""
-            )
+            thoughts = getattr(self.resolve(name).settings, "thoughts", 0)
+            return self._declaration(name) + (f" thoughts {thoughts}" if thoughts else "")
         with self._lock:
             stamps = [row.settings.stamp(self._rows) for _, row in sorted(self._rows.items())]
             return f"({sorted(self._roles.items())!r}, {self._rows_text}, {stamps!r})"
@@ -146,19 +141,18 @@ class Registry:
         It is their declared sha256, else the declaration without settings that do not change
         replies. Raises BadParameter.
         """
-        return getattr(self.resolve(name).settings, "sha256", "") or self._weights(name)
+        return getattr(self.resolve(name).settings, "sha256", "") or self._declaration(name)
 
-    def _weights(self, name: str) -> str:
+    def _declaration(self, name: str) -> str:
+        """Return the backend, the settings and the stamp of a model's weights as text."""
         row = self.resolve(name)
         return repr((row.backend, row.settings, row.settings.stamp(self._rows)))
 
     def price(self, name: str) -> tuple[str, TokenPrice] | None:
-        """Return the row name and the price of a language model; None for other or undeclared
-        models.
-        """
+        """Return the row name and the price of a language model; None for another name."""
         row = self._rows.get(self._roles.get(name, name))
         if row is not None and row.kind == "chat":
-            return (row.name, TokenPrice(row.price_in, row.price_out, row.currency))
+            return row.name, TokenPrice(row.price_in, row.price_out, row.currency)
         return None
 
     def title(self, name: str) -> str:
@@ -184,40 +178,40 @@ class Registry:
         return tuple(self.resolve(name).languages.split())
 
     def is_chat(self, name: str) -> bool:
-        """Return whether a name or role means a language model. Raises BadParameter."""
+        """Return whether a name or role is that of a language model. Raises BadParameter."""
         return self.resolve(name).kind == "chat"
 
     def encoder(self, name: str = "encoder") -> Encoder:
         """Return a sentence encoder. Raises BadParameter, ModelUnavailable."""
-        return self._of_kind(name, ("encoder",), "an encoder")
+        return self._get_model(name, ("encoder",), "an encoder")
 
     def chat(self, role: str = "answer") -> Chat:
         """Return a language model by role or name.
 
-        Raises BadParameter, and ModelUnavailable if its file is not here.
+        Raises BadParameter, and ModelUnavailable if its file is missing.
         """
-        return self._of_kind(role, ("chat",), "a language model")
+        return self._get_model(role, ("chat",), "a language model")
 
     def scorer(self, name: str) -> Scorer:
         """Return a scorer by role or name; an encoder scores by cosine.
 
         Raises BadParameter, ModelUnavailable.
         """
-        model = self._of_kind(name, ("scorer", "reranker", "encoder"), "a scorer")
+        model = self._get_model(name, ("scorer", "reranker", "encoder"), "a scorer")
         if self.resolve(name).kind == "encoder":
             return EncoderScorer(model)
         return model
 
     def chooser(self, expression: str) -> Chooser:
-        """Return the chooser of an expression such as "encoder" or "prefilter(encoder, choose,
-        32)".
+        """Return the chooser of an expression such as `prefilter(encoder, choose, 32)`.
 
-        A language model picks from a numbered list, or by the prompt named with `with_prompt`. Raises
-        BadParameter, ModelUnavailable.
+        A language model picks from a numbered list, or by another prompt that the expression names
+        (`combine.with_prompt`). Raises BadParameter, ModelUnavailable.
         """
-        return combine.build_chooser(expression, self._chooser, self.scorer)
+        return combine.build_chooser(expression, self._plain_chooser, self.scorer)
 
-    def _chooser(self, name: str, prompt: str = "") -> Chooser:
+    def _plain_chooser(self, name: str, prompt: str = "") -> Chooser:
+        """Return the chooser of a name or role, with the named prompt."""
         if not self.is_chat(name):
             if prompt:
                 raise BadParameter(f"“{name}” is no language model, so it takes no prompt.")
@@ -230,7 +224,7 @@ class Registry:
             return [self.info(name) for name in self._rows]
 
     def info(self, name: str) -> ModelInfo:
-        """Return a model by name or role. Raises BadParameter."""
+        """Return the information on a model by name or role. Raises BadParameter."""
         row = self.resolve(name)
         reason = row.settings.missing(row, self._rows)
         model = self._models.get(row.name)
@@ -262,7 +256,7 @@ class Registry:
         ----------
         role : a role, such as answer.
         name : name of a declared model.
-        save : writes the choice into the user's models.toml also.
+        save : if true, the choice is also saved in the user's models.toml.
 
         Raises
         ------
@@ -303,21 +297,19 @@ class Registry:
 
         Returns
         -------
-        The model as it is declared now.
+        The information on the new model.
 
         Raises
         ------
-        BadParameter, BadInput
-            For invalid values.
-        NotAllowed
-            If Hopscope is shared and the user is not the administrator.
+        BadParameter, BadInput : a value is invalid.
+        NotAllowed : Hopscope is shared and the user is not the administrator.
         """
         check_administrator("add models")
         if "url" in settings:
             check_host(str(settings["url"]))
         with self._lock:
             values = {"kind": kind, "backend": backend, **settings}
-            new_row = declarations.row(name, values, "Models", is_own=True)
+            new_row = declarations.make_row(name, values, "Models", is_own=True)
             for role in serves:
                 declarations.check_role(role, name, {**self._rows, name: new_row}, "Models")
             if key and "url" in settings:
@@ -327,16 +319,17 @@ class Registry:
                 declarations.save_own_models(
                     rows | {name: values}, roles | dict.fromkeys(serves, name)
                 )
-            old_model = self._models.pop(name, None)  # its key may have changed
-        _close(old_model)
+            old_model = self._models.pop(name, None)  # its API key may have changed
+        _close_model(old_model)
         self.reload()
         return self.info(name)
 
     def measure(self, name: str, watch: Watch = NO_WATCH) -> ServerProfile:
-        """Measure what a server can do, and save the result.
+        """Measure the abilities of a server, and save the result.
 
-        Later requests respect the result, and the context of its row is set to the prompt length
-        that the server reads. Takes a minute or two.
+        Later requests respect the result. In a row of the user, `context` is set to the measured
+        prompt length if that is the server's limit, or if the row has none and the default is
+        smaller. Takes a minute or two.
 
         Parameters
         ----------
@@ -362,28 +355,26 @@ class Registry:
             )
         profile = measure_server(row.settings.client(row.name), watch)
         save_profile(row.name, row.settings.url, row.settings.model, profile)
-        _refusals(row).keep(())  # the measurement replaces earlier refusals
+        _saved_refusals(row).keep(())  # the measurement replaces earlier refusals
         with self._lock, hold_change_lock(declarations.own_file()):
             rows, roles = declarations.read_own_tables()
             values = rows.get(row.name, {})
-            has_context, reads_more = "context" in values, profile.reads > row.settings.context
-            if (
-                row.name in rows
-                and profile.reads
-                and ((profile.limited and not reads_more) or (reads_more and not has_context))
-            ):
-                declarations.save_own_models(
-                    rows | {row.name: values | {"context": profile.reads}}, roles
-                )
+            if profile.reads > row.settings.context:  # a context in the row is not enlarged
+                sets_context = "context" not in values
+            else:
+                sets_context = profile.limited
+            if row.name in rows and profile.reads and sets_context:
+                rows[row.name] = values | {"context": profile.reads}
+                declarations.save_own_models(rows, roles)
             old_model = self._models.pop(row.name, None)
-        _close(old_model)
+        _close_model(old_model)
         self.reload()
         return profile
 
     def measure_encoder(
         self, name: str = "encoder", watch: Watch = NO_WATCH, rerun: bool = True
     ) -> ModeSpeeds | None:
-        """Measure each way to compute the shipped kind of encoder on this computer.
+        """Measure each way to compute an encoder of the shipped kind on this computer.
 
         The fastest exact way is used from the next load on. Takes some seconds of one core.
 
@@ -399,10 +390,8 @@ class Registry:
 
         Raises
         ------
-        HopscopeError
-            If nothing can be measured.
-        BadParameter, ModelUnavailable, NotAllowed
-            As other methods do. Errors of `watch` are raised too.
+        HopscopeError : nothing can be measured.
+        BadParameter, ModelUnavailable, NotAllowed : as by other methods.
         """
         check_administrator("measure models")
         row = self.resolve(name)
@@ -423,10 +412,9 @@ class Registry:
                 raise BadParameter(
                     f"“{name}” is not one of your own models.{nearest(name, tuple(rows))}"
                 )
-            declarations.save_own_models(
-                {n: v for n, v in rows.items() if n != name},
-                {r: n for r, n in roles.items() if n != name},
-            )
+            del rows[name]
+            remaining_roles = {role: model for role, model in roles.items() if model != name}
+            declarations.save_own_models(rows, remaining_roles)
         self.reload()
 
     def fetch(self, name: str, watch: Watch = NO_WATCH) -> Path:
@@ -466,7 +454,7 @@ class Registry:
         check_administrator("unload models")
         with self._lock:
             model = self._models.pop(self._roles.get(name, name), None)
-        _close(model)
+        _close_model(model)
 
     def close(self) -> None:
         """Free the memory of all models; the next use of one loads it again."""
@@ -474,13 +462,13 @@ class Registry:
             models = list(self._models.values())
             self._models.clear()
         for model in models:
-            _close(model)
+            _close_model(model)
 
     def forget(self) -> None:
-        """Drop the vectors and replies that loaded models remember in memory.
+        """Drop the vectors and replies that loaded models cache in memory.
 
-        What follows is then timed as if it were new. A reply kept on disk is stored with the time
-        that it took.
+        Later work is then timed as if it were new. Replies on disk stay, and count with the time
+        that they took.
         """
         with self._lock:
             models = list(self._models.values())
@@ -489,40 +477,39 @@ class Registry:
                 model.forget()
 
     def _share_windows(self) -> None:
-        """Give language models at the same address one common limit of concurrent requests.
+        """Give language models at the same address one common window of concurrent requests.
 
-        The limit is the smallest number in their rows, else it is found out for all of them
-        together.
+        Its limit is the smallest number in their rows; without one it adapts to the server's speed.
         """
-        chats = [
-            (one, address)
-            for name, one in self._models.items()
-            if isinstance(one, OpenAIChat) and (address := _address(self._rows[name]))
-        ]
-        for chat, address in chats:
-            rows = [row.settings for row in self._rows.values() if _address(row) == address]
-            limit = min(
-                (number for settings in rows if (number := getattr(settings, "at_once", 0))),
-                default=0,
-            )
-            key = (
-                address,
-                limit,
-                min(getattr(settings, "timeout", chat.timeout) for settings in rows),
-            )
-            chat.window = self._windows.setdefault(key, Window(limit, key[2]))
+        for name, chat in self._models.items():
+            address = _server_address(self._rows[name])
+            if not isinstance(chat, OpenAIChat) or not address:
+                continue
+            rows = [row.settings for row in self._rows.values() if _server_address(row) == address]
+            limits = [getattr(settings, "at_once", 0) for settings in rows]
+            limit = min(filter(None, limits), default=0)
+            timeout = min(getattr(settings, "timeout", chat.timeout) for settings in rows)
+            key = (address, limit, timeout)
+            chat.window = self._windows.setdefault(key, Window(limit, timeout))
 
-    def _of_kind(self, name: str, model_kinds: tuple[str, ...], what: str) -> Any:
+    def _get_model(self, name: str, model_kinds: tuple[str, ...], noun: str) -> Any:
+        """Return a model of one of some kinds, made if necessary.
+
+        Raises BadParameter, which calls the kinds by `noun`, and ModelUnavailable.
+        """
         row = self.resolve(name)
         if row.kind not in model_kinds:
-            fitting_names = tuple(n for n, r in self._rows.items() if r.kind in model_kinds)
+            fitting_names = tuple(
+                row.name for row in self._rows.values() if row.kind in model_kinds
+            )
             raise BadParameter(
-                f"“{name}” is a {row.kind}, but {what} is needed here.{nearest(name, fitting_names)}"
+                f"“{name}” is a {row.kind}, but {noun} is needed here."
+                f"{nearest(name, fitting_names)}"
             )
         with self._lock:
             stamp = row.settings.stamp(self._rows)
             if self._stamps.get(row.name) != stamp:
-                _close(self._models.pop(row.name, None))  # its weights were trained anew
+                _close_model(self._models.pop(row.name, None))  # its weights were trained anew
             if row.name not in self._models:
                 reason = row.settings.missing(row, self._rows)
                 if reason:
@@ -531,21 +518,22 @@ class Registry:
                 if isinstance(model, ChatClient):
                     model.keep_in(SavedReplies(), self.weights(row.name))
                 if isinstance(model, OpenAIChat):
-                    model.keep_refusals_in(_refusals(row))
-                self._models[row.name], self._stamps[row.name] = model, stamp
+                    model.keep_refusals_in(_saved_refusals(row))
+                self._models[row.name] = model
+                self._stamps[row.name] = stamp
                 self._share_windows()
             return self._models[row.name]
 
 
-def _address(row: ModelRow) -> str:
+def _server_address(row: ModelRow) -> str:
     """Return a text that is equal for language models behind one server; empty for other models."""
     if isinstance(row.settings, OpenAI):
         return row.settings.url.rstrip("/")
     return f"vllm {row.settings.base or row.name}" if isinstance(row.settings, VLLM) else ""
 
 
-def _refusals(row: ModelRow) -> SavedRefusals:
-    """Return what the server of a row was seen to refuse, as long as the row is unchanged."""
+def _saved_refusals(row: ModelRow) -> SavedRefusals:
+    """Return the saved refusals of a row's server, which are dropped if the row changes."""
     return SavedRefusals(
         home_folder() / REFUSALS_FILE,
         row.name,
@@ -553,10 +541,10 @@ def _refusals(row: ModelRow) -> SavedRefusals:
     )
 
 
-def _close(model: Any) -> None:
+def _close_model(model: Any) -> None:
     """Free the resources of a model after it has finished its work.
 
-    A model without resources is left to the garbage collector.
+    A model without `close` is left to the garbage collector.
     """
     if hasattr(model, "close"):
         model.close()

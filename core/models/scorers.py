@@ -1,7 +1,4 @@
-"""Scorers, which compute a score for every candidate and choose the best.
-
-Light ones are in this module, cross-encoders in `cross.py`.
-"""
+"""Scorers that need no cross-encoder: vectors, word statistics, topic models and random scores."""
 
 from __future__ import annotations
 
@@ -42,15 +39,6 @@ def top_k(scores: np.ndarray, k: int) -> np.ndarray:
     return order if k <= 0 else order[:k]
 
 
-def folded_words(text: str) -> list[str]:
-    """Return the case-folded words of a text.
-
-    The text is split at all characters that are neither letters nor digits, and so at `.`, `_` and
-    `->` too. Scripts without blanks are split into letters and pairs of letters.
-    """
-    return search_terms(text)
-
-
 class StreamedEncoder(Encoder, Protocol):
     """An encoder that passes vectors on as they are computed."""
 
@@ -77,7 +65,7 @@ class StreamedEncoder(Encoder, Protocol):
 
 
 def is_streamed(encoder: Encoder) -> TypeGuard[StreamedEncoder]:
-    """Return whether an encoder passes vectors on as they are computed, by its own declaration."""
+    """Return whether an encoder declares that it passes vectors on as they are computed."""
     return getattr(encoder, "received", False)
 
 
@@ -91,7 +79,7 @@ def encode_with_progress(
 
     Parameters
     ----------
-    encoder : any encoder; only one that passes vectors on reports progress.
+    encoder : any encoder; without `is_streamed` it reports no progress.
     texts : any number of texts, n.
     watch : called between batches; it may raise to stop the work.
     on_progress : called with the number of distinct texts that are encoded so far.
@@ -133,10 +121,7 @@ class TokenEncoder(Protocol):
 
 
 class BaseScorer(ABC):
-    """Base class of scorers, which chooses the best `k` by `score`.
-
-    `Choice.order` holds all candidates.
-    """
+    """Base class of scorers, which chooses the best candidates by `score`."""
 
     @abstractmethod
     def score(self, task: Task, texts: Sequence[str]) -> np.ndarray:
@@ -172,15 +157,16 @@ class BaseScorer(ABC):
             return Choice((), (), (), ())
         with count_time("ranking"):
             scores = self.score(task, texts)
-        order, notes = top_k(scores, 0), tuple[str, ...]()
-        if (task.read or task.recall < 1) and (read := int((~np.isnan(scores)).sum())) < len(texts):
-            order, notes = (
-                order[:read],
-                (
-                    f"{read:,} of {format_count(len(texts), task.unit)} were read, the likeliest first.",
-                ),
-            )
-        positions, values = tuple(order.tolist()), tuple(scores[order].tolist())
+        order = top_k(scores, 0)
+        notes: tuple[str, ...] = ()
+        if task.read or task.recall < 1:
+            n_read = int((~np.isnan(scores)).sum())
+            if n_read < len(texts):
+                order = order[:n_read]
+                candidates = format_count(len(texts), task.unit)
+                notes = (f"{n_read:,} of {candidates} were read, the likeliest first.",)
+        positions = tuple(order.tolist())
+        values = tuple(scores[order].tolist())
         limit = len(positions) if k <= 0 else k
         return Choice(
             positions[:limit], values[:limit], positions, values, Usage(texts=len(positions)), notes
@@ -197,11 +183,13 @@ class EncoderScorer(BaseScorer):
         if not len(texts):
             return np.zeros(0)
         encoder = self.encoder
-        reading = CandidateScores(task, texts, getattr(self.encoder, "input_vectors", None))
+        reading = CandidateScores(task, texts, getattr(encoder, "input_vectors", None))
         query = question_vectors(encoder, [task.query], task.watch)[0].astype(np.float64)
-        # Each row is computed separately. In a matrix product, digits depend on the batch.
-        cosines = lambda vectors: np.einsum("nd,d->n", vectors.astype(np.float64), query)
-        record = lambda rows, vectors: reading.received(rows, cosines(vectors))
+
+        def record(part: list[str], vectors: np.ndarray) -> None:
+            # Each row is computed separately. In a matrix product, digits depend on the batch.
+            reading.received(part, np.einsum("nd,d->n", vectors.astype(np.float64), query))
+
         if is_streamed(encoder):
             return reading.through(lambda part: encoder.encode(part, task.watch, record))
         return reading.through(
@@ -215,8 +203,8 @@ class BM25Scorer(BaseScorer):
     score = sum over query words t of idf(t) * f (k1 + 1) / (f + k1 (1 - b + b |d| / mean |d|)),
     with idf(t) = ln(1 + (N - n_t + 0.5) / (n_t + 0.5)). Here f is the count of t in the candidate,
     and n_t the number of candidates that contain t. A repeated query word counts as often as it
-    occurs. The papers' code leaves dotted relation names whole, so that every score is 0; here they
-    are split into words.
+    occurs. Dotted relation names are split into words; the papers' code leaves them whole, so that
+    every score is 0.
 
     Parameters
     ----------
@@ -231,14 +219,15 @@ class BM25Scorer(BaseScorer):
     def __init__(self, k1: float = 1.5, b: float = 0.75):
         if k1 < 0 or not 0 <= b <= 1:
             raise BadParameter(f"BM25 needs k1 >= 0 and 0 <= b <= 1, not k1 = {k1} and b = {b}.")
-        self.k1, self.b = k1, b
+        self.k1 = k1
+        self.b = b
 
     def score(self, task: Task, texts: Sequence[str]) -> np.ndarray:
         import bm25s
 
-        bags, query = [folded_words(text) for text in texts], folded_words(task.query)
+        bags = [search_terms(text) for text in texts]
         vocabulary = set().union(*bags)
-        known_words = [word for word in query if word in vocabulary]
+        known_words = [word for word in search_terms(task.query) if word in vocabulary]
         if not known_words:
             return np.zeros(len(texts))
         index = bm25s.BM25(k1=self.k1, b=self.b, method="atire", idf_method="lucene")
@@ -255,9 +244,9 @@ class TfIdfScorer(BaseScorer):
     def score(self, task: Task, texts: Sequence[str]) -> np.ndarray:
         from sklearn.feature_extraction.text import TfidfVectorizer
 
-        if not any(folded_words(text) for text in texts):
+        if not any(search_terms(text) for text in texts):
             return np.zeros(len(texts))
-        vectorizer = TfidfVectorizer(analyzer=folded_words, dtype=np.float64)
+        vectorizer = TfidfVectorizer(analyzer=search_terms, dtype=np.float64)
         matrix = vectorizer.fit_transform(list(texts))
         return np.asarray((matrix @ vectorizer.transform([task.query]).T).todense()).ravel()
 
@@ -291,15 +280,16 @@ class NGramScorer(BaseScorer):
                 "An n-gram model needs shares of at least 0 that leave some for all candidates, "
                 f"not {two} and {one}."
             )
-        self.two, self.one = two, one
+        self.two = two
+        self.one = one
 
     def score(self, task: Task, texts: Sequence[str]) -> np.ndarray:
-        bags = [folded_words(text) for text in texts]
+        bags = [search_terms(text) for text in texts]
         total_counts = Counter(word for bag in bags for word in bag)
-        query_words = folded_words(task.query)
+        query_words = search_terms(task.query)
         pairs = [
-            (before, word)
-            for before, word in zip(("", *query_words), query_words, strict=False)
+            (previous, word)
+            for previous, word in zip(("", *query_words), query_words, strict=False)
             if word in total_counts
         ]
         if not pairs:
@@ -308,21 +298,21 @@ class NGramScorer(BaseScorer):
             word: (1 - self.two - self.one) * total_counts[word] / total_counts.total()
             for _, word in pairs
         }
-        return np.array([self._likelihood(bag, pairs, background) for bag in bags])
+        return np.array([self._mean_log_likelihood(bag, pairs, background) for bag in bags])
 
-    def _likelihood(
+    def _mean_log_likelihood(
         self, bag: list[str], pairs: list[tuple[str, str]], background: dict[str, float]
     ) -> float:
-        single = Counter(bag)
-        double = Counter(zip(bag, bag[1:], strict=False))
+        word_counts = Counter(bag)
+        bigram_counts = Counter(zip(bag, bag[1:], strict=False))
         first_words = Counter(bag[:-1])
-        shares = (
+        probabilities = (
             background[word]
-            + self.one * single[word] / max(len(bag), 1)
-            + self.two * double[previous, word] / max(first_words[previous], 1)
+            + self.one * word_counts[word] / max(len(bag), 1)
+            + self.two * bigram_counts[previous, word] / max(first_words[previous], 1)
             for previous, word in pairs
         )
-        return sum(map(math.log, shares)) / len(pairs)
+        return sum(map(math.log, probabilities)) / len(pairs)
 
 
 class TopicScorer(BaseScorer):
@@ -335,7 +325,7 @@ class TopicScorer(BaseScorer):
 
     Parameters
     ----------
-    lda : fits latent Dirichlet allocation instead of latent semantic analysis.
+    lda : if true, latent Dirichlet allocation; else latent semantic analysis.
     topics : largest number of topics, at least 1.
 
     Raises
@@ -350,27 +340,25 @@ class TopicScorer(BaseScorer):
     def __init__(self, lda: bool = False, topics: int = 100):
         if topics < 1:
             raise BadParameter(f"Topics must be at least 1, not {topics}.")
-        self.lda, self.topics = lda, topics
+        self.lda = lda
+        self.topics = topics
 
     def score(self, task: Task, texts: Sequence[str]) -> np.ndarray:
         from sklearn.decomposition import LatentDirichletAllocation, TruncatedSVD
         from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
         from sklearn.preprocessing import normalize
 
-        if not set(folded_words(task.query)) & {
-            word for text in texts for word in folded_words(text)
-        }:
+        query_words = set(search_terms(task.query))
+        if all(query_words.isdisjoint(search_terms(text)) for text in texts):
             return np.zeros(len(texts))
-        counts = (
-            CountVectorizer(analyzer=folded_words)
-            if self.lda
-            else TfidfVectorizer(analyzer=folded_words)
-        )
-        matrix = counts.fit_transform(list(texts))
-        number = min(self.topics, *matrix.shape)
-        model = (LatentDirichletAllocation if self.lda else TruncatedSVD)(number, random_state=0)
+        vectorizer_class = CountVectorizer if self.lda else TfidfVectorizer
+        model_class = LatentDirichletAllocation if self.lda else TruncatedSVD
+        vectorizer = vectorizer_class(analyzer=search_terms)
+        matrix = vectorizer.fit_transform(list(texts))
+        model = model_class(min(self.topics, *matrix.shape), random_state=0)
         vectors = normalize(model.fit_transform(matrix))
-        return np.asarray(vectors @ normalize(model.transform(counts.transform([task.query])))[0])
+        query_vectors = normalize(model.transform(vectorizer.transform([task.query])))
+        return np.asarray(vectors @ query_vectors[0])
 
 
 class RandomScorer(BaseScorer):
@@ -380,12 +368,10 @@ class RandomScorer(BaseScorer):
     """
 
     def score(self, task: Task, texts: Sequence[str]) -> np.ndarray:
-        digest = hashlib.blake2b(
-            task.query.encode("utf-8", "surrogatepass"), digest_size=8
-        ).digest()
-        return np.random.default_rng([abs(task.seed), int.from_bytes(digest, "big")]).random(
-            len(texts)
-        )
+        query_bytes = task.query.encode("utf-8", "surrogatepass")
+        digest = hashlib.blake2b(query_bytes, digest_size=8).digest()
+        generator = np.random.default_rng([abs(task.seed), int.from_bytes(digest, "big")])
+        return generator.random(len(texts))
 
 
 class LateInteractionScorer(BaseScorer):
@@ -407,9 +393,8 @@ class LateInteractionScorer(BaseScorer):
 
         def read(part: list[str]) -> None:
             for positions, tokens in self.encoder.encode_tokens(part, task.watch):
-                reading.received(
-                    [part[positions[0]]],
-                    (tokens @ query.T).max(axis=0).mean(dtype=np.float64, keepdims=True),
-                )
+                best_cosines = (tokens @ query.T).max(axis=0)
+                mean_cosine = best_cosines.mean(dtype=np.float64, keepdims=True)
+                reading.received([part[positions[0]]], mean_cosine)
 
         return reading.through(read)

@@ -1,7 +1,7 @@
 """Encoders and rerankers behind a server.
 
-/embeddings is used as OpenAI, vLLM, Ollama and TEI offer it, and /rerank as Cohere, vLLM, Jina, TEI
-and llama.cpp do.
+Encoders use /embeddings as in OpenAI, vLLM, Ollama and TEI, rerankers /rerank as in Cohere, vLLM,
+Jina, TEI and llama.cpp.
 """
 
 from __future__ import annotations
@@ -26,14 +26,10 @@ from core.runtime.meter import ProgressEstimate, add_note, current_meter, use_me
 from core.runtime.turn import pass_turn_at_once
 from core.watch import NO_WATCH, Watch
 
-PART_CHECK_SECONDS = 0.1  # seconds between two checks for cancellation
-MAX_SERVED_VECTORS = 20_000  # texts whose vectors are kept
-WRONG_ADDRESS_STATUSES = (
-    404,
-    405,
-)  # statuses that mean a wrong address or an unknown model, not bad texts
-# Texts of a call that a server may fail on. Beyond that the call fails.
-MAX_FAILED_TEXTS = 16
+PART_CHECK_SECONDS = 0.1  # between two checks for cancellation
+MAX_SERVED_VECTORS = 20_000  # texts whose vectors are cached
+WRONG_ADDRESS_STATUSES = (404, 405)  # of a wrong address or an unknown model, not of bad texts
+MAX_FAILED_TEXTS = 16  # of a call; with more, the call fails
 Part = list[str]
 T = TypeVar("T")
 
@@ -63,15 +59,18 @@ class ServedModel(OpenAIServer):
         at_once: int,
     ):
         super().__init__(url, model, name, key_variable, timeout)
-        self.batch, self.at_once, self._slots = batch, at_once, threading.Semaphore(at_once)
+        self.batch = batch
+        self.at_once = at_once
+        self._slots = threading.Semaphore(at_once)
 
-    def _parts(
-        self, texts: Sequence[str], ask: Callable[[Part], T], watch: Watch = NO_WATCH
+    def _request_parts(
+        self, texts: Sequence[str], request: Callable[[Part], T], watch: Watch = NO_WATCH
     ) -> Iterator[tuple[Part, T]]:
-        """Yield parts of the texts with the result of `ask` for each, in order of arrival.
+        """Yield parts of the texts with the result of `request` for each, in order of arrival.
 
-        Errors of `ask` and `watch` are raised here. Parts that have not begun are then dropped.
-        Running requests are abandoned, and do not delay the end of the process.
+        Raises the errors of `request` and `watch`. Parts that were not requested yet are then
+        dropped, and running requests are abandoned: their threads do not delay the end of the
+        process.
         """
         pending: SimpleQueue[Part] = SimpleQueue()
         results: SimpleQueue[tuple[Part, T | None, BaseException | None]] = SimpleQueue()
@@ -80,7 +79,8 @@ class ServedModel(OpenAIServer):
         ]
         for part in parts:
             pending.put(part)
-        meter, is_stopped = current_meter(), threading.Event()
+        meter = current_meter()
+        is_stopped = threading.Event()
 
         def work() -> None:
             with use_meter(meter), suppress(Empty):
@@ -88,7 +88,7 @@ class ServedModel(OpenAIServer):
                     part = pending.get_nowait()
                     try:
                         with self._slots:
-                            results.put((part, ask(part), None))
+                            results.put((part, request(part), None))
                     except BaseException as error:  # raised below, in the waiting thread
                         results.put((part, None, error))
 
@@ -100,7 +100,7 @@ class ServedModel(OpenAIServer):
         finally:
             is_stopped.set()
 
-    def _answer(self, path: str, body: dict[str, Any], watch: Watch = NO_WATCH) -> Any:
+    def _post(self, path: str, body: dict[str, Any], watch: Watch = NO_WATCH) -> Any:
         """Post a request and return the answer, retrying after a pause if the server is busy.
 
         Raises ModelFailed, ModelUnavailable.
@@ -117,17 +117,15 @@ class ServedModel(OpenAIServer):
                     raise
                 raise failure from error
 
-    def _unreadable(self, what: str) -> ModelFailed:
-        return ModelFailed(f"The server at {self.url} sent {what}.")
+    def _answer_error(self, answer: str) -> ModelFailed:
+        """Return the error for an answer, which is described in words."""
+        return ModelFailed(f"The server at {self.url} sent {answer}.")
 
 
 def _next_part(
     results: SimpleQueue[tuple[Part, T | None, BaseException | None]], watch: Watch = NO_WATCH
 ) -> tuple[Part, T]:
-    """Return the next answered part with its answer.
-
-    Raises the error of its request, and what `watch` raises meanwhile.
-    """
+    """Wait for the next part with its answer. Raises the error of its request or of `watch`."""
     with pass_turn_at_once():
         while True:
             watch.check()
@@ -142,10 +140,10 @@ def _next_part(
 class ServedEncoder(ServedModel):
     """An encoder over /embeddings of a server.
 
-    Vectors are normalised here. Those of the last 20,000 texts are kept. If the server fails for
-    some texts only, or sends zeros or NaN for them, their vectors are zeros and the user is told.
-    All vectors must have the same length, and that of `dimension` if it is given. Otherwise
-    ModelFailed is raised, as when another model was put behind the same name.
+    Vectors are scaled to unit length. Those of the last 20,000 texts are cached. If the server
+    fails for some texts only, or sends zeros or NaN for them, their vectors are zeros and the user
+    gets a note. All vectors must have the same length, and that of `dimension` if it is given.
+    Otherwise ModelFailed is raised, since another model may have been put behind the same name.
 
     Parameters
     ----------
@@ -175,22 +173,24 @@ class ServedEncoder(ServedModel):
         at_once: int = 8,
     ):
         super().__init__(url, model, name, key_variable, timeout, batch, at_once)
-        self.question, self.text, self.dimension = question, text, dimension
+        self.question = question
+        self.text = text
+        self.dimension = dimension
         self._vectors: LRUCache[str, np.ndarray] = LRUCache(MAX_SERVED_VECTORS)
         self._guard = threading.Lock()
 
     @property
     def identity(self) -> str:
-        """A text that identifies its vectors, wherever the server is."""
+        """A text that identifies its vectors, at any address of the server."""
         return f"{self.model} {self.question!r} {self.text!r}"
 
     def forget(self) -> None:
-        """Drop the vectors that are kept."""
+        """Drop the cached vectors."""
         with self._guard:
             self._vectors.clear()
 
     def encode(self, texts: Sequence[str], watch: Watch = NO_WATCH) -> np.ndarray:
-        """Return the vectors of texts, read after the prompt for texts.
+        """Return the vectors of texts, each after the prompt for texts.
 
         Parameters
         ----------
@@ -207,14 +207,15 @@ class ServedEncoder(ServedModel):
         ModelUnavailable : the key is missing.
         """
         vectors, faults = self._encode([self.text + text for text in texts], watch)
-        if faults and len(faults) == len(set(texts)):
-            raise ModelFailed(self._without_vectors(faults, self.text))
         if faults:
-            add_note(self._without_vectors(faults, self.text))
+            message = self._describe_faults(faults, self.text)
+            if len(faults) == len(set(texts)):
+                raise ModelFailed(message)
+            add_note(message)
         return vectors
 
     def encode_questions(self, questions: Sequence[str], watch: Watch = NO_WATCH) -> np.ndarray:
-        """Return the vectors of questions, read after the prompt for questions.
+        """Return the vectors of questions, each after the prompt for questions.
 
         Parameters
         ----------
@@ -232,54 +233,60 @@ class ServedEncoder(ServedModel):
         """
         vectors, faults = self._encode([self.question + question for question in questions], watch)
         if faults:
-            raise ModelFailed(self._without_vectors(faults, self.question))
+            raise ModelFailed(self._describe_faults(faults, self.question))
         return vectors
 
-    def _without_vectors(self, faults: dict[str, str], prompt: str) -> str:
+    def _describe_faults(self, faults: dict[str, str], prompt: str) -> str:
         """Return a sentence on the texts that have no vector, with the reason of the first."""
-        (first_text, reason), *other_texts = faults.items()
-        rest_words = f" and {format_count(len(other_texts), 'text')} more" if other_texts else ""
+        (first_text, reason), *others = faults.items()
+        texts = f"“{shorten(first_text.removeprefix(prompt))}”"
+        if others:
+            texts = f"{texts} and {format_count(len(others), 'text')} more"
+        pronoun = "them" if others else "it"
         return (
-            f"{self.name} has no vector for “{shorten(first_text.removeprefix(prompt))}”{rest_words}, "
-            f"so that nothing is similar to {'them' if other_texts else 'it'}. {reason}"
+            f"{self.name} has no vector for {texts}, so that nothing is similar to {pronoun}. "
+            f"{reason}"
         )
 
     def _encode(
         self, texts: list[str], watch: Watch = NO_WATCH
     ) -> tuple[np.ndarray, dict[str, str]]:
         """Return the vectors, float32 [n, d], and the reason for each text without a vector."""
-        unique, faults = list(dict.fromkeys(texts)), dict[str, str]()
+        unique = list(dict.fromkeys(texts))
         with self._guard:
-            vectors_by_text: dict[str, np.ndarray | None] = {
+            vectors_by_text = {
                 text: self._vectors[text] for text in unique if text in self._vectors
             }
-        fresh = [text for text in unique if text not in vectors_by_text]
-        advance = ProgressEstimate(f"Encoding {format_count(len(fresh), 'text')}", len(fresh))
+        new_texts = [text for text in unique if text not in vectors_by_text]
+        advance = ProgressEstimate(
+            f"Encoding {format_count(len(new_texts), 'text')}", len(new_texts)
+        )
         encoded_count = 0
-        ask = partial(self._embed_in_halves, faults=faults, watch=watch)
-        for part, vectors in self._parts(fresh, ask, watch):
-            vectors_by_text.update(zip(part, vectors, strict=True))
+        faults: dict[str, str] = {}
+        embed = partial(self._embed_in_halves, faults=faults, watch=watch)
+        for part, vectors in self._request_parts(new_texts, embed, watch):
+            for text, vector in zip(part, vectors, strict=True):
+                if vector is not None:
+                    vectors_by_text[text] = vector
             encoded_count += len(part)
             advance(encoded_count)
-        zero_vector = np.zeros(self.dimension, np.float32)
         with self._guard:
-            self._vectors.update(
-                (text, vector) for text in fresh if (vector := vectors_by_text[text]) is not None
-            )
-        # In the order of the texts.
-        faults = {text: faults[text] for text in unique if text in faults}
-        rows = [
-            zero_vector if (vector := vectors_by_text[text]) is None else vector for text in texts
-        ]
-        return np.stack(rows) if rows else np.zeros((0, self.dimension), np.float32), faults
+            for text in new_texts:
+                if text in vectors_by_text:
+                    self._vectors[text] = vectors_by_text[text]
+        zero_vector = np.zeros(self.dimension, np.float32)
+        rows = [vectors_by_text.get(text, zero_vector) for text in texts]
+        ordered_faults = {text: faults[text] for text in unique if text in faults}
+        matrix = np.stack(rows) if rows else np.zeros((0, self.dimension), np.float32)
+        return matrix, ordered_faults
 
     def _embed_in_halves(
         self, part: Part, faults: dict[str, str], watch: Watch = NO_WATCH
     ) -> list[np.ndarray | None]:
-        """Return the vectors of some texts, retrying in halves if the server fails for all
-        together.
+        """Return the vectors of some texts, in several requests if the server fails.
 
-        A text for which it fails alone has the vector None, and is added to `faults`.
+        Each half is then requested alone, and so on. A single text for which the server fails has
+        the vector None, and is added to `faults`.
         """
         try:
             return self._embed(part, faults, watch)
@@ -292,34 +299,32 @@ class ServedEncoder(ServedModel):
                     raise
                 return [None]
         middle = len(part) // 2
-        halves = (part[:middle], part[middle:])
-        return [vector for half in halves for vector in self._embed_in_halves(half, faults, watch)]
+        first_half = self._embed_in_halves(part[:middle], faults, watch)
+        return first_half + self._embed_in_halves(part[middle:], faults, watch)
 
     def _embed(
         self, part: Part, faults: dict[str, str], watch: Watch = NO_WATCH
     ) -> list[np.ndarray | None]:
-        """Return unit vectors of some texts by one request, float32 [d]; None for those in
-        `faults`.
-        """
+        """Return unit vectors of some texts, float32 [d], by one request; None for each fault."""
         body = {"model": self.model, "input": part, "encoding_format": "float"}
-        answer = self._answer("/embeddings", body, watch)
+        answer = self._post("/embeddings", body, watch)
         rows = answer.get("data") if isinstance(answer, dict) else None
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-            raise self._unreadable("what are no vectors")
+            raise self._answer_error("what are no vectors")
         vectors: list[np.ndarray | None] = []
         for text, row in zip(part, self._sort_by_index(rows, len(part)), strict=True):
-            vector = self._vector(row.get("embedding"))
+            vector = self._read_vector(row.get("embedding"))
             length = 0.0 if vector is None else float(np.linalg.norm(vector.astype(np.float64)))
             if vector is None or not length:
-                what = "what are no numbers" if vector is None else "a vector of zeros"
-                faults[text] = str(self._unreadable(f"{what} for it"))
+                fault = "what are no numbers" if vector is None else "a vector of zeros"
+                faults[text] = str(self._answer_error(f"{fault} for it"))
                 vectors.append(None)
             else:
                 vectors.append((vector / max(length, 1e-12)).astype(np.float32))
         return vectors
 
-    def _vector(self, numbers: Any) -> np.ndarray | None:
-        """Return a vector, float32 [d], or None if it contains missing numbers.
+    def _read_vector(self, numbers: Any) -> np.ndarray | None:
+        """Return a vector, float32 [d], or None if some of its numbers are missing.
 
         Raises ModelFailed for anything that is no vector.
         """
@@ -328,11 +333,11 @@ class ServedEncoder(ServedModel):
         try:
             vector = finite_vector(numbers)
         except ValueError as error:
-            raise self._unreadable(f"a vector with what is no number: {error}") from None
+            raise self._answer_error(f"a vector with what is no number: {error}") from None
         with self._guard:
             self.dimension = self.dimension or len(vector)
         if len(vector) != self.dimension:
-            raise self._unreadable(
+            raise self._answer_error(
                 f"vectors of {len(vector)} numbers where {self.name} has {self.dimension}; is "
                 "another model behind it"
             )
@@ -341,26 +346,26 @@ class ServedEncoder(ServedModel):
     def _sort_by_index(self, rows: list[Any], number: int) -> list[Any]:
         """Return the rows sorted by their index. Raises ModelFailed if the indexes do not fit."""
         if len(rows) != number:
-            raise self._unreadable(f"{len(rows)} vectors for {format_count(number, 'text')}")
+            raise self._answer_error(f"{len(rows)} vectors for {format_count(number, 'text')}")
         indexes = [row.get("index") for row in rows]
-        if all(position is None for position in indexes):
+        if all(index is None for index in indexes):
             return rows
-        try:
-            order = {whole_number(position, number): row for position, row in zip(indexes, rows)}
-        except ValueError:
-            order = {}
-        if len(order) < number:
-            raise self._unreadable("vectors whose indexes are not those of the texts")
-        return [order[position] for position in range(number)]
+        rows_by_index: dict[int, Any] = {}
+        with suppress(ValueError):
+            for index, row in zip(indexes, rows):
+                rows_by_index[whole_number(index, number)] = row
+        if len(rows_by_index) < number:
+            raise self._answer_error("vectors whose indexes are not those of the texts")
+        return [rows_by_index[index] for index in range(number)]
 
 
 def _is_missing(value: Any) -> bool:
-    """Return whether a number is missing in a vector; servers write NaN in this way."""
+    """Return whether a value is NaN, or None as some servers write it."""
     return value is None or (isinstance(value, float) and value != value)
 
 
 class ServedReranker(ServedModel, BaseScorer):
-    """A scorer over /rerank of a server, by the relevance that it returns for each text.
+    """A scorer by the relevance that a server's /rerank returns for each text.
 
     Parameters
     ----------
@@ -405,38 +410,38 @@ class ServedReranker(ServedModel, BaseScorer):
         """
         reading = CandidateScores(task, texts)
 
-        def read(some: list[str]) -> None:
-            for part, numbers in self._parts(
-                some, lambda part: self._rank(task.query, part, task.watch), task.watch
-            ):
-                reading.received(part, np.array(numbers, np.float64))
+        rank = partial(self._rank, task.query, watch=task.watch)
+
+        def read(distinct_texts: list[str]) -> None:
+            for part, relevances in self._request_parts(distinct_texts, rank, task.watch):
+                reading.received(part, np.array(relevances, np.float64))
 
         return reading.through(read, one_part=True)
 
     def _rank(self, query: str, part: Part, watch: Watch = NO_WATCH) -> list[float]:
         """Return the relevance of some texts by one request."""
-        key = self._texts_key
+
+        def request(texts_key: str) -> Any:
+            body = {"model": self.model, "query": query, texts_key: part}
+            if texts_key == "texts":
+                body["raw_scores"] = True
+            return self._post("/rerank", body, watch)
+
+        texts_key = self._texts_key
         try:
-            options = {"raw_scores": True} if key == "texts" else {}
-            answer = self._answer(
-                "/rerank", {"model": self.model, "query": query, key: part, **options}, watch
-            )
+            answer = request(texts_key)
         except ModelFailed as error:
-            if key == "texts" or "texts" not in str(error):
+            if texts_key == "texts" or "texts" not in str(error):
                 raise
-            answer = self._answer(
-                "/rerank",
-                {"model": self.model, "query": query, "texts": part, "raw_scores": True},
-                watch,
-            )
+            answer = request("texts")
             self._texts_key = "texts"
         rows = answer.get("results", answer.get("data")) if isinstance(answer, dict) else answer
-        return self._numbers(rows, len(part))
+        return self._read_relevances(rows, len(part))
 
-    def _numbers(self, rows: Any, number: int) -> list[float]:
+    def _read_relevances(self, rows: Any, number: int) -> list[float]:
         """Return the relevance of each text.
 
-        Raises ModelFailed if one has none, two, or one that is no number.
+        Raises ModelFailed if a text has none, two, or one that is no number.
         """
         relevances: dict[int, float] = {}
         for row in rows if isinstance(rows, list) else ():
@@ -445,12 +450,12 @@ class ServedReranker(ServedModel, BaseScorer):
                 index = whole_number(row.get("index"), number)
                 relevance = finite_number(row.get("relevance_score", row.get("score")))
             except ValueError as error:
-                raise self._unreadable(
+                raise self._answer_error(
                     f"a relevance that is no number, or of no text: {error}"
                 ) from None
             if index in relevances:
-                raise self._unreadable("two numbers for the relevance of one text")
+                raise self._answer_error("two numbers for the relevance of one text")
             relevances[index] = relevance
         if len(relevances) < number:
-            raise self._unreadable("no relevance for some texts")
-        return [relevances[position] for position in range(number)]
+            raise self._answer_error("no relevance for some texts")
+        return [relevances[index] for index in range(number)]

@@ -15,8 +15,7 @@ from core.models.transformers_model import TransformersModel
 from core.runtime.meter import ProgressEstimate
 from core.watch import NO_WATCH, Watch
 
-# Tokens in a batch. Each needs a number for every word of the vocabulary, some 120 kB.
-SPLADE_BATCH_TOKENS = 1024
+SPLADE_BATCH_TOKENS = 1024  # each needs a number for every word of the vocabulary, some 120 kB
 
 
 class Splade(TransformersModel, BaseScorer):
@@ -65,19 +64,15 @@ class Splade(TransformersModel, BaseScorer):
 
         def read() -> None:
             net, tokenizer = self.engine()
-            codes = []
-            if len(texts):
-                codes = tokenizer(list(texts), truncation=True, max_length=self.max_tokens)[
-                    "input_ids"
-                ]
-            for batch_rows in batches_by_length(
-                [len(code) for code in codes], self.batch, SPLADE_BATCH_TOKENS
-            ):
+            if not len(texts):
+                return
+            codes = tokenizer(list(texts), truncation=True, max_length=self.max_tokens)["input_ids"]
+            lengths = [len(code) for code in codes]
+            for batch_rows in batches_by_length(lengths, self.batch, SPLADE_BATCH_TOKENS):
                 watch.check()
-                inputs = tokenizer.pad(
-                    {"input_ids": [codes[row] for row in batch_rows]}, return_tensors="pt"
-                )
-                parts.append(csr_array(_weights(net, inputs.to(net.device))))
+                batch_codes = {"input_ids": [codes[row] for row in batch_rows]}
+                inputs = tokenizer.pad(batch_codes, return_tensors="pt")
+                parts.append(csr_array(_compute_weights(net, inputs.to(net.device))))
                 rows.extend(batch_rows)
                 advance(len(rows))
 
@@ -116,10 +111,10 @@ def batches_by_length(lengths: Sequence[int], batch: int, max_tokens: int) -> It
         yield rows
 
 
-def _weights(net: Any, batch: Any) -> np.ndarray:
-    """Return the weights, float32 [n, words].
+def _compute_weights(net: Any, batch: Any) -> np.ndarray:
+    """Return the weights of a batch of texts, float32 [n, words].
 
-    As log(1 + relu(x)) grows with x, the maximum over the tokens is taken first.
+    As log(1 + relu(x)) never decreases with x, the maximum over the tokens is taken first.
     """
     import torch
 

@@ -8,7 +8,7 @@ from core.errors import BadParameter
 
 
 def thread_count() -> int:
-    """Return HOPSCOPE_THREADS, else the number of physical cores for this process; at least 1.
+    """Return HOPSCOPE_THREADS, else the number of physical cores of this process; at least 1.
 
     Raises BadParameter.
     """
@@ -22,11 +22,6 @@ def thread_count() -> int:
     cores = (
         len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     )
-    return max(1, min(cores, _physical() or cores))
-
-
-def _physical() -> int | None:
-    """Number of physical cores of this computer; None if unknown."""
     import psutil
 
-    return psutil.cpu_count(logical=False)
+    return max(1, min(cores, psutil.cpu_count(logical=False) or cores))

@@ -28,7 +28,10 @@ class TransformersModel:
     kind: ClassVar[str]
 
     def __init__(self, weights: str, name: str, batch: int = 32, max_tokens: int = 512):
-        self.weights, self.name, self.batch, self.max_tokens = weights, name, batch, max_tokens
+        self.weights = weights
+        self.name = name
+        self.batch = batch
+        self.max_tokens = max_tokens
         self._model: tuple[Any, Any] | None = None
         self._lock = Slots()
         self._batches: BatchSplitter
@@ -56,9 +59,9 @@ class TransformersModel:
             tokenizer = transformers.AutoTokenizer.from_pretrained(self.weights)
             network = getattr(transformers, self.kind).from_pretrained(self.weights).eval()
             device_name = device()
-            network = (network.float() if device_name == "cpu" else network.half()).to(device_name)
+            network = network.float() if device_name == "cpu" else network.half()
             self._batches = BatchSplitter(device_name, self.batch)
-            return network, tokenizer
+            return network.to(device_name), tokenizer
         except ImportError:
             raise ModelUnavailable(library_message(self.name, "torch transformers")) from None
         except (OSError, ValueError) as error:

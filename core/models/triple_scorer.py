@@ -29,9 +29,9 @@ TRIPLE_SCORER_WEIGHTS = (
 class TripleScorer:
     """Weights of the triple scorer, float32.
 
-    A hidden layer reads the vectors of question, head, relation and tail, and the positions of both
-    ends. Its output is one number. `weights["question"]`, `weights["head"]` and so on are [d,
-    hidden], `head_place` and `tail_place` [places, hidden], `out` [hidden].
+    A hidden layer reads the vectors of question, head, relation and tail, and the distance encoding
+    of head and tail. The output layer returns one number. `weights["question"]`, `weights["head"]`
+    and so on are [d, hidden], `head_place` and `tail_place` [p, hidden], `out` [hidden].
     """
 
     weights: dict[str, np.ndarray]
@@ -73,18 +73,18 @@ class TripleScorer:
                 f"The triple scorer reads vectors of {self.dimension} numbers; this encoder's "
                 f"have {nodes.shape[1]}. Train one for it."
             )
-        w, (heads, kinds, tails) = self.weights, triples
-        as_head = nodes @ w["head"] + distances @ w["head_place"]
-        as_tail = nodes @ w["tail"] + distances @ w["tail_place"]
+        heads, kinds, tails = triples
+        weights = self.weights
+        as_head = nodes @ weights["head"] + distances @ weights["head_place"]
+        as_tail = nodes @ weights["tail"] + distances @ weights["tail_place"]
         hidden = (
             as_head[heads]
-            + (relations @ w["relation"])[kinds]
+            + (relations @ weights["relation"])[kinds]
             + as_tail[tails]
-            + (question @ w["question"] + w["bias"])
+            + (question @ weights["question"] + weights["bias"])
         )
-        return 1 / (
-            1 + np.exp(-(np.maximum(hidden, 0) @ w["out"] + w["out_bias"][0]).astype(np.float64))
-        )
+        logits = np.maximum(hidden, 0) @ weights["out"] + weights["out_bias"][0]
+        return 1 / (1 + np.exp(-logits.astype(np.float64)))
 
 
 def load_triple_scorer() -> TripleScorer:
@@ -95,11 +95,12 @@ def load_triple_scorer() -> TripleScorer:
     user_file = models_folder() / TRIPLE_SCORER_NAME / TRIPLE_SCORER_FILE
     file = user_file if user_file.exists() else SHIPPED_SCORER_FOLDER / TRIPLE_SCORER_FILE
     state = file.stat() if file.exists() else None
-    return _read(file, (state.st_mtime_ns, state.st_size) if state else (0, 0))
+    return _read_scorer(file, (state.st_mtime_ns, state.st_size) if state else (0, 0))
 
 
 @lru_cache(maxsize=2)
-def _read(file: Path, stamp: tuple[int, int]) -> TripleScorer:
+def _read_scorer(file: Path, stamp: tuple[int, int]) -> TripleScorer:
+    """Read a file; the `stamp` makes a changed file be read again."""
     from safetensors.numpy import load_file
 
     try:

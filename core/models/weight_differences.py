@@ -1,7 +1,4 @@
-"""Weights stored as a low-rank difference to other weights.
-
-A model fine-tuned from an installed one is then distributed in a few megabytes.
-"""
+"""Weights stored as a low-rank difference from other weights, in a few megabytes."""
 
 from __future__ import annotations
 
@@ -13,17 +10,18 @@ import numpy as np
 from core.errors import StoreError
 
 DIFFERENCE_FILE = "change.safetensors"
-LEFT_FACTOR_SUFFIX, RIGHT_FACTOR_SUFFIX = ".left", ".right"
+LEFT_FACTOR_SUFFIX = ".left"
+RIGHT_FACTOR_SUFFIX = ".right"
 
 
 def low_rank_difference(
     base: Mapping[str, np.ndarray], target: Mapping[str, np.ndarray], rank: int, alone: str = ""
 ) -> dict[str, np.ndarray]:
-    """Return the difference that turns weights into others.
+    """Return the difference of the weights `target` from the weights `base`.
 
-    A matrix is stored as two factors (`.left` [m, rank], `.right` [rank, n]) of the best
-    approximation of its difference of that rank. Other tensors are stored as their difference, and
-    tensors missing in `base` as they are.
+    The difference of a matrix is approximated in low rank, by two factors (`.left` [m, rank],
+    `.right` [rank, n]). Other tensors are stored as their difference, and tensors missing in `base`
+    as they are.
 
     Parameters
     ----------
@@ -54,10 +52,8 @@ def low_rank_difference(
         elif value.ndim == 2 and min(value.shape) > rank:
             left, scale, right = np.linalg.svd(value - base[name], full_matrices=False)
             root = np.sqrt(scale[:rank])
-            difference |= {
-                name + LEFT_FACTOR_SUFFIX: left[:, :rank] * root,
-                name + RIGHT_FACTOR_SUFFIX: root[:, None] * right[:rank],
-            }
+            difference[name + LEFT_FACTOR_SUFFIX] = left[:, :rank] * root
+            difference[name + RIGHT_FACTOR_SUFFIX] = root[:, None] * right[:rank]
         else:
             difference[name] = value - base[name]
     return {name: np.ascontiguousarray(value, np.float16) for name, value in difference.items()}
@@ -66,9 +62,7 @@ def low_rank_difference(
 def apply_difference(
     base: Mapping[str, np.ndarray], difference: Mapping[str, np.ndarray]
 ) -> dict[str, np.ndarray]:
-    """Return weights after a difference is applied.
-
-    Tensors that are not in the difference stay the same.
+    """Return weights changed by a difference; tensors without one stay the same.
 
     Parameters
     ----------
@@ -84,16 +78,14 @@ def apply_difference(
     ValueError : shapes do not match.
     """
     weights = {name: value.astype(np.float32) for name, value in base.items()}
-    for name, value in difference.items():
+    for name, stored_value in difference.items():
+        value = stored_value.astype(np.float32)
         if name.endswith(LEFT_FACTOR_SUFFIX):
             base_name = name.removesuffix(LEFT_FACTOR_SUFFIX)
-            weights[base_name] = base[base_name] + value.astype(np.float32) @ difference[
-                base_name + RIGHT_FACTOR_SUFFIX
-            ].astype(np.float32)
+            right = difference[base_name + RIGHT_FACTOR_SUFFIX].astype(np.float32)
+            weights[base_name] = base[base_name] + value @ right
         elif not name.endswith(RIGHT_FACTOR_SUFFIX):
-            weights[name] = (
-                value.astype(np.float32) + base[name] if name in base else value.astype(np.float32)
-            )
+            weights[name] = value + base[name] if name in base else value
     return weights
 
 

@@ -1,4 +1,4 @@
-"""Files of weights: their location, readability, and the records of training."""
+"""Files of weights: their location, readability, digests, and records of training."""
 
 from __future__ import annotations
 
@@ -11,21 +11,20 @@ from pathlib import Path
 
 from core.io.home import ROOT, models_folder
 
-# Record of the training of a folder's weights, with measurements.
-TRAINING_FILE = "training.json"
-SHIPPED_WEIGHTS_FOLDER = ROOT / "data" / "models"  # weights that ship
+TRAINING_FILE = "training.json"  # record of the training of a folder's weights, with measurements
+SHIPPED_WEIGHTS_FOLDER = ROOT / "data" / "models"
 
 
 def weights_folder(folder: str) -> Path:
     """Return the path of a file or folder of weights, which need not exist.
 
-    An absolute path stays the same; other paths are inside the models folder.
+    A relative path is resolved in the models folder.
     """
     return models_folder() / Path(folder).expanduser()
 
 
 def unreadable_file(path: Path) -> Path | None:
-    """Return the first file of weights that cannot be read: the path itself, or a file in it.
+    """Return the path of weights if it cannot be read, else the first such file in it.
 
     None if all can be read, or if nothing exists there.
     """
@@ -40,15 +39,13 @@ def unreadable_file(path: Path) -> Path | None:
 
 
 def _is_hidden(path: Path) -> bool:
-    """Return whether a parent folder of a path may not be entered."""
-    nearest_parent = next((one for one in path.parents if os.path.isdir(one)), None)
-    return nearest_parent is not None and not os.access(nearest_parent, os.X_OK)
+    """Return whether a path lies in a folder that the user may not enter."""
+    nearest_folder = next(filter(os.path.isdir, path.parents), None)
+    return nearest_folder is not None and not os.access(nearest_folder, os.X_OK)
 
 
 def packaged_folder(package: str, folder: str) -> Path | None:
-    """Return a folder of weights in an installed package.
-
-    The package is not imported.
+    """Return a folder of weights in an installed package, without importing the package.
 
     Parameters
     ----------
@@ -57,12 +54,11 @@ def packaged_folder(package: str, folder: str) -> Path | None:
 
     Returns
     -------
-    None if the package is not installed or has no such folder with a model.
+    The folder; None if the package is not installed or has no such folder with a model.
     """
     spec = importlib.util.find_spec(package)
-    folders = []
-    if spec:
-        folders = [Path(path) / folder for path in (spec.submodule_search_locations or ())]
+    locations = spec.submodule_search_locations if spec else None
+    folders = (Path(location) / folder for location in locations or ())
     return next((path for path in folders if (path / "config.json").is_file()), None)
 
 
@@ -78,45 +74,39 @@ def is_in_hub_cache(name: str) -> bool:
 def weights_stamp(folder: str) -> str:
     """Return a text that changes with the weights in a folder.
 
-    For weights trained here it changes with nothing else.
+    For weights with a record of training it is a digest of the record, which a copy does not
+    change. For others it has the sizes and times of the files.
     """
     weights_path = weights_folder(folder)
     try:
-        file = weights_path / TRAINING_FILE
-        stat = file.stat()
-        return _digest(file, stat.st_mtime_ns, stat.st_size, stat.st_ino)
+        return _digest(weights_path / TRAINING_FILE)
     except OSError:
-        return repr(
-            sorted(
-                (f.name, f.stat().st_size, f.stat().st_mtime_ns)
-                for f in weights_path.glob("*.safetensors")
-            )
-        )
+        states = []
+        for file in weights_path.glob("*.safetensors"):
+            states.append((file.name, file.stat().st_size, file.stat().st_mtime_ns))
+        return repr(sorted(states))
+
+
+def _digest(file: Path) -> str:
+    """Return the SHA-256 of a file, which is read again only after a change. Raises OSError."""
+    stat = file.stat()
+    return _compute_digest(file, stat.st_mtime_ns, stat.st_size, stat.st_ino)
 
 
 @lru_cache(maxsize=64)
-def _digest(file: Path, *state: int) -> str:
+def _compute_digest(file: Path, *state: int) -> str:
     with open(file, "rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def weights_digest(folder: Path) -> str:
-    """Return a digest of everything that the vectors of an encoder depend on. Raises OSError.
-
-    This covers weights, tokenizer and settings in its folder.
-    """
-    files = [folder / name for name in ("model.safetensors", "tokenizer.json", "config.json")]
-    states = ((file, file.stat()) for file in files)
-    return " ".join(
-        _digest(file, stat.st_mtime_ns, stat.st_size, stat.st_ino) for file, stat in states
-    )
+    """Return a digest of an encoder's weights, tokenizer and settings. Raises OSError."""
+    files = ("model.safetensors", "tokenizer.json", "config.json")
+    return " ".join(_digest(folder / file) for file in files)
 
 
 def training_figures(folder: Path) -> str:
-    """Return the measurements of weights trained from shipped questions, as a sentence.
-
-    The text is empty if there are none.
-    """
+    """Return the measurements in a record of training as a sentence; empty without any."""
     try:
         report = json.loads((folder / TRAINING_FILE).read_text("utf-8"))["report"]
         parts = (

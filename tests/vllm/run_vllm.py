@@ -21,7 +21,7 @@ from openai import OpenAI
 
 from core.errors import ModelFailed, RunCancelled
 from core.models.chat import vllm
-from core.models.declarations import row
+from core.models.declarations import make_row
 from core.watch import Watch
 
 WEIGHTS = Path(os.environ["HOPSCOPE_VLLM_WEIGHTS"])
@@ -91,7 +91,7 @@ def chats(tmp_path_factory):
         else:
             patch.setenv("HOPSCOPE_VLLM_CPU", "1")
         rows = {
-            name: row(name, {"kind": "chat", "backend": "vllm", **values}, "models.toml")
+            name: make_row(name, {"kind": "chat", "backend": "vllm", **values}, "models.toml")
             for name, values in given.items()
         }
         assert [one.settings.missing(one, rows) for one in rows.values()] == ["", "", ""]

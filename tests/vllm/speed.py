@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from core.models.declarations import row
+from core.models.declarations import make_row
 
 AT_ONCE = (1, 8, 64, 256)
 TOKENS = 256  # of each reply
@@ -32,7 +32,7 @@ def model(folder: Path, options: str) -> Any:
         "options": options,
         "at_once": max(AT_ONCE),
     }
-    made = row("speed", values, "models.toml")
+    made = make_row("speed", values, "models.toml")
     return made.settings.make(made, {"speed": made}, lambda name: None)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from core.builds.text_vectors import UnitRows
 from core.graph.order import top_k
-from core.models.scorers import folded_words
+from core.languages.terms import search_terms
 from core.watch import NO_WATCH, Watch
 
 
@@ -230,7 +230,7 @@ def rare_terms(texts: Sequence[str], common: int) -> Any:
     from scipy.sparse import csr_array
 
     bags = [
-        sorted({word for word in folded_words(text) if len(word) >= ROW_SEARCH.min_term_letters})
+        sorted({word for word in search_terms(text) if len(word) >= ROW_SEARCH.min_term_letters})
         for text in texts
     ]
     counts: dict[str, int] = {}

@@ -19,7 +19,7 @@ from core.corpus import Corpus
 from core.corpus.quotations import passage_name, single_line
 from core.corpus.sentences import sentence_spans
 from core.graph.columns import Table
-from core.languages.spelling import end_place, fold, fold_with_places
+from core.languages.spelling import end_offset, fold, fold_with_offsets
 from core.watch import NO_WATCH, Watch
 
 # Entity types that are names. Groups and languages (such as “English”) apply to many things.
@@ -212,14 +212,14 @@ def spans_of(text: str, name: str) -> list[tuple[int, int]]:
     >>> spans_of("Oban, OBAN and Obanite", "oban")
     [(0, 4), (6, 10)]
     """
-    folded_text, offsets = fold_with_places(text)
+    folded_text, offsets = fold_with_offsets(text)
     folded_name = fold(name)
     spans: list[tuple[int, int]] = []
     position = folded_text.find(folded_name) if folded_name else -1
     while position >= 0:
         end = position + len(folded_name)
         if not (_is_inside_word(folded_text, position) or _is_inside_word(folded_text, end)):
-            spans.append((offsets[position], end_place(offsets, end)))
+            spans.append((offsets[position], end_offset(offsets, end)))
         position = folded_text.find(folded_name, end)
     return spans
 

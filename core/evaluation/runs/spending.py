@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from core.evaluation.runs.plan import Plan
 from core.io.durations import range_text
 from core.models.base import Models
-from core.models.price import Cap, CapReached, Spending, format_money, prices_of, total_price
+from core.models.price import Cap, CapReached, Spending, find_prices, format_money, total_price
 from core.types import Usage
 
 
@@ -34,7 +34,7 @@ def spending(
     BadInput : the cap is in money, and no model of the plan has a price or prices differ in
         currency.
     """
-    prices = prices_of(models, plan.models, cap, "this evaluation")
+    prices = find_prices(models, plan.models, cap, "this evaluation")
     return Spending(prices, usage, cap, done / len(plan.methods))
 
 

@@ -16,7 +16,7 @@ from core.io.durable_files import write_whole
 from core.io.plain_data import from_plain, to_plain
 from core.languages import Detection, detect_language, is_english, language_of_question
 from core.languages.detection import DETECTION
-from core.languages.scripts import script_of
+from core.languages.scripts import find_script
 
 # File in the folder of a graph with the user's choice.
 LANGUAGE_FILE = "language.json"
@@ -51,7 +51,7 @@ def language_code(graph: KnowledgeGraph, question: str) -> str:
     ('', 'ru')
     """
     graph_code = graph_language(graph).code
-    if is_english(graph_code) and (question.isascii() or script_of(question) in ("Latin", "")):
+    if is_english(graph_code) and (question.isascii() or find_script(question) in ("Latin", "")):
         return ""
     code = language_of_question(question) or graph_code
     return "" if is_english(code) else code

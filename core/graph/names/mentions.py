@@ -15,13 +15,13 @@ from core.graph.names.word_index import Word, WordIndex
 from core.graph.order import top_k
 from core.languages.scripts import UNSPACED_LETTER
 from core.languages.spelling import (
-    end_place,
+    end_offset,
     fold,
-    fold_with_places,
+    fold_with_offsets,
     name_key,
     normalize,
     row_pattern,
-    unaccented,
+    strip_accents,
 )
 
 Value = TypeVar("Value", covariant=True)
@@ -124,7 +124,7 @@ class Vocabulary:
 
     def alike(self, name: str) -> tuple[int, ...]:
         """Return the nodes with this name, ignoring case, typography and accents, ascending."""
-        return self._unaccented.get(unaccented(name), ())
+        return self._unaccented.get(strip_accents(name), ())
 
     @cached_property
     def _column(self) -> Any:
@@ -136,7 +136,7 @@ class Vocabulary:
     def _unaccented(self) -> dict[str, tuple[int, ...]]:
         nodes_of: dict[str, tuple[int, ...]] = {}
         for node, name in enumerate(self._every):
-            key = unaccented(name)
+            key = strip_accents(name)
             nodes_of[key] = (*nodes_of.get(key, ()), node)
         return nodes_of
 
@@ -232,7 +232,7 @@ class Vocabulary:
         In scripts without spaces every position is a boundary. A Korean name may end anywhere in a
         word.
         """
-        text, offsets = fold_with_places(question)
+        text, offsets = fold_with_offsets(question)
         bounds = [
             position
             for position in range(len(text) + 1)
@@ -242,7 +242,7 @@ class Vocabulary:
         for first, last in self._spans(text, bounds):
             if _inside_word(text, first):
                 continue
-            start, end = offsets[first], end_place(offsets, last)
+            start, end = offsets[first], end_offset(offsets, last)
             nodes = self.nodes(question[start:end])
             if nodes:
                 names_at[start, end] = SpelledName(start, end, nodes)

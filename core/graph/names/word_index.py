@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.languages.spelling import APOSTROPHES, MARKED_LETTER, unaccented
+from core.languages.spelling import APOSTROPHES, MARKED_LETTER, strip_accents
 
 ASCII_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")  # of an ASCII text
 UNICODE_WORD = re.compile(rf"[^\W_]{MARKED_LETTER}*(?:[{APOSTROPHES}]{MARKED_LETTER}+)*")
@@ -67,7 +67,7 @@ def bare_word(word: str) -> str:
     >>> bare_word("L’Été")
     'lete'
     """
-    return unaccented(word).replace("'", "")
+    return strip_accents(word).replace("'", "")
 
 
 class WordIndex:

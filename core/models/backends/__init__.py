@@ -1,8 +1,4 @@
-"""Backends of models, one class each.
-
-The fields of a class are the keys of its table in models.toml. The class says what a model lacks on
-this computer, and makes it.
-"""
+"""Backends of models: the settings in models.toml from which models are made, one class each."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from core.errors import BadParameter, ModelUnavailable, library_message, with_command
 from core.models import weights
-from core.models.api_keys import key_for
+from core.models.api_keys import read_key_variable
 
 if TYPE_CHECKING:
     from core.models.declarations import ModelRow
@@ -28,7 +28,7 @@ class Backend:
 
     @property
     def lacks(self) -> str:
-        """A required key that is missing; empty if there is none."""
+        """A required key that the row lacks; empty if it has all."""
         return ""
 
     @property
@@ -42,7 +42,7 @@ class Backend:
         return False
 
     def missing(self, row: ModelRow, rows: Rows) -> str:
-        """Return why the model cannot be used here and how to get it.
+        """Return why the model cannot be used on this computer, and how to get it.
 
         Parameters
         ----------
@@ -71,7 +71,7 @@ class Backend:
         raise TypeError(f"{type(self).__name__} makes no model.")
 
     def device(self, made: Any) -> str:
-        """Return where the model runs or, before it is `made`, would run."""
+        """Return the device or address of the model `made`, or None before it is made."""
         return getattr(made, "device", "") or "cpu"
 
     def stamp(self, rows: Rows) -> str:
@@ -99,10 +99,9 @@ def missing_folder(row: ModelRow, get: str, folder: str) -> str:
     A sentence; empty if the folder is readable.
     """
     path = weights.weights_folder(folder)
-    if reason := unreadable_weights(row, path):
+    reason = unreadable_weights(row, path)
+    if reason or os.path.isdir(path):
         return reason
-    if os.path.isdir(path):
-        return ""
     if get:
         return with_command(f"{row.name} is not on this computer yet.", get)
     return f"{row.name}: the folder {folder} does not exist."
@@ -140,7 +139,7 @@ def missing_package(row: ModelRow, package: str, how: str = "") -> str:
     ----------
     row : the declaration of the model.
     package : name of the package.
-    how : what pip installs, if not the package by its name.
+    how : arguments of `pip install`, if not the package's name.
 
     Returns
     -------
@@ -166,7 +165,7 @@ def missing_key(row: ModelRow, variable: str, url: str) -> str:
     """
     try:
         if variable:
-            key_for(variable, url, row.name)
+            read_key_variable(variable, url, row.name)
     except ModelUnavailable as error:
         return str(error)
     return ""
@@ -199,7 +198,7 @@ def missing_library(row: ModelRow, library: str, install: str) -> str:
 
 
 def missing_on_hub(row: ModelRow, name: str, library: str, install: str) -> str:
-    """Return why weights of a folder or the model hub cannot be used.
+    """Return why weights in a folder or on the model hub cannot be used.
 
     A missing library is reported first.
 
@@ -214,10 +213,12 @@ def missing_on_hub(row: ModelRow, name: str, library: str, install: str) -> str:
     -------
     A sentence; empty if the weights can be used.
     """
-    if missing := missing_library(row, library, install):
-        return missing
-    if folder_or_name(name) != name or os.path.isdir(name):
-        return unreadable_weights(row, Path(folder_or_name(name)))
+    reason = missing_library(row, library, install)
+    if reason:
+        return reason
+    folder = folder_or_name(name)
+    if os.path.isdir(folder):
+        return unreadable_weights(row, Path(folder))
     if weights.is_in_hub_cache(name):
         return ""
     return with_command(
@@ -228,10 +229,9 @@ def missing_on_hub(row: ModelRow, name: str, library: str, install: str) -> str:
 
 
 def folder_or_name(name: str) -> str:
-    """Return the local folder of that name, or the name itself.
+    """Return the local folder of a name, else the name, as one on the model hub.
 
-    The folder may also be inside the models folder. Without a folder, the name is one on the model
-    hub.
+    The folder may also be inside the models folder.
     """
     folders = (Path(name).expanduser(), weights.weights_folder(name))
     return next((str(folder) for folder in folders if os.path.isdir(folder)), name)

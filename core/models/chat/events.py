@@ -16,7 +16,7 @@ from core.models.number_checks import read_json
 from core.watch import NO_WATCH, Watch
 
 END_MARK = b"[DONE]"
-EMPTY_CHUNK = {"choices": ()}  # an empty chunk
+EMPTY_CHUNK = {"choices": ()}
 # Time for a server to send more after a reply has ended, such as its token counts.
 USAGE_SECONDS = 1.0
 
@@ -24,7 +24,7 @@ USAGE_SECONDS = 1.0
 class EventStream(openai.Stream[object]):
     """Chunks of a reply as parsed JSON, with empty chunks for comments and blank lines.
 
-    The client's own stream skips comments, so that a server could send them for ever. It also
+    The client library's stream skips comments, and a server could send them for ever. It also
     rejects chunks with numbers of very many digits.
     """
 
@@ -32,7 +32,7 @@ class EventStream(openai.Stream[object]):
 
     def __iter__(self) -> Iterator[Any]:
         data = b""
-        for line in self._lines():
+        for line in self._iter_lines():
             if line.startswith(b"data:"):
                 data = b"\n".join(filter(None, (data, line[5:].strip())))
                 if data.startswith(END_MARK):
@@ -43,29 +43,29 @@ class EventStream(openai.Stream[object]):
                 except ValueError:
                     continue  # a part of an event of several lines
                 data = b""
-                yield self._without_error(chunk)
+                self._raise_error(chunk)
+                yield chunk
             elif data and not line:
-                yield read_json(data.decode("utf-8"))  # raises the error in it
+                yield read_json(data.decode("utf-8"))  # raises ValueError, as it is invalid
                 data = b""
             else:
                 yield EMPTY_CHUNK
         if data:
             yield read_json(data.decode("utf-8"))
 
-    def _without_error(self, chunk: Any) -> Any:
-        """Return the chunk. Raises APIError if it reports an error."""
+    def _raise_error(self, chunk: Any) -> None:
+        """Raise APIError if a chunk reports an error."""
         error = chunk.get("error") if isinstance(chunk, dict) else None
         if error:
             detail = error.get("message") if isinstance(error, dict) else error
             message = detail if isinstance(detail, str) and detail else "an error while it replied"
             raise openai.APIError(message, self.response.request, body=error)
-        return chunk
 
-    def _lines(self) -> Iterator[bytes]:
-        """Yield the lines of the response without line ends, and a comment for each incomplete
-        part.
+    def _iter_lines(self) -> Iterator[bytes]:
+        """Yield the lines of the response without line ends.
 
-        Raises the client's connection errors.
+        Data without a line end yields an empty comment, so that the caller can check its time
+        limits. Raises the client library's connection errors.
         """
         parts: list[bytes] = []
         try:
@@ -78,17 +78,19 @@ class EventStream(openai.Stream[object]):
                 if not lines:
                     yield b":"
         except Exception as error:
+            # By name, as the client library uses one of several HTTP libraries.
             kinds = {kind.__name__ for kind in type(error).__mro__}
             if "TimeoutException" in kinds:
                 raise openai.APITimeoutError(request=self.response.request) from error
             if "TransportError" in kinds:
                 raise openai.APIConnectionError(request=self.response.request) from error
             raise
-        if last := b"".join(parts).rstrip(b"\r"):
-            yield last
+        last_line = b"".join(parts).rstrip(b"\r")
+        if last_line:
+            yield last_line
 
 
-def take_whole(response: Any) -> Any:
+def read_whole_json(response: Any) -> Any:
     """Return the value of a response that is one JSON text, as soon as it is complete.
 
     Raises ValueError.
@@ -102,13 +104,13 @@ def take_whole(response: Any) -> Any:
     return read_json(b"".join(data))
 
 
-def timely_pieces(
+def limit_silence(
     pieces: Iterator[StreamPiece], response: Any, silence: float, watch: Watch = NO_WATCH
 ) -> Iterator[StreamPiece]:
     """Yield the pieces of a reply as they arrive, within time limits.
 
-    After the reply has ended, errors in what follows are ignored, and waiting for it takes at most
-    a second.
+    After the finish reason only usage data may follow: errors in it are ignored, and waiting for it
+    takes at most a second.
 
     Parameters
     ----------
@@ -124,9 +126,10 @@ def timely_pieces(
     Raises
     ------
     ReplyOverdueError
-        If no piece with content arrived for so long.
+        If no piece with content arrived for `silence` seconds.
     """
-    last_arrival, is_over = time.monotonic(), False
+    last_arrival = time.monotonic()
+    is_over = False
     closing = threading.Timer(0, lambda: None)
     try:
         while True:
@@ -141,8 +144,9 @@ def timely_pieces(
             if piece is None:
                 return
             now = time.monotonic()
-            last_arrival = now if piece.says else last_arrival
-            if not is_over and now - last_arrival > silence:
+            if piece.says:
+                last_arrival = now
+            elif not is_over and now - last_arrival > silence:
                 raise ReplyOverdueError(silence)
             if piece.finish is not None or (is_over and piece.says):
                 is_over = True
@@ -154,7 +158,7 @@ def timely_pieces(
 
 
 def _shut_soon(response: Any) -> threading.Timer:
-    """Close the connection of a response after a short time for what may follow the reply."""
+    """Close the connection of a response after `USAGE_SECONDS`."""
     timer = threading.Timer(USAGE_SECONDS, _shut, (response,))
     timer.daemon = True
     timer.start()

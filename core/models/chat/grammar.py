@@ -6,6 +6,7 @@ import json
 import os.path
 from collections.abc import Mapping, Sequence
 from itertools import count, groupby
+from operator import itemgetter
 from typing import Any
 
 
@@ -13,8 +14,8 @@ def choice_grammar(schema: Mapping[str, Any] | None) -> str | None:
     """Return the grammar of a schema whose only property is one of several texts; else None.
 
     The schema is that of an object with one required property. llama.cpp makes one alternative per
-    text of such a schema, and compares every token with each of them. As a trie, all texts are read
-    in the time of one (Graph-constrained Reasoning decodes along a trie of paths).
+    text of such a schema, and compares every token with each of them. With a trie, any number of
+    texts takes the time of one (Graph-constrained Reasoning decodes along a trie of paths).
     """
     if schema is None:
         return None
@@ -25,15 +26,12 @@ def choice_grammar(schema: Mapping[str, Any] | None) -> str | None:
     texts = value.get("enum", ()) if isinstance(value, Mapping) else ()
     if not texts or not all(isinstance(text, str) for text in texts):
         return None
-    return f"root ::= {_quote('{' + json.dumps(name) + ': ')} text {_quote('}')}\n" + trie(
-        [_text_rule(text) for text in texts], "text"
-    )
+    root_rule = f"root ::= {_quote('{' + json.dumps(name) + ': ')} text {_quote('}')}\n"
+    return root_rule + trie_rules([json.dumps(text, ensure_ascii=False) for text in texts], "text")
 
 
-def trie(texts: Sequence[str], name: str) -> str:
-    """Return the rules that generate exactly some texts.
-
-    Common beginnings are written once.
+def trie_rules(texts: Sequence[str], name: str) -> str:
+    """Return the rules that generate exactly some texts, as a trie.
 
     Parameters
     ----------
@@ -44,29 +42,23 @@ def trie(texts: Sequence[str], name: str) -> str:
     -------
     Rules of a GBNF grammar, one a line.
     """
-    ordered = sorted(set(texts))
-    rules, numbers, pending = [], count(1), [(name, 0, len(ordered), 0)]
+    rules = []
+    numbers = count(1)
+    pending = [(name, sorted(set(texts)), 0)]  # rule, its sorted texts, and their common length
     while pending:
-        rule, start, end, offset = pending.pop()
+        rule, rule_texts, offset = pending.pop()
         alternatives = []
-        for letter, group in groupby(
-            range(start, end), key=lambda i: ordered[i][offset : offset + 1]
-        ):
+        for letter, group in groupby(rule_texts, key=itemgetter(slice(offset, offset + 1))):
             members = list(group)
-            common = len(os.path.commonprefix([ordered[members[0]], ordered[members[-1]]]))
-            literal = _quote(ordered[members[0]][offset:common])
+            common = len(os.path.commonprefix([members[0], members[-1]]))
+            literal = _quote(members[0][offset:common])
             if letter and len(members) > 1:
                 inner = f"{name}-{next(numbers)}"
-                pending.append((inner, members[0], members[-1] + 1, common))
+                pending.append((inner, members, common))
                 literal += f" {inner}"
             alternatives.append(literal)
         rules.append(f"{rule} ::= {' | '.join(alternatives)}")
     return "\n".join(rules)
-
-
-def _text_rule(text: str) -> str:
-    """Format a text as JSON does."""
-    return json.dumps(text, ensure_ascii=False)
 
 
 def _quote(text: str) -> str:

@@ -13,11 +13,11 @@ TIMER_EXTENSION = "hopscope_header_timer"  # request extension that holds the ti
 
 
 class HeaderTimeoutClient(openai.DefaultHttpxClient):
-    """A client whose requests fail if their headers take too long.
+    """A client whose requests fail if the headers of their replies take too long.
 
     The HTTP library only limits the silence between two bytes, so a server could send its headers
-    byte by byte for ever. During that time only the client knows the connection of a request. All
-    its connections are therefore closed, and it must be replaced.
+    byte by byte for ever. Until the headers are complete, the connection of a single request cannot
+    be accessed. A timeout therefore closes all connections of the client, which must be replaced.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class HeaderTimeoutClient(openai.DefaultHttpxClient):
         ReplyOverdueError : the headers took too long.
         """
         overdue = threading.Event()
-        timer = threading.Timer(self._seconds, self._leave, (overdue,))
+        timer = threading.Timer(self._seconds, self._abort, (overdue,))
         timer.daemon = True
         request.extensions[TIMER_EXTENSION] = timer
         timer.start()
@@ -60,7 +60,7 @@ class HeaderTimeoutClient(openai.DefaultHttpxClient):
         finally:
             timer.cancel()
 
-    def _leave(self, overdue: threading.Event) -> None:
+    def _abort(self, overdue: threading.Event) -> None:
         overdue.set()
         self.close()
 

@@ -1,4 +1,4 @@
-"""Parser of the JSON in a reply, whatever surrounds it."""
+"""Parser of the JSON in a reply, with any text around it."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import Any
 REPLY_DECODER = json.JSONDecoder()
 JSON_OPENING = re.compile(r"[{\[]")
 MAX_JSON_STARTS = 200  # positions of a reply at which JSON is looked for
-MAX_OBJECT_DEPTH = 3  # nested lists and objects around the wanted object
+MAX_OBJECT_DEPTH = 3  # nested lists and objects around the requested object
 TRAILING_COMMA = re.compile(r",(?=\s*+[}\]])")  # at the end of a list or an object
-# A string, an unclosed string with all that follows, or such a comma.
+# A string, an unclosed string with all that follows, or a trailing comma.
 STRING_OR_TRAILING_COMMA = re.compile(
     rf'("(?:[^"\\]|\\.)*+")|(".*)|{TRAILING_COMMA.pattern}', re.DOTALL
 )
@@ -24,9 +24,9 @@ JSON_ERRORS = (ValueError, RecursionError)
 
 @dataclass(frozen=True)
 class JsonReply:
-    """The object in a reply.
+    """The JSON object in a reply.
 
-    `whole` is false if the reply was cut off; the object then has the complete values only.
+    `whole` is false if the reply was cut off; the object then has only its complete values.
     """
 
     value: dict[str, Any]
@@ -36,9 +36,9 @@ class JsonReply:
 def json_reply(text: str, fields: Collection[str]) -> JsonReply | None:
     """Return the first JSON object of a reply that has one of the fields.
 
-    Words and code fences around it, and lists or objects that contain it, are skipped. If there is
-    a list of such objects, their lists are joined. A comma after the last item and Python quotes
-    are accepted.
+    Words and code fences around it, and lists or objects that contain it, are skipped. If a list
+    has several such objects, their lists are joined. Trailing commas and Python literals are
+    accepted.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def json_reply(text: str, fields: Collection[str]) -> JsonReply | None:
 
     Returns
     -------
-    The object, and False for `whole` if the reply ended within it. None if there is no such object.
+    The object, with `whole` false if the reply ended within it. None if there is no such object.
 
     Examples
     --------
@@ -57,53 +57,48 @@ def json_reply(text: str, fields: Collection[str]) -> JsonReply | None:
     >>> json_reply('{"names": ["Ann", "Bo', ["names"]), json_reply("I cannot.", ["names"])
     (JsonReply(value={'names': ['Ann']}, whole=False), None)
     """
-    for read in (_first_object, _first_repaired, _as_python):
+    for read in (_read_object, _read_without_trailing_commas, _read_python_literal):
         value = read(text, fields)
         if value is not None:
             return JsonReply(value)
-    partial_fields = {
-        name: value for name in fields if (value := _complete_part(text, name)) is not None
-    }
-    return JsonReply(partial_fields, whole=False) if partial_fields else None
+    complete_parts = {name: _read_complete_part(text, name) for name in fields}
+    partial_object = {name: part for name, part in complete_parts.items() if part is not None}
+    return JsonReply(partial_object, whole=False) if partial_object else None
 
 
 def json_lists(text: str) -> list[list[Any]]:
     """Return the outermost JSON lists of a reply, in order."""
-    return [value for value in _values(text) if isinstance(value, list)]
+    return [value for value in _read_values(text) if isinstance(value, list)]
 
 
-def _first_object(text: str, fields: Collection[str]) -> dict[str, Any] | None:
-    return next(
-        (
-            match
-            for value in _values(text)
-            if (match := _object_with_field(value, fields)) is not None
-        ),
-        None,
-    )
+def _read_object(text: str, fields: Collection[str]) -> dict[str, Any] | None:
+    for value in _read_values(text):
+        match = _find_object(value, fields)
+        if match is not None:
+            return match
+    return None
 
 
-def _first_repaired(text: str, fields: Collection[str]) -> dict[str, Any] | None:
-    """Read as `_first_object` does, ignoring commas after the last item."""
+def _read_without_trailing_commas(text: str, fields: Collection[str]) -> dict[str, Any] | None:
     repaired = STRING_OR_TRAILING_COMMA.sub(
         lambda match: match[1] or TRAILING_COMMA.sub("", match[2] or ""), text
     )
-    return None if repaired == text else _first_object(repaired, fields)
+    return None if repaired == text else _read_object(repaired, fields)
 
 
-def _as_python(text: str, fields: Collection[str]) -> dict[str, Any] | None:
+def _read_python_literal(text: str, fields: Collection[str]) -> dict[str, Any] | None:
     """Read the text from the first to the last brace as a Python literal."""
     try:
-        return _object_with_field(
-            ast.literal_eval(text[text.index("{") : text.rindex("}") + 1]), fields
-        )
+        value = ast.literal_eval(text[text.index("{") : text.rindex("}") + 1])
+        return _find_object(value, fields)
     except (*JSON_ERRORS, SyntaxError, MemoryError, TypeError):
         return None
 
 
-def _values(text: str) -> list[Any]:
+def _read_values(text: str) -> list[Any]:
     """Return the outermost JSON objects and lists of a text."""
-    values, position = [], 0
+    values = []
+    position = 0
     for _ in range(MAX_JSON_STARTS):
         begin = JSON_OPENING.search(text, position)
         if begin is None:
@@ -116,10 +111,10 @@ def _values(text: str) -> list[Any]:
     return values
 
 
-def _object_with_field(
+def _find_object(
     value: Any, fields: Collection[str], depth: int = MAX_OBJECT_DEPTH
 ) -> dict[str, Any] | None:
-    """Return the object with one of the fields: the value itself or one inside it."""
+    """Return the object with one of the fields: the value itself or those inside it, merged."""
     if isinstance(value, dict):
         if any(name in value for name in fields):
             return value
@@ -128,15 +123,14 @@ def _object_with_field(
         inner = value
     else:
         return None
-    matches = [
-        one
-        for part in inner
-        if depth and (one := _object_with_field(part, fields, depth - 1)) is not None
-    ]
-    return _merge(matches, fields) if matches else None
+    if not depth:
+        return None
+    candidates = [_find_object(part, fields, depth - 1) for part in inner]
+    objects = [candidate for candidate in candidates if candidate is not None]
+    return _merge_objects(objects, fields) if objects else None
 
 
-def _merge(objects: list[dict[str, Any]], fields: Collection[str]) -> dict[str, Any]:
+def _merge_objects(objects: list[dict[str, Any]], fields: Collection[str]) -> dict[str, Any]:
     """Return the first object, with the items of the other objects appended to its lists."""
     merged = dict(objects[0])
     for later_object in objects[1:]:
@@ -146,26 +140,23 @@ def _merge(objects: list[dict[str, Any]], fields: Collection[str]) -> dict[str, 
     return merged
 
 
-def _complete_part(text: str, name: str) -> Any:
+def _read_complete_part(text: str, name: str) -> Any:
     """Return the complete part of a field's value in a text that was cut off.
 
-    Of a list this is the complete items. The result is None if nothing is complete.
+    Of a list, these are the complete items. None if nothing is complete.
     """
     field_match = re.search(rf'"{re.escape(name)}"\s*:\s*', text)
     if field_match is None:
         return None
+    start = field_match.end()
     try:
-        return REPLY_DECODER.raw_decode(text, field_match.end())[0]
+        return REPLY_DECODER.raw_decode(text, start)[0]
     except JSON_ERRORS:
-        return (
-            _items(text, field_match.end() + 1)
-            if text[field_match.end() : field_match.end() + 1] == "["
-            else None
-        )
+        return _read_items(text, start + 1) if text.startswith("[", start) else None
 
 
-def _items(text: str, position: int) -> list[Any]:
-    """Return the items of a list, from a position on, that are complete."""
+def _read_items(text: str, position: int) -> list[Any]:
+    """Return the complete items of a list whose first item is at a position."""
     items: list[Any] = []
     while True:
         gap = ITEM_SEPARATORS.match(text, position)

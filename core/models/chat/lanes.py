@@ -1,7 +1,4 @@
-"""An embedded language model that answers several requests at a time.
-
-Builds use it, which send thousands of similar requests.
-"""
+"""An embedded language model that answers several requests at a time, for builds."""
 
 from __future__ import annotations
 
@@ -16,11 +13,10 @@ from core.models.chat.reply_collector import ReplyCollector
 from core.runtime.slots import Slots
 
 LANES_BATCH_TOKENS = 512  # prompt tokens in a batch
-# Objects with the same first two values, after which a reply is stopped.
-MAX_EQUAL_OBJECTS = 3
+MAX_EQUAL_OBJECTS = 3  # a reply is stopped at this many objects with the same first two values
 
 
-def several_at_once(chat: Chat, lanes: int) -> Chat:
+def make_concurrent_chat(chat: Chat, lanes: int) -> Chat:
     """Return a chat of the same weights that answers several requests at a time.
 
     Replies may differ slightly from those to single requests.
@@ -32,7 +28,7 @@ def several_at_once(chat: Chat, lanes: int) -> Chat:
 
     Returns
     -------
-    A new chat; a model that cannot do this is returned as it is.
+    A new chat; a model of another kind than `LlamaChat` is returned as it is.
     """
     if isinstance(chat, LlamaChat):
         return LlamaLanes(chat.path, chat.name, chat.context, lanes)
@@ -40,21 +36,21 @@ def several_at_once(chat: Chat, lanes: int) -> Chat:
 
 
 class ObjectRepeatCollector(ReplyCollector):
-    """A reply that is stopped once it repeats objects; see `LlamaLanes`."""
+    """A collector that stops a reply once it repeats objects; see `LlamaLanes`."""
 
     def __init__(self, *args: Any):
         super().__init__(*args)
-        self._stopped = False
+        self._is_stopped = False
         self._restart()
 
     def ended(self, seconds: float) -> ChatReply:
         reply = super().ended(seconds)
-        return replace(reply, finish="repeat") if self._stopped else reply
+        return replace(reply, finish="repeat") if self._is_stopped else reply
 
     def _restart(self) -> None:
         super()._restart()
-        self._counts: dict[tuple[Any, ...], int] = {}
-        self._open: list[int] = []  # positions at which unfinished objects begin
+        self._object_counts: dict[tuple[Any, ...], int] = {}  # by the first two values
+        self._open_positions: list[int] = []  # at which unfinished objects begin
         self._in_string = self._escaped = False
         self._length = 0
 
@@ -62,38 +58,40 @@ class ObjectRepeatCollector(ReplyCollector):
         stop = super()._grow(text)
         if self._repeats is None:
             for character in text:
-                self._stopped = self._read(character) or self._stopped
-        return stop or self._stopped
+                self._is_stopped = self._read_character(character) or self._is_stopped
+        return stop or self._is_stopped
 
-    def _read(self, character: str) -> bool:
+    def _read_character(self, character: str) -> bool:
         """Return whether this character ends an object that was written too often."""
-        position, self._length = self._length, self._length + 1
+        position = self._length
+        self._length += 1
         if self._in_string:
             self._in_string = self._escaped or character != '"'
             self._escaped = character == "\\" and not self._escaped
         elif character == '"':
             self._in_string = True
         elif character == "{":
-            self._open.append(position)
-        elif character == "}" and self._open:
-            return self._judge(self.text[self._open.pop() : position + 1])
+            self._open_positions.append(position)
+        elif character == "}" and self._open_positions:
+            return self._count_object(self.text[self._open_positions.pop() : position + 1])
         return False
 
-    def _judge(self, text: str) -> bool:
+    def _count_object(self, text: str) -> bool:
+        """Count an object; return whether it was written too often."""
         try:
             values = tuple(map(repr, list(json.loads(text).values())[:2]))
         except (ValueError, AttributeError):
             return False
-        self._counts[values] = self._counts.get(values, 0) + 1
-        return self._counts[values] >= MAX_EQUAL_OBJECTS
+        self._object_counts[values] = self._object_counts.get(values, 0) + 1
+        return self._object_counts[values] >= MAX_EQUAL_OBJECTS
 
 
 class LlamaLanes(LlamaChat):
     """A LlamaChat with an engine of its own that decodes several replies together.
 
     Common beginnings of prompts are computed once. A reply under a schema is stopped if it keeps
-    writing an object with the same first two values, as small models do. Its text is then cut
-    short, and its `finish` is "repeat".
+    writing an object with the same first two values, as small models do. Its `finish` is then
+    "repeat".
 
     Parameters
     ----------

@@ -39,7 +39,7 @@ def open_engine(
     lanes: int = 1,
     cache_prompt: bool = False,
 ) -> Any:
-    """Load the GGUF file at `path` into a new engine, which listens on a loopback port.
+    """Load a GGUF file into a new engine, which listens on a loopback port.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def open_engine(
     batch : prompt tokens in a batch.
     key : key that the port requires; a random one by default.
     embedding : if true, the engine serves mean-pooled vectors only; else chat.
-    lanes : number of requests that it answers at a time.
+    lanes : number of concurrent requests.
     cache_prompt : if true, the beginning that a prompt shares with an earlier one is computed once.
 
     Returns
@@ -74,25 +74,23 @@ def open_engine(
 
     params = xllamacpp.CommonParams()
     params.model.path = str(path)
-    params.n_ctx, params.n_parallel = context * lanes, lanes
+    params.n_ctx = context * lanes
+    params.n_parallel = lanes
     params.n_batch = params.n_ubatch = batch
     for cpu in (params.cpuparams, params.cpuparams_batch):
-        # Waiting threads must not spin: on shared cores that slows everything down.
-        cpu.n_threads, cpu.poll = (thread_count(), 0)
-    params.cache_prompt, params.cache_ram_mib = cache_prompt, 0
-    params.verbosity, params.warmup, params.fit_params = 0, False, False
-    params.ui, params.endpoint_slots, params.cors_origins = False, False, ""
-    params.hostnames, params.port, params.n_threads_http, params.api_keys = (
-        ["127.0.0.1"],
-        0,
-        4,
-        [key or secrets.token_urlsafe(24)],
-    )
+        cpu.n_threads = thread_count()
+        cpu.poll = 0  # waiting threads must not spin: on shared cores that slows everything down
+    params.cache_prompt = cache_prompt
+    params.cache_ram_mib = params.verbosity = 0
+    params.warmup = params.fit_params = params.ui = params.endpoint_slots = False
+    params.cors_origins = ""
+    params.hostnames = ["127.0.0.1"]
+    params.port = 0  # any free port
+    params.n_threads_http = 4
+    params.api_keys = [key or secrets.token_urlsafe(24)]
     if embedding:
-        params.embedding, params.pooling_type = (
-            True,
-            xllamacpp.llama_pooling_type.LLAMA_POOLING_TYPE_MEAN,
-        )
+        params.embedding = True
+        params.pooling_type = xllamacpp.llama_pooling_type.LLAMA_POOLING_TYPE_MEAN
     try:
         return xllamacpp.Server(params)
     except (RuntimeError, ValueError) as error:
@@ -105,8 +103,8 @@ class LlamaChat(LocalChat):
     """A chat model from a GGUF file.
 
     It decodes greedily and does not reuse earlier prompts, so the same prompt always gets the same
-    reply. The engine listens on a loopback port that needs a key (`url`, `key`), and is an
-    OpenAI-compatible server for other programs that have it.
+    reply. The engine is also an OpenAI-compatible server on a loopback port (`url`), for programs
+    that have its `key`.
 
     Parameters
     ----------
@@ -124,7 +122,8 @@ class LlamaChat(LocalChat):
 
     def __init__(self, path: Path, name: str, context: int = 4096):
         super().__init__(name, context)
-        self.path, self.key = Path(path), secrets.token_urlsafe(24)
+        self.path = Path(path)
+        self.key = secrets.token_urlsafe(24)
 
     @property
     def url(self) -> str:
@@ -137,36 +136,32 @@ class LlamaChat(LocalChat):
         Loads the model.
         """
         prompt = self._post("/apply-template", {"messages": [dict(m) for m in messages]})["prompt"]
-        return len(
-            self._post(
-                "/tokenize", {"content": prompt, "add_special": True, "parse_special": True}
-            )["tokens"]
-        )
+        options = {"content": prompt, "add_special": True, "parse_special": True}
+        return len(self._post("/tokenize", options)["tokens"])
 
-    def _write(
-        self, request: ChatRequest, writing: ReplyCollector, watch: Watch = NO_WATCH
+    def _write_reply(
+        self, request: ChatRequest, collector: ReplyCollector, watch: Watch = NO_WATCH
     ) -> None:
-        """Run one request piece by piece. The engine stops if the callback returns a true value."""
         body = {**request.body(), "return_progress": True, "cache_prompt": self.cached}
         grammar = choice_grammar(request.schema)
         if grammar is not None:
             body["grammar"] = grammar
         elif request.schema is not None:
             body["response_format"] = request.response_format()
-        callback = _ChunkCallback(writing, watch)
+        callback = _ChunkCallback(collector, watch)
         try:
             answer = self.load().handle_chat_completions(body, callback)
         except RuntimeError as error:
             raise ModelFailed(f"{self.name} failed: {shorten(str(error), 200)}") from error
         if callback.raised is not None:
             raise callback.raised
-        refusal = callback.error or (answer.get("error") if isinstance(answer, dict) else None)
-        if refusal:
-            self._refuse(refusal)
-        writing.tokens_in = callback.usage.get("prompt_tokens") or callback.prompt.get("total", 0)
-        writing.tokens_out = callback.usage.get("completion_tokens") or len(writing.pieces)
+        error = callback.error or (answer.get("error") if isinstance(answer, dict) else None)
+        if error:
+            self._raise_error(error)
+        collector.tokens_in = callback.usage.get("prompt_tokens") or callback.prompt.get("total", 0)
+        collector.tokens_out = callback.usage.get("completion_tokens") or len(collector.pieces)
 
-    def _refuse(self, error: dict[str, Any]) -> None:
+    def _raise_error(self, error: dict[str, Any]) -> None:
         """Raise the engine's error."""
         if error.get("type") == "exceed_context_size_error":
             raise BadInput(
@@ -196,17 +191,18 @@ class LlamaChat(LocalChat):
 
 
 class _ChunkCallback:
-    """Callback of the engine for each chunk; a true result makes it stop.
+    """Callback of the engine for each chunk; a true result makes the engine stop.
 
-    An error raised meanwhile is kept in `raised`, as the engine would discard it.
+    An error of the callback itself is recorded in `raised`, as the engine would discard it.
     """
 
-    def __init__(self, writing: ReplyCollector, watch: Watch = NO_WATCH):
-        self._writing, self._watch = writing, watch
-        self._reading: ProgressEstimate | None = None
+    def __init__(self, collector: ReplyCollector, watch: Watch = NO_WATCH):
+        self._collector = collector
+        self._watch = watch
+        self._prompt_estimate: ProgressEstimate | None = None
         self.usage: dict[str, Any] = {}
         self.prompt: dict[str, Any] = {}
-        self.error: dict[str, Any] | None = None
+        self.error: dict[str, Any] | None = None  # reported by the engine
         self.raised: BaseException | None = None
 
     def __call__(self, chunk: dict[str, Any]) -> bool:
@@ -219,18 +215,19 @@ class _ChunkCallback:
     def _read_chunk(self, chunk: dict[str, Any]) -> bool:
         """Process a chunk; return whether the reply is to be stopped."""
         self._watch.check()
-        self.error, self.usage = chunk.get("error") or self.error, chunk.get("usage") or self.usage
+        self.error = chunk.get("error") or self.error
+        self.usage = chunk.get("usage") or self.usage
         if "prompt_progress" in chunk:
             self.prompt = chunk["prompt_progress"] or self.prompt
-            self._reading = self._reading or ProgressEstimate(
-                "Reading the prompt", self.prompt["total"]
-            )
-            self._reading(self.prompt["processed"])
+            if self._prompt_estimate is None:
+                self._prompt_estimate = ProgressEstimate("Reading the prompt", self.prompt["total"])
+            self._prompt_estimate(self.prompt["processed"])
         for choice in chunk.get("choices") or ():
-            self._writing.finish = choice.get("finish_reason") or self._writing.finish
+            self._collector.finish = choice.get("finish_reason") or self._collector.finish
             delta = choice.get("delta") or {}
-            text, thought = delta.get("content"), delta.get("reasoning_content")
-            stop = self._writing.think(thought) if thought else False
-            if (text and self._writing.add(text)) or stop:
+            text = delta.get("content")
+            thought = delta.get("reasoning_content")
+            stop = bool(thought) and self._collector.think(thought)
+            if (text and self._collector.add(text)) or stop:
                 return True
         return False

@@ -5,13 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from core.errors import ModelFailed
 from core.models.base import Messages
 from core.models.chat.client import ChatClient, ChatRequest
 from core.models.chat.pauses import RetryPauses
-from core.models.chat.refusals import Refusals, SavedRefusals, error_message_of
+from core.models.chat.refusals import Refusals, SavedRefusals, extract_error_message
 from core.models.chat.reply_collector import ReplyCollector
 from core.models.chat.server import OpenAIServer, PassingError
 from core.models.chat.stream_piece import StreamPiece
@@ -39,21 +40,21 @@ class _SendState:
     """State of a request that may be sent several times."""
 
     pauses: RetryPauses
-    learnt: set[str] = field(default_factory=set)  # parts that the server was found to refuse
-    again: bool = False  # true if it was sent before
-    answers: int = 0  # replies of the server so far, when it last refused this request
-    overdue: bool = False  # true if a reply was late while other requests were waiting too
-    answered: bool = False
+    refused_parts: set[str] = field(default_factory=set)  # found by this request
+    was_sent: bool = False
+    answers: int = 0  # replies of the server so far, when it was last too busy for this request
+    was_overdue: bool = False  # true if a reply was late while other requests were running too
+    is_answered: bool = False
 
 
 class OpenAIChat(OpenAIServer, ChatClient):
     """A chat model behind a server of the OpenAI protocol.
 
-    Requests run concurrently, as many as its `window` allows. A request that the server rejects for
-    some of its parts is sent again without them, and later requests omit them too (`refuses`). A
-    request is also sent again after a pause if the server is busy or drops the connection before
-    replying. A cancelled request is given up at once. `reply` raises ModelFailed naming the
-    address. Tokens are estimated, as a server does not count them in advance.
+    As many requests run concurrently as its `window` allows. A request is sent again if the server
+    refuses some of its parts, then without these parts, which later requests omit too (`refuses`).
+    It is also sent again, after a pause, if the server is busy or drops the connection before
+    replying. Cancelling a request closes its connection. `reply` raises ModelFailed with the
+    address in the message. Prompt tokens are estimated, as a server does not count them in advance.
 
     Parameters
     ----------
@@ -69,7 +70,7 @@ class OpenAIChat(OpenAIServer, ChatClient):
     """
 
     side_by_side = True
-    # True if the token counts of the server are compared with the prompts, to detect cut prompts.
+    # True if the server's token counts are compared with the prompts, to detect cut prompts.
     holds_counts = True
     counts = False  # true if its last reply reported the tokens of the prompt
 
@@ -87,11 +88,9 @@ class OpenAIChat(OpenAIServer, ChatClient):
     ):
         OpenAIServer.__init__(self, url, model, name, key_variable, timeout, key)
         ChatClient.__init__(self, name, context, thoughts)
-        self._whole_prompts, self._refusals, self.window = (
-            WholePrompts(),
-            Refusals(),
-            Window(at_once, timeout),
-        )
+        self.window = Window(at_once, timeout)
+        self._whole_prompts = WholePrompts()
+        self._refusals = Refusals()
 
     @property
     def refuses(self) -> tuple[str, ...]:
@@ -117,96 +116,101 @@ class OpenAIChat(OpenAIServer, ChatClient):
     def at_once(self) -> int:
         return self.window.at_once
 
-    def _write(
-        self, request: ChatRequest, writing: ReplyCollector, watch: Watch = NO_WATCH
+    def _write_reply(
+        self, request: ChatRequest, collector: ReplyCollector, watch: Watch = NO_WATCH
     ) -> None:
         body = {"model": self.model, **request.body()}
         if request.schema is not None:
             body["response_format"] = request.response_format()
-        sending = _SendState(self.pauses())
+        send_state = _SendState(self.pauses())
         try:
-            while not sending.answered:
-                self._sent(self._refusals.allowed(body), writing, watch, sending)
+            while not send_state.is_answered:
+                self._send_once(self._refusals.allowed(body), collector, watch, send_state)
         except Exception as error:
-            self._refusals.forget(sending.learnt)  # leaving them out did not help
-            failure = self.failure(error, writing.text)
+            self._refusals.forget(send_state.refused_parts)  # leaving them out did not help
+            failure = self.failure(error, collector.text)
             if failure is None:
                 raise
             raise failure from error
 
-    def _sent(
-        self, body: dict[str, Any], writing: ReplyCollector, watch: Watch, sending: _SendState
+    def _send_once(
+        self, body: dict[str, Any], collector: ReplyCollector, watch: Watch, send_state: _SendState
     ) -> None:
         """Send a request once; if it gets no answer, prepare the next attempt.
 
         The next attempt follows after a pause, or leaves out what the server refuses.
         """
         start = time.perf_counter()
-        with self.window.place(watch, sending.again) as slot:
-            writing.waited += time.perf_counter() - start
+        with self.window.place(watch, send_state.was_sent) as slot:
+            collector.waited += time.perf_counter() - start
             start = time.perf_counter()
             try:
-                used = self._stream(body, writing, watch)
+                used = self._stream(body, collector, watch)
                 slot.answered()
-                sending.answered, start = True, time.perf_counter()
+                send_state.is_answered = True
+                start = time.perf_counter()
                 self._check_whole(used, body, watch)
-                writing.waited += time.perf_counter() - start
+                collector.waited += time.perf_counter() - start
                 return
             except Exception as error:
-                passing = self._retry_reason(error, body, writing, sending)
-        if passing is not None and not sending.pauses.wait(
+                passing = self._find_retry_reason(error, body, collector, send_state)
+        if passing is not None and not send_state.pauses.wait(
             passing.why, passing.headers, watch, passing.tries
         ):
             raise passing.error
-        writing.waited += time.perf_counter() - start
+        collector.waited += time.perf_counter() - start
 
-    def _retry_reason(
-        self, error: Exception, body: dict[str, Any], writing: ReplyCollector, sending: _SendState
+    def _find_retry_reason(
+        self,
+        error: Exception,
+        body: dict[str, Any],
+        collector: ReplyCollector,
+        send_state: _SendState,
     ) -> PassingError | None:
-        """Return the passing error to wait for before the request is sent again, if any.
+        """Return the temporary error whose end the next attempt must wait for.
 
-        Raises the error if the request is not to be sent again.
+        None if the request can be sent again without a pause. Raises the error if the request is
+        not to be sent again.
         """
         import openai
 
-        if writing.pieces or not isinstance(
+        if collector.pieces or not isinstance(
             error, openai.APIStatusError | openai.APIConnectionError | TimeoutError
         ):
             raise error
-        sending.again = True
+        send_state.was_sent = True
         passing = self.passing(error)
         if passing is not None:
             if passing.busy:
-                # Other requests were answered since, so the count of attempts begins again.
-                if self.window.answers > sending.answers:
-                    sending.pauses, sending.answers = self.pauses(), self.window.answers
-                self.window.refused(sending.pauses.coming(passing.headers))
+                # If other requests were answered since, the count of attempts begins again.
+                if self.window.answers > send_state.answers:
+                    send_state.pauses = self.pauses()
+                    send_state.answers = self.window.answers
+                self.window.refused(send_state.pauses.coming(passing.headers))
             return passing
         if (
             isinstance(error, openai.APITimeoutError | TimeoutError)
             and self.window.crowded
-            and not sending.overdue
+            and not send_state.was_overdue
         ):
-            sending.overdue = True
+            send_state.was_overdue = True
             self.window.overdue()
             return None
-        status, message = (
-            (error.status_code, error_message_of(error.body) or error.message)
-            if isinstance(error, openai.APIStatusError)
-            else (0, "")
-        )
-        refused_part = self._refusals.learn(status, message, body)
+        if not isinstance(error, openai.APIStatusError):
+            raise error
+        message = extract_error_message(error.body) or error.message
+        refused_part = self._refusals.learn(error.status_code, message, body)
         if not refused_part:
             raise error
-        sending.learnt.add(refused_part)
+        send_state.refused_parts.add(refused_part)
         return None
 
     def _stream(
-        self, body: dict[str, Any], writing: ReplyCollector, watch: Watch = NO_WATCH
+        self, body: dict[str, Any], collector: ReplyCollector, watch: Watch = NO_WATCH
     ) -> tuple[int, int] | None:
-        """Send one streamed request; return the token counts of the server.
+        """Send one streamed request; return the server's token counts.
 
-        Leaving early closes the connection, which stops the server's work.
+        Leaving the stream early closes the connection, which stops the server's work.
         """
         reported_counts: tuple[int, int] | None = None
         miscounted = False
@@ -214,13 +218,13 @@ class OpenAIChat(OpenAIServer, ChatClient):
             for piece in self._reply_pieces(stream, watch):
                 reported_counts = piece.used or reported_counts
                 miscounted = miscounted or piece.miscounted
-                if _add_piece(piece, writing):
+                if _add_piece(piece, collector):
                     break
-            if writing.finish is None and stream.done:
-                writing.finish = "stop"
-        if writing.finish is None:
+            if collector.finish is None and stream.done:
+                collector.finish = "stop"
+        if collector.finish is None:
             raise ValueError("the connection ended before the reply did")
-        self._count_tokens(reported_counts, body["messages"], writing)
+        self._count_tokens(reported_counts, body["messages"], collector)
         if miscounted and reported_counts is None:
             add_note(
                 f"How many tokens {self.name} read and wrote is not known: "
@@ -229,14 +233,14 @@ class OpenAIChat(OpenAIServer, ChatClient):
         return reported_counts
 
     def _count_tokens(
-        self, counts: tuple[int, int] | None, messages: Messages, writing: ReplyCollector
+        self, counts: tuple[int, int] | None, messages: Messages, collector: ReplyCollector
     ) -> None:
         """Record the tokens of prompt and reply, estimated if the server does not report them."""
         self.counts = counts is not None and counts[0] > 0
         if counts is None:
             prompt_tokens = max(fewest_tokens(messages), estimate_tokens(messages))
-            counts = prompt_tokens, estimate_text_tokens("".join(writing.pieces))
-        writing.tokens_in, writing.tokens_out = counts
+            counts = prompt_tokens, estimate_text_tokens("".join(collector.pieces))
+        collector.tokens_in, collector.tokens_out = counts
 
     def _check_whole(
         self, counts: tuple[int, int] | None, body: dict[str, Any], watch: Watch = NO_WATCH
@@ -244,16 +248,18 @@ class OpenAIChat(OpenAIServer, ChatClient):
         """Raise PromptCut if the server read only a part of the prompt."""
         if not self.holds_counts or counts is None:
             return
-        messages = body["messages"]
-        if cut := self._whole_prompts.cut(
-            counts[0], messages, lambda others: self._reads(others, body, watch)
-        ):
+        count_read_tokens = partial(self._count_read_tokens, body=body, watch=watch)
+        evidence = self._whole_prompts.cut(counts[0], body["messages"], count_read_tokens)
+        if evidence:
             raise PromptCut(
-                f"The server at {self.url} {cut}: it cut the prompt and did not say so. {ENLARGE}"
+                f"The server at {self.url} {evidence}: it cut the prompt and did not say so. "
+                f"{ENLARGE}"
             )
 
-    def _reads(self, messages: Messages, body: dict[str, Any], watch: Watch = NO_WATCH) -> int:
-        """Return how many tokens the server says it reads of other messages; 0 if it does not say.
+    def _count_read_tokens(
+        self, messages: Messages, body: dict[str, Any], watch: Watch = NO_WATCH
+    ) -> int:
+        """Return the server's token count of other messages; 0 if it reports none.
 
         The server is asked for a reply of one token.
         """
@@ -271,14 +277,14 @@ class OpenAIChat(OpenAIServer, ChatClient):
         charge(self.name, Usage(1, read_tokens, 1))
         return read_tokens
 
-    def _ready(self) -> Any:
+    def _prepare(self) -> Any:
         return self.client()
 
     def _open_stream(self, body: dict[str, Any]) -> Any:
         """Send a request and return the chunks of its reply as JSON.
 
-        The client's checks of the request are skipped, since they take as long as all other client
-        work of a request. The server checks the request, and `StreamPiece` the chunks.
+        The client library's checks of the request are skipped, since they take as long as all its
+        other work for a request. The server checks the request, and `StreamPiece` the chunks.
         """
         from core.models.chat.events import EventStream  # imported late, since it loads the client
 
@@ -287,34 +293,34 @@ class OpenAIChat(OpenAIServer, ChatClient):
             "cast_to": object,
             "stream_cls": EventStream,
         }
-        return self._ready().post("/chat/completions", body=body, stream=True, **options)
+        return self._prepare().post("/chat/completions", body=body, stream=True, **options)
 
     def _reply_pieces(self, stream: Any, watch: Watch = NO_WATCH) -> Iterator[StreamPiece]:
         """Yield the pieces of a reply, or one piece if the server does not stream.
 
         Raises ValueError for a web page, ReplyOverdueError, and what `watch` raises.
         """
-        from core.models.chat.events import take_whole, timely_pieces
+        from core.models.chat.events import limit_silence, read_whole_json
 
         response = stream.response
         kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind == "text/html":
             raise ValueError("it sent a web page; is the address right? It usually ends in /v1")
         if kind == "application/json":
-            yield StreamPiece.whole(take_whole(response))
+            yield StreamPiece.whole(read_whole_json(response))
             return
         pieces = map(StreamPiece.of, stream)
-        yield from timely_pieces(pieces, response, self.timeout, watch)
+        yield from limit_silence(pieces, response, self.timeout, watch)
 
 
-def _add_piece(piece: StreamPiece, writing: ReplyCollector) -> bool:
+def _add_piece(piece: StreamPiece, collector: ReplyCollector) -> bool:
     """Add a piece to a reply; return whether the reply is then complete."""
-    writing.finish = piece.finish or writing.finish
-    writing.tool = writing.tool or piece.tool
-    writing.refusal += piece.refusal
-    is_complete = bool(piece.thought) and writing.think(piece.thought)
-    if piece.text and writing.add(piece.text):
+    collector.finish = piece.finish or collector.finish
+    collector.tool = collector.tool or piece.tool
+    collector.refusal += piece.refusal
+    is_complete = bool(piece.thought) and collector.think(piece.thought)
+    if piece.text and collector.add(piece.text):
         is_complete = True
     if is_complete:
-        writing.finish = writing.finish or "stop"
+        collector.finish = collector.finish or "stop"
     return is_complete

@@ -1,7 +1,4 @@
-"""Pauses before a request is sent again.
-
-They apply if the server has too many requests, is still loading, or dropped the connection.
-"""
+"""Pauses before a request is sent again to a server that is busy or dropped the connection."""
 
 from __future__ import annotations
 
@@ -14,14 +11,14 @@ from core.io.durations import duration_text
 from core.runtime.meter import ProgressReport, count_time, current_meter
 from core.watch import NO_WATCH, Watch
 
-BUSY_STATUSES = (429, 503, 529)  # statuses of a server that will accept the request later
+BUSY_STATUSES = (429, 503, 529)  # of a server that has too many requests or is still loading
 
 
 @dataclass(frozen=True)
 class PauseDefaults:
     """Pauses before a request to a busy server is repeated."""
 
-    total_seconds: float = 180.0  # after which a request is given up
+    total_seconds: float = 180.0  # of all pauses of a request
     first_seconds: float = 1.0  # if the server names no time; each later pause is twice as long
     max_busy_pauses: int = 7
     max_drop_pauses: int = 3  # after dropped connections
@@ -35,15 +32,13 @@ class RetryPauses:
     """The pauses of one request."""
 
     def __init__(self, who: str):
-        self._who, self._seconds_left, self._next_pause, self._n_pauses = (
-            who,
-            PAUSE_DEFAULTS.total_seconds,
-            PAUSE_DEFAULTS.first_seconds,
-            0,
-        )
+        self._who = who
+        self._seconds_left = PAUSE_DEFAULTS.total_seconds
+        self._next_pause = PAUSE_DEFAULTS.first_seconds
+        self._n_pauses = 0
 
     def coming(self, headers: Mapping[str, str]) -> float:
-        """Return the seconds of the next pause, after an answer with these headers."""
+        """Return the seconds of the next pause, by the headers of the answer."""
         seconds = retry_after(headers)
         return self._next_pause if seconds is None else max(seconds, PAUSE_DEFAULTS.check_seconds)
 
@@ -54,18 +49,18 @@ class RetryPauses:
         watch: Watch = NO_WATCH,
         tries: int = PAUSE_DEFAULTS.max_busy_pauses,
     ) -> bool:
-        """Wait as long as the server says, or twice as long as the last time.
+        """Pause as long as the server asks, or twice as long as the last time.
 
         Parameters
         ----------
         why : what happened, for the progress text.
         headers : headers of the answer.
         watch : called meanwhile; may raise.
-        tries : limit of pauses.
+        tries : largest number of pauses.
 
         Returns
         -------
-        True after a pause. False at once if the pause would be too long, or after `tries` pauses.
+        True after a pause. False without a pause if it would be too long, or after `tries` pauses.
         """
         pause = self.coming(headers)
         if pause > self._seconds_left or self._n_pauses >= tries:
@@ -73,25 +68,20 @@ class RetryPauses:
         self._seconds_left -= pause
         self._next_pause *= 2
         self._n_pauses += 1
-        meter, end_time = current_meter(), time.monotonic() + pause
+        meter = current_meter()
+        end_time = time.monotonic() + pause
         with count_time("waiting"):
             while (remaining := end_time - time.monotonic()) > 0:
                 if meter is not None:
-                    meter.report(
-                        ProgressReport(
-                            f"{self._who} {why}; asking again in {duration_text(remaining)}",
-                            None,
-                            None,
-                            remaining,
-                        )
-                    )
+                    text = f"{self._who} {why}; asking again in {duration_text(remaining)}"
+                    meter.report(ProgressReport(text, None, None, remaining))
                 watch.check()
                 time.sleep(min(PAUSE_DEFAULTS.check_seconds, remaining))
         return True
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds that a server asks to wait, given as a number or a date, or None.
+    """Return the seconds to wait that a header states as a number or a date, or None.
 
     >>> from core.models.chat.pauses import retry_after
     >>> retry_after({"retry-after": "2"}), retry_after({"retry-after-ms": "250"})
@@ -106,7 +96,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     except KeyError:
         return None
     except ValueError:
-        pass
+        pass  # it may be a date
     try:
         return max(0.0, parsedate_to_datetime(headers["retry-after"]).timestamp() - time.time())
     except (ValueError, TypeError, KeyError):

@@ -26,11 +26,11 @@ class ChatProfileDefaults:
     """Prompts and times by which a chat server is measured."""
 
     min_prompt_tokens: int = 512  # of the first prompt
-    max_prompt_tokens: int = 32_768  # of the last one, if the server does not say how many it reads
+    max_prompt_tokens: int = 32_768  # of the last one, if the server reports no context size
     halvings: int = 3  # bisections between a prompt that was read completely and one that was not
-    max_measure_seconds: float = 60.0  # a longer prompt that would exceed it is not tried
+    max_measure_seconds: float = 60.0  # no longer prompt is tried if it would exceed this time
     probe_reply_tokens: int = 48
-    min_timed_reply_tokens: int = 5  # of replies whose speed counts
+    min_timed_reply_tokens: int = 5  # of replies whose speed is measured
 
 
 CHAT_PROFILE = ChatProfileDefaults()
@@ -42,7 +42,7 @@ PROBE_SCHEMA = {
     "required": ["colour", "count"],
     "additionalProperties": False,
 }
-# outcomes of a prompt
+# Outcomes of a prompt: read completely, refused, cut without a message, or unclear.
 OUTCOME_READ = "read"
 OUTCOME_REFUSED = "refused"
 OUTCOME_CUT = "cut"
@@ -56,9 +56,9 @@ class ServerProfile:
     Parameters
     ----------
     measured : date of the measurement.
-    reads : tokens of the longest prompt that it read from its first word on.
+    reads : tokens of the longest prompt that it read completely.
     longer : outcome of longer prompts. "refused", "cut" (without a message), "unclear" (the model
-        did not repeat the first word, and the server does not count tokens), or empty if none was
+        did not repeat the password, and the server does not count tokens), or empty if none was
         tried.
     streams : true if replies arrive in pieces.
     schema : true if replies follow a JSON schema.
@@ -102,29 +102,29 @@ class ServerProfile:
                 f"whether longer ones are cut could not be found out",
                 "": f"reads prompts of {self.reads:,} tokens at least",
             }[self.longer]
+        no_schema = "does not keep to a schema: JSON is asked for in words"
+        no_system_role = "takes no system message: it goes before the question"
         seed = {
             "repeats": "the same seed gives the same reply",
             "varies": "the same seed gives other replies",
             "refused": "takes no seed",
         }
-        findings = (
+        findings = [
             longer,
             "streams" if self.streams else "sends replies in one piece",
-            "keeps to a schema"
-            if self.schema
-            else "does not keep to a schema: JSON is asked for in words",
+            "keeps to a schema" if self.schema else no_schema,
             "gives log-probabilities" if self.log_probabilities else "gives no log-probabilities",
-            "takes a system message"
-            if self.system_role
-            else "takes no system message: it goes before the question",
-            seed.get(self.seed, ""),
-            "thinks before it answers" if self.thinks else "",
-            "" if self.counts else "does not count its tokens: figures of tokens are estimates",
-            f"{self.tokens_a_second:,.0f} tokens a second in one reply"
-            if self.tokens_a_second
-            else "",
-        )
-        return tuple(one for one in findings if one)
+            "takes a system message" if self.system_role else no_system_role,
+        ]
+        if self.seed in seed:
+            findings.append(seed[self.seed])
+        if self.thinks:
+            findings.append("thinks before it answers")
+        if not self.counts:
+            findings.append("does not count its tokens: figures of tokens are estimates")
+        if self.tokens_a_second:
+            findings.append(f"{self.tokens_a_second:,.0f} tokens a second in one reply")
+        return tuple(findings)
 
 
 def measure_server(
@@ -137,23 +137,20 @@ def measure_server(
 
     Parameters
     ----------
-    chat : a new client, since remembered replies would not be requested again.
-    watch : cancellation and progress.
-    most : tokens of the longest prompt; 0 for what the server says of itself.
+    chat : a new client, since another one may have cached replies.
+    watch : cancellation and progress; its errors are raised.
+    most : tokens of the longest prompt; 0 for the context size that the server reports.
     seconds : approximate time for the long prompts.
 
     Returns
     -------
-    The abilities that were measured.
+    The measured abilities.
 
     Raises
     ------
-    ModelFailed
-        If the server does not answer the first request.
-    ModelUnavailable
-        Errors of `watch` are raised too.
+    ModelFailed, ModelUnavailable : the server does not answer the first request.
     """
-    return _ServerMeasurement(chat, watch, most, seconds).profile()
+    return _ServerMeasurement(chat, watch, most, seconds).measure()
 
 
 @dataclass
@@ -162,24 +159,26 @@ class _ServerMeasurement:
 
     chat: OpenAIChat
     watch: Watch
-    most: int
-    seconds: float
-    each: float = field(default=estimate_text_tokens(FILLER), init=False)  # tokens of the filler
-    speed: float = field(default=0.0, init=False)  # tokens a second of the fastest reply
+    max_tokens: int
+    max_seconds: float
+    filler_tokens: float = field(default=estimate_text_tokens(FILLER), init=False)
+    max_speed: float = field(default=0.0, init=False)  # tokens a second of the fastest reply
     # True if the model ever repeated the password.
-    recalls: bool = field(default=False, init=False)
+    has_recalled: bool = field(default=False, init=False)
 
-    def profile(self) -> ServerProfile:
+    def measure(self) -> ServerProfile:
         self.watch.report("Asking for a reply", 0.0)
         pieces: list[str] = []
-        first_reply = self._reply(
+        first_reply = self._request_reply(
             user_messages("Count from one to twelve in words, with commas."), on_text=pieces.append
         )
         self.watch.report("A system message and a seed", 0.1)
-        system_role, seed = self._system_role(), self._seed()
+        system_role = self._reads_system_messages()
+        seed = self._measure_seed()
         self.watch.report("A schema and log-probabilities", 0.2)
-        schema, log_probabilities = self._schema(), self._log_probabilities()
-        reads, longer = self._reads()
+        schema = self._follows_schema()
+        log_probabilities = self._returns_log_probabilities()
+        reads, longer = self._measure_longest_prompt()
         return ServerProfile(
             measured=date.today().isoformat(),
             reads=reads,
@@ -191,71 +190,73 @@ class _ServerMeasurement:
             seed=seed,
             thinks=bool(first_reply.thought) or self.chat.thinks,
             counts=self.chat.counts,
-            tokens_a_second=self.speed,
+            tokens_a_second=self.max_speed,
             refuses=self.chat.refuses,
         )
 
-    def _reply(self, messages: Messages, **how: Any) -> ChatReply:
-        reply = self.chat.reply(
-            messages, **{"max_tokens": CHAT_PROFILE.probe_reply_tokens, "watch": self.watch, **how}
-        )
+    def _request_reply(
+        self,
+        messages: Messages,
+        max_tokens: int = CHAT_PROFILE.probe_reply_tokens,
+        **options: Any,
+    ) -> ChatReply:
+        """Return the reply to messages, and record its speed."""
+        reply = self.chat.reply(messages, max_tokens=max_tokens, watch=self.watch, **options)
         if (
             self.chat.counts
             and reply.tokens_out >= CHAT_PROFILE.min_timed_reply_tokens
             and reply.seconds > 0
         ):
-            self.speed = max(self.speed, reply.tokens_out / reply.seconds)
+            self.max_speed = max(self.max_speed, reply.tokens_out / reply.seconds)
         return reply
 
-    def _system_role(self) -> bool:
+    def _reads_system_messages(self) -> bool:
         """Return whether a system message is read.
 
         It must not be refused and, if tokens are counted, must add to the count.
         """
         system = {"role": "system", "content": FILLER * 8}
-        without_system = self._reply(user_messages("Say: ready"), max_tokens=8)
-        with_system = self._reply([system, *user_messages("Say: ready")], max_tokens=8)
+        without_system = self._request_reply(user_messages("Say: ready"), max_tokens=8)
+        with_system = self._request_reply([system, *user_messages("Say: ready")], max_tokens=8)
         if "system role" in self.chat.refuses:
             return False
         return not self.chat.counts or with_system.tokens_in > without_system.tokens_in
 
-    def _seed(self) -> str:
+    def _measure_seed(self) -> str:
+        """Return `ServerProfile.seed`."""
         if "seed" in self.chat.refuses:
             return "refused"
         messages = user_messages("Invent the name of a town, and say what it is known for.")
-        texts = [self._fresh(messages, seed=7, temperature=1.0).text for _ in range(2)]
-        return "repeats" if texts[0] == texts[1] else "varies"
+        texts = set()
+        for _ in range(2):
+            self.chat.forget()  # otherwise the first reply would be returned again
+            texts.add(self._request_reply(messages, seed=7, temperature=1.0).text)
+        return "repeats" if len(texts) == 1 else "varies"
 
-    def _fresh(self, messages: Messages, **how: Any) -> ChatReply:
-        """Return a new reply instead of a remembered one."""
-        self.chat.forget()
-        return self._reply(messages, **how)
-
-    def _schema(self) -> bool:
+    def _follows_schema(self) -> bool:
         """Return whether a reply follows a schema that the prompt does not mention.
 
         If not, no schema is sent from now on.
         """
+        answer = None
+        messages = user_messages("Write two lines on the sea.")
         try:
-            answer = json.loads(
-                self._reply(user_messages("Write two lines on the sea."), schema=PROBE_SCHEMA).text
-            )
-            follows_schema = (
-                isinstance(answer, dict)
-                and answer.get("colour") == SECRET
-                and isinstance(answer.get("count"), int)
-            )
+            answer = json.loads(self._request_reply(messages, schema=PROBE_SCHEMA).text)
         except ValueError:
-            follows_schema = False
+            pass
         except ModelFailed as error:
             if not is_refusal(error):
                 raise
-            follows_schema = False
-        if not follows_schema:
-            self.chat.leave_out("response_format")
-        return follows_schema
+        if (
+            isinstance(answer, dict)
+            and answer.get("colour") == SECRET
+            and isinstance(answer.get("count"), int)
+        ):
+            return True
+        self.chat.leave_out("response_format")
+        return False
 
-    def _log_probabilities(self) -> bool:
+    def _returns_log_probabilities(self) -> bool:
         try:
             body = self.chat.allowed(
                 {"model": self.chat.model, "messages": user_messages("Say: yes"), "max_tokens": 4}
@@ -271,21 +272,21 @@ class _ServerMeasurement:
                 raise
             return False
 
-    def _reads(self) -> tuple[int, str]:
-        """Return the tokens of the longest prompt that was read completely, and the outcome of
-        longer ones.
-        """
+    def _measure_longest_prompt(self) -> tuple[int, str]:
+        """Return the tokens of the longest prompt that was read, and the outcome of longer ones."""
         import openai
 
-        max_size = self.most or self._context() or CHAT_PROFILE.max_prompt_tokens
-        deadline = time.monotonic() + self.seconds
-        size, read_tokens, last_seconds = CHAT_PROFILE.min_prompt_tokens, 0, 0.0
-        outcome, not_read_size = "", 0
+        max_size = self.max_tokens or self._read_context_size() or CHAT_PROFILE.max_prompt_tokens
+        deadline = time.monotonic() + self.max_seconds
+        size = CHAT_PROFILE.min_prompt_tokens
+        read_tokens = not_read_size = 0
+        last_seconds = 0.0
+        outcome = ""
         while size <= max_size and time.monotonic() + 2 * last_seconds < deadline:
             self.watch.report(f"A prompt of {size:,} tokens", 0.3 + 0.7 * min(1.0, size / max_size))
             start = time.monotonic()
             try:
-                outcome, tokens = self._became(size)
+                outcome, tokens = self._try_prompt(size)
             except ModelFailed as error:
                 if not isinstance(error.__cause__, openai.APITimeoutError | TimeoutError):
                     raise
@@ -294,36 +295,34 @@ class _ServerMeasurement:
             if outcome != OUTCOME_READ:
                 not_read_size = size
                 break
-            read_tokens, outcome = tokens, ""
+            read_tokens = tokens
+            outcome = ""
             size = min(2 * size, max_size) if size < max_size else max_size + 1
-        for _ in range(
-            CHAT_PROFILE.halvings
-            if outcome in (OUTCOME_REFUSED, OUTCOME_CUT) and read_tokens
-            else 0
-        ):
+        if outcome not in (OUTCOME_REFUSED, OUTCOME_CUT) or not read_tokens:
+            return read_tokens, outcome
+        for _ in range(CHAT_PROFILE.halvings):
             size = (read_tokens + not_read_size) // 2
-            new_outcome, tokens = self._became(size)
-            read_tokens, not_read_size = (
-                (tokens, not_read_size) if new_outcome == OUTCOME_READ else (read_tokens, size)
-            )
+            new_outcome, tokens = self._try_prompt(size)
+            if new_outcome == OUTCOME_READ:
+                read_tokens = tokens
+            else:
+                not_read_size = size
         return read_tokens, outcome
 
-    def _became(self, size: int) -> tuple[str, int]:
+    def _try_prompt(self, size: int) -> tuple[str, int]:
         """Return the outcome of a prompt of about `size` tokens, and its number of tokens."""
-        repetitions = max(1, round((size - CHAT_PROFILE.probe_reply_tokens) / self.each))
+        repetitions = max(1, round((size - CHAT_PROFILE.probe_reply_tokens) / self.filler_tokens))
+        beginning = f"The password is {SECRET}. Remember it.\n\n{FILLER * repetitions}"
         questions = (
             "What is the password? Answer with this one word.",
             "Repeat the password from the first line.",
         )
         for attempt, question in enumerate(questions):
-            # Comparing counts costs requests of the same length.
+            # Comparing counts costs requests of the same length, so it is left to the second try.
             self.chat.holds_counts = bool(attempt)
             try:
-                reply = self._reply(
-                    user_messages(
-                        f"The password is {SECRET}. Remember it.\n\n{FILLER * repetitions}\n\n{question}"
-                    ),
-                    max_tokens=16,
+                reply = self._request_reply(
+                    user_messages(f"{beginning}\n\n{question}"), max_tokens=16
                 )
             except PromptCut:
                 return OUTCOME_CUT, size
@@ -332,23 +331,23 @@ class _ServerMeasurement:
                     raise
                 return OUTCOME_REFUSED, size
             is_recalled = SECRET in (reply.text + reply.thought).lower()
-            # A model too weak for the question is judged by its token count alone, after this was
-            # compared with the prompt.
-            if is_recalled or (attempt and self.chat.counts and not self.recalls):
-                self.recalls = self.recalls or is_recalled
-                self.each = reply.tokens_in / (repetitions + 1)
+            # If the model never recalled the password, it may be too weak for the question. Its
+            # token count alone then decides, after it was compared with the prompt.
+            if is_recalled or (attempt and self.chat.counts and not self.has_recalled):
+                self.has_recalled = self.has_recalled or is_recalled
+                self.filler_tokens = reply.tokens_in / (repetitions + 1)
                 return OUTCOME_READ, reply.tokens_in
         return OUTCOME_UNCLEAR, size
 
-    def _context(self) -> int:
+    def _read_context_size(self) -> int:
         """Return the context size in the server's list of models; 0 if it is not given."""
         try:
-            model_list = self.chat.client().models.list()
-            listed_model = next((one for one in model_list.data if one.id == self.chat.model), None)
-            size = getattr(listed_model, "max_model_len", None) or (
-                getattr(listed_model, "meta", None) or {}
-            ).get("n_ctx")
-            return int(size) if size else 0
+            for model in self.chat.client().models.list().data:
+                if model.id == self.chat.model:
+                    meta = getattr(model, "meta", None) or {}
+                    size = getattr(model, "max_model_len", None) or meta.get("n_ctx")
+                    return int(size) if size else 0
+            return 0
         except Exception as error:
             if self.chat.failure(error) is None and not isinstance(
                 error, AttributeError | TypeError | ValueError

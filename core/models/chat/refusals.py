@@ -1,7 +1,4 @@
-"""Request parts that servers refuse, learnt from their error messages.
-
-Later requests are sent without these parts.
-"""
+"""Request parts that a server refuses, learnt from its errors and then left out of requests."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ import hashlib
 import json
 import logging
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,7 +29,7 @@ TOO_LONG_PATTERN = re.compile(
     r"|greater than|at most",
     re.IGNORECASE,
 )
-REFUSAL_STATUSES = (400, 404, 405, 422, 500, 501)  # of answers that refuse a part
+REFUSAL_STATUSES = (400, 404, 405, 422, 500, 501)  # of answers that may refuse a part
 
 
 @dataclass(frozen=True)
@@ -42,7 +39,7 @@ class RequestPart:
     Parameters
     ----------
     name : its name for the user.
-    words : pattern of the words by which servers call it.
+    words : pattern of its names in error messages.
     there : returns whether a request has it.
     without : returns the request without it.
     """
@@ -53,29 +50,28 @@ class RequestPart:
     without: Callable[[Body], Body]
 
 
-def _key(name: str, words: re.Pattern[str]) -> RequestPart:
-    """Return the part for a single key of the request, which can be left out."""
+def _optional_key(name: str, words: re.Pattern[str]) -> RequestPart:
+    """Return the part for a key of the request that can be left out."""
     return RequestPart(
         name,
         words,
         lambda body: name in body,
-        lambda body: {k: v for k, v in body.items() if k != name},
+        lambda body: {key: value for key, value in body.items() if key != name},
     )
 
 
 def _rename_limit(body: Body) -> Body:
     """Return the request with the newer name of its token limit."""
-    return {
-        ("max_completion_tokens" if key == "max_tokens" else key): value
-        for key, value in body.items()
-    }
+    renamed_body = dict(body)
+    renamed_body["max_completion_tokens"] = renamed_body.pop("max_tokens")
+    return renamed_body
 
 
-def _has_system(body: Body) -> bool:
+def _has_system_message(body: Body) -> bool:
     return any(message["role"] == "system" for message in body["messages"])
 
 
-def _without_system(body: Body) -> Body:
+def _merge_system_messages(body: Body) -> Body:
     """Return the request with the system messages moved to the start of the first user message."""
     system_text = "\n\n".join(
         message["content"] for message in body["messages"] if message["role"] == "system"
@@ -103,18 +99,18 @@ SYSTEM_ROLE_PATTERN = re.compile(
     re.IGNORECASE,
 )
 REFUSABLE_PARTS = (
-    _key("response_format", FORMAT_PATTERN),
-    _key("stream_options", STREAM_OPTIONS_PATTERN),
-    _key("seed", SEED_PATTERN),
-    _key("temperature", TEMPERATURE_PATTERN),
+    _optional_key("response_format", FORMAT_PATTERN),
+    _optional_key("stream_options", STREAM_OPTIONS_PATTERN),
+    _optional_key("seed", SEED_PATTERN),
+    _optional_key("temperature", TEMPERATURE_PATTERN),
     RequestPart("max_tokens", MAX_TOKENS_PATTERN, lambda body: "max_tokens" in body, _rename_limit),
-    RequestPart("system role", SYSTEM_ROLE_PATTERN, _has_system, _without_system),
-    _key("max_completion_tokens", MAX_COMPLETION_TOKENS_PATTERN),
+    RequestPart("system role", SYSTEM_ROLE_PATTERN, _has_system_message, _merge_system_messages),
+    _optional_key("max_completion_tokens", MAX_COMPLETION_TOKENS_PATTERN),
 )
 
 
 class Refusals:
-    """Request parts that a server has refused so far; later requests leave them out.
+    """Request parts that a server has refused so far.
 
     >>> from core.models.chat.refusals import Refusals
     >>> refusals, body = Refusals(), {"messages": [], "seed": 0, "max_tokens": 9}
@@ -146,50 +142,46 @@ class Refusals:
                 body = part.without(body)
         return body
 
-    def learn(self, status: int, said: str, sent: Body) -> str:
-        """Return the part of a request that an error refuses, and leave it out from now on.
+    def learn(self, status: int, message: str, body: Body) -> str:
+        """Record and return the part of a request that an error refuses.
 
-        A bad request that names no part is attributed to the schema, if there is one: few servers
-        say more.
+        An error of a bad request that names no part is attributed to the schema, if there is one:
+        few servers say more.
 
         Parameters
         ----------
         status : status of the answer.
-        said : its error message.
-        sent : the request.
+        message : its error message.
+        body : the request.
 
         Returns
         -------
         Name of the part; empty if no part is refused.
         """
-        if status not in REFUSAL_STATUSES or TOO_LONG_PATTERN.search(said):
+        if status not in REFUSAL_STATUSES or TOO_LONG_PATTERN.search(message):
             return ""
         refused_parts = [
-            part for part in REFUSABLE_PARTS if part.there(sent) and part.words.search(said)
+            part for part in REFUSABLE_PARTS if part.there(body) and part.words.search(message)
         ]
-        if not refused_parts and status in (400, 422) and "response_format" in sent:
-            refused_parts = [REFUSABLE_PARTS[0]]
-        elif not REFUSAL_PATTERN.search(said):
-            refused_parts = []
-        # A concurrent request may have found it already.
-        if refused_parts and refused_parts[0] not in self._refused_parts:
+        if not refused_parts and status in (400, 422) and "response_format" in body:
+            refused_parts = [REFUSABLE_PARTS[0]]  # response_format
+        elif not refused_parts or not REFUSAL_PATTERN.search(message):
+            return ""
+        # A concurrent request may have recorded it already.
+        if refused_parts[0] not in self._refused_parts:
             self._refused_parts.append(refused_parts[0])
             self._save()
-        return refused_parts[0].name if refused_parts else ""
+        return refused_parts[0].name
 
     def add(self, names: Iterable[str]) -> None:
         """Mark parts as refused, by their names."""
-        self._refused_parts += [
-            part
-            for part in REFUSABLE_PARTS
-            if part.name in set(names) and part not in self._refused_parts
-        ]
+        added_names = set(names) - set(self.names)
+        self._refused_parts += [part for part in REFUSABLE_PARTS if part.name in added_names]
 
-    def forget(self, names: Iterable[str]) -> None:
+    def forget(self, names: Collection[str]) -> None:
         """Mark parts as not refused after all."""
-        removed = set(names)
-        if removed:
-            self._refused_parts = [part for part in self._refused_parts if part.name not in removed]
+        if names:
+            self._refused_parts = [part for part in self._refused_parts if part.name not in names]
             self._save()
 
     def _save(self) -> None:
@@ -201,9 +193,9 @@ class Refusals:
 class SavedRefusals:
     """Refusals of one server, in a file shared by several servers.
 
-    They are stored under the server's `name`, and dropped if its `row` has changed since. A file
-    that cannot be read or written prevents no reply: the log mentions it, and the refusals are
-    learnt again.
+    They are stored under the server's `name`, and dropped if its `row` in models.toml has changed
+    since. If the file cannot be read, the refusals are learnt again; if it cannot be written, this
+    is logged.
     """
 
     file: Path
@@ -213,12 +205,12 @@ class SavedRefusals:
     def names(self) -> tuple[str, ...]:
         """Return the saved parts for this row."""
         entry = self._read_entries().get(self.name)
-        names = None
-        if isinstance(entry, dict) and entry.get("row") == self._digest:
-            names = entry.get("refuses")
-        if isinstance(names, list):
-            return tuple(name for name in names if isinstance(name, str))
-        return ()
+        if not isinstance(entry, dict) or entry.get("row") != self._digest:
+            return ()
+        names = entry.get("refuses")
+        if not isinstance(names, list):
+            return ()
+        return tuple(name for name in names if isinstance(name, str))
 
     def keep(self, names: Iterable[str]) -> None:
         """Save the parts, replacing the earlier ones."""
@@ -246,16 +238,16 @@ class SavedRefusals:
         return entries if isinstance(entries, dict) else {}
 
 
-def error_message_of(answer: Any) -> str:
+def extract_error_message(answer: Any) -> str:
     """Return a server's error message from its JSON, with the parameter that it names.
 
-    What the server repeats of the request is left out.
+    Parts of the request that the server repeats are left out.
 
-    >>> from core.models.chat.refusals import error_message_of
-    >>> error_message_of({"error": {"message": "Unknown parameter", "param": "seed"}})
+    >>> from core.models.chat.refusals import extract_error_message
+    >>> extract_error_message({"error": {"message": "Unknown parameter", "param": "seed"}})
     'Unknown parameter seed'
     >>> detail = {"loc": ["body", "seed"], "msg": "Extra inputs are not permitted", "input": 0}
-    >>> error_message_of({"detail": [detail]})
+    >>> extract_error_message({"detail": [detail]})
     'Extra inputs are not permitted: body seed'
     """
     if not isinstance(answer, dict):
@@ -268,8 +260,8 @@ def error_message_of(answer: Any) -> str:
     detail = error.get("detail")
     if isinstance(detail, list):
         return "; ".join(
-            f"{one.get('msg', '')}: {' '.join(map(str, one.get('loc', ())))}"
-            for one in detail
-            if isinstance(one, dict)
+            f"{part.get('msg', '')}: {' '.join(map(str, part.get('loc', ())))}"
+            for part in detail
+            if isinstance(part, dict)
         )
     return " ".join(str(error[key]) for key in ("message", "detail", "param") if error.get(key))

@@ -1,29 +1,28 @@
-"""Detection of replies that repeat themselves endlessly.
-
-Greedy decoding of small models produces such replies.
-"""
+"""Detection of replies that repeat themselves endlessly, as in greedy decoding of small models."""
 
 from __future__ import annotations
 
 import re
 
-TOKEN, WORD_CHARACTER = re.compile(r"\w+|[^\w\s]"), re.compile(r"\w")
+TOKEN = re.compile(r"\w+|[^\w\s]")
+WORD_CHARACTER = re.compile(r"\w")
 # Numbers of list items, which differ although the items are the same.
 LIST_NUMBER = re.compile(r"(?m)^[ \t]*\d+[.)][ \t]+")
-MAX_PERIOD_TOKENS = 64  # most words and marks of a repeated sequence
-MIN_REPEATED_TOKENS = 16  # least words and marks of all repetitions together
-MIN_REPETITIONS = 4  # least number of repetitions
+MAX_PERIOD_TOKENS = 64  # of a repeated sequence
+MIN_REPEATED_TOKENS = 16  # of all repetitions together
+MIN_REPETITIONS = 4
 
 
 class RepeatDetector:
     """Detector of repetition in a reply while it is written.
 
-    A reply repeats itself if the same words and marks occur four times or more in a row, and at
-    least 16 of them. The result depends on the text alone, not on its division into pieces.
+    A reply repeats itself if the same words and marks occur at least four times in a row, and make
+    up at least 16 tokens. The result depends on the text alone, not on its division into pieces.
     """
 
     def __init__(self) -> None:
-        self._text, self._read = "", 0
+        self._text = ""
+        self._position = 0  # up to which the text was scanned
         self._tokens: list[tuple[str, int, int]] = []  # with start and end positions
         # End of the first occurrence of the repeated text, and words until it was detected.
         self.found: tuple[int, int] | None = None
@@ -45,12 +44,15 @@ class RepeatDetector:
         return self._text[: self.found[0]].rstrip().rstrip(",;:-•*|/").rstrip()
 
     def _scan(self, limit: int) -> bool:
-        """Read on, up to the last word that cannot become longer."""
+        """Scan new tokens that end before `limit`; return whether the text repeats itself.
+
+        A token that ends at the limit may continue in the next piece.
+        """
         while self.found is None:
-            match = TOKEN.search(self._text, self._read)
+            match = TOKEN.search(self._text, self._position)
             if match is None or match.end() >= limit:
                 break
-            self._read = match.end()
+            self._position = match.end()
             line = self._text.rfind("\n", 0, match.start()) + 1
             number = LIST_NUMBER.match(self._text, line)
             if (
@@ -58,36 +60,32 @@ class RepeatDetector:
                 and match.end() + 2 >= limit
                 and LIST_NUMBER.match(self._text[line : match.end()] + ". ")
             ):
-                self._read = match.start()  # it may become the number of a list item
+                self._position = match.start()  # it may become the number of a list item
                 break
             if number is not None and match.start() < number.end():
                 continue
             self._tokens.append((match.group().casefold(), match.start(), match.end()))
-            self._judge()
+            self._find_repetition()
         return self.found is not None
 
-    def _judge(self) -> None:
+    def _find_repetition(self) -> None:
         """Record a repetition if the text ends in one."""
-        words = [token for token, _, _ in self._tokens[-MAX_PERIOD_TOKENS * MIN_REPETITIONS :]]
+        tokens = [token for token, _, _ in self._tokens[-MAX_PERIOD_TOKENS * MIN_REPETITIONS :]]
         for period in range(1, MAX_PERIOD_TOKENS + 1):
             times = max(MIN_REPETITIONS, -(-MIN_REPEATED_TOKENS // period))
-            if period * times > len(words):
+            if period * times > len(tokens):
                 return
-            if words[-1] != words[-1 - period]:
+            if tokens[-1] != tokens[-1 - period]:
                 continue
-            tail = words[-period * times :]
-            if tail[period:] == tail[:-period] and any(
-                WORD_CHARACTER.match(word) for word in tail[:period]
-            ):
-                self._set_cut(period)
+            tail = tokens[-period * times :]
+            if tail[period:] == tail[:-period] and any(map(WORD_CHARACTER.match, tail[:period])):
+                self._record(period)
                 return
 
-    def _set_cut(self, period: int) -> None:
-        """Set the cut at the end of the first occurrence."""
+    def _record(self, period: int) -> None:
+        """Record the end of the first occurrence, and the number of words so far."""
         index = len(self._tokens) - 1
         while index >= period and self._tokens[index][0] == self._tokens[index - period][0]:
             index -= 1
-        self.found = (
-            self._tokens[index][2],
-            sum(1 for token, _, _ in self._tokens if WORD_CHARACTER.match(token)),
-        )
+        n_words = sum(1 for token, _, _ in self._tokens if WORD_CHARACTER.match(token))
+        self.found = self._tokens[index][2], n_words

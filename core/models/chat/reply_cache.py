@@ -1,4 +1,4 @@
-"""Remembered replies of one model: the latest in memory, and all on disk if they are saved."""
+"""Cached replies of one model: the latest in memory, and all of them on disk if saved."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ class ReplyCache:
     Parameters
     ----------
     remember : largest number of replies in memory.
-    on_disk : replies that outlive the process; None without. If its file cannot be used, this
-        prevents no reply; the log mentions it.
+    on_disk : replies saved on disk, if any. Errors of its file are only logged.
     """
 
     def __init__(self, remember: int = MAX_CACHED_REPLIES, on_disk: SavedReplies | None = None):
         self.on_disk = on_disk
-        self._lock, self._replies = threading.Lock(), LRUCache[str, ChatReply](remember)
+        self._lock = threading.Lock()
+        self._replies = LRUCache[str, ChatReply](remember)
 
     def find(
         self,
@@ -41,16 +41,16 @@ class ReplyCache:
         allow_cut: bool = False,
         fewest: int = 0,
     ) -> ChatReply | None:
-        """Return the usable remembered reply for a key.
+        """Return the usable cached reply for a key.
 
         Parameters
         ----------
         key : key of the request.
         on_text : receives the reply in one piece.
         schema : schema of the request.
-        allow_cut : if true, replies that were cut off count too.
-        fewest : least possible tokens of the prompt. A saved reply whose prompt the server cut, by
-            this number, does not count.
+        allow_cut : if true, a reply that was cut off is returned too.
+        fewest : lower bound of the prompt's tokens. A saved reply is not returned if the server
+            read fewer, that is, cut the prompt.
 
         Returns
         -------
@@ -58,7 +58,8 @@ class ReplyCache:
         """
         with self._lock:
             reply = self._replies.get(key)
-        reply = self._find_on_disk(key, schema, allow_cut, fewest) if reply is None else reply
+        if reply is None:
+            reply = self._find_on_disk(key, schema, allow_cut, fewest)
         if reply is None:
             return None
         if on_text and reply.text:
@@ -68,16 +69,16 @@ class ReplyCache:
         return replace(reply, cached=True)
 
     def keep(self, key: str, reply: ChatReply, allow_cut: bool = False) -> ChatReply:
-        """Remember a usable reply, and return it.
+        """Save a usable reply, and return it.
 
-        On disk it is saved without the model's name: the duration of single replies says nothing of
-        the speed of builds.
+        The disk gets no model name, by which `SavedReplies.measured` averages the durations of
+        replies: single replies say nothing of the speed of builds.
 
         Parameters
         ----------
         key : key of the request.
         reply : any reply.
-        allow_cut : remembers the reply also if it was cut off.
+        allow_cut : if true, a reply that was cut off is saved too.
 
         Returns
         -------
@@ -109,11 +110,11 @@ class ReplyCache:
             return None
         try:
             reply = self.on_disk.find(key, schema, usable=not allow_cut, fewest=fewest)
-            reply = reply if reply is None or reply.usable or reply.cut else None
         except StoreError as error:
             log.warning("Kept replies were not read. %s", error)
             return None
-        if reply is not None:
-            with self._lock:
-                self._replies[key] = reply
+        if reply is None or not (reply.usable or reply.cut):
+            return None
+        with self._lock:
+            self._replies[key] = reply
         return reply

@@ -18,9 +18,9 @@ from core.models.chat.token_estimates import estimate_text_tokens
 CODE_FENCE = re.compile(
     r"\s*(```++|~~~++)(?:[\w+.-]*[ \t]*\r?\n)?(?P<inside>(?:(?!\1).)*)(?:\1\s*)?", re.DOTALL
 )
-# Most characters of a token, and margin in characters beyond the requested tokens.
-MAX_TOKEN_CHARACTERS, EXTRA_REPLY_CHARACTERS = (64, 4096)
-# Ends of a reply, by the terms of the protocol.
+MAX_TOKEN_CHARACTERS = 64
+EXTRA_REPLY_CHARACTERS = 4096  # accepted in addition to those of the requested tokens
+# Values of `ChatReply.finish` by the protocol's finish reasons.
 FINISH_REASONS = {
     "length": "length",
     "content_filter": "filter",
@@ -30,9 +30,9 @@ FINISH_REASONS = {
 
 
 class ReplyCollector:
-    """A reply while it is written: answer and reasoning so far, token counts and ending.
+    """A reply while it is written: answer and reasoning so far, token counts and finish reason.
 
-    Replies under a schema have an end of their own, and are not checked for repetition.
+    Replies under a schema end by the schema, and are not checked for repetition.
 
     Parameters
     ----------
@@ -51,17 +51,15 @@ class ReplyCollector:
         on_text: Callable[[str], None] | None,
         begun: bool = False,
     ):
-        self._on_text, self._schema = on_text, schema
-        self._repeats, self._thought_repeats = (
-            (RepeatDetector() if schema is None else None),
-            RepeatDetector(),
-        )
-        self._room, self._max_answer, self._characters_left = (
-            room,
-            max_answer,
-            room * MAX_TOKEN_CHARACTERS + EXTRA_REPLY_CHARACTERS,
-        )
-        self._thoughts, self._field = ThoughtSeparator(begun), ""
+        self._on_text = on_text
+        self._schema = schema
+        self._repeats = RepeatDetector() if schema is None else None
+        self._thought_repeats = RepeatDetector()
+        self._room = room
+        self._max_answer = max_answer
+        self._characters_left = room * MAX_TOKEN_CHARACTERS + EXTRA_REPLY_CHARACTERS
+        self._thoughts = ThoughtSeparator(begun)
+        self._thought_field = ""  # reasoning from a separate field of the protocol
         self.pieces: list[str] = []
         self.finish: str | None = None
         self.tool = self.refusal = ""
@@ -81,10 +79,10 @@ class ReplyCollector:
     def add(self, piece: str) -> bool:
         """Add a piece of text; return whether the reply is to be stopped.
 
-        It is stopped if it repeats itself or has used up its tokens. Raises ModelFailed for half a
-        letter, and for more text than the requested tokens can contain.
+        It is stopped if it repeats itself or has used up its tokens. Raises ModelFailed for a lone
+        surrogate, and for more text than the requested tokens can contain.
         """
-        self._check(piece)
+        self._check_piece(piece)
         thought_length, answer_length = len(self._thoughts.thought), len(self.text)
         added_text = self._thoughts.add(piece)
         if len(self.text) != answer_length + len(added_text):
@@ -95,27 +93,30 @@ class ReplyCollector:
             and self._max_answer is not None
             and estimate_text_tokens(self.text) > self._max_answer
         ):
-            self.finish, stop = "length", True
+            self.finish = "length"
+            stop = True
         return self._grow(added_text) or stop
 
     def think(self, piece: str) -> bool:
         """Add reasoning from a separate field; return whether the reply is to be stopped."""
-        self._check(piece)
-        self._field += piece
+        self._check_piece(piece)
+        self._thought_field += piece
         return self._thought_repeats.add(piece)
 
     def ended(self, seconds: float) -> ChatReply:
         """Return the complete reply, with repeated text only once."""
-        self._grow(
-            self._thoughts.end(
-                complete=self.finish in (None, "stop") and self._thought_repeats.found is None
-            )
+        is_whole = self.finish in (None, "stop") and self._thought_repeats.found is None
+        self._grow(self._thoughts.end(complete=is_whole))
+        thoughts = (self._thought_field.strip(), self._thoughts.thought.strip())
+        reply = ChatReply(
+            self.text,
+            self.tokens_in,
+            self.tokens_out,
+            self._finish_reason(),
+            thought="\n".join(filter(None, thoughts)),
+            seconds=seconds,
+            detail=self.tool or self.refusal,
         )
-        thought = "\n".join(filter(None, (self._field.strip(), self._thoughts.thought.strip())))
-        fields: dict[str, Any] = dict(
-            thought=thought, seconds=seconds, detail=self.tool or self.refusal
-        )
-        reply = ChatReply(self.text, self.tokens_in, self.tokens_out, self._finish(), **fields)
         if self._repeats is not None and self._repeats.end() and self._repeats.found is not None:
             reply = replace(
                 reply, text=self._repeats.once, finish="repeat", words=self._repeats.found[1]
@@ -123,30 +124,28 @@ class ReplyCollector:
         elif self._thought_repeats.found is not None and not self.text.strip():
             reply = replace(reply, text="", finish="repeat", words=self._thought_repeats.found[1])
         elif self.finish == "length":
-            answer_cut = (
-                self._max_answer is not None and not self._thoughts.thinking and reply.text.strip()
-            )
-            reply = replace(
-                reply, limit=self._max_answer if answer_cut and self._max_answer else self._room
-            )
+            is_answer_cut = not self._thoughts.thinking and bool(reply.text.strip())
+            limit = self._max_answer if is_answer_cut else None
+            reply = replace(reply, limit=limit or self._room)
         return clean_reply(reply, self._schema)
 
     def _restart(self) -> None:
         """Start again with an empty answer, after the text so far turned out to be reasoning."""
-        self._repeats = None if self._repeats is None else RepeatDetector()
+        if self._repeats is not None:
+            self._repeats = RepeatDetector()
 
-    def _finish(self) -> str:
-        thinking = self._thoughts.thinking or (
-            self.finish == "length" and self._field and not self.text.strip()
-        )
-        if self.finish == "length" and thinking:
+    def _finish_reason(self) -> str:
+        """Return how the reply ended, a key of `core.models.base.FINISHES`."""
+        is_thought_cut = self._thoughts.thinking or (self._thought_field and not self.text.strip())
+        if self.finish == "length" and is_thought_cut:
             return "thinking"
         finish = FINISH_REASONS.get(self.finish or "", "stop")
         if finish == "stop" and self.refusal and not self.text.strip():
             return "refused"
         return "stop" if finish == "tools" and self.text.strip() else finish
 
-    def _check(self, piece: str) -> None:
+    def _check_piece(self, piece: str) -> None:
+        """Record a piece. Raises ModelFailed if it is invalid or the reply is too long."""
         self._characters_left -= len(piece)
         if self._characters_left < 0:
             raise ModelFailed(
@@ -161,6 +160,7 @@ class ReplyCollector:
         self.pieces.append(piece)
 
     def _grow(self, text: str) -> bool:
+        """Report new text of the answer; return whether the answer repeats itself."""
         if not text:
             return False
         if self._on_text:
@@ -169,7 +169,7 @@ class ReplyCollector:
 
 
 def clean_reply(reply: ChatReply, schema: dict[str, Any] | None) -> ChatReply:
-    """Return a reply with its reasoning separated and an enclosing code fence removed.
+    """Separate the reasoning of a reply, and remove an enclosing code fence.
 
     Parameters
     ----------
@@ -178,30 +178,22 @@ def clean_reply(reply: ChatReply, schema: dict[str, Any] | None) -> ChatReply:
 
     Returns
     -------
-    The reply. With a schema, one without such JSON is marked as unreadable.
+    The reply. Under a schema its `finish` is "unreadable" if it has no such JSON.
     """
     if not reply.thought:
-        cut = reply.finish == "length"
-        thought, text, open_end = separate_thought(reply.text, complete=not cut)
-        finish = "thinking" if thought and open_end and cut else reply.finish
+        is_cut = reply.finish == "length"
+        thought, text, ends_in_thought = separate_thought(reply.text, complete=not is_cut)
+        finish = "thinking" if thought and ends_in_thought and is_cut else reply.finish
         reply = replace(reply, text=text, thought=thought, finish=finish)
     if schema is None:
         return replace(reply, text=strip_code_fence(reply.text))
     fields = schema.get("properties")
-    if (
-        fields
-        and reply.finish == "stop"
-        and not reply.text.strip()
-        and _is_json(reply.thought, fields)
-    ):
+    if not fields or reply.finish != "stop":
+        return reply
+    if not reply.text.strip() and _is_json(reply.thought, fields):
         # The prompt ended inside reasoning, so the JSON under the schema arrived as reasoning.
         return replace(reply, text=reply.thought, thought="")
-    if (
-        fields
-        and reply.finish == "stop"
-        and reply.text.strip()
-        and json_reply(reply.text, fields) is None
-    ):
+    if reply.text.strip() and json_reply(reply.text, fields) is None:
         return replace(reply, finish="unreadable")
     return reply
 

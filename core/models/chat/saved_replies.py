@@ -1,4 +1,4 @@
-"""Replies of language models saved on disk, and a chat that asks its model only for new ones."""
+"""Replies of language models saved on disk, and a chat that requests only new ones."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def reply_key(
 
 
 class SavedReplies:
-    """Replies by key in one SQLite file, and read-only files of replies that ship with Hopscope.
+    """Replies by key in one SQLite file, and in read-only files that ship with Hopscope.
 
     Safe to use from several threads and processes. Raises StoreError if the file cannot be used,
     and BadInput for a damaged shipped file.
@@ -76,11 +76,12 @@ class SavedReplies:
     Parameters
     ----------
     file : the SQLite file; by default that of the user.
-    shipped : files of replies that ship.
+    shipped : files of replies that ship with Hopscope.
     """
 
     def __init__(self, file: Path | None = None, shipped: Sequence[Path] = ()):
-        self.file, self.shipped = file or home_folder() / "replies.sqlite", tuple(shipped)
+        self.file = file or home_folder() / "replies.sqlite"
+        self.shipped = tuple(shipped)
         self._rows = RowFile(self.file, REPLIES_SCHEMA)
         self._lock = threading.Lock()
         self._shipped_replies: dict[str, ChatReply] | None = None
@@ -100,9 +101,9 @@ class SavedReplies:
         ----------
         key : key of the request.
         schema : schema of the request.
-        usable : if true, the user's replies count only if they are usable and their prompt was not
-            cut.
-        fewest : least possible tokens of the prompt, by which a cut is detected.
+        usable : if true, a reply of the user's file is returned only if it is usable and the server
+            did not cut its prompt.
+        fewest : lower bound of the prompt's tokens, by which a cut is detected.
 
         Returns
         -------
@@ -117,10 +118,10 @@ class SavedReplies:
 
         Parameters
         ----------
-        keys : the least possible tokens of the prompt by key. A reply to a shorter prompt was cut
-            by the server.
+        keys : lower bound of the prompt's tokens, by key. If the server read fewer, it cut the
+            prompt.
         schema : JSON schema of all requests; None for free text.
-        usable : leaves out replies that are blank, cut or unreadable.
+        usable : if true, the user's replies that are blank, cut or unreadable are left out.
 
         Returns
         -------
@@ -135,19 +136,15 @@ class SavedReplies:
                 for key, *row in rows
             }
         all_shipped = self._load_shipped()
-        shipped_replies = {
+        replies = {
             key: replace(all_shipped[key], cached=True) for key in keys if key in all_shipped
         }
-        usable_keys = {
-            key
-            for key, reply in saved_replies.items()
-            if reply.usable and not is_prompt_cut(reply.tokens_in, keys[key])
-        }
-        return shipped_replies | {
-            key: reply
-            for key, reply in saved_replies.items()
-            if key in usable_keys or (not usable and key not in shipped_replies)
-        }
+        for key, reply in saved_replies.items():
+            is_usable = reply.usable and not is_prompt_cut(reply.tokens_in, keys[key])
+            # A usable reply of the user goes before a shipped one, an unusable one after it.
+            if is_usable or (not usable and key not in replies):
+                replies[key] = reply
+        return replies
 
     def keep(self, key: str, model: str, reply: ChatReply) -> None:
         """Save a reply permanently.
@@ -155,7 +152,7 @@ class SavedReplies:
         Parameters
         ----------
         key : key of the request.
-        model : name under which its time counts in `measured`; empty if it shall not count.
+        model : name under which `measured` averages its duration; empty to leave it out.
         reply : the reply.
 
         Raises
@@ -190,23 +187,21 @@ class SavedReplies:
     def _load_shipped(self) -> dict[str, ChatReply]:
         with self._lock:
             if self._shipped_replies is None:
-                self._shipped_replies = {
-                    key: reply
-                    for file in self.shipped
-                    if file.exists()
-                    for key, reply in read_shipped(file)
-                }
+                replies: dict[str, ChatReply] = {}
+                for file in self.shipped:
+                    if file.exists():
+                        replies.update(read_shipped(file))
+                self._shipped_replies = replies
             return self._shipped_replies
 
 
 def read_shipped(file: Path) -> Iterator[tuple[str, ChatReply]]:
     """Yield the replies of a shipped file, with their keys. Raises BadInput if it is damaged."""
-    for row in (json.loads(line) for _, line in numbered_lines(file)):
+    for _, line in numbered_lines(file):
+        row = json.loads(line)
         if "key" in row:
-            yield (
-                row["key"],
-                ChatReply(**{field: row[field] for field in SAVED_REPLY_FIELDS if field in row}),
-            )
+            values = {field: row[field] for field in SAVED_REPLY_FIELDS if field in row}
+            yield row["key"], ChatReply(**values)
 
 
 def write_shipped(
@@ -215,9 +210,7 @@ def write_shipped(
     first_rows: Iterable[Mapping] = (),
     last_rows: Iterable[Mapping] = (),
 ) -> int:
-    """Write replies to a gzip file that ships.
-
-    The same replies give the same bytes.
+    """Write replies to a gzip file that ships; the same replies give the same bytes.
 
     Parameters
     ----------
@@ -229,30 +222,30 @@ def write_shipped(
     -------
     The number of replies.
     """
-    fields = lambda reply: {
-        field: value
-        for field in SAVED_REPLY_FIELDS
-        if (value := getattr(reply, field)) or field not in ADDED_REPLY_COLUMNS
-    }
-    rows = [
-        {"key": key, **fields(reply)} for key, reply in sorted(replies, key=lambda pair: pair[0])
-    ]
-    rounded_rows = ({**row, "seconds": round(row["seconds"], 2)} for row in rows)
+    rows = []
+    for key, reply in sorted(replies, key=lambda pair: pair[0]):
+        row: dict[str, Any] = {"key": key}
+        for field in SAVED_REPLY_FIELDS:
+            value = getattr(reply, field)
+            if value or field not in ADDED_REPLY_COLUMNS:
+                row[field] = value
+        row["seconds"] = round(reply.seconds, 2)
+        rows.append(row)
     with (
         open(file, "wb") as raw,
         gzip.GzipFile("", "wb", 9, raw, mtime=0) as packed_stream,
         io.TextIOWrapper(packed_stream, "utf-8") as stream,
     ):
-        for row in (*first_rows, *rounded_rows, *last_rows):
-            stream.write(json.dumps(row, ensure_ascii=False) + "\n")
+        for plain_row in (*first_rows, *rows, *last_rows):
+            stream.write(json.dumps(plain_row, ensure_ascii=False) + "\n")
     return len(rows)
 
 
 class CachedChat:
     """A chat whose replies are saved, and whose model is loaded only for new requests.
 
-    Of replies written at the same time, each is saved with its share of the time. The seconds of
-    all then add up to the elapsed time.
+    Concurrent replies are each saved with their share of the time, so that their seconds add up to
+    the elapsed time.
 
     Parameters
     ----------
@@ -262,7 +255,7 @@ class CachedChat:
 
     Attributes
     ----------
-    used : keys of all replies that were returned, so that the replies a build depends on can be
+    used : keys of all replies that were returned. The replies that a build depends on can thus be
         shipped.
     """
 
@@ -279,7 +272,7 @@ class CachedChat:
 
     @property
     def at_once(self) -> int:
-        """Number of pieces of work that may ask it at a time.
+        """Largest number of concurrent requests.
 
         It is 1 until the model was asked for a reply that is not saved, then that of the model.
         """
@@ -296,9 +289,9 @@ class CachedChat:
         on_text: Callable[[str], None] | None = None,
         watch: Watch = NO_WATCH,
     ) -> ChatReply:
-        """Return the usable saved reply, else the model's, which is saved at once.
+        """Return the usable saved reply, else the model's, which is then saved.
 
-        If the model is not available, an unusable saved reply is returned as it is.
+        If the model is not available, an unusable saved reply is returned.
 
         Parameters
         ----------
@@ -330,20 +323,19 @@ class CachedChat:
                 if reply is None:
                     raise
         if reply is None:
-            options: dict[str, Any] = dict(
-                max_tokens=max_tokens,
-                seed=seed,
-                temperature=temperature,
-                on_text=on_text,
-                watch=watch,
-            )
             self._asked_chat = chat
             with self._shares.work() as share:
-                reply = chat.reply(messages, schema=schema, **options)
-                reply = clean_reply(
-                    replace(reply, seconds=(reply.seconds + reply.waited) * share(), waited=0.0),
-                    schema,
+                reply = chat.reply(
+                    messages,
+                    schema=schema,
+                    max_tokens=max_tokens,
+                    seed=seed,
+                    temperature=temperature,
+                    on_text=on_text,
+                    watch=watch,
                 )
+                shared_seconds = (reply.seconds + reply.waited) * share()
+            reply = clean_reply(replace(reply, seconds=shared_seconds, waited=0.0), schema)
             self.replies.keep(key, self.model, reply)
         elif on_text and reply.text:
             on_text(reply.text)
@@ -358,7 +350,7 @@ class CachedChat:
         seed: int = 0,
         temperature: float = 0.0,
     ) -> list[ChatReply | None]:
-        """Return the usable saved replies to several messages.
+        """Return the usable saved replies to several prompts.
 
         Parameters
         ----------
@@ -370,7 +362,7 @@ class CachedChat:
 
         Returns
         -------
-        One reply for each prompt, in their order; None for a prompt without one.
+        A reply or None for each prompt, in their order.
         """
         keys = [
             (self.key(messages, schema, max_tokens, seed, temperature), fewest_tokens(messages))

@@ -13,35 +13,34 @@ from typing import TYPE_CHECKING, Any
 
 from core.errors import ModelFailed
 from core.io.error_text import readable_text
-from core.models.api_keys import key_for, saved_key
+from core.models.api_keys import read_key_variable, saved_key
 from core.models.chat.pauses import BUSY_STATUSES, PAUSE_DEFAULTS, RetryPauses
-from core.models.chat.refusals import error_message_of
+from core.models.chat.refusals import extract_error_message
 from core.models.chat.stream_piece import ReplyOverdueError, limit_response
-from core.models.hosts import goes_directly, proxy_of
+from core.models.hosts import bypasses_proxy, find_proxy
 from core.watch import NO_WATCH, Watch
 
 if TYPE_CHECKING:
     from openai import OpenAI
 
-# Words of a refusal for which waiting does not help.
+# Words of an error for which waiting does not help.
 QUOTA_PATTERN = re.compile(r"insufficient_quota|quota|billing", re.IGNORECASE)
 # Names of the HTTP library's errors for an established connection.
 DROPPED_CONNECTION_ERRORS = ("RemoteProtocolError", "ReadError", "WriteError")
-CONNECT_TIMEOUT_SECONDS = (
-    5.0  # seconds until a server that accepts no connection counts as unreachable
-)
+HTTP_LIBRARIES = ("httpx", "httpx2", "httpcore", "httpcore2", "h11")
+CONNECT_TIMEOUT_SECONDS = 5.0
 
 
 @dataclass(frozen=True)
 class PassingError:
-    """An error that passes after some time.
+    """A temporary error.
 
     Parameters
     ----------
     error : the error.
-    why : what happened.
-    headers : headers that may say when it is over.
-    tries : how often it is waited for.
+    why : the event, in words that follow "The server".
+    headers : headers of the answer, which may say when to send the request again.
+    tries : largest number of pauses.
     busy : true if the server has too many requests.
     """
 
@@ -55,8 +54,8 @@ class PassingError:
 class OpenAIServer:
     """A server of the OpenAI protocol, used for one model.
 
-    Redirects are not followed, so that no server leads to a host that is not allowed. A server on
-    this computer is contacted without a proxy.
+    Redirects are not followed, as they could lead to a host that is not allowed. A server on this
+    computer is contacted without a proxy.
 
     Parameters
     ----------
@@ -78,9 +77,14 @@ class OpenAIServer:
         timeout: float = 120.0,
         key: str | None = None,
     ):
-        self.url, self.model, self.name = url.rstrip("/"), model, name
-        self.key_variable, self.timeout, self._key = key_variable, timeout, key
-        self._connecting, self._has_key = threading.Lock(), False
+        self.url = url.rstrip("/")
+        self.model = model
+        self.name = name
+        self.key_variable = key_variable
+        self.timeout = timeout
+        self._key = key
+        self._has_key = False
+        self._connecting = threading.Lock()
         self._client: OpenAI | None = None
 
     def client(self) -> Any:
@@ -92,24 +96,25 @@ class OpenAIServer:
 
         with self._connecting:
             if self._client is None or self._client.is_closed():
-                known_key = self._key or (
-                    key_for(self.key_variable, self.url, self.name)
-                    if self.key_variable
-                    else saved_key(self.url)
-                )
-                self._has_key, key = bool(known_key), known_key or "none"
-                timeout = openai.Timeout(self.timeout, connect=CONNECT_TIMEOUT_SECONDS)
-                http = self._http()
+                key = self._key
+                if not key and self.key_variable:
+                    key = read_key_variable(self.key_variable, self.url, self.name)
+                elif not key:
+                    key = saved_key(self.url)
+                self._has_key = bool(key)
                 self._client = openai.OpenAI(
-                    base_url=self.url, api_key=key, timeout=timeout, max_retries=0, http_client=http
+                    base_url=self.url,
+                    api_key=key or "none",
+                    timeout=openai.Timeout(self.timeout, connect=CONNECT_TIMEOUT_SECONDS),
+                    max_retries=0,
+                    http_client=self._make_http_client(),
                 )
             return self._client
 
-    def _http(self) -> Any:
-        """Return the client of the HTTP library. Raises ModelFailed if the proxy is unusable."""
-        from core.models.chat.header_timeout import (
-            HeaderTimeoutClient,  # imported late, since it loads the client
-        )
+    def _make_http_client(self) -> Any:
+        """Make the client of the HTTP library. Raises ModelFailed if the proxy is unusable."""
+        # Imported late, since it loads the client library.
+        from core.models.chat.header_timeout import HeaderTimeoutClient
 
         try:
             # Longer than the timeouts of connecting and reading, which may follow each other.
@@ -118,7 +123,7 @@ class OpenAIServer:
                 event_hooks={"response": [partial(limit_response, seconds=self.timeout)]},
                 headers={"Accept-Encoding": "gzip, deflate"},
                 follow_redirects=False,
-                trust_env=not goes_directly(self.url),  # the environment names proxies
+                trust_env=not bypasses_proxy(self.url),  # the environment names proxies
             )
         except (ImportError, ValueError) as error:
             raise ModelFailed(self._sentence(error, "")) from error
@@ -128,12 +133,12 @@ class OpenAIServer:
         return RetryPauses(f"The server at {self.url}")
 
     def waited(self, error: Exception, pauses: RetryPauses, watch: Watch = NO_WATCH) -> bool:
-        """Wait for an error to pass.
+        """Pause after an error if it is temporary.
 
         Parameters
         ----------
         error : an error of a request.
-        pauses : the pauses of this request so far, which limit further ones.
+        pauses : the pauses of this request, limited in number and total time.
         watch : checked meanwhile; may raise RunCancelled.
 
         Returns
@@ -146,15 +151,11 @@ class OpenAIServer:
         )
 
     def passing(self, error: Exception) -> PassingError | None:
-        """Return an error with all that is needed to wait for its end.
-
-        None if waiting does not help.
-        """
+        """Return an error as a `PassingError` if it is temporary, else None."""
         import openai
 
         if isinstance(error, openai.APIStatusError) and error.status_code in BUSY_STATUSES:
-            lasting = QUOTA_PATTERN.search(f"{error_message_of(error.body)} {error.code}")
-            if lasting:
+            if QUOTA_PATTERN.search(f"{extract_error_message(error.body)} {error.code}"):
                 return None
             return PassingError(
                 error, f"is busy ({error.status_code})", error.response.headers, busy=True
@@ -176,7 +177,7 @@ class OpenAIServer:
 
         Returns
         -------
-        The error, which the caller raises; None for an error that is not the server's.
+        The converted error, for the caller to raise; None if the error is not the server's.
         """
         import openai
 
@@ -191,17 +192,19 @@ class OpenAIServer:
         return ModelFailed(self._sentence(error, partial_reply)) if is_server_error else None
 
     def _sentence(self, error: Exception, partial_reply: str) -> str:
-        """Return a sentence for the user on what happened."""
-        action, proxy = self._fault_words(error, partial_reply), proxy_of(self.url)
+        """Return a sentence for the user on an error."""
+        action = self._describe_fault(error, partial_reply)
+        proxy = find_proxy(self.url)
         via_proxy = f", asked by the proxy {readable_text(proxy)}," if proxy else ""
+        end = "" if action.endswith("?") else "."
         tail = f" What came so far: “{readable_text(partial_reply)}”" if partial_reply else ""
-        return f"The server at {self.url}{via_proxy} {action}{'' if action.endswith('?') else '.'}{tail}"
+        return f"The server at {self.url}{via_proxy} {action}{end}{tail}"
 
-    def _fault_words(self, error: Exception, partial_reply: str) -> str:
-        """Return the part of the sentence on what the server did."""
+    def _describe_fault(self, error: Exception, partial_reply: str) -> str:
+        """Return the predicate of the sentence, of which the server is the subject."""
         import openai
 
-        server_message = readable_text(error_message_of(getattr(error, "body", None)))
+        server_message = readable_text(extract_error_message(getattr(error, "body", None)))
         if isinstance(error, openai.APITimeoutError):
             return f"did not answer within {self.timeout:g} seconds"
         if isinstance(error, ReplyOverdueError):
@@ -213,31 +216,31 @@ class OpenAIServer:
                 "right, give it as the address"
             )
         if isinstance(error, openai.AuthenticationError):
-            refusal = "refused the key"
-            return (
-                refusal if self._has_key else "asks for a key, and none is known for this address"
-            )
+            if self._has_key:
+                return "refused the key"
+            return "asks for a key, and none is known for this address"
         if isinstance(error, openai.NotFoundError):
-            return f"does not know the model “{self.model}” or this address" + (
-                f": {server_message}" if server_message else ""
-            )
+            detail = f": {server_message}" if server_message else ""
+            return f"does not know the model “{self.model}” or this address{detail}"
         if isinstance(error, openai.APIConnectionError) and not partial_reply:
             return "cannot be reached; is it running?"
         if isinstance(error, json.JSONDecodeError | UnicodeDecodeError | RecursionError):
             return f"sent what cannot be read ({readable_text(error, 100)})"
         if isinstance(error, openai.APIStatusError):
-            return f"failed: {status_words(error.status_code, server_message)}"
+            return f"failed: {format_status(error.status_code, server_message)}"
         words = readable_text(error)
-        return f"failed: {readable_text(words if server_message in words else f'{words} {server_message}').rstrip('.')}"
+        if server_message not in words:
+            words = f"{words} {server_message}"
+        return f"failed: {readable_text(words).rstrip('.')}"
 
 
-def status_words(status: int, said: str) -> str:
+def format_status(status: int, message: str) -> str:
     """Format a status with its name, followed by the server's message.
 
     Parameters
     ----------
     status : HTTP status.
-    said : the message of the server; a status at its beginning is not repeated.
+    message : the message of the server; a status at its beginning is not repeated.
 
     Returns
     -------
@@ -245,27 +248,27 @@ def status_words(status: int, said: str) -> str:
 
     Examples
     --------
-    >>> from core.models.chat.server import status_words
-    >>> status_words(502, "502 Bad Gateway nginx")
+    >>> from core.models.chat.server import format_status
+    >>> format_status(502, "502 Bad Gateway nginx")
     '502 Bad Gateway: nginx'
     """
     name = http.client.responses.get(status, "")
-    detail = said.removeprefix(str(status)).lstrip(" :-")
+    detail = message.removeprefix(str(status)).lstrip(" :-")
     detail = detail.removeprefix(name).strip(" :-.")
     return f"{status} {name}".strip() + (f": {detail}" if detail else "")
 
 
 def is_refusal(error: ModelFailed, besides: Sequence[int] = ()) -> bool:
-    """Return whether a server answered a request with a refusal.
+    """Return whether a server refused a request, by the HTTP status of its answer.
 
     Parameters
     ----------
     error : the error of a request.
-    besides : HTTP statuses that do not count.
+    besides : HTTP statuses that are no refusals either.
 
     Returns
     -------
-    False also for answers of a busy server and for requests for a key.
+    True for a status of at least 400, except of a busy server and of one that asks for a key.
     """
     import openai
 
@@ -282,10 +285,4 @@ def is_transport_error(error: Exception) -> bool:
 
     The client passes such errors on while it reads a stream.
     """
-    return type(error).__module__.split(".")[0] in (
-        "httpx",
-        "httpx2",
-        "httpcore",
-        "httpcore2",
-        "h11",
-    )
+    return type(error).__module__.split(".")[0] in HTTP_LIBRARIES

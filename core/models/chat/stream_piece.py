@@ -9,15 +9,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.io.files import size_text
-from core.models.chat.refusals import error_message_of
+from core.models.chat.refusals import extract_error_message
 from core.models.number_checks import token_count
 
-# Bytes that a server may send per token, and in addition to them.
-MAX_TOKEN_BYTES, EXTRA_REPLY_BYTES = 1 << 13, 1 << 20
-ASSUMED_REPLY_TOKENS = 1 << 13  # assumed tokens of a reply whose request gives no limit
-# Seconds that a token may take on average. Any model in use is faster.
-MAX_MEAN_TOKEN_SECONDS = 1.0
-# Compressions of which a small piece unpacks to a limited size.
+MAX_TOKEN_BYTES = 1 << 13
+EXTRA_REPLY_BYTES = 1 << 20  # accepted in addition to those of the requested tokens
+ASSUMED_REPLY_TOKENS = 1 << 13  # of a reply whose request gives no limit
+MAX_MEAN_TOKEN_SECONDS = 1.0  # any model in use is faster
+# Encodings whose compression ratio is bounded.
 ALLOWED_ENCODINGS = ("", "identity", "gzip", "deflate")
 THOUGHT_FIELDS = ("reasoning_content", "reasoning", "thinking", "reasoning_details")
 TEXT_FIELDS = ("text", "content", "thinking", "reasoning", "summary", "refusal", "value")
@@ -38,12 +37,12 @@ class StreamPiece:
     Parameters
     ----------
     text : text of the reply.
-    finish : how the reply ended, in the terms of the protocol.
-    used : tokens of the prompt and of the reply.
+    finish : finish reason of the protocol; None before the end.
+    used : tokens of the prompt and of the reply, if the server reports them.
     thought : reasoning text.
     tool : name of a tool that is called.
     refusal : words of a refusal.
-    miscounted : true if the piece has token counts that are invalid.
+    miscounted : true if the piece has invalid token counts.
     """
 
     text: str = ""
@@ -67,10 +66,11 @@ class StreamPiece:
         """
         try:
             choice = answer["choices"][0]
-            finish, message = choice.get("finish_reason") or "stop", dict(choice["message"].items())
+            finish = choice.get("finish_reason") or "stop"
+            message = dict(choice["message"].items())
             usage = answer.get("usage")
         except (KeyError, IndexError, TypeError, AttributeError):
-            detail = error_message_of(answer)
+            detail = extract_error_message(answer)
             raise ValueError(
                 f"it says: {detail}" if detail else "it sent an object that is no reply"
             ) from None
@@ -81,27 +81,27 @@ class StreamPiece:
         """Convert a chunk of a stream. Raises ValueError if it is no part of a chat reply."""
         try:
             deltas, finishes = _read_choices(chunk)
-            contents = [_content(delta.get("content")) for delta in deltas]
+            contents = [_read_content(delta.get("content")) for delta in deltas]
             usage = chunk.get("usage")
         except (KeyError, AttributeError, TypeError):
             raise ValueError("it sent a piece that is none of a reply") from None
         if not all(isinstance(end, str) for end in finishes):
             raise ValueError("it sent a piece whose end is none")
-        used = _token_counts(usage) if usage else None
+        used = _read_token_counts(usage) if usage else None
+        content_thought = "".join(thought for _, thought in contents)
         return cls(
             text="".join(text for text, _ in contents),
             finish=finishes[-1] if finishes else None,
             used=used,
-            thought=_first_text(deltas, THOUGHT_FIELDS)
-            + "".join(thought for _, thought in contents),
-            tool=_tool(deltas),
-            refusal=_first_text(deltas, ("refusal",)),
+            thought=_read_first_field(deltas, THOUGHT_FIELDS) + content_thought,
+            tool=_find_tool_name(deltas),
+            refusal=_read_first_field(deltas, ("refusal",)),
             miscounted=bool(usage) and used is None,
         )
 
 
 def _read_choices(chunk: Any) -> tuple[list[Any], list[Any]]:
-    """Return the changes in the choices of a chunk, and the ways in which replies ended."""
+    """Return the deltas and the finish reasons of a chunk's choices."""
     deltas: list[Any] = []
     finishes: list[Any] = []
     for choice in chunk["choices"] or ():
@@ -114,79 +114,78 @@ def _read_choices(chunk: Any) -> tuple[list[Any], list[Any]]:
     return deltas, finishes
 
 
-def _content(content: Any) -> tuple[str, str]:
+def _read_content(content: Any) -> tuple[str, str]:
     """Return text and reasoning of a content, which is a text or a list of parts.
 
-    Raises ValueError.
+    Raises ValueError for a content of another type.
     """
     if not content or isinstance(content, str):
         return content or "", ""
     parts = content if isinstance(content, list) else [None]
     if not all(isinstance(part, str | dict) for part in parts):
         raise ValueError("it sent a piece whose text is none")
-    texts, thoughts = [], []
+    texts = []
+    thoughts = []
     for part in parts:
         kind = str(part.get("type") or "text").lower() if isinstance(part, dict) else "text"
         if "think" in kind or "reason" in kind or "thought" in kind:
-            thoughts.append(_part_text(part))
+            thoughts.append(_read_text(part))
         elif "text" in kind:  # other parts are no text, such as pictures and references
-            texts.append(_part_text(part))
+            texts.append(_read_text(part))
     return "".join(texts), "".join(thoughts)
 
 
-def _part_text(value: Any, depth: int = MAX_PART_DEPTH) -> str:
+def _read_text(value: Any, depth: int = MAX_PART_DEPTH) -> str:
     """Return the text of a part, which may have parts itself."""
     if isinstance(value, str):
         return value
     if not depth or not isinstance(value, list | dict):
         return ""
     if isinstance(value, list):
-        return "".join(_part_text(part, depth - 1) for part in value)
-    return next(
-        (text for key in TEXT_FIELDS if (text := _part_text(value.get(key), depth - 1))), ""
-    )
+        return "".join(_read_text(part, depth - 1) for part in value)
+    texts = (_read_text(value.get(key), depth - 1) for key in TEXT_FIELDS)
+    return next(filter(None, texts), "")
 
 
-def _first_text(deltas: list[Any], names: tuple[str, ...]) -> str:
-    """Return the text of the first of these fields that a piece has."""
-    texts = (
-        next((text for name in names if (text := _part_text(delta.get(name)))), "")
-        for delta in deltas
-    )
-    return "".join(texts)
+def _read_first_field(deltas: list[Any], names: tuple[str, ...]) -> str:
+    """Return the text of the first of these fields that a delta has, joined for all deltas."""
+    joined_text = ""
+    for delta in deltas:
+        texts = (_read_text(delta.get(name)) for name in names)
+        joined_text += next(filter(None, texts), "")
+    return joined_text
 
 
-def _tool(deltas: list[Any]) -> str:
-    """Return the name of the first tool that is called."""
+def _find_tool_name(deltas: list[Any]) -> str:
+    """Return the name of the first tool that is called; empty if there is none."""
     try:
-        calls = (
-            call["function"].get("name")
-            for delta in deltas
-            for call in delta.get("tool_calls") or ()
-        )
-        return next((str(name) for name in calls if name), "")
+        for delta in deltas:
+            for call in delta.get("tool_calls") or ():
+                name = call["function"].get("name")
+                if name:
+                    return str(name)
     except (KeyError, AttributeError, TypeError):
-        return ""
+        pass
+    return ""
 
 
-def _token_counts(usage: Any) -> tuple[int, int] | None:
+def _read_token_counts(usage: Any) -> tuple[int, int] | None:
     """Return the tokens of prompt and reply; None if the counts are invalid.
 
-    If the server counts cached prompt tokens separately, they are added.
+    Some servers do not include cached tokens in those of the prompt. They are then added.
     """
     try:
-        prompt_tokens, reply_tokens = (
-            token_count(usage.get(name)) for name in ("prompt_tokens", "completion_tokens")
-        )
+        prompt_tokens = token_count(usage.get("prompt_tokens"))
+        reply_tokens = token_count(usage.get("completion_tokens"))
         details = usage.get("prompt_tokens_details")
         cached_tokens = (
             token_count(details.get("cached_tokens")) if isinstance(details, dict) else 0
         )
     except (ValueError, AttributeError):
         return None
-    return (
-        prompt_tokens + cached_tokens if cached_tokens > prompt_tokens else prompt_tokens
-    ), reply_tokens
+    if cached_tokens > prompt_tokens:
+        prompt_tokens += cached_tokens
+    return prompt_tokens, reply_tokens
 
 
 def limit_response(response: Any, seconds: float) -> None:
@@ -197,26 +196,26 @@ def limit_response(response: Any, seconds: float) -> None:
     Parameters
     ----------
     response : a response of the HTTP library; its bytes are limited in place.
-    seconds : time that a reply without any token may take.
+    seconds : time limit, in addition to `MAX_MEAN_TOKEN_SECONDS` per requested token.
 
     Raises
     ------
-    ValueError : it is packed in a way that was not asked for; later, while it is read, it is too
-        large.
+    ValueError : its compression was not requested; later, while it is read, it is too large.
     ReplyOverdueError : while it is read, it takes too long.
     """
     encoding = response.headers.get("content-encoding", "").strip().lower()
     if encoding not in ALLOWED_ENCODINGS:
         raise ValueError("it sent a reply that is packed in a way that was not asked for")
-    requested_tokens = _tokens_asked(response)
+    requested_tokens = _read_token_limit(response)
     tokens = requested_tokens or ASSUMED_REPLY_TOKENS
-    max_bytes, read = EXTRA_REPLY_BYTES + MAX_TOKEN_BYTES * tokens, response.iter_bytes
+    max_bytes = EXTRA_REPLY_BYTES + MAX_TOKEN_BYTES * tokens
     max_seconds = seconds + MAX_MEAN_TOKEN_SECONDS * requested_tokens
     end = time.monotonic() + max_seconds
+    iter_unlimited = response.iter_bytes
 
     def iter_bytes(chunk_size: int | None = None) -> Iterator[bytes]:
         remaining_bytes = max_bytes
-        for data in read(chunk_size):
+        for data in iter_unlimited(chunk_size):
             remaining_bytes -= len(data)
             if remaining_bytes < 0:
                 raise ValueError(
@@ -230,7 +229,7 @@ def limit_response(response: Any, seconds: float) -> None:
     response.iter_bytes = iter_bytes
 
 
-def _tokens_asked(response: Any) -> int:
+def _read_token_limit(response: Any) -> int:
     """Return the token limit in the request of a response; 0 if there is none."""
     try:
         body = json.loads(response.request.content)

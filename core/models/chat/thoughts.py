@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import product
 
 MARK_NAME_WORD = r"[a-z0-9]{1,20}"
 THOUGHT_WORDS = r"(?:think|thinking|thoughts?|reasoning)"
@@ -31,19 +32,13 @@ PARTIAL_MARK = re.compile(
 SENTENCE_END = re.compile(r"</s>\s*", re.IGNORECASE)
 SPECIAL_CUT = re.compile(r"<[|｜][^<>\n]{0,42}")
 OPENING_CUT = re.compile(r"\s*(?:[<◁][a-z|｜_:]{0,30}|\[[A-Z]{0,10})", re.IGNORECASE)
-HEADER_TOKENS = {
-    "channel",
-    "start",
-    "turn",
-    "im_start",
-    "start_header_id",
-    "start_of_role",
-    "start_of_turn",
-}
+HEADER_TOKENS = set(
+    "channel start turn im_start start_header_id start_of_role start_of_turn".split()
+)
 HEADER_ENDS = {"message", "im_sep", "end_header_id", "end_of_role"}
 OTHER_ROLES = {"user", "human", "system", "developer", "tool", "ipython", "observation"}
 MAX_HEADER_LETTERS = 100
-# Letters held back at the end of reasoning in plain words, as its end mark may have begun there.
+# At the end of reasoning in plain words, as the words that end it may have begun.
 MAX_HELD_BACK_LETTERS = 40
 JSON_STARTS = ("{", "[")
 QUOTE = re.compile(r'(?<!\\)"')
@@ -51,13 +46,11 @@ QUOTE = re.compile(r'(?<!\\)"')
 
 @dataclass(frozen=True)
 class OpeningWords:
-    """Words at the beginning of a text that open its reasoning.
-
-    Models and servers without marks use such words.
-    """
+    """Words at the beginning of a text that open its reasoning, in place of marks."""
 
     words: tuple[str, ...]
-    # True if a letter right after the words proves that they open reasoning.
+    # True if the words surely open reasoning when a letter follows without a space. A channel name
+    # whose marks were lost is followed by the text in this way.
     glued: bool = False
 
 
@@ -65,9 +58,10 @@ OPENING_WORDS = (
     OpeningWords(("analysis", "commentary"), glued=True),  # channel names without their marks
     OpeningWords(
         tuple(
-            f"{start} my {what} process:"
-            for start in ("Here is", "Here's", "Here’s")
-            for what in ("thought", "thinking", "reasoning")
+            f"{start} my {noun} process:"
+            for start, noun in product(
+                ("Here is", "Here's", "Here’s"), ("thought", "thinking", "reasoning")
+            )
         )
     ),
 )
@@ -76,17 +70,17 @@ OPENING_WORDS = (
 class ThoughtSeparator:
     """Separator of reasoning and answer, independent of the pieces in which the text arrives.
 
-    Reasoning lies between marks with a telling name: `<think>` and `</think>`, with or without
-    attributes, a namespace or bars (`<seed:think>`, `<|begin_of_thought|>`, `◁think▷`, `[THINK]`).
-    The opening mark must begin the text or a line. Text before a closing mark without an opening
-    one is reasoning too, and so is text after an opening mark that is never closed. Of messages
-    with channels, the final one is the answer. If the marks of channels are lost, or a model
-    reasons in plain words, the first words of the text and those before the answer are used
+    Reasoning lies between marks such as `<think>` and `</think>`, with or without attributes, a
+    namespace or bars (`<seed:think>`, `<|begin_of_thought|>`, `◁think▷`, `[THINK]`). The opening
+    mark must begin the text or a line. Text before a closing mark without an opening one is
+    reasoning too, and so is text after an opening mark that is never closed. Of messages with
+    channels, the final one is the answer. If the marks of channels are lost, or a model reasons in
+    plain words, the words that begin the reasoning and the answer take their place
     (`analysis…assistantfinal…`, `Here is my thought process: …`).
 
     Other special tokens (`<|im_end|>`) are removed, and the text of a message of another role is
-    ignored. JSON may quote such marks: inside its quotes they are text. In a text that begins as
-    JSON, a closing mark alone ends no reasoning.
+    ignored. Inside the quotes of JSON, marks are text. In a text that begins as JSON, a closing
+    mark alone ends no reasoning.
 
     With `begun`, the text is expected to begin inside reasoning, as for a model whose prompt ends
     in the opening mark. It does not if it begins as JSON, or if it is complete without any closing
@@ -98,25 +92,26 @@ class ThoughtSeparator:
         self.thinking = begun  # true if the text so far ends inside reasoning
         # True if the text began inside reasoning; None if that is not known.
         self.begun: bool | None = None
-        self._is_expected, self._held_text = begun, ""
+        self._is_expected = begun  # true while it is only assumed that the text is reasoning
+        self._held_text = ""  # the end of the text, in which a mark may have begun
         self._has_started = False  # true after the first words were checked
         self._in_details = False  # true inside reasoning that </details> ends
         self._opening = ""  # words that opened the reasoning
         self._channel = ""  # of the current message
         self._is_over = False  # true after the end of the reply
-        self._header: str | None = None  # of a message, as far as it is read
-        self._header_token = ""
+        self._header: str | None = None  # the part of a message's header that was read
+        self._header_token = ""  # the special token that began the header
 
     def add(self, piece: str) -> str:
         """Add a piece; return the text by which the answer grows.
 
         A possible beginning of a mark is held back.
         """
-        text, self._held_text = self._held_text + piece, ""
-        answer_parts: list[str] = []
+        text = self._held_text + piece
         if not self._has_started and not self._check_start(text):
             self._held_text = text
             return ""
+        answer_parts: list[str] = []
         position = 0
         for mark in THOUGHT_MARK.finditer(text):
             answer_parts.append(self._add_text(text[position : mark.start()]))
@@ -133,7 +128,8 @@ class ThoughtSeparator:
 
         `complete` is false if the text was cut off.
         """
-        held_text, self._held_text = self._held_text, ""
+        held_text = self._held_text
+        self._held_text = ""
         if not self._has_started:
             self._check_start(held_text, last=True)
         if self._header is not None:
@@ -144,38 +140,41 @@ class ThoughtSeparator:
             ):
                 held_text = ""
             elif not complete and not self.answer.strip() and OPENING_CUT.fullmatch(held_text):
-                held_text, self.thinking = "", True
+                held_text = ""
+                self.thinking = True
         added_text = self._add_text(held_text)
         if self._is_expected and complete:
             self.begun = None if self._opening else False
-            return self._answer_after_all("")
+            return self._take_thought_as_answer("")
         self._drop_opening()
         return added_text
 
     def _check_start(self, text: str, last: bool = False) -> bool:
-        """Check the first words of a text; return whether there were enough of them."""
+        """Look for opening words; return whether the text is long enough to decide."""
         beginning = text.lstrip()
         for opening in () if self.thinking else OPENING_WORDS:
             for words in opening.words:
                 if words.startswith(beginning) and not last:
                     return False  # decided by the next letter
                 if beginning.startswith(words):
-                    self._opening, self.thinking = words, True
-                    self._is_expected = not (
-                        opening.glued and beginning[len(words) :][:1].isalpha()
-                    )
+                    self._opening = words
+                    self.thinking = True
+                    is_glued = beginning[len(words) :][:1].isalpha()
+                    self._is_expected = not (opening.glued and is_glued)
         self._has_started = True
         return True
 
     def _held_length(self, text: str) -> int:
-        """Return the number of letters at the end of a text that may begin a mark."""
+        """Return the length of a text's end in which a mark may have begun."""
         match = PARTIAL_MARK.search(text)
         length = 0 if match is None else len(text) - match.start()
-        return max(length, min(len(text), MAX_HELD_BACK_LETTERS)) if self._in_words else length
+        if self._is_opened_by_words:
+            return max(length, min(len(text), MAX_HELD_BACK_LETTERS))
+        return length
 
     @property
-    def _in_words(self) -> bool:
-        """True inside reasoning that was opened by words."""
+    def _is_opened_by_words(self) -> bool:
+        """True inside reasoning that words opened."""
         return bool(self._opening) and self.thinking
 
     def _drop_opening(self) -> None:
@@ -184,24 +183,27 @@ class ThoughtSeparator:
             self.thought = self.thought.lstrip().removeprefix(self._opening)
             self._opening = ""
 
-    def _answer_after_all(self, text: str) -> str:
+    def _take_thought_as_answer(self, text: str) -> str:
         """Treat the expected reasoning, followed by `text`, as the answer."""
-        text, self.thought = self.thought + text, ""
+        text = self.thought + text
+        self.thought = ""
         self.thinking = self._is_expected = False
         return self._add_text(text)
 
     def _add_text(self, text: str) -> str:
+        """Add text without marks; return the text by which the answer grows."""
         if self._header is not None:
             text = self._read_header(text)
         if self._is_over:
             return ""
         if self._is_expected and (self.thought + text).lstrip().startswith(JSON_STARTS):
-            return self._answer_after_all(text)
+            return self._take_thought_as_answer(text)
         if self.thinking:
             self.thought += text
             return ""
         if self.thought and not self.answer.strip():
-            self.answer, text = "", text.lstrip()
+            self.answer = ""
+            text = text.lstrip()
         self.answer += text
         return text
 
@@ -211,26 +213,25 @@ class ThoughtSeparator:
         return inside and len(QUOTE.findall(self.answer)) % 2 == 1
 
     def _process_mark(self, mark: re.Match[str]) -> bool:
-        """Process a possible mark; return whether it is one here."""
+        """Process a possible mark; return whether it is a mark at this position."""
         if self._in_quotes():
             return False
         if mark["special"]:
-            self._special(mark)
+            self._process_special_token(mark)
             return True
         if mark["words"]:
-            return self._in_words and self._switch(closing=True)
+            return self._is_opened_by_words and self._switch(closing=True)
         if mark["details"]:
             self._in_details = self._switch(closing=False)
             return self._in_details
         if mark["undetailed"]:
-            was_open, self._in_details = self._in_details, False
+            was_open = self._in_details
+            self._in_details = False
             return was_open and self._switch(closing=True)
-        name = mark["name"] or ""
-        return self._switch(
-            closing=bool(mark["slash"] or mark["shut"] or CLOSING_MARK_NAME.search(name))
-        )
+        closing_name = CLOSING_MARK_NAME.search(mark["name"] or "")
+        return self._switch(closing=bool(mark["slash"] or mark["shut"] or closing_name))
 
-    def _special(self, mark: re.Match[str]) -> None:
+    def _process_special_token(self, mark: re.Match[str]) -> None:
         """Process a special token, which may begin or end the header of a message."""
         token = (mark["token"] or mark["left"] or mark["right"] or mark["plain"]).strip().lower()
         if token in HEADER_ENDS:
@@ -239,7 +240,8 @@ class ThoughtSeparator:
             self._switch(closing=True)
         elif token in HEADER_TOKENS and not mark["right"]:
             self._end_header()
-            self._header, self._header_token = "", token
+            self._header = ""
+            self._header_token = token
         elif token.removesuffix("_token") in OTHER_ROLES:
             self._end_reply()
 
@@ -259,11 +261,13 @@ class ThoughtSeparator:
     def _end_header(self, message: bool = False) -> None:
         """Process the header of a message: a channel or a role."""
         words = (self._header or "").lower().split()
-        token, self._header = self._header_token, None
-        self._header_token = ""
         first_word = words[0] if words else ""
+        token = self._header_token
+        self._header = None
+        self._header_token = ""
         if token == "channel":
-            previous_channel, self._channel = self._channel, first_word
+            previous_channel = self._channel
+            self._channel = first_word
             if first_word != "final":
                 self._switch(closing=False, sure=True)
             elif previous_channel != "final":
@@ -274,13 +278,13 @@ class ThoughtSeparator:
             self._switch(closing=True, sure=True)  # a message without a channel
 
     def _end_reply(self) -> None:
-        """End the reply if it has any text: what follows is the message of another role."""
+        """End the reply if it has any text: the message of another role follows."""
         self._is_over = bool(self.answer.strip() or self.thought.strip())
 
     def _switch(self, closing: bool, sure: bool = False) -> bool:
-        """Begin or end reasoning; return whether that is possible here.
+        """Begin or end reasoning; return whether a mark may do so at this position.
 
-        With `sure` it always is.
+        With `sure`, it always may.
         """
         if closing and not self.thinking:
             if not sure and self.answer.lstrip().startswith(JSON_STARTS):
@@ -299,7 +303,7 @@ class ThoughtSeparator:
         return True
 
     def _take_answer_as_thought(self, sure: bool) -> None:
-        """Treat the answer so far as reasoning, since a mark ends reasoning that none began."""
+        """Treat the answer so far as reasoning, after a closing mark without an opening one."""
         if self.answer.strip() or not sure:
             self.begun = not self.thought
         self.thought += self.answer

@@ -8,15 +8,14 @@ from functools import lru_cache
 from core.models.base import Messages
 
 LIST_ITEM_MARK = re.compile(r"^\s*(?:[-*•]|\d+[.):])\s+")  # marks of list items, one item a line
-WORD_LETTERS = re.compile(
-    r"[^\W\d_]+"
-)  # letters only: digits and marks may share a token with them
+# Letters only, as digits and marks may share a token with them.
+WORD_LETTERS = re.compile(r"[^\W\d_]+")
 # Greek, Cyrillic, Hebrew and Arabic letters, which have two bytes in UTF-8.
-SHORT_LETTER = re.compile("[\u0370-\u07ff]")
-MAX_TOKEN_LETTERS = 16  # most letters of a token
+TWO_BYTE_LETTER = re.compile("[\u0370-\u07ff]")
+MAX_TOKEN_LETTERS = 16
 # A word, or a piece of a long word.
 WORD_PIECE = re.compile(rf"[^\W\d_]{{1,{MAX_TOKEN_LETTERS}}}")
-MIN_CONTEXT_TOKENS = 64  # tokens of the smallest context of any model
+MIN_CONTEXT_TOKENS = 64  # of the smallest context of any model
 
 
 def estimate_text_tokens(text: str) -> int:
@@ -31,8 +30,8 @@ def estimate_text_tokens(text: str) -> int:
     >>> estimate_text_tokens("Кто построил мост через реку Серебрянку в тот год?")
     38
     """
-    short = 0 if text.isascii() else len(SHORT_LETTER.findall(text))
-    return -(-2 * (len(text.encode("utf-8", "replace")) + short) // 7)
+    n_two_byte = 0 if text.isascii() else len(TWO_BYTE_LETTER.findall(text))
+    return -(-2 * (len(text.encode("utf-8", "replace")) + n_two_byte) // 7)
 
 
 def fewest_tokens(messages: Messages) -> int:
@@ -55,17 +54,17 @@ def _count_word_pieces(text: str) -> int:
 def is_prompt_cut(read: int, fewest: int) -> bool:
     """Return whether a server cut a prompt.
 
-    A number below the size of any context does not count the whole prompt: some servers count only
-    the tokens that were not cached.
+    Servers cut prompts to the size of their context. A smaller token count has another reason:
+    some servers count only the tokens that were not cached.
 
     Parameters
     ----------
-    read : tokens that the server says it read.
-    fewest : the least possible tokens of the prompt.
+    read : the server's token count of the prompt.
+    fewest : lower bound of the prompt's tokens.
 
     Returns
     -------
-    True if it read some context's worth of tokens, but fewer than the prompt has.
+    True if the count is below the bound, but not below the size of any context.
     """
     return MIN_CONTEXT_TOKENS <= read < fewest
 

@@ -1,7 +1,4 @@
-"""Language models on this computer's graphics cards, by a vLLM server.
-
-The server is started at the first request, watched, and ended.
-"""
+"""Language models on this computer's graphics cards, by a vLLM server started on demand."""
 
 from __future__ import annotations
 
@@ -12,6 +9,7 @@ import shutil
 import sys
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,35 +26,34 @@ from core.runtime.meter import count_time
 from core.runtime.server_process import ServerProcess
 from core.watch import NO_WATCH, Watch
 
-VLLM_PROGRAM_VARIABLE = (
-    "HOPSCOPE_VLLM"  # variable that names the program, which may be in another environment
-)
+# Environment variable with the path of the program, which may belong to another environment.
+VLLM_PROGRAM_VARIABLE = "HOPSCOPE_VLLM"
 VLLM_INSTALL_COMMAND = "pip install -r requirements-gpu.txt"
-# Seconds for loading and compiling. Weights of 70 B are slow to read from a disk.
+# For loading and compiling. Weights of 70 B are slow to read from a disk.
 START_TIMEOUT_SECONDS = 1800.0
-# Seconds until the next piece of a reply. With hundreds of concurrent requests, some must wait.
+# Until the next piece of a reply. With hundreds of concurrent requests, some must wait.
 REPLY_TIMEOUT_SECONDS = 600.0
 ADAPTER_CONFIG_FILE = "adapter_config.json"  # file in the folder of a LoRA adapter
 LORA_RANKS = (8, 16, 32, 64, 128, 256, 320, 512)  # adapter ranks that vLLM can reserve
 
 
-def program() -> str | None:
+def find_program() -> str | None:
     """Return the path of vLLM's program, or None.
 
     It is the one that HOPSCOPE_VLLM names, else that of this environment, else that on the path.
     """
-    setting = os.environ.get(VLLM_PROGRAM_VARIABLE, "")
-    return shutil.which(setting or str(Path(sys.executable).with_name("vllm"))) or (
-        None if setting else shutil.which("vllm")
-    )
+    setting = os.environ.get(VLLM_PROGRAM_VARIABLE)
+    if setting:
+        return shutil.which(setting)
+    return shutil.which(str(Path(sys.executable).with_name("vllm"))) or shutil.which("vllm")
 
 
 def unavailable_reason() -> str | None:
-    """Return the reason why vLLM cannot run here, with a remedy, or None if it can.
+    """Return why vLLM cannot run on this computer, with a remedy, or None if it can.
 
     HOPSCOPE_VLLM_CPU=1 allows running on processors.
     """
-    if program() is None:
+    if find_program() is None:
         setting = os.environ.get(VLLM_PROGRAM_VARIABLE)
         if setting:
             return f"{VLLM_PROGRAM_VARIABLE} names {setting}, which is no program here."
@@ -90,7 +87,7 @@ class ServerLaunch:
         It does not contain the key, since other users of this computer can read command lines.
         """
         return [
-            program() or "vllm",
+            find_program() or "vllm",
             "serve",
             *self.arguments,
             "--host",
@@ -100,19 +97,17 @@ class ServerLaunch:
         ]
 
 
-def rank_needed(folders: Sequence[Path]) -> int:
+def find_lora_rank(folders: Sequence[Path]) -> int:
     """Return the smallest rank of vLLM that fits these adapters.
 
-    If none fits, it is the largest one, and vLLM reports the error itself. An adapter whose file
-    cannot be read counts as rank 8.
+    If none fits, it is the largest one, and vLLM reports the error itself. Adapters whose file
+    cannot be read are ignored.
     """
     max_rank = 0
     for folder in folders:
         try:
-            max_rank = max(
-                max_rank,
-                int(json.loads((folder / ADAPTER_CONFIG_FILE).read_text("utf-8")).get("r", 0)),
-            )
+            config = json.loads((folder / ADAPTER_CONFIG_FILE).read_text("utf-8"))
+            max_rank = max(max_rank, int(config.get("r", 0)))
         except (OSError, ValueError, TypeError, AttributeError):
             continue
     return next((rank for rank in LORA_RANKS if rank >= max_rank), LORA_RANKS[-1])
@@ -147,14 +142,15 @@ class VLLMServer:
         return self._process is not None and self._process.running
 
     def launch_as(self, launch: ServerLaunch) -> None:
-        """Use these settings from the next request on; a server with other settings is restarted
-        then.
+        """Use these settings from the next request on.
+
+        That request restarts a server with other settings.
         """
         with self._lock:
             self._launch = launch
 
     def endpoint(self) -> ServerEndpoint:
-        """Return address and key, starting the server if necessary.
+        """Return the server's address and key, starting it if necessary.
 
         Raises ModelUnavailable, ModelFailed.
         """
@@ -176,7 +172,7 @@ class VLLMServer:
             self._stop()
 
     def fault(self, endpoint: ServerEndpoint | None) -> str:
-        """Return a sentence on why the server at an endpoint is lost; empty if it is well."""
+        """Return a sentence on why the server at an endpoint is lost; empty if it runs."""
         process = self._process
         if process is not None and endpoint == self._endpoint and not process.crashed():
             return ""
@@ -195,16 +191,17 @@ class VLLMServer:
         if reason:
             raise ModelUnavailable(f"{self.name} cannot run here. {reason}")
         assert self._launch is not None  # set when a client is made
-        key, log = secrets.token_urlsafe(24), home_folder() / "logs" / f"vllm-{self.name}.log"
+        key = secrets.token_urlsafe(24)
+        environment = {**dict(self._launch.environment), "VLLM_API_KEY": key}
+        log = home_folder() / "logs" / f"vllm-{self.name}.log"
         try:
-            process = ServerProcess(
-                self._launch.command, {**dict(self._launch.environment), "VLLM_API_KEY": key}, log
-            )
+            process = ServerProcess(self._launch.command, environment, log)
         except OSError as error:
             raise ModelFailed(
                 f"{self.name} could not be started: {error.strerror or error}."
             ) from error
-        self._process, self._running_launch = process, self._launch
+        self._process = process
+        self._running_launch = self._launch
         if not process.wait(START_TIMEOUT_SECONDS):
             ending = (
                 f"was not ready within {START_TIMEOUT_SECONDS / 60:g} minutes"
@@ -220,7 +217,9 @@ class VLLMServer:
         return self._endpoint
 
     def _stop(self, how: str = "was stopped") -> None:
-        process, endpoint, self._process, self._endpoint = self._process, self._endpoint, None, None
+        process = self._process
+        endpoint = self._endpoint
+        self._process = self._endpoint = None
         if process is not None:
             self._last_end = endpoint, how if process.running else process.end()
             process.stop()
@@ -280,39 +279,40 @@ class VLLMChat(OpenAIChat):
 
     def load(self) -> None:
         """Start the server if it does not run. Raises ModelUnavailable, ModelFailed."""
-        self._ready()
+        self._prepare()
 
     def close(self) -> None:
         """End the server; unfinished replies are lost."""
         self.server.stop()
 
     def count_tokens(self, messages: Messages) -> int:
-        """Return the tokens of the messages in the chat template if the server runs, else an
-        estimate.
+        """Return the tokens of the messages in the chat template.
+
+        An estimate if the server does not run.
         """
         endpoint = self._endpoint
-        if endpoint is None or not self.loaded:
-            return estimate_tokens(messages)
-        body = {"model": self.model, "messages": [dict(message) for message in messages]}
-        try:
-            return int(_post(endpoint, "/tokenize", body)["count"])
-        except (OSError, ValueError, KeyError, TypeError):
-            return estimate_tokens(messages)
+        if endpoint is not None and self.loaded:
+            body = {"model": self.model, "messages": [dict(message) for message in messages]}
+            with suppress(OSError, ValueError, KeyError, TypeError):
+                return int(_post(endpoint, "/tokenize", body)["count"])
+        return estimate_tokens(messages)
 
-    def _ready(self) -> Any:
+    def _prepare(self) -> Any:
         endpoint = self.server.endpoint()
         with self._connecting:
             if endpoint != self._endpoint:
-                self._endpoint, self._client = endpoint, None
-                self.url, self._key = endpoint.url, endpoint.key
-        return super()._ready()
+                self._endpoint = endpoint
+                self._client = None
+                self.url = endpoint.url
+                self._key = endpoint.key
+        return super()._prepare()
 
-    def _write(
-        self, request: ChatRequest, writing: ReplyCollector, watch: Watch = NO_WATCH
+    def _write_reply(
+        self, request: ChatRequest, collector: ReplyCollector, watch: Watch = NO_WATCH
     ) -> None:
         endpoint = self._endpoint
         try:
-            super()._write(request, writing, watch)
+            super()._write_reply(request, collector, watch)
         except ModelFailed as error:
             fault = self.server.fault(endpoint)
             if fault:
@@ -322,9 +322,9 @@ class VLLMChat(OpenAIChat):
 
 def _post(endpoint: ServerEndpoint, path: str, body: Mapping[str, Any]) -> Any:
     """Return the server's answer on a path outside /v1."""
-    headers = {"Content-Type": "application/json", "Authorization": f"Bearer {endpoint.key}"}
     import urllib.request  # imported late, since it loads ssl and more
 
+    headers = {"Content-Type": "application/json", "Authorization": f"Bearer {endpoint.key}"}
     request = urllib.request.Request(
         endpoint.url.removesuffix("/v1") + path, json.dumps(body).encode(), headers
     )

@@ -12,11 +12,10 @@ from core.models.chat.token_estimates import (
     is_prompt_cut,
 )
 
-MIN_CHECKED_PROMPT_BYTES = 3_000  # bytes from which on a prompt may exceed the context of a server
-MIN_REMOVED_TOKENS = 8  # least tokens by which the shorter prompt differs
-SPARSE_TOKENS_FRACTION = (
-    0.75  # fraction of the fewest tokens per byte so far, below which a prompt is checked
-)
+MIN_CHECKED_PROMPT_BYTES = 3_000  # smaller prompts fit the context of any usual server
+MIN_REMOVED_TOKENS = 8  # by which the shorter prompt differs
+# A prompt is checked below this fraction of the fewest tokens per byte so far.
+SPARSE_TOKENS_FRACTION = 0.75
 SHORTEST_PROMPT: Messages = ({"role": "user", "content": "Hello"},)
 
 
@@ -24,35 +23,34 @@ class WholePrompts:
     """Record of the prompts that a server read completely.
 
     A prompt is checked if it is longer than all before, or has far fewer tokens per byte. The
-    server is then asked for the token count of the same prompt without some words. If that has no
-    fewer tokens, the prompt was cut. This holds only if the server reports the same count for the
-    same prompt twice, and a smaller one for a greeting. No prompt that was read completely is thus
-    taken for a cut one.
+    server is then asked for the token count of the same prompt without some words. If that is no
+    smaller, the prompt was cut. To exclude unreliable counts, the server must also report the same
+    count for the same prompt twice, and a smaller one for a greeting.
     """
 
     def __init__(self) -> None:
-        self._max_tokens, self._sparsest = 0, float("inf")  # tokens, and tokens per byte
+        self._max_tokens = 0
+        self._min_tokens_per_byte = float("inf")
 
     def cut(self, read: int, messages: Messages, reads: Callable[[Messages], int]) -> str:
-        """Return in words how the token count shows that a prompt was cut.
+        """Return the evidence that the server cut a prompt, in words for a message.
 
         Parameters
         ----------
-        read : tokens that the server says it read.
+        read : the server's token count of the prompt.
         messages : the prompt.
-        reads : asks the server for the token count of other messages; 0 if it gives none.
+        reads : asks the server for the token count of other messages; 0 if it reports none.
 
         Returns
         -------
-        A few words; empty if the prompt was not cut.
+        Words that follow "The server"; empty if the prompt was not cut.
         """
         fewest = fewest_tokens(messages)
         if is_prompt_cut(read, fewest):
             return f"read {read:,} tokens of a prompt of at least {fewest:,}"
         size = sum(len(message["content"].encode("utf-8", "replace")) for message in messages)
-        if size < MIN_CHECKED_PROMPT_BYTES or not (
-            read > self._max_tokens or read < SPARSE_TOKENS_FRACTION * self._sparsest * size
-        ):
+        max_sparse_tokens = SPARSE_TOKENS_FRACTION * self._min_tokens_per_byte * size
+        if size < MIN_CHECKED_PROMPT_BYTES or max_sparse_tokens <= read <= self._max_tokens:
             return ""
         shorter = shorten_prompt(messages)
         if (
@@ -63,15 +61,15 @@ class WholePrompts:
         ):
             return f"read {read:,} tokens of a prompt, and no fewer of a shorter one"
         self._max_tokens = max(self._max_tokens, read)
-        self._sparsest = min(self._sparsest, read / size)
+        self._min_tokens_per_byte = min(self._min_tokens_per_byte, read / size)
         return ""
 
 
 def shorten_prompt(messages: Messages) -> Messages | None:
-    """Return the messages without some words at the end of one; None if all are too short.
+    """Return the messages with one shortened at its end; None if all are too short.
 
-    It is the first message long enough that is not the system's, as servers that cut remove the
-    oldest messages first. The removed words have eight tokens at least.
+    This is the first message that is long enough and not the system's, as servers that cut remove
+    the oldest messages first. The removed words have at least eight tokens.
 
     >>> from core.models.chat.whole_prompts import shorten_prompt
     >>> system = {"role": "system", "content": "Answer."}
@@ -86,7 +84,7 @@ def shorten_prompt(messages: Messages) -> Messages | None:
 
 
 def _before_last_words(text: str) -> str:
-    """Return the text before its last words; empty if it has no more words."""
+    """Return a text without its last words; empty if it has no more words."""
     removed_tokens = 0
     for word in reversed(list(WORD_LETTERS.finditer(text))):
         removed_tokens += fewest_word_tokens(word[0])

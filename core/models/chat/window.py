@@ -1,7 +1,4 @@
-"""Slots for concurrent requests to a server, in a number that adapts to its speed.
-
-The number is found while requests are answered, or is fixed.
-"""
+"""Slots for concurrent requests to a server, in a fixed or adaptive number."""
 
 from __future__ import annotations
 
@@ -20,17 +17,17 @@ from core.watch import NO_WATCH, Watch
 class WindowDefaults:
     """Numbers of concurrent requests to a server, and how they adapt to its speed."""
 
-    max_second_requests: int = 8  # concurrent requests after the first one
-    early_request_seconds: float = 5.0  # of the first reply, after each of which one more may start
-    max_early_requests: int = 3
+    max_second_requests: int = 8  # concurrent requests after the first reply
+    early_request_seconds: float = 5.0  # between early requests
+    max_early_requests: int = 3  # sent before the first reply has arrived
     max_requests: int = 128  # concurrent requests, unless a number is given
-    max_prepared_pieces: int = 16  # pieces of work prepared while the window is full
-    full_fraction: float = 0.7  # mean share of the window in use from which replies measure it
-    max_equal_slowdown: float = 1.2  # replies up to so many times as long count as no slower
-    # of the window's growth, by which replies per second must grow; less means that the server is
-    # full
+    max_prepared_pieces: int = 16  # requests prepared while the window is full
+    full_fraction: float = 0.7  # mean share of slots in use above which the window is measured
+    max_equal_slowdown: float = 1.2  # replies that take up to 1.2 times as long count as no slower
+    # Smallest growth of replies per second, as a fraction of the window's growth. Below it, the
+    # server counts as full.
     min_gain_fraction: float = 0.7
-    first_hold_windows: int = 4  # windows of replies until a larger one is tried again
+    first_hold_windows: int = 4  # windows full of replies until a larger window is tried again
     max_hold_windows: int = 64
 
 
@@ -56,7 +53,9 @@ class WindowSlot:
     """
 
     def __init__(self, report: Callable[[float], None], clock: Callable[[], float]):
-        self._report, self._clock, self._start = report, clock, clock()
+        self._report = report
+        self._clock = clock
+        self._start = clock()
 
     def answered(self) -> None:
         """Report that the reply has arrived."""
@@ -67,10 +66,10 @@ class Window(Slots):
     """Slots for concurrent requests to a server. Safe between threads, which are served in order.
 
     The window begins with one request. Until the first reply arrives, one more may start every five
-    seconds, at most three. The window then has `WINDOW.max_second_requests` slots, if these can be
-    answered within half of `timeout` even one after the other. It doubles as long as replies are no
-    slower, or enough more of them arrive per second. Otherwise it returns to the size at which the
-    server was full, by replies per second, and tries twice as many again later.
+    seconds, at most three. The window then has `WINDOW.max_second_requests` slots, or fewer if
+    these could not be answered within half of `timeout` one after the other. It doubles as long as
+    replies are no slower, or enough more of them arrive per second. Otherwise it returns to the
+    size at which replies per second stopped growing, and tries twice as many again later.
 
     If the server reports that it is busy, the window shrinks to the requests in progress, and then
     grows in small steps. If a reply is late, it is halved. This is additive increase and
@@ -91,20 +90,19 @@ class Window(Slots):
         self, fixed: int = 0, timeout: float = 120.0, clock: Callable[[], float] = time.monotonic
     ):
         super().__init__()
-        self._fixed_limit, self._timeout, self._clock = fixed, timeout, clock
-        self._limit, self._step, self._hold, self._closed_until = (
-            1,
-            WINDOW.max_requests,
-            WINDOW.first_hold_windows,
-            0.0,
-        )
-        # Number of callers that require replies no slower than a single one.
-        self._n_unhurried = 0
+        self._fixed_limit = fixed
+        self._timeout = timeout
+        self._clock = clock
+        self._limit = 1
+        self._step = WINDOW.max_requests
+        self._hold = WINDOW.first_hold_windows
+        self._closed_until = 0.0
+        self._n_unhurried = 0  # callers inside `no_slower`
         # True after the window grew for the first time, and after the server was late or busy.
         self._has_grown = self._shrunk = False
         self._sent: float | None = None  # time of the first request
         self.answers = 0  # replies so far
-        # The smaller window for comparison; None while the size is kept.
+        # The smaller window for comparison; None while the size stays the same.
         self._previous_level: _Level | None = None
         self._begin(climbing=True)
 
@@ -114,18 +112,16 @@ class Window(Slots):
         if self._fixed_limit or self.answers or self._shrunk or self._sent is None:
             return self._fixed_limit or self._limit
         # A long first reply, perhaps to another user, must not delay other requests.
-        return self._limit + min(
-            WINDOW.max_early_requests,
-            int((self._clock() - self._sent) / WINDOW.early_request_seconds),
-        )
+        n_early = int((self._clock() - self._sent) / WINDOW.early_request_seconds)
+        return self._limit + min(WINDOW.max_early_requests, n_early)
 
     @property
     def at_once(self) -> int:
-        """Number of pieces of work that fill the window, with some that are prepared meanwhile."""
+        """Number of requests that fill the window, and some to be prepared meanwhile."""
         limit = self.limit
-        return (
-            limit if self._fixed_limit == 1 else limit + min(WINDOW.max_prepared_pieces, limit) + 1
-        )
+        if self._fixed_limit == 1:
+            return 1
+        return limit + min(WINDOW.max_prepared_pieces, limit) + 1
 
     @property
     def crowded(self) -> bool:
@@ -144,16 +140,17 @@ class Window(Slots):
 
     @contextmanager
     def no_slower(self) -> Iterator[None]:
-        """Limit concurrent requests within the block so that replies are no slower than a single
-        one.
+        """Limit concurrent requests within the block, to keep replies as fast as a single one.
 
-        This is for comparing durations. The number is found anew, and larger ones are not tried
+        This is for comparing durations. The limit is measured anew, and larger ones are not tried
         later.
         """
         with self._lock:
             self._n_unhurried += 1
             if self._n_unhurried == 1:
-                self._limit, self._step, self._has_grown = 1, WINDOW.max_requests, False
+                self._limit = 1
+                self._step = WINDOW.max_requests
+                self._has_grown = False
                 self._begin(climbing=True)
         try:
             yield
@@ -168,7 +165,7 @@ class Window(Slots):
         Parameters
         ----------
         watch : checked while waiting; may raise RunCancelled.
-        first : goes before all others, for a request that was refused.
+        first : if true, it goes before all others, for a request that is sent again.
 
         Yields
         ------
@@ -199,15 +196,18 @@ class Window(Slots):
             self._shrink(max(1, self._at_work // 2))
 
     def _shrink(self, limit: int) -> None:
-        self._hold, self._shrunk = min(WINDOW.max_hold_windows, 2 * self._hold), True
-        self._limit, self._step = limit, max(1, limit // 8)
+        self._hold = min(WINDOW.max_hold_windows, 2 * self._hold)
+        self._shrunk = True
+        self._limit = limit
+        self._step = max(1, limit // 8)
         self._begin()
 
     def _begin(self, climbing: bool = False, previous: _Level | None = None) -> None:
         """Start a new measurement; while `climbing`, it is compared with `previous`."""
         self._epoch = object()
-        self._climbing, self._previous_level = climbing, previous
-        self._reply_seconds: list[float] = []  # seconds of replies to requests since then
+        self._climbing = climbing
+        self._previous_level = previous
+        self._reply_seconds: list[float] = []  # of requests sent in this measurement
         self._since = self._counted_at = self._clock()
         self._busy = 0.0
 
@@ -235,10 +235,11 @@ class Window(Slots):
     def _add_reply(self, seconds: float) -> None:
         """Record a reply to a request of this window size.
 
-        After as many replies as there are slots, they are evaluated.
+        After each window full of replies, they are evaluated.
         """
         self._reply_seconds.append(seconds)
-        limit, count = self._limit, len(self._reply_seconds)
+        limit = self._limit
+        count = len(self._reply_seconds)
         if self._climbing and count % limit == 0 and not self._in_use():
             self._begin(True, self._previous_level)
         elif self._climbing and count == limit:
@@ -269,7 +270,7 @@ class Window(Slots):
         return self._mean_at_work() >= WINDOW.full_fraction * self._limit
 
     def _grow_early(self) -> None:
-        """Grow at once if replies are no slower than with the smaller window, or there was none."""
+        """Grow if replies are no slower than with the smaller window, or if there was none."""
         level = self._measure()
         if (
             self._previous_level is None
@@ -283,7 +284,8 @@ class Window(Slots):
 
         The window then shrinks to the size at which the server was full.
         """
-        level, smaller = self._measure(), self._previous_level
+        level = self._measure()
+        smaller = self._previous_level
         assert smaller is not None  # the first window always grows before this
         rate_gain = level.rate / smaller.rate
         if (
@@ -300,13 +302,11 @@ class Window(Slots):
         self._begin()
 
     def _climb(self, level: _Level) -> None:
-        if self._has_grown:
-            first_limit = 2
-        else:
-            first_limit = max(
-                2,
-                min(WINDOW.max_second_requests, int(self._timeout / 2 / max(level.seconds, 1e-9))),
-            )
+        """Enlarge the window after a measurement, and measure the new size."""
+        first_limit = 2
+        if not self._has_grown:
+            n_in_time = int(self._timeout / 2 / max(level.seconds, 1e-9))
+            first_limit = max(2, min(WINDOW.max_second_requests, n_in_time))
         self._has_grown = True
         new_limit = min(
             WINDOW.max_requests, max(first_limit, 2 * level.limit), level.limit + self._step
@@ -316,6 +316,6 @@ class Window(Slots):
             return
         self._step = 2 * max(self._step, new_limit - level.limit)
         self._limit = new_limit
-        self._begin(
-            True, self._previous_level if self._n_unhurried and self._previous_level else level
-        )
+        # Inside `no_slower`, all windows are compared with the first one.
+        reference = self._previous_level if self._n_unhurried else None
+        self._begin(True, reference or level)

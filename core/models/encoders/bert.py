@@ -23,9 +23,9 @@ from core.models.device import device
 from core.watch import NO_WATCH, Watch
 
 CARD_BATCH_TEXTS = 256  # texts in a call on a graphics card
-# Kernels that OpenVINO keeps per stream, and oneDNN in total. Their defaults of 5,000 and 1,024
-# take a gigabyte.
-COMPILED = 256
+# Compiled kernels that OpenVINO caches per stream, and oneDNN in total. Their defaults of 5,000 and
+# 1,024 take a gigabyte.
+MAX_CACHED_KERNELS = 256
 Rows = TypeVar("Rows")  # any value that identifies a batch
 Done = Callable[[Rows, np.ndarray, np.ndarray | None], None]
 
@@ -35,13 +35,13 @@ class ForwardPass(Protocol):
 
     Methods
     -------
-    run(batches, done, watch, with_tokens) : read the batches. It yields (rows, ids int64 [b, l])
-        for each; in the same order, `done(rows, pooled [b, d], tokens [b, l, d])` is called. The
+    run(batches, done, watch, with_tokens) : read the batches, pairs of rows and ids int64 [b, l].
+        For each, in the same order, `done(rows, pooled [b, d], tokens [b, l, d])` is called. The
         arrays are valid only during that call, and the tokens may be None unless `with_tokens`.
     """
 
     device: str
-    batch: int  # most texts in a call
+    batch: int  # largest number of texts in a batch
 
     def run(
         self,
@@ -55,12 +55,13 @@ class ForwardPass(Protocol):
 class _ExitBlock:
     """A block on interpreter exit until daemon threads have left native code.
 
-    The library would abort the program if its threads were ended inside.
+    If a thread ended inside the library, this would abort the program.
     """
 
     def __init__(self) -> None:
         self._condition = threading.Condition()
-        self._at_work, self._over = 0, False
+        self._n_working = 0
+        self._is_exiting = False
         # Called at the end of the main thread, before other threads are ended.
         threading._register_atexit(self._wait_for_work)  # type: ignore[attr-defined]
 
@@ -68,43 +69,43 @@ class _ExitBlock:
     def work(self) -> Iterator[None]:
         """Delay interpreter exit until this block has ended.
 
-        Raises RunCancelled in a daemon thread if the program is ending. Other threads are waited
-        for in any case.
+        Raises RunCancelled in a daemon thread if the program is ending. Python itself waits for
+        other threads.
         """
-        daemon = threading.current_thread().daemon
-        if daemon:
-            with self._condition:
-                self.check()
-                self._at_work += 1
+        if not threading.current_thread().daemon:
+            yield
+            return
+        with self._condition:
+            self.check()
+            self._n_working += 1
         try:
             yield
         finally:
-            if daemon:
-                with self._condition:
-                    self._at_work -= 1
-                    self._condition.notify_all()
+            with self._condition:
+                self._n_working -= 1
+                self._condition.notify_all()
 
     def check(self) -> None:
         """Raise RunCancelled in a daemon thread if the program is ending."""
-        if self._over and threading.current_thread().daemon:
+        if self._is_exiting and threading.current_thread().daemon:
             raise RunCancelled()
 
     def _wait_for_work(self) -> None:
         with self._condition:
-            self._over = True
-            self._condition.wait_for(lambda: not self._at_work)
+            self._is_exiting = True
+            self._condition.wait_for(lambda: not self._n_working)
 
 
 _exit_block = _ExitBlock()
 
 
 class OpenVINO:
-    """The model built from its safetensors file as an OpenVINO graph.
+    """A forward pass by OpenVINO, whose graph is built from the model's safetensors file.
 
     Parameters
     ----------
     folder : folder of the model.
-    threads : number of batches that are computed at a time, one thread each.
+    threads : number of concurrent batches, with one thread each.
     precision : precision of matrix products, f32 or bf16.
     """
 
@@ -112,17 +113,17 @@ class OpenVINO:
 
     def __init__(self, folder: Path, threads: int, precision: str):
         # The library reads this variable when it compiles its first kernel.
-        os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", str(COMPILED))
+        os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", str(MAX_CACHED_KERNELS))
         import openvino
 
         core = openvino.Core()
-        # One stream per thread: small concurrent batches are faster than one large batch.
         settings = {
             "INFERENCE_PRECISION_HINT": precision,
+            # One stream per thread: small concurrent batches are faster than one large batch.
             "NUM_STREAMS": threads,
             "INFERENCE_NUM_THREADS": threads,
+            "CPU_RUNTIME_CACHE_CAPACITY": MAX_CACHED_KERNELS,
         }
-        settings["CPU_RUNTIME_CACHE_CAPACITY"] = COMPILED
         self.device = f"cpu, OpenVINO {precision}, {threads} threads"
         with _exit_block.work():
             model = core.compile_model(openvino_model(folder), "CPU", settings)
@@ -168,12 +169,10 @@ class OpenVINO:
 
 
 class Torch:
-    """The same forward pass by torch.
+    """A forward pass by torch, in half precision on a graphics card if there is one.
 
     Batches are padded to `batch` rows with copies, so that the result of a row does not depend on
-    the others.
-
-    It is in half precision on a graphics card if there is one.
+    the number of others.
 
     Parameters
     ----------
@@ -186,21 +185,20 @@ class Torch:
         import torch
         from transformers import AutoModel
 
-        self._torch, self._device = torch, device()
+        self._torch = torch
+        self._device = device()
         torch.set_num_threads(threads)
         network = AutoModel.from_pretrained(
             str(folder), local_files_only=True, add_pooling_layer=False
         ).eval()
-        dtypes = {"f32": torch.float32, "bf16": torch.bfloat16}
-        self._model = (
-            network.to(dtypes[precision])
-            if self._device == "cpu"
-            else network.half().to(self._device)
-        )
-        self.batch = 8 if self._device == "cpu" else CARD_BATCH_TEXTS
         if self._device == "cpu":
+            dtypes = {"f32": torch.float32, "bf16": torch.bfloat16}
+            self._model = network.to(dtypes[precision])
+            self.batch = 8
             self.device = f"cpu, torch {precision}, {threads} threads"
         else:
+            self._model = network.half().to(self._device)
+            self.batch = CARD_BATCH_TEXTS
             self.device = f"{self._device}, torch float16"
 
     def run(
@@ -212,40 +210,36 @@ class Torch:
     ) -> None:
         for rows, ids in batches:
             watch.check()
-            padded_ids = np.concatenate(
-                [ids, np.repeat(ids[:1], max(0, self.batch - len(ids)), axis=0)]
-            )
-            means, tokens = self._read(padded_ids, with_tokens)
+            copies = np.repeat(ids[:1], max(0, self.batch - len(ids)), axis=0)
+            means, tokens = self._read(np.concatenate([ids, copies]), with_tokens)
             done(rows, means[: len(ids)], tokens[: len(ids)] if with_tokens else None)
 
     def _read(self, ids: np.ndarray, with_tokens: bool) -> tuple[np.ndarray, np.ndarray]:
         """Return the means over tokens of some rows, and the tokens or an empty array.
 
-        The rows are split in halves if memory runs out.
+        If memory runs out, each half of the rows is read alone.
         """
         try:
             with self._torch.inference_mode():
-                tokens = self._model(
-                    input_ids=self._torch.from_numpy(ids).to(self._device)
-                ).last_hidden_state.float()
-                return tokens.mean(dim=1).cpu().numpy(), (
-                    tokens if with_tokens else tokens[:, :0]
-                ).cpu().numpy()
+                inputs = self._torch.from_numpy(ids).to(self._device)
+                tokens = self._model(input_ids=inputs).last_hidden_state.float()
+                means = tokens.mean(dim=1)
+                tokens = tokens if with_tokens else tokens[:, :0]
+                return means.cpu().numpy(), tokens.cpu().numpy()
         except RuntimeError as error:
             if not is_out_of_memory(error) or len(ids) == 1:
                 raise
-        parts = [self._read(part, with_tokens) for part in np.array_split(ids, 2)]
-        return np.concatenate([means for means, _ in parts]), np.concatenate(
-            [tokens for _, tokens in parts]
-        )
+        halves = [self._read(half, with_tokens) for half in np.array_split(ids, 2)]
+        means, tokens = (np.concatenate(arrays) for arrays in zip(*halves))
+        return means, tokens
 
 
 def openvino_model(folder: Path):
     """Build the OpenVINO model of a BERT folder.
 
     It maps ids int64 [b, l] to the means over tokens [b, d] and the tokens [b, l, d].
-    “openvino.convert_model” gives the same vectors at the same speed, but loads weights through
-    torch: 8 s at the first question instead of 0.3 s.
+    “openvino.convert_model” is not used: it gives the same vectors at the same speed, but loads
+    the weights through torch, which takes 8 s instead of 0.3 s.
     """
     import openvino
     from openvino import opset13 as op
@@ -253,13 +247,14 @@ def openvino_model(folder: Path):
 
     config = json.loads((folder / "config.json").read_text("utf-8"))
     weights = load_file(folder / "model.safetensors")
-    heads, epsilon = config["num_attention_heads"], config["layer_norm_eps"]
+    heads = config["num_attention_heads"]
+    epsilon = config["layer_norm_eps"]
 
-    def whole(*values: int):
+    def int_vector(*values: int):
         return op.constant(np.array(values, dtype=np.int64))
 
     def norm(x, name: str):
-        normalized = op.mvn(x, whole(-1), True, epsilon, "inside_sqrt")
+        normalized = op.mvn(x, int_vector(-1), True, epsilon, "inside_sqrt")
         return op.add(
             op.multiply(normalized, op.constant(weights[f"{name}.weight"])),
             op.constant(weights[f"{name}.bias"]),
@@ -271,32 +266,38 @@ def openvino_model(folder: Path):
             op.constant(weights[f"{name}.bias"]),
         )
 
-    def split(x):
-        return op.transpose(op.reshape(x, whole(0, 0, heads, -1), True), whole(0, 2, 1, 3))
+    def split_heads(x):
+        return op.transpose(
+            op.reshape(x, int_vector(0, 0, heads, -1), True), int_vector(0, 2, 1, 3)
+        )
 
     ids = op.parameter([-1, -1], np.int64, name="ids")
-    zero, one = op.constant(np.int64(0)), op.constant(np.int64(1))
+    zero = op.constant(np.int64(0))
+    one = op.constant(np.int64(1))
     position_table = (
         weights["embeddings.position_embeddings.weight"]
         + weights["embeddings.token_type_embeddings.weight"][0]
     )
     length = op.unsqueeze(op.gather(op.shape_of(ids), one, zero), zero)
-    positions = op.slice(op.constant(position_table), whole(0), length, whole(1), whole(0))
-    x = norm(
-        op.add(
-            op.gather(op.constant(weights["embeddings.word_embeddings.weight"]), ids, zero),
-            positions,
-        ),
-        "embeddings.LayerNorm",
+    positions = op.slice(
+        op.constant(position_table), int_vector(0), length, int_vector(1), int_vector(0)
     )
+    word_table = op.constant(weights["embeddings.word_embeddings.weight"])
+    x = norm(op.add(op.gather(word_table, ids, zero), positions), "embeddings.LayerNorm")
     for layer in range(config["num_hidden_layers"]):
         name = f"encoder.layer.{layer}"
-        query, key, value = (
-            split(linear(x, f"{name}.attention.self.{part}")) for part in ("query", "key", "value")
+        query = split_heads(linear(x, f"{name}.attention.self.query"))
+        key = split_heads(linear(x, f"{name}.attention.self.key"))
+        value = split_heads(linear(x, f"{name}.attention.self.value"))
+        mixed = op.transpose(
+            op.scaled_dot_product_attention(query, key, value), int_vector(0, 2, 1, 3)
         )
-        mixed = op.transpose(op.scaled_dot_product_attention(query, key, value), whole(0, 2, 1, 3))
-        mixed = linear(op.reshape(mixed, whole(0, 0, -1), True), f"{name}.attention.output.dense")
+        mixed = linear(
+            op.reshape(mixed, int_vector(0, 0, -1), True), f"{name}.attention.output.dense"
+        )
         x = norm(op.add(x, mixed), f"{name}.attention.output.LayerNorm")
         inner = op.gelu(linear(x, f"{name}.intermediate.dense"), "erf")
         x = norm(op.add(x, linear(inner, f"{name}.output.dense")), f"{name}.output.LayerNorm")
-    return openvino.Model([op.result(op.reduce_mean(x, whole(1))), op.result(x)], [ids], "bert")
+    return openvino.Model(
+        [op.result(op.reduce_mean(x, int_vector(1))), op.result(x)], [ids], "bert"
+    )

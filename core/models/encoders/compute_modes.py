@@ -1,7 +1,4 @@
-"""Choice of the program and the precision for the sentence encoder, by a short measurement.
-
-The measurement is remembered for each computer.
-"""
+"""Choice of the sentence encoder's program and precision, by a measurement on each computer."""
 
 from __future__ import annotations
 
@@ -12,8 +9,10 @@ import logging
 import os
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cache, partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -73,8 +72,8 @@ class ComputeMode:
     def identity(self) -> str:
         """A text that changes with everything that the last digits of its vectors depend on.
 
-        It contains versions, precision, processor and, for torch, the number of threads, which
-        share a sum.
+        It contains versions, precision, processor and, for torch, the device and the number of
+        threads, among which torch divides sums.
         """
         parts = f" {thread_count()} threads {device()}" if self.program == "torch" else ""
         return f"{package_versions(self.program)} {self.precision}{parts} {processor()}"
@@ -83,14 +82,13 @@ class ComputeMode:
         """Return the forward pass of a folder's model. Raises ModelUnavailable."""
         if not self.here:
             raise ModelUnavailable(library_message("The encoder", self.program))
-        return (OpenVINO if self.program == "openvino" else Torch)(
-            folder, thread_count(), self.precision
-        )
+        program_class = OpenVINO if self.program == "openvino" else Torch
+        return program_class(folder, thread_count(), self.precision)
 
 
 @dataclass(frozen=True)
 class ModeSpeed:
-    """Measurement of a way.
+    """Measurement of a compute mode.
 
     `rate` is in texts per second and core. `cosine` is the least cosine of its vectors with those
     of single precision.
@@ -100,39 +98,43 @@ class ModeSpeed:
     rate: float
     cosine: float
 
+    @property
+    def is_exact(self) -> bool:
+        return self.cosine >= 1 - COMPUTE_MODES.max_cosine_loss
+
 
 @dataclass(frozen=True)
 class ModeSpeeds:
-    """Measurements of all ways on this computer, the fastest first, with their date."""
+    """Measurements of all compute modes on this computer, the fastest first, with their date."""
 
     measured: str
     speeds: tuple[ModeSpeed, ...]
 
     @property
     def chosen(self) -> ComputeMode:
-        """The fastest way whose cosines differ by at most `COMPUTE_MODES.max_cosine_loss`.
+        """The fastest mode whose cosines differ by at most `COMPUTE_MODES.max_cosine_loss`.
 
         Another program than OpenVINO must be `COMPUTE_MODES.min_other_speedup` times as fast.
         """
-        return max(
-            self.near,
-            key=lambda one: (
-                one.rate * (COMPUTE_MODES.min_other_speedup if one.way.program == "openvino" else 1)
-            ),
-        ).way
+
+        def weighted_rate(speed: ModeSpeed) -> float:
+            if speed.way.program == "openvino":
+                return speed.rate * COMPUTE_MODES.min_other_speedup
+            return speed.rate
+
+        return max(self.near, key=weighted_rate).way
 
     @property
     def near(self) -> list[ModeSpeed]:
-        """The ways within `COMPUTE_MODES.max_cosine_loss` of single precision."""
-        return [one for one in self.speeds if one.cosine >= 1 - COMPUTE_MODES.max_cosine_loss]
+        """The modes within `COMPUTE_MODES.max_cosine_loss` of single precision."""
+        return [speed for speed in self.speeds if speed.is_exact]
 
     @property
     def sentence(self) -> str:
-        """The chosen way, and the texts per second and core of each."""
+        """The chosen mode, and the texts per second and core of each mode."""
         rates = ", ".join(
-            f"{one.way.words} {one.rate:,.0f}"
-            + ("" if one.cosine >= 1 - COMPUTE_MODES.max_cosine_loss else " (not exact)")
-            for one in self.speeds
+            f"{speed.way.words} {speed.rate:,.0f}{'' if speed.is_exact else ' (not exact)'}"
+            for speed in self.speeds
         )
         return (
             f"{self.chosen.words} is used; texts a second and core, measured {self.measured}: "
@@ -148,9 +150,9 @@ def choose_mode(backend: str = "auto", precision: str | None = None) -> ComputeM
 
     Parameters
     ----------
-    backend : auto, openvino or torch, the latter two also with a precision behind a hyphen.
+    backend : auto, openvino or torch, the latter two also with a precision after a hyphen.
     precision : f32, bf16 or f16. None takes bf16 for OpenVINO if the processor computes in it, f16
-        on a graphics card, else f32.
+        for torch on a graphics card, else f32.
 
     Returns
     -------
@@ -158,7 +160,7 @@ def choose_mode(backend: str = "auto", precision: str | None = None) -> ComputeM
 
     Raises
     ------
-    ModelUnavailable : there is no such program or precision, or f16 is wanted without a graphics
+    ModelUnavailable : there is no such program or precision, or f16 is given without a graphics
         card.
     """
     if backend == "auto":
@@ -166,9 +168,9 @@ def choose_mode(backend: str = "auto", precision: str | None = None) -> ComputeM
     name, _, named_precision = backend.partition("-")
     precision = precision or named_precision or None
     if name not in ("auto", *PROGRAM_PACKAGES) or precision not in (None, "f32", "bf16", "f16"):
+        mode_name = f"{name}-{named_precision}" if named_precision else name
         raise ModelUnavailable(
-            f"The encoder cannot run with “{name}{'-' * bool(named_precision)}{named_precision}”; it runs with "
-            "openvino or torch."
+            f"The encoder cannot run with “{mode_name}”; it runs with openvino or torch."
         )
     if name == "auto":
         return _automatic_mode(precision)
@@ -176,9 +178,9 @@ def choose_mode(backend: str = "auto", precision: str | None = None) -> ComputeM
 
 
 def _automatic_mode(precision: str | None) -> ComputeMode:
-    """Return torch on a graphics card, else the fastest way measured here, else what is installed.
+    """Return torch on a graphics card, else the fastest measured mode, else an installed program.
 
-    A way is as measured only if no precision is wanted.
+    Measurements are used only if no precision is given.
     """
     has_card = has_graphics_card() and ComputeMode("torch", "").here and device() != "cpu"
     mode_speeds = None if has_card or precision else saved_speeds()
@@ -209,32 +211,29 @@ def _choose_precision(program: str, precision: str | None) -> str:
 def package_versions(*programs: str) -> str:
     """Return the versions of the packages of programs; those not installed are left out."""
     versions = []
-    for package in (package for program in programs for package in PROGRAM_PACKAGES[program]):
-        try:
-            versions.append(f"{package} {importlib.metadata.version(package)}")
-        except importlib.metadata.PackageNotFoundError:
-            continue
+    for program in programs:
+        for package in PROGRAM_PACKAGES[program]:
+            with suppress(importlib.metadata.PackageNotFoundError):
+                versions.append(f"{package} {importlib.metadata.version(package)}")
     return " ".join(versions)
 
 
 def saved_speeds() -> ModeSpeeds | None:
     """Return the measurements on this processor with these versions, or None."""
     try:
-        entry = _read(_file())[_machine()]
-        mode_speeds = ModeSpeeds(
-            entry["measured"],
-            tuple(
-                ModeSpeed(ComputeMode(**one["way"]), one["rate"], one["cosine"])
-                for one in entry["speeds"]
-            ),
-        )
+        entry = _read_entries()[_machine()]
+        speeds = [
+            ModeSpeed(ComputeMode(**row["way"]), row["rate"], row["cosine"])
+            for row in entry["speeds"]
+        ]
+        mode_speeds = ModeSpeeds(entry["measured"], tuple(speeds))
         return mode_speeds if mode_speeds.near else None
     except (KeyError, TypeError):
         return None
 
 
 def measure_modes(folder: Path, watch: Watch = NO_WATCH) -> ModeSpeeds:
-    """Measure all ways available here in a subprocess, and save the result if possible.
+    """Measure all available modes in a subprocess, and save the result if possible.
 
     Parameters
     ----------
@@ -249,36 +248,33 @@ def measure_modes(folder: Path, watch: Watch = NO_WATCH) -> ModeSpeeds:
     ------
     HopscopeError : none can be measured.
     """
-    mode_speeds = [
-        ModeSpeed(ComputeMode(*one), rate, cosine)
-        for one, rate, cosine in in_subprocess(_measure_in_subprocess, str(folder), watch=watch)
-    ]
-    speeds = ModeSpeeds(
-        time.strftime("%Y-%m-%d"), tuple(sorted(mode_speeds, key=lambda one: -one.rate))
-    )
-    if not speeds.near:
-        raise HopscopeError("No program that computes the encoder could be measured here.")
-    saved_entries = _read(_file())
-    saved_entries.pop(_machine(), None)
-    entries = dict(
-        [*saved_entries.items(), (_machine(), asdict(speeds))][-COMPUTE_MODES.max_saved_machines :]
-    )
-    try:
-        write_whole(
-            _file(), lambda temporary: temporary.write_text(json.dumps(entries, indent=1), "utf-8")
+    speeds = [
+        ModeSpeed(ComputeMode(program, precision), rate, cosine)
+        for (program, precision), rate, cosine in in_subprocess(
+            _measure_in_subprocess, str(folder), watch=watch
         )
-    except OSError:  # the folder is read-only; measured again another time
-        pass
-    return speeds
+    ]
+    speeds.sort(key=lambda speed: -speed.rate)
+    mode_speeds = ModeSpeeds(time.strftime("%Y-%m-%d"), tuple(speeds))
+    if not mode_speeds.near:
+        raise HopscopeError("No program that computes the encoder could be measured here.")
+    entries = _read_entries()
+    entries.pop(_machine(), None)  # to add this computer at the end, as the latest
+    entries[_machine()] = asdict(mode_speeds)
+    latest_entries = dict(list(entries.items())[-COMPUTE_MODES.max_saved_machines :])
+    text = json.dumps(latest_entries, indent=1)
+    with suppress(OSError):  # the folder may be read-only; measured again another time
+        write_whole(_file(), lambda temporary: temporary.write_text(text, "utf-8"))
+    return mode_speeds
 
 
 def _measure_in_subprocess(folder: str, watch: Watch = NO_WATCH) -> list[tuple]:
-    """In a subprocess: measure each way with one thread.
+    """Measure each available mode with one thread, in a subprocess.
 
-    Returns for each way program and precision, texts per second and core, and the least cosine.
+    Returns for each its program and precision, texts per second and core, and the least cosine.
     """
     os.environ |= {"HOPSCOPE_THREADS": "1", "TRANSFORMERS_VERBOSITY": "error", "TQDM_DISABLE": "1"}
-    batch = _texts(Path(folder))
+    batch = _draw_texts(Path(folder))
     passes: dict[ComputeMode, Callable[[], tuple[np.ndarray, float]]] = {}
     vectors: dict[ComputeMode, np.ndarray] = {}
     for mode in _available_modes():
@@ -290,31 +286,23 @@ def _measure_in_subprocess(folder: str, watch: Watch = NO_WATCH) -> list[tuple]:
         except Exception as error:
             log.warning("%s is not measured: %s", mode.words, error)
             passes.pop(mode, None)
-    seconds = {
-        one: min(passes[one]()[1] for _ in range(COMPUTE_MODES.measured_rounds)) for one in passes
-    }
-    exact = next((vectors[one] for one in passes if one.precision == "f32"), None)
-    cosines = {
-        one: float((vectors[one] * exact).sum(axis=1).min()) if exact is not None else 0.0
-        for one in passes
-    }
-    return [
-        ((one.program, one.precision), COMPUTE_MODES.measured_texts / seconds[one], cosines[one])
-        for one in passes
-    ]
+    exact = next((vectors[mode] for mode in passes if mode.precision == "f32"), None)
+    rows = []
+    for mode, time_vectors in passes.items():
+        seconds = min(time_vectors()[1] for _ in range(COMPUTE_MODES.measured_rounds))
+        cosine = 0.0 if exact is None else float((vectors[mode] * exact).sum(axis=1).min())
+        rate = COMPUTE_MODES.measured_texts / seconds
+        rows.append(((mode.program, mode.precision), rate, cosine))
+    return rows
 
 
 def _available_modes() -> list[ComputeMode]:
-    halves = ["bf16"] if computes_in_bfloat16() else []
-    return [
-        one
-        for program in PROGRAM_PACKAGES
-        for precision in ("f32", *halves)
-        if (one := ComputeMode(program, precision)).here
-    ]
+    precisions = ("f32", "bf16") if computes_in_bfloat16() else ("f32",)
+    modes = [ComputeMode(*pair) for pair in product(PROGRAM_PACKAGES, precisions)]
+    return [mode for mode in modes if mode.here]
 
 
-def _texts(folder: Path) -> np.ndarray:
+def _draw_texts(folder: Path) -> np.ndarray:
     """Return random tokens of the encoder's vocabulary, int64 [texts, tokens].
 
     They are the same at each measurement.
@@ -323,7 +311,8 @@ def _texts(folder: Path) -> np.ndarray:
     ids = np.random.default_rng(0).integers(
         min(1000, words // 2), words, (COMPUTE_MODES.measured_texts, COMPUTE_MODES.measured_tokens)
     )
-    ids[:, 0], ids[:, -1] = min(101, words - 1), min(102, words - 1)  # the marks at both ends
+    ids[:, 0] = min(101, words - 1)  # the special token at the beginning
+    ids[:, -1] = min(102, words - 1)  # the special token at the end
     return ids
 
 
@@ -333,19 +322,19 @@ def _time_vectors(forward: ForwardPass, ids: np.ndarray) -> tuple[np.ndarray, fl
     batches: list[tuple[int, Any]] = [
         (start, ids[start : start + forward.batch]) for start in range(0, len(ids), forward.batch)
     ]
+
+    def done(start: int, means: np.ndarray, tokens: np.ndarray | None) -> None:
+        pooled_by_start[start] = means.copy()
+
     start_time = time.process_time()
-    forward.run(
-        batches,
-        lambda start, means, tokens: pooled_by_start.__setitem__(start, means.copy()),
-        NO_WATCH,
-        False,
-    )
+    forward.run(batches, done, NO_WATCH, False)
     seconds = time.process_time() - start_time
     vectors = np.concatenate([pooled_by_start[start] for start, _ in batches])
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True), seconds
 
 
 def _machine() -> str:
+    """Return a text that identifies this computer's processor and program versions."""
     return f"{processor()} {package_versions(*PROGRAM_PACKAGES)}"
 
 
@@ -353,9 +342,10 @@ def _file() -> Path:
     return home_folder() / "encoder-speeds.json"
 
 
-def _read(file: Path) -> dict[str, Any]:
+def _read_entries() -> dict[str, Any]:
+    """Return the saved measurements by computer, the latest last."""
     try:
-        data = json.loads(file.read_text("utf-8"))
+        data = json.loads(_file().read_text("utf-8"))
         return data if isinstance(data, dict) else {}
     except (OSError, ValueError):
         return {}

@@ -1,7 +1,7 @@
-"""Joint encoding of the texts of all callers.
+"""Joint encoding of the texts of all callers, in shared batches.
 
-Batches contain texts of several callers, and a text that several need is encoded once. The shortest
-request does not wait for the longest. Each caller can be cancelled without the others.
+A text that several callers need is encoded once. The shortest request does not wait for the
+longest. Each caller can be cancelled without the others.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 import numpy as np
 
@@ -22,29 +23,25 @@ from core.runtime.meter import Meter, count_time, current_meter, use_meter
 from core.runtime.slots import Slots
 from core.watch import NO_WATCH, Watch
 
-# Batches after which another kind of use of the model gets its turn, if one is waiting.
+# Batches after which other users of the model, such as late interaction, get their turn.
 MIN_ROUND_BATCHES = 8
 
 Vectors = tuple[list[str], np.ndarray]  # texts with one row each
-Ended = Callable[[list[str], np.ndarray, float], np.ndarray]
+FinishBatch = Callable[[list[str], np.ndarray, float], np.ndarray]
 
 
 @dataclass(eq=False)
 class _Request:
-    """The texts of one caller, with their progress.
+    """The texts of one caller, with their progress."""
 
-    `left` holds the texts that have not begun, by their number of tokens. `wanted` is the number of
-    texts that have not ended, and `came` holds results that were not taken yet.
-    """
-
-    left: dict[int, deque[str]]
-    wanted: int
+    waiting: dict[int, deque[str]]  # texts that are not being encoded yet, by number of tokens
+    n_unfinished: int
     watch: Watch
     meter: Meter | None
-    charged: tuple[Account, ...]
-    came: deque[Vectors] = field(default_factory=deque)
-    running: int = 0  # texts that are being encoded
-    passing: bool = False  # true if its thread ends with the program
+    accounts: tuple[Account, ...]
+    results: deque[Vectors] = field(default_factory=deque)  # not yet passed to the caller
+    n_running: int = 0  # texts that are being encoded
+    is_daemon: bool = False  # true if the caller's thread ends with the program
     fault: BaseException | None = None
 
 
@@ -54,7 +51,7 @@ class _Text:
 
     ids: Sequence[int]
     requests: list[_Request]
-    begun: bool = False
+    is_running: bool = False
 
 
 class JointReader:
@@ -62,8 +59,8 @@ class JointReader:
 
     Every second batch is for the caller with the fewest remaining texts, so that a question's
     vector does not wait for many paths. The other batches are for the callers in rotation. A batch
-    that is not full is filled with texts of that length from other callers. Of each caller the
-    shortest texts come first.
+    that is not full is filled with texts of that length from other callers. Each caller's shortest
+    texts come first.
 
     Parameters
     ----------
@@ -74,9 +71,9 @@ class JointReader:
         self._turn = turn
         self._condition = threading.Condition()
         self._texts: dict[str, _Text] = {}
-        # Requests with texts that have not begun, the next one first.
-        self._requests: deque[_Request] = deque()
-        self._serving, self._fewest = False, False
+        self._requests: deque[_Request] = deque()  # with waiting texts, the next one first
+        self._is_serving = False  # true while the thread that encodes runs
+        self._takes_fewest = False  # true if the last batch was for the fewest remaining texts
 
     def read(
         self,
@@ -84,34 +81,33 @@ class JointReader:
         watch: Watch,
         *,
         forward: Callable[[], ForwardPass],
-        finish: Ended,
+        finish: FinishBatch,
     ) -> Iterator[Vectors]:
         """Yield texts with their vectors as they are computed.
 
-        The callers pass the same `forward` and `finish`. They are held only during encoding, so
-        that a model and its reader are freed together.
+        All callers pass the same `forward` and `finish`. The reader refers to them only during
+        encoding, so that a model and its reader are freed together.
 
         Parameters
         ----------
         texts : the tokens of each text.
         watch : called before each batch and while waiting; may raise. Texts of other callers are
-            then encoded all the same.
+            encoded nevertheless.
         forward : returns the forward pass.
         finish : receives the texts of a batch, the means of their token vectors [n, d] and the
             seconds taken, and returns the vectors for the callers.
 
         Yields
         ------
-        What `finish` returns for texts of this caller.
+        Texts of this caller, and their rows of the result of `finish`.
 
         Raises
         ------
-        Exception
-            What the forward pass and `watch` raise.
+        Exception : as the forward pass and `watch` raise.
         """
         request = self._add_request(texts, watch, lambda: self._serve(forward, finish))
         try:
-            while request.wanted or request.came:
+            while request.n_unfinished or request.results:
                 yield self._next_result(request)
         finally:
             self._withdraw(request)
@@ -128,29 +124,31 @@ class JointReader:
             watch,
             current_meter(),
             accounts(),
-            passing=threading.current_thread().daemon,
+            is_daemon=threading.current_thread().daemon,
         )
         with self._condition:
             for text, ids in texts.items():
                 entry = self._texts.setdefault(text, _Text(ids, []))
                 entry.requests.append(request)
-                request.running += entry.begun
+                request.n_running += entry.is_running
             self._requests.append(request)
-            if not self._serving:
-                self._serving = True
-                self._begin(serve)
+            if not self._is_serving:
+                self._is_serving = True
+                self._start_thread(serve)
         return request
 
-    def _begin(self, serve: Callable[[], None]) -> None:
+    def _start_thread(self, serve: Callable[[], None]) -> None:
         """Start the thread that encodes.
 
-        It is no daemon thread: ended inside a library's work, it would abort the program. Raises
-        RunCancelled if the program is ending, when Python 3.12 starts no thread.
+        It is no daemon thread, since ending it inside a library's native code would abort the
+        program. Raises RunCancelled if the program is ending, when Python 3.12 starts no thread.
         """
         try:
             threading.Thread(target=serve, name="encoder", daemon=False).start()
         except RuntimeError as error:
-            self._serving, self._texts, self._requests = False, {}, deque()
+            self._is_serving = False
+            self._texts = {}
+            self._requests = deque()
             if "shutdown" not in str(error):
                 raise
             raise RunCancelled() from None
@@ -163,37 +161,37 @@ class JointReader:
         while True:
             request.watch.check()
             with self._condition:
-                if request.came:
-                    return request.came.popleft()
+                if request.results:
+                    return request.results.popleft()
                 if request.fault:
                     raise request.fault
-                if request.running:
+                if request.n_running:
                     self._condition.wait(THREAD_CHECK_SECONDS)
                     continue
             with count_time("waiting"), self._condition:
-                if not request.running and not request.came and not request.fault:
+                if not request.n_running and not request.results and not request.fault:
                     self._condition.wait(THREAD_CHECK_SECONDS)
 
     def _withdraw(self, request: _Request) -> None:
-        """Drop a request; texts that nobody else needs are not begun any more."""
+        """Drop a request, and the waiting texts that nobody else needs."""
         with self._condition:
             if request in self._requests:
                 self._requests.remove(request)
-            for text in [text for rows in request.left.values() for text in rows]:
+            for text in chain(*request.waiting.values()):
                 entry = self._texts.get(text)
                 if entry is None or request not in entry.requests:
                     continue
                 entry.requests.remove(request)
-                if not entry.requests and not entry.begun:
+                if not entry.requests and not entry.is_running:
                     del self._texts[text]
-            request.left = {}
+            request.waiting = {}
 
-    def _serve(self, forward: Callable[[], ForwardPass], finish: Ended) -> None:
+    def _serve(self, forward: Callable[[], ForwardPass], finish: FinishBatch) -> None:
         """Encode until there are no more requests."""
         while True:
             with self._condition:
                 if not self._requests:
-                    self._serving = False
+                    self._is_serving = False
                     return
             try:
                 with self._turn:
@@ -201,35 +199,38 @@ class JointReader:
             except BaseException as error:  # the waiting callers raise it
                 self._fail(error)
 
-    def _run_round(self, forward: ForwardPass, finish: Ended) -> None:
-        # End of the last batch. Concurrent batches share the time.
-        since = time.perf_counter()
+    def _run_round(self, forward: ForwardPass, finish: FinishBatch) -> None:
+        """Encode batches until other users of the model wait for their turn."""
+        # Concurrent batches share the time, so each counts from the end of the last one.
+        last_end = time.perf_counter()
 
         def batches() -> Iterator[tuple[list[str], np.ndarray]]:
             number = 0
             while number < MIN_ROUND_BATCHES or not self._turn.wanted:
-                batch = self._batch(forward.batch)
+                batch = self._next_batch(forward.batch)
                 if batch is None:
                     return
                 yield batch
                 number += 1
 
         def done(texts: list[str], vectors: np.ndarray, tokens: np.ndarray | None) -> None:
-            nonlocal since
-            seconds, since = time.perf_counter() - since, time.perf_counter()
+            nonlocal last_end
+            seconds = time.perf_counter() - last_end
+            last_end = time.perf_counter()
             self._deliver(texts, finish(texts, vectors.copy(), seconds))
 
         forward.run(batches(), done, NO_WATCH, False)
 
-    def _batch(self, size: int) -> tuple[list[str], np.ndarray] | None:
-        """Return the next batch: the shortest texts of the next caller, filled with others of that
-        length.
+    def _next_batch(self, size: int) -> tuple[list[str], np.ndarray] | None:
+        """Return the next batch; None if there is none.
+
+        It has the shortest texts of the next caller, and others of that length.
         """
-        while (request := self._whose_turn()) is not None:
+        while (request := self._next_request()) is not None:
             try:
-                if request.passing and not threading.main_thread().is_alive():
+                if request.is_daemon and not threading.main_thread().is_alive():
                     raise RunCancelled()
-                with use_meter(request.meter), charged_to(*request.charged):
+                with use_meter(request.meter), charged_to(*request.accounts):
                     request.watch.check()
             except BaseException as error:
                 self._withdraw(request)
@@ -237,30 +238,33 @@ class JointReader:
                     request.fault = error
                     self._condition.notify_all()
                 continue
-            if (batch := self._take_texts(request, size)) is not None:
+            batch = self._take_texts(request, size)
+            if batch is not None:
                 return batch
         return None
 
-    def _whose_turn(self) -> _Request | None:
+    def _next_request(self) -> _Request | None:
         with self._condition:
-            self._fewest = not self._fewest
-            if not self._requests or not self._fewest:
-                return self._requests[0] if self._requests else None
-            return min(self._requests, key=lambda one: sum(map(len, one.left.values())))
+            self._takes_fewest = not self._takes_fewest
+            if not self._requests:
+                return None
+            if not self._takes_fewest:
+                return self._requests[0]
+            return min(self._requests, key=lambda request: sum(map(len, request.waiting.values())))
 
     def _take_texts(self, request: _Request, size: int) -> tuple[list[str], np.ndarray] | None:
         """Return the shortest texts of a request and others of their length, if any are left."""
         with self._condition:
             texts = self._begin_shortest(request, size)
-            self._requests = deque(
-                one for one in (*self._requests, request) if any(one.left.values())
-            )
-            if request in self._requests:
-                # It is in the queue twice: removing the first entry moves it to the end.
+            if request in self._requests:  # goes to the end of the queue
                 self._requests.remove(request)
+            self._requests.append(request)
+            self._requests = deque(
+                queued for queued in self._requests if any(queued.waiting.values())
+            )
             self._condition.notify_all()
             if texts:
-                return (texts, np.array([self._texts[text].ids for text in texts], np.int64))
+                return texts, np.array([self._texts[text].ids for text in texts], np.int64)
             return None
 
     def _begin_shortest(self, request: _Request, size: int) -> list[str]:
@@ -268,44 +272,45 @@ class JointReader:
 
         The caller holds the lock.
         """
-        length = min((length for length, rows in request.left.items() if rows), default=0)
-        texts: list[str] = []
+        length = min((length for length, texts in request.waiting.items() if texts), default=0)
+        begun_texts: list[str] = []
         for requester in (request, *(other for other in self._requests if other is not request)):
-            rows = requester.left.get(length, deque())
-            while rows and len(texts) < size:
-                text = rows.popleft()
+            waiting_texts = requester.waiting.get(length, deque())
+            while waiting_texts and len(begun_texts) < size:
+                text = waiting_texts.popleft()
                 if self._begin_text(text, requester):
-                    texts.append(text)
-        return texts
+                    begun_texts.append(text)
+        return begun_texts
 
     def _begin_text(self, text: str, requester: _Request) -> bool:
-        """Mark a text as begun; return whether it is still to be encoded for its requester."""
+        """Mark a text as running; return whether it still must be encoded for its requester."""
         entry = self._texts.get(text)
-        if entry is None or entry.begun or requester not in entry.requests:
+        if entry is None or entry.is_running or requester not in entry.requests:
             return False
-        entry.begun = True
+        entry.is_running = True
         for request in entry.requests:
-            request.running += 1
+            request.n_running += 1
         return True
 
     def _deliver(self, texts: list[str], vectors: np.ndarray) -> None:
+        """Pass the vectors of texts to their requests."""
         with self._condition:
             rows_by_request: dict[int, tuple[_Request, list[int]]] = {}
             for row, text in enumerate(texts):
                 for request in self._texts.pop(text).requests:
                     rows_by_request.setdefault(id(request), (request, []))[1].append(row)
             for request, rows in rows_by_request.values():
-                request.came.append(([texts[row] for row in rows], vectors[rows]))
-                request.wanted, request.running = (
-                    request.wanted - len(rows),
-                    request.running - len(rows),
-                )
+                request.results.append(([texts[row] for row in rows], vectors[rows]))
+                request.n_unfinished -= len(rows)
+                request.n_running -= len(rows)
             self._condition.notify_all()
 
     def _fail(self, error: BaseException) -> None:
+        """End all requests with an error."""
         with self._condition:
-            waiting = {id(one): one for text in self._texts.values() for one in text.requests}
-            for request in waiting.values():
-                request.fault = error
-            self._texts, self._requests = {}, deque()
+            for text in self._texts.values():
+                for request in text.requests:
+                    request.fault = error
+            self._texts = {}
+            self._requests = deque()
             self._condition.notify_all()

@@ -23,8 +23,8 @@ class LlamaEncoder:
     """An encoder from a GGUF file, with unit vectors.
 
     It is a separate copy of the model, loaded at the first use. Texts are read one at a time, so
-    that a vector does not depend on the others. The vectors of the last 20,000 texts are kept. A
-    processor reads some tens of tokens, and so a few texts, per second.
+    that a vector does not depend on the others. The vectors of the last 20,000 texts are cached. A
+    processor reads some tens of tokens per second, that is, a few texts.
 
     Parameters
     ----------
@@ -34,11 +34,13 @@ class LlamaEncoder:
 
     Notes
     -----
-    This is LLMs-E of the papers, which do not state the pooling; here it is the mean.
+    This is LLMs-E of the papers, which do not state the pooling; this class takes the mean.
     """
 
     def __init__(self, path: Path, name: str, context: int = 1024):
-        self.path, self.name, self.context = Path(path), name, context
+        self.path = Path(path)
+        self.name = name
+        self.context = context
         self._engine: Any = None
         self._running = Slots()
         self._vectors: LRUCache[str, np.ndarray] = LRUCache(MAX_LLAMA_VECTORS)
@@ -48,12 +50,12 @@ class LlamaEncoder:
         return self._engine is not None
 
     def close(self) -> None:
-        """Free the memory after the current text is done; the next use loads again."""
+        """Free the engine after the current text; the next use loads it again."""
         with self._running:
             self._engine = None
 
     def forget(self) -> None:
-        """Drop the vectors that are kept."""
+        """Drop the cached vectors."""
         with self._running:
             self._vectors.clear()
 
@@ -78,14 +80,14 @@ class LlamaEncoder:
         return np.stack([self._vector(text, watch) for text in texts])
 
     def _vector(self, text: str, watch: Watch = NO_WATCH) -> np.ndarray:
-        def found() -> np.ndarray:
+        def find_or_compute() -> np.ndarray:
             if text not in self._vectors:
-                self._vectors[text] = self._computed(text)
+                self._vectors[text] = self._compute(text)
             return self._vectors[text]
 
-        return run_in_slot(self._running, found, watch)
+        return run_in_slot(self._running, find_or_compute, watch)
 
-    def _computed(self, text: str) -> np.ndarray:
+    def _compute(self, text: str) -> np.ndarray:
         if self._engine is None:
             with count_time("preparation", f"Loading {self.name}"):
                 self._engine = open_engine(

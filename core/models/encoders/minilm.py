@@ -1,6 +1,6 @@
 """The default sentence encoder, fast on a processor.
 
-The vector of a text is the same, byte for byte, whatever else is encoded.
+The bytes of a text's vector do not depend on the other texts.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 import numpy as np
@@ -32,8 +32,7 @@ from core.runtime.slots import Slots
 from core.watch import NO_WATCH, Watch
 
 Received = Callable[[list[str], np.ndarray], None]
-# Batches of token vectors after which another caller may have its turn.
-TOKEN_ROUND_BATCHES = 4
+TOKEN_ROUND_BATCHES = 4  # of token vectors, after which another caller may have its turn
 MAX_TEXT_TOKENS = 256
 INPUT_VECTOR_NUMBERS = 96  # length of a text's input vector
 MAX_MINILM_VECTORS = 100_000
@@ -63,7 +62,7 @@ class MiniLMEncoder:
     folder : folder of the weights.
     backend : program, as in `choose_mode`.
     precision : precision, as in `choose_mode`.
-    remember : number of texts whose vectors are kept in memory, in half precision.
+    remember : number of texts whose vectors are cached in memory, in half precision.
     files : vectors on disk, if any.
     """
 
@@ -78,15 +77,20 @@ class MiniLMEncoder:
         remember: int = MAX_MINILM_VECTORS,
         files: VectorFile | None = None,
     ):
-        self.folder, self.backend, self.precision = Path(folder), backend, precision
+        self.folder = Path(folder)
+        self.backend = backend
+        self.precision = precision
         self._forward: ForwardPass | None = None
         self._files = files
         self._saved_vectors: SavedVectors | None = None
-        self._loading, self._running, self._lookup = threading.Lock(), Slots(), threading.Lock()
+        self._loading = threading.Lock()
+        self._running = Slots()
+        self._cache_lock = threading.Lock()
         self._vectors: LRUCache[str, np.ndarray] = LRUCache(remember)
-        self.computed = 0  # texts whose vectors were computed and not remembered
-        # Seconds of computing vectors, now or when they were saved, and characters of their texts.
-        self._cost = [0.0, 0]
+        self.computed = 0  # texts whose vectors were computed, not found in memory or on disk
+        # Time of computing vectors, now or when they were saved, and the length of their texts.
+        self._total_seconds = 0.0
+        self._total_characters = 0
         self._reader = JointReader(self._running)
 
     @property
@@ -128,37 +132,38 @@ class MiniLMEncoder:
     ) -> np.ndarray:
         """Return the vectors of texts.
 
-        Vectors that were computed before a cancellation are remembered.
+        Vectors that were computed before a cancellation are cached.
 
         Parameters
         ----------
         texts : the texts.
         watch : called while vectors are computed; may raise.
-        received : receives texts with their vectors, first the remembered ones and then the others
-            as they are computed. Each text comes once.
+        received : called with distinct texts and their vectors, first the cached ones and then the
+            others as they are computed.
 
         Returns
         -------
         float32 [n, d] with unit rows, in the order of `texts`.
         """
         unique = list(dict.fromkeys(texts))
-        known_vectors = self._recall(unique)
-        if received and known_vectors:
-            received(list(known_vectors), to_unit_vectors(np.stack(list(known_vectors.values()))))
-        fresh: dict[str, np.ndarray] = {}
+        vectors_by_text = self._find_cached(unique)
+        if received and vectors_by_text:
+            cached_vectors = np.stack(list(vectors_by_text.values()))
+            received(list(vectors_by_text), to_unit_vectors(cached_vectors))
+        missing = [text for text in unique if text not in vectors_by_text]
+        computed: dict[str, np.ndarray] = {}
         try:
-            for rows, vectors in self._compute(
-                [text for text in unique if text not in known_vectors], watch
-            ):
-                fresh |= zip(rows, vectors, strict=True)
+            for part, vectors in self._compute(missing, watch):
+                computed |= zip(part, vectors, strict=True)
                 if received:
-                    received(rows, to_unit_vectors(vectors))
+                    received(part, to_unit_vectors(vectors))
         finally:
-            if fresh and (saved_vectors := self.on_disk()) is not None:
-                saved_vectors.save(fresh, self._seconds(fresh))
-        known_vectors |= fresh
+            saved_vectors = self.on_disk() if computed else None
+            if saved_vectors is not None:
+                saved_vectors.save(computed, self._estimate_seconds(computed))
+        vectors_by_text |= computed
         if unique:
-            return to_unit_vectors(np.stack([known_vectors[text] for text in texts]))
+            return to_unit_vectors(np.stack([vectors_by_text[text] for text in texts]))
         return np.zeros((0, self.dimension), np.float32)
 
     @property
@@ -171,7 +176,7 @@ class MiniLMEncoder:
     ) -> Iterator[tuple[list[int], np.ndarray]]:
         """Yield for each distinct text its positions in `texts` and unit token vectors.
 
-        Short texts come first, and nothing is remembered.
+        Short texts come first, and nothing is cached.
 
         Parameters
         ----------
@@ -190,22 +195,21 @@ class MiniLMEncoder:
                 yield positions[text], vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)
 
     def input_vectors(self, texts: Sequence[str]) -> np.ndarray:
-        """Return narrow means of the input vectors of each text's tokens, float32 [n, 96].
+        """Return the mean input vector of each text's tokens, projected to float32 [n, 96].
 
-        The input vectors are those before any layer, and are made narrower by a random projection.
-        This is hundreds of times cheaper than `encode`. The vectors say little on how a text
-        relates to a question, but show well which texts are alike.
+        Input vectors are those before the first layer; the projection is random. This is hundreds
+        of times cheaper than `encode`. The vectors say little on how a text relates to a question,
+        but show well which texts are alike.
         """
         if not self.loaded:
             self.load()
-        table, ids = self._input_table, self._ids(texts)
-        starts = np.cumsum([0, *(len(one) for one in ids[:-1])])
-        if ids:
-            return (
-                np.add.reduceat(table[np.concatenate(ids)], starts)
-                / np.array([len(one) for one in ids])[:, None]
-            )
-        return table[:0]
+        table = self._input_table
+        ids = self._tokenize(texts)
+        if not ids:
+            return table[:0]
+        lengths = np.array([len(text_ids) for text_ids in ids])
+        starts = np.cumsum([0, *lengths[:-1]])
+        return np.add.reduceat(table[np.concatenate(ids)], starts) / lengths[:, None]
 
     @cached_property
     def _input_table(self) -> np.ndarray:
@@ -216,50 +220,47 @@ class MiniLMEncoder:
             words = weights.get_tensor("embeddings.word_embeddings.weight").astype(np.float32)
         words -= words.mean(axis=0)
         words /= np.maximum(np.linalg.norm(words, axis=1, keepdims=True), 1e-6)
-        return words @ np.random.default_rng(0).standard_normal(
-            (words.shape[1], INPUT_VECTOR_NUMBERS), np.float32
-        )
+        projection_shape = (words.shape[1], INPUT_VECTOR_NUMBERS)
+        return words @ np.random.default_rng(0).standard_normal(projection_shape, np.float32)
 
     def forget(self) -> None:
-        """Drop the vectors remembered in memory."""
-        with self._lookup:
+        """Drop the vectors cached in memory."""
+        with self._cache_lock:
             self._vectors.clear()
 
-    def _recall(self, texts: Sequence[str]) -> dict[str, np.ndarray]:
-        """Return the vectors of those texts that are remembered in memory or on disk, float16."""
-        with self._lookup:
-            known_vectors = {text: self._vectors[text] for text in texts if text in self._vectors}
-        missing = [text for text in texts if text not in known_vectors]
-        if missing and (saved_vectors := self.on_disk()) is not None:
+    def _find_cached(self, texts: Sequence[str]) -> dict[str, np.ndarray]:
+        """Return the vectors of those texts that are in memory or on disk, float16."""
+        with self._cache_lock:
+            vectors = {text: self._vectors[text] for text in texts if text in self._vectors}
+        missing = [text for text in texts if text not in vectors]
+        saved_vectors = self.on_disk() if missing else None
+        if saved_vectors is not None:
             saved_rows = saved_vectors.find(missing)
-            known_vectors |= self._remember(
-                {text: vector for text, (vector, _) in saved_rows.items()},
-                sum(seconds for _, seconds in saved_rows.values()),
-            )
+            found_vectors = {text: vector for text, (vector, _) in saved_rows.items()}
+            self._cache(found_vectors, sum(seconds for _, seconds in saved_rows.values()))
+            vectors |= found_vectors
         new_texts = first_requests(texts)
-        record_saved_time(self._seconds([text for text in new_texts if text in known_vectors]))
-        return known_vectors
-
-    def _remember(self, vectors: dict[str, np.ndarray], seconds: float) -> dict[str, np.ndarray]:
-        """Keep vectors in memory; `seconds` is the time that computing them took."""
-        with self._lookup:
-            self._cost[0] += seconds
-            self._cost[1] += sum(map(len, vectors))
-            if self._vectors.maxsize:
-                self._vectors.update(vectors)
+        saved_seconds = self._estimate_seconds([text for text in new_texts if text in vectors])
+        record_saved_time(saved_seconds)
         return vectors
 
-    def _seconds(self, texts: Iterable[str]) -> float:
-        """Estimate the time that computing the vectors of texts took."""
-        seconds, characters = self._cost
-        return seconds / max(1, characters) * sum(map(len, texts))
+    def _cache(self, vectors: dict[str, np.ndarray], seconds: float) -> None:
+        """Cache vectors in memory; `seconds` is the time that computing them took."""
+        with self._cache_lock:
+            self._total_seconds += seconds
+            self._total_characters += sum(map(len, vectors))
+            if self._vectors.maxsize:
+                self._vectors.update(vectors)
+
+    def _estimate_seconds(self, texts: Iterable[str]) -> float:
+        """Estimate the time that computing the vectors of texts took, by their length."""
+        return self._total_seconds / max(1, self._total_characters) * sum(map(len, texts))
 
     def on_disk(self) -> SavedVectors | None:
         """Return the vectors of this encoder on disk; None if none are saved."""
         if self._files is not None and self._saved_vectors is None:
-            self._saved_vectors = SavedVectors(
-                self._files, f"{weights_digest(self.folder)} {MAX_TEXT_TOKENS} {self.way.identity}"
-            )
+            identity = f"{weights_digest(self.folder)} {MAX_TEXT_TOKENS} {self.way.identity}"
+            self._saved_vectors = SavedVectors(self._files, identity)
         return self._saved_vectors
 
     def _compute(
@@ -271,20 +272,20 @@ class MiniLMEncoder:
         if not self.loaded:
             run_cancellable(self.load, watch)
         yield from self._reader.read(
-            dict(zip(texts, self._ids(texts))),
+            dict(zip(texts, self._tokenize(texts))),
             watch,
             forward=self._forward_pass,
             finish=self._finish_batch,
         )
 
     def _finish_batch(self, texts: list[str], means: np.ndarray, seconds: float) -> np.ndarray:
-        """Round and remember the vectors of a batch, and return them."""
+        """Round and cache the vectors of a batch, and return them."""
         vectors = to_half_precision(means)
         self.computed += len(texts)
-        self._remember(dict(zip(texts, vectors)), seconds)
+        self._cache(dict(zip(texts, vectors)), seconds)
         return vectors
 
-    def _ids(self, texts: Sequence[str]) -> list[list[int]]:
+    def _tokenize(self, texts: Sequence[str]) -> list[list[int]]:
         return [code.ids for code in self._tokenizer.encode_batch(list(texts))]
 
     def _forward_pass(self) -> ForwardPass:
@@ -302,38 +303,32 @@ class MiniLMEncoder:
             return
         if not self.loaded:
             run_cancellable(self.load, watch)
-        forward, ids = self._forward_pass(), self._ids(texts)
-        groups: dict[int, list[int]] = {}
-        for row, code in enumerate(ids):
-            groups.setdefault(len(code), []).append(row)
-        size = forward.batch
-        batches = [
-            rows[s : s + size]
-            for _, rows in sorted(groups.items())
-            for s in range(0, len(rows), size)
-        ]
+        ids = self._tokenize(texts)
+        rows_by_length: dict[int, list[int]] = {}
+        for row, text_ids in enumerate(ids):
+            rows_by_length.setdefault(len(text_ids), []).append(row)
+        size = self._forward_pass().batch
+        batches: list[list[int]] = []
+        for _, rows in sorted(rows_by_length.items()):
+            batches += [rows[start : start + size] for start in range(0, len(rows), size)]
         for start in range(0, len(batches), TOKEN_ROUND_BATCHES):
             round_batches = batches[start : start + TOKEN_ROUND_BATCHES]
-            results: dict[int, np.ndarray] = {}
+            arrays = [np.array([ids[row] for row in rows], np.int64) for rows in round_batches]
+            work = partial(self._compute_tokens, arrays, watch)
+            results = run_in_slot(self._running, work, watch)
+            for rows, tokens in zip(round_batches, results, strict=True):
+                yield [texts[row] for row in rows], tokens
 
-            def done(
-                index: int, means: np.ndarray, tokens: np.ndarray | None, results=results
-            ) -> None:
-                assert tokens is not None  # guaranteed by `with_tokens`
-                results[index] = tokens.copy()
+    def _compute_tokens(
+        self, batches: list[np.ndarray], watch: Watch = NO_WATCH
+    ) -> list[np.ndarray]:
+        """Return the token vectors of batches of ids, float [b, l, d] for each."""
+        results: list[np.ndarray] = []
 
-            def run(part=round_batches, done=done) -> None:
-                forward.run(
-                    (
-                        (index, np.array([ids[r] for r in rows], np.int64))
-                        for index, rows in enumerate(part)
-                    ),
-                    done,
-                    watch,
-                    True,
-                )
-                self.computed += sum(map(len, part))
+        def done(index: int, means: np.ndarray, tokens: np.ndarray | None) -> None:
+            assert tokens is not None  # guaranteed by `with_tokens`
+            results.append(tokens.copy())
 
-            run_in_slot(self._running, run, watch)
-            for index, rows in enumerate(round_batches):
-                yield [texts[r] for r in rows], results[index]
+        self._forward_pass().run(enumerate(batches), done, watch, True)
+        self.computed += sum(map(len, batches))
+        return results

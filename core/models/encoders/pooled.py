@@ -1,7 +1,4 @@
-"""Encoders by the mean of token vectors, such as Contriever.
-
-The model is a local folder or a name on the model hub.
-"""
+"""Encoders by the mean of token vectors, such as Contriever."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ from core.watch import NO_WATCH, Watch
 
 
 class PooledEncoder(TransformersModel):
-    """Mean over the tokens of a text without padding, in float32.
+    """An encoder by the mean of a text's token vectors, in float32.
 
     The vectors are not normalised: Contriever's dot product is not a cosine (Izacard et al. 2022).
     """
@@ -41,7 +38,8 @@ class PooledEncoder(TransformersModel):
         ModelUnavailable : the weights or a library are not installed.
         ModelFailed : the memory does not suffice for a single text.
         """
-        unique, vectors_by_text = list(dict.fromkeys(texts)), dict[str, np.ndarray]()
+        unique = list(dict.fromkeys(texts))
+        vectors_by_text: dict[str, np.ndarray] = {}
 
         def read() -> None:
             net, tokenizer = self.engine()
@@ -49,14 +47,14 @@ class PooledEncoder(TransformersModel):
                 return
             codes = tokenizer(unique, truncation=True, max_length=self.max_tokens, **IDS_ALONE)
 
-            def means(rows: list[int]) -> np.ndarray:
+            def read_batch(rows: list[int]) -> np.ndarray:
                 watch.check()
                 return self.pool(net, pad_batch(tokenizer, codes, rows, net.device))
 
-            for rows, vectors in self._batches.run([len(ids) for ids in codes["input_ids"]], means):
-                vectors_by_text.update(
-                    (unique[row], vector) for row, vector in zip(rows, vectors, strict=True)
-                )
+            lengths = [len(ids) for ids in codes["input_ids"]]
+            for rows, vectors in self._batches.run(lengths, read_batch):
+                for row, vector in zip(rows, vectors, strict=True):
+                    vectors_by_text[unique[row]] = vector
 
         run_in_slot(self._lock, read, watch)
         if len(texts):

@@ -2,13 +2,12 @@
 
 The vectors are in half precision, and the least recently used are removed first.
 
-Rankings must be the same bytes whether a vector was computed or found on disk. An encoder therefore
-rounds every vector to half precision as soon as it is computed (`to_half_precision`) and continues
-with the rounded one (`to_unit_vectors`), with or without the file. This changes a cosine by less
-than 1e-4, a tenth of the change allowed for bfloat16. Single precision would store half as many
-texts. Computed vectors differ in their last digits between programs, precisions and processors.
-These are therefore part of the key, together with the digest of the weights. Texts are stored as
-digests only.
+Rankings must not depend on whether a vector was computed or found on disk. An encoder therefore
+rounds every computed vector to half precision (`to_half_precision`) and uses the rounded one
+(`to_unit_vectors`), with or without the file. This changes a cosine by less than 1e-4, a tenth of
+the change allowed for bfloat16. Single precision would store half as many texts. Computed vectors
+differ in their last digits between programs, precisions and processors. These are therefore part of
+the key, together with the digest of the weights. Texts are stored as digests only.
 
 SQLite was chosen by measurement. Finding 1,300 of 300,000 vectors takes 8 to 14 ms of processor
 time, and writing them 16 ms. If a process is killed while it writes, the earlier contents stay.
@@ -20,12 +19,13 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import math
 import os
 import sqlite3
 import threading
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -39,12 +39,10 @@ from core.io.rows import RowFile, Schema, select_by_keys, transaction
 from core.io.sqlite import SqliteDatabase
 
 DEFAULT_FILE_MEGABYTES = 512  # size limit of the file, unless HOPSCOPE_SAVED_VECTORS sets another
-# Fraction of the file that is removed beyond what is necessary, so that not every question has to
-# remove rows.
+# Fraction of the file that is removed in addition, so that not every question removes rows.
 EXTRA_REMOVED_FRACTION = 1 / 64
-# Milliseconds to wait for another process that writes. After that nothing is saved.
-WRITER_WAIT_MILLISECONDS = 500
-CHECKSUM_BYTES = 4  # bytes after a vector
+WRITER_WAIT_MILLISECONDS = 500  # for another process that writes; after that nothing is saved
+CHECKSUM_BYTES = 4  # after each vector
 DAMAGE_ERROR_CODES = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 VECTORS_SCHEMA = Schema(
     "the vectors of texts",
@@ -62,9 +60,8 @@ log = logging.getLogger(__name__)
 
 def to_half_precision(vectors: np.ndarray) -> np.ndarray:
     """Normalise vectors and round them to half precision, float16 [n, d]."""
-    return (vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)).astype(
-        np.float16
-    )
+    lengths = np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+    return (vectors / lengths).astype(np.float16)
 
 
 def to_unit_vectors(vectors: np.ndarray) -> np.ndarray:
@@ -95,8 +92,8 @@ class VectorFileUse:
     texts : number of saved texts.
     size : bytes in use.
     limit : size limit in bytes.
-    asked : texts that this process looked up.
-    found : texts that it found.
+    asked : number of texts that this process looked up.
+    found : number of texts that it found.
     note : a sentence on a problem; empty if there is none.
     """
 
@@ -121,40 +118,41 @@ class VectorFile:
     """
 
     def __init__(self, file: Path, limit: int):
-        self.file, self.limit = file, limit
-        self.asked, self.found, self.note = 0, 0, ""
-        self._lock, self._process = threading.RLock(), 0
-        self._builds = 0  # running builds, during which nothing is removed
+        self.file = file
+        self.limit = limit
+        self.asked = self.found = 0
+        self.note = ""
+        self._lock = threading.RLock()
+        self._process_id = 0  # of the process that opened the database
+        self._n_builds = 0  # running builds, during which nothing is removed
         self._database: SqliteDatabase | None = None
         self._rows = RowFile(file, VECTORS_SCHEMA)
-        self._usable = limit > 0
+        self._is_usable = limit > 0
 
     def find(self, keys: Sequence[bytes]) -> dict[bytes, tuple[np.ndarray, float]]:
-        """Return the vectors with these keys, float16, each with the seconds that computing it
-        took.
-        """
+        """Return the vectors of these keys, float16, with the seconds that computing each took."""
 
-        def look(base: SqliteDatabase) -> dict[bytes, tuple[np.ndarray, float]]:
+        def find_rows(base: SqliteDatabase) -> dict[bytes, tuple[np.ndarray, float]]:
             oldest, newest = base.execute("select min(number), max(number) from vectors").fetchone()
-            rows_by_key, older_keys, damaged_keys = {}, [], []
+            rows_by_key: dict[bytes, tuple[np.ndarray, float]] = {}
+            older_keys: list[bytes] = []
+            damaged_keys: list[bytes] = []
             for number, key, seconds, data in select_by_keys(
                 base, "vectors", ("number", "key", "seconds", "vector"), keys
             ):
                 if not _has_valid_checksum(key, data):
                     damaged_keys.append(key)
                     continue
-                rows_by_key[key] = (
-                    np.frombuffer(data, np.float16, len(data) // 2 - CHECKSUM_BYTES // 2),
-                    seconds,
-                )
+                rows_by_key[key] = np.frombuffer(data[:-CHECKSUM_BYTES], np.float16), seconds
                 if number < (oldest + newest) // 2:
                     older_keys.append(key)
             self._renew(base, older_keys, damaged_keys)
             return rows_by_key
 
-        rows = self._run_safely(look) or {}
+        rows = self._run_safely(find_rows) or {}
         with self._lock:
-            self.asked, self.found = self.asked + len(keys), self.found + len(rows)
+            self.asked += len(keys)
+            self.found += len(rows)
         return rows
 
     def save(self, rows: Mapping[bytes, tuple[np.ndarray, float]]) -> None:
@@ -174,25 +172,25 @@ class VectorFile:
                         for key, (vector, seconds) in rows.items()
                     ),
                 )
-                self._make_room(base)
+                self._remove_oldest(base)
 
         if rows:
             self._run_safely(write)
 
     @contextmanager
     def growing(self) -> Iterator[None]:
-        """Keep all vectors until a build has ended, even beyond the size limit.
+        """Lift the size limit within the block, for a build.
 
-        Otherwise the least recently used ones would be removed first, and a build that encodes its
-        texts twice in the same order would find none of them.
+        Otherwise the least recently used vectors would be removed meanwhile, and a build that
+        encodes its texts twice in the same order would find none of them.
         """
         with self._lock:
-            self._builds += 1
+            self._n_builds += 1
         try:
             yield
         finally:
             with self._lock:
-                self._builds -= 1
+                self._n_builds -= 1
             self._run_safely(self._shrink)
 
     def clear(self) -> None:
@@ -208,20 +206,22 @@ class VectorFile:
                 base.execute("delete from vectors")
                 base.execute("vacuum")
                 base.execute("pragma wal_checkpoint(truncate)")
-            self.asked, self.found, self.note = 0, 0, ""
+            self.asked = self.found = 0
+            self.note = ""
 
     def facts(self) -> VectorFileUse:
         """Return size and use of the file."""
-        counts = self._run_safely(
-            lambda base: (base.execute("select count(*) from vectors").fetchone()[0], _size(base))
-        )
-        texts, size = counts or (0, 0)
+
+        def measure(base: SqliteDatabase) -> tuple[int, int]:
+            return base.execute("select count(*) from vectors").fetchone()[0], _used_bytes(base)
+
+        texts, size = self._run_safely(measure) or (0, 0)
         return VectorFileUse(texts, size, self.limit, self.asked, self.found, self.note)
 
     def close(self) -> None:
         """Close the file; the next use opens it again."""
         with self._lock:
-            if self._database is not None and self._process == os.getpid():
+            if self._database is not None and self._process_id == os.getpid():
                 self._database.close()
             self._database = None
 
@@ -234,43 +234,36 @@ class VectorFile:
             log.warning("%s: %s", self.file, self.note)
         if not base.saves or not (older_keys or damaged_keys):
             return
-        try:
-            with transaction(base):
-                base.executemany(
-                    "delete from vectors where key = ?", ((key,) for key in damaged_keys)
-                )
-                latest = base.execute(
-                    "select seq from sqlite_sequence where name = 'vectors'"
-                ).fetchone()[0]
-                base.executemany(
-                    "update vectors set number = ? where key = ?",
-                    zip(range(latest + 1, latest + 1 + len(older_keys)), older_keys),
-                )
-                base.execute(
-                    "update sqlite_sequence set seq = ? where name = 'vectors'",
-                    (latest + len(older_keys),),
-                )
-        # Another process writes, or the disk is full: the rows stay as they are.
-        except sqlite3.OperationalError:
-            pass
+        # If another process writes, or the disk is full, the rows stay as they are.
+        with suppress(sqlite3.OperationalError), transaction(base):
+            base.executemany("delete from vectors where key = ?", ((key,) for key in damaged_keys))
+            (latest,) = base.execute(
+                "select seq from sqlite_sequence where name = 'vectors'"
+            ).fetchone()
+            base.executemany(
+                "update vectors set number = ? where key = ?", enumerate(older_keys, latest + 1)
+            )
+            base.execute(
+                "update sqlite_sequence set seq = ? where name = 'vectors'",
+                (latest + len(older_keys),),
+            )
 
-    def _make_room(self, base: SqliteDatabase) -> None:
-        size = _size(base)
-        if self._builds or size <= self.limit:
+    def _remove_oldest(self, base: SqliteDatabase) -> None:
+        """Remove the least recently used vectors if the file exceeds its size limit."""
+        size = _used_bytes(base)
+        if self._n_builds or size <= self.limit:
             return
         oldest, newest = base.execute("select min(number), max(number) from vectors").fetchone()
         removed_fraction = min(1.0, 1 - self.limit / size + EXTRA_REMOVED_FRACTION)
-        base.execute(
-            "delete from vectors where number < ?",
-            (oldest + -int(-(newest - oldest + 1) * removed_fraction // 1),),
-        )
+        n_removed = math.ceil((newest - oldest + 1) * removed_fraction)
+        base.execute("delete from vectors where number < ?", (oldest + n_removed,))
 
     def _shrink(self, base: SqliteDatabase) -> None:
         """Shrink the file to its size limit after a build."""
-        if self._builds or not base.saves or _size(base) <= self.limit:
+        if self._n_builds or not base.saves or _used_bytes(base) <= self.limit:
             return
         with transaction(base):
-            self._make_room(base)
+            self._remove_oldest(base)
         base.execute("vacuum")
 
     def _run_safely(self, work: Callable[[SqliteDatabase], T]) -> T | None:
@@ -278,73 +271,82 @@ class VectorFile:
 
         A note is left unless another process is using the file.
         """
-        if not self._usable:
+        if not self._is_usable:
             return None
         with self._lock:
             try:
                 base = self._open()
                 return work(base) if base is not None else None
             except sqlite3.DatabaseError as error:
-                if getattr(error, "sqlite_errorcode", 0) & 0xFF in DAMAGE_ERROR_CODES:
-                    self._begin_anew()
+                if _is_damage(error):
+                    self._remove_file()
                 elif "locked" not in str(error):
                     self.note = f"Vectors of texts are not saved: {error}."
                 return None
 
     def _open(self) -> SqliteDatabase | None:
+        """Return the open database; None if the file cannot be used.
+
+        Raises DatabaseError if the file is damaged.
+        """
         # A connection cannot be used after a fork.
-        if self._database is None or self._process != os.getpid():
-            self._database, self._process = None, os.getpid()
+        if self._database is None or self._process_id != os.getpid():
+            self._database = None
+            self._process_id = os.getpid()
             try:
                 self._database = self._rows.open(check_same_thread=False)
             except StoreError as error:
                 cause = error.__cause__
-                if (
-                    isinstance(cause, sqlite3.DatabaseError)
-                    and getattr(cause, "sqlite_errorcode", 0) & 0xFF in DAMAGE_ERROR_CODES
-                ):
+                if isinstance(cause, sqlite3.DatabaseError) and _is_damage(cause):
                     raise cause from None
-                self.note, self._usable = str(error), False
+                self.note = str(error)
+                self._is_usable = False
                 return None
             self._database.execute(f"pragma busy_timeout = {WRITER_WAIT_MILLISECONDS}")
             self._database.execute("pragma synchronous = normal")
         return self._database
 
-    def _begin_anew(self) -> None:
+    def _remove_file(self) -> None:
+        """Remove the damaged file; the next use creates it again."""
         self.close()
         self.note = "The file of saved vectors was damaged; it was removed and begun anew."
         log.warning("%s: %s", self.file, self.note)
         try:
-            for end in ("", "-wal", "-shm"):
-                self.file.with_name(self.file.name + end).unlink(missing_ok=True)
+            for suffix in ("", "-wal", "-shm"):
+                self.file.with_name(self.file.name + suffix).unlink(missing_ok=True)
         except OSError as error:
-            self.note, self._usable = (
+            self.note = (
                 "The file of saved vectors is damaged and cannot be removed: "
-                f"{error.strerror or error}.",
-                False,
+                f"{error.strerror or error}."
             )
+            self._is_usable = False
 
 
-def _size(base: SqliteDatabase) -> int:
-    pages, free, width = (
+def _is_damage(error: sqlite3.DatabaseError) -> bool:
+    # The lowest byte of an extended error code is the primary one.
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF in DAMAGE_ERROR_CODES
+
+
+def _used_bytes(base: SqliteDatabase) -> int:
+    pages, free_pages, page_bytes = (
         base.execute(f"pragma {name}").fetchone()[0]
         for name in ("page_count", "freelist_count", "page_size")
     )
-    return (pages - free) * width
+    return (pages - free_pages) * page_bytes
 
 
 def _with_checksum(key: bytes, vector: np.ndarray) -> bytes:
     data = vector.tobytes()
-    return data + zlib.crc32(data, zlib.crc32(key)).to_bytes(CHECKSUM_BYTES, "little")
+    return data + _checksum(key, data)
 
 
 def _has_valid_checksum(key: bytes, data: bytes) -> bool:
-    vector_bytes = memoryview(data)[:-CHECKSUM_BYTES]
-    return (
-        len(data) > CHECKSUM_BYTES
-        and zlib.crc32(vector_bytes, zlib.crc32(key)).to_bytes(CHECKSUM_BYTES, "little")
-        == data[-CHECKSUM_BYTES:]
-    )
+    vector_bytes = data[:-CHECKSUM_BYTES]
+    return len(vector_bytes) > 0 and data[-CHECKSUM_BYTES:] == _checksum(key, vector_bytes)
+
+
+def _checksum(key: bytes, vector_bytes: bytes) -> bytes:
+    return zlib.crc32(vector_bytes, zlib.crc32(key)).to_bytes(CHECKSUM_BYTES, "little")
 
 
 class SavedVectors:
@@ -357,17 +359,19 @@ class SavedVectors:
     """
 
     def __init__(self, file: VectorFile, identity: str):
-        self._file, self._prefix = file, hashlib.blake2b(identity.encode() + b"\0", digest_size=16)
+        self._file = file
+        self._prefix = hashlib.blake2b(identity.encode() + b"\0", digest_size=16)
 
     def find(self, texts: Sequence[str]) -> dict[str, tuple[np.ndarray, float]]:
         """Return the saved vectors of those texts that have one, float16.
 
         Each comes with the seconds that computing it took.
         """
-        keys = {self._key(text): text for text in texts}
-        return (
-            {keys[key]: entry for key, entry in self._file.find(list(keys)).items()} if keys else {}
-        )
+        if not texts:
+            return {}
+        texts_by_key = {self._key(text): text for text in texts}
+        rows = self._file.find(list(texts_by_key))
+        return {texts_by_key[key]: row for key, row in rows.items()}
 
     def save(self, vectors: Mapping[str, np.ndarray], seconds: float) -> None:
         """Save vectors of texts as float16.
@@ -377,8 +381,10 @@ class SavedVectors:
         vectors : the vector of each text, [d].
         seconds : time that all of them took; it is shared equally.
         """
-        each = seconds / max(1, len(vectors))
-        self._file.save({self._key(text): (vector, each) for text, vector in vectors.items()})
+        seconds_each = seconds / max(1, len(vectors))
+        self._file.save(
+            {self._key(text): (vector, seconds_each) for text, vector in vectors.items()}
+        )
 
     def _key(self, text: str) -> bytes:
         hasher = self._prefix.copy()

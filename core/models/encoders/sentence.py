@@ -1,7 +1,4 @@
-"""Encoders that sentence-transformers loads, such as BGE-M3, e5, nomic and gte.
-
-The pooling is that of their folder, and prompts are put before texts.
-"""
+"""Encoders that sentence-transformers loads, such as BGE-M3, e5, nomic and gte."""
 
 from __future__ import annotations
 
@@ -22,7 +19,7 @@ from core.runtime.slots import Slots
 from core.watch import NO_WATCH, Watch
 
 MODULES_FILE = "modules.json"  # file that names the layers after the network
-MAX_SENTENCE_VECTORS = 20_000  # texts whose vectors are kept
+MAX_SENTENCE_VECTORS = 20_000  # texts whose vectors are cached
 
 
 class SentenceEncoder:
@@ -36,8 +33,8 @@ class SentenceEncoder:
     name : the name of the model here.
     question : prompt before questions, as in training.
     text : prompt before other texts.
-    pooling : "cls" or "mean". Required for a folder that does not state it; must agree with one
-        that does.
+    pooling : "cls" or "mean". Required if the folder does not state the pooling; else it must agree
+        with the folder.
     batch : texts per batch on a processor.
     max_tokens : tokens of each text that are read.
     """
@@ -52,8 +49,13 @@ class SentenceEncoder:
         batch: int = 32,
         max_tokens: int = 512,
     ):
-        self.weights, self.name, self.batch, self.max_tokens = weights, name, batch, max_tokens
-        self.question, self.text, self.pooling = question, text, pooling
+        self.weights = weights
+        self.name = name
+        self.question = question
+        self.text = text
+        self.pooling = pooling
+        self.batch = batch
+        self.max_tokens = max_tokens
         self._model: Any = None
         self._batches: BatchSplitter
         self._lock = Slots()
@@ -66,19 +68,15 @@ class SentenceEncoder:
     @property
     def device(self) -> str:
         """Device and precision once it is loaded; else empty."""
-        return (
-            f"{self._model.device}, {str(self._model.dtype).removeprefix('torch.')}"
-            if self._model is not None
-            else ""
-        )
+        if self._model is None:
+            return ""
+        return f"{self._model.device}, {str(self._model.dtype).removeprefix('torch.')}"
 
     @property
     def identity(self) -> str:
-        """A text that identifies its vectors, whatever it runs on."""
-        return (
-            f"{Path(self.weights).name} {self.question!r} {self.text!r} {self.pooling} "
-            f"{self.max_tokens}"
-        )
+        """A text that identifies its vectors on any device."""
+        folder = Path(self.weights).name
+        return f"{folder} {self.question!r} {self.text!r} {self.pooling} {self.max_tokens}"
 
     def close(self) -> None:
         """Free the model; the next use loads it again."""
@@ -86,12 +84,12 @@ class SentenceEncoder:
             self._model = None
 
     def forget(self) -> None:
-        """Drop the vectors that are kept."""
+        """Drop the cached vectors."""
         with self._lock:
             self._vectors.clear()
 
     def encode(self, texts: Sequence[str], watch: Watch = NO_WATCH) -> np.ndarray:
-        """Return the vectors of texts, read after the prompt for texts.
+        """Return the vectors of texts, each after the prompt for texts.
 
         Parameters
         ----------
@@ -111,7 +109,7 @@ class SentenceEncoder:
         return self._encode([self.text + text for text in texts], watch)
 
     def encode_questions(self, questions: Sequence[str], watch: Watch = NO_WATCH) -> np.ndarray:
-        """Return the vectors of questions, read after the prompt for questions.
+        """Return the vectors of questions, each after the prompt for questions.
 
         Parameters
         ----------
@@ -132,33 +130,34 @@ class SentenceEncoder:
         vectors_by_text: dict[str, np.ndarray] = {}
 
         def read() -> None:
-            model, unique = self._engine(), list(dict.fromkeys(texts))
-            vectors_by_text.update(
-                (text, self._vectors[text]) for text in unique if text in self._vectors
-            )
-            fresh = [text for text in unique if text not in vectors_by_text]
-            if not fresh:
+            model = self._engine()
+            missing = []
+            for text in dict.fromkeys(texts):
+                if text in self._vectors:
+                    vectors_by_text[text] = self._vectors[text]
+                else:
+                    missing.append(text)
+            if not missing:
                 return
             codes = model.tokenizer(
-                fresh, truncation=True, max_length=self._token_limit(model), **IDS_ALONE
+                missing, truncation=True, max_length=self._token_limit(model), **IDS_ALONE
             )
 
-            def vectors(rows: list[int]) -> np.ndarray:
+            def read_batch(rows: list[int]) -> np.ndarray:
                 watch.check()
-                return _vectors(model, pad_batch(model.tokenizer, codes, rows, model.device))
+                batch = pad_batch(model.tokenizer, codes, rows, model.device)
+                return _compute_vectors(model, batch)
 
-            for rows, part in self._batches.run([len(ids) for ids in codes["input_ids"]], vectors):
-                vectors_by_text.update(
-                    (fresh[row], vector) for row, vector in zip(rows, part, strict=True)
-                )
-            self._vectors.update((text, vectors_by_text[text]) for text in fresh)
+            lengths = [len(ids) for ids in codes["input_ids"]]
+            for rows, vectors in self._batches.run(lengths, read_batch):
+                for row, vector in zip(rows, vectors, strict=True):
+                    vectors_by_text[missing[row]] = vector
+            self._vectors.update((text, vectors_by_text[text]) for text in missing)
 
         run_in_slot(self._lock, read, watch)
-        return (
-            np.stack([vectors_by_text[text] for text in texts])
-            if texts
-            else np.zeros((0, 0), np.float32)
-        )
+        if not texts:
+            return np.zeros((0, 0), np.float32)
+        return np.stack([vectors_by_text[text] for text in texts])
 
     def _token_limit(self, model: Any) -> int:
         """Return the limit of tokens per text: the requested one, or a smaller one of the model."""
@@ -180,27 +179,22 @@ class SentenceEncoder:
         torch.set_num_threads(thread_count())
         device_name = device()
         precision = torch.float32 if device_name == "cpu" else torch.float16
+        folder = Path(self.weights)
         try:
-            layers = (
-                self._layers(precision)
-                if Path(self.weights).is_dir() and not (Path(self.weights) / MODULES_FILE).exists()
-                else None
-            )
-            arguments = (
-                {"modules": layers}
-                if layers
-                else {"model_name_or_path": self.weights, "model_kwargs": {"dtype": precision}}
-            )
-            model = SentenceTransformer(**arguments, device=device_name)
+            if folder.is_dir() and not (folder / MODULES_FILE).exists():
+                model = SentenceTransformer(modules=self._layers(precision), device=device_name)
+            else:
+                model = SentenceTransformer(
+                    self.weights, model_kwargs={"dtype": precision}, device=device_name
+                )
         except (OSError, ValueError) as error:
             raise ModelUnavailable(
                 f"{self.name}: {self.weights} cannot be loaded from this computer or the model "
                 "hub. Put its weights in a folder and name "
                 f"that folder in models.toml. ({shorten(str(error), 120)})"
             ) from error
-        stated_pooling = next(
-            (str(layer.pooling_mode) for layer in model if hasattr(layer, "pooling_mode")), ""
-        )
+        poolings = (str(layer.pooling_mode) for layer in model if hasattr(layer, "pooling_mode"))
+        stated_pooling = next(poolings, "")
         if self.pooling and stated_pooling and self.pooling != stated_pooling:
             raise ModelUnavailable(
                 f"{self.name} is declared with pooling “{self.pooling}”, but its folder states "
@@ -209,7 +203,7 @@ class SentenceEncoder:
         return model.eval()
 
     def _layers(self, precision: Any) -> list[Any]:
-        """Return the layers for a folder that states none after its network.
+        """Return the network and the pooling layer for a folder without `MODULES_FILE`.
 
         Raises BadParameter if the row does not give the pooling.
         """
@@ -225,7 +219,7 @@ class SentenceEncoder:
         return [network, Pooling(network.get_embedding_dimension(), pooling_mode=self.pooling)]
 
 
-def _vectors(model: Any, batch: dict[str, Any]) -> np.ndarray:
+def _compute_vectors(model: Any, batch: dict[str, Any]) -> np.ndarray:
     """Return unit vectors of tokenized texts, float32 [n, d].
 
     They are computed in the model's precision and normalised in float32.

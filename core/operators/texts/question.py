@@ -11,10 +11,9 @@ from core.graph.names.lookup import name_lookup
 from core.graph.names.mentions import COMMON_QUESTION_WORDS
 from core.graph.texts import has_chunk_nodes
 from core.languages.spelling import fold
-from core.languages.terms import content_words
+from core.languages.terms import content_words, search_terms
 from core.models.base import question_vectors
 from core.models.chat.json_reply import json_reply
-from core.models.scorers import folded_words
 from core.operators.base import Context, Operator, Recorder
 from core.operators.model_replies import request_reply, skips_model_call
 from core.parameters import param
@@ -194,7 +193,7 @@ def _keywords_of_words(text: str, ctx: Context) -> Keywords:
 
 def _words_beside_names(text: str, names: Sequence[str], ctx: Context) -> list[str]:
     """Return the content words of a text that are no part of these names in it."""
-    name_words = {word for name in names for word in folded_words(name)}
+    name_words = {word for name in names for word in search_terms(name)}
     code = language_code(ctx.graph, text)
     words = [word for word in _content_words(text, code) if word not in name_words]
     if not code:
@@ -207,7 +206,7 @@ def _content_words(text: str, code: str) -> list[str]:
     """Return the folded words of a text without function words; the empty code is English."""
     if code:
         return content_words(text, code)
-    words = [word for word in folded_words(text) if word not in COMMON_QUESTION_WORDS]
+    words = [word for word in search_terms(text) if word not in COMMON_QUESTION_WORDS]
     return [word for word in words if len(word) > 1]
 
 

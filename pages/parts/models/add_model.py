@@ -13,10 +13,15 @@ from typing import Any
 import streamlit as st
 
 from core.errors import BadInput
-from core.models.api_keys import KEY_VARIABLE_EXAMPLE, KEY_VARIABLE_PATTERN, check_key, key_for
+from core.models.api_keys import (
+    KEY_VARIABLE_EXAMPLE,
+    KEY_VARIABLE_PATTERN,
+    check_key,
+    read_key_variable,
+)
 from core.models.chat.openai import OpenAIChat
 from core.models.declarations import ROLE_KINDS, own_file
-from core.models.discovery import SERVER_PORTS, FoundServer, find_servers, list_models, role_kind
+from core.models.discovery import SERVER_PORTS, FoundServer, find_servers, guess_kind, list_models
 from core.models.hosts import check_host
 from core.sharing import check_administrator
 from pages.parts.models.roles import ROLE_TITLES
@@ -138,7 +143,7 @@ def _draw_found_servers() -> None:
 def _fill_form(one: FoundServer, model: str) -> None:
     """Fill the form with a server that was found."""
     Session.server_url.value, Session.server_model.value = one.url, model
-    Session.server_kind.value, Session.server_roles.value = role_kind(model), []
+    Session.server_kind.value, Session.server_roles.value = guess_kind(model), []
     Session.server_name.value = _free_name(model or one.program)
     Session.server_models.drop()
 
@@ -287,7 +292,7 @@ def _check_address(form: ServerForm) -> None:
                     how=KEY_VARIABLE_EXAMPLE,
                 )
             )
-        key_for(form.variable, form.url, form.name or tr("The server"))
+        read_key_variable(form.variable, form.url, form.name or tr("The server"))
 
 
 def _list(form: ServerForm) -> None:
@@ -315,7 +320,7 @@ def _choose() -> None:
     """Copy the chosen model into the form."""
     model = Session.server_pill.value
     if model:
-        Session.server_model.value, Session.server_kind.value = model, role_kind(model)
+        Session.server_model.value, Session.server_kind.value = model, guess_kind(model)
         if not Session.server_name.value.strip():
             Session.server_name.value = _free_name(model)
 

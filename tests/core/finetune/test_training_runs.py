@@ -94,7 +94,7 @@ def test_a_trained_encoder_is_served_at_once_and_no_result_of_the_old_one_is_tak
 
 def test_trained_language_model_is_saved_for_vllm(house, qwen):
     from core.finetune.llm import LLMSettings
-    from core.models.chat.vllm import rank_needed
+    from core.models.chat.vllm import find_lora_rank
 
     settings = LLMSettings(batch=8, epochs=1, rate=1e-3, shown=3, looks=1)
     told = training_runs.run_llm_training(
@@ -105,7 +105,7 @@ def test_trained_language_model_is_saved_for_vllm(house, qwen):
     }
     adapter = house.folder / "chat-finetuned" / "adapter"
     assert (
-        rank_needed([adapter]) == settings.rank
+        find_lora_rank([adapter]) == settings.rank
         and (adapter / "adapter_model.safetensors").is_file()
     )
     assert {(row["when"], row["task"]) for row in told["report"]} == {

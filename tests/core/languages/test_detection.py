@@ -23,7 +23,7 @@ from core.languages import (
     language_of_question,
     languages,
 )
-from core.languages.scripts import UNSPACED_LETTER, script_of
+from core.languages.scripts import UNSPACED_LETTER, find_script
 
 QUESTIONS = {
     "en": [
@@ -86,15 +86,15 @@ def test_most_questions_need_no_detector(monkeypatch):
     # As if lingua were not installed.
     monkeypatch.setattr(detection, "_confidences", lambda text: {})
     asked = {one: code for code, some in QUESTIONS.items() for one in some}
-    found = {one: detection.language_of(one) for one in asked}
+    found = {one: detection.detect_text_language(one) for one in asked}
     # No detected language is wrong.
     assert all(found[one] in (code, "") for one, code in asked.items())
     assert sum(found[one] == code for one, code in asked.items() if code) >= 15
 
 
 def test_scripts_are_determined_by_counting():
-    assert script_of("ﬁshery – ½") == "Latin" and script_of("Ω") == "Greek"
-    assert script_of("北京 Peking University in Beijing") == "Latin" and script_of("") == ""
+    assert find_script("ﬁshery – ½") == "Latin" and find_script("Ω") == "Greek"
+    assert find_script("北京 Peking University in Beijing") == "Latin" and find_script("") == ""
     assert UNSPACED_LETTER.search("ไทย") and not UNSPACED_LETTER.search("한국어 русский")
 
 

@@ -17,9 +17,9 @@ from core.languages.spelling import (
     answer_words,
     contains_text,
     contains_words,
-    end_place,
+    end_offset,
     fold,
-    fold_with_places,
+    fold_with_offsets,
     name_key,
     normalize,
     row_pattern,
@@ -170,10 +170,10 @@ def test_decimals_are_the_same_only_where_they_are_equal(one, other):
 
 @given(st.text(max_size=20))
 def test_folded_places_lie_in_the_text(text):
-    folded, places = fold_with_places(text)
+    folded, places = fold_with_offsets(text)
     assert len(places) == len(folded) + 1 and list(places) == sorted(places)
     for at in range(len(folded)):
-        assert places[at] < end_place(places, at + 1) <= len(text)
+        assert places[at] < end_offset(places, at + 1) <= len(text)
 
 
 @given(TEXTS, TEXTS)

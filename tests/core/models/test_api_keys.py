@@ -3,7 +3,7 @@
 import pytest
 
 from core.errors import BadInput, ModelUnavailable
-from core.models.api_keys import key_for, keys_file, save_key, saved_key
+from core.models.api_keys import keys_file, read_key_variable, save_key, saved_key
 
 VARIABLE = "HOPSCOPE_KEY_TEST"
 
@@ -19,7 +19,7 @@ VARIABLE = "HOPSCOPE_KEY_TEST"
 )
 def test_key_is_sent_to_its_address(monkeypatch, url):
     monkeypatch.setenv(VARIABLE, "https://a.example/v1  secret ")
-    assert key_for(VARIABLE, url, "mine") == "secret"
+    assert read_key_variable(VARIABLE, url, "mine") == "secret"
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_key_is_sent_to_its_address(monkeypatch, url):
 def test_key_is_sent_nowhere_else(monkeypatch, url):
     monkeypatch.setenv(VARIABLE, "https://a.example/v1 secret")
     with pytest.raises(ModelUnavailable, match="another address") as told:
-        key_for(VARIABLE, url, "mine")
+        read_key_variable(VARIABLE, url, "mine")
     assert "secret" not in str(told.value)
 
 
@@ -58,7 +58,7 @@ def test_key_is_sent_nowhere_else(monkeypatch, url):
 def test_other_variables_are_not_read(monkeypatch, variable):
     monkeypatch.setenv("HOME", "https://a.example/v1 secret")
     with pytest.raises(ModelUnavailable, match="only HOPSCOPE_KEY_"):
-        key_for(variable, "https://a.example/v1", "mine")
+        read_key_variable(variable, "https://a.example/v1", "mine")
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_other_variables_are_not_read(monkeypatch, variable):
 def test_key_without_address_is_reported(monkeypatch, value, told):
     monkeypatch.setenv(VARIABLE, value)
     with pytest.raises(ModelUnavailable, match=told) as error:
-        key_for(VARIABLE, "https://a.example/v1", "mine")
+        read_key_variable(VARIABLE, "https://a.example/v1", "mine")
     assert "secret" not in str(error.value)
 
 

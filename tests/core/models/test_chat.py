@@ -11,7 +11,7 @@ import pytest
 
 from core.errors import BadInput, ModelFailed, ModelUnavailable, RunCancelled
 from core.models.base import ChatReply
-from core.models.chat.lanes import several_at_once
+from core.models.chat.lanes import make_concurrent_chat
 from core.models.chat.llama import LlamaChat
 from core.models.chat.openai import OpenAIChat
 from core.models.chat.reply_cache import ReplyCache
@@ -53,7 +53,7 @@ def test_embedded_model_follows_a_schema(qwen):
 
 
 def test_embedded_model_answers_in_parallel(qwen):
-    lanes = several_at_once(qwen, 2)
+    lanes = make_concurrent_chat(qwen, 2)
     try:
         with ThreadPoolExecutor(2) as pool:
             asked = [

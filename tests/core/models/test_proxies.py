@@ -8,7 +8,7 @@ from core.errors import ModelFailed
 from core.io.error_text import readable_text
 from core.models.base import Task
 from core.models.chat.openai import OpenAIChat
-from core.models.hosts import goes_directly, proxy_of
+from core.models.hosts import bypasses_proxy, find_proxy
 from core.models.served_models import ServedEncoder, ServedReranker
 from tests.core.models.chat_server import serving, stream
 from tests.core.models.test_lying_servers import rows_of, send, vectors
@@ -60,12 +60,12 @@ def test_direct_connections_follow_the_environment(proxy, monkeypatch):
         "http://[::1]:1/v1",
         "http://LOCALHOST/",
     )
-    assert all(map(goes_directly, (*here, "http://0.0.0.0:8000/v1", "http://ollama.localhost/v1")))
-    assert not any(map(goes_directly, ("http://10.0.0.1/v1", "http://localhost.example/v1", "")))
-    assert proxy_of("https://models.example/v1") == "http://127.0.0.1:9"
-    assert proxy_of("http://127.0.0.1:1/v1") == proxy_of("http://[") == ""
+    assert all(map(bypasses_proxy, (*here, "http://0.0.0.0:8000/v1", "http://ollama.localhost/v1")))
+    assert not any(map(bypasses_proxy, ("http://10.0.0.1/v1", "http://localhost.example/v1", "")))
+    assert find_proxy("https://models.example/v1") == "http://127.0.0.1:9"
+    assert find_proxy("http://127.0.0.1:1/v1") == find_proxy("http://[") == ""
     monkeypatch.setenv("no_proxy", "models.example")
-    assert proxy_of("http://models.example:8000/v1") == ""
+    assert find_proxy("http://models.example:8000/v1") == ""
 
 
 def test_unusable_proxy_is_a_readable_error(proxy, monkeypatch):

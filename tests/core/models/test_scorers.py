@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from core.errors import BadParameter, RunCancelled
 from core.io.home import ROOT
+from core.languages.terms import search_terms
 from core.models.base import Task
 from core.models.scorers import (
     BM25Scorer,
@@ -22,7 +23,6 @@ from core.models.scorers import (
     RandomScorer,
     TfIdfScorer,
     TopicScorer,
-    folded_words,
     top_k,
 )
 from core.watch import Watch
@@ -47,7 +47,7 @@ def test_top_k_is_sorted_and_stable(scores, k):
 
 
 def test_words_are_split_at_dots_arrows_and_underscores():
-    assert folded_words("People.person.NATIONALITY -> directed_by->Ünal") == [
+    assert search_terms("People.person.NATIONALITY -> directed_by->Ünal") == [
         "people",
         "person",
         "nationality",
@@ -55,7 +55,7 @@ def test_words_are_split_at_dots_arrows_and_underscores():
         "by",
         "ünal",
     ]
-    assert folded_words(" -> ._ ") == []
+    assert search_terms(" -> ._ ") == []
 
 
 def test_bm25_matches_hand_computed_scores():
@@ -236,6 +236,7 @@ def test_cancelled_task_stops_the_encoder(encoder):
 
 SCRIPT = """
 import hashlib
+from core.languages.terms import search_terms
 from core.models.base import Task
 from core.models.registry import Registry
 texts = ["Alien -> directed_by -> Ridley Scott", "Alien -> in_language -> English", "b c d", "b c d", ""] * 3

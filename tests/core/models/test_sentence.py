@@ -9,7 +9,7 @@ import pytest
 
 from core.errors import BadParameter, ModelUnavailable, RunCancelled
 from core.models.base import question_vectors
-from core.models.declarations import row, shipped_declarations
+from core.models.declarations import make_row, shipped_declarations
 from core.models.encoders.sentence import SentenceEncoder
 from core.watch import Watch
 
@@ -181,7 +181,7 @@ def test_unknown_pooling_is_refused():
     with pytest.raises(
         BadParameter, match='models.toml: .model.x.: "pooling" is "cls" or "mean", not .first.'
     ):
-        row(
+        make_row(
             "x",
             {
                 "kind": "encoder",

@@ -21,7 +21,7 @@ import pytest
 from core.errors import BadParameter, ModelFailed, ModelUnavailable, RunCancelled
 from core.io.home import ROOT
 from core.models.chat import vllm
-from core.models.declarations import row
+from core.models.declarations import make_row
 from core.runtime import child_guard
 from core.watch import Watch
 from tests.core.models import small_vllm
@@ -47,7 +47,7 @@ def stand_in(tmp_path, monkeypatch):
 def declared_models(**more):
     """Model declarations by name, one for each keyword."""
     return {
-        name: row(name, {"kind": "chat", "backend": "vllm", **values}, "models.toml")
+        name: make_row(name, {"kind": "chat", "backend": "vllm", **values}, "models.toml")
         for name, values in more.items()
     }
 
@@ -263,8 +263,8 @@ def test_invalid_base_and_adapter_folder_are_refused(stand_in, tmp_path):
 ASKING = """
 import os, sys, time
 from core.models.chat import vllm
-from core.models.declarations import row
-one = row("seven", {"kind": "chat", "backend": "vllm", "weights": sys.argv[1]}, "models.toml")
+from core.models.declarations import make_row
+one = make_row("seven", {"kind": "chat", "backend": "vllm", "weights": sys.argv[1]}, "models.toml")
 print(one.settings.make(one, {"seven": one}, None).reply([{"role": "user", "content": "hello"}]).text, flush=True)
 if sys.argv[2] == "wait":
     time.sleep(60)

@@ -16,7 +16,7 @@ from core.graph.building.build import build
 from core.languages import language_of_question
 from core.models.base import NoModels
 from core.models.chat.token_estimates import estimate_text_tokens
-from core.models.declarations import row
+from core.models.declarations import make_row
 from core.models.registry import Registry
 from core.operators.generate import estimate_prompt_tokens
 from core.operators.languages import language_mismatches, notes_on_language
@@ -128,7 +128,7 @@ def test_models_declare_their_languages():
     registry = Registry()
     assert registry.languages("minilm") == ("en",) and registry.languages("bge-m3") == ()
     with pytest.raises(BadParameter, match="“?xx"):
-        row("own", {"kind": "encoder", "backend": "minilm", "languages": "en xx"}, "here")
+        make_row("own", {"kind": "encoder", "backend": "minilm", "languages": "en xx"}, "here")
 
 
 def test_prompts_name_the_language_except_english():

@@ -13,7 +13,7 @@ from core.errors import BadInput
 from core.evaluation.runs.evaluation_jobs import evaluate
 from core.evaluation.runs.spending import estimate_rest
 from core.models.chat.openai import OpenAIChat
-from core.models.price import Cap, Spending, TokenPrice, parse_cap, prices_of
+from core.models.price import Cap, Spending, TokenPrice, find_prices, parse_cap
 from core.models.registry import Registry
 from core.runtime.account import Account, charge, charged_to
 from core.types import Usage
@@ -133,7 +133,7 @@ def test_a_cap_in_money_needs_prices_in_one_currency(far):
 def test_a_cap_in_another_currency_than_the_prices_is_refused(cap, prices):
     models = SimpleNamespace(price=lambda name: (name, TokenPrice(1.0, 1.0, prices)))
     with pytest.raises(BadInput, match=f"prices of this run are in {prices}"):
-        prices_of(models, ["answer"], parse_cap(cap), "this run")
+        find_prices(models, ["answer"], parse_cap(cap), "this run")
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_a_cap_in_another_currency_than_the_prices_is_refused(cap, prices):
 def test_a_cap_in_the_currency_of_the_prices_is_taken(cap, prices):
     price = TokenPrice(1.0, 1.0, prices)
     models = SimpleNamespace(price=lambda name: (name, price))
-    assert prices_of(models, ["answer"], parse_cap(cap), "this run") == {"answer": price}
+    assert find_prices(models, ["answer"], parse_cap(cap), "this run") == {"answer": price}
 
 
 def test_nothing_is_begun_that_might_go_over():

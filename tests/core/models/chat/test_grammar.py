@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.models.chat.grammar import choice_grammar, trie
+from core.models.chat.grammar import choice_grammar, trie_rules
 
 
 def schema(*texts, name="path"):
@@ -35,7 +35,7 @@ def sentences(rules, name="t"):
 
 
 def test_shared_prefixes_are_written_once():
-    rules = trie(["A -> r -> B", "A -> r -> C", "A -> s -> B", "A -> s"], "t")
+    rules = trie_rules(["A -> r -> B", "A -> r -> C", "A -> s -> B", "A -> s"], "t")
     assert rules.splitlines() == [
         't ::= "A -> " t-1',
         't-1 ::= "r -> " t-2 | "s" t-3',
@@ -48,7 +48,7 @@ def test_shared_prefixes_are_written_once():
 def test_grammar_accepts_exactly_the_texts(texts):
     # The parser above splits the grammar into lines.
     plain = [re.sub(r"\s", "_", text) for text in texts]
-    assert sorted(sentences(trie(plain, "t"))) == sorted(set(plain))
+    assert sorted(sentences(trie_rules(plain, "t"))) == sorted(set(plain))
 
 
 @given(st.lists(st.text(max_size=8), min_size=1, max_size=8))

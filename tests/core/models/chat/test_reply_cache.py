@@ -26,10 +26,10 @@ class CountingClient(ChatClient):
         if kept:
             self.keep_in(kept, weights)
 
-    def _write(self, request, writing, watch):
+    def _write_reply(self, request, collector, watch):
         self.asked += 1
-        writing.add("so it goes on and " * 8 if request.seed else f"Reply {self.asked}.")
-        writing.tokens_in, writing.tokens_out = 5, 3
+        collector.add("so it goes on and " * 8 if request.seed else f"Reply {self.asked}.")
+        collector.tokens_in, collector.tokens_out = 5, 3
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import pytest
 
 from core.errors import BadInput, ModelUnavailable, StoreError
 from core.models.base import ChatReply
-from core.models.chat.lanes import ObjectRepeatCollector, several_at_once
+from core.models.chat.lanes import ObjectRepeatCollector, make_concurrent_chat
 from core.models.chat.llama import LlamaChat
 from core.models.chat.saved_replies import CachedChat, SavedReplies, write_shipped
 
@@ -139,8 +139,8 @@ def test_different_objects_are_not_stopped():
 
 def test_only_the_embedded_model_has_parallel_lanes(tmp_path):
     parrot = CountingParrot()
-    assert several_at_once(parrot, 4) is parrot
-    lanes = several_at_once(LlamaChat(tmp_path / "no.gguf", "m", 512), 3)
+    assert make_concurrent_chat(parrot, 4) is parrot
+    lanes = make_concurrent_chat(LlamaChat(tmp_path / "no.gguf", "m", 512), 3)
     assert (lanes.at_once, lanes.context, lanes.loaded) == (3, 512, False)
     with pytest.raises(ModelUnavailable):
         lanes.reply(ASK)

@@ -43,7 +43,7 @@ def test_unit_vectors_do_not_depend_on_the_batch(llama):
 
 def test_encoded_texts_are_cached(llama, monkeypatch):
     first = llama.encode(TEXTS)
-    monkeypatch.setattr(llama, "_computed", lambda text: pytest.fail("computed again"))
+    monkeypatch.setattr(llama, "_compute", lambda text: pytest.fail("computed again"))
     assert (llama.encode(TEXTS) == first).all()
 
 

@@ -154,7 +154,7 @@ import numpy as np
 from core.models.encoders import bert
 from core.watch import NO_WATCH
 
-bert.COMPILED = 16
+bert.MAX_CACHED_KERNELS = 16
 forward = bert.OpenVINO(Path(sys.argv[1]), 1, "f32")
 fields = "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost".split()
 malloc = ctypes.CDLL(None).mallinfo2
