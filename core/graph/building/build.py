@@ -18,7 +18,7 @@ import numpy as np
 
 from core.errors import BadInput, StoreError
 from core.graph.columns import NONE
-from core.graph.large import NumberSource, TextSource, source_of
+from core.graph.large import NumberSource, TextSource, prepare_block_source
 from core.graph.order import in_name_order
 from core.graph.readers.attributes import ONLY_TRIPLES_READ, Attributes
 from core.graph.readers.formats import format_named, format_of
@@ -188,7 +188,7 @@ def _build(
         clean_store(folder)
         if isinstance(triples, (str, FilePath)):
             triples = TripleFile(FilePath(triples))
-        large = source_of(triples) if isinstance(triples, TripleFile) else triples
+        large = prepare_block_source(triples) if isinstance(triples, TripleFile) else triples
         if isinstance(large, (TextSource, NumberSource)):
             _build_in_steps(large, target, watch)
             if isinstance(triples, TripleFile):

@@ -1,6 +1,7 @@
 """A long build from its source to the finished store.
 
-This module chooses the memory, reports progress, and decides if work is kept after a failure.
+This module chooses the memory, reports progress, and removes the spill files after a failure if
+the next build cannot use them.
 """
 
 from __future__ import annotations
@@ -42,8 +43,8 @@ def build_large(
 ) -> None:
     """Build the store of a source in `folder`, whose lock must be held.
 
-    After a kill or a cancellation, the same call continues. After invalid input, or if the source
-    says so, nothing is kept.
+    After a kill or a cancellation, the same call continues. After invalid input, and for a source
+    without `keep`, the unfinished files are removed.
     """
     import psutil
 
