@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from core.graph.storage.excerpt import gaps
+from core.graph.storage.excerpt import encode_gaps
 from core.io import plain_data
 from core.types import AnswerPoint, ContextTable, Excerpt, Path, Ranking, State, Step, Subgraph
 
@@ -89,8 +89,8 @@ class StateWriter(plain_data.PlainWriter):
         self.ids["node"].update(subgraph.nodes.tolist())
         self.ids["triple"].update(subgraph.edges.tolist())
         return {
-            "nodes": gaps(subgraph.nodes),
-            "edges": gaps(subgraph.edges),
+            "nodes": encode_gaps(subgraph.nodes),
+            "edges": encode_gaps(subgraph.edges),
             "scores": None
             if subgraph.scores is None
             else [_round_score(score) for score in subgraph.scores.tolist()],

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from core.graph.algorithms.neighbourhood import component_labels, nearest
+from core.graph.algorithms.neighbourhood import component_labels, nearest_nodes
 from core.graph.protocol import KnowledgeGraph
 from core.watch import NO_WATCH, Watch
 
@@ -55,7 +55,7 @@ def connecting_paths(
     >>> connecting_paths(toy, [4], [2], 3, "out")  # E>A>C
     {2: [4, 0, 2]}
     """
-    nodes, distances = nearest(graph, seeds, reach, direction, MAX_SEARCHED_NODES, watch)
+    nodes, distances = nearest_nodes(graph, seeds, reach, direction, MAX_SEARCHED_NODES, watch)
     order = np.argsort(nodes, kind="stable")
     nodes, distances = nodes[order], distances[order]
     opposite, paths = OPPOSITE_DIRECTION[graph.resolve(direction)], {}

@@ -187,9 +187,9 @@ class _EdgeArrays:
     ) -> list[np.ndarray]:
         if len(edges) > HIERARCHY_IGRAPH_EDGES:
             # Imports numba.
-            from core.graph.large import leiden, linked
+            from core.graph.large import leiden, make_links
 
-            labels = leiden(linked(len(part), edges, weights), watch.quiet)
+            labels = leiden(make_links(len(part), edges, weights), watch.quiet)
             order = np.argsort(labels, kind="stable")
             return [part[one] for one in np.split(order, np.cumsum(np.bincount(labels))[:-1])]
         import igraph

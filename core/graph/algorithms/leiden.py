@@ -12,7 +12,7 @@ import numpy as np
 
 from core.errors import BadInput
 from core.graph.algorithms.igraph_seed import seed_igraph
-from core.graph.storage.subprocess_graphs import needs_subprocess, open_same
+from core.graph.storage.subprocess_graphs import needs_subprocess, open_with_digest
 from core.graph.store import Graph
 from core.io.files import size_text
 from core.runtime.memory import free_memory
@@ -66,7 +66,7 @@ class NodeCommunities:
         return np.concatenate([[0], np.cumsum(np.bincount(self.of))]).astype(np.int64)
 
 
-def clusters(graph: Graph, watch: Watch = NO_WATCH) -> NodeCommunities:
+def detect_clusters(graph: Graph, watch: Watch = NO_WATCH) -> NodeCommunities:
     """Detect communities of at most `MAX_CLUSTER_NODES` nodes each.
 
     Parameters
@@ -83,8 +83,8 @@ def clusters(graph: Graph, watch: Watch = NO_WATCH) -> NodeCommunities:
 
     Examples
     --------
-    >>> from core.graph.algorithms.leiden import clusters
-    >>> found = clusters(toy)
+    >>> from core.graph.algorithms.leiden import detect_clusters
+    >>> found = detect_clusters(toy)
     >>> # each node is in one community
     >>> sorted(node for one in range(len(found)) for node in found.members(one).tolist())
     [0, 1, 2, 3, 4]
@@ -147,7 +147,7 @@ def _detect_in_subprocess(
     folder: Path, digest: str, max_size: int, watch: Watch = NO_WATCH
 ) -> np.ndarray:
     """Open a graph and run `_detect`; this is what the subprocess runs."""
-    graph = open_same(folder, digest)
+    graph = open_with_digest(folder, digest)
     assert isinstance(graph, Graph)  # only stored graphs are sent to a subprocess
     return _detect(graph, max_size, watch)
 
@@ -220,12 +220,12 @@ class _LargeGraph:
         """
         import igraph
 
-        from core.graph.large import inner_edges, linked
+        from core.graph.large import inner_edges, make_links
 
         edges = inner_edges(self.links, positions, self.place)
         if len(edges) <= LEIDEN_IGRAPH_EDGES:
             return igraph.Graph(n=len(positions), edges=edges)
-        return _LargeGraph(linked(len(positions), edges))
+        return _LargeGraph(make_links(len(positions), edges))
 
 
 def _induce_subgraph(part: Any, positions: np.ndarray) -> Any:

@@ -46,7 +46,7 @@ def _mark_mediator_steps(graph: KnowledgeGraph) -> np.ndarray:
     )
 
 
-def verbal_steps(chain: Chain, into: np.ndarray) -> int:
+def count_verbal_steps(chain: Chain, into: np.ndarray) -> int:
     """Count the steps of a chain, where passing through a mediator is one step.
 
     Parameters
@@ -60,9 +60,9 @@ def verbal_steps(chain: Chain, into: np.ndarray) -> int:
 
     Examples
     --------
-    >>> from core.graph.algorithms.mediators import verbal_steps
+    >>> from core.graph.algorithms.mediators import count_verbal_steps
     >>> into = np.array([True, False, False, False])
-    >>> verbal_steps((0, 2), into)  # the first step leads into a mediator
+    >>> count_verbal_steps((0, 2), into)  # the first step leads into a mediator
     1
     """
     return len(chain) - sum(bool(into[code]) for code in chain)

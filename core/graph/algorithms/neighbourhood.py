@@ -78,7 +78,7 @@ def walk_arguments(
     return DIRECTION_CODES[graph.resolve(direction)], *graph.adjacency()
 
 
-def nearest(
+def nearest_nodes(
     graph: KnowledgeGraph,
     seeds: Iterable[int],
     hops: int,
@@ -108,8 +108,8 @@ def nearest(
 
     Examples
     --------
-    >>> from core.graph.algorithms.neighbourhood import nearest
-    >>> nodes, hops = nearest(toy, [4], 2, "out")  # E>A, then A>B and A>C
+    >>> from core.graph.algorithms.neighbourhood import nearest_nodes
+    >>> nodes, hops = nearest_nodes(toy, [4], 2, "out")  # E>A, then A>B and A>C
     >>> toy.names(nodes), hops.tolist()
     (['E', 'A', 'B', 'C'], [0, 1, 2, 2])
     """

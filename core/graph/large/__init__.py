@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from core.graph.large.sources import NumberSource, TextSource, prepare_block_source
 
 if TYPE_CHECKING:
-    from core.graph.large.array_leiden import Links, inner_edges, leiden, linked
+    from core.graph.large.array_leiden import Links, inner_edges, leiden, make_links
     from core.graph.large.finish import build_large
     from core.graph.large.folding import FOLDED, FOLDED_ENDS, FOLDED_NODES, write_folded
 
@@ -27,13 +27,13 @@ __all__ = [
     "build_large",
     "inner_edges",
     "leiden",
-    "linked",
+    "make_links",
     "prepare_block_source",
     "write_folded",
 ]
 
 LOADED_LATE = {
-    "array_leiden": ("Links", "inner_edges", "leiden", "linked"),
+    "array_leiden": ("Links", "inner_edges", "leiden", "make_links"),
     "finish": ("build_large",),
     "folding": ("FOLDED", "FOLDED_ENDS", "FOLDED_NODES", "write_folded"),
 }

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from core.graph.columns import row_offsets
 from core.runtime.meter import watch_compiling
 from core.watch import NO_WATCH, Watch
 
@@ -63,9 +64,9 @@ def leiden(links: Links, watch: Watch = NO_WATCH) -> np.ndarray:
 
     Each community is connected. The same graph always gives the same result.
 
-    >>> from core.graph.large.array_leiden import leiden, linked
+    >>> from core.graph.large.array_leiden import leiden, make_links
     >>> edges = np.array([[0, 1], [0, 2], [1, 2], [2, 3], [3, 4], [3, 5], [4, 5]])
-    >>> leiden(linked(6, edges)).tolist()  # two triangles, and the edge 2-3
+    >>> leiden(make_links(6, edges)).tolist()  # two triangles, and the edge 2-3
     [0, 0, 0, 1, 1, 1]
     """
     community_of = np.arange(links.n_nodes, dtype=np.int32)
@@ -125,7 +126,7 @@ def _link_by_source(n: int, sources: np.ndarray, tails: np.ndarray, weights: np.
     """Return the graph of weighted edges that are given at both ends."""
     order = np.argsort(sources, kind="stable")
     return Links(
-        np.concatenate([[0], np.cumsum(np.bincount(sources, minlength=n))]),
+        row_offsets(np.bincount(sources, minlength=n)),
         tails[order].astype(np.int32),
         np.zeros(n + 1, np.int64),
         np.empty(0, np.int32),
@@ -156,7 +157,7 @@ def inner_edges(links: Links, nodes: np.ndarray, rows: np.ndarray) -> np.ndarray
     return edges
 
 
-def linked(n: int, edges: np.ndarray, weights: np.ndarray | None = None) -> Links:
+def make_links(n: int, edges: np.ndarray, weights: np.ndarray | None = None) -> Links:
     """Return the graph of `n` nodes with these edges, int [edges, 2].
 
     With weights, each pair of nodes must occur once, and there must be no loops.
@@ -169,7 +170,7 @@ def linked(n: int, edges: np.ndarray, weights: np.ndarray | None = None) -> Link
     for from_end, to_end in ((0, 1), (1, 0)):
         order = np.argsort(edges[:, from_end], kind="stable")
         sides += [
-            np.concatenate([[0], np.cumsum(np.bincount(edges[:, from_end], minlength=n))]),
+            row_offsets(np.bincount(edges[:, from_end], minlength=n)),
             edges[order, to_end].astype(np.int32),
         ]
     return Links(*sides)

@@ -7,6 +7,7 @@ from pathlib import Path as FilePath
 
 import numpy as np
 
+from core.graph.columns import row_offsets
 from core.graph.large.edges import (
     OUT_STARTS_FILE,
     InwardEdges,
@@ -160,7 +161,7 @@ class LargeBuild:
     def _collect_names(self) -> None:
         """Write all names to spill files, by first appearance."""
         fact = self.journal.fact
-        bases = np.concatenate([[0], np.cumsum(fact("counts"))]).astype(np.int64)
+        bases = row_offsets(fact("counts"))
         blocks = self.journal.done("read")
         if self.journal.done("collect") == blocks:
             return

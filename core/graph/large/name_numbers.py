@@ -15,6 +15,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
+from core.graph.columns import row_offsets
 from core.graph.large.journal import Journal, read_array, write_array
 from core.graph.readers.blocks import Block
 from core.graph.readers.text_loops import codes_of, copy_parts
@@ -41,7 +42,7 @@ def spill_names(journal: Journal, number: int, block: Block, parts: int, seed: i
     else:
         part_of = np.zeros(len(hashes), np.int64)
     order = np.argsort(part_of, kind="stable").astype(np.int32)
-    cuts = np.concatenate([[0], np.cumsum(np.bincount(part_of, minlength=parts))]).astype(np.int64)
+    cuts = row_offsets(np.bincount(part_of, minlength=parts))
     for key, values in (
         ("codes", codes),
         ("bytes", out),
@@ -120,7 +121,7 @@ def resolve_names(journal: Journal, part: int, counts: list[int], memory: int) -
     than `memory` is resolved in several turns, each of which takes the names with some values of
     the second hash.
     """
-    bases = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    bases = row_offsets(counts)
     cuts = [
         read_array(journal.spill(f"cuts-{block}"), np.int64, part, 2)
         for block in range(len(counts))

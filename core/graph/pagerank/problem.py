@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from core.errors import BadParameter
-from core.graph.algorithms.leiden import NodeCommunities, clusters
-from core.graph.algorithms.neighbourhood import nearest, seed_array, walk_arguments
+from core.graph.algorithms.leiden import NodeCommunities, detect_clusters
+from core.graph.algorithms.neighbourhood import nearest_nodes, seed_array, walk_arguments
 from core.graph.order import round_scores, top_k
 from core.graph.store import Graph
 from core.watch import NO_WATCH, Watch
@@ -71,7 +71,7 @@ class PageRankProblem:
     weights: np.ndarray | None = None
     watch: Watch = NO_WATCH
     # Returns the communities of a graph; by default they are detected anew.
-    clusters: Callable[..., NodeCommunities] = clusters
+    clusters: Callable[..., NodeCommunities] = detect_clusters
     # The adjacency with these weights, if it was made before.
     arranged: Adjacency | None = None
 
@@ -133,7 +133,9 @@ class PageRankProblem:
     def _add_nearest(self, nodes: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         from core.graph.kernels import fill_scores  # imports numba
 
-        closest = nearest(self.graph, self.seeds, self.graph.n_nodes, self.direction, self.keep)[0]
+        closest = nearest_nodes(
+            self.graph, self.seeds, self.graph.n_nodes, self.direction, self.keep
+        )[0]
         # The system allocates only the pages that are written.
         values = np.zeros(self.graph.n_nodes)
         values[nodes] = scores

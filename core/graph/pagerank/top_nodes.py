@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.errors import BadParameter
-from core.graph.algorithms.leiden import NodeCommunities, clusters
+from core.graph.algorithms.leiden import NodeCommunities, detect_clusters
 from core.graph.order import round_scores, top_k
 from core.graph.pagerank.problem import PageRankProblem, PageRankResult, pose_problem
 from core.graph.store import Graph
@@ -106,7 +106,7 @@ def top_pagerank(
     random: int = 0,
     report: PageRankReport | None = None,
     watch: Watch = NO_WATCH,
-    clusters: Callable[..., NodeCommunities] = clusters,
+    clusters: Callable[..., NodeCommunities] = detect_clusters,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the `keep` nodes with the highest personalised PageRank, best first.
 
