@@ -45,7 +45,10 @@ def has_chunk_nodes(graph: KnowledgeGraph) -> bool:
 
 
 def node_texts(graph: KnowledgeGraph, nodes: Ids) -> list[str]:
-    """Return the description of each node, or its text if it is a chunk; empty if it has none."""
+    """Return the description of each node, or its text if it is a chunk.
+
+    The result is empty for a node with neither.
+    """
     table, chunk_rows = graph.columns.nodes, chunk_nodes(graph, nodes)
     descriptions = table.texts("description", nodes) if table is not None else [""] * len(nodes)
     return [

@@ -40,7 +40,7 @@ def _mark_mediator_steps(graph: KnowledgeGraph) -> np.ndarray:
 
 
 def count_verbal_steps(chain: Chain, into: np.ndarray) -> int:
-    """Count the steps of a chain, with a step into a mediator and the next one as one step.
+    """Count the steps of a chain, with two steps through a mediator as one.
 
     Parameters
     ----------

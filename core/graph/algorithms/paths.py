@@ -172,7 +172,7 @@ def _paths_to_targets(
 
 
 def _single_path(start: int, target: int, previous: Predecessors) -> list[int]:
-    """Return the sequence of nodes from start to target if it is the only one, else an empty list.
+    """Return the only sequence of nodes from start to target, empty if there are several.
 
     Most targets have only one.
     """
