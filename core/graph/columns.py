@@ -393,7 +393,7 @@ def concat_texts(blocks: Iterable[Any]) -> Any:
 
 
 def advise(memory_map: mmap.mmap, advice: str) -> None:
-    """Give the system advice on a memory map, such as `MADV_RANDOM`; does nothing on Windows."""
+    """Give the system advice on a memory map, such as MADV_RANDOM; does nothing on Windows."""
     if hasattr(memory_map, "madvise"):
         memory_map.madvise(getattr(mmap, advice))
 

@@ -19,7 +19,7 @@ _LOWER_TO_UPPER = re.compile(r"(?<=[a-z])(?=[A-Z])")
 class Phrase:
     """English phrase for a relation.
 
-    `noun` describes a triple's tail relative to its head (`director`). `tie` connects the heads to
+    `noun` describes a triple's tail relative to its head (director). `tie` connects the heads to
     the tail (`directed by`, `in language`, `with genre`). `head_type` is the type of the heads if
     the relation's name contains it, else empty.
     """

@@ -128,17 +128,8 @@ def push_queue(table, damping, bar, budget, links):
     needs.
     """
     index, slot_places, nodes, cells, queue, state = table
-    (
-        mask,
-        out_indptr,
-        tails,
-        in_indptr,
-        in_heads,
-        out_weights,
-        in_weights,
-        strength,
-        degree_bytes,
-    ) = links
+    mask, out_indptr, tails, in_indptr, in_heads = links[:5]
+    out_weights, in_weights, strength, degree_bytes = links[5:]
     ring = len(queue) - 1
     has_weights = len(strength) > 0
     ranges = np.zeros((PUSH_BATCH_NODES, 4), np.int64)
@@ -242,17 +233,8 @@ def known_scores(table, stays):
 def add_far_mass(table, scores, far_mass, links):
     """Add `far_mass` to each score for each step that leads to the node."""
     nodes, cells = table.nodes, table.cells
-    (
-        mask,
-        out_indptr,
-        tails,
-        in_indptr,
-        in_heads,
-        out_weights,
-        in_weights,
-        strength,
-        degree_bytes,
-    ) = links
+    mask, out_indptr, tails, in_indptr, in_heads = links[:5]
+    out_weights, in_weights, strength, degree_bytes = links[5:]
     if mask == 3 and len(strength) == 0:
         for slot in range(len(scores)):
             scores[slot] += far_mass * get_degree(

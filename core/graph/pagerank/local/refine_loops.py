@@ -55,17 +55,8 @@ def _small_node_mass(small, node, damping, stays, far_mass, returns, table, link
     not come from `node`, and the part per unit of the score of `node`.
     """
     index, nodes, cells = table.index, table.nodes, table.cells
-    (
-        mask,
-        out_indptr,
-        tails,
-        in_indptr,
-        in_heads,
-        out_weights,
-        in_weights,
-        strength,
-        degree_bytes,
-    ) = links
+    mask, out_indptr, tails, in_indptr, in_heads = links[:5]
+    out_weights, in_weights, strength, degree_bytes = links[5:]
     others, own_steps, return_share = 0.0, 0.0, 0.0
     if degree_bytes[small] == 1:  # its only step leads to `node`
         return 0.0, damping / max(1, degree_bytes[node])
@@ -110,17 +101,8 @@ def _read_neighbours_ahead(slots, limit, few, table, links):
     per distance.
     """
     index, nodes, cells = table.index, table.nodes, table.cells
-    (
-        mask,
-        out_indptr,
-        tails,
-        in_indptr,
-        in_heads,
-        out_weights,
-        in_weights,
-        strength,
-        degree_bytes,
-    ) = links
+    mask, out_indptr, tails, in_indptr, in_heads = links[:5]
+    out_weights, in_weights, strength, degree_bytes = links[5:]
     read_sum = np.int64(0)
     for slot in slots:
         read_sum += out_indptr[nodes[slot]] + in_indptr[nodes[slot]]
@@ -181,17 +163,8 @@ def recompute_scores(
     The scores of the slots, and the number of edges walked.
     """
     index, nodes, cells = table.index, table.nodes, table.cells
-    (
-        mask,
-        out_indptr,
-        tails,
-        in_indptr,
-        in_heads,
-        out_weights,
-        in_weights,
-        strength,
-        degree_bytes,
-    ) = links
+    mask, out_indptr, tails, in_indptr, in_heads = links[:5]
+    out_weights, in_weights, strength, degree_bytes = links[5:]
     result, edges, read_sum = np.empty(len(slots)), 0, np.int64(0)
     has_degrees = len(degree_bytes) > 0
     for row in range(len(slots)):
