@@ -17,7 +17,7 @@ from core.diagnosis.passages import chunk_rows
 from core.diagnosis.step_outcomes import targets_of
 from core.diagnosis.targets import Target
 from core.graph.algorithms.local_adjacency import LocalAdjacency
-from core.graph.algorithms.neighbourhood import nearest
+from core.graph.algorithms.neighbourhood import nearest_nodes
 from core.graph.algorithms.paths import shortest_paths
 from core.graph.texts import chunk_nodes
 from core.operators.base import Operator
@@ -195,7 +195,7 @@ def _target_hops(
     if state.trace[-1].notes or any(target.kind == "passage" for target in targets):
         return None
     if isinstance(operator, EgoNetwork) and lane.graph.n_edges <= MAX_RANKED_EDGES:
-        nodes, hops = nearest(
+        nodes, hops = nearest_nodes(
             lane.graph, state.seeds, CURVE_HOPS[-1], operator.direction, operator.keep
         )
         hops_by_node = dict(zip(nodes.tolist(), hops.tolist()))

@@ -1,5 +1,5 @@
 """The graph store and the algorithms on its arrays."""
 
-from core.graph.compiled import keep_loops_by_source
+from core.graph.compiled import set_numba_cache_folder
 
-keep_loops_by_source()
+set_numba_cache_folder()

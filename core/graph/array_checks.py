@@ -22,9 +22,9 @@ def check_sizes(graph: Graph) -> None:
     n, m, tables = graph.n_nodes, graph.n_edges, graph.columns.tables()
     name_count = 0 if graph.numbered else n
     sizes = {"heads": m, "relations": m, "in_edges": m, "in_heads": m, "in_indptr": n + 1}
-    sizes |= {"name_offsets": name_count + 1, "name_order": name_count} | (
-        {} if graph.stored_degree_bytes is None else {"stored_degree_bytes": n}
-    )
+    sizes |= {"name_offsets": name_count + 1, "name_order": name_count}
+    if graph.stored_degree_bytes is not None:
+        sizes["stored_degree_bytes"] = n
     for key, size in sizes.items():
         if len(getattr(graph, key)) != size:
             raise ValueError(f"{key} holds {len(getattr(graph, key))} values, not {size}")
@@ -38,7 +38,7 @@ def check_sizes(graph: Graph) -> None:
 
 
 def check_ids(graph: Graph) -> None:
-    """Raise ValueError if an offset or an id points outside of its array.
+    """Raise ValueError if offsets do not ascend or an id is out of range.
 
     This is for stores written without digests. Stores of more than `MAX_CHECKED_STORE_TRIPLES`
     triples are not checked, because it would take too long.
@@ -64,4 +64,4 @@ def check_ids(graph: Graph) -> None:
     }.items():
         values = getattr(graph, key)
         if len(values) and not 0 <= int(values.min()) <= int(values.max()) < limit:
-            raise ValueError(f"{key} holds what is not in 0 to {limit - 1}")
+            raise ValueError(f"{key} holds ids that are not in 0 to {limit - 1}")

@@ -19,7 +19,7 @@ import numpy as np
 
 from core.errors import StoreError, damage_error
 
-# Number of texts of a column that are added to its digest at a time.
+# Number of a column's texts that are added to its digest at a time.
 DIGEST_BATCH_TEXTS = 10_000
 # Largest size in bytes of a new text column in memory; a larger one goes into a temporary file.
 MAX_HELD_TEXT_BYTES = 64 << 20
@@ -69,8 +69,7 @@ class IdLists:
         lists = list(lists)
         ids = [np.asarray(one, np.int64) for one in lists]
         return cls(
-            np.concatenate([[0], np.cumsum([len(one) for one in ids])]).astype(np.int64),
-            np.concatenate([*ids, np.empty(0, np.int64)]),
+            row_offsets([len(one) for one in ids]), np.concatenate([*ids, np.empty(0, np.int64)])
         )
 
     def __len__(self) -> int:
@@ -103,7 +102,7 @@ class IdLists:
         [[0, 2], []]
         """
         counts = self.indptr[np.asarray(rows) + 1] - self.indptr[rows]
-        return IdLists(np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), self.joined(rows))
+        return IdLists(row_offsets(counts), self.joined(rows))
 
     def head(self, limit: int) -> IdLists:
         """Keep at most the first `limit` ids of each row.
@@ -113,11 +112,8 @@ class IdLists:
         [[1], [], [0]]
         """
         counts = self.counts
-        first = np.arange(len(self.ids)) - np.repeat(self.indptr[:-1], counts) < limit
-        return IdLists(
-            np.concatenate([[0], np.cumsum(np.minimum(counts, limit))]).astype(np.int64),
-            self.ids[first],
-        )
+        is_first = np.arange(len(self.ids)) - np.repeat(self.indptr[:-1], counts) < limit
+        return IdLists(row_offsets(np.minimum(counts, limit)), self.ids[is_first])
 
     def lists(self) -> list[list[int]]:
         """Return the rows as lists."""
@@ -130,20 +126,24 @@ class IdLists:
         >>> IdLists.of([[0, 1], [2], [1]]).left(np.array([True, False, True])).lists()
         [[0], [1], []]
         """
-        inside, new = mask[self.ids], np.cumsum(mask, dtype=np.int64) - 1
-        return IdLists(
-            np.concatenate([[0], np.cumsum(inside)]).astype(np.int64)[self.indptr],
-            new[self.ids[inside]],
-        )
+        is_included, new_ids = mask[self.ids], np.cumsum(mask, dtype=np.int64) - 1
+        return IdLists(row_offsets(is_included)[self.indptr], new_ids[self.ids[is_included]])
 
     def inverse(self, n: int) -> IdLists:
         """Return for each of `n` ids the rows that contain it, ascending."""
         order = np.argsort(self.ids, kind="stable")
         rows = np.repeat(np.arange(len(self)), self.counts)[order]
-        return IdLists(
-            np.concatenate([[0], np.cumsum(np.bincount(self.ids, minlength=n))]).astype(np.int64),
-            rows,
-        )
+        return IdLists(row_offsets(np.bincount(self.ids, minlength=n)), rows)
+
+
+def row_offsets(counts: np.ndarray | Sequence[int]) -> np.ndarray:
+    """Return the offsets of consecutive rows, given their numbers of entries.
+
+    >>> from core.graph.columns import row_offsets
+    >>> row_offsets([2, 0, 3]).tolist()
+    [0, 2, 2, 5]
+    """
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
 
 
 class Table:
@@ -176,16 +176,14 @@ class Table:
             "ids": pa.large_list(pa.int64()),
         }
 
-        def made(name: str, values: Any) -> Any:
+        def to_arrow(name: str, values: Any) -> Any:
             if isinstance(values, IdLists):
-                return _id_lists(values)
-            return (
-                values
-                if isinstance(values, pa.Array)
-                else pa.array(values, types[COLUMN_TYPES[name]])
-            )
+                return _id_lists_to_arrow(values)
+            if isinstance(values, pa.Array):
+                return values
+            return pa.array(values, types[COLUMN_TYPES[name]])
 
-        return cls(pa.table({name: made(name, values) for name, values in columns.items()}))
+        return cls(pa.table({name: to_arrow(name, values) for name, values in columns.items()}))
 
     @classmethod
     def open(cls, file: FilePath) -> Table:
@@ -231,10 +229,7 @@ class Table:
         return self.arrow.column(name)[int(row)].as_py() if self.has(name) else ""
 
     def texts(self, name: str, rows: Iterable[int] | None = None) -> list[str]:
-        """Return the texts of some rows, or of all.
-
-        They are empty if the table has no such column.
-        """
+        """Return the texts of some rows, or of all; empty if the table has no such column."""
         if not self.has(name):
             return [""] * (len(self) if rows is None else len(list(rows)))
         column = self._flat(name)
@@ -256,10 +251,11 @@ class Table:
 
     def with_columns(self, **columns: Sequence[Any] | np.ndarray | IdLists) -> Table:
         """Return the table with columns added, or replaced if they have the same name."""
-        fresh, arrow = Table.of(**columns).arrow, self.arrow
-        for name in fresh.column_names:
-            remaining = arrow.drop_columns([name]) if name in arrow.column_names else arrow
-            arrow = remaining.append_column(name, fresh.column(name))
+        new_columns, arrow = Table.of(**columns).arrow, self.arrow
+        for name in new_columns.column_names:
+            if name in arrow.column_names:
+                arrow = arrow.drop_columns([name])
+            arrow = arrow.append_column(name, new_columns.column(name))
         return Table(arrow)
 
     def without(self, name: str) -> Table:
@@ -268,7 +264,8 @@ class Table:
 
     def with_ids(self, name: str, rows: IdLists) -> Table:
         """Return the table with a column of id lists replaced."""
-        return Table(self.arrow.set_column(self.names.index(name), name, _id_lists(rows)))
+        column = _id_lists_to_arrow(rows)
+        return Table(self.arrow.set_column(self.names.index(name), name, column))
 
     def followed_by(self, other: Table) -> Table:
         """Return the rows of this table followed by those of another.
@@ -302,7 +299,7 @@ class Table:
         for name in sorted(self.names):
             digest.update(f"{name} {len(self)}\n".encode())
             if COLUMN_TYPES[name] == "string":
-                for batch in self._bytes(name):
+                for batch in self._utf8_batches(name):
                     digest.update(
                         b"".join(len(data).to_bytes(8, "little") + data for data in batch)
                     )
@@ -315,7 +312,7 @@ class Table:
                 digest.update(np.ascontiguousarray(self.numbers(name)).tobytes())
         return digest.hexdigest()
 
-    def _bytes(self, name: str) -> Iterator[list[bytes]]:
+    def _utf8_batches(self, name: str) -> Iterator[list[bytes]]:
         """Yield a text column in UTF-8, `DIGEST_BATCH_TEXTS` texts at a time."""
         column = self._flat(name).cast("large_binary")
         return (
@@ -324,6 +321,7 @@ class Table:
         )
 
     def _flat(self, name: str) -> Any:
+        """Return a column as one Arrow array."""
         column = self.arrow.column(name)
         return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
@@ -340,28 +338,26 @@ def join_texts(rows: IdLists, texts: Sequence[str], separator: str) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    distinct_ids, id_positions = np.unique(
-        rows.ids, return_inverse=True
-    )  # few of very many texts are copied
-    words = pa.array([texts[one] for one in distinct_ids.tolist()], pa.large_string()).take(
-        pa.array(id_positions)
-    )
+    # Only the texts that occur are copied, as there may be very many others.
+    distinct_ids, id_positions = np.unique(rows.ids, return_inverse=True)
+    distinct_texts = pa.array([texts[id] for id in distinct_ids.tolist()], pa.large_string())
+    row_texts = distinct_texts.take(pa.array(id_positions))
     return pc.binary_join(
-        pa.LargeListArray.from_arrays(pa.array(rows.indptr, pa.int64()), words),
+        pa.LargeListArray.from_arrays(pa.array(rows.indptr, pa.int64()), row_texts),
         pa.scalar(separator, pa.large_string()),
     )
 
 
-def texts_of(blocks: Iterable[Any]) -> Any:
+def concat_texts(blocks: Iterable[Any]) -> Any:
     """Concatenate blocks of texts into one Arrow column, in little more memory than it takes.
 
     If the texts have more than `MAX_HELD_TEXT_BYTES` bytes, they go into a temporary file, of which
-    only the accessed pages are in memory. Raises StoreError if the disk has no room for it.
+    only the accessed pages are in memory. Raises StoreError if the file cannot be written.
 
     >>> import pyarrow as pa
-    >>> from core.graph.columns import texts_of
+    >>> from core.graph.columns import concat_texts
     >>> blocks = (["a", ""], [], ["bc"])
-    >>> texts_of(pa.array(block, pa.large_string()) for block in blocks).to_pylist()
+    >>> concat_texts(pa.array(block, pa.large_string()) for block in blocks).to_pylist()
     ['a', '', 'bc']
     """
     import pyarrow as pa
@@ -397,15 +393,12 @@ def texts_of(blocks: Iterable[Any]) -> Any:
 
 
 def advise(memory_map: mmap.mmap, advice: str) -> None:
-    """Give the system an advice on a memory map, by its name in `mmap`.
-
-    On Windows, which has no such call, this does nothing.
-    """
+    """Give the system advice on a memory map, such as MADV_RANDOM; does nothing on Windows."""
     if hasattr(memory_map, "madvise"):
         memory_map.madvise(getattr(mmap, advice))
 
 
-def _id_lists(rows: IdLists) -> Any:
+def _id_lists_to_arrow(rows: IdLists) -> Any:
     import pyarrow as pa
 
     return pa.LargeListArray.from_arrays(

@@ -1,8 +1,7 @@
-"""Cache folders of numba's compiled loops, one for each state of their sources.
+"""Cache folder of numba's compiled functions, one for each version of their source code.
 
-By default numba looks only at the file that holds a loop. A loop that calls one of another file
-would then run the old code of that file. A loop with arguments of a class that has moved could not
-be loaded at all.
+By default numba checks only the file of a compiled function. After a change in another file that
+it calls, it would run old code. If an argument's class has moved, it could not be loaded at all.
 """
 
 from __future__ import annotations
@@ -20,17 +19,16 @@ GRAPH_PACKAGE = Path(__file__).parent
 LOOP_FOLDER_PREFIX = "loops-"
 
 
-def keep_loops_by_source(folder: Path = GRAPH_PACKAGE) -> None:
-    """Make numba cache compiled loops by the state of their sources.
+def set_numba_cache_folder(folder: Path = GRAPH_PACKAGE) -> None:
+    """Make numba cache compiled functions per version of the source code in `folder`.
 
-    The cache folder is named by a digest of the sources. The folder lies in the `__pycache__` of
+    The cache folder is named by a digest of the source files. It is in the `__pycache__` of
     `folder`, or in the user's home folder of Hopscope if the installation is read-only. If neither
-    can be written, each process compiles the loops in memory. Folders of earlier sources are
-    removed. If NUMBA_CACHE_DIR is set, nothing is changed.
+    can be written, each process compiles in memory. If NUMBA_CACHE_DIR is set, nothing is changed.
     """
     if "NUMBA_CACHE_DIR" in os.environ:
         return
-    cache_folder = _writable_folder(folder)
+    cache_folder = _prepare_cache_folder(folder)
     if cache_folder is None:
         _compile_in_memory()
         return
@@ -39,9 +37,13 @@ def keep_loops_by_source(folder: Path = GRAPH_PACKAGE) -> None:
     os.environ["NUMBA_CACHE_DIR"] = str(cache_folder)
 
 
-def _writable_folder(folder: Path) -> Path | None:
-    """Return the first folder that can be written, created if needed, or None."""
+def _prepare_cache_folder(folder: Path) -> Path | None:
+    """Return the first cache folder that can be written, or None.
+
+    It is created if needed, and the folders of earlier source code next to it are removed.
+    """
     name = f"{LOOP_FOLDER_PREFIX}{_digest(folder)}"
+    # Functions, because `home_folder` may raise StoreError.
     for parent in (lambda: folder / "__pycache__", lambda: home_folder() / "compiled"):
         try:
             cache_folder = parent() / name
@@ -59,16 +61,16 @@ def _writable_folder(folder: Path) -> Path | None:
 def _compile_in_memory() -> None:
     """Let `njit(cache=True)` compile without a cache.
 
-    Without this, numba raises an error where it can write no cache.
+    Without this, numba raises an error if it cannot write a cache.
     """
     from numba.core.dispatcher import Dispatcher
 
-    # numba has no setting for it
+    # numba has no setting for this.
     Dispatcher.enable_caching = lambda dispatcher: None  # type: ignore
 
 
 def _digest(folder: Path) -> str:
-    """Digest of the names and contents of all files that hold compiled loops."""
+    """Digest of the names and contents of all files with compiled functions."""
     digest = hashlib.sha256()
     for file in sorted(folder.rglob("*.py")):
         content = file.read_bytes()

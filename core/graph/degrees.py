@@ -1,17 +1,18 @@
 """Node degrees stored in one byte each.
 
-The offsets of a graph give a degree by two numbers for each direction, on two pages of two files. A
-search that needs the degrees of all nodes it touches finds the bytes close together. Only for the
-few nodes with `DEGREE_BYTE_CAP` edges or more must the offsets be read.
+The degree of a node also follows from the graph's offsets, but these take far more memory. A search
+that needs the degrees of all nodes it touches reads fewer pages of bytes. The offsets are needed
+only for the few nodes with `DEGREE_BYTE_CAP` edges or more.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-# Largest degree that a byte can hold, which stands for all degrees from there on; and number of
-# nodes whose degrees are counted at a time, to bound the memory.
-DEGREE_BYTE_CAP, DEGREE_BATCH_NODES = 255, 1 << 22
+# Largest value of a byte, which means this degree or a larger one.
+DEGREE_BYTE_CAP = 255
+# Number of nodes whose degrees are counted at a time, to bound the memory.
+DEGREE_BATCH_NODES = 1 << 22
 
 
 def degree_bytes(out_indptr: np.ndarray, in_indptr: np.ndarray) -> np.ndarray:

@@ -1,7 +1,6 @@
-"""Differences between two graphs of the same texts.
+"""Comparison of two graphs of the same texts, by the names of their nodes.
 
-These are the entities and links that only one graph has, and pairs of names that may mean the same
-entity.
+It finds the entities and links that only one graph has, and pairs of similar names.
 """
 
 from __future__ import annotations
@@ -13,10 +12,10 @@ import numpy as np
 from core.graph.protocol import KnowledgeGraph
 from core.languages.spelling import strip_accents
 
-# Number of names per graph that are compared for similarity: those that only this graph has, the
-# ones with the highest degree first.
+# Number of names per graph that are compared for similarity: of those that only this graph has, the
+# ones with the highest degrees.
 MAX_MATCHED_NAMES = 2000
-# Similarity, of 100, from which on two names may mean the same entity.
+# Smallest similarity, out of 100, of two names that may mean the same entity.
 MIN_NAME_SIMILARITY = 88.0
 
 
@@ -36,11 +35,12 @@ class MissingParts:
 
 @dataclass(frozen=True, eq=False)
 class GraphDifference:
-    """Comparison of two graphs by the names of their nodes.
+    """Common and different parts of two graphs.
 
-    Case, accents and spaces are ignored. `nodes` and `links` are the numbers of nodes and links
-    that both graphs have. `alike` holds pairs of nodes with similar names and the similarity (of
-    100). The first node of a pair is only in the first graph, the second only in the second graph.
+    Names are equal if their `comparison_key` is. `nodes` and `links` are the numbers of nodes and
+    links that both graphs have. `first` are the parts that only the first graph has. `alike` holds
+    (node, node, similarity out of 100) for similar names; the first node is only in the first
+    graph, the second only in the second graph.
     """
 
     nodes: int
@@ -50,14 +50,14 @@ class GraphDifference:
     alike: tuple[tuple[int, int, float], ...]
 
 
-def graph_difference(first: KnowledgeGraph, second: KnowledgeGraph) -> GraphDifference:
+def compare_graphs(first: KnowledgeGraph, second: KnowledgeGraph) -> GraphDifference:
     """Compare two graphs by the names of their nodes.
 
     Of the names that only one graph has, the 2,000 with the highest degree are considered for
     `alike`.
 
-    >>> from core.graph.difference import graph_difference
-    >>> found = graph_difference(toy, toy)
+    >>> from core.graph.difference import compare_graphs
+    >>> found = compare_graphs(toy, toy)
     >>> found.nodes, found.links, found.first.nodes.tolist(), found.alike
     (5, 5, [], ())
     """
@@ -65,22 +65,21 @@ def graph_difference(first: KnowledgeGraph, second: KnowledgeGraph) -> GraphDiff
         [comparison_key(name) for name in graph.names(np.arange(graph.n_nodes))]
         for graph in (first, second)
     ]
-    sets = [set(one) for one in names]
-    links = [_links(graph, keys) for graph, keys in zip((first, second), names)]
+    sets = [set(graph_names) for graph_names in names]
+    links = [_link_names(graph, keys) for graph, keys in zip((first, second), names)]
     missing = []
     for i, graph in enumerate((first, second)):
-        alone = np.array(
-            [node for node, key in enumerate(names[i]) if key not in sets[1 - i]], np.int64
+        other_names, extra_links = sets[1 - i], links[i] - links[1 - i]
+        nodes = np.array(
+            [node for node, key in enumerate(names[i]) if key not in other_names], np.int64
         )
-        extra = links[i] - links[1 - i]
-        ordered = alone[np.lexsort((alone, -graph.degrees(alone)))] if len(alone) else alone
-        missing.append(
-            MissingParts(ordered, len(extra), sum(sets[1 - i].issuperset(pair) for pair in extra))
-        )
+        if len(nodes):
+            nodes = nodes[np.lexsort((nodes, -graph.degrees(nodes)))]
+        n_between = sum(other_names.issuperset(pair) for pair in extra_links)
+        missing.append(MissingParts(nodes, len(extra_links), n_between))
     a, b = missing
-    return GraphDifference(
-        len(sets[0] & sets[1]), len(links[0] & links[1]), a, b, _similar_pairs(first, second, a, b)
-    )
+    alike = _pair_similar_names(first, second, a, b)
+    return GraphDifference(len(sets[0] & sets[1]), len(links[0] & links[1]), a, b, alike)
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,14 +95,14 @@ class GraphUnion:
     pairs: tuple[set[tuple[int, int]], set[tuple[int, int]]]
 
 
-def graph_union(first: KnowledgeGraph, second: KnowledgeGraph, limit: int) -> GraphUnion:
+def unite_graphs(first: KnowledgeGraph, second: KnowledgeGraph, limit: int) -> GraphUnion:
     """Return the `limit` nodes with the largest share of their graph's relations.
 
     The share of a node is its degree divided by the sum of all degrees of its graph. Nodes of both
     graphs with the same name are one node, and their shares are added.
 
-    >>> from core.graph.difference import graph_union
-    >>> both = graph_union(toy, toy, 3)
+    >>> from core.graph.difference import unite_graphs
+    >>> both = unite_graphs(toy, toy, 3)
     >>> both.names[0] == both.names[1], len(both.names[0]), both.pairs[0] == both.pairs[1]
     (True, 3, True)
     """
@@ -124,7 +123,7 @@ def graph_union(first: KnowledgeGraph, second: KnowledgeGraph, limit: int) -> Gr
         for node, key in enumerate(graph_keys):
             if key in rank and not graph_names[rank[key]]:
                 graph_names[rank[key]] = graph.node_name(node)
-        end_ranks = ((rank.get(a, -1), rank.get(b, -1)) for a, b in _links(graph, graph_keys))
+        end_ranks = ((rank.get(a, -1), rank.get(b, -1)) for a, b in _link_names(graph, graph_keys))
         rank_pairs |= {(min(pair), max(pair)) for pair in end_ranks if min(pair) >= 0}
     return GraphUnion(names, pairs)
 
@@ -142,14 +141,14 @@ def comparison_key(name: str) -> str:
     return " ".join(words).strip() or " ".join(name.split())
 
 
-def _links(graph: KnowledgeGraph, keys: list[str]) -> set[tuple[str, str]]:
+def _link_names(graph: KnowledgeGraph, keys: list[str]) -> set[tuple[str, str]]:
     """Pairs of different names that an edge connects in either direction."""
     heads, _, tails = graph.triples(np.arange(graph.n_edges))
     pairs = ((keys[head], keys[tail]) for head, tail in zip(heads.tolist(), tails.tolist()))
     return {(min(pair), max(pair)) for pair in pairs if pair[0] != pair[1]}
 
 
-def _similar_pairs(
+def _pair_similar_names(
     first: KnowledgeGraph, second: KnowledgeGraph, a: MissingParts, b: MissingParts
 ) -> tuple[tuple[int, int, float], ...]:
     """Pair similar names that only one graph has, the most similar pairs first.

@@ -15,8 +15,9 @@ import numpy as np
 
 from core.errors import BadInput, shorten
 from core.graph.building.build import edge_arrays
-from core.graph.columns import Columns, IdLists, Table
+from core.graph.columns import Columns, IdLists, Table, row_offsets
 from core.graph.store import Graph, row_entries
+from core.graph.texts import n_chunks
 
 # Largest number of edges of a graph that can be edited within a question.
 MAX_EDITED_EDGES = 5_000_000
@@ -26,10 +27,9 @@ EDIT_NAME_COUNTS = {"node": 1, "edge": 3, "passage": 1, "merge": 2, "rename": 2}
 
 @dataclass(frozen=True)
 class Edit:
-    """One change of a graph.
+    """One change of a graph, given by names.
 
-    It refers to names, so it means the same on every graph of the same source. The kinds and their
-    names:
+    It therefore means the same on every graph of the same source. The kinds and their names are:
     - `node`: the name of a node, which is removed with its edges;
     - `edge`: head, relation and tail of an edge, which is removed;
     - `passage`: the id of a document, which is removed with everything that comes from it alone;
@@ -96,8 +96,8 @@ class Edit:
 class EditOrigin:
     """Origin of the rows of an edited graph.
 
-    Each array of ids gives, for every row of the edited graph, its row in `graph`. The flags mark
-    nodes and edges whose name or text differs from the one there.
+    `graph` is the original. The arrays of ids give, for every row of the edited graph, its row in
+    the original. The flags mark nodes and edges whose name or text differs from the original's.
     """
 
     graph: Graph
@@ -153,21 +153,21 @@ def edit_graph(graph: Graph, edits: Sequence[Edit]) -> Graph:
             f"“{graph.name}” is too large to be changed for one question; at most {MAX_EDITED_EDGES:,} "
             "triples can be."
         )
-    return graph.derived.once("edited", tuple(edits), lambda: _GraphEditor(graph).after(edits))
+    return graph.derived.once("edited", tuple(edits), lambda: _GraphEditor(graph).apply_all(edits))
 
 
 def unmatched_edits(graph: Graph, edits: Iterable[Edit]) -> tuple[Edit, ...]:
-    """Return those of the edits whose names the graph does not have.
+    """Return the edits whose names the graph does not have.
 
     The edits are applied one after the other, so an earlier edit may remove a name of a later one.
     """
-    every = tuple(edits)
+    all_edits = tuple(edits)
 
-    def make() -> tuple[Edit, ...]:
-        now = _GraphEditor(graph)
-        return tuple(edit for edit in every if not now.apply(edit))
+    def find_unmatched() -> tuple[Edit, ...]:
+        editor = _GraphEditor(graph)
+        return tuple(edit for edit in all_edits if not editor.apply(edit))
 
-    return graph.derived.once("unmatched edits", every, make) if every else ()
+    return graph.derived.once("unmatched edits", all_edits, find_unmatched) if all_edits else ()
 
 
 class _GraphEditor:
@@ -176,52 +176,43 @@ class _GraphEditor:
     def __init__(self, graph: Graph):
         self._graph = graph
         self._heads, self._tails = graph.heads.astype(np.int64), graph.tails.astype(np.int64)
-        self._nodes, self._edges = np.ones(graph.n_nodes, bool), np.ones(graph.n_edges, bool)
-        self._chunks = np.ones(
-            0 if graph.columns.chunks is None else len(graph.columns.chunks), bool
-        )
-        self._new_nodes, self._new_edges = (
-            np.zeros(graph.n_nodes, bool),
-            np.zeros(graph.n_edges, bool),
-        )
+        # Masks of the remaining rows.
+        self._nodes = np.ones(graph.n_nodes, bool)
+        self._edges = np.ones(graph.n_edges, bool)
+        self._chunks = np.ones(n_chunks(graph), bool)
+        # Masks of the nodes and edges whose name or text has changed.
+        self._new_nodes = np.zeros(graph.n_nodes, bool)
+        self._new_edges = np.zeros(graph.n_edges, bool)
         self._names: dict[int, str] = {}  # new names of renamed nodes
         self._merged: dict[int, list[int]] = {}  # nodes that were merged into a node
 
     def apply(self, edit: Edit) -> bool:
         """Apply an edit and return whether the graph has its names."""
-        return getattr(self, f"_{edit.kind}")(*edit.names)
+        return getattr(self, f"_apply_{edit.kind}")(*edit.names)
 
-    def after(self, edits: Sequence[Edit]) -> Graph:
+    def apply_all(self, edits: Sequence[Edit]) -> Graph:
         """Apply the edits and return the resulting graph."""
         for edit in edits:
             self.apply(edit)
-        return self._build_graph(
-            hashlib.sha256(
-                json.dumps([self._graph.digest, *(edit.written() for edit in edits)]).encode()
-            ).hexdigest()
-        )
+        content = json.dumps([self._graph.digest, *(edit.written() for edit in edits)])
+        return self._build_graph(hashlib.sha256(content.encode()).hexdigest())
 
     def _find_nodes(self, name: str) -> list[int]:
-        nodes = [
-            node
-            for node in self._graph.nodes_named(name)
-            if self._nodes[node] and node not in self._names
-        ]
-        return [
-            *nodes,
-            *(node for node, new in self._names.items() if new == name and self._nodes[node]),
-        ]
+        """Return the remaining nodes that have a name now, those renamed to it last."""
+        nodes = [node for node in self._graph.nodes_named(name) if node not in self._names]
+        nodes += [node for node, new_name in self._names.items() if new_name == name]
+        return [node for node in nodes if self._nodes[node]]
 
-    def _node(self, name: str) -> bool:
+    def _apply_node(self, name: str) -> bool:
         nodes = self._find_nodes(name)
-        self._drop(np.array(nodes, np.int64))
+        self._drop_nodes(np.array(nodes, np.int64))
         return bool(nodes)
 
-    def _drop(self, nodes: np.ndarray) -> None:
+    def _drop_nodes(self, nodes: np.ndarray) -> None:
         self._nodes[nodes] = False
         self._edges &= self._nodes[self._heads] & self._nodes[self._tails]
 
-    def _edge(self, head: str, relation: str, tail: str) -> bool:
+    def _apply_edge(self, head: str, relation: str, tail: str) -> bool:
         graph = self._graph
         heads, tails = self._find_nodes(head), self._find_nodes(tail)
         if relation not in graph.relation_names or not heads or not tails:
@@ -231,48 +222,45 @@ class _GraphEditor:
         self._edges[matching] = False
         return bool(matching.any())
 
-    def _passage(self, document: str) -> bool:
-        table = self._graph.columns.chunks
-        rows = []
-        if table is not None:
-            rows = [
-                row
-                for row, id in enumerate(table.texts("document"))
-                if id == document and self._chunks[row]
-            ]
+    def _apply_passage(self, document: str) -> bool:
+        columns = self._graph.columns
+        if columns.chunks is None:
+            return False
+        documents = enumerate(columns.chunks.texts("document"))
+        rows = [row for row, id in documents if id == document and self._chunks[row]]
         if not rows:
             return False
         self._chunks[rows] = False
-        columns = self._graph.columns
         if columns.edges is not None and columns.edges.has("chunks"):
-            self._edges &= ~self._orphaned(columns.edges.lists("chunks"))
+            self._edges &= ~self._mark_orphans(columns.edges.lists("chunks"))
         if columns.nodes is not None and columns.nodes.has("chunks"):
-            self._drop(np.flatnonzero(self._nodes & self._orphaned(columns.nodes.lists("chunks"))))
+            orphans = self._mark_orphans(columns.nodes.lists("chunks"))
+            self._drop_nodes(np.flatnonzero(self._nodes & orphans))
         return True
 
-    def _orphaned(self, rows: IdLists) -> np.ndarray:
-        """Mark the rows that came from chunks of which all are removed, bool [rows]."""
-        sums = np.concatenate([[0], np.cumsum(self._chunks[rows.ids])])
+    def _mark_orphans(self, rows: IdLists) -> np.ndarray:
+        """Mark the rows that had chunks, all of which are removed, bool [rows]."""
+        sums = row_offsets(self._chunks[rows.ids])
         return (np.diff(rows.indptr) > 0) & (sums[rows.indptr[1:]] == sums[rows.indptr[:-1]])
 
-    def _merge(self, name: str, into: str) -> bool:
-        from_nodes, target = self._find_nodes(name), self._find_nodes(into)
-        if not from_nodes or not target or name == into:
+    def _apply_merge(self, name: str, into: str) -> bool:
+        from_nodes, target_nodes = self._find_nodes(name), self._find_nodes(into)
+        if not from_nodes or not target_nodes or name == into:
             return False
-        goal = target[0]
+        target = target_nodes[0]
         for column in (self._heads, self._tails):
             mask = np.isin(column, from_nodes)
             self._new_edges |= mask
-            column[mask] = goal
-        self._new_nodes[goal] = True
-        self._merged.setdefault(goal, []).extend(from_nodes)
+            column[mask] = target
+        self._new_nodes[target] = True
+        self._merged.setdefault(target, []).extend(from_nodes)
         self._nodes[from_nodes] = False
         return True
 
-    def _rename(self, name: str, new: str) -> bool:
+    def _apply_rename(self, name: str, new_name: str) -> bool:
         nodes = self._find_nodes(name)
         for node in nodes:
-            self._names[node] = new
+            self._names[node] = new_name
             self._new_nodes[node] = True
             self._new_edges |= (self._heads == node) | (self._tails == node)
         return bool(nodes)
@@ -286,25 +274,26 @@ class _GraphEditor:
         tails = new_node[self._tails[retained_edges]]
         order = np.lexsort((retained_edges, tails, relations, heads))
         triples = np.stack([heads, relations, tails])[:, order]
-        fresh = np.ones(len(order), bool)
-        fresh[1:] = (np.diff(triples) != 0).any(0)
+        is_first = np.ones(len(order), bool)
+        is_first[1:] = (np.diff(triples) != 0).any(0)
         # A merge can make edges equal. Only the first of equal edges stays.
-        edges = retained_edges[order][fresh]
-        columns, communities = self._columns(nodes, edges)
+        edges = retained_edges[order][is_first]
+        columns, communities = self._build_tables(nodes, edges)
         rows = nodes, edges, np.flatnonzero(self._chunks), communities
-        edited_from = EditOrigin(graph, *rows, self._new_nodes[nodes], self._new_edges[edges])
         arrays: dict[str, Any] = {
             **edge_arrays((heads, relations, tails), len(nodes), graph.n_relations),
             **self._name_columns(nodes),
         }
-        inside: dict[str, Any] = {
-            "folder": None,
-            "data": None,
-            "later": None,
-            "stored_degree_bytes": None,
-        }
         return replace(
-            graph, digest=digest, columns=columns, edited_from=edited_from, **inside, **arrays
+            graph,
+            digest=digest,
+            columns=columns,
+            edited_from=EditOrigin(graph, *rows, self._new_nodes[nodes], self._new_edges[edges]),
+            folder=None,
+            data=None,
+            later=None,
+            stored_degree_bytes=None,
+            **arrays,
         )
 
     def _name_columns(self, nodes: np.ndarray) -> dict[str, np.ndarray]:
@@ -327,7 +316,7 @@ class _GraphEditor:
             order,
         )
 
-    def _columns(self, nodes: np.ndarray, edges: np.ndarray) -> tuple[Columns, np.ndarray]:
+    def _build_tables(self, nodes: np.ndarray, edges: np.ndarray) -> tuple[Columns, np.ndarray]:
         """Return the tables of the remaining rows, and the rows of the remaining communities."""
         columns, tables = self._graph.columns, dict[str, Table | None]()
         for name, rows in {"nodes": nodes, "edges": edges}.items():
@@ -335,25 +324,20 @@ class _GraphEditor:
             tables[name] = None if table is None else self._without_chunks(table.taken(rows))
         if tables["nodes"] is not None and self._merged:
             tables["nodes"] = self._merge_columns(tables["nodes"], nodes)
-        tables["chunks"] = (
-            None if columns.chunks is None else columns.chunks.taken(np.flatnonzero(self._chunks))
-        )
+        if columns.chunks is not None:
+            tables["chunks"] = columns.chunks.taken(np.flatnonzero(self._chunks))
         if columns.communities is None:
             return Columns(**tables), np.empty(0, np.int64)
         members = columns.communities.lists("members").left(self._nodes)
         not_empty = members.counts > 0
         retained_communities = np.flatnonzero(not_empty)
-        starts = np.concatenate([[0], np.cumsum(members.counts[not_empty])])
         table = columns.communities.taken(retained_communities).with_ids(
-            "members", IdLists(starts.astype(np.int64), members.ids)
+            "members", IdLists(row_offsets(members.counts[not_empty]), members.ids)
         )
         if table.has("parent"):
-            new, parents = np.cumsum(not_empty) - 1, table.numbers("parent")
-            table = table.with_columns(
-                parent=[
-                    int(new[one]) if one >= 0 and not_empty[one] else -1 for one in parents.tolist()
-                ]
-            )
+            new_rows = np.where(not_empty, np.cumsum(not_empty) - 1, -1)
+            parents = table.numbers("parent")
+            table = table.with_columns(parent=np.where(parents >= 0, new_rows[parents], -1))
         return Columns(**tables, communities=table), retained_communities
 
     def _without_chunks(self, table: Table) -> Table:
@@ -363,33 +347,28 @@ class _GraphEditor:
 
     def _merge_columns(self, table: Table, nodes: np.ndarray) -> Table:
         """Add the chunks and descriptions of merged nodes to their target nodes."""
-        source, fresh = self._graph.columns.nodes, dict[str, list[Any]]()
-        assert source is not None  # the table is a part of it
+        source, new_columns = self._graph.columns.nodes, dict[str, list[Any]]()
+        assert source is not None  # `table` is a part of it
         groups = {
             row: [node, *self._merged[node]]
             for row, node in enumerate(nodes.tolist())
             if node in self._merged
         }
         if table.has("chunks"):
-            chunks, fresh["chunks"] = (
-                source.lists("chunks").left(self._chunks),
-                table.lists("chunks").lists(),
-            )
+            chunks = source.lists("chunks").left(self._chunks)
+            new_columns["chunks"] = table.lists("chunks").lists()
             for row, group in groups.items():
-                fresh["chunks"][row] = sorted(
-                    {chunk for node in group for chunk in chunks[node].tolist()}
-                )
+                new_columns["chunks"][row] = np.unique(chunks.joined(np.array(group))).tolist()
         if table.has("description"):
-            fresh["description"] = table.texts("description")
+            new_columns["description"] = table.texts("description")
             for row, group in groups.items():
-                fresh["description"][row] = " ".join(
-                    filter(None, dict.fromkeys(source.texts("description", group)))
-                )
-        return table.with_columns(**fresh)
+                descriptions = dict.fromkeys(source.texts("description", group))
+                new_columns["description"][row] = " ".join(filter(None, descriptions))
+        return table.with_columns(**new_columns)
 
 
 def _name_arrays(
     lengths: np.ndarray, letters: np.ndarray, order: np.ndarray
 ) -> dict[str, np.ndarray]:
-    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    offsets = row_offsets(lengths)
     return {"names_utf8": letters, "name_offsets": offsets, "name_order": order.astype(np.int32)}

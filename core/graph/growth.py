@@ -15,9 +15,8 @@ from core.graph.texts import chunks_of, n_chunks
 class ChunkAdditions:
     """Nodes and edges that one chunk mentions, split into new and already known ones.
 
-    `fresh` are the nodes that no earlier chunk mentions. `known` are the nodes that an earlier
-    chunk mentions too, into which the chunk's mentions are merged. The same holds for the edges.
-    All are int64 ids. Nodes are ordered by descending degree.
+    `fresh` are the nodes that no earlier chunk mentions, `known` the others. The same holds for the
+    edges. All are int64 ids. Nodes are ordered by descending degree.
     """
 
     fresh: np.ndarray
@@ -27,9 +26,9 @@ class ChunkAdditions:
 
 
 class GraphGrowth:
-    """A text graph in the order of its chunks.
+    """Sizes of a text graph after each of its chunks.
 
-    Nodes and edges that no chunk mentions count as present from the beginning.
+    Nodes and edges that no chunk mentions count from the first chunk on.
 
     >>> from core.graph.growth import GraphGrowth
     >>> growth = GraphGrowth(story)
@@ -54,10 +53,7 @@ class GraphGrowth:
         return self._sizes("edges")
 
     def first(self, what: str) -> np.ndarray:
-        """Row of the first chunk that mentions each of the “nodes” or “edges”.
-
-        The result is int64, with -1 if no chunk does.
-        """
+        """First chunk that mentions each of the “nodes” or “edges”, int64; -1 if none does."""
         return self._first[what]
 
     def adds(self, row: int) -> ChunkAdditions:
@@ -78,10 +74,7 @@ class GraphGrowth:
 
 
 def _first_chunks(graph: KnowledgeGraph, what: str) -> np.ndarray:
-    """Row of the first chunk that mentions each node or edge.
-
-    The result is int64, with -1 if no chunk does.
-    """
+    """Row of the first chunk that mentions each node or edge, int64; -1 if none does."""
     rows = chunks_of(graph, what)
     first_chunk = np.full(len(rows), -1, np.int64)
     mentioned = np.flatnonzero(rows.counts)

@@ -1,7 +1,6 @@
-"""Names that are only identifiers.
+"""Names that are only identifiers: of Freebase, of Wikidata's statements, and of blank nodes.
 
-Examples are identifiers of Freebase, statements of Wikidata and blank nodes. Such nodes connect
-others but have no name that a reader could understand.
+Such nodes connect others but have no name that a reader could understand.
 """
 
 from __future__ import annotations
@@ -12,16 +11,11 @@ IDENTIFIER = re.compile(
     r"(m\.0|g\.1)\w+|_:[\w.-]{1,200}"
     r"|[QPL]\d{1,12}-[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}"
 )
-"""Pattern of a name that is only an identifier.
-
-It matches identifiers of Freebase, blank nodes of RDF and statements of Wikidata.
-"""
+"""Pattern of Freebase identifiers, RDF blank nodes and Wikidata statements."""
 
 
 def is_unnamed(name: str) -> bool:
-    """Return whether a name is only an identifier.
-
-    Nobody could take such a name for an answer.
+    """Return whether a name is only an identifier, and therefore no useful answer.
 
     >>> from core.graph.identifier_names import is_unnamed
     >>> is_unnamed("m.0h5x3kc"), is_unnamed("_:b0"), is_unnamed("Inception")

@@ -1,7 +1,7 @@
 """Compiled loops over the arrays of a graph.
 
-They release Python's global lock, so several threads may run them at once. `way` says along which
-edges a step may go: 1 from head to tail, 2 from tail to head, 3 both. The adjacency of a graph is
+They release Python's global lock, so several threads may run them at the same time. `mask` is the
+direction of steps: 1 from head to tail, 2 from tail to head, 3 both. The adjacency of a graph is
 the tuple (out_indptr, tails, in_indptr, in_heads).
 """
 
@@ -27,7 +27,7 @@ def _degree(node, mask, out_indptr, in_indptr):
 
 @njit(cache=True, nogil=True, inline="always")
 def _gather(node, values, mask, out_indptr, tails, in_indptr, in_heads):
-    """Sum of `values` over the nodes from which a step leads to `node`."""
+    """Return the sum of `values` over the nodes from which a step leads to `node`."""
     total = 0.0
     if mask & 1:
         for index in range(in_indptr[node], in_indptr[node + 1]):
@@ -44,9 +44,9 @@ def power_iterate(
 ):
     """Add the PageRank of `residual` to `estimate` by power iteration.
 
-    Each round pushes the residual of all nodes at once. The loop stops when the residual sums up to
-    at most `tolerance`. Returns False if that takes more than `rounds` rounds. A further call with
-    the same arrays then goes on.
+    Each round pushes the residual of all nodes. The loop stops when the residual sums up to at most
+    `tolerance`. Returns False if that takes more than `rounds` rounds. A further call with the same
+    arrays then continues.
     """
     n = len(estimate)
     shares = np.empty(n)
@@ -82,13 +82,14 @@ def conjugate_gradient(
     The loop stops when the error summed over all nodes is at most `tolerance`. `residual` is
     overwritten.
 
-    `work` is float64 [3, n] and `sizes` float64 [2], both kept between calls; `sizes` holds
+    `work` is float64 [3, n] and `sizes` float64 [2], the state between calls; `sizes` holds
     negative numbers at the first call. Returns False if more than `rounds` rounds are needed. A
-    further call with the same arrays then goes on.
+    further call with the same arrays then continues.
     """
     n = len(estimate)
+    # `course` is the search direction, `image` its product with the matrix.
     degree, course, image = work[0], work[1], work[2]
-    square, error = sizes[0], sizes[1]
+    square, error = sizes[0], sizes[1]  # norms of the residual: preconditioned square, and sum
     if square < 0.0:
         square, error = 0.0, 0.0
         for node in range(n):
@@ -114,31 +115,30 @@ def conjugate_gradient(
         curvature = 0.0
         for node in range(n):
             curvature += course[node] * image[node]
-        pace, previous, square, error = square / curvature, square, 0.0, 0.0
+        step_size, previous, square, error = square / curvature, square, 0.0, 0.0
         for node in range(n):
-            estimate[node] += pace * course[node] * degree[node]
-            new_residual = residual[node] - pace * image[node]
+            estimate[node] += step_size * course[node] * degree[node]
+            new_residual = residual[node] - step_size * image[node]
             residual[node] = new_residual
             square += new_residual * new_residual / degree[node]
             error += abs(new_residual)
-        pace = square / previous
+        momentum = square / previous
         for node in range(n):
-            course[node] = residual[node] / degree[node] + pace * course[node]
+            course[node] = residual[node] / degree[node] + momentum * course[node]
     return True
 
 
 @njit(cache=True, nogil=True)
 def fill_scores(scores, nodes, damping, mask, out_indptr, tails, in_indptr, in_heads):
-    """Give each found node without a score the mass from its scored neighbours.
+    """Give each of the nodes without a score the mass from its scored neighbours.
 
-    `scores` is changed in place. A filled score is always above zero.
+    `scores` is changed in place. A new score is always above zero.
     """
     for node in nodes:
         if scores[node] > 0.0:
             continue
         total = 0.0
-        # Steps that lead to the node: from heads to it along triples, from tails to it against
-        # them.
+        # Steps that lead to the node: forward from heads, backward from tails.
         for side in range(2):
             if not mask & (side + 1):
                 continue
@@ -151,16 +151,17 @@ def fill_scores(scores, nodes, damping, mask, out_indptr, tails, in_indptr, in_h
 
 
 @njit(cache=True, nogil=True)
-def smooth(states, rows, nodes, indptr, near, alpha, alone):
+def mix_neighbour_states(states, rows, nodes, indptr, near, alpha, alone):
     """Mix the state of each node with the mean of its neighbours' states.
 
     The result is (1 - alpha) times the node's own state plus alpha times the mean over its
     neighbours among `nodes`, each weighted by 1 / its degree. A node without such neighbours gets
-    `alone` times its own state. The state of `nodes[i]` is in row `rows[i]` of `states`.
+    `alone` times its own state. The state of `nodes[i]` is in row `rows[i]` of `states`. The
+    neighbours of node v are `near[indptr[v]:indptr[v + 1]]`.
     """
     n, width = len(nodes), states.shape[1]
     result, neighbour_rows, weights = np.empty((n, width)), np.empty(n, np.int64), np.empty(n)
-    # Row of each node of `nodes`, counted from 1; 0 for other nodes.
+    # Position of each node in `nodes`, counted from 1; 0 for other nodes.
     row_numbers = np.zeros(len(indptr) - 1, np.int32)
     for row in range(n):
         row_numbers[nodes[row]] = row + 1
@@ -187,13 +188,13 @@ def smooth(states, rows, nodes, indptr, near, alpha, alone):
 def structural_scores(nodes, indptr, near):
     """Return the neighbours of ranked nodes, and a structural score of each.
 
-    Neighbours that are ranked nodes themselves are left out. The ids are int64, the scores float64.
-    A score is the sum of two parts, and a part whose divisor is 0 counts as 0:
+    `nodes` are ranked best first. Neighbours among them are left out. The ids are int64, the scores
+    float64. A score is the sum of two parts, and a part whose divisor is 0 counts as 0:
     - 1 - (r - 1) / (n - 1), where r is the rank of the best adjacent node of the n ranked ones;
     - (a - 1) / (min(degree, n) - 1), where a is the number of ranked nodes adjacent to it.
     """
     n, steps = len(nodes), 0
-    # Position of each neighbour in `found`, counted from 1; -1 for the ranked nodes.
+    # Position of each node in `neighbours`, counted from 1; 0 if not yet in it, -1 for `nodes`.
     numbers = np.zeros(len(indptr) - 1, np.int32)
     for node in nodes:
         numbers[node] = -1
@@ -221,12 +222,11 @@ def structural_scores(nodes, indptr, near):
 
 @njit(cache=True, nogil=True)
 def least_path_sums(target, weights, indptr, near):
-    """Least sum of node weights on a shortest path from each node to `target`.
+    """Return the least sum of node weights on a shortest path from each node to `target`.
 
     The result is float64 [n]. Of all paths with the fewest links, the one with the least sum of
     weights counts. The weight of `target` itself is left out. Nodes that cannot reach it get
-    infinity. One breadth-first search does it; the neighbours of node v are
-    `near[indptr[v]:indptr[v + 1]]`.
+    infinity. The neighbours of node v are `near[indptr[v]:indptr[v + 1]]`.
     """
     n = len(indptr) - 1
     sums, links = np.full(n, np.inf), np.full(n, -1)

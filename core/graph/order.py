@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import numpy as np
 
-# Of the 52 bits of a float64's fraction. Scores that differ by about 1e-11 of their size or less
-# count as equal.
+# Number of the 52 fraction bits of a float64 that are rounded off. Scores then count as equal if
+# they differ by about 1e-11 of their size or less.
 ROUNDED_BITS = 16
 
 
 def top_k(ids: np.ndarray, scores: np.ndarray, keep: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the `keep` best ids and their scores.
-
-    They are ordered by descending score, then by id.
+    """Return the `keep` best ids and their scores, by descending score, then by id.
 
     >>> from core.graph.order import top_k
     >>> ids, scores = top_k(np.array([3, 1, 2]), np.array([0.5, 0.9, 0.5]), 2)
@@ -25,16 +23,14 @@ def top_k(ids: np.ndarray, scores: np.ndarray, keep: int) -> tuple[np.ndarray, n
     if keep <= 0:
         return ids[:0], scores[:0]
     if len(ids) > 2 * keep:  # with fewer, sorting all of them is quicker
-        bar = np.partition(scores, len(scores) - keep)[len(scores) - keep]
-        ids, scores = ids[scores >= bar], scores[scores >= bar]
+        min_score = np.partition(scores, len(scores) - keep)[len(scores) - keep]
+        ids, scores = ids[scores >= min_score], scores[scores >= min_score]
     order = np.lexsort((ids, -scores))[:keep]
     return ids[order], scores[order]
 
 
 def round_scores(scores: np.ndarray) -> np.ndarray:
-    """Round off the last bits of scores.
-
-    Floating-point noise then does not decide between ties.
+    """Round off the last bits of scores, so that floating-point noise does not break ties.
 
     >>> from core.graph.order import round_scores
     >>> a, b = round_scores(np.array([0.1 + 0.2, 0.3]))
@@ -54,8 +50,8 @@ def in_name_order(names: list[str]) -> tuple[list[str], np.ndarray]:
     The sorted names, and for each name of the input its position among them, int64.
 
     >>> from core.graph.order import in_name_order
-    >>> names, places = in_name_order(["b", "c", "a"])
-    >>> names, places.tolist()
+    >>> names, positions = in_name_order(["b", "c", "a"])
+    >>> names, positions.tolist()
     (['a', 'b', 'c'], [1, 2, 0])
     """
     order = sorted(range(len(names)), key=names.__getitem__)

@@ -19,9 +19,9 @@ from core.types import Direction, Path
 class Steps(NamedTuple):
     """Steps from some nodes to their neighbours, as five arrays of one length.
 
-    `rows` is the position of the start node in the request, `nodes` the node that the step leads
-    to. `edges` and `relations` are the edge and its relation. `forward` is True if the step goes
-    from head to tail.
+    `rows` is the position of the start node among the given nodes, `nodes` the node that the step
+    leads to. `edges` and `relations` are the edge and its relation. `forward` is True if the step
+    goes from head to tail.
     """
 
     rows: np.ndarray  # int64
@@ -83,12 +83,12 @@ class KnowledgeGraph(Protocol):
     relation_names: tuple[str, ...]
     # Folder of the store; None if the graph is only in memory.
     folder: FilePath | None
-    # For an edited graph, the origin of its rows (`core.graph.edits.Origin`); else None.
+    # For an edited graph, the origin of its rows (`core.graph.edits.EditOrigin`); else None.
     edited_from: Any = None
-    # For a database of which nothing is loaded yet, the object that fetches parts of it
+    # For a database from which nothing has been fetched yet, the object that fetches parts of it
     # (`core.databases.live_database`); else None.
     live: Any = None
-    # For a graph that was fetched from such a database, a description of the fetch; else None.
+    # For a graph that was fetched from a database, a description of the fetch; else None.
     fetched: FetchedPart | None = None
     # Tables of nodes, edges, chunks and communities that the graph carries besides its triples.
     columns: Columns = columns.NONE
@@ -380,7 +380,7 @@ class KnowledgeGraph(Protocol):
         for edge, relation in edge_relations.items():
             name = self.relation_names[relation]
             arrows[edge] = (f" -> {name}_reverse -> ", f" -> {name} -> ")
-        return ["".join(_parts(path, node_names, arrows)) for path in paths]
+        return ["".join(_path_parts(path, node_names, arrows)) for path in paths]
 
     def text(self, path: Path) -> str:
         """Return one path as text, in the format of `texts`.
@@ -435,7 +435,10 @@ class KnowledgeGraph(Protocol):
         return self.triple_texts((edge,))[0]
 
 
-def _parts(path: Path, names: dict[int, str], arrows: dict[int, tuple[str, str]]) -> Iterator[str]:
+def _path_parts(
+    path: Path, names: dict[int, str], arrows: dict[int, tuple[str, str]]
+) -> Iterator[str]:
+    """Yield the node names and arrows of a path; an edge has a backward and a forward arrow."""
     yield names[path.nodes[0]]
     for node, edge, forward in zip(path.nodes[1:], path.edges, path.forward):
         yield arrows[edge][forward]

@@ -19,6 +19,7 @@ from core.errors import StoreError, damage_error, with_command
 from core.graph import columns, degrees
 from core.graph.array_checks import check_ids, check_sizes
 from core.graph.columns import Columns, advise
+from core.graph.order import top_k
 from core.graph.protocol import FetchedPart, KnowledgeGraph, Shape, Steps
 from core.io import digests
 from core.io.home import graphs_folder
@@ -28,8 +29,8 @@ STORE_VERSION = 1
 # File that describes the store and names the folder with its arrays.
 GRAPH_META_FILE = "graph.json"
 NAMES_FILE = "names.bin"
-# int64 [n + 1, 2]: out_indptr and in_indptr, so that both offsets of a node are on one page. Older
-# stores have a file for each.
+# int64 [n + 1, 2]: out_indptr and in_indptr in one file, so that both offsets of a node are on one
+# page. Older stores have a file for each.
 OFFSETS_FILE = "offsets.npy"
 # Folder with the tables of a graph; absent if it has only triples.
 TABLES_FOLDER = "columns"
@@ -37,11 +38,11 @@ TABLES_FOLDER = "columns"
 LADYBUG_STORE = "cypher"
 # Last release with which such graphs were written.
 LADYBUG_PACKAGE = "ladybug==0.22.0"
-# Made from other arrays; older stores lack it.
+# Degrees of the nodes, computed from the offsets; older stores lack the file.
 DEGREES_FILE = "degree_bytes.npy"
 # Arrays of more bytes than this are opened without read-ahead.
 RANDOM_ACCESS_BYTES = 1 << 28
-PAGE_BYTES = 4096  # bytes
+PAGE_BYTES = 4096
 # Number of names above which they are searched on disk, by compiled code.
 DISK_SEARCH_NAMES = 200_000
 # Number of nodes with the highest degrees that `Graph.shape` returns.
@@ -66,9 +67,9 @@ class Graph(KnowledgeGraph):
     """A directed multigraph of triples, as arrays.
 
     Edge `e` is the triple `(heads[e], relations[e], tails[e])`. Edges are sorted by (head,
-    relation, tail). The edges out of node `v` are therefore the ids `out_indptr[v] .. out_indptr[v
-    + 1]`. The edges into it are `in_edges[in_indptr[v] : in_indptr[v + 1]]`, ascending. Parallel
-    edges are kept.
+    relation, tail). The edges out of node `v` are therefore the ids from `out_indptr[v]` to below
+    `out_indptr[v + 1]`. The edges into it are `in_edges[in_indptr[v] : in_indptr[v + 1]]`,
+    ascending. Two nodes may be connected by several edges with different relations.
     """
 
     name: str
@@ -128,18 +129,11 @@ class Graph(KnowledgeGraph):
             check = digests.open_checked(data)
             arrays: dict[str, Any] = arrays_of(data, _map_array)
             blob = data / NAMES_FILE
-            arrays["names_utf8"] = (
-                np.asarray(np.memmap(blob, np.uint8, "r"))
-                if blob.stat().st_size
-                else np.empty(0, np.uint8)
-            )
-            fields = {
-                **arrays,
-                "columns": open_columns(data),
-                "stored_degree_bytes": _map_array(data / DEGREES_FILE)
-                if (data / DEGREES_FILE).exists()
-                else None,
-            }
+            arrays["names_utf8"] = np.empty(0, np.uint8)
+            if blob.stat().st_size:  # an empty file cannot be mapped
+                arrays["names_utf8"] = np.asarray(np.memmap(blob, np.uint8, "r"))
+            if (data / DEGREES_FILE).exists():
+                arrays["stored_degree_bytes"] = _map_array(data / DEGREES_FILE)
             graph = cls(
                 meta["name"],
                 meta["digest"],
@@ -147,8 +141,9 @@ class Graph(KnowledgeGraph):
                 tuple(meta["relations"]),
                 folder=folder,
                 data=data,
+                columns=open_columns(data),
                 later=check,
-                **fields,
+                **arrays,
             )
             check_sizes(graph)
             if not digests.read_digests(data):
@@ -216,12 +211,10 @@ class Graph(KnowledgeGraph):
         """Return the ids of the nodes with exactly this name, ascending."""
         self.check_sound()
         if self.numbered:
-            number = (
-                int(name)
-                if name.isascii() and name.isdecimal() and len(name) < 20
-                else self.n_nodes
-            )
-            return (number,) if number < self.n_nodes and str(number) == name else ()
+            is_number = name.isascii() and name.isdecimal() and len(name) < 20
+            if is_number and str(int(name)) == name and int(name) < self.n_nodes:
+                return (int(name),)
+            return ()
         encoded_name, order = name.encode("utf-8", "surrogatepass"), self.name_order
         low = self._first_at_least(encoded_name)
         nodes = []
@@ -278,13 +271,11 @@ class Graph(KnowledgeGraph):
             sides.append(
                 (rows, self.in_heads[entries], self.in_edges[entries], np.zeros(len(entries), bool))
             )
-        rows, near, edges, forward = (
+        rows, neighbours, edges, forward = (
             sides[0] if len(sides) == 1 else (np.concatenate(parts) for parts in zip(*sides))
         )
-        edges = np.asarray(edges, np.int64)
-        return Steps(
-            rows, np.asarray(near, np.int64), edges, self.relations[edges].astype(np.int64), forward
-        )
+        neighbours, edges = np.asarray(neighbours, np.int64), np.asarray(edges, np.int64)
+        return Steps(rows, neighbours, edges, self.relations[edges].astype(np.int64), forward)
 
     def triples(self, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the (heads, relations, tails) of the edges, int64, in their order."""
@@ -307,7 +298,7 @@ class Graph(KnowledgeGraph):
         """Degree of each node in one byte, uint8 [n]; see `core.graph.degrees`."""
         if self.stored_degree_bytes is None:
             return degrees.degree_bytes(self.out_indptr, self.in_indptr)
-        # Touching each page makes the system read the whole file.
+        # Reading one byte of each page makes the system load the whole file in the background.
         threading.Thread(target=self.stored_degree_bytes[::PAGE_BYTES].sum, daemon=True).start()
         return self.stored_degree_bytes
 
@@ -317,23 +308,15 @@ class Graph(KnowledgeGraph):
         degrees = np.diff(self.out_indptr) + np.diff(self.in_indptr)
         node_counts = np.bincount(degrees, minlength=1)
         unique_degrees = np.flatnonzero(node_counts)
-        min_degree = (
-            np.partition(degrees, -BUSIEST_NODES)[-BUSIEST_NODES]
-            if len(degrees) > BUSIEST_NODES
-            else 0
-        )
-        best = np.flatnonzero(degrees >= min_degree)
-        best = best[np.lexsort((best, -degrees[best]))][:BUSIEST_NODES]
-        loops = (
-            int(np.count_nonzero(self.heads == self.tails))
-            if self.n_edges <= MAX_LOOP_TRIPLES
-            else None
-        )
+        busiest, _ = top_k(np.arange(len(degrees)), degrees, BUSIEST_NODES)
+        loops = None
+        if self.n_edges <= MAX_LOOP_TRIPLES:
+            loops = int(np.count_nonzero(self.heads == self.tails))
         return Shape(
             unique_degrees,
             node_counts[unique_degrees],
             np.bincount(self.relations, minlength=self.n_relations),
-            tuple(best.tolist()),
+            tuple(busiest.tolist()),
             loops,
         )
 
@@ -388,7 +371,7 @@ def _map_array(path: FilePath) -> np.ndarray:
 
 
 def read_meta(folder: FilePath) -> dict:
-    """Return the description of a graph in arrays, from `graph.json`.
+    """Return the description of a graph that is stored as arrays, from `graph.json`.
 
     Raises
     ------

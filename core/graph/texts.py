@@ -20,8 +20,8 @@ Ids = Sequence[int] | np.ndarray
 def chunk_nodes(graph: KnowledgeGraph, nodes: Ids) -> dict[int, int]:
     """Map nodes that are chunks themselves to the row of their chunk.
 
-    Trees and passage graphs have such nodes, and all their nodes have levels. In other graphs, an
-    entity is no chunk even if its name equals the id of the only chunk that mentions it.
+    Such a node has the id of its only chunk as name. Only graphs with `has_chunk_nodes` have them:
+    in others, a node with such a name is an entity.
     """
     chunks = graph.columns.chunks
     if chunks is None or not has_chunk_nodes(graph) or not len(nodes):
@@ -36,9 +36,9 @@ def chunk_nodes(graph: KnowledgeGraph, nodes: Ids) -> dict[int, int]:
 
 
 def has_chunk_nodes(graph: KnowledgeGraph) -> bool:
-    """Return whether nodes of the graph are chunks.
+    """Return whether the graph has nodes that are chunks, as trees and passage graphs have.
 
-    This is so in a tree or a passage graph, but not in a knowledge graph.
+    Their nodes have levels, unlike those of a knowledge graph.
     """
     table = graph.columns.nodes
     return table is not None and table.has("chunks") and table.has("level")
@@ -47,7 +47,7 @@ def has_chunk_nodes(graph: KnowledgeGraph) -> bool:
 def node_texts(graph: KnowledgeGraph, nodes: Ids) -> list[str]:
     """Return the description of each node, or its text if it is a chunk.
 
-    The text is empty if there is neither.
+    The result is empty for a node with neither.
     """
     table, chunk_rows = graph.columns.nodes, chunk_nodes(graph, nodes)
     descriptions = table.texts("description", nodes) if table is not None else [""] * len(nodes)
@@ -82,22 +82,24 @@ def _own_labels(graph: KnowledgeGraph, nodes: Sequence[int]) -> list[str]:
     table, names = graph.columns.nodes, graph.names(nodes)
     if table is None:
         return names
-    high = table.numbers("level")[nodes] > 0 if table.has("level") else [False] * len(names)
-    parts = zip(names, table.texts("type", nodes), table.texts("description", nodes), high)
-    return [
-        text if summary and text else ": ".join(filter(None, (name, kind, text)))
-        for name, kind, text, summary in parts
-    ]
+    is_summary = table.numbers("level")[nodes] > 0 if table.has("level") else [False] * len(names)
+    types, descriptions = table.texts("type", nodes), table.texts("description", nodes)
+    labels = []
+    for name, type, text, summary in zip(names, types, descriptions, is_summary):
+        labels.append(text if summary and text else ": ".join(filter(None, (name, type, text))))
+    return labels
 
 
 def relation_labels(graph: KnowledgeGraph, edges: Ids, name_alone: bool = False) -> list[str]:
     """Return the text that an encoder reads for each relation.
 
-    It is `name keywords source target description`, without the missing parts.
+    It is `name keywords source target description`, without the missing parts. With `name_alone` it
+    is the name only, unless the graph has a single relation.
 
-    With `name_alone` it is the name only. If the relations of the graph have no distinct names, it
-    is then `keywords source target description`. This follows the code of the in-depth analysis;
-    its paper names the description and both ends.
+    Notes
+    -----
+    This follows the code of the paper In-depth Analysis of Graph-based RAG; the paper itself
+    mentions only the description and both ends.
     """
     heads, _, tails = graph.triples(np.asarray(edges, np.int64))
     names = relation_names(graph, edges)
@@ -113,10 +115,9 @@ def relation_labels(graph: KnowledgeGraph, edges: Ids, name_alone: bool = False)
 
 
 def relation_names(graph: KnowledgeGraph, edges: Ids) -> list[str]:
-    """Return the relation name of each edge.
+    """Return the relation name of each edge, empty if the graph has only one relation.
 
-    If the graph has only one relation, the names are empty. A single relation carries no
-    information.
+    A single relation carries no information.
     """
     if graph.n_relations < 2:
         return [""] * len(edges)
@@ -140,15 +141,12 @@ def chunk_text(graph: KnowledgeGraph, row: int) -> str:
 
 
 def chunk_label(graph: KnowledgeGraph, row: int) -> str:
-    """Return the text that an encoder reads for a chunk.
-
-    It consists of title and text. If both are the same, it occurs once.
-    """
+    """Return the text that an encoder reads for a chunk: title and text, once if both are equal."""
     return chunk_labels(graph, [row])[0]
 
 
 def chunk_labels(graph: KnowledgeGraph, rows: Ids) -> list[str]:
-    """Return the `chunk_label` of each of some chunks."""
+    """Return the `chunk_label` of each of several chunks."""
     chunks = graph.columns.chunks
     if chunks is None:
         return [""] * len(rows)
@@ -207,10 +205,7 @@ def community_text(graph: KnowledgeGraph, row: int) -> str:
 
 
 def community_label(graph: KnowledgeGraph, row: int) -> str:
-    """Return the text that an encoder reads for a community.
-
-    It consists of title and report.
-    """
+    """Return the text that an encoder reads for a community: its title and report."""
     table = graph.columns.communities
     if table is not None:
         return "\n".join(filter(None, (table.text("title", row), community_text(graph, row))))
@@ -242,10 +237,7 @@ def n_communities(graph: KnowledgeGraph) -> int:
 
 
 def edge_weights(graph: KnowledgeGraph) -> np.ndarray | None:
-    """Return the weight of each edge, or None if edges have none.
-
-    Weights are float64 and above zero.
-    """
+    """Return the weight of each edge, float64 above zero, or None if edges have none."""
     table = graph.columns.edges
     if table is None or not table.has("weight"):
         return None
@@ -255,7 +247,7 @@ def edge_weights(graph: KnowledgeGraph) -> np.ndarray | None:
 
 
 def chunk_lists(graph: KnowledgeGraph, what: str, ids: Iterable[int]) -> list[list[int]]:
-    """Return the rows of the chunks that mention each of some `nodes` or `edges`."""
+    """Return the rows of the chunks that mention each of some “nodes” or “edges”."""
     rows = chunks_of(graph, what)
     return [rows[int(one)].tolist() for one in ids]
 

@@ -34,10 +34,9 @@ from core.types import Question
 from core.watch import NO_WATCH, Watch
 
 OWN_QUESTIONS = "own"  # the source that names a person's own solved questions
-DRAW_SEED = (
-    0  # seed of the sample drawn from a question set, fixed so that every run has the same cases
-)
-BATCH_CASES = 64  # cases written in one batch; batches already written survive a cancel
+# Seed of the sample drawn from a question set, fixed so that every run has the same cases.
+DRAW_SEED = 0
+BATCH_CASES = 64  # cases written together; written batches survive a cancellation
 MAX_HELD_CASE_SETS = 8  # sets of cases kept in memory per graph
 CASES_SHELF = "solved questions"  # under this name a graph holds the cases in memory
 CASE_COLUMNS = ("key", "masked", "chains", "fit", "vector")
@@ -51,9 +50,9 @@ CASES_SCHEMA = Schema("the solved questions", (CASES_TABLE,), again=True)
 class Cases:
     """Solved questions in a fixed order: keys, masked texts, chains, fits and vectors.
 
-    `chains[i]` are the shortest chains whose end nodes best reproduce the answers; empty where no
-    chain leads to an answer. `fits[i]` is the F1 of these end nodes. `vectors` is float32 [n, d]
-    with unit rows.
+    `chains[i]` are the shortest chains whose end nodes best match the answers; empty if no chain
+    leads to an answer. `fits[i]` is the F1 of these end nodes. `vectors` is float32 [n, d] with
+    unit rows.
     """
 
     keys: tuple[str, ...]
@@ -67,17 +66,19 @@ class Cases:
 
     def __add__(self, other: Cases) -> Cases:
         """Return these cases followed by those of `other` that are not among them."""
-        rows = [i for i, key in enumerate(other.keys) if key not in set(self.keys)]
+        own_keys = set(self.keys)
+        rows = [i for i, key in enumerate(other.keys) if key not in own_keys]
         if not rows:
             return self
+        vectors = other.vectors[rows]
+        if len(self):
+            vectors = np.concatenate([self.vectors, vectors])
         return Cases(
             self.keys + tuple(other.keys[i] for i in rows),
             self.texts + tuple(other.texts[i] for i in rows),
             self.chains + tuple(other.chains[i] for i in rows),
             self.fits + tuple(other.fits[i] for i in rows),
-            np.concatenate([self.vectors, other.vectors[rows]])
-            if len(self)
-            else other.vectors[rows],
+            vectors,
         )
 
     def nearest(self, vector: np.ndarray) -> list[tuple[int, float]]:
@@ -103,12 +104,11 @@ def case_key(question: Question) -> str:
 def text_key(question: Question) -> str:
     """Return the part of a key that depends on the text of the question alone.
 
-    Two solutions of the same question share it. Keys are stored on disk, so this stays as it is
-    even where `core.languages.spelling` changes.
+    Two solutions of the same question share it. Keys are stored on disk, so this must not change,
+    even if `core.languages.spelling` does.
     """
-    return hashlib.sha256(
-        question.text.replace("[", "").replace("]", "").casefold().encode()
-    ).hexdigest()[:16]
+    text = question.text.replace("[", "").replace("]", "").casefold()
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 @count_time("preparation", "Solved questions of the graph")
@@ -124,8 +124,8 @@ def load_cases(
 ) -> Cases:
     """Return the cases of the named sources, solving those that are not saved yet.
 
-    Newly saved questions of the person are included at once. Questions with an entity that the
-    graph lacks, or without any answer in the graph, are left out.
+    The person's own questions are checked for new ones in each call. Questions with an entity that
+    the graph lacks, or without any answer in the graph, are left out.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def load_cases(
     """
     setting = (fingerprint(encoder), steps, graph.resolve(direction))
     file, shelf = _file(graph, *setting), graph.derived.shelf(CASES_SHELF, MAX_HELD_CASE_SETS)
-    sources = parts_of(source)
+    sources = split_sources(source)
     sets = tuple(part for part in sources if part != OWN_QUESTIONS)
     key = (*setting, sets, size)
     with hold_lock(shelf.lock, watch):  # two lanes that need the same cases solve them once
@@ -186,10 +186,8 @@ def case_coverage(
     -------
     Number of solved questions, and of those that can be solved.
     """
-    questions = (
-        *_draw(tuple(part for part in parts_of(source) if part != OWN_QUESTIONS), size),
-        *own_cases,
-    )
+    sets = tuple(part for part in split_sources(source) if part != OWN_QUESTIONS)
+    questions = (*_draw(sets, size), *own_cases)
     by_key = {case_key(question): question for question in questions if question.answers}
     file, solved_keys = _file(graph, fingerprint(encoder), steps, graph.resolve("graph")), set()
     if file.is_file():
@@ -203,7 +201,7 @@ def case_coverage(
     return len(solved_keys), len(solvable)
 
 
-def parts_of(source: str) -> tuple[str, ...]:
+def split_sources(source: str) -> tuple[str, ...]:
     """Split a text of names separated by commas, without duplicates."""
     return tuple(dict.fromkeys(part.strip() for part in source.split(",") if part.strip()))
 
@@ -220,7 +218,7 @@ def own_stamp(source: str, own_cases: Sequence[Question]) -> str:
     -------
     Empty if these are not among the sources.
     """
-    return " ".join(map(case_key, own_cases)) if OWN_QUESTIONS in parts_of(source) else ""
+    return " ".join(map(case_key, own_cases)) if OWN_QUESTIONS in split_sources(source) else ""
 
 
 def _file(graph: Graph, encoder: str, steps: int, direction: str) -> Path:
@@ -233,12 +231,9 @@ def _draw(sets: tuple[str, ...], size: int) -> tuple[Question, ...]:
     sample: list[Question] = []
     for name in sets:
         questions = questions_of(name)
-        rows = np.sort(
-            np.random.default_rng(DRAW_SEED).choice(
-                len(questions), min(size, len(questions)), replace=False
-            )
-        )
-        sample += [questions[int(row)] for row in rows]
+        n = len(questions)
+        rows = np.random.default_rng(DRAW_SEED).choice(n, min(size, n), replace=False)
+        sample += [questions[row] for row in np.sort(rows).tolist()]
     return tuple(sample)
 
 
@@ -312,7 +307,7 @@ def _solve(
 def _end_nodes(graph: Graph, question: Question) -> tuple[list[int], list[int]] | None:
     """Return the nodes of a question's entities and of its answers.
 
-    None where the graph lacks one of the entities or all answers.
+    The result is None if the graph lacks one of the entities or all answers.
     """
     seeds = []
     for entity in question.entities:

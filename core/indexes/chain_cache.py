@@ -1,4 +1,4 @@
-"""Relation chains in words, encoded on first use and kept in memory."""
+"""Relation chains in words, encoded on first use and cached in memory."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ import numpy as np
 from cachetools import LRUCache
 
 from core.graph.algorithms.chains import Chain
+from core.graph.columns import row_offsets
 from core.indexes.chains import ChainIndex, quantise_rows, token_vectors
 from core.watch import NO_WATCH, Watch
 
-MAX_CACHED_TEXTS = 20_000  # texts kept per encoder, some 100 MB
+MAX_CACHED_TEXTS = 20_000  # texts cached per encoder, some 100 MB
 _chain_vectors: WeakKeyDictionary = WeakKeyDictionary()
 _cache_lock = threading.Lock()
 
@@ -49,7 +50,7 @@ def index_chain_texts(
     with _cache_lock:
         cache.update((text, parts_of_text[text]) for text in texts)
     parts = [parts_of_text[text] for text in texts]
-    starts = np.concatenate([[0], np.cumsum([len(scales) for _, scales in parts])]).astype(np.int64)
+    starts = row_offsets([len(scales) for _, scales in parts])
     tokens = np.concatenate([tokens for tokens, _ in parts]) if parts else np.zeros((0, 1), np.int8)
     scales = np.concatenate([scales for _, scales in parts]) if parts else np.zeros(0, np.float32)
     return ChainIndex(tuple(chains), tuple(texts), tokens, scales, starts, len(texts))

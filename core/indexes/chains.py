@@ -1,6 +1,6 @@
 """Index of a graph's relation chains, put into words and encoded once.
 
-A question then finds its chains with a single call of the encoder.
+A question then needs a single call of the encoder to be compared with all chains.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from core.graph.algorithms.chains import Chain
+from core.graph.columns import row_offsets
 from core.graph.names.head_types import head_types
 from core.graph.names.phrases import chain_text, relation_phrase
 from core.graph.protocol import KnowledgeGraph
@@ -37,10 +38,11 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 MAX_CHAINS = 10_000  # about 50 MB
-# Smallest share of the nodes reached so far at which a next step must be possible. A step that
-# fewer nodes can take follows only because different things happen to share a name.
+# Smallest share of the nodes that a step leads to at which a next step must be possible. If fewer
+# nodes can take it, they can only because different things happen to share a name.
 MIN_FOLLOW_SHARE = 0.002
 MAX_LEARNT_EDGES = 2_000_000  # triples read to learn which steps can follow each other
+ENCODE_BATCH_CHAINS = 256  # chains encoded between two progress reports
 CHAINS_SHELF = "relation chains"  # under this name a graph holds the indexes in memory
 FINGERPRINT_TEXT = "Which words does this encoder put near each other?"
 CHAINS_VERSION = 2
@@ -86,8 +88,8 @@ class ChainIndex:
 
     Chains are ordered by (length, codes). Chain `i` has the vectors
     `tokens[starts[i] : starts[i + 1]]`, each stored as whole multiples of its value in `scales`.
-    `found` is the estimated number of chains in the graph. If there are too many, the shortest are
-    kept, and among these the commonest.
+    `found` is the estimated number of chains in the graph. If there are too many, the index holds
+    the shortest, and among these the commonest.
     """
 
     chains: tuple[Chain, ...]
@@ -130,7 +132,7 @@ class ChainIndex:
 
         Returns
         -------
-        float64 [len(places)], in [-1, 1].
+        float64 [len(indices)], in [-1, 1].
         """
         return self.alike(question, indices).f1()
 
@@ -152,15 +154,15 @@ class ChainIndex:
         rows = np.concatenate([np.arange(self.starts[i], self.starts[i + 1]) for i in indices])
         # Unlike a matrix product, einsum adds up each row in an order that does not depend on the
         # other rows.
-        alike = np.einsum(
+        cosines = np.einsum(
             "td,qd->tq", self.tokens[rows].astype(np.float32), question.astype(np.float32)
         ).astype(np.float64)
-        alike *= self.scales[rows, None]
-        cuts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
+        cosines *= self.scales[rows, None]
+        starts = np.cumsum(lengths) - lengths
         return TokenSimilarity(
-            np.add.reduceat(alike.max(axis=1), cuts),
+            np.add.reduceat(cosines.max(axis=1), starts),
             lengths,
-            np.maximum.reduceat(alike, cuts, axis=0),
+            np.maximum.reduceat(cosines, starts, axis=0),
         )
 
 
@@ -192,19 +194,19 @@ def token_vectors(encoder, texts: Sequence[str], watch: Watch = NO_WATCH) -> lis
 def fingerprint(encoder) -> str:
     """Return a short digest that differs between encoders, whatever they are called.
 
-    It is computed from the vector of one fixed text. Servers and GPUs do not give the same digits
-    each time. For an encoder that states its `identity`, the digest therefore depends on this
-    identity, the dimension, and the index of the largest component. A different model behind the
-    same name is thus still detected.
+    It is computed from the vector of one fixed text. As servers and GPUs do not give the same
+    digits each time, the digest of an encoder with an `identity` depends on this identity, the
+    dimension, and the index of the largest component. A different model behind the same name is
+    thus still detected.
     """
     if encoder not in _fingerprints:
         vector = np.asarray(encoder.encode([FINGERPRINT_TEXT])[0], np.float64)
         identity = getattr(encoder, "identity", "")
         if identity:
-            counts = f"{identity} {len(vector)} {np.abs(vector).argmax()}".encode()
+            content = f"{identity} {len(vector)} {np.abs(vector).argmax()}".encode()
         else:
-            counts = (np.round(vector, 2) + 0.0).astype("<f4").tobytes()
-        _fingerprints[encoder] = hashlib.sha256(counts).hexdigest()[:12]
+            content = (np.round(vector, 2) + 0.0).astype("<f4").tobytes()
+        _fingerprints[encoder] = hashlib.sha256(content).hexdigest()[:12]
     return _fingerprints[encoder]
 
 
@@ -212,7 +214,7 @@ def fingerprint(encoder) -> str:
 def chain_index(
     graph: Graph, encoder, steps: int, direction: str = "graph", watch: Watch = NO_WATCH
 ) -> ChainIndex:
-    """Return the index of the graph's chains, built first where it is not saved yet.
+    """Return the index of the graph's chains, built first if it is not saved yet.
 
     Parameters
     ----------
@@ -236,9 +238,10 @@ def chain_index(
         if index is None:
             index = _read(_file(graph, key))
         if index is None:
-            index = build_chain_index(
-                graph, encoder, steps, key[2], watch, _origin(graph, encoder, steps, key[2], watch)
-            )
+            earlier = None
+            if graph.edited_from is not None:  # its original has most of the chains
+                earlier = chain_index(graph.edited_from.graph, encoder, steps, key[2], watch)
+            index = build_chain_index(graph, encoder, steps, key[2], watch, earlier)
             write_if_possible(_file(graph, key), lambda stream: _write(stream, index))
         shelf.values[key] = index
     return index
@@ -264,9 +267,7 @@ def is_chain_index_ready(
 
 
 def prepare_chains(graph: Graph, encoder, steps: int, watch: Watch = NO_WATCH) -> None:
-    """Encode the graph's chains anew and save them.
-
-    The index saved before stays until then.
+    """Encode the graph's chains anew, and replace the saved index when they are complete.
 
     Parameters
     ----------
@@ -297,17 +298,6 @@ def _file(graph: KnowledgeGraph, key: tuple) -> Path:
     return index_folder(graph) / f"chains-{key[0]}-{key[1]}-{key[2]}.npz"
 
 
-def _origin(
-    graph: Graph, encoder, steps: int, direction: str, watch: Watch = NO_WATCH
-) -> ChainIndex | None:
-    """Return the chain index of the unedited graph, which shares most chains with the edited one.
-
-    None for a graph that is not edited.
-    """
-    origin = graph.edited_from
-    return None if origin is None else chain_index(origin.graph, encoder, steps, direction, watch)
-
-
 def build_chain_index(
     graph: Graph,
     encoder,
@@ -318,7 +308,7 @@ def build_chain_index(
 ) -> ChainIndex:
     """Find the chains of a graph, put them into words and encode them.
 
-    At most `MAX_CHAINS` are kept, shorter ones first, then commoner ones.
+    The index has at most `MAX_CHAINS` chains, shorter ones first, then commoner ones.
 
     Parameters
     ----------
@@ -338,19 +328,17 @@ def build_chain_index(
     phrases = [relation_phrase(name) for name in graph.relation_names]
     nouns = head_types(phrases, has, lambda texts: encoder.encode(texts, watch))
     texts = [chain_text(chain, phrases, nouns) for chain in chains]
-    part_of_text = (
-        {} if earlier is None else {text: earlier.part(i) for i, text in enumerate(earlier.texts)}
-    )
+    part_of_text = {}
+    if earlier is not None:
+        part_of_text = {text: earlier.part(i) for i, text in enumerate(earlier.texts)}
     new = [text for text in dict.fromkeys(texts) if text not in part_of_text]
-    for first in range(0, len(new), 256):
+    for first in range(0, len(new), ENCODE_BATCH_CHAINS):
         watch.report(f"Encoding relation chains: {first:,} of {len(new):,}", first / len(new))
-        batch = new[first : first + 256]
+        batch = new[first : first + ENCODE_BATCH_CHAINS]
         part_of_text |= zip(batch, map(quantise_rows, token_vectors(encoder, batch, watch)))
+    starts = row_offsets([len(part_of_text[text][0]) for text in texts])
     all_parts = [part_of_text[text] for text in texts] or [quantise_rows(np.zeros((0, 1)))]
     tokens, scales = (np.concatenate(arrays) for arrays in zip(*all_parts))
-    starts = np.concatenate(
-        [[0], np.cumsum([len(part_of_text[text][0]) for text in texts])]
-    ).astype(np.int64)
     return ChainIndex(tuple(chains), tuple(texts), tokens, scales, starts, n_found)
 
 
@@ -367,8 +355,8 @@ def possible_steps(graph: Graph) -> csr_matrix:
     """Return the steps possible at each node, float64 [nodes, 2 * relations].
 
     Step `2 * r` follows relation `r` along its triples, step `2 * r + 1` against them. The value is
-    1 where the step leads to one node, and 2 where it leads to two or more. All triples are read,
-    or `MAX_LEARNT_EDGES` of them at even intervals.
+    1 if the step leads to one node, and 2 if it leads to several. All triples are read, or
+    `MAX_LEARNT_EDGES` of them at even intervals.
     """
     if graph.n_edges <= MAX_LEARNT_EDGES:
         edges = np.arange(graph.n_edges)
@@ -381,16 +369,15 @@ def possible_steps(graph: Graph) -> csr_matrix:
     neighbours = np.concatenate([tails, heads])
     order = np.lexsort((neighbours, steps, nodes))
     nodes, steps, neighbours = nodes[order], steps[order], neighbours[order]
-    fresh = np.ones(len(nodes), bool)
-    fresh[1:] = (
+    is_first = np.ones(len(nodes), bool)
+    is_first[1:] = (
         (nodes[1:] != nodes[:-1]) | (steps[1:] != steps[:-1]) | (neighbours[1:] != neighbours[:-1])
     )
     from scipy.sparse import csr_matrix
 
-    matrix = csr_matrix(
-        (np.ones(int(fresh.sum())), (nodes[fresh], steps[fresh])),
-        (graph.n_nodes, 2 * graph.n_relations),
-    )
+    # Equal entries are summed, which gives the number of neighbours.
+    entries = (nodes[is_first], steps[is_first])
+    matrix = csr_matrix((np.ones(len(entries[0])), entries), (graph.n_nodes, 2 * graph.n_relations))
     matrix.data = np.minimum(matrix.data, 2)
     return matrix
 
@@ -412,13 +399,13 @@ def possible_chains(
 
     Returns
     -------
-    The chains ordered by (length, codes), and how many there are. Where `limit` is reached, longer
-    chains are counted only as continuations of chains that are kept.
+    The chains ordered by (length, codes), and how many there are. Longer chains are counted only as
+    continuations of returned chains.
     """
     is_possible, has_several = has.sign().tocsr(), (has > 1).astype(np.float64).tocsr()
     # [reverse of the step before, next step]: number of nodes at which both are possible
     follows = (is_possible.T @ is_possible).tocsr()
-    # a step back leads on only where there is another node to reach
+    # A step straight back must lead to another node than the one before.
     n_returning = np.asarray(has_several.sum(axis=0)).ravel()
     total = np.asarray(is_possible.sum(axis=0)).ravel()
     is_allowed = (total > 0) & (
@@ -446,9 +433,9 @@ def _extend_chains(
     limit: int,
     watch: Watch = NO_WATCH,
 ) -> tuple[dict[Chain, float], int]:
-    """Extend chains by one step, and return the `limit` commonest results with their frequencies.
+    """Extend chains by one step.
 
-    Also returns how many extended chains there are.
+    Returns the `limit` commonest extended chains with their frequencies, and the number of all.
     """
     chains, codes, counts = sorted(level), [np.empty(0, np.int64)], [np.empty(0)]
     for chain in chains:
@@ -467,9 +454,8 @@ def _extend_chains(
     else:
         best = np.arange(len(frequencies))
     best = best[np.lexsort((next_codes[best], chain_index[best], -frequencies[best]))][:limit]
-    return {
-        (*chains[chain_index[i]], int(next_codes[i])): float(frequencies[i]) for i in best
-    }, len(frequencies)
+    longer = {(*chains[chain_index[i]], int(next_codes[i])): float(frequencies[i]) for i in best}
+    return longer, len(frequencies)
 
 
 def _commonest(level: dict[Chain, float], limit: int) -> list[Chain]:
@@ -496,10 +482,7 @@ def _write(stream, index: ChainIndex) -> None:
 
 
 def _read(file) -> ChainIndex | None:
-    """Read the chains saved in `file`.
-
-    None where the file is missing, damaged or of another version.
-    """
+    """Read the chains saved in `file`; None if it is missing, damaged or of another version."""
     try:
         digests.check_appended_digest(file)
         with np.load(file, allow_pickle=False) as data:

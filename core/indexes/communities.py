@@ -41,7 +41,7 @@ def pagerank_clusters(graph: Graph, watch: Watch = NO_WATCH) -> NodeCommunities:
 def load_communities(
     graph: Graph, max_size: int = MAX_COMMUNITY_NODES, watch: Watch = NO_WATCH
 ) -> NodeCommunities:
-    """Return the graph's communities, detected first where they are not saved yet.
+    """Return the graph's communities, detected first if they are not saved yet.
 
     The same graph has the same communities in every process.
 
@@ -83,9 +83,7 @@ def saved_communities(graph: Graph, max_size: int = MAX_COMMUNITY_NODES) -> Node
 
 
 def prepare_communities(graph: Graph, max_size: int, watch: Watch = NO_WATCH) -> NodeCommunities:
-    """Detect the graph's communities anew and save them.
-
-    Communities saved before stay until then.
+    """Detect the graph's communities anew, and then replace the saved ones.
 
     Parameters
     ----------
@@ -111,7 +109,7 @@ def _file(graph: Graph, max_size: int) -> Path:
 
 
 def _read(file, n_nodes: int) -> np.ndarray | None:
-    """Return the array saved in `file`, or None where it is missing or damaged."""
+    """Return the array saved in `file`, or None if it is missing or damaged."""
     try:
         digests.check_appended_digest(file)
         labels = np.load(file, allow_pickle=False)

@@ -17,10 +17,10 @@ from core.indexes.index_parts import extend_parts, files
 from core.indexes.vector_blocks import DONE_FILE, KEYS_FILE, VectorBlocks, earlier_folders
 from core.io import digests
 
-# Item at each position of the index; saved only where positions and items differ.
+# Item at each position of the index; saved only if positions and items differ.
 ORDER_FILE = "order.npy"
-# Largest share of positions that may be new, and that may be masked. Beyond it the index is built
-# anew.
+# Largest share of new positions, and of masked ones, in an extended index. With more, the index is
+# built anew.
 MAX_CHANGED_SHARE = 0.1
 
 
@@ -28,9 +28,8 @@ MAX_CHANGED_SHARE = 0.1
 class PositionMap:
     """Mapping between the positions of an index and the items.
 
-    `items` is int64 and holds the item at each position, -1 where the item was removed. Every item
-    has exactly one position. `added` counts the items that were added since the index was last
-    built as a whole.
+    `items` is int64 and holds the item at each position, -1 if the item was removed. Every item has
+    exactly one position. `added` counts the items that were added since the whole index was built.
 
     >>> import numpy as np
     >>> from core.indexes.index_extension import PositionMap
@@ -72,12 +71,11 @@ class PositionMap:
 
         Returns
         -------
-        int64 [rows, n], padded with -1 where a row has fewer.
+        int64 [rows, n], padded with -1 if a row has fewer.
         """
         items = np.where(positions >= 0, self.items[positions], -1)
-        return np.take_along_axis(items, np.argsort(items < 0, axis=1, kind="stable"), axis=1)[
-            :, :n
-        ]
+        occupied_first = np.argsort(items < 0, axis=1, kind="stable")
+        return np.take_along_axis(items, occupied_first, axis=1)[:, :n]
 
 
 def extend_index(blocks: VectorBlocks, kind: str, width: int) -> tuple[Any, PositionMap] | None:
@@ -95,30 +93,28 @@ def extend_index(blocks: VectorBlocks, kind: str, width: int) -> tuple[Any, Posi
 
     Returns
     -------
-    The index and the order of its items, or None where no earlier index has most of the vectors.
+    The index and the order of its items, or None if no earlier index has most of the vectors.
     """
     if not (blocks.folder / KEYS_FILE).exists():
         return None
-    new = np.load(blocks.folder / KEYS_FILE)
+    keys = np.load(blocks.folder / KEYS_FILE)
     for folder in earlier_folders(blocks.folder, blocks.graph):
         earlier_index = _load_order(folder, kind, width)
         if earlier_index is None:
             continue
         old_order, parts = earlier_index
+        new_item_of = match_keys(np.load(folder / KEYS_FILE), keys)
         items = np.full(len(old_order.items), -1, np.int64)
-        items[old_order.there] = match_keys(np.load(folder / KEYS_FILE), new)[
-            old_order.items[old_order.there]
-        ]
-        fresh = np.setdiff1d(np.arange(len(new)), items[items >= 0], assume_unique=True)
-        order = PositionMap(np.concatenate([items, fresh]), old_order.added + len(fresh))
+        items[old_order.there] = new_item_of[old_order.items[old_order.there]]
+        added = np.setdiff1d(np.arange(len(keys)), items[items >= 0], assume_unique=True)
+        order = PositionMap(np.concatenate([items, added]), old_order.added + len(added))
         if max(order.added, order.masked) > MAX_CHANGED_SHARE * len(order.items):
             continue
         try:
-            if len(fresh):
-                new_ones = np.ascontiguousarray(blocks.rows(fresh), np.float32)
-            else:
-                new_ones = np.empty((0, width), np.float32)
-            return extend_parts(folder, parts, blocks.folder, new_ones), order
+            vectors = np.empty((0, width), np.float32)
+            if len(added):
+                vectors = np.ascontiguousarray(blocks.rows(added), np.float32)
+            return extend_parts(folder, parts, blocks.folder, vectors), order
         except RuntimeError:  # an index of an earlier version has no digest and may be damaged
             continue
     return None
@@ -136,7 +132,7 @@ def match_keys(keys: np.ndarray, new_keys: np.ndarray) -> np.ndarray:
 
     Returns
     -------
-    The item of each earlier key, int64 [m]; -1 where no item has the key.
+    The item of each earlier key, int64 [m]; -1 if no item has the key.
 
     Examples
     --------
@@ -148,20 +144,22 @@ def match_keys(keys: np.ndarray, new_keys: np.ndarray) -> np.ndarray:
     """
     all_keys = np.concatenate([keys, new_keys])
     order = np.lexsort((all_keys[:, 1], all_keys[:, 0]))
-    new = np.ones(len(order), bool)
-    new[1:] = (np.diff(all_keys[order], axis=0) != 0).any(axis=1)
+    starts_group = np.ones(len(order), bool)
+    starts_group[1:] = (np.diff(all_keys[order], axis=0) != 0).any(axis=1)
     group = np.empty(len(order), np.int64)
-    group[order] = np.cumsum(new)
+    group[order] = np.cumsum(starts_group)
     earlier_ids, current_ids = (
         _entry_ids(part, len(all_keys) + 1) for part in (group[: len(keys)], group[len(keys) :])
     )
-    _, old, item = np.intersect1d(earlier_ids, current_ids, assume_unique=True, return_indices=True)
+    _, rows, items = np.intersect1d(
+        earlier_ids, current_ids, assume_unique=True, return_indices=True
+    )
     item_of_key = np.full(len(keys), -1, np.int64)
-    item_of_key[old] = item
+    item_of_key[rows] = items
     return item_of_key
 
 
-def _entry_ids(groups: np.ndarray, room: int) -> np.ndarray:
+def _entry_ids(groups: np.ndarray, max_entries: int) -> np.ndarray:
     """Number each entry by its group and its occurrence within the group."""
     order = np.argsort(groups, kind="stable")
     is_first = np.ones(len(order), bool)
@@ -169,7 +167,7 @@ def _entry_ids(groups: np.ndarray, room: int) -> np.ndarray:
     starts = np.flatnonzero(is_first)
     times = np.arange(len(order)) - np.repeat(starts, np.diff(np.append(starts, len(order))))
     numbers = np.empty(len(order), np.int64)
-    numbers[order] = groups[order] * room + times
+    numbers[order] = groups[order] * max_entries + times
     return numbers
 
 
@@ -198,7 +196,7 @@ def order_in(folder: Path, facts: dict[str, Any]) -> PositionMap | None:
 def _load_order(folder: Path, kind: str, width: int) -> tuple[PositionMap, int] | None:
     """Return the order and the number of parts of the index in a folder.
 
-    None where the folder has no sound index of this kind and dimension.
+    The result is None if the folder has no sound index of this kind and dimension.
     """
     try:
         facts = digests.check_own_digest(json.loads((folder / DONE_FILE).read_text("utf-8")))

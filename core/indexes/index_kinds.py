@@ -27,17 +27,19 @@ class IndexCostDefaults:
 
     chain_steps: int = 3  # default of the operators Chain ranking and Case memory
     questions_per_set: int = 1000  # drawn from each question set
-    # texts of 32 tokens per second and core, for which SECONDS_PER_TEXT holds
+    # speed of the core that SECONDS_PER_TEXT was measured on, in texts of 32 tokens per second
     slow_rate: float = 160.0
     seconds_per_root: float = 2e-2  # to encode the walks of one node
     seconds_per_node: float = 4e-5
     seconds_per_chain: float = 4e-3
     seconds_per_case: float = 1.2e-2
     seconds_per_report: float = 8.0
-    max_counted_communities: int = 100_000  # for which it is looked up which have a report
+    max_counted_communities: int = 100_000  # with more, those with a report are not counted
 
 
 INDEX_COSTS = IndexCostDefaults()
+# Rough mean size of a community, from which the number of reports is estimated.
+NODES_PER_COMMUNITY = 5
 # Endings of the names of question sets whose answers may be learnt from.
 LEARNING_SET_ENDINGS = ("-dev", "-train")
 SECONDS_PER_TEXT = {  # to encode a text of each kind
@@ -63,14 +65,14 @@ class IndexKind:
 
     - `words` describes in a few words the settings in such a name.
     - `usual` is the name of the index that methods with default settings read.
-    - `build` makes that index. It adds to what is saved if `adds` is true, else it starts anew.
-      None for an index that is made without being asked for.
-    - `seconds` is roughly how long building takes from nothing. `pace` says on what this depends.
+    - `build` builds that index. It adds to the saved parts if `adds` is true, else it starts anew.
+      None for an index that is built only by the question that needs it.
+    - `seconds` is roughly how long a build from the beginning takes. `pace` says on what this
+      depends.
     - `models` names the model roles it needs.
-    - `lacks` is the reason why it cannot be made for a graph, empty where it can.
-    - `coverage` counts how many `parts` are finished and how many there can be. None where this is
-      not known.
-    - `forget` releases the index from memory. It raises StoreError while the index is being made.
+    - `lacks` is the reason why it cannot be built for a graph, empty if it can.
+    - `coverage` counts the finished `parts` and all parts; None if this is not known.
+    - `forget` releases the index from memory. It raises StoreError while the index is being built.
     - `fits` is true for graphs that can have such an index.
     """
 
@@ -104,7 +106,8 @@ class IndexKind:
         -------
         A few words, such as “about 2 min”, with what this depends on.
         """
-        return f"about {duration_text(share * self.seconds(graph, env))}{', ' * bool(self.pace)}{self.pace}"
+        duration = duration_text(share * self.seconds(graph, env))
+        return f"about {duration}, {self.pace}" if self.pace else f"about {duration}"
 
     def match(self, name: str) -> re.Match | None:
         """Match the name of a file or folder of this kind, with the settings in the name."""
@@ -115,25 +118,22 @@ class IndexKind:
         return self.match(re.sub(SQLITE_SUFFIX, "", name)) is not None
 
 
-def _chains_file(graph: Graph, env: Environment) -> str:
+def _default_setting(graph: Graph, env: Environment) -> str:
+    """Return the part of a file name that identifies the encoder and the default chains."""
     encoder = chains.fingerprint(env.models.encoder())
-    return f"chains-{encoder}-{INDEX_COSTS.chain_steps}-{graph.resolve('graph')}.npz"
+    return f"{encoder}-{INDEX_COSTS.chain_steps}-{graph.resolve('graph')}"
 
 
-def _cases_file(graph: Graph, env: Environment) -> str:
-    encoder = chains.fingerprint(env.models.encoder())
-    return f"cases-{encoder}-{INDEX_COSTS.chain_steps}-{graph.resolve('graph')}.sqlite"
-
-
-def _too_large(graph: Graph, env: Environment) -> str:
+def _clustering_refusal(graph: Graph, env: Environment) -> str:
     return clustering_refusal(graph)
 
 
-def _steps(match: re.Match) -> str:
-    return f"up to {match['steps']} step{'s' * (match['steps'] != '1')}, followed {DIRECTION_WORDS[match['way']]}"
+def _describe_steps(match: re.Match) -> str:
+    steps = f"{match['steps']} step{'s' * (match['steps'] != '1')}"
+    return f"up to {steps}, followed {DIRECTION_WORDS[match['way']]}"
 
 
-def _solve(graph: Graph, env: Environment, watch: Watch = NO_WATCH) -> None:
+def _solve_questions(graph: Graph, env: Environment, watch: Watch = NO_WATCH) -> None:
     memory.load_cases(
         graph,
         env.models.encoder(),
@@ -157,11 +157,10 @@ def _case_coverage(graph: Graph, env: Environment) -> tuple[int, int]:
     )
 
 
-def _to_solve(graph: Graph, env: Environment) -> int:
-    """Return the most questions that can be solved, without reading the question sets."""
-    return INDEX_COSTS.questions_per_set * (len(memory.parts_of(_sources(graph))) - 1) + len(
-        env.solved(graph.digest)
-    )
+def _max_solved_questions(graph: Graph, env: Environment) -> int:
+    """Return the largest number of questions to solve, without reading the question sets."""
+    n_sets = len(memory.split_sources(_sources(graph))) - 1
+    return INDEX_COSTS.questions_per_set * n_sets + len(env.solved(graph.digest))
 
 
 def _sources(graph: Graph) -> str:
@@ -170,17 +169,17 @@ def _sources(graph: Graph) -> str:
     They are the question sets of the graph that may be learnt from, and the person's own.
     """
     dataset = dataset_of(graph.name)
-    sets = []
+    names = []
     if dataset:
-        sets = [
+        names = [
             name
-            for name, one in dataset.sets.items()
-            if name.endswith(LEARNING_SET_ENDINGS) and one.graphs == "union"
+            for name, question_set in dataset.sets.items()
+            if name.endswith(LEARNING_SET_ENDINGS) and question_set.graphs == "union"
         ]
-    return ",".join([*(name for name in sets if "-ntm-" not in name), memory.OWN_QUESTIONS])
+    return ",".join([*(name for name in names if "-ntm-" not in name), memory.OWN_QUESTIONS])
 
 
-def _nothing_solved(graph: Graph, env: Environment) -> str:
+def _case_refusal(graph: Graph, env: Environment) -> str:
     if _sources(graph) != memory.OWN_QUESTIONS or env.solved(graph.digest):
         return ""
     return (
@@ -192,10 +191,12 @@ def _nothing_solved(graph: Graph, env: Environment) -> str:
 def _write_reports(graph: Graph, env: Environment, watch: Watch = NO_WATCH) -> None:
     clusters = communities.load_communities(graph, watch=watch)
     order = (-clusters.sizes()).argsort(kind="stable").tolist()
-    _reports(graph, clusters, env).prepare(order, watch)
+    _report_store(graph, clusters, env).prepare(order, watch)
 
 
-def _reports(graph: Graph, clusters: communities.NodeCommunities, env: Environment) -> ReportStore:
+def _report_store(
+    graph: Graph, clusters: communities.NodeCommunities, env: Environment
+) -> ReportStore:
     return ReportStore(
         graph, clusters, lambda: env.models.chat("answer"), env.models.signature("answer")
     )
@@ -205,26 +206,25 @@ def _report_coverage(graph: Graph, env: Environment) -> tuple[int, int] | None:
     clusters = communities.saved_communities(graph)
     if clusters is None or len(clusters) > INDEX_COSTS.max_counted_communities:
         return None
-    return len(clusters) - len(_reports(graph, clusters, env).missing(range(len(clusters)))), len(
-        clusters
-    )
+    n = len(clusters)
+    return n - len(_report_store(graph, clusters, env).missing(range(n))), n
 
 
 def _report_seconds(graph: Graph, env: Environment) -> float:
     clusters = communities.saved_communities(graph)
-    return INDEX_COSTS.seconds_per_report * (
-        graph.n_nodes / 5 if clusters is None else len(clusters)
-    )
+    n = graph.n_nodes / NODES_PER_COMMUNITY if clusters is None else len(clusters)
+    return INDEX_COSTS.seconds_per_report * n
 
 
-def _vectors(of: vectors.ItemKind, title: str, purpose: str) -> IndexKind:
-    """Return the kind for the vectors of one sort of items.
+def _vectors_kind(of: vectors.ItemKind, title: str, purpose: str) -> IndexKind:
+    """Return the kind of index for the vectors of one kind of items.
 
     Vectors of texts are shown for graphs made of texts only.
     """
+    items = "entities" if of == "nodes" else of
 
-    def many(graph: Graph, env: Environment) -> str:
-        total, items = vectors.count(graph, of), "entities" if of == "nodes" else of
+    def refusal(graph: Graph, env: Environment) -> str:
+        total = vectors.count(graph, of)
         if of == "nodes" and getattr(graph, "numbered", False):
             return "The entities of this graph are only numbered; there are no names to encode."
         if total <= vectors.VECTOR_INDEX.max_unconfirmed_items:
@@ -251,9 +251,9 @@ def _vectors(of: vectors.ItemKind, title: str, purpose: str) -> IndexKind:
         "without a GPU",
         adds=True,
         models=("encoder",),
-        parts=f"{'entities' if of == 'nodes' else of} are encoded",
+        parts=f"{items} are encoded",
         coverage=lambda graph, env: vectors.vector_coverage(graph, env.models.encoder(), of),
-        lacks=many,
+        lacks=refusal,
         forget=vectors.forget_vectors,
         fits=lambda graph: (
             of in ("nodes", "triples") or bool(graph.columns) and vectors.count(graph, of) > 0
@@ -262,18 +262,19 @@ def _vectors(of: vectors.ItemKind, title: str, purpose: str) -> IndexKind:
 
 
 def _slowdown(env: Environment) -> float:
-    """Return how many times slower the encoder is here than on one slow core.
+    """Return how many times slower the encoder is than on the slow core, as measured here.
 
-    Taken from measurements on this computer; 1 where there are none.
+    It is 1 without measurements on this computer.
     """
     speeds = saved_speeds()
     if speeds is None or not env.models.info("encoder").present:
         return 1.0
     way = getattr(env.models.encoder(), "way", None)
-    return next((INDEX_COSTS.slow_rate / one.rate for one in speeds.speeds if one.way == way), 1.0)
+    rate = next((speed.rate for speed in speeds.speeds if speed.way == way), INDEX_COSTS.slow_rate)
+    return INDEX_COSTS.slow_rate / rate
 
 
-def _no_walks(graph: Graph, env: Environment) -> str:
+def _walks_refusal(graph: Graph, env: Environment) -> str:
     try:
         walks.nodes_with_walks(graph, DEFAULT_WALKS)
     except BadInput as error:
@@ -281,7 +282,7 @@ def _no_walks(graph: Graph, env: Environment) -> str:
     return ""
 
 
-def _walks(match: re.Match) -> str:
+def _describe_walks(match: re.Match) -> str:
     number = "all" if match["walks"] == "0" else f"{int(match['walks']):,}"
     strategy = "random" if match["strategy"] == "random" else "breadth-first"
     return f"{number} {strategy} walks of up to {match['length']} steps"
@@ -302,7 +303,7 @@ INDEX_KINDS = {
                 graph, communities.MAX_COMMUNITY_NODES, watch
             ),
             lambda graph, env: graph.n_nodes * INDEX_COSTS.seconds_per_node,
-            lacks=_too_large,
+            lacks=_clustering_refusal,
         ),
         IndexKind(
             "clusters",
@@ -317,7 +318,7 @@ INDEX_KINDS = {
                 graph, MAX_CLUSTER_NODES, watch
             ),
             lambda graph, env: graph.n_nodes * INDEX_COSTS.seconds_per_node,
-            lacks=_too_large,
+            lacks=_clustering_refusal,
         ),
         IndexKind(
             "reports",
@@ -334,7 +335,7 @@ INDEX_KINDS = {
             models=("answer",),
             parts="communities have a report",
             coverage=_report_coverage,
-            lacks=_too_large,
+            lacks=_clustering_refusal,
         ),
         IndexKind(
             "chains",
@@ -342,8 +343,8 @@ INDEX_KINDS = {
             "The sequences of relations in the graph, in words and as vectors, so that a "
             "question finds the sequence it asks for. Used by Chain ranking and Case memory.",
             r"chains-(?P<encoder>[0-9a-f]+)-(?P<steps>\d+)-(?P<way>both|out|in)\.npz",
-            _steps,
-            _chains_file,
+            _describe_steps,
+            lambda graph, env: f"chains-{_default_setting(graph, env)}.npz",
             lambda graph, env, watch: chains.prepare_chains(
                 graph, env.models.encoder(), INDEX_COSTS.chain_steps, watch
             ),
@@ -358,43 +359,43 @@ INDEX_KINDS = {
             "Questions with correct answers and the relation chains that lead to them, so "
             "that a new question is answered like the most similar ones. Used by Case memory.",
             r"cases-(?P<encoder>[0-9a-f]+)-(?P<steps>\d+)-(?P<way>both|out|in)\.sqlite",
-            lambda match: f"chains of {_steps(match)}",
-            _cases_file,
-            _solve,
-            lambda graph, env: _to_solve(graph, env) * INDEX_COSTS.seconds_per_case,
+            lambda match: f"chains of {_describe_steps(match)}",
+            lambda graph, env: f"cases-{_default_setting(graph, env)}.sqlite",
+            _solve_questions,
+            lambda graph, env: _max_solved_questions(graph, env) * INDEX_COSTS.seconds_per_case,
             adds=True,
             models=("encoder",),
             parts="questions are solved",
             coverage=_case_coverage,
-            lacks=_nothing_solved,
+            lacks=_case_refusal,
             forget=memory.forget_cases,
         ),
-        _vectors(
+        _vectors_kind(
             "nodes",
             "Vectors of entities",
             f"The names of all entities as vectors, {SEARCH_PURPOSE} {VECTORS_PURPOSE}",
         ),
-        _vectors(
+        _vectors_kind(
             "triples",
             "Vectors of triples",
             f"All triples, put into words, as vectors, {SEARCH_PURPOSE} {VECTORS_PURPOSE}",
         ),
-        _vectors(
+        _vectors_kind(
             "chunks",
             "Vectors of chunks",
             f"The chunks of the documents as vectors, {SEARCH_PURPOSE} Used by Chunks by vector.",
         ),
-        _vectors(
+        _vectors_kind(
             "relations",
             "Vectors of relations",
             f"Relations in words as vectors, {SEARCH_PURPOSE} Used by Relations by vector.",
         ),
-        _vectors(
+        _vectors_kind(
             "relation-names",
             "Vectors of relation names",
             f"The names of relations as vectors, {SEARCH_PURPOSE} Used by Relations by vector.",
         ),
-        _vectors(
+        _vectors_kind(
             "communities",
             "Vectors of communities",
             f"The reports on communities as vectors, {SEARCH_PURPOSE} Used by Communities by "
@@ -421,7 +422,7 @@ INDEX_KINDS = {
             "(Walk&Retrieve).",
             r"walks-(?P<strategy>random|breadth-first)-(?P<walks>\d+)x(?P<length>\d+)"
             r"-[0-9a-f]+-(?P<encoder>[0-9a-f]+)",
-            _walks,
+            _describe_walks,
             lambda graph, env: walks.walk_folder(graph, env.models.encoder(), DEFAULT_WALKS).name,
             lambda graph, env, watch: walks.build_walk_corpus(
                 graph, env.models.encoder(), DEFAULT_WALKS, watch=watch
@@ -430,7 +431,7 @@ INDEX_KINDS = {
             "without a GPU",
             adds=True,
             models=("encoder",),
-            lacks=_no_walks,
+            lacks=_walks_refusal,
             forget=walks.forget_walks,
             fits=lambda graph: not graph.columns.of_texts,
         ),

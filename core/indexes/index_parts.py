@@ -1,6 +1,6 @@
-"""Large vector sets split into several HNSW indexes that are searched in turn.
+"""Large vector sets, split into several HNSW indexes that are built and searched in turn.
 
-Each part is built by itself, so memory holds only one part at a time.
+Memory therefore holds only one part while they are built.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ class SplitIndex:
 
     @property
     def d(self) -> int:
-        """The dimension of the vectors."""
+        """Dimension of the vectors."""
         return self.parts[0].d
 
     @property
     def ntotal(self) -> int:
-        """The number of vectors."""
+        """Number of vectors."""
         return sum(part.ntotal for part in self.parts)
 
     @property
@@ -68,22 +68,21 @@ class SplitIndex:
 
         Returns
         -------
-        (cosines float32, positions int64), each [n, k]. The position is -1 where there are fewer.
+        (cosines float32, positions int64), each [n, k]. The position is -1 if there are fewer.
         """
         cosines, positions = [], []
         for part, start in zip(self.parts, self.starts.tolist()):
-            inside = None if mask is None else mask[start : start + part.ntotal]
+            part_mask = None if mask is None else mask[start : start + part.ntotal]
             part_cosines, part_positions = part.search(
-                queries, min(k, part.ntotal), params=restrict_search(part, inside)
+                queries, min(k, part.ntotal), params=restrict_search(part, part_mask)
             )
             cosines.append(np.where(part_positions < 0, -np.inf, part_cosines))
             positions.append(np.where(part_positions < 0, -1, part_positions + start))
         all_cosines = np.concatenate(cosines, axis=1)
         all_positions = np.concatenate(positions, axis=1)
         best = np.argsort(-all_cosines, axis=1, kind="stable")[:, :k]
-        return np.take_along_axis(all_cosines, best, axis=1), np.take_along_axis(
-            all_positions, best, axis=1
-        )
+        best_cosines = np.take_along_axis(all_cosines, best, axis=1)
+        return best_cosines, np.take_along_axis(all_positions, best, axis=1)
 
     def reconstruct_batch(self, positions: np.ndarray) -> np.ndarray:
         """Return the vectors at some positions, float32 [n, d]."""
@@ -137,7 +136,7 @@ def search_index(
 
     Returns
     -------
-    Cosines and positions, each [queries, k]; the position is -1 where fewer are found.
+    Cosines and positions, each [queries, k]; the position is -1 if fewer are found.
     """
     if isinstance(index, SplitIndex):
         return index.search(queries, k, mask)
@@ -145,12 +144,13 @@ def search_index(
 
 
 def tune_search(index: Any) -> Any:
-    """Set how thoroughly an HNSW index is searched, and return it."""
-    for part in index.parts if isinstance(index, SplitIndex) else (index,):
+    """Set `efSearch` of an HNSW index or of all its parts, and return it."""
+    parts, ef = (index,), HNSW_SEARCH_EF
+    if isinstance(index, SplitIndex):
+        parts, ef = index.parts, HNSW_PART_SEARCH_EF
+    for part in parts:
         if hasattr(part, "hnsw"):
-            part.hnsw.efSearch = (
-                HNSW_PART_SEARCH_EF if isinstance(index, SplitIndex) else HNSW_SEARCH_EF
-            )
+            part.hnsw.efSearch = ef
     return index
 
 
@@ -254,10 +254,7 @@ def extend_parts(old_folder: Path, parts: int, folder: Path, fresh: np.ndarray) 
 
 
 def _link_file(source: Path, file: Path) -> None:
-    """Put a file that never changes into a second place.
-
-    It is a hard link where the disk supports links, otherwise a copy.
-    """
+    """Link a file that never changes, or copy it if the disk does not support hard links."""
     with suppress(FileNotFoundError):
         file.unlink()
     try:

@@ -26,9 +26,8 @@ INDEX_OF_OTHER_SETTING = "for another setting"
 INDEX_ABSENT = "not built"
 INDEX_DAMAGED = "damaged"
 INDEX_OWNER_KIND = "index"
-UNFINISHED_SECONDS = (
-    600.0  # Seconds after which an unfinished file counts as left behind by a killed process.
-)
+# Seconds after which an unfinished file counts as left behind by a killed process.
+UNFINISHED_SECONDS = 600.0
 
 
 @dataclass(frozen=True)
@@ -50,9 +49,9 @@ class SavedIndex:
 class IndexState:
     """A kind of index and its saved indexes of one graph.
 
-    `parts` counts the finished parts and all parts, where these are known. `lacks` is the reason
-    why the index cannot be built here, empty where it can. `damage` is the reason why the saved
-    index cannot be read, empty where it can.
+    `parts` counts the finished parts and all parts, if these are known. `lacks` is the reason why
+    the index cannot be built, empty if it can. `damage` is the reason why the saved index cannot be
+    read, empty if it can.
     """
 
     kind: IndexKind
@@ -63,8 +62,7 @@ class IndexState:
 
     @property
     def state(self) -> str:
-        """The state of the index: `INDEX_READY`, `INDEX_PARTIAL`, `INDEX_DAMAGED`,
-        `INDEX_OF_OTHER_SETTING` or `INDEX_ABSENT`.
+        """State of the index for display, one of the constants of this module.
 
         `INDEX_OF_OTHER_SETTING` means that only indexes for other settings or models are saved.
         """
@@ -72,11 +70,9 @@ class IndexState:
             return INDEX_DAMAGED
         if not any(one.usual for one in self.saved):
             return INDEX_OF_OTHER_SETTING if self.saved else INDEX_ABSENT
-        return (
-            INDEX_PARTIAL
-            if self.parts is not None and self.parts[0] < self.parts[1]
-            else INDEX_READY
-        )
+        if self.parts is not None and self.parts[0] < self.parts[1]:
+            return INDEX_PARTIAL
+        return INDEX_READY
 
     @property
     def size(self) -> int:
@@ -125,7 +121,7 @@ def index_states(graph: Graph, env: Environment) -> list[IndexState]:
 def index_stamp(graph: Graph, env: Environment) -> tuple:
     """Return a value that changes whenever `index_states` or `leftovers` may change.
 
-    It is cheap to compute.
+    It takes little time to compute.
 
     Parameters
     ----------
@@ -137,22 +133,23 @@ def index_stamp(graph: Graph, env: Environment) -> tuple:
     Any value that can be compared.
     """
     folder = index_folder(graph)
-    files = tuple((path.name, *_weight(path)) for path in entries(folder))
+    files = tuple((path.name, *_size_and_time(path)) for path in entries(folder))
     siblings = tuple(path.name for path in entries(folder.parent))
     return graph.digest, files, siblings, env.models.signature(), tuple(env.solved(graph.digest))
 
 
 def _state(graph: Graph, env: Environment, kind: IndexKind, paths: Sequence[Path]) -> IndexState:
-    absent = [how for role in kind.models if (how := env.models.info(role).how_to_get)]
-    usual_name = "" if absent else kind.usual(graph, env)
+    advice = [how for role in kind.models if (how := env.models.info(role).how_to_get)]
+    has_models = not advice
+    usual_name = kind.usual(graph, env) if has_models else ""
     matches = [(path, match) for path in paths if (match := kind.match(path.name))]
     saved = tuple(
-        SavedIndex(path, kind.words(match), *_weight(path), path.name == usual_name)
+        SavedIndex(path, kind.words(match), *_size_and_time(path), path.name == usual_name)
         for path, match in matches
     )
-    lacks, parts = kind.lacks(graph, env) or next(iter(absent), ""), None
+    lacks = kind.lacks(graph, env) or ("" if has_models else advice[0])
     try:
-        parts = kind.coverage(graph, env) if saved and not absent else None
+        parts = kind.coverage(graph, env) if saved and has_models else None
     except StoreError as error:
         return IndexState(kind, saved, None, lacks, str(error))
     return IndexState(kind, saved, parts, lacks)
@@ -164,12 +161,12 @@ def leftovers(graph: Graph) -> list[Leftover]:
     for path in entries(folder):
         if any(kind.owns(path.name) for kind in INDEX_KINDS.values()):
             continue
-        size, changed = _weight(path)
+        size, changed = _size_and_time(path)
         if not path.name.startswith("."):
             result.append(Leftover(path, path.name, size, changed))
         elif time.time() - changed > UNFINISHED_SECONDS:
             result.append(Leftover(path, "Unfinished file", size, changed))
-    # Elsewhere the folder also holds the indexes of other graphs.
+    # A folder outside of the graph's own also holds the indexes of other graphs.
     if graph.folder is not None and folder.parent == graph.folder / "indexes":
         for path in entries(folder.parent):
             if path != folder and re.fullmatch(f"[0-9a-f]{{{DIGEST_DIGITS}}}", path.name):
@@ -178,10 +175,9 @@ def leftovers(graph: Graph) -> list[Leftover]:
                     for kind in INDEX_KINDS.values()
                     if any(kind.owns(one.name) for one in path.iterdir())
                 ]
-                result.append(
-                    Leftover(path, ", ".join(kinds) or "Nothing", *_weight(path), earlier=True)
-                )
-    return sorted(result, key=lambda one: (-one.changed, one.path.name))
+                words = ", ".join(kinds) or "Nothing"
+                result.append(Leftover(path, words, *_size_and_time(path), earlier=True))
+    return sorted(result, key=lambda leftover: (-leftover.changed, leftover.path.name))
 
 
 def key(graph: Graph, kind: IndexKind) -> str:
@@ -208,7 +204,7 @@ def start_index_job(
 
     Parameters
     ----------
-    anew : build from nothing an index that is otherwise only added to.
+    anew : delete an index that is otherwise only added to, and build it from the beginning.
 
     Returns
     -------
@@ -313,14 +309,13 @@ def _unlink(path: Path) -> None:
         raise StoreError(f"{path} cannot be deleted: {error.strerror or error}.") from None
 
 
-def _weight(path: Path) -> tuple[int, float]:
+def _size_and_time(path: Path) -> tuple[int, float]:
     """Return the size of a file or folder in bytes, and the time of its newest change."""
     size, changed = 0, 0.0
-    for one in [path, *path.rglob("*")]:
+    for entry in [path, *path.rglob("*")]:
         with suppress(FileNotFoundError):  # moved or deleted meanwhile
-            stat = one.stat()
-            size, changed = (
-                size + (0 if S_ISDIR(stat.st_mode) else stat.st_size),
-                max(changed, stat.st_mtime),
-            )
+            stat = entry.stat()
+            changed = max(changed, stat.st_mtime)
+            if not S_ISDIR(stat.st_mode):
+                size += stat.st_size
     return size, changed

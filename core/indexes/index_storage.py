@@ -23,18 +23,18 @@ from core.watch import NO_WATCH, Watch
 DIGEST_DIGITS = 16  # digits of the graph's digest in the name of its folder
 INDEXES_FOLDER = "indexes"  # folder next to a graph's store
 SEALED_SUFFIXES = (".npy", ".npz", ".faiss")
-BUILD_LOCK_NAME = "building"  # Name of the lock file in a folder that is filled step by step.
+BUILD_LOCK_NAME = "building"  # name of the lock file in a folder that is filled step by step
 
 
 def index_folder(graph: KnowledgeGraph) -> Path:
     """Return the folder for indexes of this graph's present content.
 
-    It lies next to the graph's store, or in the person's folder where the graph has no writable
-    store. It may be missing where it cannot be created.
+    It is next to the graph's store, or in the person's folder if the graph has no writable store.
+    It does not exist if it cannot be created.
     """
-    # Nothing outlives this process for an edited graph or for one fetched from a server.
+    # Indexes of an edited graph, or of one fetched from a server, are removed with this process.
     if graph.edited_from is not None or graph.fetched is not None:
-        return _temporary(graph.digest[:DIGEST_DIGITS])
+        return _temporary_folder(graph.digest[:DIGEST_DIGITS])
     if graph.folder is not None and os.access(graph.folder, os.W_OK):
         parent = graph.folder / INDEXES_FOLDER
     else:
@@ -45,7 +45,7 @@ def index_folder(graph: KnowledgeGraph) -> Path:
     return folder
 
 
-def _temporary(name: str) -> Path:
+def _temporary_folder(name: str) -> Path:
     folder = Path(_process_folder().name) / name
     folder.mkdir(exist_ok=True)
     return folder
@@ -57,14 +57,12 @@ def _process_folder() -> tempfile.TemporaryDirectory:
 
 
 def entries(folder: Path) -> list[Path]:
-    """Return the files and folders in a folder, sorted; empty where it is missing."""
+    """Return the files and folders in a folder, sorted; empty if it does not exist."""
     return sorted(folder.iterdir()) if folder.is_dir() else []
 
 
 def take_indexes(temporary: Path, folder: Path) -> None:
-    """Move a graph's indexes next to its store.
-
-    Indexes of the same name are replaced.
+    """Move a graph's indexes next to its store, where they replace those of the same name.
 
     Parameters
     ----------
@@ -93,8 +91,8 @@ def write_atomically(
 ) -> None:
     """Write a file atomically and durably (see `write_whole`).
 
-    It is written next to its final place and moved there in one step. A file of arrays is sealed
-    with its digest.
+    It is written to a temporary file, which then replaces it in one step. A file of arrays is
+    sealed with its digest.
 
     Parameters
     ----------
@@ -107,14 +105,14 @@ def write_atomically(
     StoreError : the file cannot be written.
     """
 
-    def whole(temporary: Path) -> None:
+    def write_sealed(temporary: Path) -> None:
         with open(temporary, "wb") as stream:
             write(stream)
         if file.suffix in SEALED_SUFFIXES:
             digests.append_digest(temporary)
 
     try:
-        write_whole(file, whole, durable)
+        write_whole(file, write_sealed, durable)
     except OSError as error:
         raise StoreError(f"{file} cannot be written: {error.strerror or error}.") from None
 
@@ -146,16 +144,13 @@ def being_made(folder: Path) -> bool:
 
 
 def waiting_watch(watch: Watch = NO_WATCH) -> Watch:
-    """Return a watch for the time in which another process builds the same index.
+    """Return a watch that reports, each time it is checked, that another process is building."""
 
-    It reports this each time it is polled.
-    """
-
-    def look() -> None:
+    def report_and_check() -> None:
         watch.report("Another process is building this; waiting for it")
         watch.check()
 
-    return Watch(look)
+    return Watch(report_and_check)
 
 
 @contextmanager

@@ -1,6 +1,6 @@
 """Texts for chains of Freebase-like relations.
 
-A passage through a mediator, a node without a name, is worded as one step.
+Two steps through a mediator, a node without a name, are worded as one.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ _PLURAL = re.compile(r"(?<=[^\W_])_s$")
 def plain_phrase(relation: str) -> Phrase:
     """Return `relation_phrase` of a relation without the Freebase suffix `_s`.
 
-    Freebase ends the names of relations with several values with `_s`: `people.person.sibling_s` is
-    worded as the sibling.
+    In Freebase, names of relations with several values end with `_s`: `people.person.sibling_s` is
+    worded as “sibling”.
     """
     return relation_phrase(_PLURAL.sub("", relation))
 
 
 def mediated_text(chain: Chain, phrases: Sequence[Phrase], into: np.ndarray) -> str:
-    """Word a chain from X, from its last step to its first.
+    """Word a chain from X: "the profession of the sibling of the person X".
 
-    An example is "the profession of the sibling of the person X". A step into a mediator and the
-    step out of it are worded together: "the actor in the performance of X".
+    A step into a mediator and the step out of it are worded together: "the actor in the performance
+    of X".
 
     Parameters
     ----------
     chain : step codes, `2 * r` along and `2 * r + 1` against the triples of relation `r`.
     phrases : `phrases[r]` is the wording of relation `r`.
-    into : `into[code]` is true where the step leads into a mediator.
+    into : `into[code]` is true if the step leads into a mediator.
 
     Returns
     -------
@@ -52,24 +52,21 @@ def mediated_text(chain: Chain, phrases: Sequence[Phrase], into: np.ndarray) -> 
     codes = iter(chain)
     for code in codes:
         out = next(codes, None) if into[code] else None
-        text = _step(code, phrases, text) if out is None else _passage(code, out, phrases, text)
+        if out is None:
+            text = _word_step(phrases[code >> 1], code, text)
+        else:
+            text = _word_mediated_steps(code, out, phrases, text)
     return text
 
 
-def _step(code: int, phrases: Sequence[Phrase], text: str) -> str:
-    words = phrases[code >> 1]
-    return (
-        words.against(text, plural(words.head_type or FALLBACK_NOUN))
-        if code & 1
-        else words.along(text)
-    )
+def _word_step(phrase: Phrase, code: int, text: str) -> str:
+    if code & 1:
+        return phrase.against(text, plural(phrase.head_type or FALLBACK_NOUN))
+    return phrase.along(text)
 
 
-def _passage(entry: int, out: int, phrases: Sequence[Phrase], text: str) -> str:
-    """Word a passage through a mediator: into it by one relation and out by another.
-
-    Each step goes either along or against its triples.
-    """
+def _word_mediated_steps(entry: int, out: int, phrases: Sequence[Phrase], text: str) -> str:
+    """Word the step into a mediator and the step out of it, each along or against its triples."""
     first, last = phrases[entry >> 1], phrases[out >> 1]
     things = plural(last.head_type or FALLBACK_NOUN)
     if entry & 1:

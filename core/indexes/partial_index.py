@@ -1,6 +1,6 @@
 """Search in vectors that are still being encoded.
 
-The search covers the saved blocks and the block being encoded in this process.
+It covers the saved blocks and the block that this process is encoding.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ from core.watch import NO_WATCH, Watch
 class PartialIndexDefaults:
     """Times and sizes by which a question searches vectors that are still being encoded."""
 
-    min_wait_seconds: float = 3.0  # after which the vectors encoded so far are searched
+    min_wait_seconds: float = 3.0  # before a search of the vectors encoded so far
     max_wait_seconds: float = 20.0  # remaining seconds for which a question waits for all vectors
     min_searched_vectors: int = 128  # unless max_wait_seconds have passed
-    max_encoded_items: int = 256  # for one question, where their vectors are missing
+    max_encoded_items: int = 256  # items without vectors that are encoded for one question
     progress_seconds: float = 0.2  # between two checks of the progress
 
 
@@ -69,7 +69,7 @@ ITEM_WORDS = {
 
 @dataclass
 class BlockInProgress:
-    """The block being encoded in this process: its number and its vectors so far, by text."""
+    """Block that this process is encoding: its number and its vectors so far, by text."""
 
     number: int = -1
     vectors: dict[str, np.ndarray] = field(default_factory=dict)
@@ -109,28 +109,27 @@ def build_searchable_vectors(
             if saved_vectors:
                 known_vectors = {
                     text: saved_vectors[key]
-                    for text, key in zip(block_texts, _keys(block_texts))
+                    for text, key in zip(block_texts, _hash_texts(block_texts))
                     if key in saved_vectors
                 }
             progress = _blocks_in_progress[folder] = BlockInProgress(number, dict(known_vectors))
 
-            def received(
-                rows: list[str], vectors: np.ndarray, block: BlockInProgress = progress
+            def receive(
+                texts: list[str], vectors: np.ndarray, block: BlockInProgress = progress
             ) -> None:
-                block.vectors |= zip(rows, vectors.astype(np.float16))
+                block.vectors |= zip(texts, vectors.astype(np.float16))
                 report(len(block.vectors))
 
             missing = [text for text in block_texts if text not in known_vectors]
-            fresh = NO_VECTORS
-            if missing:
-                if is_streamed(encoder):
-                    fresh = encoder.encode(missing, watch, received)
-                else:
-                    fresh = encoder.encode(missing, watch)
+            vectors = NO_VECTORS
+            if missing and is_streamed(encoder):
+                vectors = encoder.encode(missing, watch, receive)
+            elif missing:
+                vectors = encoder.encode(missing, watch)
             if known_vectors:
-                all_vectors = known_vectors | dict(zip(missing, fresh.astype(np.float16)))
-                fresh = np.stack([all_vectors[text] for text in block_texts])
-            yield number, fresh
+                all_vectors = known_vectors | dict(zip(missing, vectors.astype(np.float16)))
+                vectors = np.stack([all_vectors[text] for text in block_texts])
+            yield number, vectors
 
     try:
         return build_vectors(graph, encoder, of, watch, encode=encode)
@@ -138,14 +137,14 @@ def build_searchable_vectors(
         _save_unfinished(folder, _blocks_in_progress.pop(folder, BlockInProgress()))
 
 
-def _keys(texts: Sequence[str]) -> list[bytes]:
+def _hash_texts(texts: Sequence[str]) -> list[bytes]:
     return [row.tobytes() for row in text_keys(texts)]
 
 
 def _read_unfinished(folder: Path) -> dict[bytes, np.ndarray]:
-    """Return the saved vectors of a block left unfinished, by the keys of their texts.
+    """Return the saved vectors of an unfinished block, by the keys of their texts.
 
-    Empty where they cannot be read.
+    The result is empty if they cannot be read.
     """
     try:
         digests.check_appended_digest(folder / UNFINISHED_BLOCK_FILE)
@@ -156,10 +155,7 @@ def _read_unfinished(folder: Path) -> dict[bytes, np.ndarray]:
 
 
 def _save_unfinished(folder: Path, block: BlockInProgress) -> None:
-    """Save the vectors of an unfinished block.
-
-    Once all blocks are finished, the saved ones are removed.
-    """
+    """Save the vectors of an unfinished block, or remove the file once all blocks are finished."""
     if open_vectors(folder) is not None:
         with suppress(OSError):
             (folder / UNFINISHED_BLOCK_FILE).unlink(missing_ok=True)
@@ -220,12 +216,8 @@ class PartialVectors:
         """
         VectorIndex(None, {"dimension": self.parts[0].shape[1]}).fits(vector)
         query = np.asarray(vector, np.float32)
-        cosines = np.round(
-            np.concatenate([part.astype(np.float32) @ query for part in self.parts]).astype(
-                np.float64
-            ),
-            6,
-        )
+        products = np.concatenate([part.astype(np.float32) @ query for part in self.parts])
+        cosines = np.round(products.astype(np.float64), 6)
         is_allowed = np.ones(len(self), bool) if without is None else ~np.isin(self.items, without)
         items, cosines = self.items[is_allowed], cosines[is_allowed]
         order = np.lexsort((items, -cosines))[:k]
@@ -331,7 +323,7 @@ def cosines_now(
     items: np.ndarray,
     watch: Watch = NO_WATCH,
 ) -> np.ndarray | None:
-    """Return the cosines of a few items with a unit vector, encoding their texts for it.
+    """Return the cosines of a few items with a unit vector, whose texts are encoded now.
 
     The cosines have the precision of saved vectors.
 
@@ -342,7 +334,7 @@ def cosines_now(
 
     Returns
     -------
-    float64 [n], or None where all vectors of the graph are saved or the graph is edited.
+    float64 [n]; None for too many items, an edited graph, or if all vectors are saved.
     """
     if (
         len(items) > PARTIAL_INDEX.max_encoded_items
@@ -350,9 +342,6 @@ def cosines_now(
         or open_vectors(vector_folder(graph, encoder, of)) is not None
     ):
         return None
-    vectors = (
-        encoder.encode(texts_of_items(graph, of, items), watch)
-        .astype(np.float16)
-        .astype(np.float32)
-    )
-    return np.round((vectors @ np.asarray(vector, np.float32)).astype(np.float64), 6)
+    vectors = encoder.encode(texts_of_items(graph, of, items), watch)
+    saved_vectors = vectors.astype(np.float16).astype(np.float32)
+    return np.round((saved_vectors @ np.asarray(vector, np.float32)).astype(np.float64), 6)

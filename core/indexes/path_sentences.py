@@ -1,7 +1,4 @@
-"""Paths worded as sentences by a template.
-
-Each step uses the graph's own wording of its relation.
-"""
+"""Paths as sentences by a template, with the graph's own wording of relations."""
 
 from __future__ import annotations
 
@@ -47,17 +44,14 @@ def word_paths(graph: KnowledgeGraph, paths: Sequence[Path]) -> list[str]:
         for relation in set(edge_relations.values())
     }
 
-    def sentence(path: Path) -> str:
-        clauses = zip(path.nodes, path.edges, path.forward, path.nodes[1:])
-        return (
-            ", and ".join(
-                f"{name_of_node[a]} {wording[edge_relations[edge]][forward]} {name_of_node[b]}"
-                for a, edge, forward, b in clauses
-            )
-            or name_of_node[path.start]
-        )
+    def word_path(path: Path) -> str:
+        clauses = [
+            f"{name_of_node[a]} {wording[edge_relations[edge]][forward]} {name_of_node[b]}"
+            for a, edge, forward, b in zip(path.nodes, path.edges, path.forward, path.nodes[1:])
+        ]
+        return ", and ".join(clauses) or name_of_node[path.start]
 
-    return [sentence(path) for path in paths]
+    return [word_path(path) for path in paths]
 
 
 def _both_ways(relation: str, table: Mapping[str, tuple[str, str]]) -> tuple[str, str]:

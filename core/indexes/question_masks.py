@@ -33,7 +33,7 @@ def mask_entities(graph: Graph, text: str, seeds: Sequence[int]) -> str:
         (names, re.IGNORECASE),
         ([name.replace("_", " ") for name in names], re.IGNORECASE),
     ):
-        new_text = _without(text, spelt, flags)
+        new_text = _mask_names(text, spelt, flags)
         if new_text != text:
             return new_text
     for mention in reversed(name_lookup(graph).mentions(text)):
@@ -42,8 +42,8 @@ def mask_entities(graph: Graph, text: str, seeds: Sequence[int]) -> str:
     return text
 
 
-def _without(text: str, spelt: Iterable[str], flags: int) -> str:
-    for name in spelt:
+def _mask_names(text: str, names: Iterable[str], flags: int) -> str:
+    for name in names:
         if name:
             text = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", ENTITY_PLACEHOLDER, text, flags=flags)
     return text

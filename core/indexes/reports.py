@@ -45,10 +45,10 @@ REPORTS_FILE_SCHEMA = Schema("the reports", (REPORTS_TABLE,), again=True)
 
 @dataclass(frozen=True)
 class CommunityReport:
-    """A community report with its title, its text, a note and its cost.
+    """A community report with its title, text and cost.
 
-    `note` says that the model's reply could not be read. `usage` is empty for a report that was
-    already saved.
+    `note` is a sentence about a reply that could not be parsed, else empty. `usage` is empty for a
+    report that was already saved.
     """
 
     title: str
@@ -84,19 +84,15 @@ class ReportStore:
     def __init__(
         self, graph: Graph, communities: NodeCommunities, chat: Callable[[], Chat], signature: str
     ):
-        self.graph, self.communities, self._chat, self._signature = (
-            graph,
-            communities,
-            chat,
-            signature,
-        )
+        self.graph, self.communities = graph, communities
+        self._chat, self._signature = chat, signature
         self._rows = RowFile(index_folder(graph) / "reports.sqlite", REPORTS_FILE_SCHEMA)
 
     def get(self, community: int, seed: int = 0, watch: Watch = NO_WATCH) -> CommunityReport:
-        """Return the report on a community, written now where it is not saved yet.
+        """Return the report on a community, written now if it is not saved yet.
 
-        A saved report that could not be read is written again, unless the model would give the same
-        reply.
+        A saved report that could not be parsed is written again, unless the model would give the
+        same reply.
 
         Parameters
         ----------
@@ -106,7 +102,7 @@ class ReportStore:
 
         Returns
         -------
-        The report, with a note if the reply could not be read as JSON.
+        The report, with a note if the reply could not be parsed as JSON.
 
         Raises
         ------
@@ -124,9 +120,8 @@ class ReportStore:
             return saved_report
         if saved_report is not None and getattr(chat, "steady", False):
             return saved_report
-        report = write_report(
-            chat, report_prompt(self.graph, self.communities.members(community)), seed, watch
-        )
+        messages = report_prompt(self.graph, self.communities.members(community))
+        report = write_report(chat, messages, seed, watch)
         self._rows.save("reports", [(self._key(community), report.title, report.text, report.note)])
         return report
 
@@ -138,9 +133,9 @@ class ReportStore:
         return CommunityReport(*rows[0]) if rows else None
 
     def prepare(self, numbers: Iterable[int], watch: Watch = NO_WATCH) -> tuple[int, int]:
-        """Write those of the wanted reports that are not saved yet.
+        """Write the reports of these communities that are not saved yet.
 
-        As many are written at a time as the model accepts. Each is saved at once, so a stop loses
+        The model writes as many at a time as it accepts. Each is saved immediately, so a stop loses
         only those being written.
 
         Parameters
@@ -161,7 +156,7 @@ class ReportStore:
         missing = self.missing(numbers)
         lock, done = threading.Lock(), 0
 
-        def one(community: int, item_watch: Watch) -> None:
+        def write_and_count(community: int, item_watch: Watch) -> None:
             nonlocal done
             self.get(community, watch=item_watch)
             with lock:
@@ -170,18 +165,18 @@ class ReportStore:
 
         if missing:
             watch.report(f"Reports: 0 of {len(missing):,}", 0.0)
-        map_concurrently(one, missing, self._concurrency, watch)
+        map_concurrently(write_and_count, missing, self._concurrency, watch)
         return len(missing), len(numbers) - len(missing)
 
     def _concurrency(self) -> int:
-        """Return how many reports the model can write at a time."""
+        """Return the number of reports that the model can write at a time."""
         try:
             return getattr(self._chat(), "at_once", 1)
         except ModelUnavailable:  # reported when a report is requested
             return 1
 
     def missing(self, numbers: Iterable[int]) -> list[int]:
-        """Return those of the wanted communities without a readable report, in their order."""
+        """Return the communities among these without a parsed report, in their order."""
         readable_keys = {
             key for (key,) in self._rows.query("select key from reports where note = ''")
         }
@@ -193,12 +188,11 @@ class ReportStore:
             self.communities.digest(community),
             self._signature,
             load_prompts("report")["report"],
+            REPORT_JSON_SCHEMA,
+            MAX_FACTS_TOKENS,
+            MAX_REPORT_TOKENS,
         ]
-        return hashlib.sha256(
-            json.dumps(
-                [*identity, REPORT_JSON_SCHEMA, MAX_FACTS_TOKENS, MAX_REPORT_TOKENS], sort_keys=True
-            ).encode()
-        ).hexdigest()
+        return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
 
 
 def report_prompt(graph: Graph, members: np.ndarray) -> Messages:
@@ -218,11 +212,11 @@ def report_prompt(graph: Graph, members: np.ndarray) -> Messages:
     The system and the user message.
     """
     facts: list[str] = []
-    room = MAX_FACTS_TOKENS * FACTS_CHARACTERS_PER_TOKEN
-    for edge in _edges(graph, members):
+    characters_left = MAX_FACTS_TOKENS * FACTS_CHARACTERS_PER_TOKEN
+    for edge in _edges_by_importance(graph, members):
         text = " ".join(graph.triple_text(edge).split())
-        room -= len(text) + 1
-        if room < 0 and facts:
+        characters_left -= len(text) + 1
+        if characters_left < 0 and facts:
             break
         facts.append(text)
     shown_nodes = sorted(members.tolist(), key=lambda node: (-graph.degree(node), node))[
@@ -251,7 +245,7 @@ def write_report(
 
     Returns
     -------
-    The report. A reply without readable JSON is kept as plain text, with a note.
+    The report. A reply that is not JSON becomes its text, with a note.
 
     Raises
     ------
@@ -261,7 +255,7 @@ def write_report(
         messages, schema=REPORT_JSON_SCHEMA, max_tokens=MAX_REPORT_TOKENS, seed=seed, watch=watch
     )
     usage = Usage(1, reply.tokens_in, reply.tokens_out)
-    parsed = _parts(reply.text)
+    parsed = _parse_report(reply.text)
     if parsed is None:
         if reply.text.strip():
             note = "A report was no whole JSON and is shown as it was written."
@@ -271,10 +265,10 @@ def write_report(
     return CommunityReport(parsed[0] or "Report", parsed[1], reply.fault("report"), usage)
 
 
-def _parts(text: str) -> tuple[str, str] | None:
-    """Return the title and the text of a report in a reply.
+def _parse_report(text: str) -> tuple[str, str] | None:
+    """Return the title, which may be empty, and the text of a report in a reply.
 
-    The title is empty where it is missing. None where there is no text.
+    The result is None if there is no text.
     """
     reply = json_reply(text, REPORT_JSON_SCHEMA["properties"])
     if reply is None:
@@ -282,10 +276,12 @@ def _parts(text: str) -> tuple[str, str] | None:
     title, findings = reply.value.get("title"), reply.value.get("findings")
     parts = [reply.value.get("summary"), *(findings if isinstance(findings, list) else [findings])]
     text = " ".join(" ".join(part for part in parts if isinstance(part, str)).split())
-    return (" ".join(title.split()) if isinstance(title, str) else "", text) if text else None
+    if not text:
+        return None
+    return (" ".join(title.split()) if isinstance(title, str) else "", text)
 
 
-def _edges(graph: Graph, members: np.ndarray) -> list[int]:
+def _edges_by_importance(graph: Graph, members: np.ndarray) -> list[int]:
     """Return the edges at some nodes in the order of the prompt.
 
     Of a hub, only the first `MAX_FACTS_TOKENS` edges are read.

@@ -16,7 +16,7 @@ from core.io import digests
 from core.runtime.meter import count_time
 from core.watch import NO_WATCH, Watch
 
-SPARSE_BATCH_NODES = 512  # nodes read between two checks for a cancel
+SPARSE_BATCH_NODES = 512  # nodes encoded between two checks for a cancellation
 
 
 @count_time("preparation", "Sparse vectors of the graph")
@@ -40,10 +40,11 @@ def sparse_nodes(graph: Graph, model: Any, signature: str, watch: Watch = NO_WAT
     ModelUnavailable : the model is not installed.
     """
     key = hashlib.sha256(signature.encode()).hexdigest()[:12]
-    return graph.derived.once("sparse nodes", key, lambda: _node_vectors(graph, model, key, watch))
+    return graph.derived.once("sparse nodes", key, lambda: _load_vectors(graph, model, key, watch))
 
 
-def _node_vectors(graph: Graph, model: Any, key: str, watch: Watch = NO_WATCH) -> Any:
+def _load_vectors(graph: Graph, model: Any, key: str, watch: Watch = NO_WATCH) -> Any:
+    """Return the saved vectors, or compute and save them."""
     from scipy.sparse import load_npz, save_npz, vstack
 
     file = index_folder(graph) / f"sparse-nodes-{key}.npz"
@@ -56,14 +57,8 @@ def _node_vectors(graph: Graph, model: Any, key: str, watch: Watch = NO_WATCH) -
     blocks = []
     for start in range(0, graph.n_nodes, SPARSE_BATCH_NODES):
         watch.report(f"Reading nodes: {start:,} of {graph.n_nodes:,}", start / graph.n_nodes)
-        blocks.append(
-            model.vectors(
-                node_labels(
-                    graph, np.arange(start, min(graph.n_nodes, start + SPARSE_BATCH_NODES))
-                ),
-                watch,
-            )
-        )
+        nodes = np.arange(start, min(graph.n_nodes, start + SPARSE_BATCH_NODES))
+        blocks.append(model.vectors(node_labels(graph, nodes), watch))
     matrix = vstack(blocks, format="csr")
     buffer = io.BytesIO()
     save_npz(buffer, matrix)

@@ -37,9 +37,9 @@ from core.watch import NO_WATCH, Watch
 ItemKind = Literal["nodes", "triples", "relations", "relation-names", "chunks", "communities"]
 BlockTexts = tuple[int, list[str]]  # number of a block, and the texts of it to encode
 BlockVectors = Generator[tuple[int, np.ndarray], None, None]  # number of a block, and its vectors
-# The callback is called with the number of texts of the present block that are encoded so far.
+# The callback gets the number of texts of the present block that are encoded so far.
 EncodeBlocks = Callable[[Iterable[BlockTexts], Callable[[int], None]], BlockVectors]
-BLOCK_TEXTS = 1024  # texts in a block, the most work that is lost when the process is killed
+BLOCK_TEXTS = 1024  # texts in a block, and the most that are lost if the process is killed
 KEYS_FILE, DONE_FILE = "keys.npy", "index.json"
 MAX_EARLIER_FOLDERS = 4  # earlier contents of a graph whose vectors are looked up
 NO_VECTORS = np.zeros((0, 0), np.float32)
@@ -110,10 +110,10 @@ def encode_here(encoder, watch: Watch = NO_WATCH) -> EncodeBlocks:
 
     def encode(blocks: Iterable[BlockTexts], report: Callable[[int], None]) -> BlockVectors:
         for number, texts in blocks:
-            yield (
-                number,
-                encode_with_progress(encoder, texts, watch, report) if texts else NO_VECTORS,
-            )
+            vectors = NO_VECTORS
+            if texts:
+                vectors = encode_with_progress(encoder, texts, watch, report)
+            yield number, vectors
 
     return encode
 
@@ -247,11 +247,11 @@ class VectorBlocks:
         """Return the texts that are encoded for these items."""
         if not self.worded:
             return texts_of_items(self.graph, self.of, items)
-        missing = [item for item in items if not self.worded[item]]
-        text_of_item = (
-            dict(zip(missing, texts_of_items(self.graph, self.of, missing))) if missing else {}
-        )
-        return [text_of_item.get(item, self.worded[item]) for item in items]
+        unworded = [item for item in items if not self.worded[item]]
+        own_texts = {}
+        if unworded:
+            own_texts = dict(zip(unworded, texts_of_items(self.graph, self.of, unworded)))
+        return [own_texts.get(item, self.worded[item]) for item in items]
 
     def __len__(self) -> int:
         return -(-self.total() // BLOCK_TEXTS)
@@ -261,7 +261,7 @@ class VectorBlocks:
         return range(number * BLOCK_TEXTS, min(self.total(), (number + 1) * BLOCK_TEXTS))
 
     def read(self, number: int) -> np.ndarray:
-        """Return the vectors of a block. Raises StoreError where they are damaged."""
+        """Return the vectors of a block. Raises StoreError if they are damaged."""
         return read_block(self.folder, number, self.total())
 
     def rows(self, items: np.ndarray) -> np.ndarray:
@@ -269,12 +269,9 @@ class VectorBlocks:
 
         Raises StoreError as `read`.
         """
-        numbers = np.unique(items // BLOCK_TEXTS).tolist()
+        numbers, rows = np.divmod(items, BLOCK_TEXTS)
         return np.concatenate(
-            [
-                self.read(number)[items[items // BLOCK_TEXTS == number] % BLOCK_TEXTS]
-                for number in numbers
-            ]
+            [self.read(number)[rows[numbers == number]] for number in np.unique(numbers).tolist()]
         )
 
     def count_zeros(self) -> int:
@@ -295,11 +292,10 @@ class VectorBlocks:
                 block_file(self.folder, number).unlink(missing_ok=True)
 
     def complete(self, encode: EncodeBlocks, watch: Watch = NO_WATCH) -> None:
-        """Encode the missing blocks, and save each as it is done.
+        """Encode the missing blocks, and save each when it is complete.
 
-        The keys of all texts are saved first, for the next content of the graph. A text that an
-        earlier content has a vector for is not encoded again, even if that content was encoded only
-        in part.
+        The keys of all texts are saved first, for later contents of the graph. A text with a vector
+        in an earlier content is not encoded again, even if that content was encoded only in part.
 
         Parameters
         ----------
@@ -319,29 +315,23 @@ class VectorBlocks:
         share = 1 - len(missing) / len(self)
         earlier_vectors = EarlierVectors.beside(self.folder, self.graph)
 
-        def wanted() -> Iterator[BlockTexts]:
+        def missing_texts() -> Iterator[BlockTexts]:
             for number in missing:
                 watch.check()
                 rows = waiting[number] = earlier_vectors.rows(block_keys[number])
-                yield (
-                    number,
-                    self.texts_of(
-                        [self.items(number)[i] for i in np.flatnonzero(rows < 0).tolist()]
-                    ),
-                )
+                items = self.items(number)
+                yield number, self.texts_of([items[i] for i in np.flatnonzero(rows < 0).tolist()])
 
-        def advanced(n_encoded: int) -> None:
+        def report_progress(n_encoded: int) -> None:
             done = min(total, round(share * total) + n_encoded)
             watch.report(f"Encoding {self.label}: {done:,} of {total:,}", done / total)
 
-        with closing(encode(wanted(), advanced)) as results:
+        with closing(encode(missing_texts(), report_progress)) as results:
             for done, (number, vectors) in enumerate(results, 1):
                 block = earlier_vectors.filled(waiting.pop(number), vectors)
                 write_atomically(block_file(self.folder, number), partial(np.save, arr=block))
-                self.encoded, self.reused = (
-                    self.encoded + len(vectors),
-                    self.reused + len(block) - len(vectors),
-                )
+                self.encoded += len(vectors)
+                self.reused += len(block) - len(vectors)
                 share = 1 - (len(missing) - done) / len(self)
                 watch.report(f"Encoding {self.label}: {round(share * total):,} of {total:,}", share)
 
@@ -350,8 +340,7 @@ class VectorBlocks:
 class VectorSource:
     """Vectors of one content of a graph, found by the keys of the texts.
 
-    `text_keys` holds the keys of the encoded texts, sorted by their first half. `rows` holds the
-    row of each.
+    `keys` are those of the encoded texts, sorted by their first half. `rows` holds the row of each.
     """
 
     folder: Path
@@ -360,7 +349,7 @@ class VectorSource:
     total: int  # number of texts of the content, encoded or not
 
     def find(self, keys: np.ndarray) -> np.ndarray:
-        """Return the row of each key, int64, or -1 where it is missing."""
+        """Return the row of each key, int64, or -1 if it is missing."""
         positions = np.minimum(np.searchsorted(self.keys[:, 0], keys[:, 0]), len(self.keys) - 1)
         return np.where((self.keys[positions] == keys).all(axis=1), self.rows[positions], -1)
 
@@ -409,7 +398,7 @@ class EarlierVectors:
         return cls(tuple(sources))
 
     def rows(self, keys: np.ndarray) -> np.ndarray:
-        """Return the row of each key over all sources, int64, or -1 where it is missing."""
+        """Return the row of each key over all sources, int64, or -1 if it is missing."""
         result, start = np.full(len(keys), -1, np.int64), 0
         for source in self.sources:
             source_rows = source.find(keys)
@@ -442,10 +431,10 @@ class EarlierVectors:
     def _vectors(self, rows: np.ndarray) -> np.ndarray:
         """Return the vectors of these rows, float16 [n, d], reading each block once."""
         starts = np.cumsum([0, *(source.total for source in self.sources)])
-        number = np.searchsorted(starts, rows, "right") - 1
-        block, offset = np.divmod(rows - starts[number], BLOCK_TEXTS)
-        files, file_of_row = np.unique(np.stack([number, block]), axis=1, return_inverse=True)
-        parts = [self._block(self.sources[source], one) for source, one in files.T.tolist()]
+        sources = np.searchsorted(starts, rows, "right") - 1
+        blocks, offset = np.divmod(rows - starts[sources], BLOCK_TEXTS)
+        files, file_of_row = np.unique(np.stack([sources, blocks]), axis=1, return_inverse=True)
+        parts = [self._block(self.sources[source], block) for source, block in files.T.tolist()]
         vectors = np.empty((len(rows), parts[0].shape[1]), np.float16)
         for file_number, part in enumerate(parts):
             file_rows = np.flatnonzero(file_of_row == file_number)
@@ -475,7 +464,7 @@ def earlier_folders(folder: Path, graph: Graph | None = None) -> list[Path]:
     At most `MAX_EARLIER_FOLDERS` folders.
     """
     indexes = folder.parent.parent
-    key_files = [*indexes.glob(f"*/{folder.name}/{KEYS_FILE}")]
+    key_files = list(indexes.glob(f"*/{folder.name}/{KEYS_FILE}"))
     if graph is not None and graph.columns.of_texts:
         key_files += indexes.parent.parent.glob(f"*/{indexes.name}/*/{folder.name}/{KEYS_FILE}")
     folders = {file.parent for file in key_files if file.parent != folder}

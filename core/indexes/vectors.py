@@ -1,4 +1,4 @@
-"""Vectors of a graph's nodes, triples, chunks or communities in faiss, for nearest search."""
+"""Vectors of a graph's nodes, triples, chunks or communities in faiss, for similarity search."""
 
 from __future__ import annotations
 
@@ -82,8 +82,8 @@ class VectorIndex:
     """Unit vectors in a faiss index.
 
     Vector `i` belongs to item `i`, or to the item that `order` gives. `facts` holds the kind,
-    dimension, items, seconds, and the numbers encoded and reused. It also holds the source where
-    others made the vectors.
+    dimension, number of items, seconds, and the numbers of encoded and reused vectors. It also
+    holds the source if another program made the vectors.
     """
 
     index: Any
@@ -95,7 +95,7 @@ class VectorIndex:
 
     @property
     def source(self) -> str:
-        """A sentence that names who made the vectors, if not this program; else empty."""
+        """Sentence that names who made the vectors, if not this program; else empty."""
         return self.facts.get("source", "")
 
     @property
@@ -105,7 +105,7 @@ class VectorIndex:
 
     @property
     def approximate(self) -> str:
-        """A sentence on how well an approximate search finds the nearest; empty if exact."""
+        """Sentence on how well an approximate search finds the nearest; empty if exact."""
         if self.exact:
             return ""
         recall = self.facts.get("recall")
@@ -127,7 +127,7 @@ class VectorIndex:
 
     @property
     def missing_vectors(self) -> str:
-        """A sentence on how many items the encoder could not read; empty if none."""
+        """Sentence on how many items the encoder could not read; empty if none."""
         number = self.facts.get("zeros", 0)
         if not number:
             return ""
@@ -208,25 +208,23 @@ class VectorIndex:
             self.index, np.asarray(vector, np.float32)[None], n_asked, self._position_mask(without)
         )
         is_found = ids[0] >= 0  # HNSW may find fewer
-        ids, scores = (
-            ids[0][is_found].astype(np.int64),
-            np.round(scores[0][is_found].astype(np.float64), 6),
-        )
+        ids = ids[0][is_found].astype(np.int64)
+        scores = np.round(scores[0][is_found].astype(np.float64), 6)
         if self.order is not None:
             ids = self.order.items[ids]
         order = np.lexsort((ids, -scores))[:k]
         return ids[order], scores[order]
 
     def _position_mask(self, without: np.ndarray | None) -> np.ndarray | None:
-        """Return a boolean mask of the positions that may be returned; None where all may."""
+        """Return a boolean mask of the positions that may be returned; None if all may."""
         has_masked = self.order is not None and self.order.masked > 0
         if not has_masked and (without is None or not len(without)):
             return None
         mask = np.ones(self.index.ntotal, bool) if self.order is None else self.order.there.copy()
         if without is not None and len(without):
-            mask[
-                without if self.order is None else self.order.places(np.asarray(without, np.int64))
-            ] = False
+            if self.order is not None:
+                without = self.order.places(np.asarray(without, np.int64))
+            mask[without] = False
         return mask
 
 
@@ -248,7 +246,7 @@ def vector_folder(graph: Graph, encoder, of: ItemKind) -> Path:
 
 @count_time("preparation", "Vectors of the graph")
 def vector_index(graph: Graph, encoder, of: ItemKind, watch: Watch = NO_WATCH) -> VectorIndex:
-    """Return the vectors of a graph, encoded first where they are missing and few.
+    """Return the vectors of a graph, encoded first if they are missing and few.
 
     Parameters
     ----------
@@ -264,8 +262,7 @@ def vector_index(graph: Graph, encoder, of: ItemKind, watch: Watch = NO_WATCH) -
     Raises
     ------
     StoreError : a graph of triples has no vectors and more than
-        `VECTOR_INDEX.max_items_in_question` items. The
-        message names the command that encodes them.
+        `VECTOR_INDEX.max_items_in_question` items. The message names the command that encodes them.
     """
     if graph.edited_from is not None:
         return graph.derived.once(
@@ -307,13 +304,13 @@ def _edited_vectors(graph: Graph, encoder, of: ItemKind, watch: Watch = NO_WATCH
     import faiss
 
     origin = graph.edited_from
-    rows = {"nodes": origin.nodes, "chunks": origin.chunks, "communities": origin.communities}.get(
-        of, origin.edges
-    )
+    rows, is_new = {
+        "nodes": (origin.nodes, origin.new_nodes),
+        "chunks": (origin.chunks, ()),
+        "communities": (origin.communities, ()),
+    }.get(of, (origin.edges, origin.new_edges))
     vectors = vector_index(origin.graph, encoder, of, watch).of(rows)
-    new = np.flatnonzero(
-        {"nodes": origin.new_nodes, "chunks": (), "communities": ()}.get(of, origin.new_edges)
-    )
+    new = np.flatnonzero(is_new)
     if len(new):
         vectors[new] = encoder.encode(texts_of_items(graph, of, new), watch)
     index = faiss.IndexFlatIP(vectors.shape[1])
@@ -338,10 +335,10 @@ def build_vectors(
     worded: Sequence[str] = (),
     source: str = "",
 ) -> VectorIndex:
-    """Encode the vectors of a graph where they are not finished.
+    """Encode the vectors of a graph that are not finished yet.
 
-    Finished blocks are saved on disk one by one, and a later call continues from there. The saved
-    bytes do not depend on who encodes and in which order.
+    Blocks are saved one by one, and a later call continues with the missing ones. The saved bytes
+    depend neither on the process that encodes nor on the order.
 
     Parameters
     ----------
@@ -402,7 +399,7 @@ def finish_vectors(
     blocks.complete(encode, watch)
     watch.report("Making the vectors searchable")
     index, kind, order = build_search_index(blocks, watch)
-    facts |= _saved_search(index, order, blocks.folder)
+    facts |= _save_search_index(index, order, blocks.folder)
     facts = {
         "version": VECTORS_VERSION,
         **facts,
@@ -431,7 +428,7 @@ def finish_vectors(
     return ready
 
 
-def _saved_search(index: Any, order: PositionMap | None, folder: Path) -> dict[str, Any]:
+def _save_search_index(index: Any, order: PositionMap | None, folder: Path) -> dict[str, Any]:
     """Save an index and its order in a folder, and return the facts to record about them."""
     facts: dict[str, Any] = {}
     if order is not None:
@@ -445,19 +442,18 @@ def _saved_search(index: Any, order: PositionMap | None, folder: Path) -> dict[s
 
 
 def open_vectors(folder: Path) -> VectorIndex | None:
-    """Open the finished vectors in a folder by memory map.
-
-    None where there are none, or they are damaged.
-    """
+    """Open the finished vectors in a folder by memory map; None if there are no sound ones."""
     try:
         facts = digests.check_own_digest(json.loads((folder / DONE_FILE).read_text("utf-8")))
         index = open_saved_index(folder, int(facts.get("parts", 0)))
         order = order_in(folder, facts)
     except (OSError, ValueError, RuntimeError, AttributeError, TypeError):
         return None
-    fits = facts.get("version") == VECTORS_VERSION and index.d == facts.get("dimension")
-    fits = fits and index.ntotal == facts.get("places", facts.get("items")) == (
-        index.ntotal if order is None else len(order.items)
+    n_positions = index.ntotal if order is None else len(order.items)
+    fits = (
+        facts.get("version") == VECTORS_VERSION
+        and index.d == facts.get("dimension")
+        and index.ntotal == facts.get("places", facts.get("items")) == n_positions
     )
     return VectorIndex(index, facts, order) if fits else None
 
@@ -553,13 +549,10 @@ def _make_index(
         index.hnsw.efConstruction = HNSW_BUILD_EF
     if not index.is_trained:
         step = max(1, items // VECTOR_INDEX.training_vectors)
-        index.train(
-            np.concatenate([blocks.read(number)[::step] for number in range(len(blocks))]).astype(
-                np.float32
-            )
-        )
+        sample = np.concatenate([blocks.read(number)[::step] for number in range(len(blocks))])
+        index.train(sample.astype(np.float32))
     if kind != EXACT_KIND and items > VECTOR_INDEX.max_whole_index_vectors:
-        return _in_parts(faiss, blocks, watch, index), kind, None
+        return _build_parts(faiss, blocks, watch, index), kind, None
     return tune_search(_fill_index(index, blocks, range(len(blocks)), watch)), kind, None
 
 
@@ -570,15 +563,14 @@ def _fill_index(index, blocks: VectorBlocks, numbers: Iterable[int], watch: Watc
     return index
 
 
-def _in_parts(faiss, blocks: VectorBlocks, watch: Watch, empty) -> SplitIndex:
+def _build_parts(faiss, blocks: VectorBlocks, watch: Watch, empty) -> SplitIndex:
     """Build an index in parts of about `VECTOR_INDEX.part_vectors` vectors.
 
     Each part is saved as soon as it is built and then mapped, so memory holds only one of them.
     """
     n_parts = -(-blocks.items(len(blocks) - 1).stop // VECTOR_INDEX.part_vectors)
-    for numbers, file in zip(
-        np.array_split(np.arange(len(blocks)), n_parts), files(blocks.folder, n_parts)
-    ):
+    blocks_of_parts = np.array_split(np.arange(len(blocks)), n_parts)
+    for numbers, file in zip(blocks_of_parts, files(blocks.folder, n_parts)):
         save_index(_fill_index(faiss.clone_index(empty), blocks, numbers.tolist(), watch), file)
     return open_saved_index(blocks.folder, n_parts)
 
@@ -586,10 +578,10 @@ def _in_parts(faiss, blocks: VectorBlocks, watch: Watch, empty) -> SplitIndex:
 def recall_of(
     index: Any, blocks: VectorBlocks, watch: Watch = NO_WATCH, order: PositionMap | None = None
 ) -> float:
-    """Return the recall of an index: the share that it finds of the exact nearest vectors.
+    """Return the recall of an index: the share of the exact nearest vectors that it finds.
 
-    It is measured with some of the index's own vectors as queries. A vector within
-    `VECTOR_INDEX.cosine_tolerance` of the last of the nearest counts as found.
+    Some of the index's own vectors are the queries. A vector whose cosine is at most
+    `VECTOR_INDEX.cosine_tolerance` below that of the last of the nearest counts as found.
 
     Parameters
     ----------
@@ -604,19 +596,14 @@ def recall_of(
     """
     items = blocks.items(len(blocks) - 1).stop
     n_nearest = min(VECTOR_INDEX.recall_nearest, items)
-    rows = np.unique(
-        np.linspace(0, items - 1, min(VECTOR_INDEX.recall_queries, items)).astype(np.int64)
-    )
-    queries = np.stack(
-        [
-            blocks.read(row // vector_blocks.BLOCK_TEXTS)[row % vector_blocks.BLOCK_TEXTS]
-            for row in rows.tolist()
-        ]
-    ).astype(np.float32)
-    neighbours = index.search(
-        queries, n_nearest if order is None else n_nearest + min(order.masked, 2 * n_nearest)
-    )[1]
-    neighbours = neighbours if order is None else order.first(neighbours, n_nearest)
+    n_queries = min(VECTOR_INDEX.recall_queries, items)
+    rows = np.unique(np.linspace(0, items - 1, n_queries).astype(np.int64))
+    queries = blocks.rows(rows).astype(np.float32)
+    if order is None:
+        neighbours = index.search(queries, n_nearest)[1]
+    else:
+        positions = index.search(queries, n_nearest + min(order.masked, 2 * n_nearest))[1]
+        neighbours = order.first(positions, n_nearest)
     best = np.full((len(rows), n_nearest), -np.inf, np.float32)
     exact = np.full((len(rows), n_nearest), -np.inf, np.float32)
     for number in range(len(blocks)):
@@ -642,7 +629,7 @@ def too_many(graph: Graph, encoder, of: ItemKind, limit: int) -> str:
     graph : the graph.
     encoder : the encoder.
     of : kind of the items.
-    limit : the largest number of items that is encoded without being asked for.
+    limit : the largest number of items that is encoded without a confirmation.
 
     Returns
     -------

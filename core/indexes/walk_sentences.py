@@ -58,45 +58,36 @@ class WalkSentences:
         watch: Watch = NO_WATCH,
         seed: int = 0,
     ):
-        self.graph, self._chat, self._signature, self._watch, self._seed = (
-            graph,
-            chat,
-            signature,
-            watch,
-            seed,
-        )
+        self.graph, self._chat, self._signature = graph, chat, signature
+        self._watch, self._seed = watch, seed
         self._rows = RowFile(index_folder(graph).parent / "walk-sentences.sqlite", SENTENCES_SCHEMA)
         self.usage, self.silent, self._lock = Usage(), 0, threading.Lock()
 
     @property
     def wording(self) -> str:
         """Digest of the model, prompt and token limit; it differs whenever sentences may differ."""
-        return hashlib.sha256(
-            json.dumps(
-                [self._signature, load_prompts("walks")["sentence"], MAX_WALK_SENTENCE_TOKENS],
-                sort_keys=True,
-            ).encode()
-        ).hexdigest()
+        identity = [self._signature, load_prompts("walks")["sentence"], MAX_WALK_SENTENCE_TOKENS]
+        return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
 
     def __call__(self, walks: Sequence[Path]) -> list[str]:
         """Return the sentence of each walk, writing those that are not saved yet.
 
-        As many are written at a time as the model accepts. Each is saved at once. Raises
-        StoreError, and what the model raises.
+        The model writes as many at a time as it accepts. Each is saved immediately. Raises
+        StoreError, and the exceptions of the model.
         """
         texts = self.graph.texts(walks)
-        different = dict(zip(texts, walks))
+        walk_of_text = dict(zip(texts, walks))
         keys = {
             text: hashlib.sha256(f"{self.wording}\n{text}".encode()).hexdigest()
-            for text in different
+            for text in walk_of_text
         }
-        with self._rows.reading() as base:
+        with self._rows.reading() as database:
             sentence_of_key = dict(
-                select_by_keys(base, "sentences", ("key", "text"), keys.values())
+                select_by_keys(database, "sentences", ("key", "text"), keys.values())
             )
         missing = [text for text, key in keys.items() if key not in sentence_of_key]
 
-        def written(text: str, watch: Watch = NO_WATCH) -> str:
+        def write_and_save(text: str, watch: Watch = NO_WATCH) -> str:
             sentence = self._write_sentence(text, watch)
             if sentence:
                 self._rows.save("sentences", [(keys[text], sentence)])
@@ -105,11 +96,11 @@ class WalkSentences:
         new_sentences = []
         if missing:
             new_sentences = map_concurrently(
-                written, missing, lambda: getattr(self._chat(), "at_once", 1), self._watch
+                write_and_save, missing, lambda: getattr(self._chat(), "at_once", 1), self._watch
             )
         sentence_of_key |= {keys[text]: sentence for text, sentence in zip(missing, new_sentences)}
         return [
-            sentence_of_key.get(keys[text]) or word_paths(self.graph, [different[text]])[0]
+            sentence_of_key.get(keys[text]) or word_paths(self.graph, [walk_of_text[text]])[0]
             for text in texts
         ]
 

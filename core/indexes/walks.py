@@ -1,7 +1,4 @@
-"""Walk corpus of a graph (Walk&Retrieve).
-
-The vector of each node is that of its walks in words, one after the other.
-"""
+"""Walk corpus of a graph (Walk&Retrieve): a vector for each node, of the text of its walks."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass, field
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path as FilePath
 from typing import Protocol
 
@@ -66,10 +63,7 @@ class TemplateWording:
 
 @dataclass(frozen=True, eq=False)
 class WalkCorpus:
-    """Vectors of the nodes that have walks.
-
-    Vector `i` belongs to `nodes[i]`. The nodes ascend.
-    """
+    """Vectors of the nodes that have walks; vector `i` belongs to `nodes[i]`, ascending."""
 
     graph: Graph
     plan: WalkPlan
@@ -102,7 +96,7 @@ class WalkCorpus:
 class WalkBlocks(VectorBlocks):
     """Blocks of the vectors of nodes' walks.
 
-    Item `i` is `nodes[i]`. The encoder reads `most` tokens of its walks (0: all).
+    Item `i` is `nodes[i]`. The encoder reads `most` tokens of its text (0: all).
     """
 
     plan: WalkPlan = field(kw_only=True)
@@ -145,15 +139,15 @@ def walk_texts(
     unfinished = list(range(len(walks)))
     while unfinished:
         batches = [list(islice(walks[i], WORDING_BATCH_WALKS)) for i in unfinished]
-        new = iter(words([walk for part in batches for walk in part]))
-        for i, part in zip(unfinished, batches):
-            texts[i] += islice(new, len(part))
-        unfinished = [
-            i
-            for i, part in zip(unfinished, batches)
-            if part and not 0 < limit <= sum(len(TOKEN_WORD.findall(one)) for one in texts[i])
-        ]
-    return [WALK_SEPARATOR.join(one) for one in texts]
+        sentences = iter(words(list(chain.from_iterable(batches))))
+        still_unfinished = []
+        for i, batch in zip(unfinished, batches):
+            texts[i] += islice(sentences, len(batch))
+            n_tokens = sum(len(TOKEN_WORD.findall(sentence)) for sentence in texts[i])
+            if batch and not 0 < limit <= n_tokens:
+                still_unfinished.append(i)
+        unfinished = still_unfinished
+    return [WALK_SEPARATOR.join(sentences) for sentences in texts]
 
 
 def nodes_with_walks(graph: Graph, plan: WalkPlan, limit: int = MAX_WALK_NODES) -> np.ndarray:
@@ -216,7 +210,7 @@ def walk_folder(
 def walk_corpus(
     graph: Graph, encoder, plan: WalkPlan, words: WalkWording | None = None, watch: Watch = NO_WATCH
 ) -> WalkCorpus:
-    """Return the walk corpus, encoded first where it is missing and few nodes have walks.
+    """Return the walk corpus, encoded first if it is missing and few nodes have walks.
 
     Parameters
     ----------
@@ -243,16 +237,12 @@ def walk_corpus(
             nodes = nodes_with_walks(
                 graph, plan, MAX_WALK_NODES if index is None else graph.n_nodes
             )
-            if (
-                index is None
-                and len(nodes) > MAX_NODES_IN_QUESTION
-                and graph.edited_from is not None
-            ):
-                raise StoreError(
-                    "Walks were encoded of the whole graph; this method cannot be asked with "
-                    "something taken away."
-                )
             if index is None and len(nodes) > MAX_NODES_IN_QUESTION:
+                if graph.edited_from is not None:
+                    raise StoreError(
+                        "Walks were encoded of the whole graph; this method cannot be asked with "
+                        "something taken away."
+                    )
                 raise StoreError(
                     with_command(
                         f"The walks of the {len(nodes):,} nodes of “{graph.name}” are not encoded "
@@ -297,11 +287,11 @@ def build_walk_corpus(
     watch: Watch = NO_WATCH,
     limit: int = MAX_WALK_NODES,
 ) -> WalkCorpus:
-    """Encode the walk corpus where it is not finished, block by block.
+    """Encode the missing blocks of the walk corpus, and return it.
 
-    Finished blocks are kept. A node is not encoded again if its walks have the same text as in an
-    earlier content of the graph. A changed triple thus costs only the nodes whose walks pass it.
-    The result equals a corpus built from nothing.
+    A node is not encoded again if its walks have the same text as in an earlier content of the
+    graph. A changed triple thus costs only the nodes whose walks pass it. The result equals a
+    corpus built from the beginning.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """Word index of a graph's texts, for search by BM25 and TF-IDF.
 
-It holds the texts with each word and the counts. For a large graph it is saved on disk.
+It holds the numbers of the texts with each word, and its counts. For a large graph it is saved.
 """
 
 from __future__ import annotations
@@ -8,17 +8,19 @@ from __future__ import annotations
 import json
 import math
 from array import array
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from core.graph.columns import row_offsets
 from core.graph.names.language import graph_language
 from core.graph.store import Graph
 from core.indexes.index_extension import match_keys
@@ -46,16 +48,16 @@ WORDS_SHELF = "words"  # under this name a graph holds opened indexes in memory
 class WordIndexDefaults:
     """Sizes of word indexes, and the parameters of BM25."""
 
-    min_saved_texts: int = 5_000  # fewer are read in less than a second
-    max_new_share: float = 0.1  # of new texts for which the index of an earlier content is changed
-    read_block_texts: int = 2_000  # read between two checks for cancellation
+    min_saved_texts: int = 5_000  # the index of fewer texts takes less than a second
+    max_new_share: float = 0.1  # with more new texts, an earlier index is not updated
+    read_block_texts: int = 2_000  # read between two checks for a cancellation
     count_batch_texts: int = 500  # whose words are counted in one batch
     bm25_k1: float = 1.5
     bm25_b: float = 0.75
 
 
 WORD_INDEX = WordIndexDefaults()
-# words, the count of each, the number of different words of each text
+# Words of the texts of a batch, the count of each, and the number of distinct words of each text.
 WordCounts = tuple[np.ndarray, np.ndarray, np.ndarray]
 NO_WORDS = np.empty(0, np.int32)
 
@@ -187,29 +189,29 @@ class Postings:
         new_words = [fresh.word(number) for number in range(len(fresh.begins) - 1)]
         all_words = sorted({*words, *new_words})
         number = {word: index for index, word in enumerate(all_words)}
-        numbers = lambda some_words, starts: np.repeat(
-            np.array([number[word] for word in some_words], np.int64), np.diff(starts)
-        )
         is_retained = now[self.items] >= 0
-        keys = np.concatenate(
-            [
-                numbers(words, self.starts)[is_retained] << 32 | now[self.items[is_retained]],
-                numbers(new_words, fresh.starts) << 32 | positions[fresh.items].astype(np.int64),
-            ]
-        )
+        old_numbers = np.array([number[word] for word in words], np.int64)
+        old_numbers = np.repeat(old_numbers, np.diff(self.starts))[is_retained]
+        new_numbers = np.array([number[word] for word in new_words], np.int64)
+        new_numbers = np.repeat(new_numbers, np.diff(fresh.starts))
+        # A key is a word in the upper and a text in the lower 32 bits.
+        old_keys = old_numbers << 32 | now[self.items[is_retained]]
+        new_keys = new_numbers << 32 | positions[fresh.items].astype(np.int64)
+        keys = np.concatenate([old_keys, new_keys])
         order = np.argsort(keys, kind="stable")
         keys, times = keys[order], np.concatenate([self.times[is_retained], fresh.times])[order]
         counts = np.bincount(keys >> 32, minlength=len(all_words))
         lengths = np.empty(int((now >= 0).sum()) + len(positions), np.int32)
-        lengths[now[now >= 0]], lengths[positions] = self.lengths[now >= 0], fresh.lengths
+        lengths[now[now >= 0]] = self.lengths[now >= 0]
+        lengths[positions] = fresh.lengths
         retained_words = [word for word, count in zip(all_words, counts.tolist()) if count]
-        starts = np.concatenate([[0], np.cumsum(counts[counts > 0])]).astype(np.int64)
+        starts = row_offsets(counts[counts > 0])
         return self._assemble(
             retained_words, starts, (keys & 0xFFFFFFFF).astype(np.int32), times, lengths, self.code
         )
 
     def __len__(self) -> int:
-        """The number of texts."""
+        """Number of texts."""
         return len(self.lengths)
 
     def word(self, number: int) -> bytes:
@@ -217,12 +219,10 @@ class Postings:
         return self.spelled[self.begins[number] : self.begins[number + 1]].tobytes()
 
     def number(self, word: str) -> int | None:
-        """Return the number of a word, or None where no text holds it."""
-        encoded_word, low, high = word.encode("utf-8", "surrogatepass"), 0, len(self.begins) - 1
-        while low < high:
-            middle = (low + high) // 2
-            low, high = (middle + 1, high) if self.word(middle) < encoded_word else (low, middle)
-        return low if low < len(self.begins) - 1 and self.word(low) == encoded_word else None
+        """Return the number of a word, or None if no text holds it."""
+        encoded_word, n_words = word.encode("utf-8", "surrogatepass"), len(self.begins) - 1
+        row = bisect_left(range(n_words), encoded_word, key=self.word)
+        return row if row < n_words and self.word(row) == encoded_word else None
 
     def holding(self, word: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the texts that hold a word, and its count in each."""
@@ -241,12 +241,9 @@ class Postings:
         for word in self._question_words(question):
             items, times = self.holding(word)
             idf = np.float32(math.log(1 + (len(self) - len(items) + 0.5) / (len(items) + 0.5)))
-            often = times.astype(np.float32)
-            share = (often * (WORD_INDEX.bm25_k1 + 1)) / (
-                often
-                + WORD_INDEX.bm25_k1
-                * (1 - WORD_INDEX.bm25_b + WORD_INDEX.bm25_b * self.lengths[items] / mean)
-            )
+            counts = times.astype(np.float32)
+            k1, b = WORD_INDEX.bm25_k1, WORD_INDEX.bm25_b
+            share = (counts * (k1 + 1)) / (counts + k1 * (1 - b + b * self.lengths[items] / mean))
             scores[items] += (idf * share).astype(np.float32)
         return scores.astype(np.float64)
 
@@ -256,11 +253,11 @@ class Postings:
         Word counts are weighted by ln((1 + N) / (1 + n)) + 1, as in scikit-learn.
         """
         scores, squares = np.zeros(len(self)), 0.0
-        for word, often in Counter(self._question_words(question)).items():
+        for word, n_times in Counter(self._question_words(question)).items():
             items, times = self.holding(word)
             idf = float(_tfidf_idf(np.array([len(items)]), len(self))[0])
-            scores[items] += often * idf * (times * idf)
-            squares += (often * idf) ** 2
+            scores[items] += n_times * idf * (times * idf)
+            squares += (n_times * idf) ** 2
         return scores / np.maximum(self.norms * math.sqrt(squares), 1e-300)
 
     def _question_words(self, question: str) -> Iterator[int]:
@@ -285,13 +282,14 @@ class WordIds(dict[str, int]):
 def _count_words(words: list[int], lengths: list[int]) -> WordCounts:
     """Count the words of each text of a batch.
 
-    Returns the different words of each text in ascending order, text by text, the count of each,
-    and the number of different words of each text.
+    Returns the distinct words of each text in ascending order, text by text, the count of each, and
+    the number of distinct words of each text.
     """
     rows = np.repeat(np.arange(len(lengths)), lengths)
+    # A pair is a text in the upper and a word in the lower 32 bits.
     pairs, times = np.unique(rows << 32 | np.array(words, np.int64), return_counts=True)
-    each = np.bincount(pairs >> 32, minlength=len(lengths))
-    return (pairs & 0xFFFFFFFF).astype(np.int32), times.astype(np.int32), each.astype(np.int32)
+    n_words = np.bincount(pairs >> 32, minlength=len(lengths))
+    return (pairs & 0xFFFFFFFF).astype(np.int32), times.astype(np.int32), n_words.astype(np.int32)
 
 
 def _tfidf_idf(holding: np.ndarray, total: int) -> np.ndarray:
@@ -319,24 +317,20 @@ def postings(graph: Graph, of: ItemKind, watch: Watch = NO_WATCH) -> Postings:
 @count_time("preparation", "Words of the texts")
 def _load_words(graph: Graph, of: ItemKind, code: str, watch: Watch = NO_WATCH) -> Postings:
     total = count(graph, of)
-    if (
-        total < WORD_INDEX.min_saved_texts
-        or graph.edited_from is not None
-        or graph.fetched is not None
-    ):
+    is_temporary = graph.edited_from is not None or graph.fetched is not None
+    if total < WORD_INDEX.min_saved_texts or is_temporary:
         return Postings.of(_texts(graph, of, watch), code)
     folder = index_folder(graph) / f"words-{of}"
     result = open_postings(folder, code)
     if result is None:
-        text_ids = np.concatenate([text_keys(list(some)) for some in _blocks(graph, of, watch)])
-        result = _update_postings(graph, of, folder, text_ids, code, watch) or Postings.of(
-            _texts(graph, of, watch), code
-        )
+        keys = np.concatenate([text_keys(texts) for texts in _text_blocks(graph, of, watch)])
+        result = _update_postings(graph, of, folder, keys, code, watch)
+        result = result or Postings.of(_texts(graph, of, watch), code)
         with suppress(OSError):  # reported by the code that writes there
             folder.mkdir(parents=True, exist_ok=True)
         for name in POSTING_ARRAYS:
             write_if_possible(folder / f"{name}.npy", partial(np.save, arr=getattr(result, name)))
-        write_if_possible(folder / KEYS_FILE, partial(np.save, arr=text_ids))
+        write_if_possible(folder / KEYS_FILE, partial(np.save, arr=keys))
         facts = {"version": WORDS_VERSION, "texts": total, **({"language": code} if code else {})}
         write_if_possible(
             folder / DONE_FILE,
@@ -383,8 +377,8 @@ def _update_postings(
 ) -> Postings | None:
     """Return the postings of an earlier content with the changes applied.
 
-    `keys` are the keys of the present texts. None where no earlier content is saved, or more than
-    a tenth of the texts is new.
+    `keys` are the keys of the present texts. The result is None if no earlier content is saved, or
+    if more than the share `WORD_INDEX.max_new_share` of the texts is new.
     """
     for earlier_folder in earlier_folders(folder, graph):
         earlier_postings = open_postings(earlier_folder, code)
@@ -395,35 +389,31 @@ def _update_postings(
             continue
         if earlier_postings is None or len(earlier_postings) != len(earlier_keys):
             continue
-        position_now = match_keys(earlier_keys, keys)
-        fresh = np.setdiff1d(
-            np.arange(len(keys)), position_now[position_now >= 0], assume_unique=True
-        )
-        if len(fresh) > WORD_INDEX.max_new_share * len(keys):
+        new_items = match_keys(earlier_keys, keys)
+        added = np.setdiff1d(np.arange(len(keys)), new_items[new_items >= 0], assume_unique=True)
+        if len(added) > WORD_INDEX.max_new_share * len(keys):
             continue
-        watch.report(f"Reading the words of {len(fresh):,} new texts")
-        new = (
-            text
-            for first in range(0, len(fresh), WORD_INDEX.read_block_texts)
-            for text in texts_of_items(
-                graph, of, fresh[first : first + WORD_INDEX.read_block_texts]
-            )
+        watch.report(f"Reading the words of {len(added):,} new texts")
+        blocks = (
+            texts_of_items(graph, of, added[first : first + WORD_INDEX.read_block_texts])
+            for first in range(0, len(added), WORD_INDEX.read_block_texts)
         )
-        return earlier_postings.changed(position_now, Postings.of(new, code), fresh)
+        added_postings = Postings.of(chain.from_iterable(blocks), code)
+        return earlier_postings.changed(new_items, added_postings, added)
     return None
 
 
 def _texts(graph: Graph, of: ItemKind, watch: Watch = NO_WATCH) -> Iterator[str]:
     """Yield the texts of a graph, reporting the progress to `watch`, which may raise."""
     total = count(graph, of)
-    for number, some in enumerate(_blocks(graph, of, watch)):
+    for number, texts in enumerate(_text_blocks(graph, of, watch)):
         watch.report(
             f"Reading the words of {total:,} texts", number * WORD_INDEX.read_block_texts / total
         )
-        yield from some
+        yield from texts
 
 
-def _blocks(graph: Graph, of: ItemKind, watch: Watch = NO_WATCH) -> Iterator[list[str]]:
+def _text_blocks(graph: Graph, of: ItemKind, watch: Watch = NO_WATCH) -> Iterator[list[str]]:
     """Yield the texts of a graph in lists; in between, `watch` may raise."""
     total = count(graph, of)
     for first in range(0, total, WORD_INDEX.read_block_texts):

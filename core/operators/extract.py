@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.graph.algorithms.neighbourhood import induced_edges, nearest, seed_array
+from core.graph.algorithms.neighbourhood import induced_edges, nearest_nodes, seed_array
 from core.graph.algorithms.walks import random_walks
 from core.graph.pagerank.top_nodes import PAGERANK_METHODS, PageRankReport, top_pagerank
 from core.indexes.communities import pagerank_clusters
@@ -262,7 +262,7 @@ class EgoNetwork(Operator):
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         ctx.watch.report(f"Nodes within {self.hops} hops")
-        nodes, _ = nearest(
+        nodes, _ = nearest_nodes(
             ctx.graph, state.seeds, self.hops, self.direction, self.keep + 1, ctx.watch
         )
         if len(nodes) > self.keep:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from core.graph.storage.excerpt import ExcerptGraph, from_gaps
+from core.graph.storage.excerpt import ExcerptGraph, decode_gaps
 from core.graph.texts import n_chunks, n_communities
 from core.io import plain_data
 from core.snapshot.writer import NODE_FIELDS, SHARED_TABLES
@@ -78,7 +78,7 @@ class StateReader(plain_data.PlainReader):
         return self._shared_values[table, index]
 
     def _subgraph(self, data: Mapping[str, Any]) -> Subgraph:
-        nodes, edges = from_gaps(data["nodes"]), from_gaps(data["edges"])
+        nodes, edges = decode_gaps(data["nodes"]), decode_gaps(data["edges"])
         scores = None
         if data["scores"] is not None:
             # A score that is not finite is saved as a text.

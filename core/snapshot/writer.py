@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from core.graph.storage.excerpt import gaps
+from core.graph.storage.excerpt import encode_gaps
 from core.io import plain_data
 from core.types import AnswerPoint, ContextTable, Excerpt, Path, Ranking, State, Step, Subgraph
 
@@ -95,8 +95,8 @@ class StateWriter(plain_data.PlainWriter):
         self.ids["triple"].update(subgraph.edges.tolist())
         scores = None if subgraph.scores is None else subgraph.scores.tolist()
         return {
-            "nodes": gaps(subgraph.nodes),
-            "edges": gaps(subgraph.edges),
+            "nodes": encode_gaps(subgraph.nodes),
+            "edges": encode_gaps(subgraph.edges),
             "scores": _round_scores(scores),
         }
 

@@ -159,11 +159,11 @@ def _look(folder: Path, kind: str, to_parent) -> None:
 def _graph(graph) -> object:
     import numpy as np
 
-    from core.graph.algorithms.neighbourhood import nearest
+    from core.graph.algorithms.neighbourhood import nearest_nodes
 
     every = np.arange(graph.n_nodes)
     steps = graph.steps_from(every)
-    near = nearest(graph, [0], 3)
+    near = nearest_nodes(graph, [0], 3)
     names = graph.names(every)
     found = [graph.nodes_named(name) for name in names[:20]]
     arrays = (

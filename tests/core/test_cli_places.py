@@ -191,7 +191,7 @@ def test_compiled_loops_go_below_the_home_or_into_memory(tmp_path):
     code = (
         "import os, sys\nfrom pathlib import Path\nimport core.graph.compiled as compiled\n"
         "os.environ.pop('NUMBA_CACHE_DIR', None)\n"
-        "compiled.keep_loops_by_source(Path(sys.argv[1]))\n"
+        "compiled.set_numba_cache_folder(Path(sys.argv[1]))\n"
         "from numba import njit\n"
         "@njit(cache=True)\n"
         "def more(x):\n    return x + 1\n"

@@ -24,7 +24,7 @@ from core.builds.model_requests import map_in_parallel
 from core.builds.name_folding import NAME_READINGS, fold_name
 from core.errors import shorten
 from core.graph.building.text_graph import graph_of_parts
-from core.graph.columns import IdLists, Table, join_texts, texts_of
+from core.graph.columns import IdLists, Table, concat_texts, join_texts
 from core.graph.order import in_name_order
 from core.graph.store import Graph
 from core.models.chat.token_estimates import estimate_text_tokens
@@ -360,7 +360,9 @@ class Descriptions:
         -------
         A column of texts, one for each item.
         """
-        return texts_of(self._describe_block(first, part, name_of) for first, part in _blocks(rows))
+        return concat_texts(
+            self._describe_block(first, part, name_of) for first, part in _blocks(rows)
+        )
 
     def _describe_block(self, first: int, rows: IdLists, name_of: Callable[[int], str]) -> Any:
         import pyarrow as pa
@@ -403,7 +405,7 @@ def _keywords(rows: IdLists, texts: list[str]) -> Any:
         edge = np.repeat(np.repeat(np.arange(len(part)), part.counts), of_text.counts[part.ids])
         return join_texts(distinct_values(edge, of_text.joined(part.ids), len(part)), terms, ", ")
 
-    return texts_of(column(part) for _, part in _blocks(rows))
+    return concat_texts(column(part) for _, part in _blocks(rows))
 
 
 def description_shortener(longest: int, model: str, ctx: BuildContext) -> DescriptionShortener:

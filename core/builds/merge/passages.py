@@ -15,7 +15,7 @@ from core.builds.facts import Facts
 from core.builds.merge.columns import collect_all, distinct_rows, most_frequent
 from core.builds.name_folding import NAME_READINGS, fold_name
 from core.graph.building.text_graph import graph_of_parts
-from core.graph.columns import IdLists, Table, join_texts, texts_of
+from core.graph.columns import IdLists, Table, concat_texts, join_texts
 from core.graph.order import in_name_order
 from core.parameters import param
 
@@ -69,7 +69,7 @@ class PassageGraph(BuildOperator):
                 numbers.append((pairs.heads, pairs.tails, pairs.shared))
                 yield join_texts(pairs.names.head(MAX_SHOWN_ENTITIES), sharing.names, ", ")
 
-        edge_texts = texts_of(descriptions())
+        edge_texts = concat_texts(descriptions())
         heads, tails, shared = (
             (np.concatenate(parts) for parts in zip(*numbers))
             if numbers

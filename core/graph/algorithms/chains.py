@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,17 +18,19 @@ from core.types import Path
 from core.watch import NO_WATCH, Watch
 
 Chain = tuple[int, ...]
-# Number of pairs from which a chain is continued when the best of all chains is searched.
+# Largest number of pairs of a front from which `best_chains` continues a chain.
 BEST_CHAIN_PAIRS = 2_000
-# Number of steps that are followed per step of a chain when chains are listed from a sample, in a
-# graph of more than `MAX_FRONT_STEPS` steps.
+# Largest number of edges that are followed for one step of a chain when chains are listed from a
+# sample, in a graph of more than `MAX_FRONT_STEPS` steps.
 SAMPLED_CHAIN_STEPS = 10_000
-# Limits of one step of a walk, far above the needs of any question of the shipped sets.
-MAX_FRONT_PAIRS, MAX_FRONT_STEPS = (1_000_000, 4_000_000)
+# Largest numbers of pairs of a front and of edges followed from it, far above the needs of any
+# question of the shipped sets.
+MAX_FRONT_PAIRS = 1_000_000
+MAX_FRONT_STEPS = 4_000_000
 
 
 def chain_of(graph: KnowledgeGraph, path: Path) -> Chain:
-    """Return the chain of a path.
+    """Return the chain of relations along a path.
 
     Parameters
     ----------
@@ -106,11 +109,12 @@ def chain_name(graph: KnowledgeGraph, chain: Chain) -> str:
 
 @dataclass(frozen=True, eq=False)
 class WalkFront:
-    """Ends of the walks along a chain, as distinct pairs (previous node, current node).
+    """Ends of the walks along a chain, as distinct pairs (`previous`, `now`) of nodes.
 
     The pairs are ordered. Before the first step, the previous node is -1. `walks` is the number of
-    walks that reach each pair. `origin` is the position in `before` of the pair that the first of
-    them came from, and `edge` is the edge that it took. `code` is the code of the last step.
+    walks that reach each pair. `before` is the front before the last step. `origin` is the position
+    in it of the pair that the first walk to each pair came from, and `edge` the edge that this walk
+    took. `code` is the code of the last step.
     """
 
     previous: np.ndarray  # int64 [n]
@@ -126,10 +130,7 @@ class WalkFront:
         return len(self.now)
 
     def ends(self, seeds: Iterable[int]) -> tuple[np.ndarray, np.ndarray]:
-        """Return the end nodes, ascending, and the number of walks to each.
-
-        The seeds are left out.
-        """
+        """Return the end nodes, ascending and without the seeds, and the number of walks to each."""
         nodes, inverse = np.unique(self.now, return_inverse=True)
         walks = np.bincount(inverse, self.walks, minlength=len(nodes))
         retained = ~np.isin(nodes, np.fromiter(seeds, np.int64))
@@ -210,28 +211,10 @@ def next_fronts(
     >>> [(code, front.now.tolist()) for code, front in steps]
     [(1, [0]), (4, [2])]
     """
-    codes, nodes, next_nodes, walks, rows, edges, cut = _possible_steps(
-        graph, front, direction, only, limit or MAX_FRONT_STEPS
-    )
-    order = np.lexsort((next_nodes, nodes, codes))  # stable, so edges ascend
-    codes, nodes, next_nodes, walks, rows, edges = (
-        column[order] for column in (codes, nodes, next_nodes, walks, rows, edges)
-    )
-    for first, last in _groups(codes):
-        rows_of_step = slice(first, last)
-        yield (
-            int(codes[first]),
-            _merge_steps(
-                front,
-                nodes[rows_of_step],
-                next_nodes[rows_of_step],
-                walks[rows_of_step],
-                rows[rows_of_step],
-                edges[rows_of_step],
-                int(codes[first]),
-                cut,
-            ),
-        )
+    steps, is_cut = _possible_steps(graph, front, direction, only, limit or MAX_FRONT_STEPS)
+    steps = steps.take(np.lexsort((steps.ends, steps.nodes, steps.codes)))  # stable: edges ascend
+    for start, stop in _equal_runs(steps.codes):
+        yield int(steps.codes[start]), _merge_steps(front, steps.take(slice(start, stop)), is_cut)
 
 
 def next_nodes(
@@ -258,34 +241,47 @@ def next_nodes(
     >>> [(code, nodes.tolist()) for code, nodes in steps]
     [(6, [0]), (8, [3])]
     """
-    codes, _, nodes, *_ = _possible_steps(graph, front, direction, None, limit)
-    order = np.lexsort((nodes, codes))
-    codes, nodes = codes[order], nodes[order]
-    fresh = np.ones(len(codes), bool)
-    fresh[1:] = (codes[1:] != codes[:-1]) | (nodes[1:] != nodes[:-1])
-    codes, nodes = codes[fresh], nodes[fresh]
-    for first, last in _groups(codes):
-        yield int(codes[first]), nodes[first:last]
+    steps, _ = _possible_steps(graph, front, direction, None, limit)
+    order = np.lexsort((steps.ends, steps.codes))
+    codes, nodes = steps.codes[order], steps.ends[order]
+    is_first = np.ones(len(codes), bool)
+    is_first[1:] = (codes[1:] != codes[:-1]) | (nodes[1:] != nodes[:-1])
+    codes, nodes = codes[is_first], nodes[is_first]
+    for start, stop in _equal_runs(codes):
+        yield int(codes[start]), nodes[start:stop]
 
 
-def _groups(ascending: np.ndarray) -> Iterator[tuple[int, int]]:
+def _equal_runs(ascending: np.ndarray) -> Iterator[tuple[int, int]]:
     """Yield the runs of equal values as (start, end)."""
     if len(ascending):
         cuts = [0, *(np.flatnonzero(np.diff(ascending)) + 1).tolist(), len(ascending)]
         yield from zip(cuts, cuts[1:])
 
 
+class _CodedSteps(NamedTuple):
+    """Steps that may be taken from a front, as aligned arrays.
+
+    They are the step codes, the current and the next nodes, the numbers of walks that take each
+    step, the position in the front of the first of these walks, and the edges.
+    """
+
+    codes: np.ndarray
+    nodes: np.ndarray
+    ends: np.ndarray
+    walks: np.ndarray
+    rows: np.ndarray
+    edges: np.ndarray
+
+    def take(self, index: np.ndarray | slice) -> _CodedSteps:
+        return _CodedSteps(*(column[index] for column in self))
+
+
 def _possible_steps(
     graph: KnowledgeGraph, front: WalkFront, direction: str, only: Iterable[int] | None, limit: int
-) -> tuple:
-    """Return the steps that may be taken from a front.
+) -> tuple[_CodedSteps, bool]:
+    """Return the steps that may be taken from a front, and whether steps were left out.
 
     The steps of each node are read once, however many pairs end there.
-
-    Returns
-    -------
-    Six arrays: step code, current node, next node, number of walks that take the step, position in
-    the front of the first of them, and edge. Last, whether steps were left out.
     """
     pairs = np.argsort(front.now, kind="stable")  # positions in the front, node by node
     now = front.now[pairs]
@@ -296,31 +292,28 @@ def _possible_steps(
     retained = np.arange(len(nodes))
     if 2 * graph.n_edges > MAX_FRONT_STEPS:
         degrees = graph.degrees(nodes, direction)
-        fewest = np.argsort(degrees, kind="stable")
-        retained = np.sort(
-            fewest[: max(1, int(np.searchsorted(np.cumsum(degrees[fewest]), limit, "right")))]
-        )
+        by_degree = np.argsort(degrees, kind="stable")
+        n_within = int(np.searchsorted(np.cumsum(degrees[by_degree]), limit, "right"))
+        retained = np.sort(by_degree[: max(1, n_within)])
     rows, ends, edges, relations, forward = graph.steps_from(nodes[retained], direction)
     rows = retained[rows]
     codes, step_walks, first = 2 * relations + ~forward, walks[rows], pairs[starts][rows]
-    fit = np.ones(len(codes), bool) if only is None else np.isin(codes, np.fromiter(only, np.int64))
+    is_allowed = np.ones(len(codes), bool)
+    if only is not None:
+        is_allowed = np.isin(codes, np.fromiter(only, np.int64))
     if front.code >= 0:
-        reverse = np.flatnonzero(fit & (codes == front.code ^ 1))
+        # A walk does not go straight back: the walks of the pair (end, node) do not take the step.
+        # If that is the only pair at the node, no walk does; if it is the first one, the
+        # first walk is that of the second pair.
+        reverse = np.flatnonzero(is_allowed & (codes == front.code ^ 1))
         origins = _find_pairs(front, nodes[rows[reverse]], ends[reverse])
         reverse, origins = reverse[origins >= 0], origins[origins >= 0]
         step_walks[reverse] -= front.walks[origins]
-        fit[reverse[sizes[rows[reverse]] == 1]] = False
+        is_allowed[reverse[sizes[rows[reverse]] == 1]] = False
         second = pairs[np.minimum(starts[rows[reverse]] + 1, len(pairs) - 1)]
         first[reverse] = np.where(first[reverse] == origins, second, first[reverse])
-    return (
-        codes[fit],
-        nodes[rows[fit]],
-        ends[fit],
-        step_walks[fit],
-        first[fit],
-        edges[fit],
-        len(retained) < len(nodes),
-    )
+    steps = _CodedSteps(codes, nodes[rows], ends, step_walks, first, edges)
+    return steps.take(is_allowed), len(retained) < len(nodes)
 
 
 def _find_pairs(front: WalkFront, now: np.ndarray, previous: np.ndarray) -> np.ndarray:
@@ -334,29 +327,26 @@ def _find_pairs(front: WalkFront, now: np.ndarray, previous: np.ndarray) -> np.n
     return np.where(keys[index] == targets, index, -1)
 
 
-def _merge_steps(
-    front: WalkFront,
-    nodes: np.ndarray,
-    ends: np.ndarray,
-    walks: np.ndarray,
-    rows: np.ndarray,
-    edges: np.ndarray,
-    code: int,
-    cut: bool,
-) -> WalkFront:
-    """Merge steps ordered by (current node, next node, edge) into one front.
+def _merge_steps(front: WalkFront, steps: _CodedSteps, is_cut: bool) -> WalkFront:
+    """Merge the steps of one code, ordered by (current node, next node, edge), into one front.
 
     Each pair occurs once, with its first step and the number of all its walks.
     """
-    first = np.flatnonzero(
-        np.concatenate([[True], (nodes[1:] != nodes[:-1]) | (ends[1:] != ends[:-1])])
+    nodes, ends = steps.nodes, steps.ends
+    starts_pair = np.ones(len(nodes), bool)
+    starts_pair[1:] = (nodes[1:] != nodes[:-1]) | (ends[1:] != ends[:-1])
+    starts = np.flatnonzero(starts_pair)
+    first = starts[:MAX_FRONT_PAIRS]
+    return WalkFront(
+        previous=nodes[first],
+        now=ends[first],
+        walks=np.add.reduceat(steps.walks, starts)[:MAX_FRONT_PAIRS],
+        origin=steps.rows[first],
+        edge=steps.edges[first],
+        before=front,
+        code=int(steps.codes[0]),
+        cut=is_cut or front.cut or len(starts) > MAX_FRONT_PAIRS,
     )
-    walks, cut = (
-        np.add.reduceat(walks, first)[:MAX_FRONT_PAIRS],
-        cut or front.cut or len(first) > MAX_FRONT_PAIRS,
-    )
-    first = first[:MAX_FRONT_PAIRS]
-    return WalkFront(nodes[first], ends[first], walks, rows[first], edges[first], front, code, cut)
 
 
 def chains_from(
@@ -377,8 +367,9 @@ def chains_from(
     seeds : ids of the start nodes.
     steps : largest number of steps of a chain.
     direction : follows steps in the direction out, in, both or graph.
-    sample : largest number of pairs from which a chain is continued, spread evenly. Hubs then cost
-        little more than other nodes. A chain may be missed, but every yielded chain exists.
+    sample : largest number of pairs from which a chain is continued, spread evenly; None for all.
+        With it, hubs cost little more than other nodes. A chain may be missed, but every yielded
+        chain exists.
     accept : returns whether a chain, or the beginning of one, is wanted.
     watch : may raise RunCancelled between steps.
 
@@ -400,11 +391,11 @@ def chains_from(
         for chain, front in level:
             watch.check()
             sampled_front = sample_front(front, sample)
-            extensions = (
-                next_nodes(graph, sampled_front, direction, limit)
-                if step == steps
-                else next_fronts(graph, sampled_front, direction, limit=limit)
-            )
+            extensions: Iterator[tuple[int, WalkFront | np.ndarray]]
+            if step < steps:
+                extensions = next_fronts(graph, sampled_front, direction, limit=limit)
+            else:  # after the last step, only the nodes are needed
+                extensions = next_nodes(graph, sampled_front, direction, limit)
             for code, after in extensions:
                 new_chain = (*chain, code)
                 if accept is not None and not accept(new_chain):
@@ -434,14 +425,14 @@ def sample_front(front: WalkFront, limit: int | None) -> WalkFront:
         return front
     rows = np.linspace(0, len(front) - 1, limit).astype(np.int64)
     return WalkFront(
-        front.previous[rows],
-        front.now[rows],
-        front.walks[rows],
-        front.origin[rows],
-        front.edge[rows],
-        front.before,
-        front.code,
-        True,
+        previous=front.previous[rows],
+        now=front.now[rows],
+        walks=front.walks[rows],
+        origin=front.origin[rows],
+        edge=front.edge[rows],
+        before=front.before,
+        code=front.code,
+        cut=True,
     )
 
 
@@ -545,13 +536,13 @@ def best_chains(
     >>> [chain_name(toy, chain) for chain in chains], f1
     (['r5 -> r0'], 1.0)
     """
-    goal = np.unique(np.fromiter(answers, np.int64))
-    best, top = [], 0.0
+    answer_nodes = np.unique(np.fromiter(answers, np.int64))
+    best, best_f1 = [], 0.0
     for chain, nodes in chains_from(graph, seeds, steps, direction, BEST_CHAIN_PAIRS, watch=watch):
-        shared = int(np.isin(nodes, goal, assume_unique=True).sum())
-        fit = 2 * shared / (len(nodes) + len(goal))
-        if fit > top + 1e-12:
-            best, top = [chain], fit
-        elif best and fit > top - 1e-12 and len(chain) == len(best[0]):
+        shared = int(np.isin(nodes, answer_nodes, assume_unique=True).sum())
+        f1 = 2 * shared / (len(nodes) + len(answer_nodes))
+        if f1 > best_f1 + 1e-12:
+            best, best_f1 = [chain], f1
+        elif best and f1 > best_f1 - 1e-12 and len(chain) == len(best[0]):
             best.append(chain)
-    return tuple(best), top
+    return tuple(best), best_f1

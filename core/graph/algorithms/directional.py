@@ -8,18 +8,18 @@ DISTANCE_ROUNDS = 2
 
 
 def distance_width(rounds: int = DISTANCE_ROUNDS) -> int:
-    """Number of values per node."""
+    """Return the number of values per node."""
     return 2 + 4 * rounds
 
 
 def directional_distances(
     heads: np.ndarray, tails: np.ndarray, topics: np.ndarray, rounds: int = DISTANCE_ROUNDS
 ) -> np.ndarray:
-    """Directional distance encoding of nodes.
+    """Return the directional distance encoding of nodes.
 
-    The first two values say whether a node is a question entity, as (no, yes). Then, for each
-    round, follows the mean of the previous values over the heads of the triples that end in the
-    node. The same follows for the reverse direction. A node that no triple leads to has 0.
+    The first two values are (1, 0), or (0, 1) for a question entity. Two values follow for each
+    round: the mean of the previous two over the heads of the triples that end in the node. The same
+    follows for the reverse direction. The means of a node that no triple leads to are 0.
 
     Parameters
     ----------
@@ -43,15 +43,13 @@ def directional_distances(
     >>> distances[2]  # two steps from the entity
     array([1., 0., 1., 0., 0., 1., 0., 0., 0., 0.], dtype=float32)
     """
-    first = np.stack([~topics, topics], axis=1).astype(np.float32)
-    parts = [first]
+    n = len(topics)
+    is_topic = np.stack([~topics, topics], axis=1).astype(np.float32)
+    parts = [is_topic]
     for start, end in ((heads, tails), (tails, heads)):
-        now, counts = first, np.maximum(1, np.bincount(end, minlength=len(topics)))[:, None]
+        values, counts = is_topic, np.maximum(1, np.bincount(end, minlength=n))[:, None]
         for _ in range(rounds):
-            columns = [
-                np.bincount(end, weights=now[start, column], minlength=len(topics))
-                for column in (0, 1)
-            ]
-            now = (np.stack(columns, axis=1) / counts).astype(np.float32)
-            parts.append(now)
+            sums = [np.bincount(end, weights=values[start, i], minlength=n) for i in (0, 1)]
+            values = (np.stack(sums, axis=1) / counts).astype(np.float32)
+            parts.append(values)
     return np.concatenate(parts, axis=1)

@@ -1,8 +1,4 @@
-"""Expansion of a subgraph around given nodes.
-
-Nodes that were not found from the seeds are connected to them, expanded by their neighbours, or
-dropped if they are not connected to a seed.
-"""
+"""Expansion of a subgraph: paths from seeds to nodes, neighbours, and nodes without a seed."""
 
 from __future__ import annotations
 
@@ -10,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from core.graph.algorithms.neighbourhood import component_labels, nearest
+from core.graph.algorithms.neighbourhood import component_labels, nearest_nodes
 from core.graph.protocol import KnowledgeGraph
 from core.watch import NO_WATCH, Watch
 
@@ -27,11 +23,11 @@ def connecting_paths(
     direction: str,
     watch: Watch = NO_WATCH,
 ) -> dict[int, list[int]]:
-    """Return a shortest path from a seed to each wanted node within `reach` steps.
+    """Return a shortest path from a seed to each target node within `reach` steps.
 
-    A path is a list of nodes, from the seed on. Of several, the one with the smallest ids counts,
-    compared from its end backwards. Only the `MAX_SEARCHED_NODES` nodes nearest to the seeds are
-    searched.
+    A path is a list of nodes, from the seed on. Of several shortest paths, the one with the
+    smallest ids is returned, compared from its end backwards. Only the `MAX_SEARCHED_NODES` nodes
+    nearest to the seeds are searched.
 
     Parameters
     ----------
@@ -43,7 +39,7 @@ def connecting_paths(
 
     Returns
     -------
-    Node ids of the path by wanted node; nodes out of reach are left out.
+    Node ids of the path by target node; nodes out of reach are left out.
 
     Raises
     ------
@@ -55,25 +51,25 @@ def connecting_paths(
     >>> connecting_paths(toy, [4], [2], 3, "out")  # E>A>C
     {2: [4, 0, 2]}
     """
-    nodes, distances = nearest(graph, seeds, reach, direction, MAX_SEARCHED_NODES, watch)
+    nodes, distances = nearest_nodes(graph, seeds, reach, direction, MAX_SEARCHED_NODES, watch)
     order = np.argsort(nodes, kind="stable")
     nodes, distances = nodes[order], distances[order]
     opposite, paths = OPPOSITE_DIRECTION[graph.resolve(direction)], {}
 
-    def distance(ids: np.ndarray) -> np.ndarray:
+    def distances_of(ids: np.ndarray) -> np.ndarray:
         index = np.minimum(np.searchsorted(nodes, ids), len(nodes) - 1)
         return np.where(nodes[index] == ids, distances[index], reach + 1)
 
-    for end in targets:
+    for target in targets:
         watch.check()
-        path, steps_left = [int(end)], int(distance(np.array([end]))[0])
+        path, steps_left = [int(target)], int(distances_of(np.array([target]))[0])
         if steps_left > reach:
             continue
         while steps_left:
             steps_left -= 1
             neighbours = graph.steps(path[-1], opposite)[0]
-            path.append(int(neighbours[distance(neighbours) == steps_left].min()))
-        paths[int(end)] = path[::-1]
+            path.append(int(neighbours[distances_of(neighbours) == steps_left].min()))
+        paths[int(target)] = path[::-1]
     return paths
 
 
@@ -107,28 +103,34 @@ def expand_nodes(
     Examples
     --------
     >>> from core.graph.algorithms.expansion import expand_nodes
-    >>> expand_nodes(toy, {4: 1.0}, {4: 1.0}, 2, "out", 3)  # E, then A, then B; C has no room
+    >>> expand_nodes(toy, {4: 1.0}, {4: 1.0}, 2, "out", 3)  # E, then A, then B; C would be the 4th
     ({4: 1.0, 0: 1.0, 1: 1.0}, True)
     """
-    scores, capped = dict(list(start.items())[:keep]), len(start) > keep
+    scores, is_capped = dict(list(start.items())[:keep]), len(start) > keep
     level = {node: score for node, score in frontier.items() if node in scores}
     for _ in range(hops):
-        fresh: dict[int, float] = {}
-        room_left, worst = keep - len(scores), 0.0
-        for node, score in sorted(level.items(), key=lambda pair: (-pair[1], pair[0])):
+        new_nodes: dict[int, float] = {}
+        limit, worst = keep - len(scores), 0.0
+        for node, score in _sort_by_score(level):
             watch.check()
-            if len(fresh) > room_left and score < worst:
-                break  # all that follow are worse than those that already fill the room
+            if len(new_nodes) > limit and score < worst:
+                break  # all that follow are worse than the new nodes, which are already too many
             added = 0
             for neighbour in np.unique(graph.steps(node, direction)[0]).tolist():
-                if neighbour not in scores and neighbour not in fresh:
-                    fresh[neighbour], worst, added = score, score, added + 1
-                    if added > room_left:
+                if neighbour not in scores and neighbour not in new_nodes:
+                    new_nodes[neighbour] = worst = score
+                    added += 1
+                    if added > limit:
                         break
-        best = sorted(fresh.items(), key=lambda pair: (-pair[1], pair[0]))
-        level, capped = dict(best[:room_left]), capped or len(best) > room_left
+        best = _sort_by_score(new_nodes)
+        level, is_capped = dict(best[:limit]), is_capped or len(best) > limit
         scores |= level
-    return scores, capped
+    return scores, is_capped
+
+
+def _sort_by_score(scores: dict[int, float]) -> list[tuple[int, float]]:
+    """Return nodes and scores, best first, then by id."""
+    return sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))
 
 
 def mark_connected(

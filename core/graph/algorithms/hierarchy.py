@@ -1,4 +1,4 @@
-"""Hierarchical communities: Leiden, applied again inside of every community that is too large."""
+"""Hierarchical communities: Leiden, applied again inside every community that is too large."""
 
 from __future__ import annotations
 
@@ -73,12 +73,13 @@ def hierarchical_communities(
     [(0, -1, [0, 1, 2]), (0, -1, [3, 4, 5])]
     """
     edge_weights = np.ones(len(heads)) if weights is None else weights
-    graph: _IgraphGraph | _EdgeArrays = (
-        _EdgeArrays if len(heads) > HIERARCHY_IGRAPH_EDGES else _IgraphGraph
-    ).of(n, heads, tails, edge_weights)
+    graph_class: type[_IgraphGraph] | type[_EdgeArrays] = _IgraphGraph
+    if len(heads) > HIERARCHY_IGRAPH_EDGES:
+        graph_class = _EdgeArrays
+    graph = graph_class.from_edges(n, heads, tails, edge_weights)
     groups: list[NestedCommunity] = []
     # (level, parent, nodes). The search is breadth-first, so the groups are ordered by level.
-    waiting = [(0, -1, graph.largest() if largest else np.arange(n))]
+    waiting = [(0, -1, graph.largest_component() if largest else np.arange(n))]
     while waiting:
         next_level: list[tuple[int, int, np.ndarray]] = []
         level_groups: list[NestedCommunity] = []
@@ -99,15 +100,14 @@ def hierarchical_communities(
 
 @dataclass(frozen=True, eq=False)
 class _IgraphGraph:
-    """A graph that igraph holds.
-
-    An induced subgraph takes time in proportion to the whole graph.
-    """
+    """A graph in igraph, whose induced subgraphs take time in proportion to the whole graph."""
 
     whole: Any
 
     @classmethod
-    def of(cls, n: int, heads: np.ndarray, tails: np.ndarray, weights: np.ndarray) -> _IgraphGraph:
+    def from_edges(
+        cls, n: int, heads: np.ndarray, tails: np.ndarray, weights: np.ndarray
+    ) -> _IgraphGraph:
         import igraph
 
         igraph_graph = igraph.Graph(
@@ -118,7 +118,7 @@ class _IgraphGraph:
         igraph_graph.simplify(combine_edges="sum")
         return cls(igraph_graph)
 
-    def largest(self) -> np.ndarray:
+    def largest_component(self) -> np.ndarray:
         """Nodes of the largest component; of equally large ones, that with the smallest node."""
         parts = self.whole.connected_components()
         return np.array(
@@ -129,7 +129,7 @@ class _IgraphGraph:
         """Yield the communities of the induced subgraph of each part, each ascending."""
         for part in parts:
             watch.check()
-            yield _by_igraph(self.whole.induced_subgraph(part.tolist()), part) if len(part) else []
+            yield _cluster(self.whole.induced_subgraph(part.tolist()), part) if len(part) else []
 
 
 class _EdgeArrays:
@@ -143,7 +143,9 @@ class _EdgeArrays:
         self.n, self.edges, self.weights = n, edges, weights  # int32 [m, 2], float64 [m]
 
     @classmethod
-    def of(cls, n: int, heads: np.ndarray, tails: np.ndarray, weights: np.ndarray) -> _EdgeArrays:
+    def from_edges(
+        cls, n: int, heads: np.ndarray, tails: np.ndarray, weights: np.ndarray
+    ) -> _EdgeArrays:
         keys, pair_of = np.unique(
             np.minimum(heads, tails).astype(np.int64) * n + np.maximum(heads, tails),
             return_inverse=True,
@@ -153,7 +155,7 @@ class _EdgeArrays:
         not_loops = edges[:, 0] != edges[:, 1]
         return cls(n, edges[not_loops], sums[not_loops])
 
-    def largest(self) -> np.ndarray:
+    def largest_component(self) -> np.ndarray:
         """Nodes of the largest component; of equally large ones, that with the smallest node."""
         from scipy.sparse import coo_array
         from scipy.sparse.csgraph import connected_components
@@ -169,39 +171,38 @@ class _EdgeArrays:
         part_of, position_in_part = np.full(self.n, -1, np.int32), np.empty(self.n, np.int32)
         for number, part in enumerate(parts):
             part_of[part], position_in_part[part] = number, np.arange(len(part))
-        inside = (part_of[self.edges[:, 0]] == part_of[self.edges[:, 1]]) & (
-            part_of[self.edges[:, 0]] >= 0
+        parts_of_ends = part_of[self.edges]
+        order = np.flatnonzero(
+            (parts_of_ends[:, 0] == parts_of_ends[:, 1]) & (parts_of_ends[:, 0] >= 0)
         )
-        order = np.flatnonzero(inside)
-        order = order[np.argsort(part_of[self.edges[order, 0]], kind="stable")]
+        order = order[np.argsort(parts_of_ends[order, 0], kind="stable")]
         self.edges, self.weights = self.edges[order], self.weights[order]
         bounds = np.searchsorted(part_of[self.edges[:, 0]], np.arange(len(parts) + 1))
         for part, first, end in zip(parts, bounds, bounds[1:]):
             watch.check()
-            yield self._communities(
-                part, position_in_part[self.edges[first:end]], self.weights[first:end], watch
-            )
+            local_edges = position_in_part[self.edges[first:end]]
+            yield _cluster_edges(part, local_edges, self.weights[first:end], watch)
 
-    def _communities(
-        self, part: np.ndarray, edges: np.ndarray, weights: np.ndarray, watch: Watch = NO_WATCH
-    ) -> list[np.ndarray]:
-        if len(edges) > HIERARCHY_IGRAPH_EDGES:
-            # Imports numba.
-            from core.graph.large import leiden, linked
 
-            labels = leiden(linked(len(part), edges, weights), watch.quiet)
-            order = np.argsort(labels, kind="stable")
-            return [part[one] for one in np.split(order, np.cumsum(np.bincount(labels))[:-1])]
-        import igraph
+def _cluster_edges(
+    nodes: np.ndarray, edges: np.ndarray, weights: np.ndarray, watch: Watch
+) -> list[np.ndarray]:
+    """Return the communities of some nodes, each ascending; edges are positions in `nodes`."""
+    if len(edges) > HIERARCHY_IGRAPH_EDGES:
+        from core.graph.large import leiden, make_links  # imports numba
 
-        if len(part):
-            return _by_igraph(
-                igraph.Graph(n=len(part), edges=edges, edge_attrs={"weight": weights}), part
-            )
+        labels = leiden(make_links(len(nodes), edges, weights), watch.quiet)
+        order = np.argsort(labels, kind="stable")
+        return [nodes[rows] for rows in np.split(order, np.cumsum(np.bincount(labels))[:-1])]
+    if not len(nodes):
         return []
+    import igraph
+
+    graph = igraph.Graph(n=len(nodes), edges=edges, edge_attrs={"weight": weights})
+    return _cluster(graph, nodes)
 
 
-def _by_igraph(graph: Any, nodes: np.ndarray) -> list[np.ndarray]:
+def _cluster(graph: Any, nodes: np.ndarray) -> list[np.ndarray]:
     """Return the communities of an igraph graph of some nodes, each ascending."""
     with seed_igraph(HIERARCHY_SEED):
         communities = graph.community_leiden(

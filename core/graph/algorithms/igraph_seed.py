@@ -14,14 +14,14 @@ _igraph_lock = threading.Lock()
 def seed_igraph(seed: int) -> Iterator[None]:
     """Seed igraph's random generator for the code inside.
 
-    A lock keeps other threads out meanwhile, so the same seed always gives the same numbers.
+    Other threads wait meanwhile, so the same seed always gives the same numbers.
 
     >>> import igraph
     >>> from core.graph.algorithms.igraph_seed import seed_igraph
-    >>> def drawn():
+    >>> def draw_edges():
     ...     with seed_igraph(7):
     ...         return igraph.Graph.Erdos_Renyi(20, 0.3).get_edgelist()
-    >>> drawn() == drawn()
+    >>> draw_edges() == draw_edges()
     True
     """
     import igraph

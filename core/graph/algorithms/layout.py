@@ -1,7 +1,4 @@
-"""Positions of the nodes of a drawn graph.
-
-Nodes stand near to their neighbours, or in columns by hops.
-"""
+"""Positions of the nodes of a drawn graph: near to their neighbours, or in columns by hops."""
 
 from __future__ import annotations
 
@@ -16,10 +13,9 @@ from core.graph.algorithms.igraph_seed import seed_igraph
 RING_POSITIONS = 20
 # Radii of these rings, in units of the spacing between nodes.
 RING_RADII = (0.7, 1.0, 1.5, 2.2, 3.2)
-# Margin that is kept free at the sides.
+# Width of the empty margins, as a share of the picture.
 SIDE_MARGIN = 0.03
-# Distance of the first two columns, in units of the others; it is smaller since no labels stand
-# there.
+# Distance of the first two columns, in units of the others; smaller, as no labels are between them.
 FIRST_COLUMN_GAP = 0.5
 
 Position = tuple[float, float]
@@ -51,14 +47,14 @@ def node_positions(
     >>> from core.graph.algorithms.layout import node_positions
     >>> node_positions([7, 8], [(7, 8)], fixed={7: (0.5, 0.5), 8: (0.1, 0.9)})
     {7: (0.5, 0.5), 8: (0.1, 0.9)}
-    >>> sorted(node_positions([7, 8, 9], [(7, 8), (8, 9)])) # every node has a place
+    >>> sorted(node_positions([7, 8, 9], [(7, 8), (8, 9)])) # every node has a position
     [7, 8, 9]
     """
     if not nodes:
         return {}
-    placed = {node: fixed[node] for node in nodes if node in fixed} if fixed else {}
-    if placed:
-        return _place_new_nodes(nodes, edges, placed)
+    positions = {node: fixed[node] for node in nodes if node in fixed} if fixed else {}
+    if positions:
+        return _place_new_nodes(nodes, edges, positions)
     import igraph
 
     index = {node: i for i, node in enumerate(nodes)}
@@ -70,8 +66,8 @@ def node_positions(
         else:
             layout = graph.layout_fruchterman_reingold(grid=False)
     xy = np.asarray(layout.coords)
-    extent = np.maximum(xy.max(0) - xy.min(0), 1e-9)
-    xy = np.where(xy.max(0) - xy.min(0) < 1e-9, 0.5, (xy - xy.min(0)) / extent)
+    extent = xy.max(0) - xy.min(0)
+    xy = np.where(extent < 1e-9, 0.5, (xy - xy.min(0)) / np.maximum(extent, 1e-9))
     xy = _repel(xy, 0.62 / math.sqrt(len(nodes)))
     return {node: (round(float(x), 4), round(float(y), 4)) for node, (x, y) in zip(nodes, xy)}
 
@@ -98,35 +94,36 @@ def _repel(xy: np.ndarray, limit: float) -> np.ndarray:
 def _place_new_nodes(
     nodes: Sequence[int], edges: Sequence[tuple[int, int]], positions: dict[int, Position]
 ) -> dict[int, Position]:
+    """Add positions of the other nodes, those with the most placed neighbours first."""
     neighbours_of = neighbours(edges)
     positions, spacing = dict(positions), 0.8 / math.sqrt(max(len(nodes), 4))
+
+    def placed_neighbours(node: int) -> list[Position]:
+        return [positions[other] for other in neighbours_of.get(node, ()) if other in positions]
+
     waiting = [node for node in nodes if node not in positions]
-    # Nodes with the most neighbours that already have a position come first.
     while waiting:
-        node = max(
-            waiting, key=lambda n: sum(other in positions for other in neighbours_of.get(n, ()))
-        )
+        node = max(waiting, key=lambda node: len(placed_neighbours(node)))
         waiting.remove(node)
-        anchors = np.array(
-            [positions[other] for other in neighbours_of.get(node, ()) if other in positions]
-        )
+        anchors = np.array(placed_neighbours(node))
         positions[node] = _free_position(anchors, np.array(list(positions.values())), spacing)
     return {node: positions[node] for node in nodes}
 
 
 def _free_position(anchors: np.ndarray, occupied: np.ndarray, spacing: float) -> Position:
-    """Return the candidate position with room around it that is nearest to the anchors."""
+    """Return the least crowded candidate position near the anchors, the placed neighbours."""
     turns = np.arange(RING_POSITIONS) * (2 * np.pi / RING_POSITIONS)
     directions = np.stack([np.cos(turns), np.sin(turns)], 1)
     middle = anchors.mean(0) if len(anchors) else np.array([0.5, 0.5])
-    spots = [middle[None], *(middle + directions * spacing * ring for ring in RING_RADII)]
-    spots = np.clip(np.concatenate(spots), SIDE_MARGIN, 1 - SIDE_MARGIN)
-    distance = np.linalg.norm(spots[:, None] - occupied[None], axis=2)
+    rings = [middle[None], *(middle + directions * spacing * ring for ring in RING_RADII)]
+    candidates = np.clip(np.concatenate(rings), SIDE_MARGIN, 1 - SIDE_MARGIN)
+    distance = np.linalg.norm(candidates[:, None] - occupied[None], axis=2)
     crowding = (np.maximum(0, spacing - distance) ** 2).sum(1) / spacing**2
     anchor_distance = 0
     if len(anchors):
-        anchor_distance = np.linalg.norm(spots[:, None] - anchors[None], axis=2).mean(1) / spacing
-    x, y = spots[int(np.argmin(np.round(4 * crowding + 0.25 * anchor_distance, 9)))]
+        gaps = candidates[:, None] - anchors[None]
+        anchor_distance = np.linalg.norm(gaps, axis=2).mean(1) / spacing
+    x, y = candidates[int(np.argmin(np.round(4 * crowding + 0.25 * anchor_distance, 9)))]
     return round(float(x), 4), round(float(y), 4)
 
 
@@ -135,8 +132,8 @@ def layered_positions(
 ) -> dict[int, Position]:
     """Return coordinates in 0..1 for a few nodes, in columns by hops from the seeds.
 
-    Each column is ordered to keep edge crossings few. Nodes that are not connected to a seed stand
-    in the last column.
+    The order in each column is chosen for few edge crossings. Nodes that are not connected to a
+    seed are in the last column.
 
     Parameters
     ----------
@@ -170,9 +167,9 @@ def layered_positions(
 def _columns_by_hops(
     nodes: Sequence[int], neighbours_of: Mapping[int, Sequence[int]], seeds: Iterable[int]
 ) -> list[list[int]]:
-    """Group nodes by their hops from the seeds; nodes out of reach come last.
+    """Group nodes by their hops from the seeds, each column in the order of `nodes`.
 
-    Each column is in the order of `nodes`, except that those out of reach follow the others.
+    Nodes out of reach are added to the last column, or form a second one.
     """
     chosen_seeds = set(seeds)
     columns = [[node for node in nodes if node in chosen_seeds] or list(nodes[:1])]

@@ -12,7 +12,8 @@ import numpy as np
 
 from core.errors import BadInput
 from core.graph.algorithms.igraph_seed import seed_igraph
-from core.graph.storage.subprocess_graphs import needs_subprocess, open_same
+from core.graph.columns import row_offsets
+from core.graph.storage.subprocess_graphs import needs_subprocess, open_with_digest
 from core.graph.store import Graph
 from core.io.files import size_text
 from core.runtime.memory import free_memory
@@ -27,9 +28,9 @@ LEIDEN_SEED = 0
 # question stays within a small graph.
 MAX_CLUSTER_NODES = 100_000
 # Largest number of edges that igraph clusters, which takes about 200 bytes for each. Larger graphs
-# are clustered on their own arrays.
+# are clustered by `core.graph.large.array_leiden`.
 LEIDEN_IGRAPH_EDGES = 20_000_000
-# Memory in bytes per edge of the clustering on the arrays, as measured.
+# Memory in bytes per edge of the latter, as measured.
 LEIDEN_EDGE_BYTES = 100
 
 
@@ -63,10 +64,10 @@ class NodeCommunities:
 
     @cached_property
     def _starts(self) -> np.ndarray:
-        return np.concatenate([[0], np.cumsum(np.bincount(self.of))]).astype(np.int64)
+        return row_offsets(np.bincount(self.of))
 
 
-def clusters(graph: Graph, watch: Watch = NO_WATCH) -> NodeCommunities:
+def detect_clusters(graph: Graph, watch: Watch = NO_WATCH) -> NodeCommunities:
     """Detect communities of at most `MAX_CLUSTER_NODES` nodes each.
 
     Parameters
@@ -83,8 +84,8 @@ def clusters(graph: Graph, watch: Watch = NO_WATCH) -> NodeCommunities:
 
     Examples
     --------
-    >>> from core.graph.algorithms.leiden import clusters
-    >>> found = clusters(toy)
+    >>> from core.graph.algorithms.leiden import detect_clusters
+    >>> found = detect_clusters(toy)
     >>> # each node is in one community
     >>> sorted(node for one in range(len(found)) for node in found.members(one).tolist())
     [0, 1, 2, 3, 4]
@@ -122,15 +123,13 @@ def detect_communities(graph: Graph, max_size: int, watch: Watch = NO_WATCH) -> 
         raise BadInput(refusal)
     if needs_subprocess(graph):
         return in_subprocess(
-            _detect_in_subprocess, graph.folder, graph.digest, max_size, watch=watch
+            _cluster_in_subprocess, graph.folder, graph.digest, max_size, watch=watch
         )
-    return _detect(graph, max_size, watch)
+    return _cluster_graph(graph, max_size, watch)
 
 
 def clustering_refusal(graph: Graph) -> str:
-    """Return the reason if memory does not suffice to cluster a graph.
-
-    The text is empty if it does.
+    """Return why a graph cannot be clustered in the free memory; empty if it can.
 
     >>> from core.graph.algorithms.leiden import clustering_refusal
     >>> clustering_refusal(toy)
@@ -143,50 +142,35 @@ def clustering_refusal(graph: Graph) -> str:
     return f"{graph.n_edges:,} triples are too many to be clustered here: {shortage}."
 
 
-def _detect_in_subprocess(
+def _cluster_in_subprocess(
     folder: Path, digest: str, max_size: int, watch: Watch = NO_WATCH
 ) -> np.ndarray:
-    """Open a graph and run `_detect`; this is what the subprocess runs."""
-    graph = open_same(folder, digest)
-    assert isinstance(graph, Graph)  # only stored graphs are sent to a subprocess
-    return _detect(graph, max_size, watch)
+    """Open a graph and cluster it; the subprocess runs this."""
+    return _cluster_graph(open_with_digest(folder, digest), max_size, watch)
 
 
-def _detect(graph: Graph, max_size: int, watch: Watch = NO_WATCH) -> np.ndarray:
-    import igraph
-
+def _cluster_graph(graph: Graph, max_size: int, watch: Watch = NO_WATCH) -> np.ndarray:
     watch.report("Finding communities", 0.0)
-    graph_of_all: Any
-    if graph.n_edges > LEIDEN_IGRAPH_EDGES:
-        from core.graph.large import Links
-
-        graph_of_all = _LargeGraph(Links(*graph.adjacency()))
-    else:
-        out_indptr, tails, _, _ = graph.adjacency()
-        edges = np.column_stack(
-            [np.repeat(np.arange(graph.n_nodes), np.diff(out_indptr)), tails]
-        ).astype(np.int64)
-        graph_of_all = igraph.Graph(n=graph.n_nodes, edges=edges)
-    everything = np.arange(graph.n_nodes)
-    # (nodes, graph, positions of the nodes in that graph).
-    waiting: list[tuple[np.ndarray, Any, np.ndarray | None]] = [(everything, graph_of_all, None)]
+    # (nodes, graph, positions of the nodes in that graph, None for all).
+    waiting: list[tuple[np.ndarray, Any, np.ndarray | None]] = [
+        (np.arange(graph.n_nodes), _whole_graph(graph), None)
+    ]
     community_of, settled = np.empty(graph.n_nodes, np.int64), 0
     while waiting:
         watch.check()
         nodes, part, positions_in_part = waiting.pop()
-        part = part if positions_in_part is None else _induce_subgraph(part, positions_in_part)
-        membership = part.communities(watch) if isinstance(part, _LargeGraph) else _leiden(part)
-        count = int(membership.max()) + 1 if len(membership) else 0
-        for inner in (
-            np.split(np.argsort(membership, kind="stable"), np.cumsum(np.bincount(membership))[:-1])
-            if count
-            else ()
-        ):
-            if count > 1 and len(inner) > max_size:
-                waiting.append((nodes[inner], part, inner))
+        if positions_in_part is not None:
+            part = _induce_subgraph(part, positions_in_part)
+        groups = NodeCommunities(
+            part.communities(watch) if isinstance(part, _LargeGraph) else _cluster_igraph(part)
+        )
+        for number in range(len(groups)):
+            members = groups.members(number)
+            if len(groups) > 1 and len(members) > max_size:
+                waiting.append((nodes[members], part, members))
             else:
-                community_of[nodes[inner]] = nodes[inner].min()
-                settled += len(inner)
+                community_of[nodes[members]] = nodes[members].min()
+                settled += len(members)
         watch.report(
             f"Finding communities: {settled:,} of {graph.n_nodes:,} entities",
             settled / max(1, graph.n_nodes),
@@ -194,17 +178,29 @@ def _detect(graph: Graph, max_size: int, watch: Watch = NO_WATCH) -> np.ndarray:
     return np.unique(community_of, return_inverse=True)[1].astype(np.int32)
 
 
+def _whole_graph(graph: Graph) -> Any:
+    """Return a graph for clustering, in igraph if it is small enough."""
+    if graph.n_edges > LEIDEN_IGRAPH_EDGES:
+        from core.graph.large import Links
+
+        return _LargeGraph(Links(*graph.adjacency()))
+    import igraph
+
+    out_indptr, tails, _, _ = graph.adjacency()
+    heads = np.repeat(np.arange(graph.n_nodes), np.diff(out_indptr))
+    edges = np.column_stack([heads, tails]).astype(np.int64)
+    return igraph.Graph(n=graph.n_nodes, edges=edges)
+
+
 @dataclass(frozen=True, eq=False)
 class _LargeGraph:
-    """A graph of more than `LEIDEN_IGRAPH_EDGES` edges.
-
-    `place` is a work array, which holds -1 for each node between calls.
-    """
+    """A graph of more than `LEIDEN_IGRAPH_EDGES` edges."""
 
     links: Links
 
     @cached_property
-    def place(self) -> np.ndarray:
+    def rows(self) -> np.ndarray:
+        """Work array of `inner_edges`, which holds -1 for each node between calls."""
         return np.full(self.links.n_nodes, -1, np.int32)
 
     def communities(self, watch: Watch = NO_WATCH) -> np.ndarray:
@@ -220,30 +216,23 @@ class _LargeGraph:
         """
         import igraph
 
-        from core.graph.large import inner_edges, linked
+        from core.graph.large import inner_edges, make_links
 
-        edges = inner_edges(self.links, positions, self.place)
+        edges = inner_edges(self.links, positions, self.rows)
         if len(edges) <= LEIDEN_IGRAPH_EDGES:
             return igraph.Graph(n=len(positions), edges=edges)
-        return _LargeGraph(linked(len(positions), edges))
+        return _LargeGraph(make_links(len(positions), edges))
 
 
 def _induce_subgraph(part: Any, positions: np.ndarray) -> Any:
     """Return the subgraph on the nodes at these positions."""
-    return (
-        part.induced(positions)
-        if isinstance(part, _LargeGraph)
-        else part.induced_subgraph(positions.tolist())
-    )
+    if isinstance(part, _LargeGraph):
+        return part.induced(positions)
+    return part.induced_subgraph(positions.tolist())
 
 
-def _leiden(part) -> np.ndarray:
-    """Return the Leiden cluster of each vertex, with a fixed seed.
-
-    The same part always gives the same clusters.
-    """
+def _cluster_igraph(part: Any) -> np.ndarray:
+    """Return the Leiden cluster of each vertex, with a fixed seed."""
     with seed_igraph(LEIDEN_SEED):
-        return np.asarray(
-            part.community_leiden(objective_function="modularity", n_iterations=2).membership,
-            np.int64,
-        )
+        clusters = part.community_leiden(objective_function="modularity", n_iterations=2)
+    return np.asarray(clusters.membership, np.int64)

@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
+from core.graph.columns import row_offsets
 from core.graph.protocol import KnowledgeGraph
 from core.types import Subgraph
 
@@ -24,8 +25,8 @@ class LocalAdjacency:
     Parameters
     ----------
     subgraph : nodes ascending, and edges; an edge with an end outside gives no step.
-    direction : steps go from head to tail (out), from tail to head (in), or each edge gives a step
-        in each direction and a self-loop two (both).
+    direction : steps go from head to tail (out), from tail to head (in), or both ways (both); a
+        self-loop then gives two steps.
 
     Raises
     ------
@@ -47,21 +48,15 @@ class LocalAdjacency:
         heads, relations, tails = graph.triples(edges)
         heads, tails = self._local_ids(heads), self._local_ids(tails)
         inside = (heads >= 0) & (tails >= 0)
-        edges, relations, heads, tails = (
-            edges[inside],
-            relations[inside],
-            heads[inside],
-            tails[inside],
-        )
+        edges, relations = edges[inside], relations[inside]
+        heads, tails = heads[inside], tails[inside]
         flags = {"out": (True,), "in": (False,), "both": (True, False)}[self.direction]
         sources = np.concatenate([heads if is_out else tails for is_out in flags])
         targets = np.concatenate([tails if is_out else heads for is_out in flags])
         forward = np.repeat(np.array(flags, bool), len(edges))
         edges = np.tile(edges, len(flags))
         order = np.lexsort((~forward, edges, sources))
-        self.indptr = np.concatenate(
-            [[0], np.cumsum(np.bincount(sources, minlength=len(self.nodes)))]
-        ).astype(np.int64)
+        self.indptr = row_offsets(np.bincount(sources, minlength=len(self.nodes)))
         self.neighbours = targets[order]  # int64, local
         self.edges = edges[order]  # int64, the graph's ids
         self.forward = forward[order]  # bool
@@ -90,8 +85,8 @@ class LocalAdjacency:
     def lists(self) -> Sequence[list[tuple[int, int, bool]]]:
         """Steps (neighbour, edge, forward) of each local node as tuples, for loops in Python.
 
-        If there are more than `MAX_TUPLE_STEPS` steps, the tuples are made on each access, since
-        they take ten times the memory of the arrays.
+        Tuples take ten times the memory of the arrays. If there are more than `MAX_TUPLE_STEPS`
+        steps, they are made on each access.
         """
         if len(self.edges) > MAX_TUPLE_STEPS:
             return _StepLists(self)

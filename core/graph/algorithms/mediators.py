@@ -1,7 +1,4 @@
-"""Mediators: unnamed nodes that only connect others.
-
-Freebase uses them for facts with more than two parts.
-"""
+"""Mediators: unnamed nodes of a fact with more than two parts, as in Freebase."""
 
 from __future__ import annotations
 
@@ -13,16 +10,15 @@ from core.graph.protocol import KnowledgeGraph
 
 # Number of triples whose node names are checked.
 MAX_CHECKED_TRIPLES = 200_000
-# Share of mediators among the nodes that a step leads to, above which the step counts as leading
-# into mediators.
+# A step counts as leading into mediators if more than this share of its end nodes are mediators.
 MIN_MEDIATOR_SHARE = 0.5
 
 
 def mediator_steps(graph: KnowledgeGraph) -> np.ndarray:
-    """Mark the step codes of which most steps lead to a mediator.
+    """Mark the step codes whose steps mostly lead to a mediator, bool [2 * relations].
 
-    The result is bool [2 * relations]. All triples are checked, or `MAX_CHECKED_TRIPLES` of them,
-    spread evenly. Step codes are those of `core.graph.algorithms.chains`.
+    Of a large graph, `MAX_CHECKED_TRIPLES` triples are checked, spread evenly. Step codes are those
+    of `core.graph.algorithms.chains`.
 
     >>> from core.graph.algorithms.mediators import mediator_steps
     >>> len(mediator_steps(toy)), mediator_steps(toy).any()  # every node of the toy has a name
@@ -37,17 +33,14 @@ def _mark_mediator_steps(graph: KnowledgeGraph) -> np.ndarray:
     )
     heads, relations, tails = graph.triples(edges)
     nodes, node_positions = np.unique(np.concatenate([tails, heads]), return_inverse=True)
-    nameless = np.array([is_unnamed(name) for name in graph.names(nodes.tolist())], float)[
-        node_positions
-    ]
-    codes = np.concatenate([2 * relations, 2 * relations + 1])
-    return np.bincount(codes, nameless, 2 * graph.n_relations) > MIN_MEDIATOR_SHARE * np.bincount(
-        codes, minlength=2 * graph.n_relations
-    )
+    is_mediator = np.array([is_unnamed(name) for name in graph.names(nodes.tolist())], float)
+    codes, n_codes = np.concatenate([2 * relations, 2 * relations + 1]), 2 * graph.n_relations
+    mediators = np.bincount(codes, is_mediator[node_positions], n_codes)
+    return mediators > MIN_MEDIATOR_SHARE * np.bincount(codes, minlength=n_codes)
 
 
-def verbal_steps(chain: Chain, into: np.ndarray) -> int:
-    """Count the steps of a chain, where passing through a mediator is one step.
+def count_verbal_steps(chain: Chain, into: np.ndarray) -> int:
+    """Count the steps of a chain, with two steps through a mediator as one.
 
     Parameters
     ----------
@@ -60,9 +53,9 @@ def verbal_steps(chain: Chain, into: np.ndarray) -> int:
 
     Examples
     --------
-    >>> from core.graph.algorithms.mediators import verbal_steps
+    >>> from core.graph.algorithms.mediators import count_verbal_steps
     >>> into = np.array([True, False, False, False])
-    >>> verbal_steps((0, 2), into)  # the first step leads into a mediator
+    >>> count_verbal_steps((0, 2), into)  # the first step leads into a mediator
     1
     """
     return len(chain) - sum(bool(into[code]) for code in chain)

@@ -1,4 +1,4 @@
-"""Compiled loop of the growing moats of a Steiner tree."""
+"""Compiled loop that grows the moats of a Steiner tree."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ watch_compiling()
 
 @njit(cache=True, nogil=True)
 def next_meeting(waiting, n, heads, tails, costs, cluster, rate, widths):
-    """Find the edge whose moats meet first.
+    """Find the edge whose ends' moats meet first.
 
-    Edges within a cluster are removed from it in place, and the others keep their order.
+    Edges within a cluster are removed from `waiting` in place; the others stay in their order.
 
     Parameters
     ----------
-    waiting : edges to look at, int64; only the first `n` count.
-    n : number of entries.
+    waiting : edges that are checked, int64.
+    n : number of entries of `waiting` that count.
     heads, tails, costs : ends and cost of each edge.
     cluster, rate, widths : of each node its cluster, the speed at which its moat grows, and the
         width of that moat.

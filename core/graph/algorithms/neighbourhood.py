@@ -1,4 +1,4 @@
-"""The neighbourhood of nodes: nearest nodes, induced edges and connected components."""
+"""Neighbourhoods of nodes: nearest nodes, induced edges and connected components."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DIRECTION_CODES = {"out": 1, "in": 2, "both": 3}
 
 
 def seed_array(graph: KnowledgeGraph, seeds: Iterable[int]) -> np.ndarray:
-    """Return the seeds as int64, with repeats.
+    """Return the seeds as an array, and check that they are nodes of the graph.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ def seed_array(graph: KnowledgeGraph, seeds: Iterable[int]) -> np.ndarray:
 
     Returns
     -------
-    int64, in their order.
+    int64, in their order and with repeats.
 
     Raises
     ------
@@ -53,7 +53,7 @@ def seed_array(graph: KnowledgeGraph, seeds: Iterable[int]) -> np.ndarray:
 def walk_arguments(
     graph: KnowledgeGraph, direction: str
 ) -> tuple[int, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return the arguments with which compiled loops walk a graph.
+    """Return the arguments for compiled functions that walk a graph.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def walk_arguments(
 
     Returns
     -------
-    (way, out_indptr, tails, in_indptr, in_heads); the code of the direction, and the arrays of
+    (mask, out_indptr, tails, in_indptr, in_heads); the code of the direction, and the arrays of
         `KnowledgeGraph.adjacency`.
 
     Raises
@@ -71,14 +71,14 @@ def walk_arguments(
     Examples
     --------
     >>> from core.graph.algorithms.neighbourhood import walk_arguments
-    >>> way, out_indptr, *_ = walk_arguments(toy, "both")
-    >>> way, out_indptr.tolist()
+    >>> mask, out_indptr, *_ = walk_arguments(toy, "both")
+    >>> mask, out_indptr.tolist()
     (3, [0, 2, 3, 5, 6, 7])
     """
     return DIRECTION_CODES[graph.resolve(direction)], *graph.adjacency()
 
 
-def nearest(
+def nearest_nodes(
     graph: KnowledgeGraph,
     seeds: Iterable[int],
     hops: int,
@@ -108,8 +108,8 @@ def nearest(
 
     Examples
     --------
-    >>> from core.graph.algorithms.neighbourhood import nearest
-    >>> nodes, hops = nearest(toy, [4], 2, "out")  # E>A, then A>B and A>C
+    >>> from core.graph.algorithms.neighbourhood import nearest_nodes
+    >>> nodes, hops = nearest_nodes(toy, [4], 2, "out")  # E>A, then A>B and A>C
     >>> toy.names(nodes), hops.tolist()
     (['E', 'A', 'B', 'C'], [0, 1, 2, 2])
     """
@@ -153,19 +153,15 @@ def induced_edges(graph: KnowledgeGraph, nodes: Iterable[int]) -> np.ndarray:
 
     nodes = np.unique(np.asarray(nodes if isinstance(nodes, np.ndarray) else list(nodes), np.int64))
     assert isinstance(graph, Graph)
-    arrays = (
-        nodes,
-        np.asarray(graph.out_indptr),
-        np.asarray(graph.relations),
-        np.asarray(graph.tails),
-    )
-    edges = np.empty(count_edges_among(*arrays, np.empty(0, np.int64), False), np.int64)
-    count_edges_among(*arrays, edges, True)
+    arrays = map(np.asarray, (graph.out_indptr, graph.relations, graph.tails))
+    arguments = (nodes, *arrays)
+    edges = np.empty(count_edges_among(*arguments, np.empty(0, np.int64), False), np.int64)
+    count_edges_among(*arguments, edges, True)
     return edges
 
 
 def connected_components(graph: KnowledgeGraph, subgraph: Subgraph) -> int:
-    """Number of weakly connected components of a subgraph, including single nodes.
+    """Return the number of weakly connected components of a subgraph, including single nodes.
 
     Parameters
     ----------
@@ -207,10 +203,9 @@ def component_labels(
     (2, [0, 0, 1])
     """
     from scipy.sparse import coo_matrix
-    from scipy.sparse.csgraph import connected_components as components
+    from scipy.sparse.csgraph import connected_components as find_components
 
     heads, _, tails = graph.triples(np.asarray(edges, np.int64))
     indices = np.searchsorted(nodes, heads), np.searchsorted(nodes, tails)
-    return components(
-        coo_matrix((np.ones(len(heads), bool), indices), (len(nodes), len(nodes))), directed=False
-    )
+    matrix = coo_matrix((np.ones(len(heads), bool), indices), (len(nodes), len(nodes)))
+    return find_components(matrix, directed=False)

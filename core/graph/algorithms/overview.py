@@ -1,7 +1,7 @@
-"""A small overview of a graph, to be drawn.
+"""Small overview of a graph for drawing.
 
-It consists of the entities with the highest degrees, entities that connect them, and further
-neighbours for variety.
+It consists of the entities with the highest degrees (hubs), entities that connect them (joints),
+and further neighbours for variety.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from core.graph.algorithms.neighbourhood import induced_edges
+from core.graph.order import top_k
 
 
 @dataclass(frozen=True)
@@ -23,17 +24,18 @@ class OverviewDefaults:
     joints: int = 16  # entities that connect the hubs
     nodes: int = 42  # entities in total
     max_hub_steps: int = 20_000  # steps of a hub, per direction, that are searched for joints
-    # beyond it a sample gives the highest degrees, as counting reads the whole graph
+    # triples above which a sample gives the highest degrees, as counting reads the whole graph
     max_counted_triples: int = 20_000_000
     sample_blocks: int = 256  # positions in the graph that are sampled
     sample_block_triples: int = 64  # triple ends read at each position
     max_joint_candidates: int = 2_000
-    max_examples: int = 3  # of a relation, or triples of an entity, that suffice
-    # drawn; of a denser graph, max_examples triples of each entity are
-    max_links_per_node: float = 2.5
+    # further entities per relation; triples drawn of each entity of a graph with too many links
+    max_examples: int = 3
+    max_links_per_node: float = 2.5  # of a graph whose links are all drawn
 
 
 OVERVIEW = OverviewDefaults()
+NodeSteps = tuple[np.ndarray, np.ndarray, np.ndarray]  # neighbours, edges, relations
 
 
 @dataclass(frozen=True)
@@ -53,8 +55,8 @@ class Overview:
 def overview(graph: Any) -> Overview:
     """Choose the nodes and triples that show a graph best.
 
-    These are the entities with the highest degrees, the entities that are adjacent to most of them,
-    and neighbours of the latter by relations that do not occur yet. A graph of at most
+    These are the entities with the highest degrees, entities that are adjacent to several of them,
+    and neighbours of the latter by the relations drawn least so far. A graph of at most
     `OVERVIEW.nodes` nodes is drawn whole. Only a bounded part of the graph is read: at most
     `OVERVIEW.max_hub_steps` steps of a node in each direction.
 
@@ -66,22 +68,15 @@ def overview(graph: Any) -> Overview:
     hubs = busiest_nodes(graph, OVERVIEW.hubs)
     if graph.n_nodes <= OVERVIEW.nodes:
         return _show_all(graph, hubs)
-    hub_steps = [_steps(graph, hub) for hub in hubs]
-    joints = _joints(hubs, hub_steps)
-    steps = [_steps(graph, joint) for joint in joints]
-    further = _choose_further({*hubs, *joints}, steps, OVERVIEW.nodes - len(hubs) - len(joints))
-    shown = np.array(sorted({*hubs, *joints, *further}), np.int64)
-    edges = np.unique(
-        np.concatenate(
-            [ids[np.isin(nodes, shown)] for nodes, ids, _ in (*hub_steps, *steps)] or [shown[:0]]
-        )
-    )
-    return Overview(
-        tuple(hubs),
-        tuple(joints),
-        tuple(further),
-        _thin_edges(graph, (*hubs, *joints, *further), edges),
-    )
+    hub_steps = [_first_steps(graph, hub) for hub in hubs]
+    joints = _choose_joints(hubs, hub_steps)
+    joint_steps = [_first_steps(graph, joint) for joint in joints]
+    n_further = OVERVIEW.nodes - len(hubs) - len(joints)
+    further = _choose_further({*hubs, *joints}, joint_steps, n_further)
+    shown = (*hubs, *joints, *further)
+    edges = [ids[np.isin(nodes, shown)] for nodes, ids, _ in (*hub_steps, *joint_steps)]
+    edge_ids = np.unique(np.concatenate([*edges, np.empty(0, np.int64)]))
+    return Overview(tuple(hubs), tuple(joints), tuple(further), _thin_edges(graph, shown, edge_ids))
 
 
 def busiest_nodes(graph: Any, count: int) -> list[int]:
@@ -109,12 +104,11 @@ def busiest_nodes(graph: Any, count: int) -> list[int]:
         0, graph.n_edges - OVERVIEW.sample_block_triples, OVERVIEW.sample_blocks
     )
     rows = (np.sort(starts)[:, None] + np.arange(OVERVIEW.sample_block_triples)).ravel()
-    nodes, times = np.unique(
+    nodes, counts = np.unique(
         np.concatenate([graph.tails[rows], graph.in_heads[rows]]), return_counts=True
     )
-    often = nodes[np.argsort(-times, kind="stable")[: count * 8]].astype(np.int64)
-    degrees = graph.degrees(often)
-    return often[np.lexsort((often, -degrees))][:count].tolist()
+    candidates = nodes[np.argsort(-counts, kind="stable")[: count * 8]].astype(np.int64)
+    return top_k(candidates, graph.degrees(candidates), count)[0].tolist()
 
 
 def _show_all(graph: Any, hubs: list[int]) -> Overview:
@@ -124,27 +118,29 @@ def _show_all(graph: Any, hubs: list[int]) -> Overview:
 
 
 def _thin_edges(graph: Any, nodes: tuple[int, ...], edges: np.ndarray) -> tuple[int, ...]:
-    """Thin out the edges if they connect more than `OVERVIEW.max_links_per_node` pairs per node.
+    """Return the edges, or some if they connect over `OVERVIEW.max_links_per_node` pairs per node.
 
-    Then `OVERVIEW.max_examples` edges of each node stay, those of the relations drawn least so far
-    first. The result is ascending.
+    In that case, `OVERVIEW.max_examples` edges of each node stay, those of the relations drawn
+    least so far first. The result is ascending.
     """
     heads, relations, tails = (ids.tolist() for ids in graph.triples(edges))
     pairs = [(min(pair), max(pair)) for pair in zip(heads, tails)]
     if len(set(pairs)) <= OVERVIEW.max_links_per_node * len(nodes):
         return tuple(edges.tolist())
-    positions_at: dict[int, list[int]] = {node: [] for node in nodes}
-    for edge_position, (low, high) in enumerate(pairs):
+    edges_at: dict[int, list[int]] = {node: [] for node in nodes}  # positions in `edges`
+    for index, (low, high) in enumerate(pairs):
         if low != high:
-            positions_at[low].append(edge_position)
-            positions_at[high].append(edge_position)
+            edges_at[low].append(index)
+            edges_at[high].append(index)
     chosen: set[int] = set()
     connected: set[tuple[int, int]] = set()
     counts: Counter[int] = Counter()
     for node in nodes:
         for _ in range(OVERVIEW.max_examples):
-            fit = (index for index in positions_at[node] if pairs[index] not in connected)
-            best = min(fit, key=lambda index: (counts[relations[index]], index), default=None)
+            candidates = (index for index in edges_at[node] if pairs[index] not in connected)
+            best = min(
+                candidates, key=lambda index: (counts[relations[index]], index), default=None
+            )
             if best is not None:
                 chosen.add(int(edges[best]))
                 connected.add(pairs[best])
@@ -152,68 +148,55 @@ def _thin_edges(graph: Any, nodes: tuple[int, ...], edges: np.ndarray) -> tuple[
     return tuple(sorted(chosen))
 
 
-def _steps(graph: Any, node: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _first_steps(graph: Any, node: int) -> NodeSteps:
     """Return (neighbours, edges, relations) of a node, int64.
 
     At most the first `OVERVIEW.max_hub_steps` steps in each direction are read.
     """
-    out = np.arange(
-        graph.out_indptr[node],
-        min(graph.out_indptr[node + 1], graph.out_indptr[node] + OVERVIEW.max_hub_steps),
+    (out_start, out_stop), (in_start, in_stop) = (
+        (int(indptr[node]), int(min(indptr[node + 1], indptr[node] + OVERVIEW.max_hub_steps)))
+        for indptr in (graph.out_indptr, graph.in_indptr)
     )
-    into = slice(
-        int(graph.in_indptr[node]),
-        int(min(graph.in_indptr[node + 1], graph.in_indptr[node] + OVERVIEW.max_hub_steps)),
-    )
-    edges = np.concatenate([out, graph.in_edges[into]]).astype(np.int64)
-    nodes = np.concatenate([graph.tails[out], graph.in_heads[into]]).astype(np.int64)
+    out_edges, entries = np.arange(out_start, out_stop), slice(in_start, in_stop)
+    edges = np.concatenate([out_edges, graph.in_edges[entries]]).astype(np.int64)
+    nodes = np.concatenate([graph.tails[out_edges], graph.in_heads[entries]]).astype(np.int64)
     return nodes, edges, graph.relations[edges].astype(np.int64)
 
 
-def _joints(hubs: list[int], steps: list[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> list[int]:
+def _choose_joints(hubs: list[int], steps: list[NodeSteps]) -> list[int]:
     """Choose nodes adjacent to the hubs, one after the other.
 
-    Each time it is the one whose hubs have the fewest chosen neighbours so far; of several, the one
-    with the smallest id.
+    Each time it is the node that is adjacent to the most hubs, where a hub counts less the more
+    chosen neighbours it has; of several, the one with the smallest id.
     """
     hub_neighbours = [np.setdiff1d(nodes, hubs) for nodes, *_ in steps]
-    nodes, times = (
-        np.unique(np.concatenate(hub_neighbours), return_counts=True)
-        if hub_neighbours
-        else (np.empty(0, np.int64), np.empty(0, np.int64))
+    nodes, counts = np.unique(
+        np.concatenate([*hub_neighbours, np.empty(0, np.int64)]), return_counts=True
     )
-    nodes = np.sort(nodes[np.argsort(-times, kind="stable")[: OVERVIEW.max_joint_candidates]])
-    if len(nodes):
-        linked = np.stack(
-            [np.isin(nodes, one, assume_unique=True) for one in hub_neighbours], axis=1
-        )
-    else:
-        linked = np.zeros((0, len(hubs)), bool)
+    nodes = np.sort(nodes[np.argsort(-counts, kind="stable")[: OVERVIEW.max_joint_candidates]])
+    is_adjacent = np.zeros((len(nodes), len(hubs)), bool)
+    for column, neighbours in enumerate(hub_neighbours):
+        is_adjacent[:, column] = np.isin(nodes, neighbours, assume_unique=True)
     chosen: list[int] = []
-    counts, available = np.zeros(len(hubs)), np.ones(len(nodes), bool)
-    while available.any() and len(chosen) < OVERVIEW.joints:
-        gains = np.where(available, linked @ (1 / (1 + counts) ** 2), -1.0)
+    n_chosen, is_available = np.zeros(len(hubs)), np.ones(len(nodes), bool)
+    while is_available.any() and len(chosen) < OVERVIEW.joints:
+        gains = np.where(is_available, is_adjacent @ (1 / (1 + n_chosen) ** 2), -1.0)
         best = int(np.argmax(gains))
-        available[best] = False
-        counts += linked[best]
+        is_available[best] = False
+        n_chosen += is_adjacent[best]
         chosen.append(int(nodes[best]))
     return chosen
 
 
-def _choose_further(
-    shown: set[int], steps: list[tuple[np.ndarray, np.ndarray, np.ndarray]], room: int
-) -> list[int]:
-    """Choose neighbours of the connecting entities, one of each in turn.
+def _choose_further(shown: set[int], steps: list[NodeSteps], limit: int) -> list[int]:
+    """Choose neighbours of the joints, one of each in turn, and add them to `shown`.
 
-    The relation drawn least so far comes first, with at most `OVERVIEW.max_examples` nodes per
-    relation.
+    The relation drawn least so far comes first. The number of nodes per relation is limited by
+    `OVERVIEW.max_examples`, times the number of the turn.
     """
-    counts = Counter(
-        int(relation)
-        for nodes, _, by in steps
-        for node, relation in zip(nodes.tolist(), by.tolist())
-        if node in shown
-    )
+    counts: Counter[int] = Counter()
+    for nodes, _, relations in steps:
+        counts.update(relations[np.isin(nodes, list(shown))].tolist())
     chosen: list[int] = []
     for turn in range(OVERVIEW.max_examples):
         for nodes, _, relations in steps:
@@ -224,9 +207,9 @@ def _choose_further(
                 )
                 if node not in shown and counts[relation] < OVERVIEW.max_examples * (turn + 1)
             ]
-            if fresh and len(chosen) < room:
-                step_position = min(fresh)[1]
-                chosen.append(int(nodes[step_position]))
-                shown.add(int(nodes[step_position]))
-                counts[int(relations[step_position])] += 1
+            if fresh and len(chosen) < limit:
+                _, best = min(fresh)
+                chosen.append(int(nodes[best]))
+                shown.add(int(nodes[best]))
+                counts[int(relations[best])] += 1
     return chosen

@@ -1,4 +1,4 @@
-"""Paths from one node within a subgraph, either the shortest or all simple ones."""
+"""Paths from one node within a subgraph: the shortest, or all simple paths."""
 
 from __future__ import annotations
 
@@ -28,17 +28,21 @@ def shortest_paths(
     """Return the shortest paths from `source` to the other nodes of the subgraph.
 
     By default each target has one sequence of nodes, through the predecessor found first, as in
-    igraph's “get_shortest_paths” (LEGO-GraphRAG SBR-SPR). A `source` outside has no paths.
+    igraph's “get_shortest_paths” (LEGO-GraphRAG SBR-SPR).
 
     Parameters
     ----------
+    local : the subgraph.
+    source : the graph's id of the start node; if it is not in the subgraph, there are no paths.
+    hops : largest number of steps.
     every : return all shortest sequences of nodes to each target.
     parallel : return a path for each of several edges between two nodes, else for the first alone.
-    cap : largest number of paths, the first in the order of the result.
+    cap : largest number of paths, the first in the order of the result; None for all.
+    watch : may raise RunCancelled.
 
     Returns
     -------
-    Paths in the graph's ids by (length, end, nodes, edges), and whether there were more.
+    Paths in the graph's ids by (length, end, nodes, edges), and whether there were more than `cap`.
 
     >>> from core.graph.algorithms.local_adjacency import LocalAdjacency
     >>> from core.graph.algorithms.paths import shortest_paths
@@ -50,14 +54,9 @@ def shortest_paths(
     start = local.place(source)
     if start < 0:
         return [], False
-    depth, before = _search(local, start, hops, every, parallel, watch)
-    return _take_paths(
-        _paths_to_targets(
-            local, start, sorted(before, key=lambda node: (depth[node], node)), before, watch
-        ),
-        cap,
-        watch,
-    )
+    depth, previous = _search_breadth_first(local, start, hops, every, parallel, watch)
+    targets = sorted(previous, key=lambda node: (depth[node], node))
+    return _take_paths(_paths_to_targets(local, start, targets, previous, watch), cap, watch)
 
 
 def simple_paths(
@@ -66,12 +65,12 @@ def simple_paths(
     """Return the paths that repeat no node, shortest first.
 
     Paths of one length are ordered by the path that they extend, then by (edge, forward first).
-    Since the shortest come first, the cap bounds the memory and keeps the shortest.
+    Since the shortest come first, the cap bounds the memory and drops the longest.
 
     Parameters
     ----------
     local : the subgraph.
-    source : the graph's id of the start node; without it there are no paths.
+    source : the graph's id of the start node; if it is not in the subgraph, there are no paths.
     hops : largest number of steps.
     cap : largest number of paths; None for all.
     watch : may raise RunCancelled.
@@ -90,18 +89,19 @@ def simple_paths(
     >>> from core.graph.algorithms.paths import simple_paths
     >>> from core.types import Subgraph
     >>> paths, more = simple_paths(LocalAdjacency(toy, Subgraph(np.arange(5), np.arange(7)), "out"), 4, 2, 2)
-    >>> toy.texts(paths), more  # E>A>C is over the cap
+    >>> toy.texts(paths), more  # E>A>C would be the third
     (['E -> r5 -> A', 'E -> r5 -> A -> r0 -> B'], True)
     """
     start = local.place(source)
-    return (
-        ([], False) if start < 0 else _take_paths(_paths_by_length(local, start, hops), cap, watch)
-    )
+    if start < 0:
+        return [], False
+    return _take_paths(_paths_by_length(local, start, hops), cap, watch)
 
 
 def _take_paths(
     candidates: Iterator[Path], cap: int | None, watch: Watch = NO_WATCH
 ) -> tuple[list[Path], bool]:
+    """Return at most `cap` of the paths, and whether there were more."""
     paths: list[Path] = []
     for path in candidates:
         if cap is not None and len(paths) >= cap:
@@ -112,18 +112,10 @@ def _take_paths(
     return paths, False
 
 
-def _search(
-    local: LocalAdjacency,
-    start: int,
-    hops: int,
-    every: bool,
-    parallel: bool,
-    watch: Watch = NO_WATCH,
+def _search_breadth_first(
+    local: LocalAdjacency, start: int, hops: int, every: bool, parallel: bool, watch: Watch
 ) -> tuple[dict[int, int], Predecessors]:
-    """Breadth-first search from `start`.
-
-    Returns the depth of each reached node, and the predecessors of each but the start.
-    """
+    """Return the depth of each node reached from `start`, and the predecessors of each but it."""
     depth, level = {start: 0}, [start]
     previous: Predecessors = {}
     for hop in range(1, hops + 1):
@@ -133,7 +125,8 @@ def _search(
             for step in local.lists[node]:
                 neighbour = step[0]
                 if neighbour not in depth:
-                    depth[neighbour], previous[neighbour] = hop, {node: [step]}
+                    depth[neighbour] = hop
+                    previous[neighbour] = {node: [step]}
                     fresh.append(neighbour)
                 elif depth[neighbour] == hop:
                     previous_steps = previous[neighbour]
@@ -173,13 +166,13 @@ def _paths_to_targets(
                     onward[node] = []
                     stack.append(node)
                 onward[node].append(neighbour)
-        yield from _paths_between(
-            names, start, target, {node: sorted(ahead) for node, ahead in onward.items()}, previous
-        )
+        for next_nodes in onward.values():
+            next_nodes.sort()
+        yield from _paths_between(names, start, target, onward, previous)
 
 
 def _single_path(start: int, target: int, previous: Predecessors) -> list[int]:
-    """Return the sequence of nodes from start to target if there is only one.
+    """Return the only sequence of nodes from start to target, empty if there are several.
 
     Most targets have only one.
     """
@@ -213,20 +206,14 @@ def _paths_between(
 
 
 def _paths_along(names: list[int], local_ids: list[int], previous: Predecessors) -> Iterator[Path]:
-    """Yield the paths along a sequence of nodes.
-
-    There is one for each choice of parallel steps.
-    """
+    """Yield the paths along a sequence of nodes, one for each choice of parallel steps."""
     nodes = tuple([names[local_id] for local_id in local_ids])
     for steps in product(*[previous[b][a] for a, b in zip(local_ids, local_ids[1:])]):
         yield Path(nodes, tuple([step[1] for step in steps]), tuple([step[2] for step in steps]))
 
 
 def _paths_by_length(local: LocalAdjacency, start: int, hops: int) -> Iterator[Path]:
-    """Yield simple paths by length.
-
-    The paths of one length are in memory at a time.
-    """
+    """Yield simple paths by length, with those of one length in memory at a time."""
     names = local.nodes.tolist()
     level: list[tuple[tuple[int, ...], Path]] = [((start,), Path((names[start],)))]
     for hop in range(hops):

@@ -1,7 +1,4 @@
-"""The undirected simple graph of a knowledge graph.
-
-Re-ranking on documents walks it. Each link occurs once in both directions.
-"""
+"""Undirected simple graph of a knowledge graph, on which documents are re-ranked."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ from core.graph.store import row_entries
 class SimpleGraph:
     """Neighbours of each node, ascending, without parallel links and loops.
 
-    Those of node `v` are `near[indptr[v]:indptr[v + 1]]`.
+    Those of node `v` are `near[indptr[v]:indptr[v + 1]]`. Each link occurs at both ends.
     """
 
     indptr: np.ndarray  # int64 [n + 1]
@@ -57,6 +54,5 @@ def _make_simple_graph(graph: KnowledgeGraph) -> SimpleGraph:
     not_loops = heads != tails
     heads, tails = heads[not_loops], tails[not_loops]
     keys = np.unique(np.concatenate([heads * n + tails, tails * n + heads]))
-    return SimpleGraph(
-        np.searchsorted(keys, np.arange(n + 1) * n).astype(np.int64), keys % n if n else keys
-    )
+    indptr = np.searchsorted(keys, np.arange(n + 1) * n).astype(np.int64)
+    return SimpleGraph(indptr, keys % n if n else keys)

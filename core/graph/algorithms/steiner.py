@@ -16,27 +16,26 @@ PRIZE_TOLERANCE = 1e-12
 class _MoatGrowth:
     """Clusters of nodes that grow until they meet.
 
-    Cluster `i < n` is node `i`. Each merge makes a new cluster.
+    Cluster `i < n` is node `i`. Each merge makes a new cluster. A cluster stops when its prizes are
+    used up.
     """
 
     prizes: np.ndarray
     cluster: np.ndarray = field(init=False)  # current cluster of each node
-    grown: np.ndarray = field(init=False)  # total growth of the clusters of each node
+    growth: np.ndarray = field(init=False)  # total growth of the clusters of each node
     rate: np.ndarray = field(init=False)  # growth rate of each node's cluster: 1 or 0
-    left: list[float] = field(init=False)  # remaining prize of each cluster
+    prize_left: list[float] = field(init=False)  # remaining prize of each cluster
     active: set[int] = field(init=False)  # growing clusters
-    parent: list[int] = field(init=False)
+    parent: list[int] = field(init=False)  # cluster into which each was merged, else -1
     # (edge, node of the active cluster, other node, the other cluster if it had stopped, else -1).
     merges: list[tuple[int, int, int, int]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         n, has_prize = len(self.prizes), self.prizes > 0
-        self.cluster, self.grown, self.rate = np.arange(n), np.zeros(n), has_prize.astype(float)
-        self.left, self.active, self.parent = (
-            self.prizes.tolist(),
-            set(np.flatnonzero(has_prize).tolist()),
-            [-1] * n,
-        )
+        self.cluster, self.growth, self.rate = np.arange(n), np.zeros(n), has_prize.astype(float)
+        self.prize_left = self.prizes.tolist()
+        self.active = set(np.flatnonzero(has_prize).tolist())
+        self.parent = [-1] * n
 
     def run(
         self, heads: np.ndarray, tails: np.ndarray, costs: np.ndarray, watch: Watch = NO_WATCH
@@ -48,34 +47,34 @@ class _MoatGrowth:
         while len(self.active) > 1:
             watch.check()
             n, first_edge, soonest = next_meeting(
-                waiting, n, heads, tails, costs, self.cluster, self.rate, self.grown
+                waiting, n, heads, tails, costs, self.cluster, self.rate, self.growth
             )
-            min_left, ending = min((self.left[one], one) for one in self.active)
-            merges = first_edge >= 0 and soonest < min_left - PRIZE_TOLERANCE
-            step = float(soonest) if merges else min_left
-            self.grown += step * self.rate
-            for one in self.active:
-                self.left[one] -= step
-            if merges:
+            min_left, stopping = min((self.prize_left[cluster], cluster) for cluster in self.active)
+            is_merge = first_edge >= 0 and soonest < min_left - PRIZE_TOLERANCE
+            time = float(soonest) if is_merge else min_left
+            self.growth += time * self.rate
+            for cluster in self.active:
+                self.prize_left[cluster] -= time
+            if is_merge:
                 self._merge(int(first_edge), int(heads[first_edge]), int(tails[first_edge]))
             else:
-                self.active.remove(ending)
-                self.rate[self.cluster == ending] = 0.0
+                self.active.remove(stopping)
+                self.rate[self.cluster == stopping] = 0.0
 
     def _merge(self, edge: int, u: int, v: int) -> None:
         if self.cluster[u] not in self.active:
             u, v = v, u
         first_cluster = int(self.cluster[u])
         second_cluster = int(self.cluster[v])
-        merged_cluster = len(self.left)
+        merged_cluster = len(self.prize_left)
         self.merges.append((edge, u, v, -1 if second_cluster in self.active else second_cluster))
-        self.left.append(self.left[first_cluster] + self.left[second_cluster])
+        self.prize_left.append(self.prize_left[first_cluster] + self.prize_left[second_cluster])
         self.active -= {first_cluster, second_cluster}
         self.parent[first_cluster] = self.parent[second_cluster] = merged_cluster
         self.parent.append(-1)
         merged = (self.cluster == first_cluster) | (self.cluster == second_cluster)
         self.cluster[merged] = merged_cluster
-        if self.left[merged_cluster] > PRIZE_TOLERANCE:
+        if self.prize_left[merged_cluster] > PRIZE_TOLERANCE:
             self.active.add(merged_cluster)
         self.rate[merged] = float(merged_cluster in self.active)
 
@@ -90,10 +89,11 @@ def prize_collecting_tree(
 ) -> tuple[list[int], list[int]]:
     """Return the nodes and edges of a tree with large prizes and small costs.
 
-    The result is at most twice as far from the best as possible. Every node with a prize grows a
-    moat. If two moats meet, the edge between them is taken. A cluster whose prizes are used up
-    stops. Then the merges are visited from last to first, and stopped clusters that nothing else
-    needs are dropped. Of edges that meet at the same time, the first is taken.
+    Every node with a prize grows a moat. If two moats meet, the edge between them is taken and
+    their clusters merge. A cluster whose prizes are used up stops. Then the merges are visited from
+    last to first, and stopped clusters that nothing else needs are dropped. If several moats meet
+    at the same time, the first edge is taken. Edge costs plus missed prizes are at most twice the
+    least possible.
 
     Parameters
     ----------
@@ -120,25 +120,25 @@ def prize_collecting_tree(
     """
     growth = _MoatGrowth(np.asarray(prizes, float))
     growth.run(heads, tails, np.asarray(costs, float), watch)
-    best = min(growth.active, default=-1)
-    good = set(np.flatnonzero(growth.cluster == best).tolist())
-    return _prune_tree(growth, good, heads, tails) if good else ([], [])
+    last = min(growth.active, default=-1)  # at most one cluster is left
+    nodes = set(np.flatnonzero(growth.cluster == last).tolist())
+    return _prune_tree(growth, nodes)
 
 
-def _prune_tree(
-    growth: _MoatGrowth, good: set[int], heads: np.ndarray, tails: np.ndarray
-) -> tuple[list[int], list[int]]:
-    """Return the tree of the good nodes without stopped clusters that nothing needs."""
-    merges = [merge for merge in growth.merges if merge[1] in good and merge[2] in good]
-    neighbours_of: dict[int, list[int]] = {node: [] for node in good}
+def _prune_tree(growth: _MoatGrowth, nodes: set[int]) -> tuple[list[int], list[int]]:
+    """Return the tree of the nodes of the last cluster without stopped clusters nothing needs."""
+    merges = [merge for merge in growth.merges if merge[1] in nodes and merge[2] in nodes]
+    neighbours_of: dict[int, list[int]] = {node: [] for node in nodes}
     for _, u, v, _ in merges:
         neighbours_of[u].append(v)
         neighbours_of[v].append(u)
     needed, dropped, retained = [False] * len(growth.parent), set[int](), []
 
-    def need(node: int) -> None:
+    def mark_needed(node: int) -> None:
+        """Mark all clusters that contain a node."""
         while node != -1 and not needed[node]:
-            needed[node], node = True, growth.parent[node]
+            needed[node] = True
+            node = growth.parent[node]
 
     for edge, u, v, stopped in reversed(merges):
         if u in dropped and v in dropped:
@@ -152,7 +152,7 @@ def _prune_tree(
                     other for other in neighbours_of[node] if other != u and other not in dropped
                 ]
         else:
-            need(u)
-            need(v)
+            mark_needed(u)
+            mark_needed(v)
             retained.append(edge)
-    return sorted(good - dropped), sorted(retained)
+    return sorted(nodes - dropped), sorted(retained)

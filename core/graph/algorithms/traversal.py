@@ -1,6 +1,6 @@
 """Compiled loops that walk a graph: levels, edges among nodes, random walks.
 
-Like `kernels`, they release Python's global lock.
+Like those of `core.graph.kernels`, they release Python's global lock.
 """
 
 from __future__ import annotations
@@ -57,16 +57,16 @@ def next_level(found, start, end, seen, mask, out_indptr, tails, in_indptr, in_h
 def count_edges_among(nodes, out_indptr, relations, tails, edges, store):
     """Count the edges that have both ends among some nodes.
 
-    The loop walks the out-edges of the nodes. If a node has far more out-edges than there are
-    nodes, each node is instead looked up in each of its relations, whose tails are sorted. The cost
-    therefore depends neither on the size of the graph nor on its hubs.
+    The loop walks the out-edges of each node. If a node has far more out-edges than there are
+    nodes, all nodes are instead looked up among the tails of each relation of the node, which are
+    sorted. The cost therefore depends neither on the size of the graph nor on its hubs.
 
     Parameters
     ----------
     nodes : node ids, int64 [n] ascending.
     out_indptr, relations, tails : columns of the graph, by edge id.
     edges : receives the edge ids, ascending, if `store`.
-    store : writes the edges also.
+    store : also write the edges, not only count them.
 
     Returns
     -------

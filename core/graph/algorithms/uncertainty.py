@@ -1,4 +1,4 @@
-"""Uncertainty of a shortest path to a target, by the degrees on it."""
+"""Uncertainty of shortest paths to a target, by the degrees on them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from core.graph.kernels import least_path_sums
 
 
 def uncertainty(links: SimpleGraph, target: int) -> np.ndarray:
-    """Sum of ln(1 + degree) over a shortest path from each node to a target.
+    """Return the sum of ln(1 + degree) over a shortest path from each node to a target.
 
     The target itself is left out, so its value is 0. One breadth-first search from the target
     computes all values.

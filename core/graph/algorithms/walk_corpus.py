@@ -9,6 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.errors import BadParameter
+from core.graph.columns import row_offsets
+from core.graph.order import in_name_order
 from core.graph.protocol import KnowledgeGraph
 from core.types import Path
 
@@ -25,11 +27,11 @@ class WalkPlan:
     it is drawn as one (the paper's N(v)), and then one of these triples is drawn.
 
     With "breadth-first", each node reached within `length` steps has one walk, along the
-    breadth-first tree. The nearest `walks` of them are taken. 0 means all, as in the paper; in both
-    directions a hub would then reach the whole graph.
+    breadth-first tree. The first `walks` of them, to the nearest nodes, are taken; 0 takes all, as
+    in the paper. In both directions, a hub would then reach the whole graph.
 
-    `direction` is that of the steps. The paper's go from head to tail ("out"): its footnote 8
-    counts 9.41 breadth-first walks per node, which is the number for MetaQA in that direction.
+    `direction` is that of the steps. Those of the paper go from head to tail ("out"): its footnote
+    8 counts 9.41 breadth-first walks per node, which is the number for MetaQA in that direction.
     `seed` is that of the random draws.
     """
 
@@ -54,11 +56,10 @@ class WalkPlan:
 
 @dataclass(frozen=True, eq=False)
 class OrderedSteps:
-    """Steps from every node, in an order given by names.
+    """Steps from every node, ordered by relation name, name of the next node and direction.
 
-    They are ordered by relation name, name of the next node and direction. This order does not
-    depend on the numbering of the graph. If a triple is added or removed, only the walks that pass
-    it change.
+    This order does not depend on the numbering of the graph. If a triple is added or removed, only
+    the walks that pass its ends change.
     """
 
     indptr: np.ndarray
@@ -94,28 +95,27 @@ class OrderedSteps:
 def _order_steps(graph: KnowledgeGraph, direction: str) -> OrderedSteps:
     edges = np.arange(graph.n_edges, dtype=np.int64)
     heads, relations, tails = graph.triples(edges)
-    sides = [(heads, tails, True)] * (direction in ("out", "both")) + [(tails, heads, False)] * (
-        direction in ("in", "both")
-    )
-    starts, ends, forward = (
-        np.concatenate(part)
-        for part in zip(*((a, b, np.full(len(edges), is_out)) for a, b, is_out in sides))
-    )
-    step_edges, edge_relations = np.tile(edges, len(sides)), np.tile(relations, len(sides))
-    by_name = _ranks(graph.names(range(graph.n_nodes)))
+    flags = {"out": (True,), "in": (False,), "both": (True, False)}[direction]
+    starts = np.concatenate([heads if is_out else tails for is_out in flags])
+    ends = np.concatenate([tails if is_out else heads for is_out in flags])
+    forward = np.repeat(np.array(flags), len(edges))
+    step_edges, step_relations = np.tile(edges, len(flags)), np.tile(relations, len(flags))
+    node_ranks = _rank_names(graph.names(range(graph.n_nodes)))
+    relation_ranks = _rank_names(graph.relation_names)
     order = np.lexsort(
-        (step_edges, ~forward, by_name[ends], _ranks(graph.relation_names)[edge_relations], starts)
+        (step_edges, ~forward, node_ranks[ends], relation_ranks[step_relations], starts)
     )
-    indptr = np.concatenate([[0], np.cumsum(np.bincount(starts, minlength=graph.n_nodes))])
+    indptr = row_offsets(np.bincount(starts, minlength=graph.n_nodes))
     return OrderedSteps(indptr, ends[order], step_edges[order], forward[order])
 
 
 @dataclass(frozen=True, eq=False)
 class NeighbourGroups:
-    """Neighbours of every node, each with the parallel steps that lead to it.
+    """Steps of every node, grouped by the neighbour to which they lead.
 
-    An entry here is called a door. Node `n` has the doors `indptr[n]` to `indptr[n + 1]`, in the
-    order of their first step. The steps of door `d` are `places[starts[d] : starts[d + 1]]`.
+    Node `n` has the groups from `indptr[n]` to below `indptr[n + 1]`, in the order of their first
+    step. The steps of group `g` are `places[starts[g] : starts[g + 1]]`, as positions in
+    `OrderedSteps`.
     """
 
     indptr: np.ndarray
@@ -124,7 +124,7 @@ class NeighbourGroups:
 
     @classmethod
     def of(cls, graph: KnowledgeGraph, direction: str) -> NeighbourGroups:
-        """Return the doors of a graph in a resolved direction, cached on the graph.
+        """Return the groups of a graph in a resolved direction, cached on the graph.
 
         Parameters
         ----------
@@ -132,10 +132,10 @@ class NeighbourGroups:
 
         Returns
         -------
-        The doors, the same object for the same graph.
+        The groups, the same object for the same graph.
         """
         return graph.derived.once(
-            "doors of steps",
+            "grouped steps",
             direction,
             lambda: _group_neighbours(OrderedSteps.of(graph, direction)),
         )
@@ -144,24 +144,21 @@ class NeighbourGroups:
 def _group_neighbours(steps: OrderedSteps) -> NeighbourGroups:
     n_nodes = len(steps.indptr) - 1
     roots = np.repeat(np.arange(n_nodes), np.diff(steps.indptr))
-    _, first, which = np.unique(
+    _, first, pair_of = np.unique(
         roots * n_nodes + steps.nodes, return_index=True, return_inverse=True
     )
     order = np.argsort(first)  # by first step, and therefore by node
-    door = np.argsort(order)[which]
-    counts = np.bincount(roots[np.sort(first)], minlength=n_nodes)
-    starts = np.concatenate([[0], np.cumsum(np.bincount(door, minlength=len(first)))])
+    group_of = np.argsort(order)[pair_of]
     return NeighbourGroups(
-        np.concatenate([[0], np.cumsum(counts)]), starts, np.argsort(door, kind="stable")
+        row_offsets(np.bincount(roots[first], minlength=n_nodes)),
+        row_offsets(np.bincount(group_of, minlength=len(first))),
+        np.argsort(group_of, kind="stable"),
     )
 
 
-def _ranks(names: Iterable[str]) -> np.ndarray:
+def _rank_names(names: Iterable[str]) -> np.ndarray:
     """Return the position of each name in alphabetical order."""
-    names = list(names)
-    ranks = np.empty(len(names), np.int64)
-    ranks[sorted(range(len(names)), key=names.__getitem__)] = np.arange(len(names))
-    return ranks
+    return in_name_order(list(names))[1]
 
 
 def walks_from(graph: KnowledgeGraph, node: int, plan: WalkPlan) -> list[Path]:
@@ -188,9 +185,7 @@ def walks_from(graph: KnowledgeGraph, node: int, plan: WalkPlan) -> list[Path]:
 
 
 def iterate_walks(graph: KnowledgeGraph, node: int, plan: WalkPlan) -> Iterator[Path]:
-    """Yield the walks of `walks_from` one by one.
-
-    Each is made when it is requested.
+    """Yield the walks of `walks_from`, each made when it is requested.
 
     Parameters
     ----------
@@ -204,12 +199,8 @@ def iterate_walks(graph: KnowledgeGraph, node: int, plan: WalkPlan) -> Iterator[
     steps = OrderedSteps.of(graph, graph.resolve(plan.direction))
     if plan.strategy == "breadth-first":
         return _breadth_first_walks(steps, node, plan)
-    walks = _random_walks(
-        steps,
-        NeighbourGroups.of(graph, graph.resolve(plan.direction)),
-        node,
-        _draws(graph.node_name(node), plan),
-    )
+    groups = NeighbourGroups.of(graph, graph.resolve(plan.direction))
+    walks = _random_walks(steps, groups, node, _draw_numbers(graph.node_name(node), plan))
     return _distinct_walks(walks) if plan.unique else walks
 
 
@@ -221,11 +212,10 @@ def _distinct_walks(walks: Iterable[Path]) -> Iterator[Path]:
             yield walk
 
 
-def _draws(name: str, plan: WalkPlan) -> np.ndarray:
-    """Random numbers in [0, 1), two for each step of each walk.
+def _draw_numbers(name: str, plan: WalkPlan) -> np.ndarray:
+    """Draw two numbers in [0, 1) for each step of each walk, float64 [walks, length, 2].
 
-    The result is float64 [walks, length, 2]. They depend only on the seed and on the name of the
-    node.
+    They depend only on the seed and on the name of the node.
     """
     digest = hashlib.blake2b(f"{plan.seed}\n{name}".encode(), digest_size=8).digest()
     return np.random.default_rng(int.from_bytes(digest, "little")).random(
@@ -234,20 +224,21 @@ def _draws(name: str, plan: WalkPlan) -> np.ndarray:
 
 
 def _random_walks(
-    steps: OrderedSteps, doors: NeighbourGroups, root: int, draws: np.ndarray
+    steps: OrderedSteps, groups: NeighbourGroups, root: int, draws: np.ndarray
 ) -> Iterator[Path]:
-    for chances in draws.tolist():
+    """Yield random walks, of which each step takes one number for the neighbour, one for the edge."""
+    for walk_draws in draws.tolist():
         nodes, edges, forward = [root], [], []
-        for door_draw, step_draw in chances:
-            first, after = doors.indptr[nodes[-1]], doors.indptr[nodes[-1] + 1]
+        for group_draw, step_draw in walk_draws:
+            first, after = groups.indptr[nodes[-1]], groups.indptr[nodes[-1] + 1]
             if first == after:
                 break
-            door = int(first) + int(door_draw * int(after - first))
-            start, end = int(doors.starts[door]), int(doors.starts[door + 1])
-            step_position = doors.places[start + int(step_draw * (end - start))]
-            nodes.append(int(steps.nodes[step_position]))
-            edges.append(int(steps.edges[step_position]))
-            forward.append(bool(steps.forward[step_position]))
+            group = int(first) + int(group_draw * int(after - first))
+            start, end = int(groups.starts[group]), int(groups.starts[group + 1])
+            step = groups.places[start + int(step_draw * (end - start))]
+            nodes.append(int(steps.nodes[step]))
+            edges.append(int(steps.edges[step]))
+            forward.append(bool(steps.forward[step]))
         if edges:
             yield Path(tuple(nodes), tuple(edges), tuple(forward))
 
@@ -256,21 +247,16 @@ def _breadth_first_walks(steps: OrderedSteps, root: int, plan: WalkPlan) -> Iter
     limit = plan.walks or len(steps.indptr)
     tree, layer = {root: Path((root,))}, [root]
     for _ in range(plan.length):
-        following = []
+        next_layer = []
         for node in layer:
-            span, path_to_node = steps.at(node), tree[node]
-            for step_position, neighbour in enumerate(steps.nodes[span].tolist(), span.start):
+            span = steps.at(node)
+            for step, neighbour in enumerate(steps.nodes[span].tolist(), span.start):
                 if neighbour in tree:
                     continue
-                edge, forward = int(steps.edges[step_position]), bool(steps.forward[step_position])
-                walk = Path(
-                    (*path_to_node.nodes, neighbour),
-                    (*path_to_node.edges, edge),
-                    (*path_to_node.forward, forward),
-                )
-                tree[neighbour] = walk
-                yield walk
-                following.append(neighbour)
+                edge, forward = int(steps.edges[step]), bool(steps.forward[step])
+                tree[neighbour] = tree[node].extended(neighbour, edge, forward)
+                yield tree[neighbour]
+                next_layer.append(neighbour)
                 if len(tree) > limit:
                     return
-        layer = following
+        layer = next_layer

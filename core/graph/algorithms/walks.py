@@ -26,9 +26,9 @@ def random_walks(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Count the visits of random walks from the seeds to each node.
 
-    A step takes any edge of the node with equal chance, so each of several parallel edges counts.
-    The start counts as a visit. From a node without steps, a walk restarts always if `restart` is
-    above 0, else it ends there.
+    A step takes any edge of the node with equal probability, so each of several parallel edges
+    counts. The start counts as a visit. At a node without steps, a walk restarts if `restart` is
+    above 0, else it ends.
 
     Parameters
     ----------
@@ -38,8 +38,8 @@ def random_walks(
     restart : probability of a step back to the seed, 0 to 1.
     direction : follows steps in the direction out, in, both or graph.
     rng : source of the random choices.
-    subgraph : takes only steps inside this subgraph; a seed outside starts no walk. None for the
-        whole graph.
+    subgraph : walks take only steps inside this subgraph, and a seed outside starts no walk. None
+        for the whole graph.
 
     Returns
     -------

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from core.errors import BadInput, StoreError
-from core.graph.columns import NONE
-from core.graph.large import NumberSource, TextSource, source_of
+from core.graph.columns import NONE, row_offsets
+from core.graph.large import NumberSource, TextSource, prepare_block_source
 from core.graph.order import in_name_order
 from core.graph.readers.attributes import ONLY_TRIPLES_READ, Attributes
 from core.graph.readers.formats import format_named, format_of
@@ -29,8 +29,8 @@ from core.graph.storage.store_files import (
     SOURCE_FILE,
     UNFINISHED_FOLDER,
     clean_store,
+    install_store,
     lock_store,
-    place_store,
     write_store,
 )
 from core.graph.store import GRAPH_META_FILE, STORE_ARRAYS, STORE_VERSION, Graph, read_meta
@@ -56,18 +56,18 @@ def build(
 ) -> Graph:
     """Build a graph from triples, store it in `folder` and open it.
 
-    `triples` is an iterable, a file, a TripleFile with settings, or Numbers.
+    `triples` is an iterable, a file, a TripleFile with settings, or a NumberSource.
 
-    A file of more than 128 MB of text, or one with a memory limit, is built within that limit (by
-    default a quarter of the machine's memory), in steps. After a kill, the same call continues with
-    the next step. A smaller file is read at once, at about 10 MB a second. After a kill the same
+    A file of more than 128 MB of text, or one with a memory limit, is built in steps within that
+    limit (by default a quarter of the machine's memory). After a kill, the same call continues with
+    the next step. A smaller file is read whole, at about 10 MB a second. After a kill, the same
     call starts over and reports this.
 
     Ids of nodes and relations follow the names in both cases. The same triples in any order
-    therefore give the same store and the same results. Only numbered nodes keep their numbers. A
-    triple that occurs twice is stored once; triples between the same nodes with different relations
-    are all stored. An existing store stays readable until the new one is complete, and remains if
-    the build fails. Exceptions of `watch` pass through.
+    therefore give the same store and the same results. Only numbered nodes keep their numbers as
+    ids. A triple that occurs twice is stored once; triples between the same nodes with different
+    relations are all stored. An existing store stays readable until the new one is complete, and
+    remains if the build fails. Exceptions of `watch` pass through.
 
     Raises
     ------
@@ -113,11 +113,11 @@ def build_in_memory(
     triples: Iterable[tuple[str, str, str]],
     name: str,
     direction: Direction = "both",
-    said: Attributes | None = None,
+    attributes: Attributes | None = None,
 ) -> Graph:
-    """Build the graph of some triples in memory.
+    """Build the graph of some triples in memory, equal to the one that `build` would store.
 
-    It equals the one that `build` would store. `said` holds the attributes of nodes and edges.
+    `attributes` are those of nodes and edges.
 
     Raises
     ------
@@ -132,29 +132,29 @@ def build_in_memory(
     """
     names, relations, columns = sort_by_name(*number_triples(triples))
     arrays, blob = arrays_and_names(names, columns, len(relations))
-    tables = said.columns(names, edge_ids(columns), len(arrays["heads"])) if said else NONE
+    tables = NONE
+    if attributes:
+        tables = attributes.columns(names, edge_ids(columns), len(arrays["heads"]))
     parts: dict[str, Any] = {**arrays, "names_utf8": blob, "columns": tables}
     digest = digest_with_columns(digest_of(arrays, blob, relations, direction), tables)
     return Graph(name, digest, direction, tuple(relations), **parts)
 
 
 def _open_current(source: FilePath, folder: FilePath, name: str, direction: str) -> Graph | None:
-    """Return the store in `folder` if it has this source, name and direction.
+    """Return the graph in `folder` if it has this source, name and direction, else None.
 
-    If size and time of the file are unchanged, its content is not read.
+    The content of the file is read only if its size or time has changed.
     """
     try:
         graph = Graph.open(folder)
         source_stamp = json.loads((graph.data_folder / SOURCE_FILE).read_text("utf-8"))
         stat = source.stat()
-        unchanged = [stat.st_size, stat.st_mtime_ns] == source_stamp["stamp"] or file_digest(
-            source
-        ) == source_stamp["digest"]
-    except FileNotFoundError:
-        return None
+        is_current = [stat.st_size, stat.st_mtime_ns] == source_stamp["stamp"]
+        if not is_current:
+            is_current = file_digest(source) == source_stamp["digest"]
     except (StoreError, OSError, ValueError, KeyError, TypeError):
         return None
-    return graph if unchanged and (graph.name, graph.direction) == (name, direction) else None
+    return graph if is_current and (graph.name, graph.direction) == (name, direction) else None
 
 
 @dataclass(frozen=True)
@@ -188,17 +188,14 @@ def _build(
         clean_store(folder)
         if isinstance(triples, (str, FilePath)):
             triples = TripleFile(FilePath(triples))
-        large = source_of(triples) if isinstance(triples, TripleFile) else triples
-        if isinstance(large, (TextSource, NumberSource)):
-            _build_in_steps(large, target, watch)
+        source = prepare_block_source(triples) if isinstance(triples, TripleFile) else triples
+        if isinstance(source, (TextSource, NumberSource)):
+            _build_in_steps(source, target, watch)
             if isinstance(triples, TripleFile):
                 _add_attributes(triples, target, watch)
-            watch.report("Done", 1.0)
-            return Graph.open(folder)
-        # Numbered nodes are always built as large graphs.
-        assert not isinstance(triples, NumberSource)
-        watch = with_time_left(watch)
-        _build_in_memory(triples, target, progress_text, watch=watch)
+        else:
+            assert not isinstance(triples, NumberSource)  # it is built in steps
+            _build_in_memory(triples, target, progress_text, with_time_left(watch))
     except OSError as error:
         raise StoreError(
             f"The graph cannot be stored in {folder}: {error.strerror or error}."
@@ -209,14 +206,14 @@ def _build(
     return Graph.open(folder)
 
 
-def _build_in_steps(large: TextSource | NumberSource, target: _BuildTarget, watch: Watch) -> None:
+def _build_in_steps(source: TextSource | NumberSource, target: _BuildTarget, watch: Watch) -> None:
     from core.graph.large import build_large  # imports numba
 
-    build_large(large, target.folder, target.name, target.direction, watch)
+    build_large(source, target.folder, target.name, target.direction, watch)
 
 
 def _add_attributes(file: TripleFile, target: _BuildTarget, watch: Watch) -> None:
-    """Add the attributes in a file to its graph, or note that they are not taken."""
+    """Add the attributes in a file to its graph, or note that they were not read."""
     file.warn_of(read_meta(target.folder)["relations"])
     form = format_of(file.path, file.format)
     if file.attributes.large and not format_named(form).delimited and form not in RDF_SYNTAXES:
@@ -224,7 +221,7 @@ def _add_attributes(file: TripleFile, target: _BuildTarget, watch: Watch) -> Non
             f"Types, descriptions, keywords and weights are not taken. {ONLY_TRIPLES_READ}"
         )
     if file.attributes:
-        _put_tables(file, target.folder, target.temporary, watch)
+        _add_tables(file, target.folder, target.temporary, watch)
 
 
 def _build_in_memory(
@@ -258,12 +255,13 @@ def _build_in_memory(
     }
     write_store(target.temporary, arrays, blob, source_stamp, tables)
     watch.check()
-    place_store(target.folder, target.temporary, meta)
+    install_store(target.folder, target.temporary, meta)
+    # An earlier build in steps may have been stopped.
     shutil.rmtree(target.folder / UNFINISHED_FOLDER, ignore_errors=True)
 
 
 def _remove_leftovers(target: _BuildTarget, existed: bool) -> None:
-    """Remove the temporary folder, and a new folder without a graph or unfinished work."""
+    """Remove the temporary folder, and a new graph folder if nothing useful is in it."""
     shutil.rmtree(target.temporary, ignore_errors=True)
     if (
         not existed
@@ -273,7 +271,7 @@ def _remove_leftovers(target: _BuildTarget, existed: bool) -> None:
         shutil.rmtree(target.folder, ignore_errors=True)
 
 
-def _put_tables(
+def _add_tables(
     file: TripleFile, folder: FilePath, temporary: FilePath, watch: Watch = NO_WATCH
 ) -> None:
     """Add the tables of attributes to a graph that was built in steps.
@@ -282,38 +280,38 @@ def _put_tables(
     """
     graph, tally_state = Graph.open(folder), copy.deepcopy(file.tally.state())
     numbered_triples = number_triples(file.read(), watch)
-    # Lines left out are not counted twice.
+    # Lines that are left out must not be counted twice.
     file.tally.restore({**tally_state, "notes": file.tally.notes})
     names, relations, columns = sort_by_name(*numbered_triples)
     tables = file.attributes.columns(names, edge_ids(columns), graph.n_edges)
-    if tables:
-        arrays = {key: np.asarray(getattr(graph, key)) for key in STORE_ARRAYS}
-        source_stamp = json.loads((graph.data_folder / SOURCE_FILE).read_text("utf-8"))
-        meta = {
-            "version": STORE_VERSION,
-            "name": graph.name,
-            "direction": graph.direction,
-            "relations": relations,
-        }
-        write_store(temporary, arrays, np.asarray(graph.names_utf8), source_stamp, tables)
-        place_store(
-            folder, temporary, {**meta, "digest": digest_with_columns(graph.digest, tables)}
-        )
+    if not tables:
+        return
+    arrays = {key: np.asarray(getattr(graph, key)) for key in STORE_ARRAYS}
+    source_stamp = json.loads((graph.data_folder / SOURCE_FILE).read_text("utf-8"))
+    meta = {
+        "version": STORE_VERSION,
+        "name": graph.name,
+        "direction": graph.direction,
+        "relations": relations,
+        "digest": digest_with_columns(graph.digest, tables),
+    }
+    write_store(temporary, arrays, np.asarray(graph.names_utf8), source_stamp, tables)
+    install_store(folder, temporary, meta)
 
 
 def edge_ids(columns: TripleColumns) -> np.ndarray:
-    """Return the edge id in the store of each triple, int64.
+    """Return the edge id of each triple in the store, int64.
 
     Edges are numbered in the order of `edge_arrays`, which sorts triples and stores equal ones
     once.
     """
     heads, relations, tails = columns
     order = np.lexsort((tails, relations, heads))
-    fresh = np.zeros(len(order), bool)
+    starts_edge = np.zeros(len(order), bool)
     for values in columns:
-        fresh[1:] |= np.diff(values[order]) != 0
+        starts_edge[1:] |= np.diff(values[order]) != 0
     edges = np.empty(len(order), np.int64)
-    edges[order] = np.cumsum(fresh)
+    edges[order] = np.cumsum(starts_edge)
     return edges
 
 
@@ -357,9 +355,10 @@ def sort_by_name(
 
     The order is by code points, which is also the order of the UTF-8 bytes.
     """
-    (names, nodes), (relations, new_ids) = in_name_order(names), in_name_order(relations)
-    heads, relation, tails = columns
-    return names, relations, (nodes[heads], new_ids[relation], nodes[tails])
+    names, new_nodes = in_name_order(names)
+    relations, new_relations = in_name_order(relations)
+    heads, relation_ids, tails = columns
+    return names, relations, (new_nodes[heads], new_relations[relation_ids], new_nodes[tails])
 
 
 def arrays_and_names(
@@ -378,9 +377,7 @@ def arrays_and_names(
         raise BadInput(f"A name cannot be written as UTF-8: {error.object!r}.") from None
     n = len(encoded)
     arrays = edge_arrays(columns, n, n_relations, watch)
-    arrays["name_offsets"] = np.concatenate(
-        [[0], np.cumsum(np.fromiter(map(len, encoded), np.int64, n))]
-    ).astype(np.int64)
+    arrays["name_offsets"] = row_offsets(np.fromiter(map(len, encoded), np.int64, n))
     arrays["name_order"] = np.array(sorted(range(n), key=encoded.__getitem__), np.int32)
     return arrays, np.frombuffer(b"".join(encoded), np.uint8)
 
@@ -392,23 +389,19 @@ def edge_arrays(
     heads, relations, tails = columns
     order = np.lexsort((tails, relations, heads))
     heads, relations, tails = heads[order], relations[order], tails[order]
-    fresh = np.ones(len(heads), bool)
-    fresh[1:] = (np.diff(heads) != 0) | (np.diff(relations) != 0) | (np.diff(tails) != 0)
-    heads, relations, tails = heads[fresh], relations[fresh], tails[fresh]
+    is_first = np.ones(len(heads), bool)
+    is_first[1:] = (np.diff(heads) != 0) | (np.diff(relations) != 0) | (np.diff(tails) != 0)
+    heads, relations, tails = heads[is_first], relations[is_first], tails[is_first]
     watch.check()
     m, inward = len(heads), np.argsort(tails, kind="stable")
     return {
-        "out_indptr": _indptr(heads, n),
+        "out_indptr": row_offsets(np.bincount(heads, minlength=n)),
         "heads": heads.astype(np.int32),
         "tails": tails.astype(np.int32),
         "relations": relations.astype(
             np.int16 if n_relations <= np.iinfo(np.int16).max else np.int32
         ),
-        "in_indptr": _indptr(tails, n),
+        "in_indptr": row_offsets(np.bincount(tails, minlength=n)),
         "in_edges": inward.astype(np.int32 if m <= np.iinfo(np.int32).max else np.int64),
         "in_heads": heads[inward].astype(np.int32),
     }
-
-
-def _indptr(nodes: np.ndarray, n: int) -> np.ndarray:
-    return np.concatenate([[0], np.cumsum(np.bincount(nodes, minlength=n))]).astype(np.int64)

@@ -14,7 +14,7 @@ from core.errors import StoreError, damage_error, with_command
 from core.graph.building.build import arrays_and_names
 from core.graph.columns import Columns
 from core.graph.storage.digest import digest_of, digest_with_columns
-from core.graph.storage.store_files import clean_store, lock_store, place_store, write_store
+from core.graph.storage.store_files import clean_store, install_store, lock_store, write_store
 from core.graph.store import LADYBUG_PACKAGE, LADYBUG_STORE, Graph, open_columns, read_description
 from core.io import digests
 from core.io.folders import TEMPORARY
@@ -45,13 +45,13 @@ def convert_ladybug_graph(folder: FilePath) -> Graph:
         try:
             digests.check_digests(folder / meta["data"])
             columns = open_columns(folder / meta["data"])
-            arrays, names = _read(folder / meta["data"] / DATABASE_FILE, meta, columns)
+            arrays, names = _read_database(folder / meta["data"] / DATABASE_FILE, meta, columns)
         except (OSError, ValueError, RuntimeError) as error:
             raise damage_error(f"The graph in {folder} is", error, "build it again") from None
         try:
             clean_store(folder)
             write_store(folder / TEMPORARY, arrays, names, None, columns)
-            place_store(folder, folder / TEMPORARY, {key: meta[key] for key in COPIED_META_KEYS})
+            install_store(folder, folder / TEMPORARY, {key: meta[key] for key in COPIED_META_KEYS})
         except OSError as error:
             reason = error.strerror or error
             raise StoreError(f"The graph cannot be stored in {folder}: {reason}.") from None
@@ -60,7 +60,9 @@ def convert_ladybug_graph(folder: FilePath) -> Graph:
     return Graph.open(folder)
 
 
-def _read(file: FilePath, meta: dict, columns: Columns) -> tuple[dict[str, np.ndarray], np.ndarray]:
+def _read_database(
+    file: FilePath, meta: dict, columns: Columns
+) -> tuple[dict[str, np.ndarray], np.ndarray]:
     """Return the arrays and the bytes of the names, checked against the digest."""
     try:
         ladybug: Any = import_module("ladybug")

@@ -14,7 +14,7 @@ from core.errors import BadInput, StoreError
 from core.graph.building.build import arrays_and_names, sort_by_name
 from core.graph.columns import Columns, Table
 from core.graph.storage.digest import digest_of, digest_with_columns
-from core.graph.storage.store_files import clean_store, lock_store, place_store, write_store
+from core.graph.storage.store_files import clean_store, install_store, lock_store, write_store
 from core.graph.store import STORE_ARRAYS, STORE_VERSION, Graph, read_meta
 from core.io.durable_files import move_into_place
 from core.io.folders import TEMPORARY
@@ -32,15 +32,15 @@ def assemble(
     chunks: Table | None = None,
     direction: Direction = "both",
 ) -> Graph:
-    """Build the graph of these nodes and triples in memory.
+    """Build a graph of texts in memory, from its nodes and triples.
 
     Ids follow the names, so the same nodes and triples in any order give the same graph. A node may
     be isolated, and there may be no triples or even no nodes.
 
     Parameters
     ----------
-    node_columns : attributes of the nodes, parallel to `nodes`.
-    edge_columns : attributes of the edges, parallel to `triples`.
+    node_columns : attributes of the nodes, aligned with `nodes`.
+    edge_columns : attributes of the edges, aligned with `triples`.
 
     Raises
     ------
@@ -57,18 +57,16 @@ def assemble(
     """
     ids = {node: i for i, node in enumerate(nodes)}
     relation_ids = {r: i for i, r in enumerate(dict.fromkeys(r for _, r, _ in triples))}
+    n = len(triples)
     if len(ids) < len(nodes):
         raise BadInput(
             f"The graph “{name}” cannot be put together: a node or a triple is given twice."
         )
     try:
-        triple_ids = tuple(
-            np.fromiter(column, np.int64, len(triples))
-            for column in (
-                (ids[h] for h, _, _ in triples),
-                (relation_ids[r] for _, r, _ in triples),
-                (ids[t] for _, _, t in triples),
-            )
+        triple_ids = (
+            np.fromiter((ids[h] for h, _, _ in triples), np.int64, n),
+            np.fromiter((relation_ids[r] for _, r, _ in triples), np.int64, n),
+            np.fromiter((ids[t] for _, _, t in triples), np.int64, n),
         )
     except KeyError as error:
         raise BadInput(
@@ -103,12 +101,12 @@ def graph_of_parts(
     chunks: Table | None = None,
     direction: Direction = "both",
 ) -> Graph:
-    """Build a graph in memory from parts that are in order already.
+    """Build a graph in memory from names and triples that are sorted already.
 
     Parameters
     ----------
-    names : names of the nodes, by code points.
-    relations : names of the relations, by code points.
+    names : names of the nodes, sorted by code points.
+    relations : names of the relations, sorted by code points.
     triples : (heads, relations, tails) as ids, ascending.
     tables : tables of nodes and of edges, or None.
 
@@ -150,7 +148,7 @@ def with_tables(graph: Graph, **tables: Table | None) -> Graph:
 def store_graph(graph: Graph, folder: str | FilePath) -> Graph:
     """Write a graph to `folder` and open it from there.
 
-    A store that is there stays readable until the new one is complete.
+    An existing store stays readable until the new one is complete.
 
     Raises
     ------
@@ -159,26 +157,20 @@ def store_graph(graph: Graph, folder: str | FilePath) -> Graph:
     """
     folder = FilePath(folder).absolute()
     temporary = folder / TEMPORARY
-    relations = list(graph.relation_names)
     meta = {
         "version": STORE_VERSION,
         "name": graph.name,
         "digest": graph.digest,
         "direction": graph.direction,
-        "relations": relations,
+        "relations": list(graph.relation_names),
     }
+    arrays = {key: getattr(graph, key) for key in STORE_ARRAYS}
     with lock_store(folder, True):
         try:
             folder.mkdir(parents=True, exist_ok=True)
             clean_store(folder)
-            write_store(
-                temporary,
-                {key: getattr(graph, key) for key in STORE_ARRAYS},
-                graph.names_utf8,
-                None,
-                graph.columns,
-            )
-            place_store(folder, temporary, meta)
+            write_store(temporary, arrays, graph.names_utf8, None, graph.columns)
+            install_store(folder, temporary, meta)
         except OSError as error:
             raise StoreError(
                 f"The graph cannot be stored in {folder}: {error.strerror or error}."
@@ -205,11 +197,8 @@ def move_graph(temporary: str | FilePath, folder: str | FilePath) -> Graph:
             folder.mkdir(parents=True, exist_ok=True)
             clean_store(folder)
             move_into_place(temporary / meta["data"], folder / TEMPORARY)
-            place_store(
-                folder,
-                folder / TEMPORARY,
-                {key: value for key, value in meta.items() if key != "data"},
-            )
+            new_meta = {key: value for key, value in meta.items() if key != "data"}
+            install_store(folder, folder / TEMPORARY, new_meta)
         except OSError as error:
             raise StoreError(
                 f"The graph cannot be stored in {folder}: {error.strerror or error}."

@@ -1,8 +1,9 @@
 """Sorting of names by their bytes, with multikey quicksort.
 
 The algorithm is that of Bentley and Sedgewick, Fast algorithms for sorting and searching strings
-(SODA 1997), section 3. Names are sorted range by range. The next seven bytes of every name are
-cached in one number; its lowest byte is the number of bytes left, at most eight.
+(SODA 1997), section 3. Names are sorted range by range. For every name, the seven bytes at the
+current depth are cached in a key of 64 bits; its lowest byte is the number of bytes from there to
+the end of the name, or 8 if there are more than seven.
 """
 
 from __future__ import annotations
@@ -12,22 +13,24 @@ from collections.abc import Iterator
 import numba
 import numpy as np
 
+from core.graph.columns import row_offsets
 from core.watch import NO_WATCH, Watch
 
 # Memory in bytes per name while its range is sorted.
 SORTED_NAME_BYTES = 48
-# Number of names from which the bounds of the ranges are chosen, and largest number of names that
-# are sorted by insertion.
-BOUND_SAMPLE_NAMES, INSERTION_SORT_NAMES = 4096, 16
+# Number of names from which the bounds of the ranges are chosen.
+BOUND_SAMPLE_NAMES = 4096
+# Largest number of names that are sorted by insertion.
+INSERTION_SORT_NAMES = 16
 
 
 def sorted_pieces(
     data: np.ndarray, offsets: np.ndarray, memory: int, watch: Watch = NO_WATCH
 ) -> Iterator[tuple[float, np.ndarray]]:
-    """Yield the numbers of names by (bytes, number), in pieces.
+    """Yield (progress, numbers of names) in pieces, ordered by (bytes, number).
 
-    Each piece comes with the share that is done. Name i is `data[offsets[i]:offsets[i + 1]]`.
-    `memory` is the number of bytes for one piece.
+    Name i is `data[offsets[i]:offsets[i + 1]]`. `memory` is the number of bytes for one piece. The
+    progress goes from 0 to 1.
     """
     count = len(offsets) - 1
     pieces = max(1, -(-count * SORTED_NAME_BYTES // max(1, memory)))
@@ -41,7 +44,7 @@ def sorted_pieces(
     if sample:
         bounds = sorted({sample[len(sample) * piece // pieces] for piece in range(1, pieces)})
     flat = np.frombuffer(b"".join(bounds) or b" ", np.uint8)
-    ends = np.concatenate([[0], np.cumsum([len(bound) for bound in bounds])]).astype(np.int64)
+    ends = row_offsets([len(bound) for bound in bounds])
     done = 0
     for piece in range(len(bounds) + 1):
         watch.check()
@@ -61,7 +64,8 @@ def compare(data, start, end, other, first, last):
 
 
 @numba.njit(cache=True)
-def _range(data, start, end, flat, ends):
+def _find_range(data, start, end, flat, ends):
+    """Return the number of the range of a name, which is the number of bounds up to it."""
     low, high = 0, len(ends) - 1
     while low < high:
         middle = (low + high) // 2
@@ -80,7 +84,7 @@ def _names_in_range(data, offsets, flat, ends, piece):
         return np.arange(count).astype(np.int32)
     names, size = np.empty(count // (len(ends) - 1) + 1024, np.int32), 0
     for name in range(count):
-        if _range(data, offsets[name], offsets[name + 1], flat, ends) == piece:
+        if _find_range(data, offsets[name], offsets[name + 1], flat, ends) == piece:
             if size == len(names):
                 longer = np.empty(size + size // 2, np.int32)
                 longer[:size] = names
@@ -91,7 +95,8 @@ def _names_in_range(data, offsets, flat, ends, piece):
 
 
 @numba.njit(cache=True)
-def _key(data, start, end):
+def _make_key(data, start, end):
+    """Return the first seven bytes, followed by the number of bytes, at most 8."""
     key, size = np.uint64(0), end - start
     for i in range(min(7, size)):
         key |= np.uint64(data[start + i]) << np.uint64(56 - 8 * i)
@@ -100,7 +105,7 @@ def _key(data, start, end):
 
 @numba.njit(cache=True)
 def _insert(data, offsets, ids, keys, low, high, depth):
-    """Sort a few names by insertion, comparing them to the end."""
+    """Sort a few names by insertion, comparing whole names if their keys are equal."""
     for row in range(low + 1, high):
         name, key, slot = ids[row], keys[row], row
         while slot > low:
@@ -129,12 +134,12 @@ def _sort(data, offsets, ids, keys):
         low, high, depth, fresh = stack.pop()
         if fresh:
             for row in range(low, high):
-                keys[row] = _key(data, offsets[ids[row]] + depth, offsets[ids[row] + 1])
+                keys[row] = _make_key(data, offsets[ids[row]] + depth, offsets[ids[row] + 1])
         if high - low <= INSERTION_SORT_NAMES:
             _insert(data, offsets, ids, keys, low, high, depth)
             continue
-        # For sorted names, the first and the last are no good pivots, since the least key of a part
-        # may be at its end.
+        # The pivot is the median of three keys from inside the part. If the names are sorted
+        # already, its ends would be bad pivots.
         quarter = (high - low) // 4
         first, middle, last = keys[low + quarter], keys[(low + high) // 2], keys[high - 1 - quarter]
         pivot = max(min(first, middle), min(max(first, middle), last))

@@ -1,8 +1,8 @@
 """Construction and clustering of graphs that are larger than memory.
 
-Builds run in steps and may be interrupted. Folded names are kept on disk, and Leiden runs on
-arrays. Other packages import the names listed here. Modules that import numba are loaded at first
-use.
+Builds run in steps and may be interrupted. Folded names (lower case, plain typography) are stored
+on disk, and Leiden runs on arrays. Other packages import only the names listed in `__all__`.
+Modules that import numba are loaded at first use.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from core.graph.large.sources import NumberSource, TextSource, source_of
+from core.graph.large.sources import NumberSource, TextSource, prepare_block_source
 
 if TYPE_CHECKING:
-    from core.graph.large.array_leiden import Links, inner_edges, leiden, linked
+    from core.graph.large.array_leiden import Links, inner_edges, leiden, make_links
     from core.graph.large.finish import build_large
     from core.graph.large.folding import FOLDED, FOLDED_ENDS, FOLDED_NODES, write_folded
 
@@ -27,13 +27,13 @@ __all__ = [
     "build_large",
     "inner_edges",
     "leiden",
-    "linked",
-    "source_of",
+    "make_links",
+    "prepare_block_source",
     "write_folded",
 ]
 
 LOADED_LATE = {
-    "array_leiden": ("Links", "inner_edges", "leiden", "linked"),
+    "array_leiden": ("Links", "inner_edges", "leiden", "make_links"),
     "finish": ("build_large",),
     "folding": ("FOLDED", "FOLDED_ENDS", "FOLDED_NODES", "write_folded"),
 }

@@ -1,10 +1,10 @@
 """The Leiden algorithm on arrays, for graphs that are too large for igraph.
 
-It takes about 60 bytes per node and 50 per link. Traag, Waltman and van Eck (2019): nodes move
-between communities as long as modularity grows. Within each community they are merged again,
-starting with single nodes, if they are well connected. Each merged group is a node of the next,
-smaller graph. There is no randomness here, unlike in the paper: nodes are visited in the order of
-their ids, repeatedly instead of by a queue, and each is merged where modularity grows most.
+It takes about 60 bytes per node and 50 per link. As in Traag, Waltman and van Eck (2019), nodes
+move between communities as long as modularity grows. Within each community, single nodes are then
+merged into well-connected groups. Each group is a node of the next, smaller graph. Unlike in the
+paper, there is no randomness: nodes are visited in the order of their ids, repeatedly instead of by
+a queue, and each is merged into the group with which modularity grows most.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from core.graph.columns import row_offsets
 from core.runtime.meter import watch_compiling
 from core.watch import NO_WATCH, Watch
 
@@ -21,24 +22,25 @@ watch_compiling()
 
 # Largest number of sweeps over the nodes of a level.
 MAX_SWEEPS = 20
-# Share of the nodes; if fewer move in a sweep, it is the last.
+# Share of the nodes; if no more of them move in a sweep, it is the last.
 MIN_MOVED_SHARE = 1e-3
-# Number of runs that start from the nodes, as requested from igraph.
+# Number of runs of all levels, as requested from igraph. Each starts from the last communities.
 LEIDEN_PASSES = 2
 # Number of edges that are grouped at a time.
 EDGE_BATCH = 1 << 23
-# Number of pairs of groups that are held before they are summed.
+# Number of weighted pairs of groups in memory above which equal pairs are summed.
 MAX_HELD_PAIRS = 1 << 26
 NO_EDGES = np.empty((0, 2), np.int32)
 
 
 class Links(NamedTuple):
-    """An undirected graph.
+    """An undirected graph, in CSR form.
 
-    The neighbours of `v` are `tails[out_indptr[v] : out_indptr[v + 1]]` and those of the other two
-    arrays. Without weights, all weights are 1, and each edge occurs once in the first two arrays,
-    at one end, and once in the others, at the other end. With weights, each edge occurs at both
-    ends in the first two arrays, and loops occur once with their whole weight.
+    The neighbours of `v` are `tails[out_indptr[v] : out_indptr[v + 1]]` and
+    `in_heads[in_indptr[v] : in_indptr[v + 1]]`. Without weights, all weights are 1, and each edge
+    occurs once in `tails`, at one end, and once in `in_heads`, at the other end. With weights, each
+    edge occurs in `tails` at both ends, loops occur once with their whole weight, and `in_heads` is
+    empty.
     """
 
     out_indptr: np.ndarray
@@ -62,9 +64,9 @@ def leiden(links: Links, watch: Watch = NO_WATCH) -> np.ndarray:
 
     Each community is connected. The same graph always gives the same result.
 
-    >>> from core.graph.large.array_leiden import leiden, linked
+    >>> from core.graph.large.array_leiden import leiden, make_links
     >>> edges = np.array([[0, 1], [0, 2], [1, 2], [2, 3], [3, 4], [3, 5], [4, 5]])
-    >>> leiden(linked(6, edges)).tolist()  # two triangles, and the edge 2-3
+    >>> leiden(make_links(6, edges)).tolist()  # two triangles, and the edge 2-3
     [0, 0, 0, 1, 1, 1]
     """
     community_of = np.arange(links.n_nodes, dtype=np.int32)
@@ -79,9 +81,11 @@ def leiden(links: Links, watch: Watch = NO_WATCH) -> np.ndarray:
             merged = _dense(_merge_nodes(*level, _degrees(*level), labels))
             if int(merged.max(initial=-1)) + 1 == level.n_nodes:
                 break
-            above = np.empty(int(merged.max()) + 1, np.int32)
-            above[merged] = labels
-            groups, level, labels = merged[groups], quotient_graph(level, merged, watch), above
+            merged_labels = np.empty(int(merged.max()) + 1, np.int32)
+            merged_labels[merged] = labels
+            groups = merged[groups]
+            level = quotient_graph(level, merged, watch)
+            labels = merged_labels
         community_of = labels[groups]
     return _dense(_connected_parts(*links, community_of))
 
@@ -114,15 +118,19 @@ def quotient_graph(links: Links, labels: np.ndarray, watch: Watch = NO_WATCH) ->
     low, high = (key // max(n, 1)).astype(np.int32), (key % max(n, 1)).astype(np.int32)
     not_loops = low != high
     sources = np.concatenate([low, high[not_loops]])
+    tails = np.concatenate([high, low[not_loops]])
+    return _link_by_source(n, sources, tails, np.concatenate([weight, weight[not_loops]]))
+
+
+def _link_by_source(n: int, sources: np.ndarray, tails: np.ndarray, weights: np.ndarray) -> Links:
+    """Return the graph of weighted edges that are given at both ends."""
     order = np.argsort(sources, kind="stable")
-    tails = np.concatenate([high, low[not_loops]])[order]
-    indptr = np.concatenate([[0], np.cumsum(np.bincount(sources, minlength=n))])
     return Links(
-        indptr,
-        tails,
+        row_offsets(np.bincount(sources, minlength=n)),
+        tails[order].astype(np.int32),
         np.zeros(n + 1, np.int64),
         np.empty(0, np.int32),
-        np.concatenate([weight, weight[not_loops]])[order],
+        weights[order],
     )
 
 
@@ -138,38 +146,31 @@ def _heads(indptr: np.ndarray, start: int, stop: int) -> np.ndarray:
 def inner_edges(links: Links, nodes: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """Return the edges with both ends among `nodes`, for a graph without weights.
 
-    `rows` is a work array, int32 [n], that holds -1 before and after. Returns int32 [edges, 2], as
-    positions in `nodes`.
+    `rows` is a work array, int32 [n], that holds -1 before and after the call. Returns int32
+    [edges, 2], as positions in `nodes`.
     """
     rows[nodes] = np.arange(len(nodes), dtype=np.int32)
-    edges = np.empty((_inner(nodes, rows, links.out_indptr, links.tails, NO_EDGES), 2), np.int32)
-    _inner(nodes, rows, links.out_indptr, links.tails, edges)
+    n_edges = _list_inner_edges(nodes, rows, links.out_indptr, links.tails, NO_EDGES)
+    edges = np.empty((n_edges, 2), np.int32)
+    _list_inner_edges(nodes, rows, links.out_indptr, links.tails, edges)
     rows[nodes] = -1
     return edges
 
 
-def linked(n: int, edges: np.ndarray, weights: np.ndarray | None = None) -> Links:
+def make_links(n: int, edges: np.ndarray, weights: np.ndarray | None = None) -> Links:
     """Return the graph of `n` nodes with these edges, int [edges, 2].
 
     With weights, each pair of nodes must occur once, and there must be no loops.
     """
     if weights is not None:
         sources = np.concatenate([edges[:, 0], edges[:, 1]])
-        order = np.argsort(sources, kind="stable")
-        indptr = np.concatenate([[0], np.cumsum(np.bincount(sources, minlength=n))])
-        tails = np.concatenate([edges[:, 1], edges[:, 0]])[order].astype(np.int32)
-        return Links(
-            indptr,
-            tails,
-            np.zeros(n + 1, np.int64),
-            np.empty(0, np.int32),
-            np.concatenate([weights, weights])[order],
-        )
+        tails = np.concatenate([edges[:, 1], edges[:, 0]])
+        return _link_by_source(n, sources, tails, np.concatenate([weights, weights]))
     sides = []
     for from_end, to_end in ((0, 1), (1, 0)):
         order = np.argsort(edges[:, from_end], kind="stable")
         sides += [
-            np.concatenate([[0], np.cumsum(np.bincount(edges[:, from_end], minlength=n))]),
+            row_offsets(np.bincount(edges[:, from_end], minlength=n)),
             edges[order, to_end].astype(np.int32),
         ]
     return Links(*sides)
@@ -233,7 +234,8 @@ def _sweep(
 ):
     """Move each node to the best adjacent group, and count the moved nodes.
 
-    `found` is a work array that holds 0 before and after.
+    `totals` are the sums of degrees of the groups. The work array `found` holds the weights between
+    the node and each group, 0 before and after the call; `met` holds the adjacent groups.
     """
     moved = 0
     for node in range(len(out_indptr) - 1):
@@ -270,17 +272,16 @@ def _sweep(
 def _merge_nodes(out_indptr, tails, in_indptr, in_heads, weights, degrees, labels):
     """Merge single nodes that are well connected within their community, and return their groups.
 
-    A node joins the group in its community with which modularity grows most, if that group is well
-    connected, too. Groups have the number of one of their nodes.
+    A node joins the group of its community with which modularity grows most, among those groups
+    that are well connected, too. Groups have the number of one of their nodes.
     """
     n, total_degree = len(out_indptr) - 1, degrees.sum()
     groups, single = np.arange(n).astype(np.int32), np.ones(n, np.bool_)
-    # Degree of each community, and of each group.
-    communities, totals = (np.zeros(n), degrees.copy())
+    communities, totals = np.zeros(n), degrees.copy()  # degrees of communities and of groups
     for node in range(n):
         communities[labels[node]] += degrees[node]
-    # Weights from each group to the rest of its community.
-    cuts, group_weights, met = (np.zeros(n), np.zeros(n), np.empty(n, np.int32))
+    cuts = np.zeros(n)  # weights from each group to the rest of its community
+    group_weights, met = np.zeros(n), np.empty(n, np.int32)
     for node in range(n):
         for side in range(2):
             indptr, neighbours = (out_indptr, tails) if side == 0 else (in_indptr, in_heads)
@@ -350,11 +351,8 @@ def _connected_parts(out_indptr, tails, in_indptr, in_heads, weights, labels):
 
 
 @njit(cache=True, nogil=True)
-def _inner(nodes, rows, out_indptr, tails, edges):
-    """Count the edges with both ends among the nodes.
-
-    They are written to `edges` if it has room.
-    """
+def _list_inner_edges(nodes, rows, out_indptr, tails, edges):
+    """Count the edges with both ends among the nodes, and write them to `edges` if not empty."""
     count = 0
     for index in range(len(nodes)):
         node = nodes[index]

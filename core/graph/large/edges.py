@@ -1,6 +1,6 @@
 """External sorting of the edges of a store.
 
-Edges are spilled by range of heads and sorted range by range; then the same is done by tails.
+Edges are spilled by range of head ids and sorted range by range, then the same by tail ids.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ OUT_STARTS_FILE = "starts-out"
 # Memory in bytes per edge while its range is sorted, by heads and by tails.
 OUT_EDGE_BYTES, IN_EDGE_BYTES = 64, 16
 # Largest number of nodes, and of relations, whose names are held in memory.
-MAX_NODES, MAX_RELATIONS = (np.iinfo(np.int32).max, 1 << 24)
+MAX_NODES = np.iinfo(np.int32).max
+MAX_RELATIONS = 1 << 24
 
 
 class TripleCodec:
-    """Triples packed into 64 bits, in the order of (head, relation, tail).
+    """Packing of triples into 64-bit keys.
 
-    The order holds within a range of `1 << width` heads.
+    The keys of a range of `1 << width` heads sort by (head, relation, tail). `width` is chosen so
+    that a range of average size fits into `memory` bytes.
     """
 
     def __init__(self, nodes: int, relations: int, triples: int, memory: int):
-        self.tail_bits, self.relation_bits = (
-            max(1, (nodes - 1).bit_length()),
-            max(1, (relations - 1).bit_length()),
-        )
+        self.tail_bits = max(1, (nodes - 1).bit_length())
+        self.relation_bits = max(1, (relations - 1).bit_length())
         self.nodes = nodes
         parts = max(1, -(-triples * OUT_EDGE_BYTES // max(1, memory)))
-        widest = 63 - self.tail_bits - self.relation_bits
-        self.width = max(0, min(widest, max(1, nodes // parts).bit_length() - (parts > 1)))
+        max_width = 63 - self.tail_bits - self.relation_bits
+        self.width = max(0, min(max_width, max(1, nodes // parts).bit_length() - (parts > 1)))
         self.ranges = ((nodes - 1) >> self.width) + 1
 
     def spill(
@@ -48,7 +48,8 @@ class TripleCodec:
 
         `keys-BLOCK` holds the triples and `ranges-BLOCK` the positions of the ranges.
         """
-        keys, cuts = np.empty(len(heads), np.uint64), np.zeros(self.ranges + 1, np.int64)
+        keys = np.empty(len(heads), np.uint64)
+        cuts = np.zeros(self.ranges + 1, np.int64)
         _scatter_keys(
             heads, relations, tails, self.width, self.relation_bits, self.tail_bits, keys, cuts
         )
@@ -69,6 +70,7 @@ class TripleCodec:
 
 @numba.njit(cache=True)
 def _scatter_keys(heads, relations, tails, width, relation_bits, tail_bits, keys, cuts):
+    """Write the keys of triples by range of heads, and the position of each range to `cuts`."""
     for edge in range(len(heads)):
         cuts[(heads[edge] >> width) + 1] += 1
     for part in range(1, len(cuts)):
@@ -85,7 +87,7 @@ def _scatter_keys(heads, relations, tails, width, relation_bits, tail_bits, keys
 
 def sort_range(
     journal: Journal,
-    packing: TripleCodec,
+    codec: TripleCodec,
     part: int,
     blocks: int,
     columns: dict[str, GrowingArray],
@@ -102,13 +104,14 @@ def sort_range(
     ]
     total = sum(end - start for start, end in cuts)
     limit = max(1, memory // OUT_EDGE_BYTES)
-    bounds = _bounds(journal, cuts, total, limit)
-    first_head = part << packing.width
-    counts = np.zeros(min(1 << packing.width, packing.nodes - first_head), np.int64)
+    bounds = _piece_bounds(journal, cuts, total, limit)
+    first_head = part << codec.width
+    counts = np.zeros(min(1 << codec.width, codec.nodes - first_head), np.int64)
     start = columns["tails"].length
     for low, high in zip(bounds, bounds[1:]):
-        keys = _sort_distinct(_keys(journal, cuts, low, high, len(bounds) > 2))
-        heads, relations, tails = packing.unpack(keys, part)
+        key_bounds = (low, high) if len(bounds) > 2 else None
+        keys = _sort_distinct(_read_keys(journal, cuts, key_bounds))
+        heads, relations, tails = codec.unpack(keys, part)
         inward.spill(journal, heads, tails, columns["tails"].length)
         counts += np.bincount(heads - np.int32(first_head), minlength=len(counts))
         columns["heads"].add(heads)
@@ -118,27 +121,29 @@ def sort_range(
 
 
 def _sort_distinct(keys: np.ndarray) -> np.ndarray:
-    """Return the keys in order, each once; they are sorted in place."""
+    """Sort keys in place, and return them without repetitions."""
     keys.sort()
     return keys[np.concatenate([[True], keys[1:] != keys[:-1]])] if len(keys) else keys
 
 
-def _keys(journal: Journal, cuts: list, low: int, high: int, some: bool) -> np.ndarray:
+def _read_keys(journal: Journal, cuts: list, bounds: tuple[int, int] | None) -> np.ndarray:
     """Return the keys of one range from all blocks.
 
-    If only `some` are wanted, they are those from `low` to below `high`.
+    With `bounds`, only the keys from the first bound to below the second are returned.
     """
     range_keys = []
     for block, (start, end) in enumerate(cuts):
         keys = read_array(journal.spill(f"keys-{block}"), np.uint64, start, end - start)
-        range_keys.append(_sort_distinct(keys[(keys >= low) & (keys < high)]) if some else keys)
+        if bounds is not None:
+            keys = _sort_distinct(keys[(keys >= bounds[0]) & (keys < bounds[1])])
+        range_keys.append(keys)
     return np.concatenate(range_keys) if range_keys else np.empty(0, np.uint64)
 
 
-def _bounds(journal: Journal, cuts: list, total: int, limit: int) -> list:
-    """Return keys that divide a range into pieces of about `limit` edges.
+def _piece_bounds(journal: Journal, cuts: list, total: int, limit: int) -> list:
+    """Return keys that divide a range into pieces of at most about `limit` edges.
 
-    A range that is small enough is one piece.
+    A range that is small enough is one piece. The keys are quantiles of a sample.
     """
     everything = [np.uint64(0), np.uint64(1) << np.uint64(63)]
     if total <= limit:
@@ -158,10 +163,10 @@ def _bounds(journal: Journal, cuts: list, total: int, limit: int) -> list:
 
 
 class InwardEdges:
-    """The edges by their tails.
+    """External sorting of the edges by their tails.
 
-    They are spilled by range of tails while they arrive sorted by heads, then put in place range by
-    range.
+    `spill` takes edges sorted by heads and writes them by range of tails. `place` then fills the
+    arrays of the store, range by range.
     """
 
     def __init__(self, nodes: int, triples: int, memory: int, pieces: int = 0):
@@ -171,11 +176,12 @@ class InwardEdges:
         self.ranges = ((nodes - 1) >> self.width) + 1
 
     def spill(self, journal: Journal, heads: np.ndarray, tails: np.ndarray, start: int) -> None:
-        """Write edges from number `start` on as a further piece.
+        """Write edges to a further spill file; the first has the id `start`.
 
-        `in-PIECE` holds rows of (edge, head, tail) by range of tails.
+        `in-PIECE` holds rows of (edge, head, tail) by range of tails. An edge id takes two columns.
         """
-        rows, cuts = np.empty((len(heads), 4), np.uint32), np.zeros(self.ranges + 2, np.int64)
+        rows = np.empty((len(heads), 4), np.uint32)
+        cuts = np.zeros(self.ranges + 2, np.int64)
         _scatter_tails(heads, tails, start, self.width, rows, cuts)
         write_array(journal.spill(f"in-{self.pieces}"), rows.reshape(-1))
         write_array(journal.spill(f"incuts-{self.pieces}"), cuts)
@@ -184,24 +190,22 @@ class InwardEdges:
     def place(
         self, journal: Journal, part: int, offsets: np.ndarray, edges: np.ndarray, heads: np.ndarray
     ) -> None:
-        """Put the edges of one range of tails in place.
-
-        It fills the range's parts of the offsets, in_edges and in_heads.
-        """
+        """Fill one range of tails in the store's arrays `offsets`, `in_edges` and `in_heads`."""
         first, last = part << self.width, min(self.nodes, (part + 1) << self.width)
         counts = np.zeros(last - first, np.int64)
-        for rows in self._pieces(journal, part):
-            _count(rows, first, counts)
+        for rows in self._read_pieces(journal, part):
+            _count_tails(rows, first, counts)
         start = int(offsets[first, 1])
         offsets[first + 1 : last + 1, 0] = read_array(
             journal.spill(OUT_STARTS_FILE), np.int64, first + 1, last - first
         )
         offsets[first + 1 : last + 1, 1] = start + np.cumsum(counts)
         fill = start + np.cumsum(counts) - counts
-        for rows in self._pieces(journal, part):
-            _fill(rows, first, fill, edges, heads)
+        for rows in self._read_pieces(journal, part):
+            _fill_edges(rows, first, fill, edges, heads)
 
-    def _pieces(self, journal: Journal, part: int):
+    def _read_pieces(self, journal: Journal, part: int):
+        """Yield the rows of one range of tails from each piece."""
         for piece in range(self.pieces):
             start, end = read_array(journal.spill(f"incuts-{piece}"), np.int64, part, 2).tolist()
             if end > start:
@@ -212,6 +216,7 @@ class InwardEdges:
 
 @numba.njit(cache=True)
 def _scatter_tails(heads, tails, start, width, rows, cuts):
+    """Write edges as rows by range of tails, and the position of each range to `cuts`."""
     for edge in range(len(tails)):
         cuts[(tails[edge] >> width) + 1] += 1
     for part in range(1, len(cuts)):
@@ -219,20 +224,22 @@ def _scatter_tails(heads, tails, start, width, rows, cuts):
     fill = cuts[:-1].copy()
     for edge in range(len(tails)):
         part = tails[edge] >> width
-        row, number = fill[part], start + edge
-        rows[row, 0], rows[row, 1] = np.uint32(number & 0xFFFFFFFF), np.uint32(number >> 32)
-        rows[row, 2], rows[row, 3] = np.uint32(heads[edge]), np.uint32(tails[edge])
+        row, edge_id = fill[part], start + edge
+        rows[row, 0] = np.uint32(edge_id & 0xFFFFFFFF)
+        rows[row, 1] = np.uint32(edge_id >> 32)
+        rows[row, 2] = np.uint32(heads[edge])
+        rows[row, 3] = np.uint32(tails[edge])
         fill[part] += 1
 
 
 @numba.njit(cache=True)
-def _count(rows, first_node, counts):
+def _count_tails(rows, first_node, counts):
     for row in range(len(rows)):
         counts[np.int64(rows[row, 3]) - first_node] += 1
 
 
 @numba.njit(cache=True)
-def _fill(rows, first_node, fill, edges, heads):
+def _fill_edges(rows, first_node, fill, edges, heads):
     for row in range(len(rows)):
         tail = np.int64(rows[row, 3]) - first_node
         slot = fill[tail]
@@ -242,10 +249,7 @@ def _fill(rows, first_node, fill, edges, heads):
 
 
 def check_counts(nodes: int, relations: int, triples: int) -> None:
-    """Raise BadInput if a store cannot hold these numbers.
-
-    There must be at least one triple.
-    """
+    """Raise BadInput if there are no triples, or more parts than a store can hold."""
     if not triples:
         raise BadInput("There are no triples to build a graph from.")
     if nodes > MAX_NODES:

@@ -1,6 +1,7 @@
 """A long build from its source to the finished store.
 
-This module chooses the memory, reports progress, and decides if work is kept after a failure.
+This module chooses the memory, reports progress, and removes the spill files after a failure if
+the next build cannot use them.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ from core.graph.large.sources import NumberSource, TextSource
 from core.graph.storage.digest import digest_of, file_stamp
 from core.graph.storage.store_files import (
     UNFINISHED_FOLDER,
-    note_source,
-    place_store,
+    install_store,
     write_degrees,
+    write_source_state,
 )
 from core.graph.store import NAMES_FILE, STORE_VERSION, arrays_of
 from core.io.durations import with_time_left
@@ -42,8 +43,8 @@ def build_large(
 ) -> None:
     """Build the store of a source in `folder`, whose lock must be held.
 
-    After a kill or a cancellation, the same call continues. After invalid input, or if the source
-    says so, nothing is kept.
+    After a kill or a cancellation, the same call continues. After invalid input, and for a source
+    without `keep`, the unfinished files are removed.
     """
     import psutil
 
@@ -69,7 +70,7 @@ def build_large(
         raise
     del arrays, names
     write_degrees(work_folder / STORE_FOLDER)
-    note_source(work_folder / STORE_FOLDER, source_stamp)
+    write_source_state(work_folder / STORE_FOLDER, source_stamp)
     meta = {
         "version": STORE_VERSION,
         "name": name,
@@ -78,5 +79,5 @@ def build_large(
         "relations": relations,
     }
     watch.check()
-    place_store(folder, work_folder / STORE_FOLDER, meta)
+    install_store(folder, work_folder / STORE_FOLDER, meta)
     shutil.rmtree(work_folder, ignore_errors=True)

@@ -30,20 +30,21 @@ def write_folded(
     There are files of their bytes, of the end of each name, and of its node. Equal names are
     ordered by node.
     """
-    count, loose = len(offsets) - 1, (folder / "loose.bin", folder / "loose_offsets.npy")
-    loose_names = NameFiles(*loose)
+    count = len(offsets) - 1
+    unordered = (folder / "loose.bin", folder / "loose_offsets.npy")
+    unordered_names = NameFiles(*unordered)
     for first in range(0, count, NAME_BATCH):
         watch.check()
         watch.step(0.3 * first / count)
-        loose_names.add(*_fold_names(data, np.asarray(offsets[first : first + NAME_BATCH + 1])))
-    loose_names.close()
+        unordered_names.add(*_fold_names(data, np.asarray(offsets[first : first + NAME_BATCH + 1])))
+    unordered_names.close()
     ordered = NameFiles(folder / FOLDED, folder / FOLDED_ENDS)
     nodes = GrowingArray(folder / FOLDED_NODES, np.int32, 0, NPY_HEADER_BYTES)
-    for part in write_in_order(*read_names(*loose), ordered, memory, watch.part(0.3, 1.0)):
+    for part in write_in_order(*read_names(*unordered), ordered, memory, watch.part(0.3, 1.0)):
         nodes.add(part)
     ordered.close()
     nodes.close()
-    for path in loose:
+    for path in unordered:
         path.unlink()
 
 
@@ -51,11 +52,11 @@ def _fold_names(data: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray, np.n
     """Return the folded names of a range, concatenated, and their sizes."""
     text = np.array(data[offsets[0] : offsets[-1]])
     bounds = offsets - offsets[0]
-    non_ascii = _lower(text, bounds)
+    non_ascii, sizes = _lower_ascii(text, bounds), np.diff(bounds)
     if not len(non_ascii):
-        return text, np.diff(bounds)
-    cuts, parts, sizes = bounds.tolist(), [], np.diff(bounds)
-    raw, start = text.tobytes(), 0
+        return text, sizes
+    cuts, raw = bounds.tolist(), text.tobytes()
+    parts, start = [], 0
     for name in non_ascii.tolist():
         parts.append(raw[start : cuts[name]])
         folded = fold(raw[cuts[name] : cuts[name + 1]].decode("utf-8")).encode("utf-8")
@@ -66,11 +67,8 @@ def _fold_names(data: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 @numba.njit(cache=True)
-def _lower(text, bounds):
-    """Convert names of ASCII letters to lower case in place.
-
-    Returns the numbers of the other names.
-    """
+def _lower_ascii(text, bounds):
+    """Fold names of ASCII letters in place, and return the numbers of the other names."""
     non_ascii, count = np.empty(len(bounds) - 1, np.int64), 0
     for name in range(len(bounds) - 1):
         is_ascii = True

@@ -1,4 +1,4 @@
-"""Journal of a long build, with which the same command continues after a kill."""
+"""Journal of a long build, from which the same command continues after a kill."""
 
 from __future__ import annotations
 
@@ -16,21 +16,18 @@ JOURNAL_FILE, SPILL_FOLDER, STORE_FOLDER = "journal.json", "spill", "store"
 
 
 class Journal:
-    """The state of a build in a folder.
+    """State of a build, in a file of its folder.
 
-    It consists of the finished parts of each phase and facts about them. `identity` identifies the
-    build (state of the source and settings of its reader). The state of another build in the folder
-    is removed. Parts count as finished only when they are recorded here, which happens after their
-    files are written.
+    It consists of the number of finished parts of each phase and facts about them. `identity`
+    identifies the build (state of the source and settings of its reader); if the folder holds
+    another build, that one is removed. A part is recorded as finished after its files are written.
     """
 
     def __init__(self, folder: FilePath, identity: dict[str, Any]):
-        self.folder, self._path, identity = (
-            folder,
-            folder / JOURNAL_FILE,
-            json.loads(json.dumps(identity)),
-        )
-        state = self._saved_state(identity)
+        self.folder = folder
+        self._path = folder / JOURNAL_FILE
+        identity = json.loads(json.dumps(identity))  # as it is read back: lists, not tuples
+        state = self._read_state(identity)
         if state is None:
             shutil.rmtree(folder, ignore_errors=True)
             (folder / SPILL_FOLDER).mkdir(parents=True)
@@ -43,13 +40,15 @@ class Journal:
         """Identity of the build."""
         return self._state["identity"]
 
-    def _saved_state(self, identity: dict) -> dict | None:
+    def _read_state(self, identity: dict) -> dict | None:
+        """Return the saved state, or None if it is damaged or that of another build."""
         try:
             state = json.loads(self._path.read_text("utf-8"))
-            ready = (self.folder / SPILL_FOLDER).is_dir() and (self.folder / STORE_FOLDER).is_dir()
-            return state if state["identity"] == identity and ready else None
+            is_same_build = state["identity"] == identity
         except (OSError, ValueError, KeyError, TypeError):
             return None
+        has_folders = all((self.folder / name).is_dir() for name in (SPILL_FOLDER, STORE_FOLDER))
+        return state if is_same_build and has_folders else None
 
     def done(self, phase: str) -> int:
         """Number of finished parts of a phase."""
@@ -60,7 +59,7 @@ class Journal:
         return self._state["facts"].get(key, default)
 
     def mark(self, phase: str, done: int, **facts: Any) -> None:
-        """Record in one step that a phase has `done` finished parts, and facts."""
+        """Save together that `done` parts of a phase are finished, and facts."""
         self._state["done"][phase] = done
         self._state["facts"] |= facts
         write_whole(
@@ -85,9 +84,9 @@ def write_array(path: FilePath, values: np.ndarray) -> None:
 
 
 def read_array(path: FilePath, dtype, start: int = 0, count: int = -1) -> np.ndarray:
-    """Read `count` values from position `start` on of an array written by `write_array`.
+    """Read `count` values, starting at value `start`, of a file written by `write_array`.
 
-    If `count` is negative, all values are read.
+    If `count` is negative, all values from `start` on are read.
     """
     if count == 0:
         return np.empty(0, dtype)
@@ -97,7 +96,8 @@ def read_array(path: FilePath, dtype, start: int = 0, count: int = -1) -> np.nda
 class GrowingArray:
     """An array file to which values are appended.
 
-    It is first cut back to `length` values. `header_bytes` bytes are reserved for a header.
+    The file is first truncated to `length` values, as later ones come from an interrupted step.
+    `header_bytes` bytes are reserved for the header of a `.npy` file.
     """
 
     def __init__(self, path: FilePath, dtype, length: int, header_bytes: int = 0):

@@ -1,4 +1,4 @@
-"""Phases of a long build, each in parts that are finished one by one."""
+"""Phases of a long build, each divided into parts that are recorded when finished."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path as FilePath
 
 import numpy as np
 
+from core.graph.columns import row_offsets
 from core.graph.large.edges import (
     OUT_STARTS_FILE,
     InwardEdges,
@@ -24,7 +25,13 @@ from core.graph.large.journal import (
     write_array,
 )
 from core.graph.large.name_files import NameFiles, read_names, write_in_order
-from core.graph.large.name_numbers import RECORD_BYTES, new_names, number_block, ranks, resolve
+from core.graph.large.name_numbers import (
+    RECORD_BYTES,
+    cumulate_bits,
+    number_block,
+    read_new_names,
+    resolve_names,
+)
 from core.graph.large.source_reader import SourceReader
 from core.graph.large.sources import NumberSource, TextSource
 from core.graph.large.term_names import write_term_names
@@ -37,9 +44,10 @@ from core.watch import NO_WATCH, Watch
 SPILL_VERSION = 4
 # Bytes of text read at a time, less if memory is scarce.
 MAX_BLOCK_BYTES = 32 << 20
-# Largest number of parts of the hashes, and smallest number of bytes of text per name, for a first
-# estimate.
-MAX_HASH_PARTS, MIN_NAME_BYTES = (1024, 16)
+# Largest number of parts into which the hashes of names are divided.
+MAX_HASH_PARTS = 1024
+# Bytes of text per name, a low estimate from which the number of parts follows.
+MIN_NAME_BYTES = 16
 PHASE_WEIGHTS = {
     "read": 30,
     "resolve": 10,
@@ -50,15 +58,16 @@ PHASE_WEIGHTS = {
     "in": 13,
     "fold": 10,
 }
-# Phases that a source of numbers does not have.
+# Phases that a source of numbered nodes does not have.
 NAME_PHASES = ("resolve", "collect", "order", "fold")
-PLACES_FILE = "places"  # ids of names by first appearance
+# Spill file with the id of each name; names are numbered by first appearance.
+NAME_IDS_FILE = "places"
 
 
 class LargeBuild:
-    """A build in `folder` from a source, within about `memory` bytes.
+    """Build of a graph from a source, within about `memory` bytes.
 
-    `run` leaves the files of a store in `journal.store`.
+    Its state is in `folder`. `run` leaves the files of the store in the subfolder `STORE_FOLDER`.
     """
 
     def __init__(
@@ -73,68 +82,67 @@ class LargeBuild:
         self.numbered = isinstance(source, NumberSource) or source.numbered
 
         self.share = memory // 2  # memory for one part of a phase
-        self._reading = SourceReader(
-            source,
-            self.journal,
-            self._phase("read", "Reading triples"),
+        self._reader = SourceReader(
+            source, self.journal, self._watch_phase("read", "Reading triples")
         )
         if self.journal.fact("seed") is None:
-            block = max(1 << 10, min(MAX_BLOCK_BYTES, memory // 64))
-            slots = (
-                0
-                if isinstance(source, NumberSource) or source.numbered
-                else source.text_bytes() // MIN_NAME_BYTES
-            )
+            block_bytes = max(1 << 10, min(MAX_BLOCK_BYTES, memory // 64))
+            max_names = 0
+            if isinstance(source, TextSource) and not source.numbered:
+                max_names = source.text_bytes() // MIN_NAME_BYTES
             parts = 1 << min(
                 MAX_HASH_PARTS.bit_length() - 1,
-                (slots * RECORD_BYTES // max(1, self.share)).bit_length(),
+                (max_names * RECORD_BYTES // max(1, self.share)).bit_length(),
             )
-            self.journal.mark(
-                "read", 0, seed=int.from_bytes(os.urandom(8), "little"), block=block, parts=parts
-            )
+            seed = int.from_bytes(os.urandom(8), "little")
+            self.journal.mark("read", 0, seed=seed, block=block_bytes, parts=parts)
         source.tally.restore(self.journal.fact("tally", {"bad": {}, "dropped": {}}))
 
     def run(self) -> list[str]:
         """Run all phases, and return the names of the relations."""
-        self._reading.run()
+        self._reader.run()
         if not self.numbered:
-            self._resolve()
+            self._resolve_names()
         check_counts(*(self.journal.fact(key, 0) for key in ("nodes", "relations", "triples")))
-        relations, relation_ids = self._relations()
+        relations, relation_ids = self._order_relations()
         if not self.numbered:
-            self._collect()
-            self._order()
-        self._number(relation_ids)
-        self._out()
-        self._in()
+            self._collect_names()
+            self._order_names()
+        self._pack_triples(relation_ids)
+        self._sort_by_head()
+        self._sort_by_tail()
         if self.numbered:
-            self._without_names()
+            self._write_empty_names()
         else:
-            self._fold()
+            self._fold_names()
         return relations
 
-    def _relations(self) -> tuple[list[str], np.ndarray]:
-        """Return the names of the relations by id, and the new id of each.
+    def _order_relations(self) -> tuple[list[str], np.ndarray]:
+        """Return the names of the relations by id, and the id of each relation.
 
-        The latter are indexed by the number of the relation while reading.
+        The ids are indexed by the number that the relation had while reading.
         """
-        names = self._reading.relations()
+        names = self._reader.relations()
         if self.numbered:
             return names, np.arange(len(names), dtype=np.int32)
         ordered, ids = in_name_order(names)
         return ordered, ids.astype(np.int32)
 
-    def _phase(self, phase: str, text: str) -> Watch:
-        phases = [one for one in PHASE_WEIGHTS if one not in NAME_PHASES or not self.numbered]
-        done_weight = sum(PHASE_WEIGHTS[one] for one in phases[: phases.index(phase)])
-        total_weight = sum(PHASE_WEIGHTS[one] for one in phases)
-        return self._watch.part(
-            done_weight / total_weight,
-            (done_weight + PHASE_WEIGHTS[phase]) / total_weight,
-            text,
-        )
+    def _watch_phase(self, phase: str, text: str) -> Watch:
+        """Return the watch of a phase, which maps its progress to that of the build."""
+        weights = {
+            key: weight
+            for key, weight in PHASE_WEIGHTS.items()
+            if not (self.numbered and key in NAME_PHASES)
+        }
+        total_weight = sum(weights.values())
+        phases = list(weights)
+        done_weight = sum(weights[key] for key in phases[: phases.index(phase)])
+        end_weight = done_weight + weights[phase]
+        return self._watch.part(done_weight / total_weight, end_weight / total_weight, text)
 
-    def _resolve(self) -> None:
+    def _resolve_names(self) -> None:
+        """Find the first appearance of every name."""
         counts, parts = self.journal.fact("counts", []), self.journal.fact("parts")
         if not self.journal.fact("ready"):
             write_array(self.journal.spill("fresh"), np.zeros(sum(counts) // 64 + 1, np.uint64))
@@ -143,38 +151,35 @@ class LargeBuild:
                     stream.truncate(8 * count)
             self.journal.mark("resolve", 0, ready=True)
         for part in range(self.journal.done("resolve"), parts):
-            self._phase("resolve", "Finding each name's first place").step(part / parts)
-            resolve(self.journal, part, counts, self.share)
+            self._watch_phase("resolve", "Finding each name's first place").step(part / parts)
+            resolve_names(self.journal, part, counts, self.share)
             self.journal.mark("resolve", part + 1)
-        self.journal.mark(
-            "resolve",
-            parts,
-            nodes=int(ranks(read_array(self.journal.spill("fresh"), np.uint64))[-1]),
-        )
-        self._remove("hash", "more", "cuts")
+        nodes = int(cumulate_bits(read_array(self.journal.spill("fresh"), np.uint64))[-1])
+        self.journal.mark("resolve", parts, nodes=nodes)
+        self._remove_spills("hash", "more", "cuts")
 
-    def _collect(self) -> None:
+    def _collect_names(self) -> None:
         """Write all names to spill files, by first appearance."""
         fact = self.journal.fact
-        bases = np.concatenate([[0], np.cumsum(self.journal.fact("counts"))]).astype(np.int64)
+        bases = row_offsets(fact("counts"))
         blocks = self.journal.done("read")
         if self.journal.done("collect") == blocks:
             return
         names = NameFiles(*self._name_files("met"), fact("name_bytes", 0), fact("named", 0))
         for block in range(self.journal.done("collect"), blocks):
-            self._phase("collect", "Collecting names").step(block / blocks)
-            names.add(*new_names(self.journal, block, int(bases[block])))
+            self._watch_phase("collect", "Collecting names").step(block / blocks)
+            names.add(*read_new_names(self.journal, block, int(bases[block])))
             names.sync()
             self.journal.mark(
                 "collect", block + 1, name_bytes=names.text.length, named=names.ends.length
             )
         names.close()
-        self._remove("bytes", "sizes")
+        self._remove_spills("bytes", "sizes")
 
-    def _order(self) -> None:
-        """Write the names in their order, and the ids that follow from it.
+    def _order_names(self) -> None:
+        """Write the names in the order of their bytes, and the id of each.
 
-        Ids are stored by the first appearance of the names.
+        The ids are stored by first appearance of the names.
         """
         if self.journal.done("order"):
             return
@@ -182,7 +187,7 @@ class LargeBuild:
         # Terms of N-Triples get readable names.
         if isinstance(self.source, TextSource) and self.source.of_terms:
             kind = "readable"
-            self._phase("order", "Finding readable names").step(0.0)
+            self._watch_phase("order", "Finding readable names").step(0.0)
             readable = NameFiles(*self._name_files(kind))
             write_term_names(
                 self.journal,
@@ -195,11 +200,10 @@ class LargeBuild:
         nodes, n_ordered = self.journal.fact("nodes"), 0
         names = NameFiles(self.journal.store(NAMES_FILE), self.journal.store("name_offsets.npy"))
         order = GrowingArray(self.journal.store("name_order.npy"), np.int32, 0, NPY_HEADER_BYTES)
-        name_ids = np.memmap(self.journal.spill(PLACES_FILE), np.int32, "w+", shape=(nodes,))
-        ordering = self._phase("order", "Ordering names")
-        for part in write_in_order(
-            *read_names(*self._name_files(kind)), names, self.share, ordering
-        ):
+        name_ids = np.memmap(self.journal.spill(NAME_IDS_FILE), np.int32, "w+", shape=(nodes,))
+        data, offsets = read_names(*self._name_files(kind))
+        watch = self._watch_phase("order", "Ordering names")
+        for part in write_in_order(data, offsets, names, self.share, watch):
             ids = np.arange(n_ordered, n_ordered + len(part), dtype=np.int32)
             name_ids[part] = ids
             order.add(ids)
@@ -208,27 +212,29 @@ class LargeBuild:
         names.close()
         order.close()
         self.journal.mark("order", 1)
-        self._remove("met", "readable")
+        self._remove_spills("met", "readable")
 
     def _name_files(self, kind: str) -> tuple[FilePath, FilePath]:
         """Return the spill files of names and of their ends."""
         return self.journal.spill(f"{kind}-{NAMES_FILE}"), self.journal.spill(f"{kind}-offsets.npy")
 
-    def _packing(self) -> TripleCodec:
+    def _make_codec(self) -> TripleCodec:
         fact = self.journal.fact
         return TripleCodec(fact("nodes"), fact("relations"), fact("triples"), fact("share"))
 
-    def _number(self, relation_ids: np.ndarray) -> None:
-        """Pack the triples of every block by the ids of their nodes and relations."""
+    def _pack_triples(self, relation_ids: np.ndarray) -> None:
+        """Replace nodes and relations of every block by their ids, and pack the triples."""
         blocks = self.journal.done("read")
         if self.journal.fact("share") is None:
+            # The memory is recorded, because the ranges of later phases depend on it.
             self.journal.mark("number", 0, share=self.share)
-        packing = self._packing()
+        codec = self._make_codec()
         if not self.numbered and self.journal.done("number") < blocks:
             fresh = read_array(self.journal.spill("fresh"), np.uint64)
-            base, name_ids = ranks(fresh), np.memmap(self.journal.spill(PLACES_FILE), np.int32, "r")
+            base = cumulate_bits(fresh)
+            name_ids = np.memmap(self.journal.spill(NAME_IDS_FILE), np.int32, "r")
         for block in range(self.journal.done("number"), blocks):
-            self._phase("number", "Numbering nodes").step(block / blocks)
+            self._watch_phase("number", "Numbering nodes").step(block / blocks)
             relations = relation_ids[read_array(self.journal.spill(f"kinds-{block}"), np.int32)]
             if self.numbered:
                 heads, tails = (
@@ -237,12 +243,13 @@ class LargeBuild:
                 )
             else:
                 heads, tails = number_block(self.journal, block, fresh, base, name_ids)
-            packing.spill(self.journal, block, heads, relations, tails)
+            codec.spill(self.journal, block, heads, relations, tails)
             self.journal.mark("number", block + 1)
-        self._remove("heads", "tails", "kinds", "codes", "order", "first")
+        self._remove_spills("heads", "tails", "kinds", "codes", "order", "first")
 
-    def _out(self) -> None:
-        fact, packing = self.journal.fact, self._packing()
+    def _sort_by_head(self) -> None:
+        """Write the columns of the edges in their order, and spill the edges by tail."""
+        fact, codec = self.journal.fact, self._make_codec()
         lengths = fact("lengths", {"heads": 0, "relations": 0, "tails": 0, "starts": 0})
         dtypes = {
             "heads": np.int32,
@@ -261,17 +268,10 @@ class LargeBuild:
         if not lengths["starts"]:
             columns["starts"].add(np.zeros(1, np.int64))
         inward = InwardEdges(fact("nodes"), fact("triples"), fact("share"), fact("pieces", 0))
-        for part in range(self.journal.done("out"), packing.ranges):
-            self._phase("out", "Sorting triples by head").step(part / packing.ranges)
-            sort_range(
-                self.journal,
-                packing,
-                part,
-                self.journal.done("read"),
-                columns,
-                inward,
-                fact("share"),
-            )
+        blocks = self.journal.done("read")
+        for part in range(self.journal.done("out"), codec.ranges):
+            self._watch_phase("out", "Sorting triples by head").step(part / codec.ranges)
+            sort_range(self.journal, codec, part, blocks, columns, inward, fact("share"))
             for column in columns.values():
                 column.sync()
             self.journal.mark(
@@ -282,32 +282,33 @@ class LargeBuild:
             )
         for column in columns.values():
             column.close()
-        self._remove("keys", "ranges")
+        self._remove_spills("keys", "ranges")
 
-    def _in(self) -> None:
+    def _sort_by_tail(self) -> None:
+        """Write the offsets of the nodes and the edges in the order of their tails."""
         fact = self.journal.fact
         nodes, edges = fact("nodes"), fact("lengths")["tails"]
         inward = InwardEdges(nodes, fact("triples"), fact("share"), fact("pieces"))
         shapes = {
             "offsets": (np.int64, (nodes + 1, 2)),
-            "in_edges": (edge_kind(edges), (edges,)),
+            "in_edges": (edge_dtype(edges), (edges,)),
             "in_heads": (np.int32, (edges,)),
         }
         if not self.journal.done("in"):
-            for key, (dtype, size) in shapes.items():
-                np.lib.format.open_memmap(self.journal.store(f"{key}.npy"), "w+", dtype, size)
+            for key, (dtype, shape) in shapes.items():
+                np.lib.format.open_memmap(self.journal.store(f"{key}.npy"), "w+", dtype, shape)
         maps = {
             key: np.lib.format.open_memmap(self.journal.store(f"{key}.npy"), "r+") for key in shapes
         }
         for part in range(self.journal.done("in"), inward.ranges):
-            self._phase("in", "Sorting triples by tail").step(part / inward.ranges)
+            self._watch_phase("in", "Sorting triples by tail").step(part / inward.ranges)
             inward.place(self.journal, part, maps["offsets"], maps["in_edges"], maps["in_heads"])
             for values in maps.values():
                 release_map(values)
             self.journal.mark("in", part + 1)
-        self._remove("in", "incuts", "starts")
+        self._remove_spills("in", "incuts", "starts")
 
-    def _fold(self) -> None:
+    def _fold_names(self) -> None:
         """Write the folded names, by which a large graph is searched."""
         if self.journal.fact("nodes") >= DISK_SEARCH_NAMES and not self.journal.done("fold"):
             data, offsets = read_names(
@@ -318,18 +319,18 @@ class LargeBuild:
                 offsets,
                 self.journal.folder / STORE_FOLDER,
                 self.share,
-                self._phase("fold", "Ordering names without case"),
+                self._watch_phase("fold", "Ordering names without case"),
             )
             self.journal.mark("fold", 1)
 
-    def _without_names(self) -> None:
+    def _write_empty_names(self) -> None:
         """Write the empty name files of a store of numbered nodes."""
         np.save(self.journal.store("name_order.npy"), np.empty(0, np.int32))
         np.save(self.journal.store("name_offsets.npy"), np.zeros(1, np.int64))
         self.journal.store(NAMES_FILE).touch()
 
-    def _remove(self, *keys: str) -> None:
-        """Remove the spill files with these keys."""
+    def _remove_spills(self, *keys: str) -> None:
+        """Remove the spill files with these names, whatever number follows the name."""
         for path in list(self.journal.spill("x").parent.iterdir()):
             if path.name.rpartition("-")[0] in keys:
                 path.unlink()
@@ -340,6 +341,6 @@ def relation_dtype(relations: int):
     return np.int16 if relations <= np.iinfo(np.int16).max else np.int32
 
 
-def edge_kind(edges: int):
+def edge_dtype(edges: int):
     """Return the type in which edge ids are stored."""
     return np.int32 if edges <= np.iinfo(np.int32).max else np.int64

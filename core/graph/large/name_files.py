@@ -1,7 +1,4 @@
-"""Names in two files of any size.
-
-One holds their concatenated bytes, the other the end of each name.
-"""
+"""Names in two files: one of their concatenated bytes, one of the end of each name."""
 
 from __future__ import annotations
 
@@ -22,14 +19,13 @@ NAME_BATCH = 1 << 20
 class NameFiles:
     """Two files of names, to which names are appended.
 
-    They already hold `size` bytes and `count` entries of ends, of which the first is 0.
+    Of what the files already hold, the first `size` bytes of text and `count` ends remain. The
+    first end is 0.
     """
 
     def __init__(self, text: FilePath, ends: FilePath, size: int = 0, count: int = 0):
-        self.text, self.ends = (
-            GrowingArray(text, np.uint8, size),
-            GrowingArray(ends, np.int64, count, NPY_HEADER_BYTES),
-        )
+        self.text = GrowingArray(text, np.uint8, size)
+        self.ends = GrowingArray(ends, np.int64, count, NPY_HEADER_BYTES)
         if not count:
             self.ends.add(np.zeros(1, np.int64))
 
@@ -50,7 +46,7 @@ class NameFiles:
 
 
 def read_names(text: FilePath, ends: FilePath) -> tuple[np.ndarray, np.ndarray]:
-    """Open both files as memory maps: (bytes of all names, offsets)."""
+    """Open both files as memory maps (bytes of all names, offsets)."""
     return np.memmap(text, np.uint8, "r"), np.load(ends, mmap_mode="r")
 
 
@@ -59,10 +55,11 @@ def write_in_order(
 ) -> Iterator[np.ndarray]:
     """Write names in the order of their bytes; equal names are ordered by number.
 
-    Yields their numbers in that order, piece by piece.
+    Yields their numbers in that order, piece by piece. The names are written while the caller
+    iterates.
     """
-    for share, ids in sorted_pieces(data, offsets, memory, watch):
-        watch.step(share)
+    for progress, ids in sorted_pieces(data, offsets, memory, watch):
+        watch.step(progress)
         for first in range(0, len(ids), NAME_BATCH):
             part = ids[first : first + NAME_BATCH]
             starts, sizes = offsets[part], offsets[part + 1] - offsets[part]

@@ -1,10 +1,13 @@
 """Numbering of names by first appearance, without holding all names in memory.
 
-The different names of a block are identified by hashes of 96 bits. The seed is secret and differs
-per build, so nobody can construct colliding names; by chance, two of a hundred million names
-collide with probability 1e-13. The hashes are divided into parts that fit into memory. Each part
-has all positions of its names, and therefore the first of each. A name's number is the number of
-first positions before its own. The final ids of nodes follow the order of the names.
+A name is identified by a hash of 96 bits: 64 bits, and 32 bits of a second hash. The seed is secret
+and differs per build, so nobody can construct colliding names; by chance, two of a hundred million
+names collide with probability 1e-13.
+
+The position of a name counts the distinct names of all blocks, block after block. The hashes are
+divided into parts that fit into memory. A part holds all positions of its names, so it finds the
+first position of each. A name's number is the count of first positions before its own. The final
+ids of nodes follow the order of the names.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
+from core.graph.columns import row_offsets
 from core.graph.large.journal import Journal, read_array, write_array
 from core.graph.readers.blocks import Block
 from core.graph.readers.text_loops import codes_of, copy_parts
@@ -24,12 +28,12 @@ RECORD_BYTES = 64
 def spill_names(journal: Journal, number: int, block: Block, parts: int, seed: int) -> int:
     """Write the names of a block's nodes to spill files.
 
-    The files hold the code of each name, and the different names ordered by part of their hash.
-    Returns the number of different names.
+    The files hold the code of each name, and the distinct names ordered by part of their hash.
+    Returns the number of distinct names.
     """
     starts = block.starts.reshape(-1, 3)[:, ::2].ravel()
     lengths = block.lengths.reshape(-1, 3)[:, ::2].ravel()
-    codes, first, hashes, second_hashes = _codes(block.data, starts, lengths, seed)
+    codes, first, hashes, second_hashes = _code_names(block.data, starts, lengths, seed)
     sizes = lengths[first]
     out = np.empty(int(sizes.sum()), np.uint8)
     copy_parts(block.data, starts[first], sizes, out)
@@ -38,7 +42,7 @@ def spill_names(journal: Journal, number: int, block: Block, parts: int, seed: i
     else:
         part_of = np.zeros(len(hashes), np.int64)
     order = np.argsort(part_of, kind="stable").astype(np.int32)
-    cuts = np.concatenate([[0], np.cumsum(np.bincount(part_of, minlength=parts))]).astype(np.int64)
+    cuts = row_offsets(np.bincount(part_of, minlength=parts))
     for key, values in (
         ("codes", codes),
         ("bytes", out),
@@ -52,33 +56,33 @@ def spill_names(journal: Journal, number: int, block: Block, parts: int, seed: i
     return len(order)
 
 
-def relations_of(block: Block, seed: int) -> tuple[np.ndarray, list[str]]:
-    """Return the relation of each triple of a block as a code, and their names.
+def code_relations(block: Block, seed: int) -> tuple[np.ndarray, list[str]]:
+    """Return a code for the relation of each triple of a block, and the relations by code.
 
     Codes are numbered by first appearance.
     """
     starts, lengths = block.starts[1::3].copy(), block.lengths[1::3].copy()
-    codes, first, _, _ = _codes(block.data, starts, lengths, seed)
+    codes, first, _, _ = _code_names(block.data, starts, lengths, seed)
     return codes, [
         block.data[starts[row] : starts[row] + lengths[row]].tobytes().decode("utf-8")
         for row in first.tolist()
     ]
 
 
-def new_names(journal: Journal, number: int, base: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return (bytes, sizes) of the names that first appear in a block.
+def read_new_names(journal: Journal, number: int, base: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return (bytes, sizes) of the names that first appear in a block, in its order.
 
-    They are in the order of the block.
+    `base` is the position of the block's first name.
     """
     order = read_array(journal.spill(f"order-{number}"), np.int32)
     firsts = read_array(journal.spill(f"first-{number}"), np.int64)
-    new = np.empty(len(order), np.bool_)
-    new[order] = firsts == base + order
+    is_new = np.empty(len(order), np.bool_)
+    is_new[order] = firsts == base + order
     sizes = read_array(journal.spill(f"sizes-{number}"), np.int32).astype(np.int64)
     data = read_array(journal.spill(f"bytes-{number}"), np.uint8)
-    out = np.empty(int(sizes[new].sum()), np.uint8)
-    copy_parts(data, (np.cumsum(sizes) - sizes)[new], sizes[new], out)
-    return out, sizes[new]
+    out = np.empty(int(sizes[is_new].sum()), np.uint8)
+    copy_parts(data, (np.cumsum(sizes) - sizes)[is_new], sizes[is_new], out)
+    return out, sizes[is_new]
 
 
 def number_block(
@@ -86,7 +90,8 @@ def number_block(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the ids of the heads and of the tails of a block.
 
-    `name_ids` holds the id of each name by the number of its first appearance.
+    `fresh` marks first positions with one bit each, and `base` is its `cumulate_bits`. `name_ids`
+    holds the id of each name by its number.
     """
     order = read_array(journal.spill(f"order-{number}"), np.int32)
     firsts = read_array(journal.spill(f"first-{number}"), np.int64)
@@ -96,11 +101,8 @@ def number_block(
     return ids[codes[::2]], ids[codes[1::2]]
 
 
-def _codes(data, starts, lengths, seed) -> tuple[np.ndarray, ...]:
-    """Return the codes of names, and data on each different name.
-
-    The latter are its first position, its hash and a further hash.
-    """
+def _code_names(data, starts, lengths, seed) -> tuple[np.ndarray, ...]:
+    """Return the codes of names, and for each distinct name its first row and both hashes."""
     count = len(starts)
     table = np.full(1 << max(3, (2 * count - 1).bit_length()), -1, np.int32)
     codes, firsts = np.empty(count, np.int32), np.empty(count, np.int32)
@@ -111,29 +113,28 @@ def _codes(data, starts, lengths, seed) -> tuple[np.ndarray, ...]:
     return codes, firsts[:n_names], hashes[:n_names], second_hashes[:n_names]
 
 
-def resolve(journal: Journal, part: int, counts: list[int], memory: int) -> None:
-    """Find the first appearance of every name in one part of the hashes.
+def resolve_names(journal: Journal, part: int, counts: list[int], memory: int) -> None:
+    """Find the first position of every name in one part of the hashes.
 
-    The positions (int64) are written to `first-BLOCK` for every block. They number the different
-    names of all blocks in order. Names that appear for the first time are marked in `fresh`, with
-    one bit each.
+    First positions (int64) are written to `first-BLOCK` for every block, and marked in `fresh` with
+    one bit each. `counts` are the numbers of distinct names of the blocks. A part that is larger
+    than `memory` is resolved in several turns, each of which takes the names with some values of
+    the second hash.
     """
-    bases = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    bases = row_offsets(counts)
     cuts = [
         read_array(journal.spill(f"cuts-{block}"), np.int64, part, 2)
         for block in range(len(counts))
     ]
-    total = int(sum(last - first for first, last in cuts))
+    total = int(sum(end - start for start, end in cuts))
     turns = 1 << max(0, (total * RECORD_BYTES // max(1, memory)).bit_length())
     fresh = np.memmap(journal.spill("fresh"), np.uint64, "r+")
     for turn in range(turns):
         records = [
-            _records(journal, block, cuts[block], bases[block], turns, turn)
+            _read_records(journal, block, cuts[block], bases[block], turns, turn)
             for block in range(len(counts))
         ]
-        hashes, second_hashes, positions = (
-            np.concatenate([one[i] for one in records]) for i in range(3)
-        )
+        hashes, second_hashes, positions = map(np.concatenate, zip(*(row[:3] for row in records)))
         firsts = np.empty(len(hashes), np.int64)
         table = np.full(1 << max(3, (2 * len(hashes)).bit_length()), -1, np.int32)
         _find_firsts(hashes, second_hashes, positions, table, firsts, fresh)
@@ -141,28 +142,27 @@ def resolve(journal: Journal, part: int, counts: list[int], memory: int) -> None
         for block, (_, _, _, in_turn) in enumerate(records):
             start, end = cuts[block].tolist()
             with open(journal.spill(f"first-{block}"), "r+b") as stream:
-                if turns > 1:
-                    first_places = read_array(
+                block_firsts = np.empty(end - start, np.int64)
+                if turns > 1:  # earlier turns have filled in some
+                    block_firsts = read_array(
                         journal.spill(f"first-{block}"), np.int64, start, end - start
                     )
-                else:
-                    first_places = np.empty(end - start, np.int64)
                 size = int(np.count_nonzero(in_turn))
-                first_places[in_turn] = firsts[start_record : start_record + size]
+                block_firsts[in_turn] = firsts[start_record : start_record + size]
                 start_record += size
                 stream.seek(8 * start)
-                stream.write(first_places.data.cast("B") if len(first_places) else b"")
+                stream.write(block_firsts.data.cast("B") if len(block_firsts) else b"")
     fresh.flush()
 
 
-def _records(
+def _read_records(
     journal: Journal, block: int, bounds: np.ndarray, base: int, turns: int, turn: int
 ) -> tuple[np.ndarray, ...]:
-    """Return the names of a block that belong to this turn.
+    """Return the names of a block that belong to this part and turn.
 
     Returns
     -------
-    Their hashes, further hashes and positions, and a mask of them within the part.
+    Their hashes, second hashes and positions, and a mask of them within the part.
     """
     start, size = int(bounds[0]), int(bounds[1] - bounds[0])
     hashes = read_array(journal.spill(f"hash-{block}"), np.uint64, start, size)
@@ -171,13 +171,14 @@ def _records(
         read_array(journal.spill(f"order-{block}"), np.int32, start, size).astype(np.int64) + base
     )
     in_turn = (second_hashes & np.uint32(turns - 1)) == turn
-    if turns == 1:
-        return (hashes, second_hashes, positions, in_turn)
-    return (hashes[in_turn], second_hashes[in_turn], positions[in_turn], in_turn)
+    if turns == 1:  # masking would copy the arrays
+        return hashes, second_hashes, positions, in_turn
+    return hashes[in_turn], second_hashes[in_turn], positions[in_turn], in_turn
 
 
 @numba.njit(cache=True)
 def _find_firsts(hashes, second_hashes, positions, table, firsts, fresh):
+    """Fill in the first position of each record's name, with a hash table of records."""
     mask = np.int64(len(table) - 1)
     for record in range(len(hashes)):
         slot = np.int64((hashes[record] * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(20)) & mask
@@ -194,7 +195,7 @@ def _find_firsts(hashes, second_hashes, positions, table, firsts, fresh):
 
 
 @numba.njit(cache=True)
-def _ones(word):
+def _count_bits(word):
     word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
     word = (word & np.uint64(0x3333333333333333)) + (
         (word >> np.uint64(2)) & np.uint64(0x3333333333333333)
@@ -204,14 +205,14 @@ def _ones(word):
 
 
 @numba.njit(cache=True)
-def ranks(fresh):
+def cumulate_bits(fresh):
     """Return the number of bits set before each word of `fresh`.
 
     The last value is the number of all bits set.
     """
     before = np.zeros(len(fresh) + 1, np.int64)
     for word in range(len(fresh)):
-        before[word + 1] = before[word] + _ones(fresh[word])
+        before[word + 1] = before[word] + _count_bits(fresh[word])
     return before
 
 
@@ -221,4 +222,4 @@ def _fill_ids(firsts, order, fresh, base, name_ids, ids):
     for record in range(len(firsts)):
         position = firsts[record]
         below = fresh[position >> 6] & ((np.uint64(1) << np.uint64(position & 63)) - np.uint64(1))
-        ids[order[record]] = name_ids[base[position >> 6] + _ones(below)]
+        ids[order[record]] = name_ids[base[position >> 6] + _count_bits(below)]

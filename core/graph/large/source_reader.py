@@ -1,7 +1,4 @@
-"""First phase of a long build: reading triples into spill files.
-
-They are read block by block.
-"""
+"""First phase of a long build: reading triples, block by block, into spill files."""
 
 from __future__ import annotations
 
@@ -11,16 +8,17 @@ from typing import Any
 import numpy as np
 
 from core.graph.large.journal import GrowingArray, Journal, write_array
-from core.graph.large.name_numbers import relations_of, spill_names
+from core.graph.large.name_numbers import code_relations, spill_names
 from core.graph.large.sources import NumberSource, TextSource
 from core.graph.readers.blocks import Block, BlockPosition
 from core.watch import NO_WATCH, Watch
 
 
 class SourceReader:
-    """Reader of a source into spill files.
+    """Reader that writes the triples of a source to spill files.
 
-    Numbers are written as `heads-`, `kinds-` and `tails-BLOCK`, names by `spill_names`.
+    Numbers are written as `heads-BLOCK`, `kinds-BLOCK` and `tails-BLOCK`, names by `spill_names`.
+    The number of the next block is the count of finished parts of the phase `read`.
     """
 
     def __init__(
@@ -28,7 +26,7 @@ class SourceReader:
     ):
         self.source, self.journal, self._watch = source, journal, watch
         self.numbered = isinstance(source, NumberSource) or source.numbered
-        self._relation_count = 0  # number of relations that are not left out
+        self._relation_count = 0  # number of relations that are not excluded
 
     def run(self) -> None:
         """Read the blocks that have not been read yet."""
@@ -41,53 +39,49 @@ class SourceReader:
         self.journal.mark("read", self.journal.done("read"), read=True)
 
     def _read_numbers(self, source: NumberSource) -> None:
-        fact, number = self.journal.fact, self.journal.done("read")
+        fact = self.journal.fact
         for columns in source.read(fact("triples", 0)):
             self._watch.check()
-            self._spill_numbers(number, columns)
-            number += 1
+            self._spill_numbers(self.journal.done("read"), columns)
             self._watch.step(fact("triples") / max(1, source.count))
 
     def _spill_numbers(self, number: int, columns: tuple[np.ndarray, ...], **facts) -> None:
-        """Write the columns of a block, and record the largest numbers."""
+        """Write the columns of a block, and record its counts and further facts."""
         fact = self.journal.fact
         for key, values in zip(("heads", "kinds", "tails"), columns):
             write_array(self.journal.spill(f"{key}-{number}"), values)
-        most_head, most_relation, most_tail = (
-            int(values.max()) + 1 if len(values) else 0 for values in columns
-        )
-        nodes = max(fact("nodes", 0), most_head, most_tail)
-        relations = max(fact("relations", 0), most_relation)
+        n_heads, n_relations, n_tails = (int(values.max(initial=-1)) + 1 for values in columns)
         self.journal.mark(
             "read",
             number + 1,
-            nodes=nodes,
-            relations=relations,
+            nodes=max(fact("nodes", 0), n_heads, n_tails),
+            relations=max(fact("relations", 0), n_relations),
             triples=fact("triples", 0) + len(columns[0]),
             **facts,
         )
 
     def _read_text(self, source: TextSource) -> None:
-        fact, number = self.journal.fact, self.journal.done("read")
-        ids = self._relations()
+        fact = self.journal.fact
+        ids = self._read_relation_ids()
         output = GrowingArray(self.journal.spill("relations"), np.uint8, fact("relation_bytes", 0))
         counts = fact("counts", [])
         for block in source.blocks(BlockPosition(**fact("place", {})), fact("block"), self._watch):
             self._watch.check()
+            number = self.journal.done("read")
             facts: dict[str, Any] = {"place": vars(block.after), "tally": source.tally.state()}
             if self.numbered:
                 self._spill_numbers(number, source.numbers(block), **facts)
-            else:
-                block, relation_ids = self._drop_excluded(source, block, ids, output)
-                write_array(self.journal.spill(f"kinds-{number}"), relation_ids)
-                counts.append(spill_names(self.journal, number, block, fact("parts"), fact("seed")))
-                facts |= {
-                    "counts": counts,
-                    "triples": fact("triples", 0) + len(relation_ids),
-                    "relation_bytes": output.length,
-                }
-                self.journal.mark("read", number + 1, **facts, relations=self._relation_count)
-            number += 1
+                continue
+            block, relation_ids = self._drop_excluded(source, block, ids, output)
+            write_array(self.journal.spill(f"kinds-{number}"), relation_ids)
+            counts.append(spill_names(self.journal, number, block, fact("parts"), fact("seed")))
+            facts |= {
+                "counts": counts,
+                "triples": fact("triples", 0) + len(relation_ids),
+                "relation_bytes": output.length,
+                "relations": self._relation_count,
+            }
+            self.journal.mark("read", number + 1, **facts)
         output.close()
 
     def _drop_excluded(
@@ -95,14 +89,13 @@ class SourceReader:
     ) -> tuple[Block, np.ndarray]:
         """Drop the triples of excluded relations from a block.
 
-        Returns the block and the relations of its triples. New relations are written to the list of
-        relations.
+        Returns the block and the relation ids of its triples. New relations get an id in `ids` and
+        are appended to `output`.
         """
-        codes, block_relations = relations_of(block, self.journal.fact("seed"))
+        codes, block_relations = code_relations(block, self.journal.fact("seed"))
         new_relations = [relation for relation in block_relations if relation not in ids]
         for relation in new_relations:
-            ids[relation] = -1 if source.pattern(source.called(relation)) else self._relation_count
-            self._relation_count += ids[relation] >= 0
+            self._assign_id(source, relation, ids)
         output.add(
             np.frombuffer(
                 "".join(json.dumps(relation) + "\n" for relation in new_relations).encode(),
@@ -119,21 +112,25 @@ class SourceReader:
             ):
                 if id < 0:
                     source.tally.drop(source.pattern(source.called(relation)), count)
-            keep = relation_ids[codes] >= 0
-            rows = np.repeat(keep, 3)
-            block, codes = (
-                Block(
-                    block.data,
-                    block.starts[rows],
-                    block.lengths[rows],
-                    block.lines[keep],
-                    block.after,
-                ),
-                codes[keep],
+            is_included = relation_ids[codes] >= 0
+            cells = np.repeat(is_included, 3)
+            block = Block(
+                block.data,
+                block.starts[cells],
+                block.lengths[cells],
+                block.lines[is_included],
+                block.after,
             )
+            codes = codes[is_included]
         return block, relation_ids[codes]
 
-    def _relations(self) -> dict[str, int]:
+    def _assign_id(self, source: TextSource, relation: str, ids: dict[str, int]) -> None:
+        """Give a relation the next id, or -1 if it is excluded."""
+        is_excluded = bool(source.pattern(source.called(relation)))
+        ids[relation] = -1 if is_excluded else self._relation_count
+        self._relation_count += not is_excluded
+
+    def _read_relation_ids(self) -> dict[str, int]:
         """Return the ids of the relations read so far, -1 for excluded ones.
 
         Keys are the relations' texts in the file.
@@ -145,9 +142,7 @@ class SourceReader:
         ids: dict[str, int] = {}
         self._relation_count = 0
         for line in path.read_bytes()[:size].splitlines() if size else []:
-            relation = json.loads(line)
-            ids[relation] = -1 if source.pattern(source.called(relation)) else self._relation_count
-            self._relation_count += ids[relation] >= 0
+            self._assign_id(source, json.loads(line), ids)
         return ids
 
     def relations(self) -> list[str]:
@@ -155,4 +150,5 @@ class SourceReader:
         source = self.source
         if isinstance(source, NumberSource) or source.numbered:
             return [str(number) for number in range(self.journal.fact("relations"))]
-        return [source.called(relation) for relation, id in self._relations().items() if id >= 0]
+        ids = self._read_relation_ids()
+        return [source.called(relation) for relation, id in ids.items() if id >= 0]

@@ -24,16 +24,18 @@ if TYPE_CHECKING:
     from core.graph.readers.blocks import Block, BlockPosition
 
 MAX_NODE_NUMBER = np.iinfo(np.int32).max - 1  # largest number of a node
-MAX_WHOLE_TEXT_BYTES = MAX_LABEL_SEARCH_BYTES  # bytes of text up to which a file is read at once
-IdColumns = tuple[np.ndarray, np.ndarray, np.ndarray]
+MAX_WHOLE_TEXT_BYTES = MAX_LABEL_SEARCH_BYTES  # largest file, in bytes of text, that is read whole
+IdColumns = tuple[np.ndarray, np.ndarray, np.ndarray]  # heads, relations, tails
 
 
 @dataclass(frozen=True)
 class NumberSource:
     """Computed triples of numbered nodes and relations.
 
-    `read(first)` yields columns of the triples from number `first` on. `key` identifies the source,
-    and JSON must be able to hold it.
+    `read(first)` yields batches of (heads, relations, tails), starting at triple `first`. `key`
+    identifies the source and must be JSON-serialisable. `memory` is the memory in bytes for the
+    build, None for the default share. Without `keep`, a build that fails or is stopped leaves no
+    files.
     """
 
     key: tuple
@@ -75,13 +77,11 @@ class TextSource:
 
     @property
     def keep(self) -> bool:
-        """True if the work of a stopped build is kept."""
+        """True if the next build continues a stopped one."""
         return self.file.keep
 
     def identity(self) -> list:
-        """Return the state of the file and the settings of its reader.
-
-        They identify a build.
+        """Return what identifies a build: the file's state and the settings of its reader.
 
         Raises
         ------
@@ -97,7 +97,7 @@ class TextSource:
                 else f"{self.path} cannot be read: {error}."
             ) from None
         file = self.file
-        return [
+        identity = [
             str(self.path),
             stat.st_size,
             stat.st_mtime_ns,
@@ -108,10 +108,13 @@ class TextSource:
             self.tally.skips,
             file.language,
             str(file.labels or ""),
-            *([file.literals] if file.literals != LITERAL_TRIPLES else []),
-            *([file.header, file.encoding] if file.header or file.encoding else []),
-            *map(str, file.nodes),
         ]
+        # Left out at their defaults, so that builds begun before these settings existed continue.
+        if file.literals != LITERAL_TRIPLES:
+            identity.append(file.literals)
+        if file.header or file.encoding:
+            identity += [file.header, file.encoding]
+        return [*identity, *map(str, file.nodes)]
 
     def text_bytes(self) -> int:
         """Estimate the number of bytes of text."""
@@ -125,22 +128,23 @@ class TextSource:
 
     @property
     def of_terms(self) -> bool:
-        """True if names are derived from RDF terms."""
-        plain = self.file.literals == LITERAL_TRIPLES and not self.file.nodes
-        return not self.numbered and format_named(self.form).terms and plain and not self._labelled
+        """True if names are derived from RDF terms, not read from labels or tables."""
+        if self.numbered or not format_named(self.form).terms:
+            return False
+        if self.file.literals != LITERAL_TRIPLES or self.file.nodes:
+            return False
+        return not self._has_labels
 
     @cached_property
-    def _labelled(self) -> bool:
-        """True if resources of an RDF file are named by labels.
-
-        Labels are read with the triples.
-        """
+    def _has_labels(self) -> bool:
+        """True if the reader names the resources of an RDF file by their labels."""
         return uses_labels(self.file.source(NO_WATCH, self.tally, self.form))
 
     def called(self, relation: str) -> str:
-        """Return the name of a relation for its text in the file.
+        """Return the name of a relation, given its text in the file.
 
-        It must be called in the order in which the relations appear.
+        Call it in the order in which the relations appear, because names are made unique in that
+        order.
         """
         if not self.of_terms:
             return relation
@@ -149,16 +153,18 @@ class TextSource:
         return self._names[relation]
 
     def pattern(self, name: str) -> str:
-        """Return the pattern that excludes a relation with this name, or an empty text."""
+        """Return the first pattern that excludes this relation name, or an empty text."""
         return matching_pattern(name, self.file.drop) if self.file.drop else ""
 
     def numbers(self, block: Block) -> IdColumns:
-        """Return the columns of a block of numbers.
+        """Parse the head, relation and tail ids of a block.
+
+        Lines with other parts are skipped and counted, if the reader may skip lines.
 
         Raises
         ------
         BadInput
-            With the line, if a part is no number.
+            With the line, if a part is not a number and lines may not be skipped.
         """
         from core.graph.readers.text_loops import whole_numbers  # imports numba
 
@@ -167,27 +173,25 @@ class TextSource:
         rows = values.reshape(-1, 3)
         bad_rows = np.flatnonzero((rows < 0).any(1))
         for row in bad_rows.tolist():
-            part = 3 * row + int(np.argmax(rows[row] < 0))
             line = int(block.lines[row])
-            text = block.data[
-                block.starts[part] : block.starts[part] + block.lengths[part]
-            ].tobytes()
-            if not self.tally.skip("not a number", line):
-                raise BadInput(
-                    f"{self.path.name}, line {line}: “{shorten(text.decode('utf-8'))}” is no whole "
-                    f"number from 0 to {MAX_NODE_NUMBER:,}, written in digits only."
-                )
-        rows = np.delete(rows, bad_rows, 0) if len(bad_rows) else rows
-        return tuple(  # type: ignore[return-value]
-            rows[:, part].astype(np.int32) for part in range(3)
-        )
+            if self.tally.skip("not a number", line):
+                continue
+            cell = 3 * row + int(np.argmax(rows[row] < 0))
+            start = block.starts[cell]
+            text = block.data[start : start + block.lengths[cell]].tobytes().decode("utf-8")
+            raise BadInput(
+                f"{self.path.name}, line {line}: “{shorten(text)}” is no whole number from 0 to "
+                f"{MAX_NODE_NUMBER:,}, written in digits only."
+            )
+        heads, relations, tails = np.delete(rows, bad_rows, 0).astype(np.int32).T
+        return heads, relations, tails
 
 
-def source_of(file: TripleFile) -> TextSource | None:
-    """Return the source of a file that is read in blocks, or None.
+def prepare_block_source(file: TripleFile) -> TextSource | None:
+    """Return the source of a file that is read in blocks, or None if it is read whole.
 
     A file is read in blocks if it is large, its memory is limited, or parts of it are left out.
-    Other files are read at once.
+    The function also sets in `file` if its tally skips bad lines and if attributes are collected.
 
     Raises
     ------
@@ -212,7 +216,7 @@ def source_of(file: TripleFile) -> TextSource | None:
 
 
 def _check_numbered(file: TripleFile, file_format: Format) -> None:
-    """Raise BadInput if a file of numbered nodes and relations cannot be read so."""
+    """Raise BadInput if nodes and relations of a file cannot be read as numbers."""
     if not file_format.delimited:
         raise BadInput("Numbers can be read from delimited text only.")
     if file.drop:
@@ -220,13 +224,13 @@ def _check_numbered(file: TripleFile, file_format: Format) -> None:
 
 
 def _needs_blocks(file: TripleFile, file_format: Format) -> bool:
-    """Return whether the settings require that a file of any size is read in blocks."""
+    """Return whether the settings require reading in blocks, even for a small file."""
     drops_terms = file.drop and file_format.terms
     return bool(file.memory or file.skips or file.numbered or drops_terms)
 
 
 def _check_several(file: TripleFile) -> None:
-    """Raise BadInput for several files that are too large to be read at once."""
+    """Raise BadInput if several files need reading in blocks, which takes one file only."""
     paths = (file.path, *file.more)
     if (
         sum(text_bytes(path) for path in paths if path.exists()) > MAX_WHOLE_TEXT_BYTES

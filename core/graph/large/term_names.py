@@ -1,8 +1,8 @@
 """Readable names for RDF terms, without holding all terms in memory.
 
-The names are the same as those of `core.graph.readers.unique_names`. Most readable ends belong to
-one term only. Terms that share one, and terms that could share a longer name with them, are named
-one by one in their order.
+The names are the same as those of `core.graph.readers.unique_names`. The readable end of a term is
+the last part of its IRI, which usually belongs to one term only. Terms that share one, and terms
+that could share a longer name with them, are named one by one in their order.
 """
 
 from __future__ import annotations
@@ -32,23 +32,18 @@ def write_term_names(
     seed: int,
     watch: Watch = NO_WATCH,
 ) -> None:
-    """Write the names of all terms, in their order."""
-    write_array(
-        journal.spill("ends-hashed"),
-        np.concatenate(
-            [hashes for *_, hashes in _readable(data, offsets, seed, watch)]
-            or [np.empty(0, np.uint64)]
-        ),
-    )
-    shared_names = _shared_names(
+    """Append a readable name for each term to `names`, in the order of the terms."""
+    all_hashes = [hashes for *_, hashes in _find_ends(data, offsets, seed, watch)]
+    write_array(journal.spill("ends-hashed"), np.concatenate([*all_hashes, np.empty(0, np.uint64)]))
+    del all_hashes
+    shared_names = _name_shared_ends(
         read_array(journal.spill("ends-hashed"), np.uint64), data, offsets, seed, watch
     )
-    for first, text, starts, lengths, _ in _readable(data, offsets, seed, watch):
-        shared_terms = (
-            [term for term in range(first, first + len(starts)) if term in shared_names]
-            if shared_names
-            else []
-        )
+    for first, text, starts, lengths, _ in _find_ends(data, offsets, seed, watch):
+        shared_terms = []
+        if shared_names:
+            terms = range(first, first + len(starts))
+            shared_terms = [term for term in terms if term in shared_names]
         if shared_terms:
             longer_names, sizes = encode_parts([shared_names[term] for term in shared_terms])
             rows = np.array(shared_terms) - first
@@ -59,13 +54,13 @@ def write_term_names(
         names.add(out, lengths)
 
 
-def _readable(
+def _find_ends(
     data: np.ndarray, offsets: np.ndarray, seed: int, watch: Watch = NO_WATCH
 ) -> Iterator[tuple[int, np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
-    """Yield the readable ends of the terms, chunk by chunk.
+    """Yield the readable ends of the terms, batch by batch.
 
-    Each chunk consists of the number of its first term, bytes, and for each term the start and
-    length of its readable end in these bytes and its hash.
+    A batch consists of the number of its first term, a text in bytes, and for each term the start
+    and length of its readable end in that text and the hash of the end.
     """
     count = len(offsets) - 1
     for first in range(0, count, TERM_BATCH):
@@ -75,29 +70,30 @@ def _readable(
         cuts = cuts - cuts[0]
         starts, lengths = np.empty(len(cuts) - 1, np.int64), np.empty(len(cuts) - 1, np.int64)
         find_readable_ends(text, cuts, starts, lengths)
-        not_read_terms = np.flatnonzero(lengths < 0)
-        if len(not_read_terms):
-            end_names = [
-                name_candidates(
-                    term_of(text[cuts[term] : cuts[term + 1]].tobytes().decode("utf-8"))
-                )[0]
-                for term in not_read_terms.tolist()
-            ]
+        # The compiled function leaves terms with escapes and the like to `name_candidates`.
+        left_terms = np.flatnonzero(lengths < 0)
+        if len(left_terms):
+            end_names = []
+            for term in left_terms.tolist():
+                token = text[cuts[term] : cuts[term + 1]].tobytes().decode("utf-8")
+                end_names.append(name_candidates(term_of(token))[0])
             end_bytes, sizes = encode_parts(end_names)
-            starts[not_read_terms], lengths[not_read_terms] = (
-                len(text) + np.cumsum(sizes) - sizes,
-                sizes,
-            )
+            starts[left_terms] = len(text) + np.cumsum(sizes) - sizes
+            lengths[left_terms] = sizes
             text = np.concatenate([text, end_bytes])
         hashes = np.empty(len(starts), np.uint64)
         hash_parts(text, starts, lengths, np.uint64(seed), hashes)
         yield first, text, starts, lengths, hashes
 
 
-def _shared_names(
+def _name_shared_ends(
     hashes: np.ndarray, data: np.ndarray, offsets: np.ndarray, seed: int, watch: Watch = NO_WATCH
 ) -> dict[int, str]:
-    """Return the names of the terms that share a readable end with another term."""
+    """Return the names of the terms that may share a name with another term.
+
+    `hashes` are those of the readable ends. All names that such a term could get are looked for
+    among the ends of the others, until no further term is found.
+    """
     ordered = np.sort(hashes)
     shared_hashes = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
     del ordered
@@ -114,8 +110,9 @@ def _shared_names(
         longer_names = []
         for term in fresh:
             token = bytes(data[offsets[term] : offsets[term + 1]]).decode("utf-8")
-            texts[term] = (token, name_candidates(term_of(token)))
-            longer_names += [*texts[term][1][1:], f"{texts[term][1][-1]} (2)"]
+            candidates = name_candidates(term_of(token))
+            texts[term] = (token, candidates)
+            longer_names += [*candidates[1:], f"{candidates[-1]} (2)"]
         text, sizes = encode_parts(longer_names)
         longer_hashes = np.empty(len(longer_names), np.uint64)
         hash_parts(text, np.cumsum(sizes) - sizes, sizes, np.uint64(seed), longer_hashes)

@@ -1,6 +1,6 @@
-"""Types of the heads of each relation, as nouns.
+"""Nouns for the types of the heads of each relation.
 
-They are taken from the relation's name, or guessed from all relations of the heads.
+A type is read from the relation's name, or guessed from all relations of the heads.
 """
 
 from __future__ import annotations
@@ -28,18 +28,19 @@ NOUN_TEMPLATES = ("{}", "a {} with these")
 def head_types(phrases: Sequence[Phrase], has: csr_matrix, encode) -> list[str]:
     """Return a noun for the heads of each relation, or “thing” if none fits.
 
-    If the relation's name contains the type, it is used. Else the heads are described by their
-    relations: `things with genre, release year, ...`. The everyday noun in `head_types.txt` with
-    the nearest vector is chosen. Words that are themselves one of these relations are left out.
+    If the relation's name contains the type, it is used. Otherwise the heads are described by their
+    relations: `things with genre, release year, ...`. Of the everyday nouns in `head_types.txt`,
+    the one with the nearest vector is chosen, except words of these relations.
 
     Parameters
     ----------
-    has : sparse matrix of nodes by step codes, which tells the relations of each node.
+    phrases : phrase of each relation.
+    has : sparse matrix of nodes by step codes, not zero if a node has such a step.
     encode : returns the unit vectors of texts.
 
     >>> from core.graph.names.head_types import head_types
     >>> from core.graph.names.phrases import relation_phrase
-    >>> head_types([relation_phrase("film.film.genre")], None, None)  # the name says it
+    >>> head_types([relation_phrase("film.film.genre")], None, None)  # the name contains the type
     ['film']
     """
     phrase_lists = [_describing_phrases(relation, phrases, has) for relation in range(len(phrases))]
@@ -89,7 +90,7 @@ def _nearest_noun(nouns: list[str], cosines: np.ndarray, describing: Sequence[Ph
 
 
 def _common_relations(relation: int, has: csr_matrix) -> tuple[int, ...]:
-    """Return the relations that most of the relation's heads have, the commonest first."""
+    """Return the relations that are common among the relation's heads, the commonest first."""
     heads = has.getcol(2 * relation).nonzero()[0]
     counts = np.asarray(has[heads].sum(axis=0)).ravel()[0::2]
     order = np.lexsort((np.arange(len(counts)), -counts))[:MAX_DESCRIBING_RELATIONS]

@@ -1,7 +1,6 @@
-"""The language of a graph.
+"""Language of a graph.
 
-It is the one that the user chose, else that of its texts, else that of the names of its entities
-and relations.
+It is the user's choice, else detected in its texts, else in the names of its entities and relations.
 """
 
 from __future__ import annotations
@@ -21,14 +20,12 @@ from core.languages.scripts import find_script
 # File in the folder of a graph with the user's choice.
 LANGUAGE_FILE = "language.json"
 LANGUAGE_SHELF = "language"
-# Number of sampled entity names, number of names that form one text, and number of relations.
-SAMPLED_NAMES, NAMES_PER_TEXT, SAMPLED_RELATIONS = (400, 20, 200)
+# Numbers of entity names and relations that are sampled, and of names that form one text.
+SAMPLED_NAMES, SAMPLED_RELATIONS, NAMES_PER_TEXT = (400, 200, 20)
 
 
 def graph_language(graph: KnowledgeGraph) -> Detection:
-    """Return the language of a graph.
-
-    It is unknown for a live database, since none of its names are here.
+    """Return the language of a graph; unknown for a live database, whose names are not loaded.
 
     >>> from core.graph.names.language import graph_language
     >>> graph_language(story).code
@@ -36,15 +33,15 @@ def graph_language(graph: KnowledgeGraph) -> Detection:
     """
     source = graph if graph.edited_from is None else graph.edited_from.graph
     return source.derived.once(
-        LANGUAGE_SHELF, None, lambda: _chosen_language(source) or _detect_language(source)
+        LANGUAGE_SHELF, None, lambda: _read_choice(source) or _detect_language(source)
     )
 
 
 def language_code(graph: KnowledgeGraph, question: str) -> str:
     """Return the code of the language for questions to a graph, empty for English.
 
-    A question in Latin letters to a graph with English names is taken as English, so that a foreign
-    name in it makes no difference.
+    A question in Latin letters to an English graph counts as English, whatever foreign names it
+    contains.
 
     >>> from core.graph.names.language import language_code
     >>> language_code(story, "Ist Tim lahm?"), language_code(story, "Кто такой Tim, сын писца?")
@@ -75,12 +72,8 @@ def choose_language(graph: KnowledgeGraph, code: str) -> Detection:
     file = graph.folder / LANGUAGE_FILE
     try:
         if code:
-            write_whole(
-                file,
-                lambda temporary: temporary.write_text(
-                    json.dumps(to_plain(Detection(code, chosen=True))), "utf-8"
-                ),
-            )
+            text = json.dumps(to_plain(Detection(code, chosen=True)))
+            write_whole(file, lambda temporary: temporary.write_text(text, "utf-8"))
         else:
             file.unlink(missing_ok=True)
     except OSError as error:
@@ -94,11 +87,8 @@ def choose_language(graph: KnowledgeGraph, code: str) -> Detection:
     return graph_language(graph)
 
 
-def _chosen_language(graph: KnowledgeGraph) -> Detection | None:
-    """Return the user's choice, or None.
-
-    It is also None if the choice cannot be read.
-    """
+def _read_choice(graph: KnowledgeGraph) -> Detection | None:
+    """Return the user's choice, or None if there is none or it cannot be read."""
     if graph.folder is None:
         return None
     with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
@@ -112,17 +102,13 @@ def _detect_language(graph: KnowledgeGraph) -> Detection:
         return Detection()
     chunks = graph.columns.chunks
     if chunks is not None and len(chunks):
-        return detect_language(
-            chunks.texts(
-                "text", range(0, len(chunks), max(1, -(-len(chunks) // DETECTION.sample_pieces)))
-            )
-        )
+        step = max(1, -(-len(chunks) // DETECTION.sample_pieces))
+        return detect_language(chunks.texts("text", range(0, len(chunks), step)))
     step = max(1, -(-graph.n_nodes // SAMPLED_NAMES))
     names = graph.names(range(0, graph.n_nodes, step))
-    blocks = [
+    texts = [
         ", ".join(names[first : first + NAMES_PER_TEXT])
         for first in range(0, len(names), NAMES_PER_TEXT)
     ]
-    return detect_language(
-        [*blocks, ", ".join(map(spaced_words, graph.relation_names[:SAMPLED_RELATIONS]))]
-    )
+    relation_text = ", ".join(map(spaced_words, graph.relation_names[:SAMPLED_RELATIONS]))
+    return detect_language([*texts, relation_text])

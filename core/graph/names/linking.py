@@ -1,11 +1,11 @@
 """Entity linking: the nodes that a question names, and alternatives to them.
 
-Of all possible names in a question, the longest and best matching are chosen. The score of a name
-is the sum of the scores of its words. A rare word counts fully; a word that is common in questions,
-or that names a relation or a type, counts little. A typing error lowers the score, less so if the
-mistyped word is unknown to the graph. A name in its own capital letters scores higher. Of names
-with equal text (a person and a keyword, say), the one with a relation that the question mentions is
-preferred: “directed” supports a node with the relation “directed_by”.
+Of all possible names in a question, those with the best scores are chosen. The score of a name is
+the sum of the scores of its words. A rare word counts fully; a word that is common in questions, or
+that names a relation or a type, counts little. A typing error lowers the score, less so if no name
+in the graph contains the mistyped word. A name written with its capital letters scores higher. Of
+nodes with the same name, such as a person and a keyword, the one with a relation that the question
+mentions is preferred: “directed” supports a node with the relation “directed_by”.
 """
 
 from __future__ import annotations
@@ -43,25 +43,25 @@ class LinkingScores:
     A word has a score of at most 1. Costs are subtracted and bonuses added.
     """
 
-    min_inner_letters: int = 2  # of a name that may be part of a word
+    min_inner_letters: int = 2  # of a name that is part of a word
     max_alternatives: int = 3  # of a link
-    # per letter of a name within a word, as in scripts without spaces
+    # per letter of a name that is part of a word, as in scripts without spaces; at most 1 in all
     unspaced_letter_score: float = 0.5
-    unspaced_letter_bonus: float = 0.03  # per letter, in addition
+    unspaced_letter_bonus: float = 0.03  # per letter of such a name, in addition
     common_word_score: float = 0.2  # of a word that is common in questions
     type_word_score: float = 0.4  # of a word that names a relation or a type
     number_score: float = 0.8  # of a word of digits
     typo_cost: float = 0.4  # of a typing error in a word that the graph has
-    unknown_word_typo_cost: float = 0.3  # in a word that the graph does not have
-    max_typo_share: float = 0.9  # largest cost, as a share of the word's score
+    unknown_word_typo_cost: float = 0.3  # of one in a word that the graph does not have
+    max_typo_share: float = 0.9  # largest cost of a typing error, as a share of the word's score
     common_word_typo_cost: float = 0.1  # in addition, in a word that is common in questions
     # in addition, for a letter that is not omitted, doubled or swapped
     replaced_letter_cost: float = 0.05
     typography_cost: float = 0.05  # for other accents, apostrophes or hyphens
-    capitals_bonus: float = 1.0  # for a name in its own capitals
+    capitals_bonus: float = 1.0  # for an uncommon name with its capitals
     lower_case_cost: float = 0.3  # for a name without capitals, in a text that has some
     relation_bonus: float = 0.2  # if the question names a relation of the node
-    same_capitals_bonus: float = 0.05  # if the capitals are those of the name
+    same_capitals_bonus: float = 0.05  # if the name is written with the same capitals
     degree_bonus: float = 0.01  # for ten times the edges
     min_second_link_share: float = 0.85  # of the best link's score, for another link
     min_alternative_share: float = 0.5  # of a link's score, for an alternative
@@ -71,7 +71,7 @@ class LinkingScores:
 LINKING = LinkingScores()
 # Scores of short words by length; longer ones have 1.
 SHORT_WORD_SCORES = {1: 0.4, 2: 0.4, 3: 0.7, 4: 0.85}
-# Words that ask for the answer.
+# Question words, which stand for the answer.
 ASKING_WORDS = frozenset("who whom whose what which when where why how".split())
 # fmt: skip
 IRREGULAR_STEMS = {
@@ -96,10 +96,7 @@ WORD_ENDINGS = re.compile(r"(?:ers|ors|er|or|resses|ress|ings|ing|ions|ion|tten|
 
 @dataclass(frozen=True)
 class LinkedName:
-    """A mention in a question with its node, and alternative nodes.
-
-    The most likely alternative comes first.
-    """
+    """A mention in a question with its node, and alternative nodes, the most likely first."""
 
     mention: Mention
     others: tuple[int, ...] = ()
@@ -107,13 +104,15 @@ class LinkedName:
 
 @dataclass(frozen=True)
 class _LinkCandidate:
+    """A node that a part of the question may name."""
+
     start: int
     end: int
     node: int
-    worth: float
+    score: float
     errors: int
-    clear: bool  # in its own capitals
-    exact: bool  # with the letters of the name, ignoring case
+    has_own_capitals: bool  # an uncommon name with its capitals
+    is_exact: bool  # with the letters of the name, ignoring case
     text: str = field(compare=False)
 
     def overlaps(self, other: _LinkCandidate) -> bool:
@@ -121,7 +120,7 @@ class _LinkCandidate:
 
     @property
     def order(self) -> tuple:
-        return (-self.worth, self.start - self.end, self.start, self.node)
+        return (-self.score, self.start - self.end, self.start, self.node)
 
 
 def link_names(graph: KnowledgeGraph, vocabulary: Vocabulary, question: str) -> list[LinkedName]:
@@ -129,114 +128,99 @@ def link_names(graph: KnowledgeGraph, vocabulary: Vocabulary, question: str) -> 
 
     They are in the order of the text. If there are names in [brackets], only these count.
     """
-    bracketed = [
-        LinkedName(
-            Mention(match.start(1), match.end(1), match[1], node),
-            _same_named(vocabulary, match[1], node),
-        )
-        for match in BRACKETED_MENTION.finditer(question)
-        if (node := vocabulary.choose(match[1])) is not None
-    ]
+    bracketed = []
+    for match in BRACKETED_MENTION.finditer(question):
+        node = vocabulary.choose(match[1])
+        if node is not None:
+            others = [other for other in vocabulary.nodes(match[1]) if other != node]
+            mention = Mention(match.start(1), match.end(1), match[1], node)
+            bracketed.append(LinkedName(mention, tuple(others[: LINKING.max_alternatives])))
     if bracketed:
         return bracketed
     words = words_of(question)
-    judge = _CandidateScorer(graph, vocabulary, question, words)
-    candidates = sorted(
-        (
-            judge.candidate(spelt, node)
-            for spelt in vocabulary.spelt(question, words)
-            for node in spelt.nodes
-        ),
-        key=_order,
-    )
+    scorer = _CandidateScorer(graph, vocabulary, question, words)
+    candidates: list[_LinkCandidate] = []
+    for spelt in vocabulary.spelt(question, words):
+        candidates += [scorer.candidate(spelt, node) for node in spelt.nodes]
+    candidates.sort(key=lambda candidate: candidate.order)
     chosen = _choose_candidates(
-        [one for one in candidates if not judge.plain(one)]
-    ) or _drop_overlaps(judge.plainly_meant(candidates))
+        [candidate for candidate in candidates if not scorer.is_too_common(candidate)]
+    )
+    chosen = chosen or _drop_overlaps(scorer.exact_candidates(candidates))
+    chosen.sort(key=lambda candidate: candidate.start)
     return [
-        LinkedName(_mention(one), _alternatives(one, chosen, candidates))
-        for one in sorted(chosen, key=lambda one: one.start)
+        LinkedName(
+            Mention(link.start, link.end, link.text, link.node, link.errors > 0),
+            _find_alternatives(link, chosen, candidates),
+        )
+        for link in chosen
     ]
 
 
-def _order(one: _LinkCandidate) -> tuple:
-    return one.order
-
-
 def _choose_candidates(candidates: Sequence[_LinkCandidate]) -> list[_LinkCandidate]:
-    """Return the best candidate and further ones that are also meant.
-
-    Candidates are given best first.
-    """
+    """Return the best candidate and further ones that are also meant, given best first."""
     chosen: list[_LinkCandidate] = []
-    for one in candidates:
-        if chosen and one.clear != chosen[0].clear:
-            continue
-        if chosen and not one.clear and one.worth < LINKING.min_second_link_share * chosen[0].worth:
-            break
-        if chosen and one.errors and one.worth < chosen[0].worth:
-            continue
-        if not any(one.overlaps(other) for other in chosen):
-            chosen.append(one)
+    for candidate in candidates:
+        if chosen:
+            best = chosen[0]
+            if candidate.has_own_capitals != best.has_own_capitals:
+                continue
+            if (
+                not candidate.has_own_capitals
+                and candidate.score < LINKING.min_second_link_share * best.score
+            ):
+                break
+            if candidate.errors and candidate.score < best.score:
+                continue
+        if not any(candidate.overlaps(other) for other in chosen):
+            chosen.append(candidate)
     return chosen
 
 
 def _drop_overlaps(candidates: Iterable[_LinkCandidate]) -> list[_LinkCandidate]:
     """Drop the candidates that overlap a better one; they are given best first."""
     chosen: list[_LinkCandidate] = []
-    for one in candidates:
-        if not any(one.overlaps(other) for other in chosen):
-            chosen.append(one)
+    for candidate in candidates:
+        if not any(candidate.overlaps(other) for other in chosen):
+            chosen.append(candidate)
     return chosen
 
 
-def _alternatives(
-    one: _LinkCandidate, chosen: Sequence[_LinkCandidate], candidates: Iterable[_LinkCandidate]
+def _find_alternatives(
+    link: _LinkCandidate, chosen: Sequence[_LinkCandidate], candidates: Iterable[_LinkCandidate]
 ) -> tuple[int, ...]:
+    """Return the nodes of other candidates at the place of a link, best first.
+
+    If the link has no typing errors, an alternative must contain the whole of it.
+    """
     chosen_nodes = {other.node for other in chosen}
-    others = [
-        other
-        for other in candidates
-        if other.overlaps(one)
-        and other.node not in chosen_nodes
-        and other.worth >= LINKING.min_alternative_share * one.worth
-    ]
-    others = [
-        other for other in others if one.errors or other.start <= one.start and one.end <= other.end
-    ]
-    return tuple(dict.fromkeys(other.node for other in others))[: LINKING.max_alternatives]
-
-
-def _same_named(vocabulary: Vocabulary, text: str, node: int) -> tuple[int, ...]:
-    return tuple(other for other in vocabulary.nodes(text) if other != node)[
-        : LINKING.max_alternatives
-    ]
-
-
-def _mention(one: _LinkCandidate) -> Mention:
-    return Mention(one.start, one.end, one.text, one.node, one.errors > 0)
+    min_score = LINKING.min_alternative_share * link.score
+    nodes: dict[int, None] = {}
+    for other in candidates:
+        if not other.overlaps(link) or other.node in chosen_nodes or other.score < min_score:
+            continue
+        if link.errors or (other.start <= link.start and link.end <= other.end):
+            nodes[other.node] = None
+    return tuple(nodes)[: LINKING.max_alternatives]
 
 
 class _CandidateScorer:
-    """Scoring of the candidates of one question."""
+    """Scores of the candidates of one question."""
 
     def __init__(
         self, graph: KnowledgeGraph, vocabulary: Vocabulary, question: str, words: Sequence[Word]
     ):
         self.graph, self.vocabulary, self.question, self.words = graph, vocabulary, question, words
         self.code = language_code(graph, question)
+        self.common_words, self.asking_words = COMMON_QUESTION_WORDS, ASKING_WORDS
         own_language = language(self.code)
-        self.common = (
-            COMMON_QUESTION_WORDS
-            if own_language is None
-            else COMMON_QUESTION_WORDS | frozenset(map(bare_word, own_language.common))
-        )
-        self.asking = (
-            ASKING_WORDS if own_language is None else ASKING_WORDS | own_language.asks.keys()
-        )
+        if own_language is not None:
+            self.common_words |= frozenset(map(bare_word, own_language.common))
+            self.asking_words |= own_language.asks.keys()
         self.stems = relation_stems(graph.relation_names, self.code)
-        self.capitals = any(letter.isupper() for letter in question[1:])
+        self.question_has_capitals = any(letter.isupper() for letter in question[1:])
         self.all_stems = frozenset().union(*self.stems) if self.stems else frozenset()
-        self._relations: dict[int, tuple[int, ...]] = {}
+        self._relations: dict[int, list[int]] = {}
 
     def candidate(self, spelt: SpelledName, node: int) -> _LinkCandidate:
         """Return the candidate with its score."""
@@ -244,29 +228,28 @@ class _CandidateScorer:
         name = self.vocabulary.names[node]
         own_words = self.words_within(spelt.start, spelt.end)
         differs = _differs_beyond_case(text, name)
-        clear = self.has_own_capitals(text, name)
-        lacks_capitals = _capital(text) and not _capital(name)
-        alike = self.has_same_case(text, name, own_words)
+        has_own_capitals = self.has_own_capitals(text, name)
+        has_typos = any(count for _, count in zip(own_words, spelt.errors))
 
-        worth = sum(self.weight(word.text) for word in own_words) or _unspaced_score(text)
-        worth -= sum(self.cost(word, like) for word, like in self.errors(own_words, spelt, name))
-        worth -= LINKING.typography_cost * (differs and not _has_typos(own_words, spelt))
-        worth += (
-            LINKING.capitals_bonus * clear
-            - LINKING.lower_case_cost * lacks_capitals
-            + LINKING.same_capitals_bonus * alike
+        score = sum(self.word_score(word.text) for word in own_words) or _unspaced_score(text)
+        score -= sum(self.typo_cost(*pair) for pair in self.pair_typos(own_words, spelt, name))
+        score -= LINKING.typography_cost * (differs and not has_typos)
+        score += (
+            LINKING.capitals_bonus * has_own_capitals
+            - LINKING.lower_case_cost * (_has_capital(text) and not _has_capital(name))
+            + LINKING.same_capitals_bonus * self.has_same_case(text, name, own_words)
             + LINKING.relation_bonus * self.names_a_relation(node, own_words)
         )
-        worth += LINKING.degree_bonus * math.log10(1 + self.graph.degree(node))
+        score += LINKING.degree_bonus * math.log10(1 + self.graph.degree(node))
         return _LinkCandidate(
-            spelt.start,
-            spelt.end,
-            node,
-            round(worth, 6),
-            sum(spelt.errors),
-            clear,
-            not differs,
-            text,
+            start=spelt.start,
+            end=spelt.end,
+            node=node,
+            score=round(score, 6),
+            errors=sum(spelt.errors),
+            has_own_capitals=has_own_capitals,
+            is_exact=not differs,
+            text=text,
         )
 
     def words_within(self, start: int, end: int) -> list[Word]:
@@ -274,10 +257,10 @@ class _CandidateScorer:
         return [word for word in self.words if start <= word.start and word.end <= end]
 
     def has_own_capitals(self, text: str, name: str) -> bool:
-        """Return whether a text has the capitals of an uncommon name that has some."""
-        if not _capital(name) or name.casefold() in self.common:
+        """Return whether a text is an uncommon name with capitals, written with these."""
+        if not _has_capital(name) or name.casefold() in self.common_words:
             return False
-        if not self.capitals and name.lower() == name:
+        if not self.question_has_capitals and name.lower() == name:
             return False
         if text == name:
             return True
@@ -289,42 +272,45 @@ class _CandidateScorer:
 
         A text without capitals counts only if it is not the whole question.
         """
-        has_capitals = _capital(text)
+        has_capitals = _has_capital(text)
         if not has_capitals and len(own_words) >= len(self.words):
             return False
         if text == name:
             return True
-        return _differs_beyond_case(text, name) and has_capitals == _capital(name)
+        return _differs_beyond_case(text, name) and has_capitals == _has_capital(name)
 
-    def plain(self, one: _LinkCandidate) -> bool:
-        """Return whether a name is too common to be meant.
+    def is_too_common(self, candidate: _LinkCandidate) -> bool:
+        """Return whether a name is used only if the question names nothing else.
 
-        This is so for one or two words that are common in questions, a sign, or one letter in a
+        Such names are one or two words that are common in questions, signs, and one letter in a
         word.
         """
-        inside = [word.text for word in self.words_within(one.start, one.end)]
-        if not inside:
-            return sum(map(str.isalnum, one.text)) < LINKING.min_inner_letters
-        return not one.clear and len(inside) <= 2 and all(word in self.common for word in inside)
+        words = [word.text for word in self.words_within(candidate.start, candidate.end)]
+        if not words:
+            return sum(map(str.isalnum, candidate.text)) < LINKING.min_inner_letters
+        if candidate.has_own_capitals or len(words) > 2:
+            return False
+        return all(word in self.common_words for word in words)
 
-    def plainly_meant(self, candidates: Sequence[_LinkCandidate]) -> list[_LinkCandidate]:
-        """Return the exact candidates among common names.
+    def exact_candidates(self, candidates: Sequence[_LinkCandidate]) -> list[_LinkCandidate]:
+        """Return the candidates that are exact, except question words.
 
-        Those with the capitals of the graph, after the first word of the question, are preferred. A
-        question word in lower case names nothing.
+        Those with capitals as in the graph, after the first word of the question, are preferred.
         """
-        exact = [one for one in candidates if one.exact and one.text not in self.asking]
-        return [
-            one
-            for one in exact
-            if one.start
-            and one.text != one.text.lower()
-            and one.text == self.vocabulary.names[one.node]
-        ] or exact
+        exact, capitalised = [], []
+        for candidate in candidates:
+            text = candidate.text
+            if not candidate.is_exact or text in self.asking_words:
+                continue
+            exact.append(candidate)
+            is_name = text == self.vocabulary.names[candidate.node]
+            if candidate.start and text != text.lower() and is_name:
+                capitalised.append(candidate)
+        return capitalised or exact
 
-    def weight(self, word: str) -> float:
+    def word_score(self, word: str) -> float:
         """Return the score of a matched word, 0 to 1."""
-        if word in self.common:
+        if word in self.common_words:
             return LINKING.common_word_score
         if UNSPACED_LETTER.search(word) or KOREAN_LETTER.search(word):
             return _unspaced_score(word)
@@ -332,67 +318,65 @@ class _CandidateScorer:
             return LINKING.type_word_score
         return LINKING.number_score if word.isdecimal() else SHORT_WORD_SCORES.get(len(word), 1.0)
 
-    def errors(
-        self, inside: Sequence[Word], spelt: SpelledName, name: str
+    def pair_typos(
+        self, words: Sequence[Word], spelt: SpelledName, name: str
     ) -> list[tuple[Word, str]]:
         """Pair the mistyped words with the words of the name.
 
-        This requires equal numbers of words.
+        They are paired with an empty text if the numbers of words differ.
         """
-        names = words_of(name)
-        likes = [word.text for word in names] if len(names) == len(inside) else [""] * len(inside)
-        return [(word, like) for word, like, count in zip(inside, likes, spelt.errors) if count]
+        name_words = [word.text for word in words_of(name)]
+        if len(name_words) != len(words):
+            name_words = [""] * len(words)
+        return [
+            (word, name_word)
+            for word, name_word, count in zip(words, name_words, spelt.errors)
+            if count
+        ]
 
-    def cost(self, word: Word, like: str) -> float:
+    def typo_cost(self, word: Word, name_word: str) -> float:
         """Return the cost of a mistyped word."""
-        weight = self.weight(word.text)
-        if word.text in self.common:
-            return weight + LINKING.common_word_typo_cost
-        changed = len(word.text) == len(like) and sorted(word.text) != sorted(like)
-        return (
-            min(
-                LINKING.max_typo_share * weight,
-                LINKING.typo_cost
-                if word.text in self.vocabulary
-                else LINKING.unknown_word_typo_cost,
-            )
-            + LINKING.replaced_letter_cost * changed
-        )
+        word_score = self.word_score(word.text)
+        if word.text in self.common_words:
+            return word_score + LINKING.common_word_typo_cost
+        cost = LINKING.unknown_word_typo_cost
+        if word.text in self.vocabulary:
+            cost = LINKING.typo_cost
+        cost = min(LINKING.max_typo_share * word_score, cost)
+        if len(word.text) == len(name_word) and sorted(word.text) != sorted(name_word):
+            cost += LINKING.replaced_letter_cost
+        return cost
 
-    def names_a_relation(self, node: int, inside: Sequence[Word]) -> bool:
+    def names_a_relation(self, node: int, own_words: Sequence[Word]) -> bool:
         """Return whether the question mentions a relation of the node outside of the name."""
-        other_stems = [stem(word.text, self.code) for word in self.words if word not in inside]
-        return any(
-            holds_stem(relation_stem, one)
-            for relation in self.relations(node)
-            for relation_stem in self.stems[relation]
-            for one in other_stems
-        )
+        other_stems = [stem(word.text, self.code) for word in self.words if word not in own_words]
+        for relation in self.relations(node):
+            for relation_stem in self.stems[relation]:
+                if any(holds_stem(relation_stem, other) for other in other_stems):
+                    return True
+        return False
 
-    def relations(self, node: int) -> tuple[int, ...]:
+    def relations(self, node: int) -> list[int]:
+        """Return the relations of a node, none for a hub."""
         if node not in self._relations:
-            is_small = self.graph.degree(node) <= LINKING.max_linked_degree
-            relations = (
-                np.unique(self.graph.steps_from(np.array([node]), "both").relations).tolist()
-                if is_small
-                else ()
-            )
-            self._relations[node] = tuple(relations)
+            self._relations[node] = []
+            if self.graph.degree(node) <= LINKING.max_linked_degree:
+                steps = self.graph.steps_from(np.array([node]), "both")
+                self._relations[node] = np.unique(steps.relations).tolist()
         return self._relations[node]
 
 
 def _unspaced_score(text: str) -> float:
-    """Return the score of a name within a word, which grows with its length."""
-    return min(
-        1.0, LINKING.unspaced_letter_score * len(text)
-    ) + LINKING.unspaced_letter_bonus * len(text)
+    """Return the score of a name that is part of a word, which grows with its length."""
+    base = min(1.0, LINKING.unspaced_letter_score * len(text))
+    return base + LINKING.unspaced_letter_bonus * len(text)
 
 
 def stem(word: str, code: str = "") -> str:
     """Return a word without its common English endings.
 
-    Examples are director, directed -> direct; written, wrote -> writ. For the code of another
-    language, Snowball's stemmer is used, in German without the ge- of participles.
+    With the code of another language, Snowball's stemmer is used; in German, the ge- of participles
+    is removed.
 
     >>> from core.graph.names.linking import stem
     >>> stem("director"), stem("directed"), stem("wrote")
@@ -403,16 +387,18 @@ def stem(word: str, code: str = "") -> str:
     if code:
         root = stem_word(word, code)
         return root[2:] if code == "de" and root.startswith("ge") and len(root) > 5 else root
-    cut = WORD_ENDINGS.sub("", IRREGULAR_STEMS.get(word, word))
-    cut = cut if len(cut) >= 3 else word
-    return cut[:-1] if len(cut) > 3 and cut[-1] == cut[-2] else cut
+    root = WORD_ENDINGS.sub("", IRREGULAR_STEMS.get(word, word))
+    if len(root) < 3:
+        root = word
+    has_double_end = len(root) > 3 and root[-1] == root[-2]
+    return root[:-1] if has_double_end else root
 
 
 @lru_cache(maxsize=8)
 def relation_stems(relation_names: tuple[str, ...], code: str = "") -> tuple[frozenset[str], ...]:
-    """Return for each relation the stems of the words that describe it.
+    """Return for each relation the stems of the words that describe it, without common words.
 
-    Prepositions and the like are left out. In a script without spaces, the name itself is returned.
+    In a script without spaces, the words of the name are returned as they are.
     """
     own_language = language(code)
     if own_language is not None:
@@ -444,36 +430,32 @@ def _foreign_stems(name: str, foreign: Language) -> frozenset[str]:
 
 @lru_cache(maxsize=1)
 def type_words() -> frozenset[str]:
-    """Everyday nouns for types of entities, and their plurals."""
+    """Return everyday nouns for types of entities, and their plurals."""
     words = Path(__file__).with_name("head_types.txt").read_text("utf-8").split()
     return frozenset([*words, *(word + "s" for word in words)])
 
 
-def holds_stem(target: str, said: str) -> bool:
-    """Return whether a stem equals the wanted one or contains it: screenwrit contains writ.
+def holds_stem(target: str, other: str) -> bool:
+    """Return whether a stem equals the target, or contains it if that has at least 4 letters.
 
     >>> from core.graph.names.linking import holds_stem
     >>> holds_stem("writ", "screenwrit"), holds_stem("tag", "stage")
     (True, False)
     """
-    return target == said or (len(target) >= 4 and target in said)
-
-
-def _has_typos(words: Sequence[Word], spelt: SpelledName) -> bool:
-    """Return whether one of a name's words is mistyped."""
-    return any(count for _, count in zip(words, spelt.errors))
+    return target == other or (len(target) >= 4 and target in other)
 
 
 def _differs_beyond_case(text: str, name: str) -> bool:
     """Return whether a text differs from a name, ignoring case.
 
-    Typography is not ignored: of two names that differ in it, the one written as in the question is
-    meant.
+    Typography is not ignored, so that of two names that differ in it, the one written as in the
+    question is preferred.
     """
     return text.casefold() != name.casefold()
 
 
-def _capital(text: str) -> bool:
+def _has_capital(text: str) -> bool:
+    """Return whether a text has a capital letter or a digit."""
     return any(letter.isupper() or letter.isdigit() for letter in text)
 
 

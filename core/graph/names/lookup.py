@@ -13,10 +13,12 @@ from core.graph.names.sorted_names import NumberedNames, SortedNames
 from core.graph.protocol import KnowledgeGraph
 from core.graph.store import DISK_SEARCH_NAMES, Graph
 
-# Similarity, of 100, below which names are not suggested.
+# Smallest similarity of a suggested name, out of 100.
 MIN_SUGGESTION_SCORE = 50.0
-# Bonus, of 100, for ten times the edges, and for a capital letter, in the order of suggestions.
-SUGGESTION_DEGREE_BONUS, PROPER_NAME_BONUS = (4.0, 3.0)
+# Added to the similarity for ten times the edges.
+SUGGESTION_DEGREE_BONUS = 4.0
+# Added to the similarity for a capital letter.
+PROPER_NAME_BONUS = 3.0
 
 
 class NameLookup:
@@ -29,11 +31,11 @@ class NameLookup:
         self.graph = graph
 
     def exact(self, name: str) -> tuple[int, ...]:
-        """Return the nodes with this name, exactly or in another spelling.
+        """Return the nodes with this name, exactly or in another spelling, ascending.
 
         Equal names are tried first, then names that differ in case and typography, then names that
-        also differ in punctuation and in the writing of numbers. In a graph that is too large for
-        memory, punctuation counts. The nodes are ascending; there are none if the name is unknown.
+        also differ in punctuation and in the writing of numbers (except in a graph that is too
+        large for memory). There are none if the name is unknown.
 
         >>> from core.graph.names.lookup import name_lookup
         >>> name_lookup(toy).exact("a"), name_lookup(toy).exact("F")
@@ -48,8 +50,7 @@ class NameLookup:
     def alike(self, name: str) -> tuple[int, ...]:
         """Return the nodes that `exact` finds, else those whose names differ in accents.
 
-        There are none if the name is unknown. In a graph that is too large for memory, accents
-        count.
+        In a graph that is too large for memory, names that differ in accents are not found.
 
         >>> from core.graph.names.lookup import name_lookup
         >>> name_lookup(story).alike("TÍM"), name_lookup(toy).alike("F")
@@ -131,15 +132,15 @@ class NameLookup:
     def vocabulary(self) -> Vocabulary:
         """Search structures of the names, in their different spellings."""
         graph = self.graph
-        vocabulary: Vocabulary = graph.derived.once("names", None, lambda: _vocabulary(graph))
+        vocabulary: Vocabulary = graph.derived.once("names", None, lambda: _make_vocabulary(graph))
         return vocabulary
 
 
 def name_lookup(graph: KnowledgeGraph) -> NameLookup:
     """Return the look-up of a graph's names.
 
-    The search structures are cached on the graph. The returned object is not, because it holds the
-    graph itself.
+    The search structures are cached on the graph. The returned object is not, because it refers to
+    the graph.
 
     >>> from core.graph.names.lookup import name_lookup
     >>> name_lookup(toy).find("c"), name_lookup(toy).vocabulary is name_lookup(toy).vocabulary
@@ -148,9 +149,9 @@ def name_lookup(graph: KnowledgeGraph) -> NameLookup:
     return NameLookup(graph)
 
 
-def _vocabulary(graph: KnowledgeGraph) -> Vocabulary:
-    if isinstance(graph, Graph) and (
-        graph.numbered or graph.n_nodes > DISK_SEARCH_NAMES and graph.folder
-    ):
-        return NumberedNames(graph) if graph.numbered else SortedNames(graph)
+def _make_vocabulary(graph: KnowledgeGraph) -> Vocabulary:
+    if isinstance(graph, Graph) and graph.numbered:
+        return NumberedNames(graph)
+    if isinstance(graph, Graph) and graph.n_nodes > DISK_SEARCH_NAMES and graph.folder:
+        return SortedNames(graph)
     return Vocabulary(graph.names(range(graph.n_nodes)), graph.degrees(np.arange(graph.n_nodes)))

@@ -46,10 +46,12 @@ COMMON_QUESTION_WORDS = frozenset(
 )
 # Korean letters. Korean particles follow a name without a space.
 KOREAN_LETTER = re.compile(r"[\uac00-\ud7a3]")
-# Number of typed letters from which names with typing errors are searched; one more if the text is
-# a word of some name.
+# Smallest length of a text in which typing errors are allowed; one more for a single word that some
+# name contains.
 MIN_FUZZY_LETTERS = 3
-# Largest number of words of a text that are searched for typing errors.
+# Score of a name that is merely spelt alike, as a share of rapidfuzz's ratio.
+SPELLING_SCORE_SHARE = 0.8
+# Largest number of words of a text in which typing errors are allowed.
 MAX_FUZZY_WORDS = 60
 
 
@@ -81,7 +83,7 @@ class SpelledName:
 
 
 class NodeValues(Protocol[Value]):
-    """A value for each node, by its id."""
+    """Values of the nodes by id, all in memory or read on access."""
 
     def __getitem__(self, node: int, /) -> Value: ...
 
@@ -100,7 +102,7 @@ class Vocabulary:
     def __init__(self, names: Sequence[str], degrees: np.ndarray):
         self.names: NodeValues[str] = names
         self.degrees: NodeValues[SupportsInt] = degrees
-        self._every = names
+        self._all_names = names
         self._lock = threading.RLock()
         self.folded = [fold(name) for name in names]
         self._nodes: dict[str, tuple[int, ...]] = {}
@@ -120,7 +122,7 @@ class Vocabulary:
             return ()
         matches = pc.match_substring_regex(self._column, pattern, ignore_case=True)
         nodes = np.flatnonzero(matches.to_numpy(zero_copy_only=False)).tolist()
-        return tuple(node for node in nodes if name_key(self._every[node]) == key)
+        return tuple(node for node in nodes if name_key(self._all_names[node]) == key)
 
     def alike(self, name: str) -> tuple[int, ...]:
         """Return the nodes with this name, ignoring case, typography and accents, ascending."""
@@ -130,12 +132,12 @@ class Vocabulary:
     def _column(self) -> Any:
         import pyarrow as pa
 
-        return pa.array(list(self._every), pa.large_string())
+        return pa.array(list(self._all_names), pa.large_string())
 
     @cached_property
     def _unaccented(self) -> dict[str, tuple[int, ...]]:
         nodes_of: dict[str, tuple[int, ...]] = {}
-        for node, name in enumerate(self._every):
+        for node, name in enumerate(self._all_names):
             key = strip_accents(name)
             nodes_of[key] = (*nodes_of.get(key, ()), node)
         return nodes_of
@@ -158,12 +160,8 @@ class Vocabulary:
         folded_text = fold(text).strip()
         if not folded_text or k < 1:
             return []
-        scores = (
-            cdist([folded_text], self.folded, scorer=ratio, dtype=np.float32, workers=1)[0].astype(
-                np.float64
-            )
-            * 0.8
-        )
+        ratios = cdist([folded_text], self.folded, scorer=ratio, dtype=np.float32, workers=1)[0]
+        scores = ratios.astype(np.float64) * SPELLING_SCORE_SHARE
         for node, name in enumerate(self.folded):
             if folded_text in name:
                 scores[node] = max(scores[node], _containing_score(folded_text, name))
@@ -173,7 +171,7 @@ class Vocabulary:
     def choose(self, text: str) -> int | None:
         """Return the node that a piece of text names, or None.
 
-        Of several, it is one with the same case, else the one with the most edges.
+        Of several, it is the one with the same case, then the one with the most edges.
         """
         nodes = self.nodes(text)
         if not nodes:
@@ -197,19 +195,18 @@ class Vocabulary:
         -------
         The exact names first, then the mistyped ones.
         """
-        exact_names = {(spelt.start, spelt.end): spelt for spelt in self._at_words(question)}
+        exact_names = {(spelt.start, spelt.end): spelt for spelt in self._exact_names(question)}
         fuzzy_names: dict[tuple[int, int, tuple[int, ...]], list[int]] = {}
-        for one in self._by_words.find(words[:MAX_FUZZY_WORDS]):
-            start, end = words[one.first].start, words[one.last - 1].end
-            if any(one.errors) and end - start < MIN_FUZZY_LETTERS + (
-                one.last - one.first == 1 and words[one.first].text in self
-            ):
+        for match in self._word_index.find(words[:MAX_FUZZY_WORDS]):
+            start, end = words[match.first].start, words[match.last - 1].end
+            is_known_word = match.last - match.first == 1 and words[match.first].text in self
+            if any(match.errors) and end - start < MIN_FUZZY_LETTERS + is_known_word:
                 continue
             exact_name = exact_names.get((start, end))
             nodes = [
-                node for node in one.nodes if exact_name is None or node not in exact_name.nodes
+                node for node in match.nodes if exact_name is None or node not in exact_name.nodes
             ]
-            fuzzy_names.setdefault((start, end, one.errors), []).extend(nodes)
+            fuzzy_names.setdefault((start, end, match.errors), []).extend(nodes)
         misspelt = [
             SpelledName(start, end, tuple(nodes), errors)
             for (start, end, errors), nodes in fuzzy_names.items()
@@ -219,14 +216,14 @@ class Vocabulary:
 
     def __contains__(self, word: str) -> bool:
         """Return whether a name contains this word."""
-        return word in self._by_words
+        return word in self._word_index
 
     @cached_property
-    def _by_words(self) -> WordIndex:
+    def _word_index(self) -> WordIndex:
         with self._lock:
-            return WordIndex(self._every)
+            return WordIndex(self._all_names)
 
-    def _at_words(self, question: str) -> list[SpelledName]:
+    def _exact_names(self, question: str) -> list[SpelledName]:
         """Return all names in the text between word boundaries, ignoring case, including overlaps.
 
         In scripts without spaces every position is a boundary. A Korean name may end anywhere in a
@@ -236,11 +233,11 @@ class Vocabulary:
         bounds = [
             position
             for position in range(len(text) + 1)
-            if not _inside_word(text, position) or KOREAN_LETTER.match(text[position - 1])
+            if not _is_inside_word(text, position) or KOREAN_LETTER.match(text[position - 1])
         ]
         names_at = {}
-        for first, last in self._spans(text, bounds):
-            if _inside_word(text, first):
+        for first, last in self._name_spans(text, bounds):
+            if _is_inside_word(text, first):
                 continue
             start, end = offsets[first], end_offset(offsets, last)
             nodes = self.nodes(question[start:end])
@@ -248,11 +245,8 @@ class Vocabulary:
                 names_at[start, end] = SpelledName(start, end, nodes)
         return list(names_at.values())
 
-    def _spans(self, text: str, bounds: list[int]) -> Iterator[tuple[int, int]]:
-        """Yield the names in a folded text as (start, end).
-
-        They begin and end at positions in `bounds`.
-        """
+    def _name_spans(self, text: str, bounds: list[int]) -> Iterator[tuple[int, int]]:
+        """Yield (start, end) of the names in a folded text that begin and end at `bounds`."""
         with self._lock:
             hits = list(self._automaton.iter(text)) if len(self._automaton) else []
         bound_set = set(bounds)
@@ -261,7 +255,8 @@ class Vocabulary:
                 yield last - length + 1, last + 1
 
     @cached_property
-    def _automaton(self):
+    def _automaton(self) -> Any:
+        """Aho-Corasick automaton that finds all names in a text."""
         import ahocorasick
 
         automaton = ahocorasick.Automaton()
@@ -296,7 +291,7 @@ def name_likeness(query: str, name: str) -> float:
     """
     from rapidfuzz.fuzz import ratio
 
-    spelling_score = ratio(query, name) * 0.8
+    spelling_score = ratio(query, name) * SPELLING_SCORE_SHARE
     return max(spelling_score, _containing_score(query, name)) if query in name else spelling_score
 
 
@@ -306,12 +301,15 @@ def _containing_score(query: str, name: str) -> float:
     It is highest at the beginning of the name, then at the beginning of a word.
     """
     start = name.find(query)
-    base = 90.0 if start == 0 else 85.0 if not name[start - 1].isalnum() else 75.0
-    return base + (10.0 if start == 0 else 5.0) * len(query) / len(name)
+    if start == 0:
+        return 90.0 + 10.0 * len(query) / len(name)
+    base = 75.0 if name[start - 1].isalnum() else 85.0
+    return base + 5.0 * len(query) / len(name)
 
 
-def _inside_word(text: str, at: int) -> bool:
-    """Return whether the position between text[at - 1] and text[at] is inside a word."""
-    if not 0 < at < len(text) or not (text[at - 1].isalnum() and text[at].isalnum()):
+def _is_inside_word(text: str, position: int) -> bool:
+    """Return whether a position between two letters is inside a word of a spaced script."""
+    before, after = text[max(0, position - 1) : position], text[position : position + 1]
+    if not (before.isalnum() and after.isalnum()):
         return False
-    return not (UNSPACED_LETTER.match(text[at - 1]) or UNSPACED_LETTER.match(text[at]))
+    return not (UNSPACED_LETTER.match(before) or UNSPACED_LETTER.match(after))

@@ -1,7 +1,4 @@
-"""English phrases for relation names and relation chains.
-
-The rules depend on no graph.
-"""
+"""English phrases for relation names and relation chains, by rules that fit any graph."""
 
 from __future__ import annotations
 
@@ -22,9 +19,9 @@ _LOWER_TO_UPPER = re.compile(r"(?<=[a-z])(?=[A-Z])")
 class Phrase:
     """English phrase for a relation.
 
-    `noun` describes a triple's tail relative to its head. `tie` connects the heads to the tail
-    (`directed by`, `in language`, `with genre`). `head_type` is the type of the heads if the
-    relation's name contains it, else empty.
+    `noun` describes a triple's tail relative to its head (director). `tie` connects the heads to
+    the tail (`directed by`, `in language`, `with genre`). `head_type` is the type of the heads if
+    the relation's name contains it, else empty.
     """
 
     noun: str
@@ -32,11 +29,11 @@ class Phrase:
     head_type: str = ""
 
     def along(self, what: str) -> str:
-        """Phrase for the tails of `what`: `the director of X`."""
+        """Return the phrase for the tails of `what`: `the director of X`."""
         return f"the {self.noun} of {what}"
 
     def against(self, what: str, things: str) -> str:
-        """Phrase for the heads of `what`: `the films directed by X`."""
+        """Return the phrase for the heads of `what`: `the films directed by X`."""
         return f"the {things} {self.tie} {what}"
 
 
@@ -54,20 +51,19 @@ def relation_phrase(relation: str) -> Phrase:
     Phrase(noun='genre', tie='with genre', head_type='film')
     """
     parts = relation.rsplit("/", 1)[-1].split("#")[-1].split(".")
-    head_type = _words(parts[-2]) if len(parts) > 2 else []
+    head_type = spaced_words(parts[-2]) if len(parts) > 2 else ""
     words = _words(parts[-1]) or [FALLBACK_NOUN]
     if len(words) > 1 and words[0] in ("has", "have", "is"):
         words = words[1:]
-    noun = " ".join(words)
+    name = " ".join(words)
     if words[-1] == "by" and len(words) > 1:
-        return Phrase(" ".join([*words[:-2], agent_noun(words[-2])]), noun, " ".join(head_type))
+        return Phrase(" ".join([*words[:-2], agent_noun(words[-2])]), name, head_type)
     if words[0] == "in" and len(words) > 1:
-        return Phrase(" ".join(words[1:]), noun, " ".join(head_type))
+        return Phrase(" ".join(words[1:]), name, head_type)
     if words[-1] in PHRASE_PREPOSITIONS:
-        return Phrase(
-            f"place or thing {noun}" if len(words) > 1 else FALLBACK_NOUN, noun, " ".join(head_type)
-        )
-    return Phrase(noun, f"with {noun}", " ".join(head_type))
+        noun = f"place or thing {name}" if len(words) > 1 else FALLBACK_NOUN
+        return Phrase(noun, name, head_type)
+    return Phrase(name, f"with {name}", head_type)
 
 
 def agent_noun(participle: str) -> str:
@@ -114,18 +110,15 @@ def chain_text(chain: Chain, phrases: Sequence[Phrase], head_types: Sequence[str
     'the genre of the films directed by X'
     """
     first_type = head_types[chain[0] >> 1]
-    text = (
-        ENTITY_PLACEHOLDER
-        if chain[0] & 1 or first_type == FALLBACK_NOUN
-        else f"the {first_type} {ENTITY_PLACEHOLDER}"
-    )
+    text = ENTITY_PLACEHOLDER
+    if not chain[0] & 1 and first_type != FALLBACK_NOUN:
+        text = f"the {first_type} {ENTITY_PLACEHOLDER}"
     for code in chain:
-        step_phrase = phrases[code >> 1]
-        text = (
-            step_phrase.against(text, plural(head_types[code >> 1]))
-            if code & 1
-            else step_phrase.along(text)
-        )
+        phrase = phrases[code >> 1]
+        if code & 1:
+            text = phrase.against(text, plural(head_types[code >> 1]))
+        else:
+            text = phrase.along(text)
     return text
 
 

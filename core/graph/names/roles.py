@@ -15,9 +15,9 @@ MAX_ROLE_DEGREE = 20_000
 def node_roles(graph: KnowledgeGraph, node: int) -> str:
     """Return the roles of a node, the commonest first: `director, writer`, “tag”.
 
-    They are the relations of which it is the tail. A node that is only a head is described by its
-    type, if the relation names contain it, else by its relations: `has director, genre`. The result
-    is empty if nothing is known.
+    They are the relations that lead to it. A node that is only a head is described by its type, if
+    the relation names contain it, else by its relations: `has director, genre`. The result is empty
+    for a node without edges and for a hub.
 
     >>> from core.graph.names.roles import node_roles
     >>> node_roles(toy, 2), node_roles(toy, 4)  # C is the tail of r1 and r2, E only a head
@@ -37,9 +37,8 @@ def node_roles(graph: KnowledgeGraph, node: int) -> str:
         for code in _commonest(steps.relations[steps.forward])
     ]
     types = dict.fromkeys(phrase.head_type for phrase in phrases if phrase.head_type)
-    return ", ".join(types) or "has " + ", ".join(
-        dict.fromkeys(singular(phrase.noun) for phrase in phrases)
-    )
+    nouns = dict.fromkeys(singular(phrase.noun) for phrase in phrases)
+    return ", ".join(types) or "has " + ", ".join(nouns)
 
 
 def roles_and_degree(graph: KnowledgeGraph, node: int) -> str:

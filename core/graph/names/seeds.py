@@ -1,7 +1,4 @@
-"""Seed entities of a question.
-
-They are those that the user names, else those found in the question.
-"""
+"""Seed entities of a question: those chosen by the user, else those found in the question."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Look-up of names in graphs that are too large for memory or have numbers.
+"""Look-up of names in graphs that are too large for memory, or whose nodes are numbers.
 
 The names of a large graph stay on disk, in order.
 """
@@ -22,18 +22,20 @@ from core.io.durable_files import move_into_place
 from core.languages.spelling import fold, name_key
 
 EDIT_DISTANCES = (1, 2)
+# Memory for the folding of names when a graph without folded names is first searched.
+FOLDING_MEMORY_BYTES = 1 << 30
 
 
 @dataclass(frozen=True)
 class SpellingDefaults:
     """Limits of the search for names by spelling."""
 
-    search_rows: int = 400_000  # of the distance table, per search
+    search_rows: int = 400_000  # rows of the edit distance table, per search
     max_matches: int = 512  # names found, per search
-    min_two_edit_letters: int = 5  # from which two edits are tried
-    max_question_words: int = 30
+    min_two_edit_letters: int = 5  # of a text for which two edits are tried
+    max_question_words: int = 30  # of a question that is searched by spelling
     max_run_words: int = 5  # of a run of words that is searched
-    shared_start_letters: int = 2  # that a name within two edits shares with the text
+    shared_start_letters: int = 2  # that a name within two edits has in common with the text
 
 
 SPELLING = SpellingDefaults()
@@ -43,8 +45,8 @@ class SortedNames(Vocabulary):
     """A vocabulary with names on disk.
 
     It finds names by exact text, by beginning and as mentions, as `Vocabulary` does. By spelling it
-    finds names within one edit, or within two if the first letters are right, as far as a fixed
-    amount of work allows. Names that only contain the text further on are not found.
+    finds names within one edit, or within two if the first letters are right, up to the limits
+    `SPELLING`. Names that contain the text elsewhere than at the beginning are not found.
     """
 
     def __init__(self, graph: Graph):
@@ -54,11 +56,11 @@ class SortedNames(Vocabulary):
 
     def nodes(self, name: str) -> tuple[int, ...]:
         """Return the nodes with this name, ignoring case and typography, ascending."""
-        first, last = self._range(fold(name).encode("utf-8", "surrogatepass"), True)
+        first, last = self._find_range(_encode(fold(name)), is_exact=True)
         return tuple(self._order[first:last].tolist())
 
     def keyed(self, name: str) -> tuple[int, ...]:
-        """Return nothing: names without punctuation are not in order on disk."""
+        """Return no nodes, because names without punctuation are not stored."""
         return ()
 
     def alike(self, name: str) -> tuple[int, ...]:
@@ -74,7 +76,7 @@ class SortedNames(Vocabulary):
         folded_text = fold(text).strip()
         if not folded_text or k < 1:
             return []
-        first, last = self._range(folded_text.encode("utf-8", "surrogatepass"), False)
+        first, last = self._find_range(_encode(folded_text))
         rows = shortest_names(self._data, self._ends, self._order, first, last, k).tolist()
         if len(rows) < k:
             rows += [row for row in self._find_similar(folded_text) if not first <= row < last]
@@ -82,14 +84,14 @@ class SortedNames(Vocabulary):
             (int(self._order[row]), round(name_likeness(folded_text, self._name(row)), 4))
             for row in rows
         ]
-        return sorted(matches, key=lambda one: (-one[1], one[0]))[:k]
+        return sorted(matches, key=lambda match: (-match[1], match[0]))[:k]
 
-    def _spans(self, text: str, starts: list[int]) -> Iterator[tuple[int, int]]:
-        for index, start in enumerate(starts[:-1]):
+    def _name_spans(self, text: str, bounds: list[int]) -> Iterator[tuple[int, int]]:
+        for index, start in enumerate(bounds[:-1]):
             low, high = 0, len(self._order)
-            for end in starts[index + 1 :]:
-                part = text[start:end].encode("utf-8", "surrogatepass")
-                low, high = self._range(part, False, low, high)
+            for end in bounds[index + 1 :]:
+                part = _encode(text[start:end])
+                low, high = self._find_range(part, low, high)
                 if low == high:
                     break
                 if int(self._ends[low + 1] - self._ends[low]) == len(part):
@@ -100,12 +102,15 @@ class SortedNames(Vocabulary):
 
         Runs of few words that are no names are also searched by spelling.
         """
-        exact = self._at_words(question)
-        exact_spans = {(one.start, one.end) for one in exact}
+        exact = self._exact_names(question)
+        if len(words) > SPELLING.max_question_words:
+            return exact
+        exact_spans = {(spelt.start, spelt.end) for spelt in exact}
         fuzzy_names: dict[tuple[int, int, tuple[int, ...]], list[int]] = {}
-        for first in range(len(words) if len(words) <= SPELLING.max_question_words else 0):
+        for first in range(len(words)):
             for last in range(first + 1, min(len(words), first + SPELLING.max_run_words) + 1):
-                run, (start, end) = words[first:last], (words[first].start, words[last - 1].end)
+                run = words[first:last]
+                start, end = run[0].start, run[-1].end
                 if (
                     end - start < SPELLING.min_two_edit_letters
                     or (start, end) in exact_spans
@@ -114,26 +119,23 @@ class SortedNames(Vocabulary):
                 ):
                     continue
                 for row in self._find_similar(fold(question[start:end])):
-                    fuzzy_names.setdefault((start, end, _errors(run, self._name(row))), []).append(
-                        int(self._order[row])
-                    )
-        return [
-            *exact,
-            *(
-                SpelledName(start, end, tuple(nodes), errors)
-                for (start, end, errors), nodes in fuzzy_names.items()
-            ),
+                    key = (start, end, _mark_errors(run, self._name(row)))
+                    fuzzy_names.setdefault(key, []).append(int(self._order[row]))
+        misspelt = [
+            SpelledName(start, end, tuple(nodes), errors)
+            for (start, end, errors), nodes in fuzzy_names.items()
         ]
+        return [*exact, *misspelt]
 
     def __contains__(self, word: str) -> bool:
         """Return whether a name begins with this word."""
-        first, last = self._range(word.encode("utf-8", "surrogatepass"), False)
+        first, last = self._find_range(_encode(word))
         return first < last
 
     def _find_similar(self, text: str) -> list[int]:
-        """Return the positions of names within one edit.
+        """Return the positions of the names within one edit.
 
-        If there are none, they are those within two edits with the right first letters.
+        If there are none, return those within two edits that have the same first letters.
         """
         from core.graph.bytes.spelling import names_within_edits  # imports numba
 
@@ -144,9 +146,7 @@ class SortedNames(Vocabulary):
             if edits > 1:
                 if len(text) < SPELLING.min_two_edit_letters:
                     break
-                low, high = self._range(
-                    text[: SPELLING.shared_start_letters].encode("utf-8", "surrogatepass"), False
-                )
+                low, high = self._find_range(_encode(text[: SPELLING.shared_start_letters]))
             count = names_within_edits(
                 self._data, self._ends, low, high, letters, edits, SPELLING.search_rows, positions
             )
@@ -157,20 +157,17 @@ class SortedNames(Vocabulary):
     def _name(self, row: int) -> str:
         return bytes(self._data[self._ends[row] : self._ends[row + 1]]).decode("utf-8")
 
-    def _range(
-        self, prefix: bytes, exact: bool, low: int = 0, high: int | None = None
+    def _find_range(
+        self, prefix: bytes, low: int = 0, high: int | None = None, is_exact: bool = False
     ) -> tuple[int, int]:
-        """Return the range of names that begin with some bytes.
-
-        With `exact`, they equal them.
-        """
+        """Return the range of names in low..high that begin with some bytes, or that equal them."""
         from core.graph.bytes.spelling import first_after, first_at_least  # imports numba
 
         letters = np.frombuffer(prefix, np.uint8)
         high = len(self._order) if high is None else high
         low = first_at_least(self._data, self._ends, letters, low, high)
         # A name follows its prefixes, so equal names are the first ones in the range.
-        if exact:
+        if is_exact:
             letters = np.frombuffer(prefix + b"\0", np.uint8)
             return low, first_at_least(self._data, self._ends, letters, low, high)
         return low, first_after(self._data, self._ends, letters, low, high)
@@ -200,10 +197,8 @@ class NumberedNames(Vocabulary):
         They are ordered by (-score, node). Scores are those of `Vocabulary.search`.
         """
         digits = text.strip()
-        if (
-            not (digits.isascii() and digits.isdecimal() and len(digits) < 20)
-            or str(int(digits)) != digits
-        ):
+        is_number = digits.isascii() and digits.isdecimal() and len(digits) < 20
+        if not is_number or str(int(digits)) != digits:
             return []
         nodes: list[int] = []
         first, count = int(digits), 1
@@ -214,28 +209,33 @@ class NumberedNames(Vocabulary):
             first, count = 10 * first, 10 * count
         return [(node, round(name_likeness(digits, str(node)), 4)) for node in nodes]
 
-    def _spans(self, text: str, starts: list[int]) -> Iterator[tuple[int, int]]:
-        for start, end in zip(starts, starts[1:]):
+    def _name_spans(self, text: str, bounds: list[int]) -> Iterator[tuple[int, int]]:
+        for start, end in zip(bounds, bounds[1:]):
             if self.nodes(text[start:end]):
                 yield start, end
 
     def spelt(self, question: str, words: Sequence[Word]) -> list[SpelledName]:
         """Return the numbers in the question."""
-        return self._at_words(question)
+        return self._exact_names(question)
 
     def __contains__(self, word: str) -> bool:
         return bool(self.nodes(word))
 
 
-def _errors(run: Sequence[Word], name: str) -> tuple[int, ...]:
-    """Mark the words of a run that differ from those of a name.
+def _encode(text: str) -> bytes:
+    """Return a text in UTF-8; it may have lone surrogates, which no name has."""
+    return text.encode("utf-8", "surrogatepass")
 
-    If the numbers of words differ, the first word is marked.
+
+def _mark_errors(run: Sequence[Word], name: str) -> tuple[int, ...]:
+    """Mark the words of a run that differ from those of a name, 1 each.
+
+    If the numbers of words differ, or no word does, the first word is marked.
     """
     name_words = [word.text for word in words_of(name)]
     if len(name_words) != len(run) or name_words == [word.text for word in run]:
         return (1, *(0 for _ in run[1:]))
-    return tuple(int(word.text != like) for word, like in zip(run, name_words))
+    return tuple(int(word.text != name_word) for word, name_word in zip(run, name_words))
 
 
 class _LazyNames:
@@ -259,10 +259,14 @@ def folded_files(graph: Graph) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
     If the files do not exist yet, they are written into the folder of the graph's arrays.
     """
-    # Imports numba.
-    from core.graph.large import FOLDED, FOLDED_ENDS, FOLDED_NODES, write_folded
+    from core.graph.large import (  # imports numba
+        FOLDED,
+        FOLDED_ENDS,
+        FOLDED_NODES,
+        write_folded,
+    )
 
-    folder, memory = graph.data_folder, 1 << 30
+    folder = graph.data_folder
     try:
         if not (folder / FOLDED_NODES).exists():
             temporary = tempfile.mkdtemp(prefix="folding", dir=folder)
@@ -271,7 +275,7 @@ def folded_files(graph: Graph) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
                     np.asarray(graph.names_utf8),
                     np.asarray(graph.name_offsets),
                     FilePath(temporary),
-                    memory,
+                    FOLDING_MEMORY_BYTES,
                 )
                 for name in (FOLDED, FOLDED_ENDS, FOLDED_NODES):
                     move_into_place(FilePath(temporary, name), folder / name)

@@ -1,6 +1,6 @@
-"""Index of a graph's names by their words.
+"""Index of a graph's names by their words, which tolerates typing errors.
 
-It finds names in a text in spite of different accents, different apostrophes and typing errors.
+Accents and apostrophes are ignored.
 """
 
 from __future__ import annotations
@@ -18,16 +18,15 @@ UNICODE_WORD = re.compile(rf"[^\W_]{MARKED_LETTER}*(?:[{APOSTROPHES}]{MARKED_LET
 MAX_NAME_WORDS = 16  # largest number of words of a name
 # Largest number of words of a text that are read as one name with other spaces.
 MAX_JOINED_WORDS = 8
-# Number of typing errors in a name, and number of letters from which one more is allowed.
-MAX_NAME_ERRORS, LONG_NAME_LETTERS = 1, 12
+# Largest number of typing errors in a word and in a name; a long name may have one more.
+MAX_NAME_ERRORS = 1
+# Smallest number of letters of a long name.
+LONG_NAME_LETTERS = 12
 
 
 @dataclass(frozen=True)
 class Word:
-    """A word of a text, with its position.
-
-    Its letters are without case, accents and apostrophes.
-    """
+    """A word of a text, with its position; `text` has no case, accents and apostrophes."""
 
     start: int
     end: int
@@ -38,7 +37,7 @@ class Word:
 class NameMatch:
     """Names that `words[first:last]` of a text match.
 
-    `nodes` have these names, and `errors` are the typing errors in each word.
+    `nodes` have these names, and `errors` are the numbers of typing errors in each word.
     """
 
     first: int
@@ -71,13 +70,10 @@ def bare_word(word: str) -> str:
 
 
 class WordIndex:
-    """A tree of the names' words.
-
-    `find` walks it along a text.
-    """
+    """A trie of the names' words, which `find` walks along a text."""
 
     def __init__(self, names: Sequence[str]):
-        # Next position in the tree for each word, per position.
+        # Next position in the trie for each word, per position.
         self._children: list[dict[str, int]] = [{}]
         self._nodes: dict[int, tuple[int, ...]] = {}  # names that end at a position
         self._words: set[str] = set()
@@ -90,9 +86,10 @@ class WordIndex:
         by_length: dict[int, list[str]] = {}
         for word in self._children[0]:
             by_length.setdefault(len(word), []).append(word)
+        # First words of names by their length, with their sets of letters.
         self._by_length = {
-            size: (some, np.array([*map(letter_bits, some)], np.uint64))
-            for size, some in by_length.items()
+            size: (words, np.array([*map(letter_bits, words)], np.uint64))
+            for size, words in by_length.items()
         }
 
     def __contains__(self, word: str) -> bool:
@@ -102,11 +99,11 @@ class WordIndex:
     def _add(self, node: int, words: list[str]) -> None:
         position = 0
         for word in words:
-            step = self._children[position].get(word)
-            if step is None:
-                step = self._children[position][word] = len(self._children)
+            child = self._children[position].get(word)
+            if child is None:
+                child = self._children[position][word] = len(self._children)
                 self._children.append({})
-            position = step
+            position = child
         self._nodes[position] = (*self._nodes.get(position, ()), node)
         self._words.update(words)
         text = "".join(words)
@@ -124,25 +121,27 @@ class WordIndex:
             for last in range(first + 1, min(len(words), first + MAX_JOINED_WORDS) + 1):
                 run = [word.text for word in words[first:last]]
                 nodes = tuple(
-                    n for n in self._by_text.get("".join(run), ()) if (first, last, n) not in hits
+                    node
+                    for node in self._by_text.get("".join(run), ())
+                    if (first, last, node) not in hits
                 )
                 if nodes:
                     matches.append(NameMatch(first, last, nodes, (1, *(0 for _ in run[1:]))))
         return matches
 
     def _match_from(self, words: Sequence[Word], first: int) -> Iterator[NameMatch]:
-        # (position in the tree, errors on the way there).
+        """Yield the names that begin at one word."""
+        # (position in the trie, errors in each word so far).
         partial_matches: list[tuple[int, tuple[int, ...]]] = [(0, ())]
+        n_letters = 0
         for last in range(first, min(len(words), first + MAX_NAME_WORDS)):
-            word, extended_matches = words[last].text, []
+            text, extended_matches = words[last].text, []
+            n_letters += len(text)
+            max_errors = MAX_NAME_ERRORS + (n_letters >= LONG_NAME_LETTERS)
             for position, errors in partial_matches:
-                errors_left = (
-                    MAX_NAME_ERRORS
-                    + (sum(len(one.text) for one in words[first : last + 1]) >= LONG_NAME_LETTERS)
-                    - sum(errors)
-                )
-                for like, count in self._like(position, word, min(errors_left, MAX_NAME_ERRORS)):
-                    extended_matches.append((self._children[position][like], (*errors, count)))
+                has_errors_left = sum(errors) < max_errors
+                for word, count in self._matching_words(position, text, has_errors_left):
+                    extended_matches.append((self._children[position][word], (*errors, count)))
             partial_matches = extended_matches
             for position, errors in partial_matches:
                 if position in self._nodes:
@@ -150,46 +149,38 @@ class WordIndex:
             if not partial_matches:
                 return
 
-    def _like(self, position: int, word: str, errors: int) -> Iterator[tuple[str, int]]:
-        """Yield the next words in the tree that match this one.
-
-        `errors` is the number of typing errors allowed.
-        """
-        if word in self._children[position]:
-            yield word, 0
-        if errors < 1 or any(letter.isdigit() for letter in word):
+    def _matching_words(
+        self, position: int, text: str, allows_error: bool
+    ) -> Iterator[tuple[str, int]]:
+        """Yield the next words in the trie that match a text, with the number of errors."""
+        if text in self._children[position]:
+            yield text, 0
+        if not allows_error or any(letter.isdigit() for letter in text):
             return
-        for like in self._similar_words(word, self._rivals(position, word)):
-            if like != word and not any(letter.isdigit() for letter in like):
-                yield like, 1
+        for word in _similar_words(text, self._near_words(position, text)):
+            if word != text and not any(letter.isdigit() for letter in word):
+                yield word, 1
 
-    def _rivals(self, position: int, word: str) -> list[str]:
-        """Return the next words in the tree that may be one typing error away."""
+    def _near_words(self, position: int, word: str) -> list[str]:
+        """Return the next words in the trie that may be one typing error away."""
         if position:
             return list(self._children[position])
         next_words, own_letters = list[str](), np.uint64(letter_bits(word))
         for size in (len(word) - 1, len(word), len(word) + 1):
             if size in self._by_length:
-                words, sets = self._by_length[size]
-                next_words += [
-                    words[index]
-                    for index in np.flatnonzero(np.bitwise_count(sets ^ own_letters) <= 2).tolist()
-                ]
+                words, letters = self._by_length[size]
+                is_near = np.bitwise_count(letters ^ own_letters) <= 2
+                next_words += [words[index] for index in np.flatnonzero(is_near).tolist()]
         return next_words
 
-    def _similar_words(self, word: str, rivals: list[str]) -> list[str]:
-        """Return those of the words that are one insertion, deletion, change or swap away."""
-        from rapidfuzz.distance import OSA
-        from rapidfuzz.process import extract
 
-        if rivals:
-            return [
-                like
-                for like, _, _ in extract(
-                    word, rivals, scorer=OSA.distance, score_cutoff=1, limit=None
-                )
-            ]
-        return []
+def _similar_words(word: str, candidates: list[str]) -> list[str]:
+    """Return the candidates that are one insertion, deletion, change or swap away."""
+    from rapidfuzz.distance import OSA
+    from rapidfuzz.process import extract
+
+    matches = extract(word, candidates, scorer=OSA.distance, score_cutoff=1, limit=None)
+    return [candidate for candidate, _, _ in matches]
 
 
 def letter_bits(word: str) -> int:

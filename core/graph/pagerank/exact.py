@@ -1,12 +1,13 @@
 """Exact personalised PageRank of every node.
 
-If steps go both ways and have no weights, conjugate gradients solve the equation, else a power
-iteration.
+The equation is solved by conjugate gradients if steps go both ways and have no weights, else by
+power iteration.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from numba import njit
@@ -22,9 +23,7 @@ CHECK_STEPS = 10_000_000
 
 
 def exact_pagerank(problem: PageRankProblem, tolerance: float = EXACT_TOLERANCE) -> PageRankResult:
-    """Return the best nodes of the solution for the whole graph.
-
-    `tolerance` bounds the error summed over all nodes.
+    """Return the best nodes of the exact solution; `tolerance` bounds the error over all nodes.
 
     >>> from core.graph.pagerank.exact import exact_pagerank
     >>> from core.graph.pagerank.problem import pose_problem
@@ -52,25 +51,27 @@ def solve(
     """Return the PageRank of every node, float64 [n], not yet scaled.
 
     Mass that reaches a node without steps is dropped, so the sum may be below one. `watch` is
-    called between rounds, and its exceptions pass through.
+    checked between rounds, and its exceptions pass through.
     """
     n = len(links.out_indptr) - 1
     estimate, residual = np.zeros(n), np.zeros(n)
     residual[seeds] = shares
     rounds = max(1, CHECK_STEPS // (n + len(links.tails) + 1))
-    run_rounds: Callable[[], bool]  # runs some rounds, and returns whether they sufficed
+    # Runs some rounds, and returns whether they sufficed.
+    run_rounds: Callable[[], bool]
     if len(links.strength):
-        run_rounds = lambda: _power_iterate_weighted(
-            estimate, residual, damping, tolerance, rounds, links
+        run_rounds = partial(
+            _power_iterate_weighted, estimate, residual, damping, tolerance, rounds, links
         )
     elif links.way == 3:
-        work, course = np.empty((3, n)), np.full(2, -1.0)
-        run_rounds = lambda: kernels.conjugate_gradient(
-            estimate, residual, work, course, damping, tolerance, rounds, *links[1:4]
+        state = np.empty((3, n)), np.full(2, -1.0)
+        run_rounds = partial(
+            kernels.conjugate_gradient,
+            *(estimate, residual, *state, damping, tolerance, rounds, *links[1:4]),
         )
     else:
-        run_rounds = lambda: kernels.power_iterate(
-            estimate, residual, damping, tolerance, rounds, *links[:5]
+        run_rounds = partial(
+            kernels.power_iterate, estimate, residual, damping, tolerance, rounds, *links[:5]
         )
     while not run_rounds():
         watch.check()
@@ -79,11 +80,11 @@ def solve(
 
 @njit(cache=True, nogil=True)
 def _power_iterate_weighted(estimate, residual, damping, tolerance, rounds, links):
-    """Power iteration as in `kernels.power_iterate`, with steps weighted.
+    """Run a power iteration as `kernels.power_iterate`, with weighted steps.
 
-    A step is taken with the share of its weight among all steps from its start.
+    The probability of a step is its share of the weight of all steps from its start.
     """
-    way, out_indptr, tails, in_indptr, in_heads, out_weights, in_weights, strength, _ = links
+    mask, out_indptr, tails, in_indptr, in_heads, out_weights, in_weights, strength, _ = links
     n = len(estimate)
     spread = np.empty(n)
     while residual.sum() > tolerance:
@@ -95,10 +96,10 @@ def _power_iterate_weighted(estimate, residual, damping, tolerance, rounds, link
             spread[node] = damping * residual[node] / max(strength[node], 1e-300)
         for node in range(n):
             total = 0.0
-            if way & 1:
+            if mask & 1:
                 for link in range(in_indptr[node], in_indptr[node + 1]):
                     total += in_weights[link] * spread[in_heads[link]]
-            if way & 2:
+            if mask & 2:
                 for link in range(out_indptr[node], out_indptr[node + 1]):
                     total += out_weights[link] * spread[tails[link]]
             residual[node] = total

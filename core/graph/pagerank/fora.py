@@ -37,20 +37,20 @@ def fora(
 ) -> PageRankResult:
     """Return the best nodes by FORA.
 
-    Its threshold delta starts at 1 / keep and is halved until all best nodes lie above it. For a
+    Its threshold delta starts at 1 / keep and is halved until all best nodes are above it. For a
     given delta, the following holds with probability at least 1 - 1/n. Every node with a PageRank
     of at least delta has an estimate within a relative error of epsilon. Every other node has an
     estimate below (1 + epsilon) x delta. Once the last of the best exceeds that, all of them are of
     the first kind. (The paper's top-k version stops by upper and lower bounds of the best nodes;
     its delta falls in the same way, down to 1/n.)
 
-    A walk that would leave a node without steps is lost, and scores are scaled. This is the same as
-    sending it back to the seeds. The paper's alpha is 1 - damping.
+    A walk that reaches a node without steps and would continue is lost, and scores are scaled. This
+    is the same as sending it back to the seeds. The paper's alpha is 1 - damping.
 
     LEGO-GraphRAG's report runs FORA, TopPPR and RBS at their programs' default settings for a
-    subgraph of a fixed size, which loses most answers (Table 5: recalls of .18, .44 and .31). Here
-    all three go on until their guarantee covers as many nodes as are kept, so recalls are not that
-    low.
+    subgraph of a fixed size, which loses most answers (Table 5: recalls of .18, .44 and .31). This
+    implementation continues with all three until their guarantee covers `keep` nodes, so recalls
+    are higher.
 
     Raises
     ------
@@ -72,17 +72,17 @@ def fora(
         while True:
             problem.watch.check()
             rate = walk_rate(epsilon, delta, problem.graph.n_nodes)
-            # Pushing and walking then cost the same.
+            # With this threshold of residuals, pushing and walking cost the same.
             bar = 1.0 / sqrt(max(1, problem.steps) * rate)
             enqueue(work.table, bar, int(work.table.state[SLOT_COUNT]))
             _push(work, problem, bar, budget // 2)
             nodes, scores, walk_edges = add_walk_ends(work, problem, rate)
             edges += walk_edges
-            last_retained = (
-                top_k(nodes, scores, problem.keep)[1][-1] if len(nodes) >= problem.keep else 0.0
-            )
+            last = 0.0
+            if len(nodes) >= problem.keep:
+                last = top_k(nodes, scores, problem.keep)[1][-1]
             total = edges + int(work.table.state[EDGES_WALKED])
-            settled = last_retained >= (1.0 + epsilon) * delta or delta <= min_delta
+            settled = last >= (1.0 + epsilon) * delta or delta <= min_delta
             if settled or total * 2 > budget:
                 break
             delta = max(min_delta, delta / FORA_DELTA_DIVISOR)
@@ -100,7 +100,7 @@ def fora(
 
 
 def walk_rate(epsilon: float, delta: float, n: int) -> float:
-    """Number of walks per unit of residual, with a failure probability of 1/n.
+    """Return the number of walks per unit of residual, for a failure probability of 1/n.
 
     It is (2 epsilon / 3 + 2) x ln(2 n) / (epsilon^2 x delta).
     """

@@ -1,8 +1,8 @@
 """Personalised PageRank with restarts at very many nodes.
 
-PageRank is linear in its restarts. Let s = c u + r, where u restarts equally at a set of nodes and
-r is the remainder. Then p(s) = c p(u) + p(r). p(u) is solved once for a graph. r is small and has
-both signs, so it cancels out where its pushes meet.
+PageRank p is linear in its restarts. Let s = c u + r, where u restarts equally at a set of nodes
+and r is the remainder. Then p(s) = c p(u) + p(r). p(u) is solved once for a graph. r is small and
+has both signs, so pushed values partly cancel out.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from core.graph.order import round_scores, top_k
 from core.graph.pagerank.problem import Adjacency
 from core.watch import NO_WATCH, Watch
 
-# First bar as a share of the last of the best scores, divisor from one bar to the next, and largest
-# number of bars.
+# A bar is the residual per step of a node from which on the node is pushed. First bar as a share of
+# the last of the best scores, divisor from one bar to the next, and largest number of bars.
 FIRST_BAR_SHARE, BAR_DIVISOR, MAX_BAR_ROUNDS = (0.03, 4.0, 8)
-# Smallest bar, and the best nodes before the first push.
-MIN_BAR, NO_NODES = 1e-16, np.empty(0, np.int64)
+MIN_BAR = 1e-16
+NO_NODES = np.empty(0, np.int64)
 # Share of the best nodes that must be the same under two successive bars.
 STABLE_SHARE = 0.99
 
@@ -38,10 +38,7 @@ class PushResult:
     steps: int
 
     def note(self, noun: str) -> str:
-        """Return a sentence about how far the push went.
-
-        `noun` names the results that it was to settle.
-        """
+        """Return a sentence about how far the push went; `noun` names the results."""
         return (
             f"PageRank was pushed until the best {noun} had settled, after {self.steps:,} steps; "
             f"{self.left:.1%} of the weight was left to push, and scores may be off by as much "
@@ -62,16 +59,16 @@ def push_everywhere(
     """Return the PageRank for the given restarts, precise enough for the best of `targets`.
 
     Residuals of at least a bar times the number of a node's steps are pushed, first in, first out.
-    The bar falls until the share `STABLE_SHARE` of the best nodes stays the same. Exceptions of
-    `watch` pass through.
+    The bar falls until the share `STABLE_SHARE` of the best nodes stays the same from one bar to
+    the next. Exceptions of `watch` pass through.
 
     Parameters
     ----------
     links : adjacency with weights.
     shares : restarts, float64 [n], with sum one.
-    alike : nodes at which many restarts are, ascending.
+    alike : nodes with about equal shares of most restarts, ascending.
     alike_scores : PageRank, float64 [n], of restarts spread equally over `alike`.
-    targets : nodes among which the best `keep` are to be found.
+    targets : nodes of which the best `keep` are to be found.
     """
     common = float(np.median(shares[alike])) if len(alike) else 0.0
     residual, estimate = shares.copy(), np.zeros(len(shares))
@@ -83,22 +80,20 @@ def push_everywhere(
     queue = np.empty(len(shares), np.int64)
     is_queued = np.zeros(len(shares), bool)
     steps = 0
-    previous = NO_NODES
+    previous_best = NO_NODES
     bar = np.inf
     for _ in range(MAX_BAR_ROUNDS):
         watch.check()
         scores = (base + estimate + (1.0 - damping) * residual)[targets]
         best, values = top_k(np.arange(len(scores)), round_scores(scores), keep)
-        if len(np.intersect1d(best, previous)) >= STABLE_SHARE * len(best):
+        if len(np.intersect1d(best, previous_best)) >= STABLE_SHARE * len(best):
             break
-        bar = min(
-            bar / BAR_DIVISOR,
-            FIRST_BAR_SHARE * float(values[-1]) / max(1.0, float(degrees[targets][best].mean())),
-        )
+        mean_degree = max(1.0, float(degrees[targets][best].mean()))
+        bar = min(bar / BAR_DIVISOR, FIRST_BAR_SHARE * float(values[-1]) / mean_degree)
         steps += _push(
             estimate, residual, queue, is_queued, damping, max(bar, MIN_BAR), degrees, links
         )
-        previous = best if steps else NO_NODES
+        previous_best = best if steps else NO_NODES
     scores = np.maximum(base + estimate + (1.0 - damping) * residual, 0.0)
     return PushResult(scores / scores.sum(), float(np.abs(residual).sum()), steps)
 
@@ -108,10 +103,10 @@ def _push(estimate, residual, queue, is_queued, damping, bar, degrees, links):
     """Push residuals above the bar until none is left.
 
     The bar of a node is `bar` times the number of its steps. Residuals may have both signs. They
-    are shared by the weights of the steps. `is_queued` is all False before and after. Returns the
-    number of steps walked.
+    are divided among the steps by their weights. `is_queued` is all False before and after the
+    call. Returns the number of steps walked.
     """
-    way, out_indptr, tails, in_indptr, in_heads, out_weights, in_weights, strength, _ = links
+    mask, out_indptr, tails, in_indptr, in_heads, out_weights, in_weights, strength, _ = links
     n, size, head, steps = len(residual), 0, 0, 0
     for node in range(n):
         if abs(residual[node]) >= bar * max(1.0, degrees[node]):
@@ -128,7 +123,7 @@ def _push(estimate, residual, queue, is_queued, damping, bar, degrees, links):
         estimate[node] += (1.0 - damping) * mass
         gain = damping * mass / max(strength[node], 1e-300)
         for side in range(2):
-            if not way & (side + 1):
+            if not mask & (side + 1):
                 continue
             indptr, neighbours, weights = (
                 (out_indptr, tails, out_weights) if side == 0 else (in_indptr, in_heads, in_weights)

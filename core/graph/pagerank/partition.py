@@ -10,6 +10,7 @@ import numpy as np
 from core.errors import BadInput
 from core.graph.algorithms.leiden import clustering_refusal
 from core.graph.algorithms.neighbourhood import induced_edges
+from core.graph.columns import row_offsets
 from core.graph.pagerank.exact import EXACT_TOLERANCE, solve
 from core.graph.pagerank.problem import NO_WEIGHTS, Adjacency, PageRankProblem, PageRankResult
 
@@ -19,8 +20,8 @@ def partition(problem: PageRankProblem) -> PageRankResult:
 
     The clusters are Leiden's for modularity, as `problem.clusters` returns them. Detecting them
     takes minutes on a graph of a million nodes. If the seeds are in several clusters, the subgraph
-    that their union induces is used. Nodes outside are not reached; only if there are too few nodes
-    inside, the nearest others follow.
+    induced by their union is used. Nodes outside have no score; if there are too few nodes inside,
+    the nearest others follow.
 
     Raises
     ------
@@ -37,11 +38,8 @@ def partition(problem: PageRankProblem) -> PageRankResult:
     if refusal := clustering_refusal(problem.graph):
         raise BadInput(f"{refusal} Choose another method of PageRank.")
     communities = problem.clusters(problem.graph, problem.watch)
-    nodes = np.sort(
-        np.concatenate(
-            [communities.members(int(label)) for label in np.unique(communities.of[problem.seeds])]
-        )
-    )
+    labels = np.unique(communities.of[problem.seeds]).tolist()
+    nodes = np.sort(np.concatenate([communities.members(label) for label in labels]))
     edges = induced_edges(problem.graph, nodes)
     links = _subgraph_links(problem, nodes, edges)
     scores = solve(
@@ -63,23 +61,17 @@ def _subgraph_links(problem: PageRankProblem, nodes: np.ndarray, edges: np.ndarr
     heads, _, tails = problem.graph.triples(edges)
     heads, tails = np.searchsorted(nodes, heads), np.searchsorted(nodes, tails)
     outward, inward = np.argsort(heads, kind="stable"), np.argsort(tails, kind="stable")
-    out_indptr = np.concatenate([[0], np.cumsum(np.bincount(heads, minlength=len(nodes)))]).astype(
-        np.int64
-    )
-    in_indptr = np.concatenate([[0], np.cumsum(np.bincount(tails, minlength=len(nodes)))]).astype(
-        np.int64
-    )
-    way = problem.links.way
+    mask = problem.links.way
     arrays = (
-        way,
-        out_indptr,
+        mask,
+        row_offsets(np.bincount(heads, minlength=len(nodes))),
         tails[outward].astype(np.int32),
-        in_indptr,
+        row_offsets(np.bincount(tails, minlength=len(nodes))),
         heads[inward].astype(np.int32),
     )
     if problem.weights is None:
         return Adjacency(*arrays, NO_WEIGHTS, NO_WEIGHTS, NO_WEIGHTS)
     weights = problem.links.out_weights[edges]
-    out = np.bincount(heads, weights, len(nodes)) if way & 1 else 0.0
-    into = np.bincount(tails, weights, len(nodes)) if way & 2 else 0.0
+    out = np.bincount(heads, weights, len(nodes)) if mask & 1 else 0.0
+    into = np.bincount(tails, weights, len(nodes)) if mask & 2 else 0.0
     return Adjacency(*arrays, weights[outward], weights[inward], np.asarray(out + into))

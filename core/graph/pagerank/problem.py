@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from core.errors import BadParameter
-from core.graph.algorithms.leiden import NodeCommunities, clusters
-from core.graph.algorithms.neighbourhood import nearest, seed_array, walk_arguments
+from core.graph.algorithms.leiden import NodeCommunities, detect_clusters
+from core.graph.algorithms.neighbourhood import nearest_nodes, seed_array, walk_arguments
 from core.graph.order import round_scores, top_k
 from core.graph.store import Graph
 from core.watch import NO_WATCH, Watch
@@ -22,7 +22,8 @@ NO_WEIGHTS, NO_DEGREES = np.empty(0), np.empty(0, np.uint8)
 class Adjacency(NamedTuple):
     """Adjacency of a graph for compiled loops.
 
-    The weights are empty if all edges count alike.
+    `way` is the code of the direction, the mask of `core.graph.kernels`. The weights are empty if
+    all edges have the same weight.
     """
 
     way: int
@@ -71,8 +72,8 @@ class PageRankProblem:
     weights: np.ndarray | None = None
     watch: Watch = NO_WATCH
     # Returns the communities of a graph; by default they are detected anew.
-    clusters: Callable[..., NodeCommunities] = clusters
-    # The adjacency with these weights, if it was made before.
+    clusters: Callable[..., NodeCommunities] = detect_clusters
+    # The `links`, if they were made before.
     arranged: Adjacency | None = None
 
     @cached_property
@@ -88,14 +89,13 @@ class PageRankProblem:
             return self.arranged
         arrays = walk_arguments(self.graph, self.direction)
         if self.weights is None:
-            degree_bytes = (
-                np.asarray(self.graph.degree_bytes) if self.direction == "both" else NO_DEGREES
-            )
+            degree_bytes = NO_DEGREES
+            if self.direction == "both":
+                degree_bytes = np.asarray(self.graph.degree_bytes)
             return Adjacency(*arrays, NO_WEIGHTS, NO_WEIGHTS, NO_WEIGHTS, degree_bytes)
         weights, graph = np.ascontiguousarray(self.weights, np.float64), self.graph
-        if weights.shape != (graph.n_edges,) or not (
-            np.isfinite(weights).all() and (weights > 0).all()
-        ):
+        is_positive = np.isfinite(weights).all() and (weights > 0).all()
+        if weights.shape != (graph.n_edges,) or not is_positive:
             raise BadParameter(
                 f"The weights must be {graph.n_edges:,} finite numbers above zero, one for each "
                 "triple."
@@ -120,12 +120,13 @@ class PageRankProblem:
             raise BadParameter(f"PageRank by {method} takes no weights; exact and auto do.")
 
     def ranked(self, nodes: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the best `keep` of the nodes with a score.
+        """Return the best `keep` of the nodes with a score above zero.
 
-        If these are too few, the nearest other nodes follow, with the mass that flows to them.
+        If these are too few, the nodes nearest to the seeds follow, with the mass that flows to
+        them from nodes with a score.
         """
-        held = scores > 0.0
-        nodes, scores = nodes[held], round_scores(scores[held])
+        has_score = scores > 0.0
+        nodes, scores = nodes[has_score], round_scores(scores[has_score])
         if len(nodes) < self.keep and self.damping > 0.0:
             nodes, scores = self._add_nearest(nodes, scores)
         return top_k(nodes, round_scores(scores), self.keep)
@@ -133,7 +134,9 @@ class PageRankProblem:
     def _add_nearest(self, nodes: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         from core.graph.kernels import fill_scores  # imports numba
 
-        closest = nearest(self.graph, self.seeds, self.graph.n_nodes, self.direction, self.keep)[0]
+        closest = nearest_nodes(
+            self.graph, self.seeds, self.graph.n_nodes, self.direction, self.keep
+        )[0]
         # The system allocates only the pages that are written.
         values = np.zeros(self.graph.n_nodes)
         values[nodes] = scores

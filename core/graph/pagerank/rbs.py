@@ -1,11 +1,11 @@
 """RBS, the randomised backward search from a target, applied to a single source.
 
 Wang, Wei, Gan, Wang, Huang, KDD 2020. RBS finds the PageRank of one target from every node.
-LEGO-GraphRAG's report uses it for one source and does not say how. In both directions the transfer
-is exact: degree(s) x PageRank of v from s = degree(v) x PageRank of s from v. The search therefore
-runs backward from each seed and is scaled by degrees. In one direction there is no such symmetry,
-and the same randomised rounding is applied to the forward search. Neighbours are tested one by one,
-whereas the paper sorts them by degree beforehand.
+LEGO-GraphRAG's report uses it for one source and does not say how. If steps go both ways, the two
+are proportional: degree(s) x PageRank of v from s = degree(v) x PageRank of s from v. The search
+therefore runs backward from each seed and is scaled by degrees. In one direction there is no such
+symmetry, and the same randomised rounding is applied to the forward search. Neighbours are tested
+one by one, whereas the paper sorts them by degree beforehand.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def rbs(
 ) -> PageRankResult:
     """Return the best nodes by RBS.
 
-    Its delta starts at 1 / keep and is divided by four until all best nodes lie above it. The
+    Its delta starts at 1 / keep and is divided by four until all best nodes are above it. The
     rounding unit is (1 - damping) x theta, with theta = epsilon^2 x delta / 12. An estimate is then
     unbiased except for what lies beyond the last level, and its variance is at most theta x its
     value. A value of at least delta is therefore within epsilon with probability at least 11/12
@@ -56,7 +56,8 @@ def rbs(
     delta, min_delta, edges = 1.0 / problem.keep, 1.0 / max(1, problem.graph.n_nodes), 0
     while True:
         problem.watch.check()
-        nodes, scores, last, round_edges = _all_seeds(problem, epsilon * epsilon * delta / 12.0)
+        theta = epsilon * epsilon * delta / 12.0
+        nodes, scores, last, round_edges = _search_all_seeds(problem, theta)
         edges += round_edges
         settled = last >= (1.0 + epsilon) * delta or delta <= min_delta
         if settled or edges * RBS_DELTA_DIVISOR > budget:
@@ -75,13 +76,15 @@ def rbs(
     )
 
 
-def _all_seeds(problem: PageRankProblem, theta: float) -> tuple[np.ndarray, np.ndarray, float, int]:
+def _search_all_seeds(
+    problem: PageRankProblem, theta: float
+) -> tuple[np.ndarray, np.ndarray, float, int]:
     """Search from all seeds and add up their results by their shares.
 
     Returns
     -------
-    The nodes, their PageRank, the least unscaled value of one of the best, and the number of edges
-    walked.
+    The nodes, their PageRank, the smallest unscaled value of the best (0 if there are too few), and
+    the number of edges walked.
     """
     nodes: list[np.ndarray] = []
     scores: list[np.ndarray] = []
@@ -94,30 +97,24 @@ def _all_seeds(problem: PageRankProblem, theta: float) -> tuple[np.ndarray, np.n
         seed_nodes, values, seed_edges = search_from_seed(problem, seed, theta, random)
         scale: float | np.ndarray = 1.0
         if problem.direction == "both":
-            scale = step_counts(problem, seed_nodes) / max(
-                1.0, float(step_counts(problem, np.array([seed]))[0])
-            )
-        nodes, scores, raw, edges = (
-            [*nodes, seed_nodes],
-            [*scores, share * scale * values],
-            [*raw, values],
-            edges + seed_edges,
-        )
+            scale = step_counts(problem, seed_nodes) / step_counts(problem, np.array([seed]))
+        nodes.append(seed_nodes)
+        scores.append(share * scale * values)
+        raw.append(values)
+        edges += seed_edges
     all_nodes, positions = np.unique(np.concatenate(nodes), return_inverse=True)
     total = np.bincount(positions, np.concatenate(scores))
     best = top_k(all_nodes, total, problem.keep)[0]
-    raw_total = np.bincount(positions, np.concatenate(raw))
-    last = (
-        float(raw_total[np.searchsorted(all_nodes, best)].min())
-        if len(best) == problem.keep
-        else 0.0
-    )
+    last = 0.0
+    if len(best) == problem.keep:
+        raw_total = np.bincount(positions, np.concatenate(raw))
+        last = float(raw_total[np.searchsorted(all_nodes, best)].min())
     return all_nodes, total, last, edges
 
 
 def step_counts(problem: PageRankProblem, nodes: np.ndarray) -> np.ndarray:
-    """Number of steps from each node, at least one."""
-    _, out_indptr, _, in_indptr, _ = problem.links[:5]
+    """Return the number of steps from each node in both directions, at least one."""
+    out_indptr, in_indptr = problem.links.out_indptr, problem.links.in_indptr
     return np.maximum(
         1.0, out_indptr[nodes + 1] - out_indptr[nodes] + in_indptr[nodes + 1] - in_indptr[nodes]
     )
@@ -161,7 +158,7 @@ def search_from_seed(
 
 @njit(cache=True, nogil=True)
 def _advance_level(table, sources, values, first, damping, unit, random, links, budget):
-    """Advance one level from each source from `first` on.
+    """Pass the values of the sources, from number `first` on, to their neighbours.
 
     Shares below `unit` are randomly rounded to `unit` or to zero. In both directions a neighbour u
     receives damping x value / degree(u), with one random number for all neighbours of a source, as
@@ -169,34 +166,32 @@ def _advance_level(table, sources, values, first, damping, unit, random, links, 
     number for each. The return values are those of `walk_residuals`.
     """
     index, slot_places, nodes, cells, _, state = table
-    way, out_indptr, tails, in_indptr, in_heads = links[:5]
+    mask, out_indptr, tails, in_indptr, in_heads = links[:5]
     edge_limit = state[EDGES_WALKED] + budget
     for source in range(first, len(sources)):
         if state[EDGES_WALKED] >= edge_limit:
             return source, np.int64(0)
         node = sources[source]
-        degree = _degree(node, way, out_indptr, in_indptr)
+        degree = _degree(node, mask, out_indptr, in_indptr)
         if state[SLOT_COUNT] + degree > len(nodes):
             return source, np.int64(state[SLOT_COUNT] + degree)
         state[EDGES_WALKED] += degree + 1
         chance, mass = draw(random), damping * values[source]
         for side in range(2):
-            if not way & (side + 1):
+            if not mask & (side + 1):
                 continue
             indptr, neighbours = (out_indptr, tails) if side == 0 else (in_indptr, in_heads)
             for link in range(indptr[node], indptr[node + 1]):
                 neighbour = np.int64(neighbours[link])
-                if way == 3:
-                    share = mass / _degree(neighbour, way, out_indptr, in_indptr)
+                if mask == 3:
+                    share = mass / _degree(neighbour, mask, out_indptr, in_indptr)
                 else:
                     share, chance = mass / degree, draw(random)
                 if share < unit:
                     share = unit if chance * unit < share else 0.0
                 if share > 0.0:
-                    cells[
-                        slot_of(
-                            index, slot_places, nodes, cells, state, neighbour, 0.0, UNKNOWN_DEGREES
-                        ),
-                        RESIDUAL,
-                    ] += share
+                    slot = slot_of(
+                        index, slot_places, nodes, cells, state, neighbour, 0.0, UNKNOWN_DEGREES
+                    )
+                    cells[slot, RESIDUAL] += share
     return len(sources), np.int64(0)

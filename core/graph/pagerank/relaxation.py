@@ -7,8 +7,9 @@ and positive definite, so successive over-relaxation converges for every order o
 
 Suppose that each link connects two colours, and that all nodes of one colour come before all of the
 other. Then omega = 2 / (1 + sqrt(1 - damping^2)) is the best choice, and the error shrinks by
-damping / (1 + sqrt(1 - damping^2)) from one half-sweep to the next. Real graphs are nearly like
-this. A leaf is eliminated: its q is damping x its neighbour's.
+damping / (1 + sqrt(1 - damping^2)) from one half-sweep (the nodes of one colour) to the next. Real
+graphs are nearly like this. Leaves, the nodes with one link, are eliminated: q of a leaf is damping
+x q of its neighbour.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from math import ceil, log, sqrt
 import numpy as np
 
 from core.graph.algorithms.neighbourhood import walk_arguments
-from core.graph.pagerank.sweeps import merge, relax, select_best, two_colours
+from core.graph.columns import row_offsets
+from core.graph.pagerank.sweeps import colour_nodes, merge_directions, relax, select_best
 from core.graph.store import Graph
 
 
@@ -27,17 +29,18 @@ from core.graph.store import Graph
 class RelaxationDefaults:
     """Stopping rules of relaxation by half-sweeps."""
 
-    # of the initial error after the planned half-sweeps, if each link connects two colours
+    # share of the initial error that the planned half-sweeps leave, if each link connects two
+    # colours
     remaining_error_share: float = 1 / 100
     min_half_sweeps: int = 7  # for any damping
-    # largest change of the last two half-sweeps for each node that may be missed, where all scores
-    # sum up to one
+    # largest change by the last two half-sweeps, of scores that sum up to one, for each of the
+    # nodes that the recall allows to miss
     settled_change: float = 3e-4
-    # nodes counted for settled_change; if few are kept, each wrong one weighs more
+    # largest number of nodes to keep from which the number that may be missed is computed
     max_settled_nodes: int = 1000
-    small_graph_nodes: int = 5000  # largest graph whose half-sweeps go on until they converge
+    small_graph_nodes: int = 5000  # largest graph that is relaxed until it has converged
     converged_change: float = 1e-11
-    max_inverses: int = 8  # dampings whose inverses are kept
+    max_inverses: int = 8  # dampings whose inverses are cached
 
 
 RELAXATION = RelaxationDefaults()
@@ -47,22 +50,22 @@ RELAXATION = RelaxationDefaults()
 class SweepLayout:
     """A graph arranged for half-sweeps.
 
-    Leaves are kept apart. The other nodes are ordered by (colour, links descending, id), and their
-    rank there is their place. Rows of similar length then follow each other, which helps the
+    The nodes that are not leaves are ordered by (colour, links descending, id). The position of a
+    node in this order is its place. Rows of similar length then follow each other, which helps the
     processor's branch prediction.
     """
 
     nodes: np.ndarray  # the node at each place
     place: np.ndarray  # place of each node; for a leaf that of its neighbour
-    leaf: np.ndarray  # bool, for each node
+    leaf: np.ndarray  # bool, for each node: True if it is a leaf
     alone: np.ndarray  # bool, for each node: True if it has no links
     split: int  # the first place of the second colour
     degree: np.ndarray  # float64 for each place, including leaves, at least one
     # (indptr, near): linked places of each place, without leaves.
     rows: tuple[np.ndarray, np.ndarray]
-    # (places with leaves, indptr, leaves), ascending.
+    # (places with leaves ascending, indptr, leaves of each).
     leaves: tuple[np.ndarray, np.ndarray, np.ndarray]
-    inverses: dict[float, np.ndarray] = field(default_factory=dict)
+    inverses: dict[float, np.ndarray] = field(default_factory=dict)  # by damping
     # Work arrays that no thread uses at present.
     spare: list[tuple[np.ndarray, ...]] = field(default_factory=list)
 
@@ -97,24 +100,20 @@ class SweepLayout:
 
 
 def sweep_layout(graph: Graph) -> SweepLayout:
-    """Return the arrangement of a graph, cached on the graph."""
-    return graph.derived.once("half-sweep layout", None, lambda: _arrange(graph))
+    """Return the layout of a graph, cached on the graph."""
+    return graph.derived.once("half-sweep layout", None, lambda: _make_layout(graph))
 
 
 def half_sweeps(damping: float) -> int:
-    """Return the number of half-sweeps for a large graph.
+    """Return the number of half-sweeps for a large graph; 7 for a damping of 0.8.
 
-    It is 7 for a damping of 0.8. It is the number that leaves `RELAXATION.remaining_error_share` of
-    the error, at least `RELAXATION.min_half_sweeps`.
+    They leave at most `RELAXATION.remaining_error_share` of the error.
     """
     shrink = damping / (1.0 + sqrt(1.0 - damping * damping))
-    return (
-        RELAXATION.min_half_sweeps
-        if shrink == 0.0
-        else max(
-            RELAXATION.min_half_sweeps, ceil(log(RELAXATION.remaining_error_share) / log(shrink))
-        )
-    )
+    if shrink == 0.0:
+        return RELAXATION.min_half_sweeps
+    n = ceil(log(RELAXATION.remaining_error_share) / log(shrink))
+    return max(RELAXATION.min_half_sweeps, n)
 
 
 def relax_graph(
@@ -127,8 +126,8 @@ def relax_graph(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the best `keep` nodes and their scores, unordered.
 
-    Nodes equal to the last one, and a few more, are included. If fewer than `keep` nodes hold a
-    score, all of them are returned. The number of half-sweeps is `half_sweeps`; more follow while
+    Nodes that tie with the last one, and a few more, are included. If fewer than `keep` nodes have
+    a score, all of them are returned. The number of half-sweeps is `half_sweeps`; more follow while
     the last two change more than `RELAXATION.settled_change` allows for this recall. Graphs of at
     most `RELAXATION.small_graph_nodes` nodes are relaxed until they have converged.
 
@@ -151,15 +150,10 @@ def relax_graph(
             leaf_sources[seed], source = source, damping * source
         bonus[seed_place] = bonus.get(seed_place, 0.0) + omega * source
     starts = sorted(bonus)
-    if graph.n_nodes <= RELAXATION.small_graph_nodes:
-        tolerance = RELAXATION.converged_change
-    else:
-        tolerance = max(
-            RELAXATION.converged_change,
-            RELAXATION.settled_change
-            * (1.0 - recall)
-            * min(max(keep, 1), RELAXATION.max_settled_nodes),
-        )
+    tolerance = RELAXATION.converged_change
+    if graph.n_nodes > RELAXATION.small_graph_nodes:
+        counted_nodes = min(max(keep, 1), RELAXATION.max_settled_nodes)
+        tolerance = max(tolerance, RELAXATION.settled_change * (1.0 - recall) * counted_nodes)
     values, mass, scores, active, seen = work = layout.borrow()
     relax(
         values,
@@ -187,30 +181,28 @@ def relax_graph(
     return ids, best
 
 
-def _arrange(graph: Graph) -> SweepLayout:
+def _make_layout(graph: Graph) -> SweepLayout:
     adjacency = walk_arguments(graph, "both")[1:]
     out_indptr, tails, in_indptr, in_heads = adjacency
     degree = np.diff(out_indptr) + np.diff(in_indptr)
     single_link = np.flatnonzero(degree == 1)
     outward = out_indptr[single_link + 1] > out_indptr[single_link]
     neighbour = np.empty(len(single_link), np.int64)
-    neighbour[outward], neighbour[~outward] = (
-        tails[out_indptr[single_link[outward]]],
-        in_heads[in_indptr[single_link[~outward]]],
-    )
-    # If two nodes have no other link, the first of them is kept.
+    neighbour[outward] = tails[out_indptr[single_link[outward]]]
+    neighbour[~outward] = in_heads[in_indptr[single_link[~outward]]]
+    # Of two nodes that are linked only to each other, the first one is not a leaf.
     is_leaf = (degree[neighbour] > 1) | (neighbour < single_link)
     leaves, neighbour = single_link[is_leaf], neighbour[is_leaf]
     leaf = np.zeros(graph.n_nodes, bool)
     leaf[leaves] = True
     order = np.argsort(-degree, kind="stable")
-    colour = two_colours(order, *adjacency)
+    colour = colour_nodes(order, *adjacency)
     inner = degree - np.bincount(neighbour, minlength=graph.n_nodes)
     nodes = np.flatnonzero(~leaf)
     nodes = nodes[np.lexsort((-inner[nodes], colour[nodes]))]
     place_of = np.full(graph.n_nodes, -1, np.int64)
     place_of[nodes] = np.arange(len(nodes))
-    indptr, near = merge(nodes, place_of, *adjacency)
+    indptr, near = merge_directions(nodes, place_of, *adjacency)
     # Smaller numbers are read faster.
     rows = (indptr, near.astype(np.uint16) if len(nodes) <= 1 << 16 else near)
     place_of[leaves] = place_of[neighbour]
@@ -224,5 +216,5 @@ def _arrange(graph: Graph) -> SweepLayout:
         int(np.sum(colour[nodes] == 0)),
         np.maximum(degree[nodes], 1.0),
         rows,
-        (hosts, np.concatenate([[0], np.cumsum(counts)]), leaves[by_host]),
+        (hosts, row_offsets(counts), leaves[by_host]),
     )

@@ -1,8 +1,8 @@
 """Compiled loops of the PageRank relaxation.
 
 They arrange a graph, run half-sweeps and choose the best nodes. They release Python's global lock.
-The adjacency of a graph is (out_indptr, tails, in_indptr, in_heads). The rows of an arrangement are
-(indptr, near), with both directions merged, by place.
+The adjacency of a graph is (out_indptr, tails, in_indptr, in_heads). The rows of a `SweepLayout`
+are (indptr, near), with both directions merged, by place.
 """
 
 from __future__ import annotations
@@ -10,16 +10,21 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-# Number of first half-sweeps that may push. Divisor of the links: a push must walk fewer of them.
-MAX_PUSHED_SWEEPS, PUSHED_LINK_DIVISOR = (4, 16)
-# Drops all but 6 bits of a score's fraction, which gives 64 bins for each power of two.
+from core.graph.order import ROUNDED_BITS
+
+# Largest number of half-sweeps that push, which are the first ones.
+MAX_PUSHED_SWEEPS = 4
+# Divisor of the number of links; a half-sweep pushes only if it then walks fewer links.
+PUSHED_LINK_DIVISOR = 16
+# Shift that drops all but 6 bits of a score's fraction, which gives 64 bins per power of two.
 BIN_SHIFT = 46
 # The first bin holds all scores below 2^-64.
 FIRST_BIN, BIN_COUNT = ((1023 - 64) << (52 - BIN_SHIFT), 66 << (52 - BIN_SHIFT))
+HALF_ROUNDING = 1 << (ROUNDED_BITS - 1)  # half of the last bit that rounding leaves
 
 
 @njit(cache=True, nogil=True)
-def two_colours(order, out_indptr, tails, in_indptr, in_heads):
+def colour_nodes(order, out_indptr, tails, in_indptr, in_heads):
     """Colour every node 0 or 1, with few links within a colour.
 
     The search is breadth-first from each node of `order`. A node gets the colour that is rarer
@@ -48,7 +53,7 @@ def two_colours(order, out_indptr, tails, in_indptr, in_heads):
 
 
 @njit(cache=True, nogil=True)
-def merge(nodes, place, out_indptr, tails, in_indptr, in_heads):
+def merge_directions(nodes, place, out_indptr, tails, in_indptr, in_heads):
     """Return (indptr, near): the links in both directions among `nodes`, by their places.
 
     Each row is ascending. Nodes with a place of -1 are left out.
@@ -94,7 +99,7 @@ def _push(
 ):
     """Push a half-sweep to the places from `start` to `end` next to active ones.
 
-    The active places are those of the other colour. Returns the number of active ones of this one.
+    These are of the other colour. Returns the number of active places of this colour.
     """
     size = count[colour]
     for index in range(count[1 - colour]):
@@ -127,7 +132,7 @@ def _pull(values, start, end, extra, over, step, inverse, indptr, near):
     for at_place in range(start, end):
         total, second_total, stop = 0.0, 0.0, np.int64(indptr[at_place + 1])
         size = np.float64(stop - link)
-        # Two sums at once: an addition need not wait for the previous one.
+        # Two sums, so that an addition need not wait for the previous one.
         while link + 1 < stop:
             total += values[near[link]]
             second_total += values[near[link + 1]]
@@ -162,12 +167,12 @@ def relax(
 ):
     """Run half-sweeps until the values change little.
 
-    They alternate between the places before `split` and those from it. At least `min_sweeps`
+    They alternate between the places before `split` and the others. At least `min_sweeps`
     half-sweeps run, until two of them together change at most `tolerance`. In each, values[v]
     becomes (1 - omega) values[v] + inverse[v] x (step x the sum of its neighbours' values + the
-    bonus of a seed). The first half-sweeps push along the links of the places that hold a value.
-    `values`, `active` and `seen` are overwritten. `mass` is zero before and after. Returns the
-    number of half-sweeps.
+    bonus of a seed). The first half-sweeps push along the links of the places that have a value,
+    the others compute every place. `values`, `active` and `seen` are overwritten. `mass` is zero
+    before and after the call. Returns the number of half-sweeps.
     """
     values[:], seen[:], count = 0.0, False, np.zeros(2, np.int64)
     for index in range(len(seeds)):
@@ -227,36 +232,41 @@ def relax(
 def select_best(values, scores, degree, damping, keep, nodes, hosts, leaf_indptr, leaves):
     """Return the best `keep` nodes and their scores.
 
-    A few others in the same bin as the last one are included. A place's score is its value x
-    degree, a leaf's damping x the value of its neighbour. Bins count scores as rounded by
-    `order.steady`, so those equal to the last are all included. `scores` is overwritten.
+    Others in the same bin as the last one are included. A place's score is its value x degree, a
+    leaf's damping x the value of its neighbour. Bins count scores as rounded by
+    `core.graph.order.round_scores`, so those equal to the last are all included. `scores` is
+    overwritten.
     """
-    half, counts = 1 << 15, np.zeros(BIN_COUNT, np.int64)
+    counts = np.zeros(BIN_COUNT, np.int64)
     bits, shares = scores.view(np.int64), values[hosts] * damping
     share_bits = shares.view(np.int64)
     for at_place in range(len(scores)):
         scores[at_place] = values[at_place] * degree[at_place]
         if scores[at_place] > 0.0:
-            counts[
-                min(max(((bits[at_place] + half) >> BIN_SHIFT) - FIRST_BIN, 0), BIN_COUNT - 1)
-            ] += 1
+            counts[_find_bin(bits[at_place])] += 1
     for index in range(len(hosts)):
         if shares[index] > 0.0:
-            at = min(max(((share_bits[index] + half) >> BIN_SHIFT) - FIRST_BIN, 0), BIN_COUNT - 1)
-            counts[at] += leaf_indptr[index + 1] - leaf_indptr[index]
+            n_leaves = leaf_indptr[index + 1] - leaf_indptr[index]
+            counts[_find_bin(share_bits[index])] += n_leaves
     last, n_found = BIN_COUNT - 1, counts[BIN_COUNT - 1]
     while last > 0 and n_found < keep:
         last -= 1
         n_found += counts[last]
-    bar = ((last + FIRST_BIN) << BIN_SHIFT) - half if last > 0 else 1
+    min_bits = ((last + FIRST_BIN) << BIN_SHIFT) - HALF_ROUNDING if last > 0 else 1
     ids, best, size = np.empty(n_found, np.int64), np.empty(n_found), 0
     for at_place in range(len(scores)):
-        if bits[at_place] >= bar:  # bits are ordered as the scores, negative ones below
+        if bits[at_place] >= min_bits:  # bits are ordered as the scores, negative ones below
             ids[size], best[size] = nodes[at_place], scores[at_place]
             size += 1
     for index in range(len(hosts)):
-        if share_bits[index] >= bar:
-            for at in range(leaf_indptr[index], leaf_indptr[index + 1]):
-                ids[size], best[size] = leaves[at], shares[index]
+        if share_bits[index] >= min_bits:
+            for entry in range(leaf_indptr[index], leaf_indptr[index + 1]):
+                ids[size], best[size] = leaves[entry], shares[index]
                 size += 1
     return ids, best
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _find_bin(bits):
+    """Return the bin of a score, given as bits."""
+    return min(max(((bits + HALF_ROUNDING) >> BIN_SHIFT) - FIRST_BIN, 0), BIN_COUNT - 1)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.errors import BadParameter
-from core.graph.algorithms.leiden import NodeCommunities, clusters
+from core.graph.algorithms.leiden import NodeCommunities, detect_clusters
 from core.graph.order import round_scores, top_k
 from core.graph.pagerank.problem import PageRankProblem, PageRankResult, pose_problem
 from core.graph.store import Graph
@@ -23,12 +23,11 @@ FORMER_METHOD_NAMES = {"push": "auto"}
 class PageRankChoice:
     """Sizes by which `auto` chooses between a local push and the equation."""
 
-    # of the graph's steps; a push that would walk more costs more than solving the equation
+    # divisor of the graph's steps; a push that would walk more costs more than the equation
     push_step_divisor: int = 2
     push_steps_per_node: int = 1000  # that a push needs at least for each node to keep
-    auto_tolerance: float = 1e-5  # error summed over all nodes, when `auto` solves the equation
-    # of a graph that is arranged for relaxation, which is faster still
-    max_relaxed_edges: int = 2_000_000
+    auto_tolerance: float = 1e-5  # error over all nodes, if `auto` solves the equation
+    max_relaxed_edges: int = 2_000_000  # of a graph for relaxation, the fastest method
     # of a graph whose equation is solved if a push would cost more
     max_solved_edges: int = 5_000_000
 
@@ -106,7 +105,7 @@ def top_pagerank(
     random: int = 0,
     report: PageRankReport | None = None,
     watch: Watch = NO_WATCH,
-    clusters: Callable[..., NodeCommunities] = clusters,
+    clusters: Callable[..., NodeCommunities] = detect_clusters,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the `keep` nodes with the highest personalised PageRank, best first.
 
@@ -154,17 +153,15 @@ def top_pagerank(
     problem = pose_problem(graph, seeds, keep, damping, direction, **settings)
     if keep <= 0:
         return np.empty(0, np.int64), np.empty(0)
-    method_run = cheapest_method(problem) if method == "auto" else method
-    result = _run_method(
-        method_run, problem, PAGERANK_CHOICE.auto_tolerance if method == "auto" else None
-    )
+    tolerance = None
+    if method == "auto":
+        method, tolerance = cheapest_method(problem), PAGERANK_CHOICE.auto_tolerance
+    result = _run_method(method, problem, tolerance)
     if report is not None:
-        report.method, report.edges, report.settled, report.note = (
-            method_run,
-            result.edges,
-            result.settled,
-            result.note,
-        )
+        report.method = method
+        report.edges = result.edges
+        report.settled = result.settled
+        report.note = result.note
     return result.nodes, result.scores
 
 
@@ -176,27 +173,18 @@ def cheapest_method(problem: PageRankProblem) -> str:
     - exact: up to `PAGERANK_CHOICE.max_solved_edges` edges, if a push would cost more;
     - push: all others.
     """
-    graph = problem.graph
-    if (
-        problem.weights is None
-        and problem.direction == "both"
-        and graph.n_edges <= PAGERANK_CHOICE.max_relaxed_edges
-    ):
+    n_edges, can_relax = problem.graph.n_edges, problem.weights is None
+    if can_relax and problem.direction == "both" and n_edges <= PAGERANK_CHOICE.max_relaxed_edges:
         return "relaxation"
-    if (
-        graph.n_edges <= PAGERANK_CHOICE.max_solved_edges
-        and problem.steps // PAGERANK_CHOICE.push_step_divisor
-        < PAGERANK_CHOICE.push_steps_per_node * problem.keep
-    ):
+    push_steps = PAGERANK_CHOICE.push_steps_per_node * problem.keep
+    is_push_slower = problem.steps // PAGERANK_CHOICE.push_step_divisor < push_steps
+    if is_push_slower and n_edges <= PAGERANK_CHOICE.max_solved_edges:
         return "exact"
     return "push"
 
 
 def _run_method(method: str, problem: PageRankProblem, tolerance: float | None) -> PageRankResult:
-    """Return the best nodes by a method.
-
-    Methods are imported at first use, since their compiled loops import numba.
-    """
+    """Return the best nodes by a method, imported at first use because it imports numba."""
     if method == "relaxation":
         return _best_by_relaxation(problem)
     if method == "push":

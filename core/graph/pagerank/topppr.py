@@ -39,12 +39,12 @@ def topppr(problem: PageRankProblem, budget: int = TOPPPR_MAX_EDGES) -> PageRank
     At least the share `recall` is proved to be among the true best. This share is the paper's
     precision rho. A forward push leaves residuals, and random walks start from them in proportion.
     The PageRank of a node is its estimate by the push plus a mean over the walks. An empirical
-    Bernstein bound (Maurer and Pontil 2009) holds for all nodes and rounds at once with probability
-    1 - 1/n. A node is proved if fewer than `keep` others may lie above its lower bound. Nodes that
-    may or may not belong to the best are pushed backward. The mean is then one of small numbers,
-    and its bound is tight. After that the walks double. Nodes that tie at the last place cannot be
-    proved; the search then ends at its budget, not settled. The paper bounds the walks in the same
-    way, with another schedule of pushes.
+    Bernstein bound (Maurer and Pontil 2009) holds for all nodes and rounds together with
+    probability 1 - 1/n. A node is proved if fewer than `keep` others may be above its lower bound.
+    From the nodes in doubt, backward pushes run, after which the mean is over small numbers and its
+    bound is tight. Then the number of walks is doubled. Nodes that tie with the last of the best
+    cannot be proved; the search then ends at its budget, not settled. The paper bounds the walks in
+    the same way, with another schedule of pushes.
 
     Raises
     ------
@@ -73,21 +73,19 @@ def topppr(problem: PageRankProblem, budget: int = TOPPPR_MAX_EDGES) -> PageRank
             work.table.cells[order, RESIDUAL],
         )
         search.edges = int(work.table.state[EDGES_WALKED])
-    walks, backward_bar = max(2, ceil(search.rest * rate)), FIRST_BACKWARD_BAR
+    walks, backward_bar = max(2, ceil(search.residual_sum * rate)), FIRST_BACKWARD_BAR
     for _ in range(TOPPPR_ROUNDS):
         problem.watch.check()
         n_proved = search.walk(walks)
         if n_proved < problem.recall * problem.keep:
             n_proved = search.refine(backward_bar, budget)
-        if (
-            n_proved >= min(problem.recall * problem.keep, search.reached())
-            or 2 * search.edges > budget
-        ):
+        settled = n_proved >= min(problem.recall * problem.keep, search.n_reached())
+        if settled or 2 * search.edges > budget:
             break
-        walks, backward_bar = search.walks, backward_bar / BACKWARD_BAR_DIVISOR
-    settled = n_proved >= min(problem.recall * problem.keep, search.reached())
+        walks, backward_bar = search.n_walks, backward_bar / BACKWARD_BAR_DIVISOR
     nodes, scores = problem.ranked(search.nodes, search.scores)
-    edges, total_mass = search.edges, float(search.start.sum()) + search.rest * search.retained
+    edges = search.edges
+    total_mass = float(search.start.sum()) + search.residual_sum * search.ended_share
     return PageRankResult(
         nodes,
         scores / total_mass,
@@ -101,8 +99,8 @@ def topppr(problem: PageRankProblem, budget: int = TOPPPR_MAX_EDGES) -> PageRank
 class _BoundedSearch:
     """State of a search: nodes with estimates and bounds of their errors.
 
-    Nodes are ascending. `start` and `residual` are the results of the forward push. The PageRank of
-    a node lies within `half` of its score.
+    Nodes are ascending. `start` and `residual` are the estimates and residuals of the forward push.
+    `max_errors` bounds the difference between the PageRank of a node and its score.
     """
 
     problem: PageRankProblem
@@ -112,61 +110,59 @@ class _BoundedSearch:
     edges: int = 0
 
     def __post_init__(self) -> None:
-        self.rest = float(self.residual.sum())
-        self.pushed, self.left = self.nodes, self.residual  # result of the forward push alone
-        self.sum = np.cumsum(self.residual)
+        self.residual_sum = float(self.residual.sum())
+        self.pushed_nodes = self.nodes  # those of `residual`, while walks add further nodes
+        self.cumulated_residual = np.cumsum(self.residual)
         self.ends = np.zeros(len(self.nodes), np.int64)  # number of walks that ended at each node
-        self.walks, self.retained = 0, 1.0
+        self.n_walks, self.ended_share = 0, 1.0  # the share of walks that were not lost
         self.random = np.array([2 * self.problem.random + 1], np.uint64) * np.uint64(
             0x9E3779B97F4A7C15
         )
-        self.dice = np.random.default_rng(self.problem.random)
-        self.sure = 2.0 * log(max(2, self.problem.graph.n_nodes)) + log(4.0 * TOPPPR_ROUNDS)
-        self.scores, self.half, self.unseen = self.start.copy(), np.zeros(len(self.nodes)), 0.0
+        self.rng = np.random.default_rng(self.problem.random)
+        # Logarithm of the inverse failure probability of one bound.
+        self.log_inverse = 2.0 * log(max(2, self.problem.graph.n_nodes)) + log(4.0 * TOPPPR_ROUNDS)
+        self.scores, self.max_errors = self.start.copy(), np.zeros(len(self.nodes))
+        self.unseen_error = 0.0  # of a node that neither the push nor a walk has reached
 
-    def reached(self) -> int:
-        """Number of nodes that are known to have a score, at most `keep`."""
-        return (
-            int(min(self.problem.keep, len(self.nodes))) if self.rest == 0.0 else self.problem.keep
-        )
+    def n_reached(self) -> int:
+        """Return the number of nodes that can be proved, at most `keep`."""
+        if self.residual_sum == 0.0:
+            return min(self.problem.keep, len(self.nodes))
+        return self.problem.keep
 
     def walk(self, walks: int) -> int:
         """Run more walks from the residuals and update the bounds of all nodes.
 
         Returns the number of proved nodes among the best.
         """
-        if self.rest > 0.0:
-            starts = self.pushed[
-                np.minimum(
-                    np.searchsorted(self.sum, self.dice.random(walks) * self.rest),
-                    len(self.sum) - 1,
-                )
-            ]
+        if self.residual_sum > 0.0:
+            draws = self.rng.random(walks) * self.residual_sum
+            rows = np.searchsorted(self.cumulated_residual, draws)
+            starts = self.pushed_nodes[np.minimum(rows, len(self.pushed_nodes) - 1)]
             stops, steps = walk_from(starts, self.problem.damping, self.random, self.problem.links)
             self.edges += steps
             self._count_ends(stops[stops >= 0])
-            self.walks += walks
-            mean = self.ends / self.walks
-            self.retained = float(mean.sum())
-            self.scores = self.start + self.rest * mean
-            self.half = self._bound(mean * (1.0 - mean), 1.0)
-            self.unseen = float(self._bound(np.zeros(1), 1.0)[0])
+            self.n_walks += walks
+            mean = self.ends / self.n_walks
+            self.ended_share = float(mean.sum())
+            self.scores = self.start + self.residual_sum * mean
+            self.max_errors = self._bound(mean * (1.0 - mean), 1.0)
+            self.unseen_error = float(self._bound(np.zeros(1), 1.0)[0])
         return self._count_proved()
 
     def refine(self, bar: float, budget: int) -> int:
         """Tighten the bounds of the nodes in doubt by a backward push from each.
 
-        Nodes closest to the last place come first. Returns the number of proved nodes among the
-        best.
+        Nodes whose scores are closest to the last of the best come first. Returns the number of
+        proved nodes among the best.
         """
         problem = self.problem
-        if self.rest == 0.0:
+        if self.residual_sum == 0.0:
             return self._count_proved()
         last = top_k(self.nodes, self.scores, problem.keep)[1][-1]
-        doubt = np.flatnonzero(
-            (self.scores + self.half >= last) & (self.scores - self.half <= last)
-        )
-        for position in doubt[np.argsort(np.abs(self.scores[doubt] - last), kind="stable")]:
+        low, high = self.scores - self.max_errors, self.scores + self.max_errors
+        doubtful = np.flatnonzero((low <= last) & (last <= high))
+        for position in doubtful[np.argsort(np.abs(self.scores[doubtful] - last), kind="stable")]:
             if self.edges > budget:
                 break
             problem.watch.check()
@@ -174,7 +170,7 @@ class _BoundedSearch:
                 add_residual(work.table, int(self.nodes[position]), 1.0)
                 n_slots = 1
                 while n_slots:
-                    cap, n_slots = push_backward(
+                    max_residual, n_slots = push_backward(
                         work.table, problem.damping, bar, budget, problem.links
                     )
                     if n_slots:
@@ -182,37 +178,37 @@ class _BoundedSearch:
                 count = int(work.table.state[SLOT_COUNT])
                 nodes, cells = work.table.nodes[:count].copy(), work.table.cells[:count].copy()
                 self.edges += int(work.table.state[EDGES_WALKED])
-            self._combine(position, nodes, cells, cap)
+            self._combine(position, nodes, cells, max_residual)
         return self._count_proved()
 
-    def _combine(self, position: int, nodes: np.ndarray, cells: np.ndarray, cap: float) -> None:
-        """Compute the score of one node from all parts of the search.
+    def _combine(
+        self, position: int, nodes: np.ndarray, cells: np.ndarray, max_residual: float
+    ) -> None:
+        """Compute the score of one node from the forward push, the walks and a backward push.
 
-        These are the forward push, the walks and a backward push.
+        `nodes` and `cells` are the results of the backward push.
         """
-        certain = float(np.sum(_values_at(self.pushed, self.left, nodes) * cells[:, ESTIMATE]))
+        residuals = _values_at(self.pushed_nodes, self.residual, nodes)
+        certain = float(np.sum(residuals * cells[:, ESTIMATE]))
         counts, values = _values_at(self.nodes, self.ends, nodes), cells[:, RESIDUAL]
-        mean = float(np.sum(counts * values)) / self.walks
-        variance = max(0.0, float(np.sum(counts * values * values)) / self.walks - mean * mean)
-        half = float(self._bound(np.array([variance]), cap)[0])
-        if half < self.half[position]:
-            self.scores[position], self.half[position] = (
-                self.start[position] + certain + self.rest * mean,
-                half,
-            )
+        mean = float(np.sum(counts * values)) / self.n_walks
+        variance = max(0.0, float(np.sum(counts * values * values)) / self.n_walks - mean * mean)
+        max_error = float(self._bound(np.array([variance]), max_residual)[0])
+        if max_error < self.max_errors[position]:
+            self.scores[position] = self.start[position] + certain + self.residual_sum * mean
+            self.max_errors[position] = max_error
 
-    def _bound(self, variance: np.ndarray, cap: float) -> np.ndarray:
-        """Bound the error of the residual times a mean over the walks.
-
-        The mean is one of numbers from 0 to `cap`.
-        """
-        walks = self.walks
+    def _bound(self, variance: np.ndarray, limit: float) -> np.ndarray:
+        """Bound the error of the residual times a mean over the walks of numbers in 0..limit."""
+        walks = self.n_walks
         spread = variance * walks / (walks - 1)
-        return self.rest * (
-            np.sqrt(2.0 * spread * self.sure / walks) + cap * 7.0 * self.sure / (3.0 * (walks - 1))
+        return self.residual_sum * (
+            np.sqrt(2.0 * spread * self.log_inverse / walks)
+            + limit * 7.0 * self.log_inverse / (3.0 * (walks - 1))
         )
 
     def _count_ends(self, stops: np.ndarray) -> None:
+        """Count the ends of walks, and add their nodes."""
         nodes = np.union1d(self.nodes, stops)
         positions = np.searchsorted(nodes, self.nodes)
         start, counts = np.zeros(len(nodes)), np.zeros(len(nodes), np.int64)
@@ -223,19 +219,16 @@ class _BoundedSearch:
     def _count_proved(self) -> int:
         keep = self.problem.keep
         best = np.searchsorted(self.nodes, top_k(self.nodes, round_scores(self.scores), keep)[0])
-        low, high = (self.scores - self.half)[best], np.sort(self.scores + self.half)
-        above = len(high) - np.searchsorted(high, low, side="right") - (self.half[best] > 0.0)
-        if len(self.nodes) < self.problem.graph.n_nodes and self.rest > 0.0:
-            bar = self.unseen
-        else:
-            bar = -1.0
-        return int(np.sum((above < keep) & (low > bar)))
+        low, high = (self.scores - self.max_errors)[best], np.sort(self.scores + self.max_errors)
+        # The node itself is among those that may be above its lower bound.
+        above = len(high) - np.searchsorted(high, low, side="right") - (self.max_errors[best] > 0.0)
+        max_unseen = -1.0
+        if len(self.nodes) < self.problem.graph.n_nodes and self.residual_sum > 0.0:
+            max_unseen = self.unseen_error
+        return int(np.sum((above < keep) & (low > max_unseen)))
 
 
 def _values_at(nodes: np.ndarray, values: np.ndarray, targets: np.ndarray) -> np.ndarray:
-    """Return the values of some nodes, zero for those not in `nodes`.
-
-    `nodes` are ascending.
-    """
+    """Return the values of some nodes, zero for those not in `nodes`, which are ascending."""
     positions = np.minimum(np.searchsorted(nodes, targets), len(nodes) - 1)
     return np.where(nodes[positions] == targets, values[positions], 0)

@@ -24,7 +24,7 @@ CHECK_STEPS = 2_000_000
 
 @njit(cache=True, nogil=True, inline="always")
 def draw(random):
-    """Random number in [0, 1) by xorshift64* (Vigna 2016).
+    """Draw a random number in [0, 1) by xorshift64* (Vigna 2016).
 
     `random` is the state, a uint64 [1] that must not be zero. It is changed.
     """
@@ -37,18 +37,18 @@ def draw(random):
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _walk_end(node, damping, random, way, out_indptr, tails, in_indptr, in_heads):
+def _run_walk(node, damping, random, mask, out_indptr, tails, in_indptr, in_heads):
     """Run a random walk and return its end and the number of its steps.
 
-    The end is -1 if the walk would go on from a node without steps.
+    The end is -1 if the walk would continue at a node without steps.
     """
     steps = 0
     while draw(random) < damping:
-        degree = _degree(node, way, out_indptr, in_indptr)
+        degree = _degree(node, mask, out_indptr, in_indptr)
         if degree == 0:
             return np.int64(-1), steps
         pick, out = np.int64(draw(random) * degree), np.int64(0)
-        if way & 1:
+        if mask & 1:
             out = out_indptr[node + 1] - out_indptr[node]
         if pick < out:
             node = np.int64(tails[out_indptr[node] + pick])
@@ -66,16 +66,11 @@ def walk_residuals(table, first, rate, end_table, damping, random, links, budget
 
     Returns
     -------
-    The slot to go on with, which is the number of slots if all is done; and the number of slots
-    that `end_table` needs. The latter is 0 if the loop stopped because it had taken about `budget`
-    steps.
+    The slot to continue with, which is the number of slots if all is done; and the number of slots
+    that `end_table` needs, 0 if it is large enough. The loop stops after about `budget` steps.
     """
-    way, out_indptr, tails, in_indptr, in_heads = links[:5]
-    index = end_table.index
-    slot_places = end_table.place
-    nodes = end_table.nodes
-    cells = end_table.cells
-    state = end_table.state
+    mask, out_indptr, tails, in_indptr, in_heads = links[:5]
+    index, slot_places, nodes, cells, _, state = end_table
     edge_limit = state[EDGES_WALKED] + budget
     for slot in range(first, table.state[SLOT_COUNT]):
         if state[EDGES_WALKED] >= edge_limit:
@@ -87,15 +82,15 @@ def walk_residuals(table, first, rate, end_table, damping, random, links, budget
         if state[SLOT_COUNT] + walks > len(nodes):
             return slot, state[SLOT_COUNT] + walks
         for _ in range(walks):
-            end, steps = _walk_end(
-                table.nodes[slot], damping, random, way, out_indptr, tails, in_indptr, in_heads
+            end, steps = _run_walk(
+                table.nodes[slot], damping, random, mask, out_indptr, tails, in_indptr, in_heads
             )
             state[EDGES_WALKED] += steps + 1
             if end >= 0:
-                cells[
-                    slot_of(index, slot_places, nodes, cells, state, end, 0.0, UNKNOWN_DEGREES),
-                    ESTIMATE,
-                ] += mass / walks
+                end_slot = slot_of(
+                    index, slot_places, nodes, cells, state, end, 0.0, UNKNOWN_DEGREES
+                )
+                cells[end_slot, ESTIMATE] += mass / walks
     return table.state[SLOT_COUNT], np.int64(0)
 
 
@@ -107,11 +102,11 @@ def walk_from(starts, damping, random, links):
     -------
     The ends of the walks, -1 for lost ones, and the number of steps of all walks.
     """
-    way, out_indptr, tails, in_indptr, in_heads = links[:5]
+    mask, out_indptr, tails, in_indptr, in_heads = links[:5]
     end_nodes, total = np.empty(len(starts), np.int64), 0
     for row in range(len(starts)):
-        end_nodes[row], steps = _walk_end(
-            starts[row], damping, random, way, out_indptr, tails, in_indptr, in_heads
+        end_nodes[row], steps = _run_walk(
+            starts[row], damping, random, mask, out_indptr, tails, in_indptr, in_heads
         )
         total += steps + 1
     return end_nodes, total
@@ -123,14 +118,15 @@ def push_backward(table, damping, bar, budget, links):
 
     The method is that of Andersen et al. 2007. Afterwards, for every node u: the PageRank of the
     target from u = estimate(u) + the sum over v of (PageRank of v from u) x residual(v). The queue
-    is built anew in each call.
+    is built anew in each call, so a call continues an earlier one.
 
     Returns
     -------
-    The largest residual left and 0; or any number and the number of slots that the table needs.
+    The largest residual left and 0; or, if the table is too small, 0 and the number of slots that
+        it needs.
     """
     index, slot_places, nodes, cells, queue, state = table
-    way, out_indptr, tails, in_indptr, in_heads = links[:5]
+    mask, out_indptr, tails, in_indptr, in_heads = links[:5]
     size, head = 0, 0
     waiting = np.empty(len(nodes), np.int64)
     for slot in range(state[SLOT_COUNT]):
@@ -141,9 +137,9 @@ def push_backward(table, damping, bar, budget, links):
         slot = waiting[head]
         node, mass = nodes[slot], cells[slot, RESIDUAL]
         degree = 0
-        if way & 1:
+        if mask & 1:
             degree += in_indptr[node + 1] - in_indptr[node]
-        if way & 2:
+        if mask & 2:
             degree += out_indptr[node + 1] - out_indptr[node]
         if state[SLOT_COUNT] + degree > len(nodes):
             return 0.0, np.int64(state[SLOT_COUNT] + degree)
@@ -154,7 +150,7 @@ def push_backward(table, damping, bar, budget, links):
         cells[slot, RESIDUAL] = 0.0
         cells[slot, ESTIMATE] += (1.0 - damping) * mass
         for side in range(2):
-            if not way & (side + 1):
+            if not mask & (side + 1):
                 continue
             indptr, neighbours = (in_indptr, in_heads) if side == 0 else (out_indptr, tails)
             for link in range(indptr[node], indptr[node + 1]):
@@ -164,7 +160,7 @@ def push_backward(table, damping, bar, budget, links):
                 )
                 before = cells[near_slot, RESIDUAL]
                 cells[near_slot, RESIDUAL] = before + damping * mass / _degree(
-                    neighbour, way, out_indptr, in_indptr
+                    neighbour, mask, out_indptr, in_indptr
                 )
                 if before <= bar < cells[near_slot, RESIDUAL]:
                     if size == len(waiting):

@@ -40,9 +40,9 @@ class Attributes:
     """Attributes of nodes and edges, collected while triples are read.
 
     `edge` takes those of the next triple, and `add` counts that triple as read. Nodes are
-    identified by their names. `wanted` says whether the graph will have these columns. `large` is
+    identified by their names. `wanted` is True if the graph will have these columns. `large` is
     True if it will not because the file is too large. `expected` is True if the header of a table
-    names some.
+    names some. `taken` counts the values by (column, key).
     """
 
     wanted: bool = True
@@ -176,18 +176,12 @@ class Attributes:
             yield "Weights of zero or less count as next to none."
 
     def same_relation(self, relation: str) -> str:
-        """Return a warning about a graph with only one relation.
+        """Return a warning about a graph with only one relation, with other attributes of edges.
 
-        It names the other attributes that the file has of edges. It is empty if the file has none.
+        It is empty if edges have no other attributes.
         """
-        others = list(
-            dict.fromkeys(
-                [
-                    *(key for (column, key) in self.taken["edges"] if column != "weight"),
-                    *self.ignored,
-                ]
-            )
-        )
+        used_keys = [key for column, key in self.taken["edges"] if column != "weight"]
+        others = list(dict.fromkeys([*used_keys, *self.ignored]))
         if not others:
             return ""
         keys = f"{', '.join(others[:6])}{' …' * (len(others) > 6)}"
@@ -197,18 +191,18 @@ class Attributes:
         )
 
     def _take(self, owner: str, row: Mapping[str, Any], used: Sequence[str]) -> dict[str, Any]:
+        """Return the values of the columns of nodes or edges in a row."""
         values: dict[str, Any] = {}
-        for column, keys in (NODE_COLUMN_KEYS if owner == "nodes" else EDGE_COLUMN_KEYS).items():
+        column_keys = NODE_COLUMN_KEYS if owner == "nodes" else EDGE_COLUMN_KEYS
+        for column, keys in column_keys.items():
             for key in keys:
-                if (
-                    key in used
-                    or key not in row
-                    or (value := self._value(column, row[key])) is None
-                ):
+                if key in used or key not in row:
                     continue
-                values[column] = value
-                self.taken[owner][column, key] += 1
-                break
+                value = self._value(column, row[key])
+                if value is not None:
+                    values[column] = value
+                    self.taken[owner][column, key] += 1
+                    break
         return values
 
     def _value(self, column: str, value: Any) -> Any:

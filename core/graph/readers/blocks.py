@@ -1,7 +1,4 @@
-"""Triples of a delimited file in blocks of bytes.
-
-Every name is a slice of its block, so no Python text is made of it.
-"""
+"""Triples of a delimited file in blocks of bytes, with every name as a slice of its block."""
 
 from __future__ import annotations
 
@@ -66,17 +63,14 @@ class DelimitedBlocks:
     """
 
     source: TripleSource
-    size: int  # bytes of text a block
+    size: int  # bytes of text in a block
     _header_columns: tuple[int, int, int] | None = field(default=None, init=False)
-    _opening: int = field(default=0, init=False)
+    _n_opening_lines: int = field(default=0, init=False)  # lines before the first triple
     _form: str = field(default="", init=False)
 
     def __post_init__(self) -> None:
-        self._path, self._columns, self._tally = (
-            self.source.path,
-            self.source.columns,
-            self.source.tally,
-        )
+        self._path, self._tally = self.source.path, self.source.tally
+        self._columns = self.source.columns
 
     def read(self, position: BlockPosition) -> Iterator[Block]:
         """Yield the blocks from a position on."""
@@ -84,13 +78,14 @@ class DelimitedBlocks:
         with self.source.opened() as source:
             source.skip(position.offset)
             texts = whole_lines(source, self.size)
-            for text in chain([b""], texts) if position.quoted else texts:
-                if position.quoted or (
-                    self._form in QUOTED_FORMATS and (b'"' in text or b"[" in text)
-                ):
-                    yield from self._read_quoted(
-                        chain([text], texts), BlockPosition(position.offset, position.line, True)
-                    )
+            if position.quoted:
+                yield from self._read_quoted(texts, position)
+                return
+            for text in texts:
+                # From the first quote or list on, the csv module reads the rest of the file.
+                if self._form in QUOTED_FORMATS and (b'"' in text or b"[" in text):
+                    start = BlockPosition(position.offset, position.line, True)
+                    yield from self._read_quoted(chain([text], texts), start)
                     return
                 block = self._split_block(np.frombuffer(bytearray(text), np.uint8), position)
                 position = block.after
@@ -99,20 +94,21 @@ class DelimitedBlocks:
     def _detect_layout(self) -> None:
         """Detect the layout of the file from its first lines, as `delimited.read` does."""
         with self.source.opened() as source:
-            first = first_lines(_texts(source))
-        opening = detect_layout(self.source, first)
-        self._form, self._header_columns = opening.form, opening.columns
-        self._opening = opening.before
-        cells = (cell for _, text in first for cell in text.split(FORMAT_SEPARATORS[opening.form]))
-        if opening.form not in QUOTED_FORMATS and any(cell_names(cell) != [cell] for cell in cells):
+            first = first_lines(_decoded_lines(source))
+        layout = detect_layout(self.source, first)
+        self._form, self._header_columns = layout.form, layout.columns
+        self._n_opening_lines = layout.before
+        separator = FORMAT_SEPARATORS[layout.form]
+        cells = chain.from_iterable(text.split(separator) for _, text in first)
+        if layout.form not in QUOTED_FORMATS and any(cell_names(cell) != [cell] for cell in cells):
             self._tally.warn(
                 "Cells that hold lists are one name each, as the file is too large to divide them."
             )
 
     def _split_block(self, data: np.ndarray, position: BlockPosition) -> Block:
         fault = self._drop_undecodable(data, position)
-        if position.line < self._opening:
-            self._hide_lines(data, self._opening - position.line)
+        if position.line < self._n_opening_lines:
+            self._hide_lines(data, self._n_opening_lines - position.line)
         max_lines = int(np.count_nonzero(data == 10)) + 1
         chosen_columns = self._columns or self._header_columns
         starts, lengths = np.empty(3 * max_lines, np.int64), np.empty(3 * max_lines, np.int64)
@@ -149,13 +145,9 @@ class DelimitedBlocks:
         """Count a bad line, or raise the same error as `delimited.read`."""
         why = "wrong number of columns" if reason % 10 == 1 else "an empty name"
         if not self._tally.skip(why, number):
-            triple_of(
-                self._path,
-                number,
-                line.decode("utf-8").split(FORMAT_SEPARATORS[self._form]),
-                self._form,
-                self._columns or self._header_columns,
-            )
+            row = line.decode("utf-8").split(FORMAT_SEPARATORS[self._form])
+            columns = self._columns or self._header_columns
+            triple_of(self._path, number, row, self._form, columns)  # raises the error
 
     def _drop_undecodable(
         self, data: np.ndarray, position: BlockPosition
@@ -188,15 +180,12 @@ class DelimitedBlocks:
             start = end + 1
 
     def _read_quoted(self, chunks: Iterator[bytes], position: BlockPosition) -> Iterator[Block]:
-        """Yield the blocks of quoted rows from a position on.
-
-        The csv module reads them from chunks of whole lines.
-        """
-        at = position
+        """Yield the blocks of rows that the csv module reads from chunks of whole lines."""
+        at = position  # position of the reader
 
         def texts() -> Iterator[str]:
             nonlocal at
-            for line in (line for chunk in chunks for line in LINE_PATTERN.findall(chunk)):
+            for line in chain.from_iterable(map(LINE_PATTERN.findall, chunks)):
                 at = BlockPosition(at.offset + len(line), at.line + 1, True)
                 try:
                     text = line.decode("utf-8").rstrip("\r\n")
@@ -215,26 +204,19 @@ class DelimitedBlocks:
                 row = next(rows, None)
                 if row is None:
                     break
-                if at.line > self._opening:
-                    triple = triple_of(
-                        self._path, at.line, row, self._form, self._columns or self._header_columns
-                    )
-                    for one in triples_of_row(self.source, at.line, triple):
-                        parts += one
-                        size += sum(map(len, one))
+                if at.line > self._n_opening_lines:
+                    columns = self._columns or self._header_columns
+                    row_triple = triple_of(self._path, at.line, row, self._form, columns)
+                    for triple in triples_of_row(self.source, at.line, row_triple):
+                        parts += triple
+                        size += sum(map(len, triple))
                         lines.append(at.line)
-            except (csv.Error, BadInput) as error:
-                if not self._tally.skip(
-                    "bad quotes"
-                    if isinstance(error, csv.Error)
-                    else "wrong columns or an empty name",
-                    at.line,
-                ):
-                    raise (
-                        bad_quotes_error(self._path, at.line, error, self._form)
-                        if isinstance(error, csv.Error)
-                        else error
-                    ) from None
+            except csv.Error as error:
+                if not self._tally.skip("bad quotes", at.line):
+                    raise bad_quotes_error(self._path, at.line, error, self._form) from None
+            except BadInput:
+                if not self._tally.skip("wrong columns or an empty name", at.line):
+                    raise
             if size >= self.size:
                 yield pack_block(parts, lines, at)
                 parts, size, lines = [], 0, []
@@ -265,15 +247,12 @@ def encode_parts(parts: list[str]) -> tuple[np.ndarray, np.ndarray]:
         encoded = [part.encode("utf-8") for part in parts]
     except UnicodeEncodeError as error:
         raise BadInput(f"A name cannot be written as UTF-8: {error.object!r}.") from None
-    return np.frombuffer(b"".join(encoded) or b" ", np.uint8), np.fromiter(
-        map(len, encoded), np.int64, len(encoded)
-    )
+    lengths = np.fromiter(map(len, encoded), np.int64, len(encoded))
+    return np.frombuffer(b"".join(encoded) or b" ", np.uint8), lengths
 
 
 def whole_lines(source: UnpackedBytes, size: int) -> Iterator[bytes]:
-    """Yield the rest of a file in chunks of whole lines.
-
-    A chunk has about `size` bytes.
+    """Yield the rest of a file in chunks of whole lines, about `size` bytes each.
 
     Raises
     ------
@@ -298,7 +277,7 @@ def whole_lines(source: UnpackedBytes, size: int) -> Iterator[bytes]:
             return
 
 
-def _texts(source: UnpackedBytes) -> Iterator[tuple[int, str]]:
+def _decoded_lines(source: UnpackedBytes) -> Iterator[tuple[int, str]]:
     """Yield the lines that are UTF-8 and not blank, with their numbers."""
     for line in source.lines():
         try:

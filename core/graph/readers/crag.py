@@ -35,21 +35,18 @@ FILM_KEYS = (
     "budget id original_language original_title release_date revenue title rating length".split()
 )
 MATCH_RELATIONS = {
-    **{
-        "opponent": "has_opponent",
-        "league": "has_league",
-        "season": "has_season",
-        "date": "played_on",
-        "venue": "played_at",
-    },
-    **{
-        "Referee": "refereed_by",
-        "Attendance": "had_attendance",
-        "day": "week_day",
-        "round": "round_of",
-        "time": "game_time",
-    },
-    **{"team": "has_home_team", "Notes": "has_notes"},
+    "opponent": "has_opponent",
+    "league": "has_league",
+    "season": "has_season",
+    "date": "played_on",
+    "venue": "played_at",
+    "Referee": "refereed_by",
+    "Attendance": "had_attendance",
+    "day": "week_day",
+    "round": "round_of",
+    "time": "game_time",
+    "team": "has_home_team",
+    "Notes": "has_notes",
 }
 TEAM_RELATIONS = {
     "Captain": "captain",
@@ -59,30 +56,22 @@ TEAM_RELATIONS = {
     "xG": "expected_goals",
 }
 PLAYER_RELATIONS = {
-    **{
-        "birthdate": "born_at",
-        "school": "visited_school",
-        "country": "country",
-        "last_affiliation": "has_last_affiliation",
-    },
-    **{
-        "height": "has_height",
-        "weight": "has_weight",
-        "season_exp": "season_experience",
-        "jersey": "jersey_number",
-    },
-    **{
-        "position": "nba_position",
-        "rosterstatus": "rosterstatus",
-        "team_name": "plays_in_team",
-        "draft_year": "draft_year",
-    },
-    **{
-        "draft_round": "draft_round",
-        "draft_number": "draft_number",
-        "from_year": "first_season",
-        "to_year": "last_season",
-    },
+    "birthdate": "born_at",
+    "school": "visited_school",
+    "country": "country",
+    "last_affiliation": "has_last_affiliation",
+    "height": "has_height",
+    "weight": "has_weight",
+    "season_exp": "season_experience",
+    "jersey": "jersey_number",
+    "position": "nba_position",
+    "rosterstatus": "rosterstatus",
+    "team_name": "plays_in_team",
+    "draft_year": "draft_year",
+    "draft_round": "draft_round",
+    "draft_number": "draft_number",
+    "from_year": "first_season",
+    "to_year": "last_season",
 }
 ARTIST_RELATIONS = {
     "country": "located_in_country",
@@ -136,8 +125,9 @@ def crag_triples(folder: Path, notes: list[str]) -> Iterator[Triple]:
             continue
         try:
             for head, relation, tail in read(table if table.is_file() else file):
-                if (said := _text(head)) and (other := _text(tail)):
-                    yield said, _text(relation), other
+                names = _text(head), _text(tail)
+                if all(names):
+                    yield names[0], _text(relation), names[1]
         except NotPlainError:
             notes.append(
                 f"{name} is left out: it holds more than plain values, and reading those would run "
@@ -289,9 +279,8 @@ def _artists(file: Path) -> Iterator[Fact]:
 
 
 def _works(file: Path) -> Iterator[Fact]:
-    return (
-        (name, "has_artist_work", work) for name, works in _unpickle(file).items() for work in works
-    )
+    for name, works in _unpickle(file).items():
+        yield from ((name, "has_artist_work", work) for work in works)
 
 
 def _prizes(file: Path) -> Iterator[Fact]:
@@ -326,11 +315,8 @@ def _chart_ranks(file: Path) -> Iterator[Fact]:
 
 
 def _songs(file: Path) -> Iterator[Fact]:
-    return (
-        fact
-        for name, said in _unpickle(file).items()
-        for fact in _facts(name, said, SONG_RELATIONS)
-    )
+    for name, song in _unpickle(file).items():
+        yield from _facts(name, song, SONG_RELATIONS)
 
 
 def _summaries(file: Path) -> Iterator[Fact]:

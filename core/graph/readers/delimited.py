@@ -51,7 +51,7 @@ SEPARATOR_WORDS = {
 }
 # Formats in which names may be in double quotes, as the csv module writes them.
 QUOTED_FORMATS = ("comma", "semicolon", "tab-quoted")
-# Formats that are tried on the first lines; of equally good ones the first is taken.
+# Formats that are tried on the first lines; of those that fit equally well, the first is taken.
 GUESSED_FORMATS = ("tab", "bar", "comma", "semicolon")
 END_COLUMN_PAIRS = (
     *(("head", "tail"), ("subject", "object"), ("source", "target"), ("from", "to")),
@@ -59,10 +59,7 @@ END_COLUMN_PAIRS = (
     *(("node1", "node2"), ("src", "dst"), ("src", "tgt"), (":start_id", ":end_id")),
     *(("start_id", "end_id"), ("head_entity", "tail_entity"), ("~from", "~to")),
 )
-"""Names of the columns of both ends.
-
-Unambiguous pairs come first.
-"""
+"""Pairs of names of the columns of both ends, unambiguous ones first."""
 HEAD_COLUMN_NAMES = tuple(dict.fromkeys(head for head, _ in END_COLUMN_PAIRS))
 TAIL_COLUMN_NAMES = tuple(tail for _, tail in END_COLUMN_PAIRS)
 RELATION_COLUMN_NAMES = (
@@ -89,12 +86,12 @@ COMPARED_LINES = 1000
 # Largest number of characters in these lines.
 MAX_COMPARED_CHARACTERS = 1 << 20
 EDGE_LIST_FORMAT = "edges"  # format of links without relations
-DEFAULT_RELATION = "connected_to"  # relation that they get
+DEFAULT_RELATION = "connected_to"  # relation of links without one
 
 
 @dataclass(frozen=True)
 class DelimitedLayout:
-    """Layout of a file, as its first lines show it.
+    """Layout of a delimited file, detected from its first lines.
 
     `form` is the name of the separator's format. `columns` are those of head, relation and tail, if
     they were found or chosen. `header` is the number of columns of the header row, 0 without one.
@@ -185,10 +182,7 @@ def _pass_attributes(source: TripleSource, row: list[str], layout: DelimitedLayo
 
 
 def triples_of_row(source: TripleSource, number: int, triple: Triple) -> Iterator[Triple]:
-    """Return the triples of a row.
-
-    There are several if its cells hold lists written as text.
-    """
+    """Return the triples of a row, several if its cells hold lists written as text."""
     if not any("[" in name for name in triple):
         return iter((triple,))
     cells = [cell_names(name) for name in triple]
@@ -262,14 +256,10 @@ def _edges_header(source: TripleSource, rows: list[list[str]]) -> bool:
     cells = [[cell.strip() for cell in row[:2]] for row in rows if len(row) > 1]
     if not cells or len(rows[0]) < 2 or source.header == WITHOUT_HEADER:
         return False
-    is_known = (
-        cells[0][0].casefold() in HEAD_COLUMN_NAMES and cells[0][1].casefold() in TAIL_COLUMN_NAMES
-    )
-    if (
-        is_known
-        or source.header == WITH_HEADER
-        or header_verdict(cells[0], cells[1:]) is HeaderVerdict.HEADER
-    ):
+    head, tail = (cell.casefold() for cell in cells[0])
+    is_header = source.header == WITH_HEADER
+    is_header = is_header or (head in HEAD_COLUMN_NAMES and tail in TAIL_COLUMN_NAMES)
+    if is_header or header_verdict(cells[0], cells[1:]) is HeaderVerdict.HEADER:
         source.tally.note(f"The first line is a header: {', '.join(cells[0])}.")
         return True
     return False
@@ -366,15 +356,13 @@ def _known_header_columns(source: TripleSource, rows: list[list[str]]) -> Column
 
 
 def _named_separator(source: TripleSource, first: list[tuple[int, str]]) -> tuple[str, int]:
-    """Return the format that a first line of Excel names, and its number.
+    """Return the format that a first line by Excel names, and the line's number.
 
     They are empty and 0 if there is no such line.
     """
-    match = (
-        EXCEL_SEPARATOR.match(first[0][1])
-        if first and source.format in ("auto", *FORMAT_SEPARATORS)
-        else None
-    )
+    if not first or source.format not in ("auto", *FORMAT_SEPARATORS):
+        return "", 0
+    match = EXCEL_SEPARATOR.match(first[0][1])
     if match is None:
         return "", 0
     forms = {FORMAT_SEPARATORS[form]: form for form in ("bar", *QUOTED_FORMATS)}
@@ -407,10 +395,7 @@ def _is_header(source: TripleSource, rows: list[list[str]]) -> bool:
 def _report_header(
     source: TripleSource, names: list[str], columns: ColumnNumbers
 ) -> dict[int, str]:
-    """Report the columns that a header names, and return those of edge attributes.
-
-    The latter are as returned by `attribute_columns`.
-    """
+    """Report the columns that a header names, and return the `attribute_columns`."""
     source.spaces = tuple(
         space_of(names[i - 1]) if i <= len(names) else "" for i in (columns[0], columns[2])
     )  # type: ignore[assignment]
@@ -428,11 +413,10 @@ def _report_header(
     source.attributes.ignored = ignored_names
     usual_names = (TRIPLE_PARTS, ("subject", "predicate", "object"))
     if ignored_names or tuple(name.strip().casefold() for name in names) not in usual_names:
-        ignored_text = (
-            f"; not read: {', '.join(ignored_names[:12])}{' …' * (len(ignored_names) > 12)}"
-            if ignored_names
-            else ""
-        )
+        ignored_text = ""
+        if ignored_names:
+            ellipsis = " …" * (len(ignored_names) > 12)
+            ignored_text = f"; not read: {', '.join(ignored_names[:12])}{ellipsis}"
         source.tally.note(f"The first line is a header: {', '.join(words)}{ignored_text}.")
     return attribute_positions
 
@@ -483,13 +467,14 @@ def _end_columns(columns: Sequence[str]) -> tuple[int, int] | None:
     pairs = [(head, tail) for head, tail in END_COLUMN_PAIRS if head in heads and tail in tails]
     if not pairs and len(heads) == len(tails) == 1:
         pairs = [(heads[0], tails[0])]
-    return (columns.index(pairs[0][0]) + 1, columns.index(pairs[0][1]) + 1) if pairs else None
+    if not pairs:
+        return None
+    head, tail = pairs[0]
+    return columns.index(head) + 1, columns.index(tail) + 1
 
 
 def bare_key(cell: str) -> str:
-    """Return the name of a column in lower case, without its type.
-
-    For a column that has a special purpose in Neo4j, it is `:id` and the like.
+    """Return the name of a column in lower case without its type, or Neo4j's `:id` and the like.
 
     >>> from core.graph.readers.delimited import bare_key
     >>> bare_key(" Weight:float "), bare_key("personId:ID(Person)")
@@ -499,15 +484,13 @@ def bare_key(cell: str) -> str:
     """
     name = cell.strip().casefold()
     match = NEO4J_COLUMN.fullmatch(name)
-    if (
-        match
-        and match[2] in NEO4J_SPECIAL_TYPES
-        and (match[2] != "type" and match[2] != "label" or not match[1])
-    ):
+    if match is None:
+        return name
+    # A name before “:type” is a prefix, as in rdf:type.
+    if match[2] in NEO4J_SPECIAL_TYPES and (match[2] not in ("type", "label") or not match[1]):
         return f":{match[2]}"
-    return (
-        match[1].strip() if match and match[1].strip() and match[2] in NEO4J_VALUE_TYPES else name
-    )
+    column = match[1].strip()
+    return column if column and match[2] in NEO4J_VALUE_TYPES else name
 
 
 def attribute_columns(
@@ -526,19 +509,15 @@ def attribute_columns(
     }
     if not source.attributes.wanted:
         if attribute_positions and source.attributes.large:
-            source.tally.note(
-                f"Not taken: {', '.join(f'“{key}”' for key in attribute_positions.values())}. {ONLY_TRIPLES_READ}"
-            )
+            keys = ", ".join(f"“{key}”" for key in attribute_positions.values())
+            source.tally.note(f"Not taken: {keys}. {ONLY_TRIPLES_READ}")
         return {}
     source.attributes.expected = bool(attribute_positions)
     return attribute_positions
 
 
 def space_of(cell: str) -> str:
-    """Return the id space in a column's name, such as `Person` in `:START_ID(Person)`.
-
-    It is empty if there is none.
-    """
+    """Return the id space in a column's name, such as `Person` in `:START_ID(Person)`, or “”."""
     match = NEO4J_COLUMN.fullmatch(cell.strip())
     return (match[3] or "").strip() if match else ""
 
@@ -553,11 +532,9 @@ def rows_of(source: TripleSource) -> Iterator[NumberedRow]:
     if first and EXCEL_SEPARATOR.match(first[0][1]):
         first = list(islice(texts, 1))
     if first:
-        form = (
-            source.format
-            if source.format in FORMAT_SEPARATORS
-            else max(GUESSED_FORMATS, key=lambda form: _columns(first[0][1], form))
-        )
+        form = source.format
+        if form not in FORMAT_SEPARATORS:
+            form = max(GUESSED_FORMATS, key=lambda form: _count_columns(first[0][1], form))
         yield from _split_rows(source, chain(first, texts), form)
 
 
@@ -570,8 +547,8 @@ def _names_ends(row: list[str], columns: ColumnNumbers) -> bool:
 def _refuse_edges(path: FilePath, rows: list[list[str]], has_names: bool) -> None:
     """Raise BadInput if the rows are links without relations.
 
-    This is so for two or three columns named as ends are, unless the file has no header. It is also
-    so if the third column holds numbers and the second holds ends that begin other rows.
+    They are if a header of two or three columns names only ends, or if the third column holds
+    numbers and the second holds ends that begin other rows.
     """
     cells = [list(map(str.strip, row)) for row in rows]
     has_end_names = has_names and _names_only_ends(cells[0])
@@ -605,11 +582,8 @@ def _links_rows(rows: list[list[str]]) -> bool:
 
 
 def _cells(text: str, form: str) -> list[str]:
-    return (
-        _split_line(text, FORMAT_SEPARATORS[form])
-        if form in QUOTED_FORMATS
-        else text.split(FORMAT_SEPARATORS[form])
-    )
+    separator = FORMAT_SEPARATORS[form]
+    return _split_line(text, separator) if form in QUOTED_FORMATS else text.split(separator)
 
 
 def triple_of(
@@ -657,10 +631,10 @@ def detect_format(
     }
     best = max(fits, key=lambda form: fits[form])  # of equally good ones the first
     if not fits[best] and first:
-        wider = max(GUESSED_FORMATS, key=lambda form: _columns(first[0][1], form))
-        if columns or _columns(first[0][1], wider) > 3:
+        widest = max(GUESSED_FORMATS, key=lambda form: _count_columns(first[0][1], form))
+        if columns or _count_columns(first[0][1], widest) > 3:
             # With this separator, the header is understood, or the error counts the columns.
-            return wider
+            return widest
         number, text = first[0]
         raise BadInput(
             f"{path.name}, line {number}: expected head, relation and tail separated by tabs, “|”, "
@@ -670,11 +644,11 @@ def detect_format(
 
 
 def _fits_width(text: str, form: str, width: int, exactly: bool) -> bool:
-    n_columns = _columns(text, form)
+    n_columns = _count_columns(text, form)
     return n_columns == width if exactly else n_columns >= width
 
 
-def _columns(text: str, form: str) -> int:
+def _count_columns(text: str, form: str) -> int:
     return len(_cells(text, form))
 
 
@@ -697,7 +671,7 @@ def _plain_rows(
 def _quoted_rows(
     source: TripleSource, texts: Iterator[tuple[int, str]], form: str
 ) -> Iterator[NumberedRow]:
-    """Yield the rows of a file that knows quotes.
+    """Yield the rows of a file whose names may be in double quotes.
 
     A quoted name may extend over several lines; the number is then that of the last one.
     """

@@ -1,7 +1,4 @@
-"""Table of the file formats of triples.
-
-The command line, the page and both builders use it.
-"""
+"""Table of the file formats of triples, for the command line, the pages and both builders."""
 
 from __future__ import annotations
 
@@ -29,10 +26,10 @@ def triples_in_blocks(
     position: BlockPosition,
     size: int,
 ) -> Iterator[Block]:
-    """Yield the triples of `read` from a position on, in blocks.
+    """Yield the triples of `read` from a position on, in blocks of about `size` characters.
 
-    A block has about `size` bytes of text. The position counts triples. Those before it are read
-    again and skipped, without counting their bad lines a second time.
+    The position counts triples. Those before it are read again and skipped, without counting their
+    bad lines a second time.
     """
     from core.graph.readers.blocks import BlockPosition, pack_block  # they import numba
 
@@ -108,12 +105,12 @@ class Format:
             As `read` does.
         """
         if source.nodes:
-            return triples_in_blocks(
-                lambda one: name_ends(one, ((one, triple) for triple in self.read(one))),
-                source,
-                position,
-                size,
-            )
+
+            def read_named(table_source: TripleSource) -> Iterator[Triple]:
+                triples = ((table_source, triple) for triple in self.read(table_source))
+                return name_ends(table_source, triples)
+
+            return triples_in_blocks(read_named, source, position, size)
         if self.in_blocks:
             return self.in_blocks(source, position, size)
         return triples_in_blocks(self.read, source, position, size)
@@ -262,8 +259,8 @@ def format_named(name: str) -> Format:
 def format_of(path: FilePath, name: str) -> str:
     """Return the name of the format in which a file is read.
 
-    For `auto`, the suffix decides; if it does not, the result is `auto`, and the first lines decide
-    later.
+    `auto` becomes the format of the suffix. If no format has the suffix, it stays `auto`, and the
+    first lines decide later.
 
     Raises
     ------
@@ -272,9 +269,8 @@ def format_of(path: FilePath, name: str) -> str:
     """
     if name == AUTO_TRIPLE_FORMAT:
         suffix = bare_suffix(path)
-        format_name = next(
-            (key for key, one in FORMATS.items() if suffix in one.suffixes), AUTO_TRIPLE_FORMAT
-        )
+        names = (name for name, format in FORMATS.items() if suffix in format.suffixes)
+        format_name = next(names, AUTO_TRIPLE_FORMAT)
         if format_name == AUTO_TRIPLE_FORMAT and suffix in SUFFIX_ADVICE:
             raise BadInput(f"{path.name} is not read. {SUFFIX_ADVICE[suffix]}")
         # In some languages, spreadsheets write semicolons into such files.

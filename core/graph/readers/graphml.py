@@ -101,13 +101,17 @@ def read_attributed(
 
 
 def _parse(stream: UnpackedBytes, content: _GraphmlContent) -> None:
+    """Pass the elements of a file to `content`."""
     from lxml.etree import XMLSyntaxError, iterparse
 
     try:
-        pieces = _LimitedBytes(stream)
-        for event, element in iterparse(pieces, ("start", "end"), **PARSER_OPTIONS):
-            pieces.since = 0
-            content.start(element) if event == "start" else content.end(element)
+        limited_bytes = _LimitedBytes(stream)
+        for event, element in iterparse(limited_bytes, ("start", "end"), **PARSER_OPTIONS):
+            limited_bytes.since = 0
+            if event == "start":
+                content.start(element)
+            else:
+                content.end(element)
     except XMLSyntaxError as error:
         raise BadInput(
             f"{content.file}, line {error.lineno or 1}: not XML "
@@ -118,7 +122,7 @@ def _parse(stream: UnpackedBytes, content: _GraphmlContent) -> None:
 class _LimitedBytes:
     """The bytes of a file for the parser, limited between elements.
 
-    Reading raises BadInput if more than `MAX_PIECE_BYTES` bytes came `since` the last element.
+    Reading raises BadInput if more than `MAX_PIECE_BYTES` bytes were read `since` the last element.
     """
 
     def __init__(self, source: UnpackedBytes):
@@ -165,13 +169,10 @@ class _GraphmlContent:
     )
 
     def start(self, element: _Element) -> None:
-        """Take the attributes of an element.
-
-        Elements that are not supported raise an error here, before more of them is read.
-        """
+        """Take the attributes of an element, or raise BadInput if it is not supported."""
         name = _name(element)
         if not self.depth:
-            self._root(element)
+            self._check_root(element)
         self.depth += 1
         if self.depth > MAX_ELEMENT_DEPTH:
             raise self._fault(element, f"elements are nested more than {MAX_ELEMENT_DEPTH} deep.")
@@ -205,9 +206,9 @@ class _GraphmlContent:
         while element.getprevious() is not None:
             del element.getparent()[0]
 
-    def _root(self, element: _Element) -> None:
+    def _check_root(self, element: _Element) -> None:
         dtd = element.getroottree().docinfo.internalDTD
-        if dtd is not None and any(True for _ in dtd.iterentities()):
+        if dtd is not None and list(dtd.iterentities()):
             raise BadInput(f"{self.file}, line 1: it declares XML entities; those are not read.")
         if _name(element) != "graphml":
             raise BadInput(f"{self.file} is not GraphML; its first element should be <graphml>.")
@@ -333,14 +334,15 @@ def _triples(source: TripleSource, content: _GraphmlContent) -> Iterator[Triple]
     for sentence in content.sentences(source.attributes.wanted):
         source.tally.note(sentence)
     source.attributes.ignored = content.ignored("edge", source.attributes.wanted)
-    namer = Namer()
-    unquote = lambda name: name[1:-1] if len(name) > 2 and name[0] == name[-1] == '"' else name
-    names = {
-        id: namer.name(
-            id, (label, f"{label} ({id})") if label else (unquote(id), f"{unquote(id)} (id)", id)
-        )
-        for id, label in content.nodes.items()
-    }
+    namer, names = Namer(), dict[str, str]()
+    for id, label in content.nodes.items():
+        if label:
+            candidates = [label, f"{label} ({id})"]
+        else:
+            is_quoted = len(id) > 2 and id[0] == id[-1] == '"'
+            name = id[1:-1] if is_quoted else id
+            candidates = [name, f"{name} (id)", id]
+        names[id] = namer.name(id, candidates)
     for id, about in content.of_nodes.items():
         source.attributes.node(names[id], *about)
     for edge_number, (head, relation, tail, source.line) in enumerate(content.edges):

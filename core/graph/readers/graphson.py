@@ -89,10 +89,7 @@ def untyped_value(value: Any) -> Any:
 
 
 def _vertex(vertex: JsonRow) -> JsonRow:
-    """Return a vertex as a node with the first value of each property.
-
-    Its label becomes its type.
-    """
+    """Return a vertex as a node with the first value of each property, and its label as type."""
     node = {
         GRAPHSON_KEYS.get(key, key): value
         for key, value in vertex.items()
@@ -103,7 +100,9 @@ def _vertex(vertex: JsonRow) -> JsonRow:
         first = values[0] if isinstance(values, list) and values else values
         node[key] = first.get("value") if isinstance(first, Mapping) else first
     label = vertex.get("label")
-    return {**node, **({"type": label} if label and label != "vertex" else {})}
+    if label and label != "vertex":  # the default label says nothing
+        node["type"] = label
+    return node
 
 
 def _edge(edge: JsonRow) -> JsonRow:
@@ -125,13 +124,9 @@ def _edge(edge: JsonRow) -> JsonRow:
 def _outgoing(vertex: JsonRow) -> list[JsonRow]:
     """Return the edges that leave a vertex, each with its relation as `label`."""
     out = vertex.get("outE")
-    if not isinstance(out, Mapping):
-        return []
-    pairs = [
-        (relation, edge)
-        for relation, edges in out.items()
-        if isinstance(edges, list)
-        for edge in edges
-        if isinstance(edge, Mapping)
-    ]
-    return [{**_edge(edge), "source": vertex["id"], "label": relation} for relation, edge in pairs]
+    rows: list[JsonRow] = []
+    for relation, edges in out.items() if isinstance(out, Mapping) else ():
+        for edge in _as_list(edges):
+            if isinstance(edge, Mapping):
+                rows.append({**_edge(edge), "source": vertex["id"], "label": relation})
+    return rows

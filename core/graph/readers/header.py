@@ -28,10 +28,10 @@ class HeaderVerdict(Enum):
 
 @dataclass(frozen=True)
 class HeaderRule:
-    """A rule that a header row fulfils.
+    """A rule by which a first row is a header.
 
-    The first row has all features of `has`. Of at least `rows` other rows, none has all features of
-    any set in `lacked`.
+    The first row has all features of `has`. There are at least `rows` other rows, and none of them
+    has all features of a set in `lacked`.
     """
 
     has: frozenset[str]
@@ -54,9 +54,9 @@ def _rule(has: str, *lacked: str, rows: int) -> HeaderRule:
     return HeaderRule(frozenset(has.split()), tuple(frozenset(one.split()) for one in lacked), rows)
 
 
-# The bounds were chosen on the triple files at hand. Of them, 42,000 windows that begin with a
-# triple were tested for each number of rows. At most 4 are taken for having a header, and no file's
-# first row is.
+# The bounds were chosen on the triple files at hand. For each number of rows, 42,000 windows of
+# these files that begin with a triple were tested. In at most 4 of them the triple is taken for a
+# header, and in no file the first row.
 HEADER_RULES = (
     _rule("alone numbered", "numbered", rows=1),
     _rule("alone letter", "letter", rows=1),
@@ -79,9 +79,9 @@ UNSURE_RULES = (
 def header_verdict(first: Sequence[str], rows: Sequence[Sequence[str]]) -> HeaderVerdict:
     """Decide whether a first row is a header.
 
-    A header names the columns of head, relation and tail, or of the two ends of links. No names are
-    known in advance. The cells of a header occur in no other row, and it is written differently
-    from all other rows.
+    A header names the columns of head, relation and tail, or of the two ends of links. The decision
+    uses no list of names: the cells of a header occur in no other row, and it is written
+    differently from all other rows.
 
     >>> from core.graph.readers.header import header_verdict
     >>> header_verdict(["arg1", "rel", "arg2"], [["Ann", "is", "kind"]])

@@ -1,7 +1,4 @@
-"""Reader of triples in JSON.
-
-Rows of triples or graphs, nodes and links, and OpenIE files are read.
-"""
+"""Reader of triples in JSON: rows of triples or graphs, nodes and links, and OpenIE files."""
 
 from __future__ import annotations
 
@@ -22,21 +19,16 @@ from core.graph.readers.graphml import EDGE_ATTRIBUTES_READ, EDGE_LABELS, NODE_L
 from core.graph.readers.list_cells import cell_names, name_combinations
 from core.graph.readers.source import Triple, TripleSource
 from core.graph.readers.unique_names import Namer
-from core.io.files import size_text
+from core.io.files import UnpackedBytes, size_text
 from core.io.json_rows import ROW_HOLDER_KEYS, numbered_rows, read_start
 
-# Largest size in bytes of a file with nodes and links, which is read at once.
+# Largest size in bytes of a file with nodes and links, which is read whole.
 MAX_LINKS_FILE_BYTES = 1 << 28
-EXTRACTED_TRIPLES_KEY = (
-    "extracted_triples"  # triples of a passage by OpenIE, as HippoRAG writes them
-)
+# Key of a passage's triples by OpenIE, as HippoRAG writes them.
+EXTRACTED_TRIPLES_KEY = "extracted_triples"
 NODE_ID_KEYS = ("id", "key", "_id", "name", "label")  # of nodes; the first one that exists is used
-LINK_LIST_KEYS = (
-    "links",
-    "edges",
-    "rels",
-    "relationships",
-)  # keys of the links in an object with nodes
+# Keys of the links in an object with nodes.
+LINK_LIST_KEYS = ("links", "edges", "rels", "relationships")
 READ_FORMS = (
     "rows with head, relation and tail; rows with a “graph” of [head, relation, tail]; one object "
     "with “nodes” and “links” or “edges” (networkx, D3, Cytoscape.js, vis.js); HippoRAG's file of "
@@ -60,7 +52,7 @@ def read(source: TripleSource) -> Iterator[Triple]:
     if nodes_and_links is not None:
         yield from link_triples(source, *nodes_and_links)
         return
-    read_any, keys = False, Counter[str]()
+    has_known_row, keys = False, Counter[str]()
     rows = numbered_rows(
         source.text, source.watch, source.most, (*ROW_HOLDER_KEYS, "docs"), single=True
     )
@@ -75,10 +67,10 @@ def read(source: TripleSource) -> Iterator[Triple]:
         except BadInput as error:
             source.bad("no list of triples", number, error)
             continue
-        read_any = read_any or is_known
+        has_known_row = has_known_row or is_known
         keys.update(row.keys())
         yield from triples
-    if not read_any and keys:
+    if not has_known_row and keys:
         key_text = ", ".join(shorten(str(key), 30) for key, _ in keys.most_common(8))
         raise BadInput(
             f"{source.name} holds no triples; its rows have {key_text}. What is read: {READ_FORMS}."
@@ -86,9 +78,7 @@ def read(source: TripleSource) -> Iterator[Triple]:
 
 
 def row_triples(name: str, where: str, row: JsonRow) -> list[Triple]:
-    """Return the triples of a row's `graph`.
-
-    There are none if the row has no graph.
+    """Return the triples of a row's `graph`, none if the row has no graph.
 
     Raises
     ------
@@ -150,18 +140,14 @@ def names_in(value: Any) -> list[str]:
 
 
 def _name(value: Any) -> str:
-    """Return a part of a triple as text.
-
-    It is the name of an object, or the value itself.
-    """
-    return _text(value) if isinstance(value, Mapping | str) else "" if value is None else str(value)
+    """Return a part of a triple as text: the name of an object, or the value itself."""
+    if isinstance(value, Mapping | str):
+        return _text(value)
+    return "" if value is None else str(value)
 
 
 def triple_keys(row: JsonRow) -> tuple[str, str, str] | None:
-    """Return the keys of a row's head, relation and tail, or None.
-
-    It is None if one of them is missing.
-    """
+    """Return the keys of a row's head, relation and tail, or None if one is missing."""
     folded = {str(key).casefold(): key for key in row}
     part_keys = [
         next((folded[name] for name in names if name in folded), None)
@@ -234,18 +220,12 @@ def _read_links_file(source: TripleSource) -> tuple[list[JsonRow], list[JsonRow]
     """
     if read_start(source.text, 1, source.most) != "{":
         return None
-    head = read_start(source.text, 4096, source.most)
-    if not any(
-        f'"{key}"' in head
-        for key in ("nodes", *LINK_LIST_KEYS, "elements", "directed", "multigraph")
-    ):
+    start = read_start(source.text, 4096, source.most)
+    graph_keys = ("nodes", *LINK_LIST_KEYS, "elements", "directed", "multigraph")
+    if not any(f'"{key}"' in start for key in graph_keys):
         return None
     with source.opened() as stream:
-        data = stream.read(MAX_LINKS_FILE_BYTES + 1)
-        while len(data) <= MAX_LINKS_FILE_BYTES and (
-            more := stream.read(MAX_LINKS_FILE_BYTES + 1 - len(data))
-        ):
-            data += more
+        data = read_whole(stream, MAX_LINKS_FILE_BYTES + 1)
     try:
         content = json.loads(data.decode("utf-8")) if len(data) <= MAX_LINKS_FILE_BYTES else None
     except (ValueError, RecursionError):
@@ -257,6 +237,17 @@ def _read_links_file(source: TripleSource) -> tuple[list[JsonRow], list[JsonRow]
             "more."
         )
     return _nodes_and_links(content)
+
+
+def read_whole(stream: UnpackedBytes, limit: int) -> bytes:
+    """Read a file up to a number of bytes."""
+    data = b""
+    while len(data) < limit:
+        more = stream.read(limit - len(data))
+        if not more:
+            break
+        data += more
+    return data
 
 
 def holds_links(source: TripleSource) -> bool:

@@ -1,6 +1,6 @@
 """Reader of triples in network files (GEXF, GML, Pajek) and columnar tables (Parquet, Arrow).
 
-The former are parsed by networkx, the latter by pyarrow.
+Network files are parsed by networkx, tables by pyarrow.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 from core.errors import BadInput, shorten
 from core.graph.readers.delimited import TRIPLE_PARTS, attribute_columns, check_columns, header_of
-from core.graph.readers.json_graphs import link_triples, names_in, row_triples
+from core.graph.readers.json_graphs import link_triples, names_in, read_whole, row_triples
 from core.graph.readers.list_cells import name_combinations
 from core.graph.readers.source import Triple, TripleSource
 from core.io.files import size_text
@@ -23,7 +23,7 @@ from core.runtime.separate_columns import SeparateColumns
 GRAPH_COLUMN = "graph"  # column of question rows that contain a graph each
 GML_GRAPH = re.compile(r'"[^"]*"|\bgraph\s*\[')  # beginning of the graph, outside of texts
 GML_MULTIGRAPH = re.compile(r"\bmultigraph\s+[01]\b")
-MAX_NETWORK_FILE_BYTES = 1 << 28  # largest size in bytes of a network file, which is read at once
+MAX_NETWORK_FILE_BYTES = 1 << 28  # largest size in bytes of a network file, which is read whole
 
 
 def read_gexf(source: TripleSource) -> Iterator[Triple]:
@@ -46,17 +46,17 @@ def read_gml(source: TripleSource) -> Iterator[Triple]:
     return _network(
         source,
         "GML",
-        lambda data: networkx.parse_gml(_several_edges(data.decode("utf-8")), label="id"),
+        lambda data: networkx.parse_gml(_mark_multigraph(data.decode("utf-8")), label="id"),
     )
 
 
-def _several_edges(text: str) -> str:
+def _mark_multigraph(text: str) -> str:
     """Mark GML text as a multigraph.
 
     networkx only reads several edges between two nodes if the file says so, and only networkx
     itself writes this mark.
     """
-    opening = next((one for one in GML_GRAPH.finditer(text) if one[0][0] != '"'), None)
+    opening = next((match for match in GML_GRAPH.finditer(text) if match[0][0] != '"'), None)
     if opening is None:
         return text
     end = opening.end()
@@ -76,12 +76,9 @@ def read_pajek(source: TripleSource) -> Iterator[Triple]:
 def _network(
     source: TripleSource, title: str, parse: Callable[[bytes], Any], xml: bool = False
 ) -> Iterator[Triple]:
+    """Yield the edges of the graph that `parse` returns for the bytes of a file."""
     with source.opened_raw() if xml else source.opened() as stream:
-        data = b""
-        while len(data) <= MAX_NETWORK_FILE_BYTES and (
-            more := stream.read(MAX_NETWORK_FILE_BYTES + 1 - len(data))
-        ):
-            data += more
+        data = read_whole(stream, MAX_NETWORK_FILE_BYTES + 1)
     if len(data) > MAX_NETWORK_FILE_BYTES:
         raise BadInput(
             f"{source.name}: a file in {title} may hold {size_text(MAX_NETWORK_FILE_BYTES)}; this one holds more. "
@@ -96,11 +93,10 @@ def _network(
             f"{source.name} is not {title} ({shorten(str(error) or type(error).__name__, 120)})."
         ) from None
     nodes = [{**about, "id": str(node)} for node, about in graph.nodes(data=True)]
-    yield from link_triples(
-        source,
-        nodes,
-        [{**about, "source": str(a), "target": str(b)} for a, b, about in graph.edges(data=True)],
-    )
+    edges = [
+        {**about, "source": str(a), "target": str(b)} for a, b, about in graph.edges(data=True)
+    ]
+    yield from link_triples(source, nodes, edges)
 
 
 COLUMNAR_TITLES = {".parquet": "Parquet", ".arrow": "Arrow", ".feather": "Arrow"}
@@ -161,22 +157,15 @@ def _table(source: TripleSource) -> Iterator[Triple]:
                     f"the {empty_part} is empty; expected head, relation and tail.",
                 )
                 continue
+            row_values = [values[row] for values in attribute_values]
             for triple in name_combinations(source, cells):
                 if attribute_positions:
-                    source.attributes.edge(
-                        {
-                            key: values[row]
-                            for key, values in zip(attribute_positions.values(), attribute_values)
-                        }
-                    )
+                    source.attributes.edge(dict(zip(attribute_positions.values(), row_values)))
                 yield triple
 
 
 def _graphs(source: TripleSource, names: Sequence[str]) -> Iterator[Triple]:
-    """Yield the triples of a column that holds a list of triples per row.
-
-    RoG's questions have such a column.
-    """
+    """Yield the triples of a column with a list of triples per row, as RoG's questions have it."""
     others = [name for name in names if name != GRAPH_COLUMN]
     for number, (where, row) in enumerate(
         file_rows(source.path, source.watch, source.most, others), 1
@@ -191,10 +180,7 @@ def _graphs(source: TripleSource, names: Sequence[str]) -> Iterator[Triple]:
 
 
 def _columns(source: TripleSource, names: Sequence[str]) -> tuple[list[int], dict[int, str]]:
-    """Return the positions of head, relation and tail among the columns.
-
-    Edge attributes follow, as keys by position.
-    """
+    """Return the positions of head, relation and tail, and edge attributes by position."""
     part_columns = source.columns or header_of(list(names))
     if part_columns is None or max(part_columns) > len(names):
         raise BadInput(

@@ -1,7 +1,4 @@
-"""Tables of nodes that accompany a file of edges.
-
-They have ids, labels, types and descriptions. The ends of edges are named by their labels.
-"""
+"""Tables of nodes that accompany a file of edges, with ids, labels, types and descriptions."""
 
 from __future__ import annotations
 
@@ -56,12 +53,12 @@ JSON_SUFFIXES = (".json", ".jsonl", ".ndjson")
 def name_ends(
     source: TripleSource, triples: Iterable[tuple[TripleSource, Triple]]
 ) -> Generator[Triple, None, None]:
-    """Yield triples with the labels of their ends, from the source's tables of nodes.
+    """Replace the ends of triples by the labels in the source's tables of nodes.
 
     Each triple comes with the source of its file. The node attributes in the tables go to the
     source's attributes. An end is an id of a table, else a label in it (as in microsoft/graphrag's
-    relationships). Other ends keep their text, which the tally counts. Nodes with the same label
-    are distinguished by their ids.
+    relationships). Other ends are not replaced, and the tally counts them. Nodes with the same
+    label are distinguished by their ids.
 
     Raises
     ------
@@ -109,9 +106,8 @@ class NodeNames:
 
     def name(self, end: str, space: str = "") -> str:
         """Return the name of an edge's end, by the rules of `name_ends`."""
-        node_name = self.by_id.get((space, end)) or (self.by_id.get(("", end)) if space else None)
-        if node_name is None and end in self.by_label:
-            node_name = self.by_label[end]
+        node_name = self.by_id.get((space, end)) or self.by_id.get(("", end))
+        node_name = node_name or self.by_label.get(end)
         if node_name is None:
             if end not in self.unknown:
                 self.unknown[end] = self._namer.name(f"? {space} {end}", (end, f"{end} (id)"))
@@ -145,7 +141,7 @@ class NodeNames:
         space = ""
         for row, spaces in table_rows(table):
             if keys is None:
-                keys = _keys(table, row)
+                keys = _find_keys(table, row)
                 space = spaces.get(keys[0], "")
             id = one_line_text(row.get(keys[0]))
             label = one_line_text(row.get(keys[1])) if keys[1] else ""
@@ -171,10 +167,8 @@ class NodeNames:
             raise BadInput(f"{table.name} holds no nodes.")
 
 
-def _keys(table: TripleSource, row: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the keys of a node's id and of its label.
-
-    The latter is empty if there is none.
+def _find_keys(table: TripleSource, row: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the keys of a node's id and of its label, which may be empty.
 
     Raises
     ------
@@ -202,11 +196,9 @@ def is_node_table(source: TripleSource) -> bool:
     Such a table has an id or a label, and not the two ends of edges.
     """
     suffix = bare_suffix(source.path)
-    if (
-        suffix in JSON_SUFFIXES
-        and holds_links(source)
-        or suffix not in (*COLUMNAR_TITLES, *JSON_SUFFIXES, *DELIMITED_SUFFIXES)
-    ):
+    if suffix not in (*COLUMNAR_TITLES, *JSON_SUFFIXES, *DELIMITED_SUFFIXES):
+        return False
+    if suffix in JSON_SUFFIXES and holds_links(source):
         return False
     try:
         if suffix in DELIMITED_SUFFIXES:
@@ -270,9 +262,6 @@ def _delimited_rows(source: TripleSource) -> Iterator[tuple[dict[str, Any], dict
 
 
 def _header(cells: list[str]) -> list[str]:
-    """Return the keys that a first line names.
-
-    There are none if the line is no header of a table of nodes.
-    """
+    """Return the keys in the header of a node table, none for another first line."""
     keys = [bare_key(cell) for cell in cells]
     return keys if {*ID_COLUMN_NAMES, *LABEL_COLUMN_NAMES} & set(keys) else []

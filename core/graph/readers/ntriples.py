@@ -2,9 +2,9 @@
 
 An IRI is named by the part after its last `#` or `/` (percent escapes decoded), a literal by its
 text, a blank node by its label (`_:b0`). If two different terms would get the same name, the first
-one keeps it and the others are extended: an IRI by itself in brackets, `Paris
-(http://example.org/b/Paris)`, a literal by its language or type, `Paris (@fr)`. Relations are named
-independently of nodes.
+one gets it, and a suffix is added for the others: the whole IRI, as in `Paris
+(http://example.org/b/Paris)`, or a literal's language or type, as in `Paris (@fr)`. Relations are
+named independently of nodes.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ ERROR_POSITION = re.compile(r"^Parser error (?:at|between) .*?: ")
 NESTED_TRIPLES_ERROR = "Triples about triples (RDF-star) are not read; leave them out of the file."
 # Number of cached names of terms, since heads and relations repeat.
 CACHED_TERM_NAMES = 1 << 16
-# Brackets of nested triples, and the largest depth of nesting.
-NESTING_BRACKETS, MAX_NESTED = re.compile(rb"<<\(|\)>>"), 500
+NESTING_BRACKETS = re.compile(rb"<<\(|\)>>")  # of nested triples
+MAX_NESTED = 500  # largest depth of nesting
 
 
 def statements(line: bytes) -> Iterator[tuple[str, str, str]]:
@@ -84,14 +84,15 @@ def _literal_names(term) -> tuple[str, ...]:
 
     They are its text, its text with language or type, and its form in the file.
     """
+    if not term.value.strip():
+        return (str(term),)
     if term.language:
         suffix = f"@{term.language}"
     elif term.datatype.value == XSD_STRING_IRI:
-        suffix = ""
+        suffix = "text"
     else:
-        suffix = local_name(term.datatype.value)
-    variants = (f"{term.value} ({suffix})",) if suffix else (f"{term.value} (text)",)
-    return (term.value, *variants, str(term)) if term.value.strip() else (str(term),)
+        suffix = local_name(term.datatype.value) or "text"
+    return term.value, f"{term.value} ({suffix})", str(term)
 
 
 def local_name(iri: str) -> str:

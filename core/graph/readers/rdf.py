@@ -1,6 +1,6 @@
 """Reader of triples in RDF files of any syntax, parsed by pyoxigraph.
 
-Resources are named by their labels if the file has some.
+Resources are named by their labels if the file has labels.
 """
 
 from __future__ import annotations
@@ -81,12 +81,12 @@ LANGUAGE_TAG = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
 ALL_LANGUAGES = "mul"
 NO_LABELS = "none"  # in place of a language
 BASE_IRI = "http://localhost/"  # of relative IRIs
-MAX_LABEL_SEARCH_BYTES = 1 << 27  # bytes of text up to which labels are searched by default
+MAX_LABEL_SEARCH_BYTES = 1 << 27  # largest text in bytes whose labels are searched by default
 # Assumed number of bytes of text per byte of a packed file.
 UNPACKED_RATIO = 6
 # Number of statements that are checked to find out if a file holds only labels.
 FIRST_STATEMENTS = 1000
-SCAN_BYTES = 1 << 20  # bytes that are searched at once
+SCAN_BYTES = 1 << 20  # bytes that are read and searched together
 NESTED_XML_ENTITY = re.compile(
     rb"<!ENTITY\s+(?:%\s+)?[^\s>]+\s+(?:SYSTEM|PUBLIC|\"[^\"]*[&%]|'[^']*[&%])"
 )
@@ -153,10 +153,7 @@ def read(source: TripleSource) -> Iterator[Triple]:
 
 
 def _literals_phrase(source: TripleSource, literals: Counter[str]) -> str:
-    """Return the end of a sentence about the use of the literals.
-
-    It names their commonest relations.
-    """
+    """Return the end of a sentence about the use of the literals and their commonest relations."""
     verb = "is" if literals.total() == 1 else "are"
     names = ", ".join(local_name(iri) for iri, _ in literals.most_common(6))
     relations_text = f"{names}{' …' * (len(literals) > 6)}"
@@ -190,16 +187,14 @@ class _LiteralAttributes:
         self.nodes: set[Any] = set()
 
     def add(self, statement: Any) -> None:
-        """Take the literal of a statement.
-
-        Of several languages, the texts of the best one are kept.
-        """
-        literal, by_iri = statement.object, self._texts.setdefault(statement.subject, {})
+        """Take the literal of a statement, unless there are texts in a better language."""
+        literal, iri = statement.object, statement.predicate.value
+        by_iri = self._texts.setdefault(statement.subject, {})
         text = " ".join(literal.value.split())
         rank = _language_rank(literal.language, self._language)
-        best, texts = by_iri.get(statement.predicate.value, (rank, set[str]()))
+        best, texts = by_iri.get(iri, (rank, set[str]()))
         if text and rank <= best:
-            by_iri[statement.predicate.value] = rank, (texts | {text} if rank == best else {text})
+            by_iri[iri] = rank, (texts | {text} if rank == best else {text})
 
     def give(self, source: TripleSource, names: _TermNames) -> None:
         """Pass the attributes of nodes to the source.
@@ -220,9 +215,9 @@ class _LiteralAttributes:
 
 
 def labels_of(source: TripleSource) -> dict[str, str]:
-    """Return the label of each IRI that has one in the files of a source.
+    """Return the labels of IRIs from the file of a source and its file of labels.
 
-    They are the file itself and its file of labels. There are none if the source wants none.
+    There are none if the source wants none.
     """
     from pyoxigraph import Literal, NamedNode
 
@@ -230,9 +225,9 @@ def labels_of(source: TripleSource) -> dict[str, str]:
         return {}
     ranked_labels: dict[str, tuple[int, int, str]] = {}
     tags = Counter[str]()
-    files = [(source.path, source.format)] + (
-        [(source.labels, syntax_of(source.labels))] if source.labels else []
-    )
+    files = [(source.path, source.format)]
+    if source.labels:
+        files.append((source.labels, syntax_of(source.labels)))
     for path, syntax in files:
         if not has_labels(source, path, syntax):
             continue
@@ -264,18 +259,15 @@ def labels_of(source: TripleSource) -> dict[str, str]:
 def uses_labels(source: TripleSource) -> bool:
     """Return whether resources of an RDF file are named by labels.
 
-    They are if the file has labels or a file of labels was named, unless the language is “none”.
-    For N-Triples with more than 128 MB of text, a language or a file of labels must be named; if
-    not, the tally is told.
+    They are if the file has labels or there is a file of labels, unless the language is “none”. For
+    N-Triples with more than 128 MB of text, a language or a file of labels must be chosen; if not,
+    the tally gets a note.
     """
     if source.language == NO_LABELS:
         return False
-    is_asked = bool(source.language) or source.labels is not None
-    if (
-        source.format == "ntriples"
-        and not is_asked
-        and text_bytes(source.path) > MAX_LABEL_SEARCH_BYTES
-    ):
+    has_choice = bool(source.language) or source.labels is not None
+    is_searchable = has_choice or source.format != "ntriples"
+    if not is_searchable and text_bytes(source.path) > MAX_LABEL_SEARCH_BYTES:
         source.tally.note(
             "Labels of this large file are not looked for; things are called by their identifiers. "
             "A language asks for labels."
@@ -292,10 +284,7 @@ def text_bytes(path: FilePath) -> int:
 
 
 def has_labels(source: TripleSource, path: FilePath, syntax: str) -> bool:
-    """Return whether a file seems to have labels.
-
-    It does if one of their relations, or its prefix, occurs somewhere in it.
-    """
+    """Return whether a file seems to have labels: if one of their relations or prefixes occurs."""
     words = [label.encode() for label in LABEL_IRIS]
     words += [] if syntax == "ntriples" else [b"rdf-schema#", b"skos/core#", b"schema.org"]
     with _open_file(source, path, syntax) as stream:
@@ -303,7 +292,7 @@ def has_labels(source: TripleSource, path: FilePath, syntax: str) -> bool:
         while data := stream.read(SCAN_BYTES):
             if any(word in carry + data for word in words):
                 return True
-            carry = data[-64:]
+            carry = data[-64:]  # a word may be divided between two reads
     return False
 
 
@@ -347,7 +336,7 @@ def languages_of_labels(preferred: str) -> tuple[str, ...]:
 def _language_rank(language: str | None, preferred: str) -> int:
     """Rank a label's language by preference, 0 for the best.
 
-    The order is: the wanted language, its variants, “mul”, English, none, any.
+    The order is: the preferred language, its variants, “mul”, English, none, any.
     """
     tag, order = (language or "").lower(), languages_of_labels(preferred.lower())
     if tag == order[0]:
@@ -358,10 +347,7 @@ def _language_rank(language: str | None, preferred: str) -> int:
 
 
 def _languages_phrase(preferred: str, counts: Counter[str]) -> str:
-    """Return a phrase on the languages of the labels.
-
-    It is empty if there is only one.
-    """
+    """Return a phrase on the languages of the labels, empty if there is only one."""
     tags = [language for language, _ in counts.most_common() if language]
     if len(tags) < 2:
         return ""

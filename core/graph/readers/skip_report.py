@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-# Number of line numbers that are kept for each reason.
+# Largest number of line numbers that are stored for each reason.
 MAX_RETAINED_LINES = 5
 
 
 @dataclass
 class Tally:
-    """Counts of lines left out, by reason, and of triples left out, by relation.
+    """Counts of lines left out, by reason, and of triples left out, by pattern of relations."""
 
-    The first line numbers of each reason are kept.
-    """
-
-    skips: bool = False  # whether bad lines may be left out
+    skips: bool = False  # True if bad lines may be left out
     bad: dict[str, list] = field(default_factory=dict)  # reason -> [count, first line numbers]
     dropped: dict[str, int] = field(default_factory=dict)  # pattern -> triples
     # Sentences about the parts that were read and those that were not.
@@ -39,12 +36,12 @@ class Tally:
         self.dropped[pattern] = self.dropped.get(pattern, 0) + triples
 
     def note(self, sentence: str) -> None:
-        """Keep a sentence about the reading of the file, once."""
+        """Add a sentence about the reading of the file, once."""
         if sentence not in self.notes:
             self.notes.append(sentence)
 
     def warn(self, sentence: str) -> None:
-        """Keep a warning about a probable misunderstanding, once."""
+        """Add a warning about a probable misunderstanding, once."""
         if sentence not in self.warnings:
             self.warnings.append(sentence)
 

@@ -65,9 +65,9 @@ class TripleSource:
     def text(self) -> FileSource:
         """The file as UTF-8.
 
-        The tally is told of the encoding in which it was read. Damaged UTF-8, and text whose
-        encoding is not certain, is passed on unchanged. Readers then report the line, since names
-        must not be guessed.
+        The tally gets a note on the encoding. Damaged UTF-8, and text whose encoding is not
+        certain, is passed on unchanged. Readers then report the line, since names must not be
+        guessed.
 
         Raises
         ------
@@ -123,22 +123,19 @@ class TripleSource:
                     yield self.line, text
 
     def bad(self, why: str, line: int, fault: BadInput | str) -> None:
-        """Count a line that is no triple under the reason `why`, or raise `fault`.
+        """Count a bad line under the reason `why`, or raise `fault` if it may not be left out.
 
-        It is raised if such lines may not be left out. `fault` is a sentence about the line or the
-        error itself.
+        `fault` is a sentence about the line or the error itself.
         """
-        if not self.tally.skip(why, line):
-            raise (
-                fault
-                if isinstance(fault, BadInput)
-                else BadInput(f"{self.name}, line {line}: {fault}")
-            )
+        if self.tally.skip(why, line):
+            return
+        if isinstance(fault, BadInput):
+            raise fault
+        raise BadInput(f"{self.name}, line {line}: {fault}")
 
 
 def bare_suffix(path: FilePath) -> str:
-    """Return the suffix of a file's name in lower case.
-
-    For a packed file, it is that of the file inside.
-    """
-    return (path.with_suffix("") if path.suffix.lower() in PACKED_SUFFIXES else path).suffix.lower()
+    """Return the suffix of a file's name in lower case, without the suffix of a packed file."""
+    if path.suffix.lower() in PACKED_SUFFIXES:
+        path = path.with_suffix("")
+    return path.suffix.lower()

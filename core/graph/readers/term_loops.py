@@ -1,4 +1,4 @@
-"""Compiled loops over N-Triples: the terms of ordinary lines and their readable ends."""
+"""Compiled loops over N-Triples: the terms of ordinary lines, and the readable ends of terms."""
 
 from __future__ import annotations
 

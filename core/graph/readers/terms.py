@@ -1,7 +1,6 @@
 """Reader of N-Triples in blocks of bytes.
 
-Every term is a slice of its block, in the canonical form of the standard. Unusual lines are parsed
-by pyoxigraph.
+Every term is a slice of its block, in canonical form. Only unusual lines are parsed by pyoxigraph.
 """
 
 from __future__ import annotations
@@ -46,14 +45,12 @@ class TermBlocks:
         parts: list[str] = []
         odd_lines: list[int] = []
         for line, start, end in odd[:n_odd].tolist():
-            for terms in self._unusual(data[start:end].tobytes(), position.line + line + 1):
+            number = position.line + line + 1
+            for terms in self._parse_line(data[start:end].tobytes(), number):
                 parts += terms
                 odd_lines.append(line)
-        starts, lengths, numbers = (
-            starts[: 3 * n_triples],
-            lengths[: 3 * n_triples],
-            numbers[:n_triples],
-        )
+        starts, lengths = starts[: 3 * n_triples], lengths[: 3 * n_triples]
+        numbers = numbers[:n_triples]
         if odd_lines:
             odd_bytes, sizes = encode_parts(parts)
             starts = np.concatenate([starts, len(data) + np.cumsum(sizes) - sizes])
@@ -70,19 +67,14 @@ class TermBlocks:
             BlockPosition(position.offset + len(text), position.line + lines),
         )
 
-    def _unusual(self, line: bytes, number: int) -> list[tuple[str, str, str]]:
-        """Return the terms of the statements in one line, as pyoxigraph reads them.
-
-        There are none in an empty line or a comment.
-        """
+    def _parse_line(self, line: bytes, number: int) -> list[tuple[str, str, str]]:
+        """Return the terms of the statements in one line, none for an empty line or a comment."""
         try:
             return list(statements(line))
-        except (SyntaxError, BadInput) as error:
-            fault = (
-                fault_of(self.source.name, number, error)
-                if isinstance(error, SyntaxError)
-                else error
-            )
+        except SyntaxError as error:
+            fault = fault_of(self.source.name, number, error)
+        except BadInput as error:
+            fault = error
         self.source.bad("not N-Triples", number, fault)
         return []
 

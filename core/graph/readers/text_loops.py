@@ -1,7 +1,4 @@
-"""Compiled loops over the bytes of text.
-
-They split lines into parts, parse numbers, and replace names by codes.
-"""
+"""Compiled loops over the bytes of text, which split lines, parse numbers and code names."""
 
 from __future__ import annotations
 
@@ -83,19 +80,13 @@ def split_lines(data, end, separator, columns, exactly, starts, lengths, numbers
                     reason = EMPTY_PART + 10 * part
         if reason:
             if not is_blank(data, start, last):
-                odd[n_odd, 0], odd[n_odd, 1], odd[n_odd, 2], odd[n_odd, 3] = (
-                    line - 1,
-                    start,
-                    last,
-                    reason,
-                )
+                odd[n_odd, 0], odd[n_odd, 1] = line - 1, start
+                odd[n_odd, 2], odd[n_odd, 3] = last, reason
                 n_odd += 1
             continue
         for part in range(3):
-            starts[3 * n_triples + part], lengths[3 * n_triples + part] = (
-                firsts[part],
-                lasts[part] - firsts[part],
-            )
+            starts[3 * n_triples + part] = firsts[part]
+            lengths[3 * n_triples + part] = lasts[part] - firsts[part]
         numbers[n_triples] = line - 1
         n_triples += 1
     return n_triples, n_odd, line
@@ -103,10 +94,7 @@ def split_lines(data, end, separator, columns, exactly, starts, lengths, numbers
 
 @numba.njit(cache=True)
 def whole_numbers(data, starts, lengths, limit, values):
-    """Parse parts as numbers from 0 to `limit`, -1 for other parts.
-
-    Only digits are accepted.
-    """
+    """Parse parts of digits as numbers from 0 to `limit`; other parts give -1."""
     for part in range(len(starts)):
         number = np.int64(0)
         for i in range(starts[part], starts[part] + lengths[part]):
@@ -160,8 +148,8 @@ def codes_of(data, starts, lengths, seed, table, codes, firsts, hashes, second_h
     """Number the names of a block by first appearance.
 
     `table` must hold -1 everywhere. Its length is a power of two and at least twice the number of
-    names. Fills codes (one per name), and for each different name its first position, its hash and
-    32 more bits of a second hash. Returns the number of different names.
+    names. Fills codes (one per name), and for each distinct name its first position, its hash and
+    32 bits of a second hash. Returns the number of distinct names.
     """
     mask, count = np.uint64(len(table) - 1), 0
     for name in range(len(starts)):
@@ -170,13 +158,11 @@ def codes_of(data, starts, lengths, seed, table, codes, firsts, hashes, second_h
         while True:
             code = table[entry]
             if code < 0:
-                table[entry], firsts[count], hashes[count], second_hashes[count] = (
-                    count,
-                    name,
-                    first,
-                    np.uint32(second >> np.uint64(32)),
-                )
-                code, count = count, count + 1
+                table[entry] = code = count
+                firsts[count] = name
+                hashes[count] = first
+                second_hashes[count] = np.uint32(second >> np.uint64(32))
+                count += 1
                 break
             if hashes[code] == first:
                 other = firsts[code]
@@ -191,7 +177,7 @@ def codes_of(data, starts, lengths, seed, table, codes, firsts, hashes, second_h
 
 @numba.njit(cache=True)
 def copy_parts(data, starts, lengths, out):
-    """Copy the parts to `out` one behind the other, and return the end."""
+    """Copy the parts to `out` one after the other, and return the end."""
     end = 0
     for part in range(len(starts)):
         for offset in range(lengths[part]):

@@ -40,9 +40,9 @@ class TripleFile:
     most : largest number of bytes of text, after unpacking.
     drop : patterns of relations whose triples are left out (`common.*`, `*sameAs*`).
     skips : leave out bad lines; `tally` counts them.
-    numbered : nodes and relations are numbers, which are kept, and no names are stored.
+    numbered : nodes and relations are numbers, which become their ids; no names are stored.
     memory : memory in bytes within which a graph is built, for files of any size.
-    keep : keep the work of a stopped build for the next one.
+    keep : the next build continues a stopped one.
     language, labels, literals : for RDF, the language of labels (“none” for identifiers), a file of
         labels, and the use of other literals: triples, attributes of their subjects, or none.
     more : further files of edges, which are read after it in the same way.
@@ -102,15 +102,14 @@ class TripleFile:
             self.warn_of(relations)
 
     def warn_of(self, relations: Iterable[str]) -> None:
-        """Make the tally warn about a graph with only one relation.
-
-        It warns if the file has more attributes of edges.
-        """
-        relation_list = tuple(relations)
-        if len(relation_list) == 1 and (
-            self.attributes.count != 1 or relation_list[0] == DEFAULT_RELATION
-        ):
-            if sentence := self.attributes.same_relation(relation_list[0]):
+        """Make the tally warn if there is only one relation, but edges have other attributes."""
+        all_relations = tuple(relations)
+        if len(all_relations) != 1:
+            return
+        relation = all_relations[0]
+        if self.attributes.count != 1 or relation == DEFAULT_RELATION:
+            sentence = self.attributes.same_relation(relation)
+            if sentence:
                 self.tally.warn(sentence)
 
     def _sources(self, watch: Watch) -> list[TripleSource]:
@@ -122,10 +121,7 @@ class TripleFile:
         ]
 
     def source(self, watch: Watch, tally: Tally, form: str = "") -> TripleSource:
-        """Return the source of the file.
-
-        `form` is its format, if that is known already.
-        """
+        """Return the source of the file, in the format `form` if that is known already."""
         return TripleSource(
             self.path,
             form or self.format,
@@ -146,15 +142,18 @@ class TripleFile:
 def _triples(sources: Sequence[TripleSource]) -> Generator[Triple, None, None]:
     """Yield the triples of several files, one file after the other.
 
-    All are read in the same way. The ends of edges are named by the tables of nodes, which the
-    files share.
+    The files share tables of nodes, which name the ends of edges.
     """
-    each = ((source, triple) for source in sources for triple in _of_file(source))
-    return name_ends(sources[0], each) if sources[0].nodes else (triple for _, triple in each)
+    if not sources[0].nodes:
+        for source in sources:
+            yield from _read_file(source)
+        return
+    triples = ((source, triple) for source in sources for triple in _read_file(source))
+    yield from name_ends(sources[0], triples)
 
 
-def _of_file(source: TripleSource) -> Iterator[Triple]:
-    """Yield the triples of a source, after its format was determined."""
+def _read_file(source: TripleSource) -> Iterator[Triple]:
+    """Determine the format of a source, and yield its triples."""
     source.format = format_of(source.path, source.format)
     file_format = format_named(source.format)
     check_language(source.language)
@@ -175,25 +174,25 @@ def _of_file(source: TripleSource) -> Iterator[Triple]:
 def sort_graph_files(paths: Sequence[FilePath], **how: Any) -> TripleFile:
     """Sort several files of one graph into tables of nodes, labels and edges.
 
-    Tables of nodes are found by their columns and added to those in `nodes`. An RDF file of labels
-    alone becomes the file of labels.
+    Tables of nodes are recognised by their columns and added to those in `nodes`. An RDF file with
+    only labels becomes the file of labels. `how` holds the settings of the `TripleFile`.
 
     Raises
     ------
     BadInput
         If no file has edges.
     """
-    given_nodes, is_several = tuple(how.pop("nodes", ())), len(paths) > 1
-    text = {"most": how.get("most"), "encoding": how.get("encoding", "")}
-    source = lambda path: TripleSource(path, **text)
-    tables = [path for path in paths if is_several and is_node_table(source(path))]
-    edges = [path for path in paths if path not in tables]
-    if is_several and not how.get("labels"):
-        how["labels"] = next(
-            (path for path in edges if is_label_file(source(path))),
-            None,
-        )
-        edges = [path for path in edges if path != how["labels"]]
+    given_nodes = tuple(how.pop("nodes", ()))
+    settings: dict[str, Any] = {"most": how.get("most"), "encoding": how.get("encoding", "")}
+    tables: list[FilePath] = []
+    edges = list(paths)
+    if len(paths) > 1:
+        tables = [path for path in paths if is_node_table(TripleSource(path, **settings))]
+        edges = [path for path in paths if path not in tables]
+        if not how.get("labels"):
+            label_files = (path for path in edges if is_label_file(TripleSource(path, **settings)))
+            how["labels"] = next(label_files, None)
+            edges = [path for path in edges if path != how["labels"]]
     if not edges:
         raise BadInput(
             "None of these files holds edges: they are tables of nodes, or labels; add the file "

@@ -13,11 +13,10 @@ MIN_NUMBERED_SHARE = 0.75
 
 
 def summarise_triples(triples: Iterable[Triple], whole: bool, numbers: bool = False) -> list[str]:
-    """Return sentences about triples, their numbers of entities and relations, and possible
-    problems.
+    """Return sentences about the numbers of triples and entities, and about possible problems.
 
-    The problems are entities whose names seem to be ids, unless `numbers` says that they are names,
-    and entities whose names differ by case, spaces and apostrophes alone, since each becomes an
+    The problems are names of entities that seem to be ids, unless `numbers` is True for names that
+    are numbers, and names that differ by case, spaces and apostrophes alone, since each becomes an
     entity of its own. `whole` is False if the triples are only the beginning of a file.
 
     >>> from core.graph.readers.triple_summary import summarise_triples
@@ -37,14 +36,11 @@ def summarise_triples(triples: Iterable[Triple], whole: bool, numbers: bool = Fa
         (len(relations), "relation", "relations"),
     )
     counts_text = ", ".join(
-        f"{count:,} {one if count == 1 else more}" for count, one, more in counts
+        f"{count:,} {singular if count == 1 else plural}" for count, singular, plural in counts
     )
     sentences = [f"{counts_text}." if whole else f"Its beginning: {counts_text}."]
-    if (
-        not numbers
-        and entities
-        and sum(name.isdigit() for name in entities) >= MIN_NUMBERED_SHARE * len(entities)
-    ):
+    n_numbered = sum(name.isdigit() for name in entities)
+    if not numbers and entities and n_numbered >= MIN_NUMBERED_SHARE * len(entities):
         sentences.append(
             "Entities are called by numbers, and questions find them by names: add the table of "
             "nodes that has these, if there is one."
@@ -53,10 +49,7 @@ def summarise_triples(triples: Iterable[Triple], whole: bool, numbers: bool = Fa
 
 
 def _similar_spellings(entities: Iterable[str]) -> list[str]:
-    """Return a sentence about entities whose names differ by case, spaces and apostrophes alone.
-
-    The list is empty if there are none.
-    """
+    """Return a sentence about names that differ by case, spaces and apostrophes alone, if any."""
     spellings: dict[str, list[str]] = {}
     for name in entities:
         spellings.setdefault(" ".join(fold(name).split()), []).append(name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import count
 
 
 class Namer:
@@ -20,10 +21,8 @@ class Namer:
         for candidate in candidates:
             if self._owners.setdefault(candidate, identifier) == identifier:
                 return candidate
-        number = 2
-        while (
-            self._owners.setdefault(name := f"{candidates[-1]} ({number})", identifier)
-            != identifier
-        ):
-            number += 1
+        for number in count(2):
+            name = f"{candidates[-1]} ({number})"
+            if self._owners.setdefault(name, identifier) == identifier:
+                break
         return name

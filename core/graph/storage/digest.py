@@ -39,16 +39,15 @@ def digest_of(
 def digest_with_columns(digest: str, columns: Columns) -> str:
     """Return the digest of a graph with tables, given the digest of its triples.
 
-    Without tables, it is that of the triples.
+    Without tables, it is the same.
     """
-    return hashlib.sha256(f"{digest}\n{columns.digest}".encode()).hexdigest() if columns else digest
+    if not columns:
+        return digest
+    return hashlib.sha256(f"{digest}\n{columns.digest}".encode()).hexdigest()
 
 
 def file_stamp(path: FilePath) -> dict:
-    """Return the state of a file.
-
-    It consists of [bytes, time of change in ns] and the SHA-256 of its content.
-    """
+    """Return the state of a file: [bytes, time of change in ns], and the SHA-256 of its content."""
     try:
         stat = path.stat()
         return {"stamp": [stat.st_size, stat.st_mtime_ns], "digest": file_digest(path)}

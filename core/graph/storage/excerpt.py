@@ -1,7 +1,4 @@
-"""Excerpts of a graph.
-
-With them a finished run can be shown without the whole graph.
-"""
+"""Excerpts of a graph, with which a finished run is shown without the whole graph."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from core.errors import BadInput
-from core.graph.columns import COLUMN_TYPES, Columns, IdLists, Table
+from core.graph.columns import COLUMN_TYPES, Columns, IdLists, Table, row_offsets
 from core.graph.store import Graph
 
 MAX_EXCERPT_NUMBER = 1 << 62
@@ -23,19 +20,16 @@ NO_ROWS = np.empty(0, np.int64)
 NODE_ID_COLUMNS = ("members",)
 
 
-def gaps(ascending: Iterable[int]) -> list[int]:
-    """Return ascending integers as the first one and the differences between neighbours.
+def encode_gaps(ascending: Iterable[int]) -> list[int]:
+    """Return ascending integers as the first one and the differences to the one before.
 
     These are small numbers, which compress well.
     """
-    values = np.asarray(
-        ascending if isinstance(ascending, np.ndarray) else list(ascending), np.int64
-    )
-    return np.diff(values, prepend=0).tolist()
+    return np.diff(np.fromiter(ascending, np.int64), prepend=0).tolist()
 
 
-def from_gaps(steps: Sequence[int], repeats: bool = False) -> np.ndarray:
-    """Return the ascending numbers (int64) from the result of `gaps`.
+def decode_gaps(steps: Sequence[int], repeats: bool = False) -> np.ndarray:
+    """Return the ascending numbers (int64) from the result of `encode_gaps`.
 
     Raises
     ------
@@ -57,7 +51,7 @@ class ExcerptGraph(Graph):
 
     Ids are 0, 1, ... in the order of the original ids, which are `origin_nodes`, `origin_edges` and
     `origin_relations` (int64, ascending). `origin` is the digest of the whole graph, and `whole`
-    are its numbers of nodes, edges and relations. `degrees` returns degrees in the whole graph;
+    holds its numbers of nodes, edges and relations. `degrees` returns degrees in the whole graph;
     everything else is about the excerpt alone. For a text graph, `columns` holds the rows of the
     excerpt, and `origin_chunks` and `origin_communities` are their rows in the whole graph.
     """
@@ -112,81 +106,78 @@ def cut_excerpt(
     communities: Iterable[int] = (),
     full: Iterable[int] | None = None,
 ) -> dict[str, Any]:
-    """Return the excerpt of a graph in a form that JSON can hold.
+    """Return an excerpt of a graph in a form that JSON can hold.
 
-    It contains the given nodes, edges, relations, chunks and communities, and those that the edges
-    need. Chunks that are not in `full` (by default all are) have no text.
+    It contains the given nodes, edges, relations, chunks and communities, and the nodes and
+    relations of the edges. Chunks that are not in `full` (by default all are) have no text.
     """
-    edges = np.array(sorted(set(map(int, edges))), np.int64)
+    edges = _sort_ids(edges)
     heads, relation_ids, tails = graph.triples(edges)
-    node_ids = np.union1d(
-        np.union1d(heads, tails), np.array(sorted(set(map(int, nodes))), np.int64)
-    ).astype(np.int64)
-    used_relations = np.union1d(
-        relation_ids, np.array(sorted(set(map(int, relations))), np.int64)
-    ).astype(np.int64)
-    rows = {"chunks": _ascending(chunks), "communities": _ascending(communities)}
+    node_ids = np.union1d(np.union1d(heads, tails), _sort_ids(nodes))
+    used_relations = np.union1d(relation_ids, _sort_ids(relations))
+    rows = {"chunks": _sort_ids(chunks), "communities": _sort_ids(communities)}
     tables = {}
     if graph.columns:
-        tables = _tables(
-            graph.columns,
-            {"nodes": node_ids, "edges": edges, **rows},
-            None if full is None else set(full),
-        )
-    return {
+        table_rows = {"nodes": node_ids, "edges": edges, **rows}
+        tables = _cut_tables(graph.columns, table_rows, None if full is None else set(full))
+    excerpt = {
         "name": graph.name,
         "digest": graph.digest,
         "direction": graph.direction,
         "whole": [int(graph.n_nodes), int(graph.n_edges), int(graph.n_relations)],
-        "nodes": gaps(node_ids),
+        "nodes": encode_gaps(node_ids),
         "names": graph.names(node_ids),
         "degrees": [graph.degrees(node_ids, direction).tolist() for direction in ("out", "in")],
-        "relations": gaps(used_relations),
+        "relations": encode_gaps(used_relations),
         "relation_names": [graph.relation_names[int(relation)] for relation in used_relations],
-        "edges": gaps(edges),
-        "heads": gaps(np.searchsorted(node_ids, heads)),
+        "edges": encode_gaps(edges),
+        "heads": encode_gaps(np.searchsorted(node_ids, heads)),
         "tails": np.searchsorted(node_ids, tails).tolist(),
         "kinds": np.searchsorted(used_relations, relation_ids).tolist(),
-        **({"tables": tables, **{name: gaps(ids) for name, ids in rows.items()}} if tables else {}),
     }
+    if tables:
+        excerpt["tables"] = tables
+        excerpt |= {name: encode_gaps(ids) for name, ids in rows.items()}
+    return excerpt
 
 
-def _ascending(ids: Iterable[int]) -> np.ndarray:
+def _sort_ids(ids: Iterable[int]) -> np.ndarray:
+    """Return ids as int64, ascending and each once."""
     return np.array(sorted(set(map(int, ids))), np.int64)
 
 
-def _tables(
+def _cut_tables(
     columns: Columns, rows: Mapping[str, np.ndarray], full: set[int] | None
 ) -> dict[str, dict[str, list]]:
     """Return the columns of some rows in a form that JSON can hold.
 
     Ids outside of the excerpt are left out.
     """
-    table_columns: dict[str, dict[str, list]] = {}
+    tables: dict[str, dict[str, list]] = {}
     for name, table in columns.tables().items():
-        part, table_columns[name] = table.taken(rows[name]), {}
+        part, part_columns = table.taken(rows[name]), dict[str, list]()
         for column in part.names:
             if COLUMN_TYPES[column] == "string":
-                table_columns[name][column] = [text or "" for text in part.texts(column)]
+                part_columns[column] = [text or "" for text in part.texts(column)]
             elif COLUMN_TYPES[column] == "ids":
-                table_columns[name][column] = _positions(
-                    part.lists(column), rows["nodes" if column in NODE_ID_COLUMNS else "chunks"]
-                )
+                retained_ids = rows["nodes" if column in NODE_ID_COLUMNS else "chunks"]
+                part_columns[column] = _renumber(part.lists(column), retained_ids)
             else:
-                table_columns[name][column] = part.numbers(column).tolist()
-    if full is not None and "text" in table_columns.get("chunks", {}):
-        texts = zip(rows["chunks"].tolist(), table_columns["chunks"]["text"])
-        table_columns["chunks"]["text"] = [text if row in full else "" for row, text in texts]
-    return table_columns
+                part_columns[column] = part.numbers(column).tolist()
+        tables[name] = part_columns
+    if full is not None and "text" in tables.get("chunks", {}):
+        texts = zip(rows["chunks"].tolist(), tables["chunks"]["text"])
+        tables["chunks"]["text"] = [text if row in full else "" for row, text in texts]
+    return tables
 
 
-def _positions(lists: IdLists, new_ids: np.ndarray) -> list[list[int]]:
-    """Return the positions of ids among those that are kept, row by row."""
-    inside = [np.intersect1d(lists[row], new_ids) for row in range(len(lists))]
-    return [np.searchsorted(new_ids, ids).tolist() for ids in inside]
+def _renumber(lists: IdLists, retained_ids: np.ndarray) -> list[list[int]]:
+    """Replace ids by their positions among the retained ones, and drop the others."""
+    rows = (np.intersect1d(lists[row], retained_ids) for row in range(len(lists)))
+    return [np.searchsorted(retained_ids, ids).tolist() for ids in rows]
 
 
-def _columns(frozen: Mapping[str, Any], lengths: Mapping[str, int]) -> Columns:
+def _thaw_columns(frozen: Mapping[str, Any], lengths: Mapping[str, int]) -> Columns:
     """Return the tables from a result of `cut_excerpt`.
 
     Raises
@@ -200,58 +191,55 @@ def _columns(frozen: Mapping[str, Any], lengths: Mapping[str, int]) -> Columns:
             if column not in COLUMN_TYPES or len(values) != lengths[name]:
                 raise ValueError(f"the table {name} does not fit")
             if COLUMN_TYPES[column] == "ids":
+                limit = lengths["nodes" if column in NODE_ID_COLUMNS else "chunks"]
                 for ids in values:
-                    _numbers(
-                        ids, len(ids), lengths["nodes" if column in NODE_ID_COLUMNS else "chunks"]
-                    )
-            elif not all(
-                isinstance(value, str if COLUMN_TYPES[column] == "string" else int | float)
-                for value in values
-            ):
+                    _check_numbers(ids, len(ids), limit)
+                continue
+            value_type = str if COLUMN_TYPES[column] == "string" else int | float
+            if not all(isinstance(value, value_type) for value in values):
                 raise ValueError(f"the column {column} does not hold what it should")
         tables[name] = Table.of(**columns)
     return Columns(**tables)
 
 
 def _thaw_excerpt(frozen: Mapping[str, Any]) -> ExcerptGraph:
-    nodes = from_gaps(frozen["nodes"])
-    edges = from_gaps(frozen["edges"])
-    relations = from_gaps(frozen["relations"])
-    names = _texts(frozen["names"], len(nodes))
-    relation_names = _texts(frozen["relation_names"], len(relations))
-    heads = _numbers(from_gaps(frozen["heads"], repeats=True).tolist(), len(edges), len(nodes))
-    tails = _numbers(frozen["tails"], len(edges), len(nodes))
-    relation_ids = _numbers(frozen["kinds"], len(edges), len(relations))
-    degrees = np.array(
-        [_numbers(frozen["degrees"][side], len(nodes), MAX_EXCERPT_NUMBER) for side in (0, 1)],
-        np.int64,
+    nodes = decode_gaps(frozen["nodes"])
+    edges = decode_gaps(frozen["edges"])
+    relations = decode_gaps(frozen["relations"])
+    names = _check_texts(frozen["names"], len(nodes))
+    relation_names = _check_texts(frozen["relation_names"], len(relations))
+    heads = decode_gaps(frozen["heads"], repeats=True).tolist()
+    heads = _check_numbers(heads, len(edges), len(nodes))
+    tails = _check_numbers(frozen["tails"], len(edges), len(nodes))
+    relation_ids = _check_numbers(frozen["kinds"], len(edges), len(relations))
+    degrees = np.stack(
+        [_check_numbers(frozen["degrees"][side], len(nodes), MAX_EXCERPT_NUMBER) for side in (0, 1)]
     )
-    whole_counts = tuple(_numbers(frozen["whole"], 3, MAX_EXCERPT_NUMBER).tolist())
-    chunks, communities = (from_gaps(frozen.get(name, [])) for name in ("chunks", "communities"))
+    whole_counts = tuple(_check_numbers(frozen["whole"], 3, MAX_EXCERPT_NUMBER).tolist())
+    chunks, communities = (decode_gaps(frozen.get(name, [])) for name in ("chunks", "communities"))
     lengths = {
         "nodes": len(nodes),
         "edges": len(edges),
         "chunks": len(chunks),
         "communities": len(communities),
     }
-    name, direction, origin = _texts([frozen["name"], frozen["direction"], frozen["digest"]], 3)
+    name, direction, origin = _check_texts(
+        [frozen["name"], frozen["direction"], frozen["digest"]], 3
+    )
     if direction not in ("out", "in", "both"):
         raise ValueError(f"there is no direction “{direction}”")
     in_order = np.lexsort((np.arange(len(edges)), tails))
     utf8 = [text.encode("utf-8") for text in names]
-    make_indptr = lambda end_nodes: np.concatenate(
-        [[0], np.cumsum(np.bincount(end_nodes, minlength=len(nodes)))]
-    ).astype(np.int64)
     return ExcerptGraph(
         name=name,
         digest=hashlib.sha256(json.dumps(frozen, sort_keys=True).encode()).hexdigest(),
         direction=direction,  # type: ignore[arg-type]
         relation_names=relation_names,
-        out_indptr=make_indptr(heads),
+        out_indptr=row_offsets(np.bincount(heads, minlength=len(nodes))),
         heads=heads.astype(np.int32),
         tails=tails.astype(np.int32),
         relations=relation_ids.astype(np.int32),
-        in_indptr=make_indptr(tails),
+        in_indptr=row_offsets(np.bincount(tails, minlength=len(nodes))),
         in_edges=in_order.astype(np.int64),
         in_heads=heads[in_order].astype(np.int32),
         name_offsets=np.cumsum([0, *map(len, utf8)], dtype=np.int64),
@@ -263,13 +251,14 @@ def _thaw_excerpt(frozen: Mapping[str, Any]) -> ExcerptGraph:
         origin_edges=edges,
         origin_relations=relations,
         whole_degrees=degrees,
-        columns=_columns(frozen.get("tables", {}), lengths),
+        columns=_thaw_columns(frozen.get("tables", {}), lengths),
         origin_chunks=chunks,
         origin_communities=communities,
     )
 
 
-def _texts(values: Sequence[str], count: int) -> tuple[str, ...]:
+def _check_texts(values: Sequence[str], count: int) -> tuple[str, ...]:
+    """Return the texts, or raise ValueError if they are not `count` texts."""
     if (
         not isinstance(values, list)
         or len(values) != count
@@ -279,7 +268,8 @@ def _texts(values: Sequence[str], count: int) -> tuple[str, ...]:
     return tuple(values)
 
 
-def _numbers(values: Sequence[int], count: int, below: int) -> np.ndarray:
+def _check_numbers(values: Sequence[int], count: int, below: int) -> np.ndarray:
+    """Return the numbers as int64, or raise ValueError if one is not an integer from 0."""
     if len(values) != count or any(
         type(value) is not int or not 0 <= value < below for value in values
     ):

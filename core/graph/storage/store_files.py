@@ -1,7 +1,6 @@
 """Writing of graph stores.
 
-There is one writer at a time. All files are made durable, and the store is put in place in one
-step.
+A lock allows one writer at a time. All files are made durable before the store is installed.
 """
 
 from __future__ import annotations
@@ -24,9 +23,8 @@ from core.io import folders, locks
 from core.io.durable_files import sync
 from core.watch import NO_WATCH, Watch
 
-UNFINISHED_FOLDER = (
-    "unfinished"  # folder with the state of a long build, which the next one continues
-)
+# Folder with the state of a build in steps, which the next build continues.
+UNFINISHED_FOLDER = "unfinished"
 SOURCE_FILE = "source.json"
 
 
@@ -34,12 +32,12 @@ SOURCE_FILE = "source.json"
 def lock_store(folder: FilePath, wait: bool, watch: Watch = NO_WATCH) -> Iterator[None]:
     """Hold the lock file next to `folder`.
 
-    If another process holds it, wait and call `watch` meanwhile, or raise StoreError without
-    `wait`. If the work fails, the lock file is removed.
+    If another process holds it, wait and check `watch` meanwhile, or raise StoreError without
+    `wait`. If the code inside fails, the lock file is removed.
     """
     file = folder.parent / f"{folder.name}.lock"
 
-    def busy() -> None:
+    def check_wait() -> None:
         if not wait:
             raise StoreError(
                 f"The graph in {folder} is being built by another process; try again when it is "
@@ -50,7 +48,7 @@ def lock_store(folder: FilePath, wait: bool, watch: Watch = NO_WATCH) -> Iterato
     with ExitStack() as lock_stack:
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
-            lock_stack.enter_context(locks.hold_lock_file(file, Watch(busy)))
+            lock_stack.enter_context(locks.hold_lock_file(file, Watch(check_wait)))
         except OSError as error:
             raise StoreError(
                 f"The graph cannot be stored in {folder}: {error.strerror or error}."
@@ -74,11 +72,9 @@ def write_store(
     """Write the data files of a store into a new folder, durably."""
     temporary.mkdir()
     sides = ("out_indptr", "in_indptr")
-    files = {f"{key}.npy": values for key, values in arrays.items() if key not in sides}
-    for file, values in {
-        OFFSETS_FILE: np.column_stack([arrays[key] for key in sides]),
-        **files,
-    }.items():
+    files = {OFFSETS_FILE: np.column_stack([arrays[key] for key in sides])}
+    files |= {f"{key}.npy": values for key, values in arrays.items() if key not in sides}
+    for file, values in files.items():
         with open(temporary / file, "wb") as stream:
             np.save(stream, values)
             _make_durable(stream)
@@ -91,7 +87,7 @@ def write_store(
             with open(table, "rb+") as stream:
                 _make_durable(stream)
     write_degrees(temporary)
-    note_source(temporary, source_state)
+    write_source_state(temporary, source_state)
 
 
 def write_degrees(temporary: FilePath) -> None:
@@ -101,11 +97,8 @@ def write_degrees(temporary: FilePath) -> None:
         _make_durable(stream)
 
 
-def note_source(temporary: FilePath, source_state: dict | None) -> None:
-    """Write the state of the source file into a data folder.
-
-    The folder is then made durable.
-    """
+def write_source_state(temporary: FilePath, source_state: dict | None) -> None:
+    """Write the state of the source file, if any, into a data folder, and make it durable."""
     if source_state:
         with open(temporary / SOURCE_FILE, "w", encoding="utf-8") as stream:
             json.dump(source_state, stream)
@@ -113,10 +106,10 @@ def note_source(temporary: FilePath, source_state: dict | None) -> None:
     sync(temporary)
 
 
-def place_store(folder: FilePath, temporary: FilePath, meta: dict) -> None:
-    """Put the data files of a store in place.
+def install_store(folder: FilePath, temporary: FilePath, meta: dict) -> None:
+    """Move the data files of a store into `folder`.
 
-    `graph.json` is switched to them in one step.
+    Then `graph.json` is replaced in one step by a description that names them.
 
     Raises
     ------
@@ -127,10 +120,7 @@ def place_store(folder: FilePath, temporary: FilePath, meta: dict) -> None:
 
 
 def clean_store(folder: FilePath) -> None:
-    """Remove the remains of killed builds and of replaced stores from `folder`.
-
-    The lock must be held.
-    """
+    """Remove the files of killed builds and of replaced stores; the lock must be held."""
     folders.clean_folder(folder, GRAPH_META_FILE)
 
 

@@ -12,8 +12,8 @@ from core.graph.store import Graph
 SUBPROCESS_TRIPLES = 500_000
 
 
-def open_same(folder: FilePath, digest: str) -> Graph:
-    """Open the graph in `folder`, expecting a digest.
+def open_with_digest(folder: FilePath, digest: str) -> Graph:
+    """Open the graph in `folder`, which must have this digest.
 
     Raises
     ------
@@ -27,8 +27,5 @@ def open_same(folder: FilePath, digest: str) -> Graph:
 
 
 def needs_subprocess(graph: KnowledgeGraph) -> bool:
-    """Return whether long work on a graph is done in a subprocess.
-
-    This is so for large graphs in a folder, which another process can open.
-    """
+    """Return whether long work is done in a subprocess, as on large stored graphs."""
     return graph.n_edges > SUBPROCESS_TRIPLES and graph.folder is not None

@@ -1,7 +1,4 @@
-"""Export of a graph, with a table of formats.
-
-The command line and the page use the table.
-"""
+"""Export of a graph, with a table of formats for the command line and the page."""
 
 from __future__ import annotations
 
@@ -128,11 +125,7 @@ def export_formats_table() -> str:
 
 def default_export_name(name: str, format: str) -> str:
     """Return the default file or folder name for a graph."""
-    return (
-        f"{name}{EXPORT_FORMATS[format].suffix}"
-        if EXPORT_FORMATS[format].suffix
-        else f"{name}-{format}"
-    )
+    return f"{name}{EXPORT_FORMATS[format].suffix or f'-{format}'}"
 
 
 def _remove(path: FilePath) -> None:

@@ -39,13 +39,11 @@ def _lines(graph: KnowledgeGraph, watch: Watch = NO_WATCH) -> Iterator[str]:
         for name in names:
             kind = "double" if name == "weight" else "string"
             yield f'  <key id="{element_kind}-{name}" for="{element_kind}" attr.name="{name}" attr.type="{kind}"/>\n'
-    yield f'  <graph id={quoteattr(_sound(graph.name))} edgedefault="directed">\n'
+    yield f'  <graph id={quoteattr(_replace_non_xml(graph.name))} edgedefault="directed">\n'
     for nodes in node_parts(graph, watch.part(0.0, 0.5)):
         for position, name in enumerate(nodes.names):
-            data = _data(
-                "node",
-                {"label": name, **{key: values[position] for key, values in nodes.columns.items()}},
-            )
+            columns = {key: values[position] for key, values in nodes.columns.items()}
+            data = _data("node", {"label": name, **columns})
             yield f'    <node id="n{nodes.first + position}">{data}</node>\n'
     for edges in edge_parts(graph, watch.part(0.5, 1.0)):
         triples = zip(edges.heads.tolist(), edges.relations.tolist(), edges.tails.tolist())
@@ -66,8 +64,8 @@ def _data(element: str, values: dict[str, str | float]) -> str:
 
 
 def _text(text: str) -> str:
-    return escape(_sound(text))
+    return escape(_replace_non_xml(text))
 
 
-def _sound(text: str) -> str:
+def _replace_non_xml(text: str) -> str:
     return NON_XML_CHARACTER.sub("\ufffd", text)

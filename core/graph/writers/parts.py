@@ -1,7 +1,4 @@
-"""Nodes and edges of a graph in parts.
-
-Writers therefore hold only one part in memory.
-"""
+"""Nodes and edges of a graph in parts, of which writers have only one in memory."""
 
 from __future__ import annotations
 
@@ -33,10 +30,7 @@ class NodePart:
 
 @dataclass(frozen=True)
 class EdgePart:
-    """Some edges with consecutive ids.
-
-    They are ids of heads, relations and tails, and columns.
-    """
+    """Some edges with consecutive ids: ids of heads, relations and tails, and columns."""
 
     heads: np.ndarray
     relations: np.ndarray
@@ -47,8 +41,7 @@ class EdgePart:
 def node_parts(graph: KnowledgeGraph, watch: Watch = NO_WATCH) -> Iterator[NodePart]:
     """Yield the nodes of a graph by id, `PART_ROWS` at a time.
 
-    Types and descriptions are included if the graph has them. `watch` receives the share that is
-    done.
+    Types and descriptions are included if the graph has them. `watch` receives the progress.
     """
     for first in range(0, graph.n_nodes, PART_ROWS):
         ids = np.arange(first, min(first + PART_ROWS, graph.n_nodes))
@@ -70,12 +63,12 @@ def edge_parts(graph: KnowledgeGraph, watch: Watch = NO_WATCH) -> Iterator[EdgeP
 
 
 def node_columns(graph: KnowledgeGraph) -> list[str]:
-    """Return those of the exported columns of nodes that the graph has."""
+    """Return the exported columns of nodes that the graph has."""
     return _existing_columns(graph.columns.nodes, ("type", "description"))
 
 
 def edge_columns(graph: KnowledgeGraph) -> list[str]:
-    """Return those of the exported columns of edges that the graph has."""
+    """Return the exported columns of edges that the graph has."""
     return _existing_columns(graph.columns.edges, ("description", "keywords", "weight"))
 
 
@@ -86,10 +79,10 @@ def _existing_columns(table: Table | None, names: tuple[str, ...]) -> list[str]:
 def _columns(table: Table | None, names: list[str], ids: np.ndarray) -> dict[str, list]:
     if table is None or not names:
         return {}
-    part = table.taken(ids)
-    return {
-        name: part.numbers(name).tolist()
-        if name == "weight"
-        else [text or "" for text in part.texts(name)]
-        for name in names
-    }
+    part, columns = table.taken(ids), dict[str, list]()
+    for name in names:
+        if name == "weight":
+            columns[name] = part.numbers(name).tolist()
+        else:
+            columns[name] = [text or "" for text in part.texts(name)]
+    return columns

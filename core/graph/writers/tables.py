@@ -1,7 +1,4 @@
-"""Export of a graph as two tables, of nodes and of edges.
-
-The formats are CSV for the import of Neo4j, and Parquet.
-"""
+"""Export of a graph as two tables, of nodes and of edges: CSV for Neo4j, or Parquet."""
 
 from __future__ import annotations
 
@@ -58,15 +55,16 @@ def write_parquet(graph: KnowledgeGraph, folder: FilePath, watch: Watch = NO_WAT
     import pyarrow as pa
     from pyarrow.parquet import ParquetWriter
 
-    kinds = lambda names: [
-        (name, pa.float32() if name == "weight" else pa.string()) for name in names
-    ]
+    def make_schema(names: list[str]) -> pa.Schema:
+        types = [pa.float32() if name == "weight" else pa.string() for name in names]
+        return pa.schema(list(zip(names, types)))
+
     folder.mkdir()
-    schema = pa.schema(kinds(["name", *node_columns(graph)]))
+    schema = make_schema(["name", *node_columns(graph)])
     with ParquetWriter(folder / f"{NODES_STEM}.parquet", schema) as writer:
         for nodes in node_parts(graph, watch.part(0.0, 0.5)):
             writer.write_table(pa.table({"name": nodes.names, **nodes.columns}, schema))
-    schema = pa.schema(kinds(["head", "relation", "tail", *edge_columns(graph)]))
+    schema = make_schema(["head", "relation", "tail", *edge_columns(graph)])
     with ParquetWriter(folder / f"{EDGES_STEM}.parquet", schema) as writer:
         for edges in edge_parts(graph, watch.part(0.5, 1.0)):
             relations = [graph.relation_names[id] for id in edges.relations.tolist()]

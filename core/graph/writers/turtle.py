@@ -1,7 +1,4 @@
-"""Export of a graph as Turtle.
-
-Entities and relations are numbered, and their names are labels.
-"""
+"""Export of a graph as Turtle, with numbered entities and relations and names as labels."""
 
 from __future__ import annotations
 
@@ -41,13 +38,10 @@ def _lines(graph: KnowledgeGraph, watch: Watch = NO_WATCH) -> Iterator[str]:
         yield f"r:{id} rdfs:label {_literal(name)} .\n"
     for nodes in node_parts(graph, watch.part(0.0, 0.5)):
         for position, name in enumerate(nodes.names):
-            attributes = (
-                (PREDICATES[key], values[position])
+            attribute_text = "".join(
+                f" ; {PREDICATES[key]} {_literal(values[position])}"
                 for key, values in nodes.columns.items()
                 if values[position]
-            )
-            attribute_text = "".join(
-                f" ; {predicate} {_literal(text)}" for predicate, text in attributes
             )
             yield f"e:{nodes.first + position} rdfs:label {_literal(name)}{attribute_text} .\n"
     for edges in edge_parts(graph, watch.part(0.5, 1.0)):

@@ -121,9 +121,9 @@ def smooth_states(
     >>> smooth_states(np.array([[1.0], [0.0], [0.0]]), rows, nodes, simple_graph(toy), 0.5).tolist()
     [[0.5], [0.5], [0.0]]
     """
-    from core.graph.kernels import smooth  # imported here because it loads numba
+    from core.graph.kernels import mix_neighbour_states  # imported here because it loads numba
 
-    return smooth(
+    return mix_neighbour_states(
         states,
         rows,
         nodes,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.graph.algorithms.chains import Chain, chains_from, walk_chain
-from core.graph.algorithms.mediators import mediator_steps, verbal_steps
+from core.graph.algorithms.mediators import count_verbal_steps, mediator_steps
 from core.indexes.chain_cache import index_chain_texts
 from core.indexes.chains import token_vectors
 from core.indexes.mediator_texts import mediated_text, plain_phrase
@@ -142,7 +142,7 @@ def _ballots_of_entities(
         encoder, [mask_entities(ctx.graph, state.question.text, state.seeds)], ctx.watch
     )
     phrases = [plain_phrase(name) for name in ctx.graph.relation_names]
-    is_short = lambda chain: verbal_steps(chain, into) <= by.steps
+    is_short = lambda chain: count_verbal_steps(chain, into) <= by.steps
     ballots = []
     for seed in dict.fromkeys(state.seeds):
         ctx.watch.report("Ranking relation chains")
@@ -159,7 +159,7 @@ def _ballots_of_entities(
             chains, end_nodes = map(list, zip(*chains_with_ends))
             texts = [mediated_text(chain, phrases, into) for chain in chains]
             index = index_chain_texts(encoder, chains, texts, ctx.watch)
-            steps = np.array([verbal_steps(chain, into) for chain in chains])
+            steps = np.array([count_verbal_steps(chain, into) for chain in chains])
             ballots.append(
                 ChainBallot(
                     seed,

@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from core.graph.algorithms.neighbourhood import nearest
+from core.graph.algorithms.neighbourhood import nearest_nodes
 from core.graph.protocol import KnowledgeGraph
 from core.graph.texts import edge_weights, relation_texts
 from core.operators.base import DIRECTIONS, Context, Operator, Recorder
@@ -90,7 +90,7 @@ class NeighbourNodes(Operator):
         best_scores: dict[int, float] = {}
         # best first, so that the first score of a neighbour is its best
         for hit in hits.items:
-            near_nodes, _ = nearest(
+            near_nodes, _ = nearest_nodes(
                 ctx.graph, (hit,), self.hops, self.direction, self.keep + 1, ctx.watch
             )
             for node in near_nodes.tolist():

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.graph.algorithms.neighbourhood import induced_edges, nearest
+from core.graph.algorithms.neighbourhood import induced_edges, nearest_nodes
 from core.graph.algorithms.steiner import prize_collecting_tree
 from core.operators.base import Context, Operator, Recorder
 from core.operators.texts.hits import best_hits
@@ -73,7 +73,7 @@ class SteinerSubgraph(Operator):
         heads, _, tails = ctx.graph.triples(np.array(list(edge_prizes), np.int64))
         start = sorted({*node_prizes, *heads.tolist(), *tails.tolist()})
         if start:
-            nearby = nearest(ctx.graph, start, self.hops, "both", self.keep, ctx.watch)[0]
+            nearby = nearest_nodes(ctx.graph, start, self.hops, "both", self.keep, ctx.watch)[0]
         else:
             nearby = np.empty(0, np.int64)
         nodes, edges = steiner_tree(

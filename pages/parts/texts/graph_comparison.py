@@ -23,8 +23,8 @@ from core.graph.difference import (
     GraphDifference,
     GraphUnion,
     MissingParts,
-    graph_difference,
-    graph_union,
+    compare_graphs,
+    unite_graphs,
 )
 from core.graph.store import Graph
 from core.methods.catalogue import Method, method_of_line
@@ -106,7 +106,7 @@ def _graph_difference(first: Graph, second: Graph) -> GraphDifference | None:
     If that fails, the error is shown and None is returned.
     """
     key = f"beside-{first.digest}-{second.digest}"
-    work = lambda job: graph_difference(first, second)
+    work = lambda job: compare_graphs(first, second)
     return await_result(key, work, tr("Comparing the graphs"), rerun=False)
 
 
@@ -139,7 +139,7 @@ def _picture(first: Graph, second: Graph, one: GraphBuild, other: GraphBuild) ->
     Shared entities have the same position.
     """
     union_graph = first.derived.once(
-        "beside", second.digest, lambda: graph_union(first, second, MAX_PAIR_ENTITIES)
+        "beside", second.digest, lambda: unite_graphs(first, second, MAX_PAIR_ENTITIES)
     )
     if not union_graph.names[0]:
         return

@@ -18,7 +18,7 @@ from core.builds.merge.fact_merge import Merge, Merged
 from core.builds.merge.passages import PassageGraph
 from core.errors import StoreError
 from core.graph import columns as graph_columns
-from core.graph.columns import Table, texts_of
+from core.graph.columns import Table, concat_texts
 from core.models.base import NoModels
 from tests.core.builds.kit import Texts
 from tests.core.builds.test_language_model import ChatModels
@@ -336,10 +336,10 @@ def test_texts_that_fill_memory_are_joined_in_a_temporary_file(monkeypatch):
     arrow = [pa.array(block, pa.large_string()) for block in blocks]
     # A slice of a longer array.
     sliced = pa.array(["left out", "ä", "", "of two"], pa.large_string())[1:]
-    held = texts_of(arrow)
+    held = concat_texts(arrow)
     monkeypatch.setattr(graph_columns, "MAX_HELD_TEXT_BYTES", 10)
     for given in (arrow, [sliced, *arrow[1:]]):
-        found = texts_of(given)
+        found = concat_texts(given)
         assert found.equals(held) and found.to_pylist() == [
             text for block in blocks for text in block
         ]
@@ -348,7 +348,7 @@ def test_texts_that_fill_memory_are_joined_in_a_temporary_file(monkeypatch):
 
 def test_texts_in_a_temporary_file_stay_readable_after_memory_is_freed(monkeypatch):
     monkeypatch.setattr(graph_columns, "MAX_HELD_TEXT_BYTES", 10)
-    column = texts_of([pa.array(["x" * 100_000, "ä", "the end"], pa.large_string())])
+    column = concat_texts([pa.array(["x" * 100_000, "ä", "the end"], pa.large_string())])
     held, table = len(graph_columns.TEXT_MAPS), Table.of(description=column, weight=[1.0, 2.0, 3.0])
     before = table.texts("description")
     table.release()
@@ -369,7 +369,7 @@ def test_texts_in_a_temporary_file_stay_readable_after_memory_is_freed(monkeypat
 def test_a_digest_of_texts_in_a_temporary_file_frees_their_memory(monkeypatch):
     monkeypatch.setattr(graph_columns, "MAX_HELD_TEXT_BYTES", 10)
     table = Table.of(
-        description=texts_of(pa.array(["x" * 1000] * 4000, pa.large_string()) for _ in range(4))
+        description=concat_texts(pa.array(["x" * 1000] * 4000, pa.large_string()) for _ in range(4))
     )
     assert table.texts("description")[-1] == "x" * 1000
     looked_at = resident()
@@ -395,4 +395,4 @@ def test_a_full_disk_is_reported(monkeypatch):
 
     monkeypatch.setattr(tempfile, "SpooledTemporaryFile", FullDiskFile)
     with pytest.raises(StoreError, match="No space left on device"):
-        texts_of([pa.array(["a"], pa.large_string())])
+        concat_texts([pa.array(["a"], pa.large_string())])

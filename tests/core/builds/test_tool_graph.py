@@ -20,7 +20,7 @@ from core.corpus.indexes.opened_indexes import (
 from core.corpus.indexes.tools import TOOLS, tool_build
 from core.environment import Environment
 from core.errors import BadInput, StoreError
-from core.graph.difference import graph_difference
+from core.graph.difference import compare_graphs
 from core.operators.base import Context
 from core.operators.texts.built_graph import BuiltGraph
 from core.types import Question, State
@@ -78,7 +78,7 @@ def test_the_opened_graph_is_compared_with_a_built_one(dulce):
         run_build(dulce, "opened-graphrag", LetterModels()),
         run_build(dulce, "tkg-noun-phrases", LetterModels()),
     )
-    found = graph_difference(theirs, ours)
+    found = compare_graphs(theirs, ours)
     assert found.nodes and len(found.first.nodes) + found.nodes == theirs.n_nodes
     shared = set(theirs.columns.chunks.texts("id")) & set(ours.columns.chunks.texts("id"))
     # Chunks of other sizes have other ids, so that no comparison confuses them.
@@ -208,7 +208,7 @@ def test_indexes_of_two_tools_are_two_graphs_of_one_corpus(tmp_path, monkeypatch
         "1 more, which is not in this graph"
         in build_status(beside, "opened-fast-graphrag").uncovered
     )
-    assert graph_difference(first, second).nodes
+    assert compare_graphs(first, second).nodes
 
 
 def test_an_index_of_other_texts_or_a_second_one_of_a_tool_changes_nothing(dulce):

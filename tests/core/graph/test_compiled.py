@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from core.graph.compiled import keep_loops_by_source
+from core.graph.compiled import set_numba_cache_folder
 
 ROOT = Path(__file__).parents[3]
 CALLED = "from numba import njit\n\n@njit(cache=True)\ndef one():\n    return {}\n"
@@ -16,9 +16,9 @@ CALLER = (
 RUN = """
 import os
 from pathlib import Path
-from core.graph.compiled import keep_loops_by_source
+from core.graph.compiled import set_numba_cache_folder
 os.environ.pop("NUMBA_CACHE_DIR")  # set where this package was imported
-keep_loops_by_source(Path("loops"))
+set_numba_cache_folder(Path("loops"))
 from loops.caller import twice
 print(twice())
 """
@@ -49,7 +49,7 @@ def test_a_loop_is_compiled_again_when_a_called_file_changes(tmp_path):
 
 def test_a_chosen_folder_of_compiled_loops_is_used(tmp_path, monkeypatch):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    keep_loops_by_source(tmp_path)
+    set_numba_cache_folder(tmp_path)
     assert (
         os.environ["NUMBA_CACHE_DIR"] == str(tmp_path) and not (tmp_path / "__pycache__").exists()
     )

@@ -8,7 +8,7 @@ import pytest
 from core.graph.building.build import build
 from core.graph.building.text_graph import assemble
 from core.graph.columns import Table
-from core.graph.difference import comparison_key, graph_difference, graph_union
+from core.graph.difference import compare_graphs, comparison_key, unite_graphs
 from core.graph.growth import GraphGrowth
 from tests.core.operators.texts.kit import plain, story
 
@@ -34,7 +34,7 @@ def test_nodes_and_links_of_one_graph_alone(tmp_path):
         tmp_path / "b",
         "second",
     )
-    found = graph_difference(first, second)
+    found = compare_graphs(first, second)
     # In both graphs: ann, bob, cid, emile; linked in both: ann-bob. Only in the first graph:
     # bob-cid (between shared nodes) and ann-dan brown. Only in the second graph: ann-cid and
     # emile-bob (between shared nodes) and dan browne-bob.
@@ -56,7 +56,7 @@ def test_nodes_and_links_of_one_graph_alone(tmp_path):
 
 def test_the_difference_is_symmetric_and_empty_for_equal_graphs():
     graph = story()
-    same = graph_difference(graph, graph)
+    same = compare_graphs(graph, graph)
     assert (same.nodes, same.links, len(same.first.nodes), same.second.links, same.alike) == (
         5,
         4,
@@ -64,7 +64,7 @@ def test_the_difference_is_symmetric_and_empty_for_equal_graphs():
         0,
         (),
     )
-    empty = graph_difference(graph, plain())
+    empty = compare_graphs(graph, plain())
     assert (empty.nodes, len(empty.first.nodes), empty.first.links, empty.alike) == (0, 5, 4, ())
 
 
@@ -116,7 +116,7 @@ def test_the_union_takes_the_nodes_with_the_largest_shares_of_both_graphs(tmp_pa
     )
     second = build([("ANN", "likes", "Eve"), ("Bob", "likes", "Ann")], tmp_path / "b", "second")
     # Shares of all ends of relations: ann 3/6 + 2/4, bob 1/6 + 1/4, eve 1/4, cid and dan 1/6 each.
-    both = graph_union(first, second, 3)
+    both = unite_graphs(first, second, 3)
     assert both.names == (["Ann", "Bob", ""], ["ANN", "Bob", "Eve"])
     assert both.pairs == ({(0, 1)}, {(0, 1), (0, 2)})
-    assert graph_union(first, second, 0).names == ([], [])
+    assert unite_graphs(first, second, 0).names == ([], [])

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from core.errors import BadInput
 from core.graph.algorithms import leiden as by_size
 from core.graph.building.build import build_in_memory
-from core.graph.large.array_leiden import inner_edges, leiden, linked, quotient_graph
+from core.graph.large.array_leiden import inner_edges, leiden, make_links, quotient_graph
 
 BOUND = 0.02  # Largest accepted difference of modularity to igraph.
 PAIRS = st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11)), min_size=1, max_size=40)
@@ -37,7 +37,7 @@ def modularity(links, labels):
 
 
 def communities_of(n, edges):
-    return leiden(linked(n, np.array(edges, np.int64).reshape(-1, 2)))
+    return leiden(make_links(n, np.array(edges, np.int64).reshape(-1, 2)))
 
 
 def planted_groups(groups, size, inside, outside, seed=0):
@@ -59,18 +59,18 @@ def test_two_triangles_and_loops_and_lone_nodes():
 
 def test_modularity_by_hand():
     # 7 edges; both groups have 3 inside and a degree of 7: 6/7 - 2 (7/14)^2.
-    triangles = linked(6, np.array([(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3), (2, 3)]))
+    triangles = make_links(6, np.array([(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3), (2, 3)]))
     assert modularity(triangles, np.array([0, 0, 0, 1, 1, 1])) == pytest.approx(6 / 7 - 1 / 2)
     assert (
         modularity(triangles, np.zeros(6, int)) == 0
-        and modularity(linked(2, np.empty((0, 2), int)), np.zeros(2, int)) == 0
+        and modularity(make_links(2, np.empty((0, 2), int)), np.zeros(2, int)) == 0
     )
 
 
 @given(PAIRS, st.lists(st.integers(0, 3), min_size=12, max_size=12))
 def test_modularity_is_igraphs_and_stays_that_of_the_groups_as_nodes(pairs, labels):
     links, labels = (
-        linked(12, np.array(pairs)),
+        make_links(12, np.array(pairs)),
         np.unique(labels, return_inverse=True)[1].astype(np.int32),
     )
     known = igraph.Graph(n=12, edges=pairs).modularity(labels.tolist())
@@ -86,7 +86,7 @@ def test_modularity_is_igraphs_and_stays_that_of_the_groups_as_nodes(pairs, labe
 
 @given(PAIRS)
 def test_communities_are_connected_and_no_single_move_is_better_than_none_at_all(pairs):
-    labels, links = communities_of(12, pairs), linked(12, np.array(pairs))
+    labels, links = communities_of(12, pairs), make_links(12, np.array(pairs))
     whole = igraph.Graph(n=12, edges=pairs)
     assert all(
         whole.induced_subgraph(np.flatnonzero(labels == one).tolist()).is_connected()
@@ -111,12 +111,12 @@ def test_modularity_is_no_worse_than_that_of_igraph(inside, outside):
     known = peer.modularity(
         peer.community_leiden(objective_function="modularity", n_iterations=2).membership
     )
-    assert modularity(linked(n, edges), communities_of(n, edges)) >= known - BOUND
+    assert modularity(make_links(n, edges), communities_of(n, edges)) >= known - BOUND
 
 
 def test_edges_among_nodes():
     place = np.full(5, -1, np.int32)
-    links = linked(5, np.array([(0, 1), (1, 4), (4, 4), (3, 0), (1, 0)]))
+    links = make_links(5, np.array([(0, 1), (1, 4), (4, 4), (3, 0), (1, 0)]))
     assert sorted(map(tuple, inner_edges(links, np.array([1, 4, 0]), place).tolist())) == [
         (0, 1),
         (0, 2),
@@ -130,7 +130,7 @@ def test_edges_among_nodes():
 def test_a_graph_that_is_too_large_for_igraph_is_clustered_as_well(monkeypatch, size):
     n, edges = planted_groups(8, 30, 0.4, 0.01)
     graph = build_in_memory([(f"{a:03}", "r", f"{b:03}") for a, b in edges.tolist()], "planted")
-    links = linked(n, edges)
+    links = make_links(n, edges)
     known = by_size.detect_communities(graph, size)
     # The parts go to igraph at the first size, and not even they at the second.
     for largest in (len(edges) - 1, 40):

@@ -14,7 +14,7 @@ from core.builds import build_status, run_build
 from core.corpus import Document, corpora, open_corpus
 from core.corpus.indexes.opened_indexes import open_index
 from core.errors import BadInput
-from core.graph.difference import graph_union
+from core.graph.difference import unite_graphs
 from core.methods.catalogue import find_method
 from core.sources import CorpusSource
 from core.types import Question
@@ -166,7 +166,7 @@ def test_the_opened_graph_is_on_one_layout_with_ours(small):
 
 def test_what_only_one_graph_has_is_orange_there_and_a_ring_in_the_other():
     first, second = story(), story()
-    both = graph_union(first, second, 3)
+    both = unite_graphs(first, second, 3)
     # a graph and itself: all is shared
     assert both.names[0] == both.names[1] and both.pairs[0] == both.pairs[1]
     names = (["Scrooge", "Tim", ""], ["SCROOGE", "", "<Fred>"])

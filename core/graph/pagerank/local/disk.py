@@ -1,8 +1,8 @@
-"""Reading many pages from the disk at once, before a search walks them.
+"""Reading of many pages from the disk together, before a search walks them.
 
 A graph that is larger than memory, or was just opened, is read page by page as a search touches it,
-and the search waits for each page. Here the system is told the pages of all nodes that come next,
-so that the disk reads them in parallel. This is not done on Windows, which does not report how many
+and the search waits for each page. This module requests the pages of all nodes that come next, so
+that the disk reads them in parallel. It does nothing on Windows, which does not report how many
 pages were waited for.
 """
 
@@ -15,14 +15,15 @@ import sys
 import numpy as np
 
 from core.graph.pagerank.problem import Adjacency
+from core.graph.store import row_entries
 
 if sys.platform != "win32":
     import resource
 
-DISK_PAGE_BYTES = mmap.PAGESIZE  # bytes
-# Number of pages that a search may wait for before its pages are read ahead.
+DISK_PAGE_BYTES = mmap.PAGESIZE
+# Number of pages that a search may wait for before further ones are read ahead.
 MIN_WAITED_PAGES = 24
-# Size in bytes of an array from which on waiting is measured.
+# Smallest size in bytes of an array for which waiting is measured.
 MEASURED_ARRAY_BYTES = 1 << 28
 # True if the system reports waiting and accepts requests to read ahead.
 CAN_READ_AHEAD = sys.platform != "win32"
@@ -33,7 +34,7 @@ if CAN_READ_AHEAD:
 
 
 class DiskReadAhead:
-    """Detection of waiting for the disk, and reading ahead."""
+    """Requests for the pages of a graph, once a search has waited for the disk."""
 
     def __init__(self, links: Adjacency):
         self.links, self.waiting = links, False
@@ -42,13 +43,12 @@ class DiskReadAhead:
             CAN_READ_AHEAD
             and max(links.tails.nbytes, links.in_heads.nbytes) >= MEASURED_ARRAY_BYTES
         )
-        self._start = _n_waits() if self.mapped else 0
+        self._start = _count_waits() if self.mapped else 0
 
     def waits(self) -> bool:
-        """Return whether this thread has waited for more than `MIN_WAITED_PAGES` pages since the
-        start.
-        """
-        self.waiting = self.waiting or (self.mapped and _n_waits() - self._start > MIN_WAITED_PAGES)
+        """Return whether this thread has waited for more than `MIN_WAITED_PAGES` pages."""
+        if self.mapped and not self.waiting:
+            self.waiting = _count_waits() - self._start > MIN_WAITED_PAGES
         return self.waiting
 
     def offsets(self, nodes: np.ndarray) -> None:
@@ -62,21 +62,21 @@ class DiskReadAhead:
         Returns the number of all their steps.
         """
         self.offsets(nodes)
-        way, out_indptr, tails, in_indptr, in_heads = self.links[:5]
+        mask, out_indptr, tails, in_indptr, in_heads = self.links[:5]
         out, into = (indptr[nodes + 1] - indptr[nodes] for indptr in (out_indptr, in_indptr))
         for side, array, starts, counts in (
             (1, tails, out_indptr[nodes], out),
             (2, in_heads, in_indptr[nodes], into),
         ):
-            if way & side:
-                self._read(array, _pages(starts, np.minimum(counts, limit), array.itemsize))
-        return int((out.sum() if way & 1 else 0) + (into.sum() if way & 2 else 0))
+            if mask & side:
+                counts = np.minimum(counts, limit)
+                self._read(array, _page_positions(starts, counts, array.itemsize))
+        return int((out.sum() if mask & 1 else 0) + (into.sum() if mask & 2 else 0))
 
     def around(self, nodes: np.ndarray, limit: int, few: int) -> None:
-        """Read the steps of some nodes and of their smaller neighbours ahead.
+        """Read the steps of some nodes and of their small neighbours ahead.
 
-        The neighbours are those with two to `few` steps. Neighbours are only read if degrees are
-        known.
+        Small neighbours have two to `few` steps. They are read only if degrees are known.
         """
         self.rows(nodes, limit)
         if len(self.links.degree_bytes):
@@ -104,39 +104,27 @@ class DiskReadAhead:
 
     def _neighbours(self, nodes: np.ndarray, limit: int) -> np.ndarray:
         """Return the neighbours of those nodes that have at most `limit` steps, ascending."""
-        way, out_indptr, tails, in_indptr, in_heads = self.links[:5]
-        sides = [(out_indptr, tails)] * (way & 1) + [(in_indptr, in_heads)] * (way >> 1)
-        counts = [indptr[nodes + 1] - indptr[nodes] for indptr, _ in sides]
-        fits = sum(counts) <= limit
-        return np.unique(
-            np.concatenate(
-                [
-                    neighbours[_row_positions(indptr[nodes[fits]], count[fits])]
-                    for (indptr, neighbours), count in zip(sides, counts)
-                ]
-            )
-        )
+        mask, out_indptr, tails, in_indptr, in_heads = self.links[:5]
+        sides = [(out_indptr, tails)] * (mask & 1) + [(in_indptr, in_heads)] * (mask >> 1)
+        n_steps = sum(indptr[nodes + 1] - indptr[nodes] for indptr, _ in sides)
+        small_nodes = nodes[n_steps <= limit]
+        parts = [neighbours[row_entries(indptr, small_nodes)[1]] for indptr, neighbours in sides]
+        return np.unique(np.concatenate(parts))
 
 
-def _row_positions(starts: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Return all positions of some rows."""
-    return np.arange(counts.sum()) + np.repeat(starts - (np.cumsum(counts) - counts), counts)
+def _count_waits() -> int:
+    """Return the number of pages that this thread has waited for.
 
-
-def _n_waits() -> int:
-    """Number of pages that this thread has waited for.
-
-    On systems that count only processes, such as macOS, it is that of this process.
+    On systems that count only by process, such as macOS, it is that of this process.
     """
     if sys.platform != "win32":
-        return resource.getrusage(
-            getattr(resource, "RUSAGE_THREAD", resource.RUSAGE_SELF)
-        ).ru_majflt
+        who = getattr(resource, "RUSAGE_THREAD", resource.RUSAGE_SELF)
+        return resource.getrusage(who).ru_majflt
     return 0
 
 
-def _pages(starts: np.ndarray, counts: np.ndarray, size: int) -> np.ndarray:
-    """Return a position on each page of some rows."""
+def _page_positions(starts: np.ndarray, counts: np.ndarray, size: int) -> np.ndarray:
+    """Return a position on each page of some rows, whose values have `size` bytes."""
     starts, counts = starts[counts > 0], counts[counts > 0]
     step = DISK_PAGE_BYTES // size
     pages = (counts - 1) // step + 2  # including the last position

@@ -1,9 +1,9 @@
-"""Prediction of the scores from the estimates and residuals of a push.
+"""Prediction of scores from the estimates and residuals of a push.
 
-A part of each residual stays at its node: the mass that restarts there at once, and the mass that
-does so after it came back from a neighbour. The rest of all residuals will arrive somewhere else.
-After a few steps a walk is close to the stationary distribution, so this rest is distributed over
-the nodes by the number of steps that lead to them.
+A part of each residual stays at its node: the mass that restarts there immediately, or after it
+came back from a neighbour. The rest of all residuals will arrive at other nodes. After a few steps
+a walk is close to the stationary distribution, so this rest is distributed over the nodes by the
+number of steps that lead to them.
 """
 
 from __future__ import annotations
@@ -37,31 +37,26 @@ def expected_scores(
 
 def last_score(scores: np.ndarray, keep: int) -> float:
     """Return the last of the best `keep` scores, 0 if there are too few."""
-    short = len(scores) < keep
-    return 0.0 if short else float(np.partition(scores, len(scores) - keep)[len(scores) - keep])
+    if len(scores) < keep:
+        return 0.0
+    return float(np.partition(scores, len(scores) - keep)[len(scores) - keep])
 
 
 def staying_share(problem: PageRankProblem) -> float:
-    """Return the share of a residual that stays at its node.
-
-    It restarts there at once, or each time that it comes back.
-    """
+    """Return the share of a residual that stays at its node, now or when it comes back."""
     return (1.0 - problem.damping) / (1.0 - _return_share(problem))
 
 
 def far_mass(problem: PageRankProblem, residual_sum: float) -> float:
-    """Return the mass that is expected along each step from far away.
-
-    `residual_sum` is the sum of all residuals.
-    """
+    """Return the mass expected to arrive along each step, given the sum of all residuals."""
     return (1.0 - staying_share(problem)) * residual_sum / max(1.0, problem.flow)
 
 
 def returned_mass(problem: PageRankProblem) -> np.ndarray:
-    """Return the mass that a neighbour returns along a step, over damping squared.
+    """Return the mass that a neighbour returns along a step, divided by damping squared.
 
-    It is indexed by the neighbour's degree up to `DEGREE_BYTE_CAP`, and 0 for `DEGREE_BYTE_CAP` or
-    more.
+    It is indexed by the neighbour's degree; for `DEGREE_BYTE_CAP`, which means this degree or a
+    larger one, it is 0.
     """
     degrees = np.arange(DEGREE_BYTE_CAP + 1.0)
     mass = 1.0 / np.maximum(1.0, degrees - _return_share(problem) * (degrees - 1.0))
@@ -72,11 +67,11 @@ def returned_mass(problem: PageRankProblem) -> np.ndarray:
 def _return_share(problem: PageRankProblem) -> float:
     """Return the share of pushed mass that comes back along the same step.
 
-    It assumes that there are few loops, and that all nodes have the degree that a step meets on
-    average (1 over the mean of 1 / degree, so steps / nodes). Let b be this share. A node of degree
-    k returns damping^2 / k at once, and again the share b of what it passes to the k - 1 others: b
-    = damping^2 / (k - b (k - 1)), of which the root below 1 counts. The result is zero in one
-    direction or with weights, where it is not known.
+    It assumes that there are few loops, and that all nodes have the mean degree at the end of a
+    step (1 over the mean of 1 / degree, which is steps / nodes). Let b be this share. A node of
+    degree k returns damping^2 / k directly, and the share b of the mass that it passes to the k - 1
+    others: b = damping^2 / (k - b (k - 1)). The root below 1 is the solution. The result is zero in
+    one direction or with weights, because the share is not known there.
     """
     share = 0.0
     if len(problem.links.degree_bytes):

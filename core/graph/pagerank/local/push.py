@@ -1,9 +1,10 @@
 """Local forward push, with a bar that falls until the best nodes are found.
 
 A first-in first-out push (Andersen, Chung, Lang 2006) gives each node an estimate, which is
-certain, and a residual, which has not flowed on yet. The module `extrapolate` predicts where the
+certain, and a residual, which has not been pushed yet. The bar is the residual per step of a node
+from which on the node is pushed (the paper's epsilon). The module `extrapolate` predicts where the
 residuals will arrive, so that few pushes suffice for the ranking. The module `refine` recomputes
-the scores around the last place from those of the neighbours.
+the scores around the last of the best from those of the neighbours.
 """
 
 from __future__ import annotations
@@ -29,20 +30,21 @@ from core.graph.pagerank.local.table import (
 )
 from core.graph.pagerank.problem import PageRankProblem, PageRankResult
 
-# First bar times the number of nodes to keep, divisor from one bar to the next, and last bar.
+# First bar, times the number of nodes to keep; divisor from one bar to the next; and last bar.
 FIRST_PUSH_BAR, PUSH_BAR_DIVISOR, MIN_PUSH_BAR = (0.1, 2.0, 1e-16)
 # Factor by which the bar must be below the last score if at least `keep` nodes have scores around
 # it.
 BAR_BELOW_LAST_FACTOR = 2.0
-# Residual that counts as none.
+# Sum of residuals that counts as none.
 RESIDUAL_TOLERANCE = 1e-12
-# Number of nodes that are read ahead from the disk, and a number of steps per node that covers all.
-READ_AHEAD_NODES, ALL_STEPS = 512, 1 << 31
-# Number of edges before the first check whether the search waits for the disk, which then doubles,
-# and the largest number.
+# Number of nodes that are read ahead from the disk together.
+READ_AHEAD_NODES = 512
+ALL_STEPS = 1 << 31  # more than any node has
+# Numbers of edges between two checks if the search waits for the disk: the first, which then
+# doubles, and the largest.
 FIRST_WAIT_CHECK_EDGES, MAX_WAIT_CHECK_EDGES = (32, 2000)
-# Edges per node to keep, divided by the share of nodes that may be missed, and smallest budget in
-# edges.
+# Budget in edges per node to keep, divided by the share of nodes that may be missed; and the
+# smallest budget.
 PUSH_EDGES_PER_NODE, MIN_PUSH_EDGES = (15, 200_000)
 
 
@@ -51,11 +53,11 @@ def local_push(problem: PageRankProblem, budget: int | None = None) -> PageRankR
 
     The push ends once the best nodes change from one bar to the next by no more than `recall`
     allows. With a recall of 1 it ends once nothing is left to push. Bars are compared only if they
-    lie below the last of the best scores, since coarser ones agree without any meaning. The result
-    is not settled if `budget` edges are walked before the end, or if too few are left for another
-    comparison. The edges of the seeds do not count, and the default budget is that of
-    `push_budget`. Seeds are pushed whatever their degree. Mass at nodes without steps is dropped,
-    and scores are scaled to the rest.
+    are below the last of the best scores; with higher bars, too little is pushed for a meaningful
+    comparison. The result is not settled if `budget` edges are walked before the end, or if too few
+    are left for another comparison. The edges of the seeds do not count, and the default budget is
+    that of `push_budget`. Seeds are pushed whatever their degree. Mass at nodes without steps is
+    dropped, and scores are scaled to the rest.
 
     >>> from core.graph.pagerank.local.push import local_push
     >>> from core.graph.pagerank.problem import pose_problem
@@ -70,7 +72,7 @@ def local_push(problem: PageRankProblem, budget: int | None = None) -> PageRankR
             add_residual(work.table, seed, share)
         search = _FallingBarPush(work, problem, disk)
         search.run(budget)
-        edges, total = search.edges, float(_held_mass(work.table))
+        edges, total = search.edges, float(_remaining_mass(work.table))
         nodes, scores = search.ranked_nodes()
     return PageRankResult(
         nodes,
@@ -160,7 +162,7 @@ class _FallingBarPush:
     def _compare_best(self, crowded: bool) -> None:
         """Refine the scores around the last one, and compare the best nodes with those before."""
         if crowded:
-            # This gives all of the seeds' neighbours the mass that the seeds have received since.
+            # Gives all neighbours of the seeds the mass that the seeds have received meanwhile.
             _push_seeds(self.work, self.problem, self.disk)
             self._predict_scores()
         refine_edges = self.refinement.ask(
@@ -185,10 +187,9 @@ class _FallingBarPush:
 
 
 def push_budget(problem: PageRankProblem) -> int:
-    """Largest number of edges that a push may walk."""
-    return max(
-        MIN_PUSH_EDGES, int(PUSH_EDGES_PER_NODE * problem.keep / max(1.0 - problem.recall, 1e-4))
-    )
+    """Return the largest number of edges that a push may walk."""
+    missed_share = max(1.0 - problem.recall, 1e-4)
+    return max(MIN_PUSH_EDGES, int(PUSH_EDGES_PER_NODE * problem.keep / missed_share))
 
 
 def _push_seeds(work: WorkArrays, problem: PageRankProblem, disk: DiskReadAhead) -> None:
@@ -205,26 +206,22 @@ def drain_queue(
     budget: int,
     disk: DiskReadAhead | None = None,
 ) -> bool:
-    """Push until the queue is empty, and grow the work arrays where necessary.
+    """Push until the queue is empty, and grow the work arrays if necessary.
 
     Returns False if the budget was spent before.
     """
     disk = disk or DiskReadAhead(problem.links)
     while True:
-        part = budget
+        edge_limit = budget
         if disk.mapped:
-            steps = int(work.table.state[EDGES_WALKED])
-            part = min(
-                budget,
-                steps
-                + (
-                    READ_AHEAD_NODES + disk.rows(_next_nodes(work.table), ALL_STEPS)
-                    if disk.waits()
-                    else min(MAX_WAIT_CHECK_EDGES, steps + FIRST_WAIT_CHECK_EDGES)
-                ),
-            )
-        code = push_queue(work.table, problem.damping, bar, part, problem.links)
-        if code == QUEUE_EMPTY or (code == BUDGET_SPENT and part == budget):
+            edges = int(work.table.state[EDGES_WALKED])
+            if disk.waits():
+                next_edges = READ_AHEAD_NODES + disk.rows(_next_nodes(work.table), ALL_STEPS)
+            else:
+                next_edges = min(MAX_WAIT_CHECK_EDGES, edges + FIRST_WAIT_CHECK_EDGES)
+            edge_limit = min(budget, edges + next_edges)
+        code = push_queue(work.table, problem.damping, bar, edge_limit, problem.links)
+        if code == QUEUE_EMPTY or (code == BUDGET_SPENT and edge_limit == budget):
             return code == QUEUE_EMPTY
         if code != BUDGET_SPENT:
             work.grow(code)
@@ -238,7 +235,7 @@ def _next_nodes(table: SlotTable) -> np.ndarray:
     return table.nodes[table.queue[(head + np.arange(min(size, READ_AHEAD_NODES))) & ring]]
 
 
-def _held_mass(table: SlotTable) -> float:
+def _remaining_mass(table: SlotTable) -> float:
     """Return the mass that was not dropped."""
     cells = table.cells[: table.state[SLOT_COUNT]]
     return cells[:, ESTIMATE].sum() + cells[:, RESIDUAL].sum()

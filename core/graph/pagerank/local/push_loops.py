@@ -33,16 +33,13 @@ QUEUE_EMPTY, BUDGET_SPENT = (0, -1)
 
 
 @njit(cache=True, nogil=True, inline="always")
-def get_degree(nodes, cells, slot, way, out_indptr, in_indptr, degree_bytes):
-    """Return the number of steps from a slot's node.
-
-    It is looked up once, in `degree_bytes` if they exist.
-    """
+def get_degree(nodes, cells, slot, mask, out_indptr, in_indptr, degree_bytes):
+    """Return the number of steps from a slot's node, looked up once and then stored."""
     degree = cells[slot, CELL_DEGREE]
     if degree < 0.0:
         count = np.int64(degree_bytes[nodes[slot]]) if len(degree_bytes) else DEGREE_BYTE_CAP
         degree = np.float64(
-            count if count < DEGREE_BYTE_CAP else _degree(nodes[slot], way, out_indptr, in_indptr)
+            count if count < DEGREE_BYTE_CAP else _degree(nodes[slot], mask, out_indptr, in_indptr)
         )
         cells[slot, CELL_DEGREE] = degree
     return degree
@@ -50,11 +47,10 @@ def get_degree(nodes, cells, slot, way, out_indptr, in_indptr, degree_bytes):
 
 @njit(cache=True, nogil=True)
 def enqueue(table, bar, slots):
-    """Set the bar, and queue the slots whose residual may reach it.
+    """Set the bar, and queue those of the first `slots` whose residual may reach it.
 
-    Only the first `slots` are considered. They are queued in the order in which they were first
-    visited. The limit of a slot is `bar` x degree, or `bar` x the least possible degree if it is
-    not known yet.
+    They are queued in the order of their first visit. The limit of a slot is `bar` x degree, or
+    `bar` x the least possible degree if it is not known yet.
     """
     cells, state, queue = table.cells, table.state, table.queue
     for slot in range(slots):
@@ -68,10 +64,9 @@ def enqueue(table, bar, slots):
 
 @njit(cache=True, nogil=True, inline="always")
 def read_ahead(neighbours, start, stop, index, cells, degree_bytes):
-    """Read the cells and degrees of neighbours into the processor's cache.
+    """Read the cells and degrees of the ends of some steps into the processor's cache.
 
-    They are those of the nodes at the ends of some steps. There is no branch that would have to
-    wait for one of the values.
+    No branch depends on one of the values, so the processor need not wait for them.
     """
     read_sum, has_degrees = 0.0, len(degree_bytes) > 0
     for link in range(start, stop):
@@ -99,10 +94,7 @@ def _share_out(
     queue,
     degree_bytes,
 ):
-    """Add to the residuals of the nodes at the ends of some steps.
-
-    Nodes whose residual may reach the bar are queued.
-    """
+    """Add to the residuals of the ends of some steps, and queue nodes that may reach the bar."""
     ring, read = len(queue) - 1, start + READ_AHEAD_STEPS
     for link in range(start, stop):
         if link == read:
@@ -126,9 +118,9 @@ def push_queue(table, damping, bar, budget, links):
     A push of node v moves (1 - damping) of its residual to its estimate and shares the rest among
     its steps. Only nodes with a residual of at least `bar` x degree are pushed. If the bar is
     infinite, the queued nodes are pushed and no others are queued. Mass at a node without steps is
-    dropped; giving it back to the seeds would only scale all scores alike. The queue is processed
-    in batches. Their degrees and neighbours are read before the first node is pushed, so the
-    processor waits for the memory only once per batch.
+    dropped; giving it back to the seeds would only multiply all scores by the same number. The
+    queue is processed in batches. The degrees and neighbours of a batch are read before its first
+    node is pushed, so the processor waits for the memory only once per batch.
 
     Returns
     -------
@@ -136,9 +128,8 @@ def push_queue(table, damping, bar, budget, links):
     needs.
     """
     index, slot_places, nodes, cells, queue, state = table
-    way, out_indptr, tails, in_indptr, in_heads, out_weights, in_weights, strength, degree_bytes = (
-        links
-    )
+    mask, out_indptr, tails, in_indptr, in_heads = links[:5]
+    out_weights, in_weights, strength, degree_bytes = links[5:]
     ring = len(queue) - 1
     has_weights = len(strength) > 0
     ranges = np.zeros((PUSH_BATCH_NODES, 4), np.int64)
@@ -146,14 +137,10 @@ def push_queue(table, damping, bar, budget, links):
         batch, read_sum = min(state[QUEUE_SIZE], PUSH_BATCH_NODES), 0
         for row in range(batch):
             node = nodes[queue[(state[QUEUE_HEAD] + row) & ring]]
-            ranges[row, 0], ranges[row, 1] = (
-                out_indptr[node],
-                out_indptr[node + 1] if way & 1 else out_indptr[node],
-            )
-            ranges[row, 2], ranges[row, 3] = (
-                in_indptr[node],
-                in_indptr[node + 1] if way & 2 else in_indptr[node],
-            )
+            ranges[row, 0] = out_indptr[node]
+            ranges[row, 1] = out_indptr[node + 1] if mask & 1 else out_indptr[node]
+            ranges[row, 2] = in_indptr[node]
+            ranges[row, 3] = in_indptr[node + 1] if mask & 2 else in_indptr[node]
         for row in range(batch):
             if ranges[row, 0] < ranges[row, 1]:
                 read_sum += tails[ranges[row, 0]]
@@ -181,15 +168,15 @@ def push_queue(table, damping, bar, budget, links):
             slot = queue[state[QUEUE_HEAD]]
             degree = ranges[row, 1] - ranges[row, 0] + ranges[row, 3] - ranges[row, 2]
             node, mass, limit = nodes[slot], cells[slot, RESIDUAL], bar * max(1, degree)
-            waits = mass < limit < np.inf
-            if not waits and state[EDGES_WALKED] >= budget:
+            is_below = mass < limit < np.inf
+            if not is_below and state[EDGES_WALKED] >= budget:
                 return BUDGET_SPENT
-            if not waits and state[SLOT_COUNT] + degree > len(nodes):
+            if not is_below and state[SLOT_COUNT] + degree > len(nodes):
                 return np.int64(state[SLOT_COUNT] + degree)
             state[QUEUE_HEAD] = (state[QUEUE_HEAD] + 1) & ring
             state[QUEUE_SIZE] -= 1
             cells[slot, QUEUE_LIMIT], cells[slot, CELL_DEGREE] = limit, degree
-            if waits:
+            if is_below:
                 continue
             state[EDGES_WALKED] += degree + 1
             cells[slot, RESIDUAL] = 0.0
@@ -234,10 +221,7 @@ def push_queue(table, damping, bar, budget, links):
 
 @njit(cache=True, nogil=True)
 def known_scores(table, stays):
-    """Return the known part of each slot's score, and the sum of all residuals.
-
-    A score is estimate + stays x residual.
-    """
+    """Return estimate + stays x residual of each slot, and the sum of all residuals."""
     cells, scores, residual_sum = table.cells, np.empty(table.state[SLOT_COUNT]), 0.0
     for slot in range(len(scores)):
         scores[slot] = cells[slot, ESTIMATE] + stays * cells[slot, RESIDUAL]
@@ -247,33 +231,26 @@ def known_scores(table, stays):
 
 @njit(cache=True, nogil=True)
 def add_far_mass(table, scores, far_mass, links):
-    """Add to each score the mass that is expected from far away.
-
-    It is `far_mass` for each step to the node.
-    """
+    """Add `far_mass` to each score for each step that leads to the node."""
     nodes, cells = table.nodes, table.cells
-    way, out_indptr, tails, in_indptr, in_heads, out_weights, in_weights, strength, degree_bytes = (
-        links
-    )
-    if way == 3 and len(strength) == 0:
+    mask, out_indptr, tails, in_indptr, in_heads = links[:5]
+    out_weights, in_weights, strength, degree_bytes = links[5:]
+    if mask == 3 and len(strength) == 0:
         for slot in range(len(scores)):
-            degree = cells[slot, CELL_DEGREE]
-            scores[slot] += far_mass * (
-                degree
-                if degree >= 0.0
-                else get_degree(nodes, cells, slot, way, out_indptr, in_indptr, degree_bytes)
+            scores[slot] += far_mass * get_degree(
+                nodes, cells, slot, mask, out_indptr, in_indptr, degree_bytes
             )
         return
     for slot in range(len(scores)):
         node, total = nodes[slot], 0.0
-        if way == 3:
+        if mask == 3:
             total = strength[node]
         elif len(strength) == 0:
-            if way == 1:
+            if mask == 1:
                 total = in_indptr[node + 1] - in_indptr[node]
             else:
                 total = out_indptr[node + 1] - out_indptr[node]
-        elif way == 1:
+        elif mask == 1:
             for link in range(in_indptr[node], in_indptr[node + 1]):
                 total += in_weights[link]
         else:

@@ -1,10 +1,9 @@
-"""Recomputation of scores close to the last of the best.
+"""Recomputation of scores close to the last of the best, from the scores of neighbours.
 
-They are computed from the scores of neighbours. Next to a hub, thousands of neighbours receive the
-same mass and have scores close to the last one. They differ by what comes back from their own
-neighbours with few steps. For nodes close to the last place, these neighbours are therefore
-computed first. A second pass recomputes only the nodes that the first one found close to the last
-place.
+Next to a hub, thousands of nodes receive the same mass and have scores close to the last one. They
+differ by the mass that comes back from their own small neighbours, those with few steps. For nodes
+close to the last score, these small neighbours are therefore computed first. A second pass
+recomputes only the nodes that the first one found close to the last score.
 """
 
 from __future__ import annotations
@@ -20,15 +19,17 @@ from core.graph.pagerank.problem import PageRankProblem
 
 # Bounds of the scores that are recomputed, as multiples of the last one.
 BAND_LOW_FACTOR, BAND_HIGH_FACTOR = 0.75, 1.35
-# Largest number of steps of a node that is recomputed; larger degrees are not told apart by one
-# byte.
+# Largest number of steps of a node that is recomputed; one byte cannot hold larger degrees.
 MAX_RECOMPUTED_STEPS = DEGREE_BYTE_CAP - 1
-# Multiple of the nodes to keep; if more nodes are close to the last place, their small neighbours
-# are computed first. Largest number of steps of such a neighbour.
-CROWD_FACTOR, SMALL_NEIGHBOUR_STEPS = (2, 4)
-# Relative distance from the last score that counts as close, and largest standard deviation of
-# the relative changes of these scores for which all others are changed alike.
-LAST_SCORE_TOLERANCE, MAX_CHANGE_DEVIATION = (0.008, 0.005)
+# If at least this multiple of the nodes to keep have scores around the last one, it is crowded.
+CROWD_FACTOR = 2
+# Largest number of steps of a small neighbour.
+SMALL_NEIGHBOUR_STEPS = 4
+# Relative distance from the last score that counts as close.
+LAST_SCORE_TOLERANCE = 0.008
+# Largest standard deviation of the relative changes of close scores with which the other scores are
+# changed by their median, not recomputed.
+MAX_CHANGE_DEVIATION = 0.005
 
 
 class ScoreRefinement:
@@ -36,19 +37,20 @@ class ScoreRefinement:
 
     def __init__(self, problem: PageRankProblem, disk: DiskReadAhead):
         self.problem, self.disk = problem, disk
+        # Slots and scores of the previous recomputation, and the last of the best scores.
         self._slots, self._scores, self._last = np.empty(0, np.int64), np.empty(0), 0.0
 
     def about(self, scores: np.ndarray, last: float) -> int:
-        """Number of nodes with scores around the last one."""
+        """Return the number of nodes with scores around the last one."""
         return len(self._band(scores, last))
 
     def ask(
         self, table: SlotTable, scores: np.ndarray, residual_sum: float, last: float, crowded: bool
     ) -> int:
-        """Recompute the scores around the last one.
+        """Recompute the scores around the last one in place.
 
-        `residual_sum` is the sum of all residuals. `scores` is changed. Returns the number of edges
-        walked.
+        If they are `crowded`, small neighbours of close nodes are computed, too. `residual_sum` is
+        the sum of all residuals. Returns the number of edges walked.
         """
         band, start_edges = self._band(scores, last), int(table.state[EDGES_WALKED])
         if not crowded:
@@ -59,18 +61,16 @@ class ScoreRefinement:
         self._pull(table, scores, residual_sum, close_slots, SMALL_NEIGHBOUR_STEPS)
         self._recompute(table, scores, residual_sum, np.setdiff1d(band, self._slots))
         if len(other_slots):
-            change = (
-                scores[close_slots] / self._scores[is_close] if len(close_slots) else np.zeros(1)
-            )
-            # The other scores are assumed to have changed in the same way.
+            change = np.zeros(1)
+            if len(close_slots):
+                change = scores[close_slots] / self._scores[is_close]
+            # If all close scores changed by about the same factor, so did the others.
             if np.std(change) <= MAX_CHANGE_DEVIATION * np.median(change):
                 scores[other_slots] = self._scores[~is_close] * np.median(change)
             else:
                 self._recompute(table, scores, residual_sum, other_slots)
-        self._slots, self._last = (
-            np.union1d(band, self._slots),
-            last_score(scores, self.problem.keep),
-        )
+        self._slots = np.union1d(band, self._slots)
+        self._last = last_score(scores, self.problem.keep)
         self._scores = scores[self._slots]
         return int(table.state[EDGES_WALKED]) - start_edges
 
@@ -105,6 +105,7 @@ class ScoreRefinement:
     def _pull(
         self, table: SlotTable, scores: np.ndarray, residual_sum: float, band: np.ndarray, few: int
     ) -> None:
+        """Recompute the scores of some slots; neighbours of at most `few` steps are computed first."""
         problem = self.problem
         if self.disk.waits():
             self.disk.around(table.nodes[band], MAX_RECOMPUTED_STEPS, few)

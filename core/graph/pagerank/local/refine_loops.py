@@ -24,7 +24,7 @@ def _passed_mass(
     index,
     nodes,
     cells,
-    way,
+    mask,
     out_indptr,
     in_indptr,
     strength,
@@ -39,26 +39,26 @@ def _passed_mass(
     if len(strength):
         divisor = strength[node]
     else:
-        divisor = max(1.0, get_degree(nodes, cells, slot, way, out_indptr, in_indptr, degree_bytes))
+        divisor = max(
+            1.0, get_degree(nodes, cells, slot, mask, out_indptr, in_indptr, degree_bytes)
+        )
     return weight * (far_mass + mass / divisor)
 
 
 @njit(cache=True, nogil=True)
 def _small_node_mass(small, node, damping, stays, far_mass, returns, table, links):
-    """Solve the equation of a node of few steps, at which no walk starts.
+    """Solve the equation of a small neighbour of a node, which is not a seed.
 
     Returns
     -------
     Two parts of the mass that it passes along each step, both before damping: the part that does
-    not come from `node`, and the part per unit of `node`'s score.
+    not come from `node`, and the part per unit of the score of `node`.
     """
     index, nodes, cells = table.index, table.nodes, table.cells
-    way, out_indptr, tails, in_indptr, in_heads, out_weights, in_weights, strength, degree_bytes = (
-        links
-    )
+    mask, out_indptr, tails, in_indptr, in_heads = links[:5]
+    out_weights, in_weights, strength, degree_bytes = links[5:]
     others, own_steps, return_share = 0.0, 0.0, 0.0
-    # Its only step is the one to `node`.
-    if degree_bytes[small] == 1:
+    if degree_bytes[small] == 1:  # its only step leads to `node`
         return 0.0, damping / max(1, degree_bytes[node])
     for side in range(2):
         indptr, neighbours, weights = (
@@ -77,7 +77,7 @@ def _small_node_mass(small, node, damping, stays, far_mass, returns, table, link
                     index,
                     nodes,
                     cells,
-                    way,
+                    mask,
                     out_indptr,
                     in_indptr,
                     strength,
@@ -88,34 +88,33 @@ def _small_node_mass(small, node, damping, stays, far_mass, returns, table, link
     return_share *= damping * damping / steps
     estimate = cells[slot, ESTIMATE] if slot >= 0 else 0.0
     gain = 1.0 / (steps * (1.0 - return_share))
-    return gain * (damping * others - return_share * estimate), gain * damping * own_steps / max(
-        1, degree_bytes[node]
-    )
+    own_share = gain * damping * own_steps / max(1, degree_bytes[node])
+    return gain * (damping * others - return_share * estimate), own_share
 
 
 @njit(cache=True, nogil=True)
 def _read_neighbours_ahead(slots, limit, few, table, links):
-    """Read the steps of some slots and of their small neighbours ahead.
+    """Read the steps of some slots and of their small neighbours into the processor's cache.
 
-    The neighbours are those of at most `few` steps. Only slots of at most `limit` steps count. All
-    values of one distance are read one after the other, so the processor waits for the memory only
-    once per distance.
+    Small neighbours have at most `few` steps. Only slots of at most `limit` steps count. All values
+    at one distance are read one after the other, so the processor waits for the memory only once
+    per distance.
     """
     index, nodes, cells = table.index, table.nodes, table.cells
-    way, out_indptr, tails, in_indptr, in_heads, out_weights, in_weights, strength, degree_bytes = (
-        links
-    )
+    mask, out_indptr, tails, in_indptr, in_heads = links[:5]
+    out_weights, in_weights, strength, degree_bytes = links[5:]
     read_sum = np.int64(0)
     for slot in slots:
         read_sum += out_indptr[nodes[slot]] + in_indptr[nodes[slot]]
-    # Without degrees, the neighbours of few steps are not known.
+    # Without degrees, the small neighbours are not known.
     for stage in range(5 if few and len(degree_bytes) else 2):
         for slot in slots:
             node = nodes[slot]
-            if (
-                out_indptr[node + 1] - out_indptr[node] + in_indptr[node + 1] - in_indptr[node]
-                > limit
-            ):
+            n_out, n_in = (
+                out_indptr[node + 1] - out_indptr[node],
+                in_indptr[node + 1] - in_indptr[node],
+            )
+            if n_out + n_in > limit:
                 continue
             for side in range(2):
                 indptr, neighbours = (in_indptr, in_heads) if side == 0 else (out_indptr, tails)
@@ -142,9 +141,8 @@ def _read_neighbours_ahead(slots, limit, few, table, links):
                         read_sum += np.int64(tails[first]) if first < last else 0
                         read_sum += np.int64(in_heads[begin]) if begin < end else 0
                     else:
-                        read_sum += read_ahead(
-                            tails, first, last, index, cells, degree_bytes
-                        ) + read_ahead(in_heads, begin, end, index, cells, degree_bytes)
+                        read_sum += read_ahead(tails, first, last, index, cells, degree_bytes)
+                        read_sum += read_ahead(in_heads, begin, end, index, cells, degree_bytes)
     return read_sum
 
 
@@ -154,37 +152,37 @@ def recompute_scores(
 ):
     """Recompute some scores: damping x the mass that their neighbours pass to them.
 
-    `far_mass` is added for each step from far away. In both directions without weights, mass that a
-    slot has yet to push, and that its neighbours do not have yet, comes back from them. `returns`
-    gives the amount by the neighbour's degree (uint8). A neighbour of at most `few` steps is first
-    computed from its own neighbours, unless it is one of the first `seeds` slots. A slot with more
-    than `limit` steps to it keeps its score.
+    `far_mass` is added for each step. In both directions without weights, mass that a slot has yet
+    to push, and that its neighbours do not have yet, comes back from them; `returns` gives the
+    amount by the neighbour's degree (uint8). A neighbour of at most `few` steps is first computed
+    from its own neighbours, unless it is one of the first `seeds` slots. A slot with more than
+    `limit` steps to it keeps its score.
 
     Returns
     -------
     The scores of the slots, and the number of edges walked.
     """
     index, nodes, cells = table.index, table.nodes, table.cells
-    way, out_indptr, tails, in_indptr, in_heads, out_weights, in_weights, strength, degree_bytes = (
-        links
-    )
-    result, edges, read_sum, knows = np.empty(len(slots)), 0, np.int64(0), len(degree_bytes) > 0
+    mask, out_indptr, tails, in_indptr, in_heads = links[:5]
+    out_weights, in_weights, strength, degree_bytes = links[5:]
+    result, edges, read_sum = np.empty(len(slots)), 0, np.int64(0)
+    has_degrees = len(degree_bytes) > 0
     for row in range(len(slots)):
         if row % PUSH_BATCH_NODES == 0:
             read_sum += _read_neighbours_ahead(
                 slots[row : row + PUSH_BATCH_NODES], limit, few, table, links
             )
         node, total, own_total, return_share, steps = nodes[slots[row]], 0.0, 0.0, 0.0, 0
-        if way & 1:
+        if mask & 1:
             steps += in_indptr[node + 1] - in_indptr[node]
-        if way & 2:
+        if mask & 2:
             steps += out_indptr[node + 1] - out_indptr[node]
         if steps > limit:
             result[row] = scores[slots[row]]
             continue
         edges += steps
         for side in range(2):
-            if not way & (side + 1):
+            if not mask & (side + 1):
                 continue
             indptr, neighbours, weights = (
                 (in_indptr, in_heads, in_weights) if side == 0 else (out_indptr, tails, out_weights)
@@ -193,7 +191,7 @@ def recompute_scores(
             for link in range(start, stop):
                 neighbour = np.int64(neighbours[link])
                 if (
-                    knows
+                    has_degrees
                     and degree_bytes[neighbour] <= few
                     and neighbour != node
                     and not 0 <= find_slot(index, neighbour) < seeds
@@ -201,11 +199,9 @@ def recompute_scores(
                     others_mass, own_share = _small_node_mass(
                         neighbour, node, damping, stays, far_mass, returns, table, links
                     )
-                    total, own_total, edges = (
-                        total + others_mass,
-                        own_total + own_share,
-                        edges + degree_bytes[neighbour],
-                    )
+                    total += others_mass
+                    own_total += own_share
+                    edges += degree_bytes[neighbour]
                     continue
                 total += _passed_mass(
                     neighbours,
@@ -216,13 +212,13 @@ def recompute_scores(
                     index,
                     nodes,
                     cells,
-                    way,
+                    mask,
                     out_indptr,
                     in_indptr,
                     strength,
                     degree_bytes,
                 )
-                if knows:
+                if has_degrees:
                     return_share += returns[degree_bytes[neighbour]]
         return_share *= damping * damping / max(1, steps)
         result[row] = (damping * total - return_share * cells[slots[row], ESTIMATE]) / (

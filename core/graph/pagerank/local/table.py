@@ -1,9 +1,9 @@
 """Work arrays of a local search, with slots for the visited nodes.
 
 Slots are found by hashing, so the memory depends on the visited nodes only. On a graph of a hundred
-million nodes, one array over all nodes takes 0.8 GB. A search that visits thirty thousand of them
-needs two megabytes here, which also stay in the processor's cache. Arrays come from a pool and are
-cleared when they return.
+million nodes, one array over all nodes takes 0.8 GB. The arrays of a search that visits thirty
+thousand of them take two megabytes, which stay in the processor's cache. Arrays come from a pool
+and are cleared when they return.
 """
 
 from __future__ import annotations
@@ -19,19 +19,21 @@ from core.graph.degrees import DEGREE_BYTE_CAP
 
 # Number of slots of new work arrays.
 FIRST_SLOTS = 1 << 14
-# Number of slots of the largest work arrays that are kept for other searches, and number of work
-# arrays that are kept.
-MAX_SPARE_SLOTS, MAX_SPARE_TABLES = (1 << 18, 8)
-# Factor by which work arrays up to `MAX_SPARE_SLOTS` slots grow, since all nodes are hashed again
-# then.
+# Number of slots of the largest work arrays that return to the pool.
+MAX_SPARE_SLOTS = 1 << 18
+# Largest number of work arrays in the pool.
+MAX_SPARE_TABLES = 8
+# Factor by which work arrays up to `MAX_SPARE_SLOTS` slots grow. It is large, because all nodes are
+# hashed again.
 SLOT_GROWTH_FACTOR = 4
 # Fibonacci hashing (Knuth, The Art of Computer Programming 3, 6.4)
-HASH_MULTIPLIER, LOW_32_BITS = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xFFFFFFFF))
+HASH_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+LOW_32_BITS = np.uint64(0xFFFFFFFF)
 
 # Positions in `state`: slots in use, first entry and length of the queue, edges walked, and a sum
 # of values that were read ahead.
 SLOT_COUNT, QUEUE_HEAD, QUEUE_SIZE, EDGES_WALKED, READ_AHEAD_SUM = range(5)
-# Positions in `cells`. All that a push needs of a slot is in one cache line.
+# Columns of `cells`, which are together because a push needs them in one cache line.
 RESIDUAL, QUEUE_LIMIT, ESTIMATE, CELL_DEGREE = range(4)
 
 
@@ -105,7 +107,7 @@ def borrow_work():
 
 @njit(cache=True, nogil=True, inline="always")
 def home(index, node):
-    """Position in the index at which the search for a node begins."""
+    """Return the position in the index at which the search for a node begins."""
     return (np.uint64(node + 1) * HASH_MULTIPLIER) >> np.uint64(24) & np.uint64(len(index) - 1)
 
 
@@ -126,7 +128,7 @@ def find_slot(index, node):
 def slot_of(index, place, nodes, cells, state, node, bar, degree_bytes):
     """Return the slot of a node, and make one if it has none.
 
-    The table must have room for it. The limit of a new slot is `bar` x its degree, or `bar` x the
+    The table must have a free slot. The limit of a new slot is `bar` x its degree, or `bar` x the
     least possible degree if `degree_bytes` does not contain it.
     """
     mask, key = np.uint64(len(index) - 1), np.uint64(node + 1)
@@ -142,11 +144,10 @@ def slot_of(index, place, nodes, cells, state, node, bar, degree_bytes):
         index[entry] = key << np.uint64(32) | np.uint64(slot)
         place[slot], nodes[slot] = entry, node
         count = np.int64(degree_bytes[node]) if len(degree_bytes) else -1
-        cells[slot, RESIDUAL], cells[slot, ESTIMATE] = 0.0, 0.0
-        cells[slot, CELL_DEGREE], cells[slot, QUEUE_LIMIT] = (
-            count if count < DEGREE_BYTE_CAP else -count,
-            bar * max(1, abs(count)),
-        )
+        cells[slot, RESIDUAL] = 0.0
+        cells[slot, ESTIMATE] = 0.0
+        cells[slot, CELL_DEGREE] = count if count < DEGREE_BYTE_CAP else -count
+        cells[slot, QUEUE_LIMIT] = bar * max(1, abs(count))
     return slot
 
 
@@ -168,6 +169,7 @@ def add_residual(table, node, mass):
 
 @njit(cache=True, nogil=True)
 def _clear(table):
+    """Free all slots."""
     for slot in range(table.state[SLOT_COUNT]):
         table.index[table.place[slot]] = 0
     table.state[:] = 0
@@ -175,8 +177,9 @@ def _clear(table):
 
 @njit(cache=True, nogil=True)
 def _move(table, larger):
+    """Copy the slots and the queue of a table to an empty one."""
     for slot in range(table.state[SLOT_COUNT]):
-        fresh = slot_of(
+        new_slot = slot_of(
             larger.index,
             larger.place,
             larger.nodes,
@@ -186,10 +189,8 @@ def _move(table, larger):
             0.0,
             UNKNOWN_DEGREES,
         )
-        larger.cells[fresh] = table.cells[slot]
+        larger.cells[new_slot] = table.cells[slot]
     for i in range(table.state[QUEUE_SIZE]):
         larger.queue[i] = table.queue[(table.state[QUEUE_HEAD] + i) & (len(table.queue) - 1)]
-    larger.state[QUEUE_SIZE], larger.state[EDGES_WALKED] = (
-        table.state[QUEUE_SIZE],
-        table.state[EDGES_WALKED],
-    )
+    larger.state[QUEUE_SIZE] = table.state[QUEUE_SIZE]
+    larger.state[EDGES_WALKED] = table.state[EDGES_WALKED]

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from core.graph.algorithms.mediators import mediator_steps, verbal_steps
+from core.graph.algorithms.mediators import count_verbal_steps, mediator_steps
 from core.graph.building.build import build
 
 SIBLING, PROFESSION, OTHER = (
@@ -28,12 +28,12 @@ def test_steps_into_nodes_without_a_name(tmp_path):
     assert set(np.flatnonzero(into)) == {code(graph, SIBLING), code(graph, OTHER, False)}
     sibling, profession = (code(graph, SIBLING), code(graph, OTHER)), code(graph, PROFESSION)
     assert (
-        verbal_steps(sibling, into) == 1
-        and verbal_steps((*sibling, profession), into) == 2
-        and verbal_steps((profession,), into) == 1
+        count_verbal_steps(sibling, into) == 1
+        and count_verbal_steps((*sibling, profession), into) == 2
+        and count_verbal_steps((profession,), into) == 1
     )
     # A step into a node without a name adds no text until the path continues.
-    assert verbal_steps(sibling[:1], into) == 0
+    assert count_verbal_steps(sibling[:1], into) == 0
 
 
 def test_relations_that_mostly_lead_to_named_nodes_are_no_mediator_steps(tmp_path):

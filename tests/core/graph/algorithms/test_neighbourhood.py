@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import BadInput, RunCancelled
-from core.graph.algorithms.neighbourhood import connected_components, induced_edges, nearest
+from core.graph.algorithms.neighbourhood import connected_components, induced_edges, nearest_nodes
 from core.graph.building.build import build
 from core.types import Subgraph
 from core.watch import Watch
@@ -15,7 +15,7 @@ A, B, C, D, E = range(5)
 
 
 def nearest_ids(graph, *asked) -> list[int]:
-    return sorted(nearest(graph, *asked)[0].tolist())
+    return sorted(nearest_nodes(graph, *asked)[0].tolist())
 
 
 def test_the_nearest_by_hand(toy):
@@ -24,11 +24,14 @@ def test_the_nearest_by_hand(toy):
     assert nearest_ids(toy, [A], 1, "out") == [A, B, C]
     assert nearest_ids(toy, [A], 2, "out") == [A, B, C, D]
     assert nearest_ids(toy, [A], 1, "in") == [A, C, E]
-    assert [part.tolist() for part in nearest(toy, [A], 2, "both")] == [
+    assert [part.tolist() for part in nearest_nodes(toy, [A], 2, "both")] == [
         [A, B, C, E, D],
         [0, 1, 1, 1, 2],
     ]
-    assert [part.tolist() for part in nearest(toy, [E, D, E], 1, "out")] == [[D, E, A], [0, 0, 1]]
+    assert [part.tolist() for part in nearest_nodes(toy, [E, D, E], 1, "out")] == [
+        [D, E, A],
+        [0, 0, 1],
+    ]
 
 
 def test_keep_takes_the_nearest_then_the_smallest_ids(toy):
@@ -81,7 +84,7 @@ def test_distances_as_igraph(graph, direction, hops, data):
         graph.n_nodes, list(zip(graph.heads.tolist(), graph.tails.tolist())), directed=True
     )
     theirs = peer.distances([seed], mode={"both": "all"}.get(direction, direction))[0]
-    nodes, distance = nearest(graph, [seed], hops, direction)
+    nodes, distance = nearest_nodes(graph, [seed], hops, direction)
     assert list(zip(distance, nodes)) == sorted((d, v) for v, d in enumerate(theirs) if d <= hops)
 
 
@@ -105,12 +108,12 @@ def test_hubs_of_out_edges_and_of_in_edges(tmp_path):
 
 def test_unfit_seeds_and_cancelling(toy):
     with pytest.raises(BadInput):
-        nearest(toy, [], 1)
+        nearest_nodes(toy, [], 1)
     with pytest.raises(BadInput, match="no node 7"):
-        nearest(toy, [7], 1)
+        nearest_nodes(toy, [7], 1)
 
     def stop():
         raise RunCancelled()
 
     with pytest.raises(RunCancelled):
-        nearest(toy, [A], 1, watch=Watch(stop))
+        nearest_nodes(toy, [A], 1, watch=Watch(stop))

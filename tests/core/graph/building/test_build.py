@@ -193,7 +193,7 @@ def test_a_killed_build_leaves_nothing_that_opens_and_is_cleaned_up(tmp_path, ex
         "import sys, os, time, core.graph.building.build as b\n"
         "def slow(*a):\n    os.mkdir(a[1]); open(a[1] / 'heads.npy', 'w').write('half'); "
         "print('now', flush=True); time.sleep(60)\n"
-        "b.place_store = slow\nb.build([('p', 'r', 'q')], sys.argv[1], 'killed')"
+        "b.install_store = slow\nb.build([('p', 'r', 'q')], sys.argv[1], 'killed')"
     )
     code = code.replace("os.mkdir(a[1]); ", "")
     child = start_python(code, tmp_path / "g")

@@ -359,7 +359,7 @@ def test_a_hub_is_queued_at_a_lower_bound_of_its_threshold(tmp_path):
 def test_pages_of_rows():
     # Rows of 3, 0, 2,500 and 1 int32 begin at the indexes 10, 20, 1,000 and 5,000. A page holds
     # 1,024 of them.
-    places = disk._pages(np.array([10, 20, 1000, 5000]), np.array([3, 0, 2500, 1]), 4)
+    places = disk._page_positions(np.array([10, 20, 1000, 5000]), np.array([3, 0, 2500, 1]), 4)
     assert places.tolist() == [10, 12, 1000, 2024, 3048, 3499, 5000, 5000]
 
 
@@ -481,7 +481,7 @@ def test_without_read_ahead_in_the_system_no_page_is_requested(web, monkeypatch)
     monkeypatch.setattr(disk, "MIN_WAITED_PAGES", -1)
     monkeypatch.setattr(disk, "CAN_READ_AHEAD", False)
     monkeypatch.delattr(disk, "_madvise")
-    monkeypatch.delattr(disk, "_n_waits")
+    monkeypatch.delattr(disk, "_count_waits")
     reading = disk.DiskReadAhead(pose_problem(web, [0], 1, 0.8, "both").links)
     assert not reading.mapped and not reading.waits()
     assert len(local_push(pose_problem(web, [0], 60, 0.8, "both")).nodes) == 60

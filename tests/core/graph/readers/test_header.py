@@ -6,7 +6,7 @@ import gzip
 
 import pytest
 
-from core.graph.large.sources import source_of
+from core.graph.large.sources import prepare_block_source
 from core.graph.readers.header import HeaderVerdict, header_verdict
 from core.graph.readers.triple_file import TripleFile
 from core.io.home import ROOT
@@ -114,7 +114,7 @@ def test_chosen_columns_of_a_wide_table_have_a_header_too(tmp_path):
 def test_both_readers_leave_out_the_same_lines(tmp_path):
     text = "sep=;\n" + TABLE.replace(",", ";")
     assert read(tmp_path, text)[0] == TRIPLES
-    source = source_of(TripleFile(tmp_path / "t.csv", memory=1 << 27))
+    source = prepare_block_source(TripleFile(tmp_path / "t.csv", memory=1 << 27))
     from core.graph.readers.blocks import BlockPosition
 
     found = []
