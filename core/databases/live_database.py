@@ -162,9 +162,8 @@ class LiveDatabase:
         settings = self.settings
         return (
             f"Asked live at {self.address.title}: of each question {_hops(settings.hops)} around "
-            "its "
-            f"entities, at most {settings.edges:,} "
-            f"triples, {settings.each:,} each way at an entity."
+            f"its entities, at most {settings.edges:,} triples, {settings.each:,} each way at an "
+            "entity."
         )
 
     def forget(self) -> None:
@@ -327,15 +326,13 @@ class LiveDatabase:
         settings = self.settings
         yield (
             f"{LIVE_NOTE_START}{_count_text(graph.n_edges, 'triple')} within "
-            f"{_hops(settings.hops)} of "
-            f"{names}, from {self.address.title}."
+            f"{_hops(settings.hops)} of {names}, from {self.address.title}."
         )
         if part.full:
             subject_and_verb = "entity has" if len(part.full) == 1 else "entities have"
             yield (
                 f"{len(part.full):,} {subject_and_verb} more than {settings.each:,} triples one "
-                "way; the rest "
-                "was left out."
+                "way; the rest was left out."
             )
         if part.stopped:
             yield (

@@ -97,8 +97,7 @@ class HttpReply:
         ):
             raise BadInput(
                 f"{self._who} sends what unpacks to over {HTTP_REPLY.max_expansion} times its "
-                "size; "
-                f"it is not read beyond {size_text(self._count)}."
+                f"size; it is not read beyond {size_text(self._count)}."
             )
         self._limits.took(len(piece), self._who)
 

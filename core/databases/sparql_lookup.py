@@ -97,9 +97,8 @@ class SparqlLookup(DatabaseLookup):
         if not things_by_name:
             rule = f'FILTER(isIRI(?s) && LCASE(REPLACE(STR(?s), "^.*[/#]", "")) IN ({lower_names}))'
             query = (
-                "SELECT DISTINCT ?s WHERE "
-                f"{{ {{ {self._scope('?s ?p ?o')} }} UNION {{ {self._scope('?x ?p ?s')} }} {rule} }} "
-                f"LIMIT {MAX_ALIKE_THINGS}"
+                f"SELECT DISTINCT ?s WHERE {{ {{ {self._scope('?s ?p ?o')} }} UNION {{ "
+                f"{self._scope('?x ?p ?s')} }} {rule} }} LIMIT {MAX_ALIKE_THINGS}"
             )
             for (thing,) in self._look_up(query, ("s",), MAX_ALIKE_THINGS):
                 if isinstance(thing, NamedNode):
@@ -190,9 +189,8 @@ class SparqlLookup(DatabaseLookup):
                     continue
                 values_clause = f"VALUES (?n ?{end}) {{ ({2 * index + direction} {thing}) }}"
                 parts.append(
-                    f"{{ {self._select} ?n ?s ?p ?o WHERE "
-                    f"{{ {values_clause} {self._scope('?s ?p ?o')}{self._filter} }} "
-                    f"LIMIT {each + 1} }}"
+                    f"{{ {self._select} ?n ?s ?p ?o WHERE {{ {values_clause} "
+                    f"{self._scope('?s ?p ?o')}{self._filter} }} LIMIT {each + 1} }}"
                 )
         query = (
             "SELECT ?n ?s ?p ?o WHERE "

@@ -138,8 +138,7 @@ class VectorSearch(Operator):
         if len(paths) < len(matches):
             distance_note = (
                 f"{len(matches) - len(paths):,} of {len(matches):,} nodes that matched lie more "
-                "than "
-                f"{self.reach} steps away"
+                f"than {self.reach} steps away"
             )
             recorder.notes.append(
                 f"{distance_note} from the question's entities and were left out."

@@ -57,9 +57,8 @@ class QuestionCollector:
         if self._bytes > MAX_QUESTION_BYTES:
             raise BadInput(
                 f"{self.file}, {where}: the questions up to here take more than "
-                f"{size_text(MAX_QUESTION_BYTES)} of memory; "
-                f"that is more than can be kept. Split the file: {len(self.questions):,} "
-                "questions fit."
+                f"{size_text(MAX_QUESTION_BYTES)} of memory; that is more than can be kept. Split "
+                f"the file: {len(self.questions):,} questions fit."
             )
         hops = question.hops or self.hops
         self.questions.append(

@@ -24,14 +24,12 @@ from core.types import Question
 from core.watch import NO_WATCH, Watch
 
 TABLE_EXAMPLE = (
-    "question,answers,entities\n"
-    "who directed Inception,Christopher Nolan,Inception\n"
+    "question,answers,entities\nwho directed Inception,Christopher Nolan,Inception\n"
     '"who starred in The Good, the Bad and the Ugly",Clint Eastwood|Eli Wallach,"The Good, the '
     'Bad and the Ugly"\n'
 )
 GOLD_EXAMPLE = (
-    "question,answers,gold\n"
-    "Who directed Inception?,Christopher Nolan,films.csv:17\n"
+    "question,answers,gold\nWho directed Inception?,Christopher Nolan,films.csv:17\n"
     '"In which towns, if any, do they live?",Turku|Malmö,may.pdf|june.pdf\n'
 )
 COLUMN_NAMES = {

@@ -49,8 +49,7 @@ SIZE_HELP = "Solved questions drawn from each set, the same every time."
 ALIKE_HELP = "The least cosine of a neighbour's question, entities masked, that may vote."
 RANKING_HELP = (
     "Chain ranking has a voice too: for every chain it counts like one solved question of this "
-    "cosine. The higher, the more alike solved questions must be to outvote it; 0: they alone "
-    "vote."
+    "cosine. The higher, the more alike solved questions must be to outvote it; 0: they alone vote."
 )
 NEIGHBOURS_HELP = "The most similar solved questions vote, each the more the more similar it is."
 METAQA_SOURCES = "metaqa-1hop-dev,metaqa-2hop-dev,metaqa-3hop-dev,own"
@@ -138,9 +137,8 @@ class CaseMemory(Operator):
         if not len(memory):
             raise BadInput(
                 f"The case memory has no solved question on the graph “{ctx.graph.name}”: it looks "
-                f"for questions of {self.source}, and "
-                "none of them has its entities and an answer there. Name questions of this graph, "
-                "as in CaseMemory(source='a-set')."
+                f"for questions of {self.source}, and none of them has its entities and an answer "
+                "there. Name questions of this graph, as in CaseMemory(source='a-set')."
             )
         votes = _chain_votes(state, ctx, recorder, memory, fit, self)
         if not votes:

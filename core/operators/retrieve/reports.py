@@ -85,13 +85,11 @@ class CommunityReports(Operator):
             seconds = time.perf_counter() - start
             recorder.notes.append(
                 f"{n_written} of {len(selected)} reports had not been prepared and were written "
-                "now, "
-                f"in {seconds:.1f} s."
+                f"now, in {seconds:.1f} s."
             )
         if len(seed_groups) > self.keep:
             recorder.notes.append(
                 f"The question's entities lie in {len(seed_groups)} communities; the reports of "
-                "the first "
-                f"{self.keep} are shown."
+                f"the first {self.keep} are shown."
             )
         return state.replace(reports=tuple(reports))
