@@ -123,7 +123,7 @@ class Context:
     far
         Receives the progress of a ranking or a prompt.
     seen
-        Keys of the cached vectors and replies used in this run, each counted once as saved time.
+        Requests to models in this run. A repeated request does not count as saved time.
     partly
         Receives the last state of an operator that fails.
     preview
