@@ -15,9 +15,9 @@ from core.types import Ranking, State
 class DocumentsOfNodes(Operator):
     """The chunks that mention the retrieved nodes, those of the best node first.
 
-    In a corpus graph these are the documents themselves. FastInsight and its baselines give the
-    first 10 to the language model and measure recall on them. A chunk has the score of the first
-    node that it mentions.
+    In a corpus graph whose nodes are documents, these are the documents themselves. FastInsight and
+    its baselines give the first 10 to the language model and measure recall on them. A chunk has
+    the score of the best node that it mentions.
 
     >>> line = "SparseNodes(keep=2) >> DocumentsOfNodes(keep=2)"
     >>> found = retrieve(line, graph=story, question="cheerful Fred, lonely Scrooge").chunks

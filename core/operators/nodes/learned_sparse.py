@@ -19,8 +19,8 @@ class LearnedSparseNodes(Operator):
     """The `keep` nodes whose sparse vectors have the largest dot product with the question's.
 
     SPLADE (Formal et al., SIGIR 2021): a masked language model gives every word of its vocabulary a
-    weight for a text, also words that are not in the text. Vectors of nodes are computed with the
-    first question and kept. A node without a common word is no hit.
+    weight for a text, also words that are not in the text. The vectors of nodes are computed for
+    the first question and stored. A node that shares no word with the question is no hit.
 
     >>> from core.models.base import NoModels
     >>> from scipy.sparse import csr_array
@@ -61,7 +61,8 @@ class LearnedSparseNodes(Operator):
         scores = np.round(np.asarray((index @ question.T).todense(), np.float64).ravel(), 6)
         ids = np.flatnonzero(scores > 0)
         order = best_hits("node", ids, scores[ids], max(self.keep, MAX_HITS_BEFORE_CUT))
-        recorder.before_cut, hits = order, order.head(self.keep)
+        recorder.before_cut = order
+        hits = order.head(self.keep)
         recorder.notes.append(
             f"The best: {best_names(ctx.graph, hits) or 'none shares a word with the question'}."
         )
