@@ -59,7 +59,7 @@ class DecodedPaths(Operator):
     )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        assert state.paths is not None  # a line in which nothing writes it is refused
+        assert state.paths is not None
         first_paths = state.paths.items[: self.limit]
         path_of_text: dict[str, Path] = {}
         for text, path in zip(ctx.graph.texts(first_paths), first_paths):

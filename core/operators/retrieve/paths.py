@@ -23,7 +23,7 @@ def paths_from_seeds(
 
     `search(local, seed, room)` returns the paths from one seed, and whether there are more.
     """
-    assert state.subgraph is not None  # a line in which nothing writes it is refused
+    assert state.subgraph is not None
     local = LocalAdjacency(ctx.graph, state.subgraph, direction)
     seed_paths: list[tuple[int, Path]] = []
     n_dropped = 0

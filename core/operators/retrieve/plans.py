@@ -69,7 +69,7 @@ class RelationPlans(Operator):
     cap: int = param(10_000, "Cap", CAP_HELP, low=1, high=1_000_000)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        assert state.subgraph is not None  # a line in which nothing writes it is refused
+        assert state.subgraph is not None
         local = LocalAdjacency(ctx.graph, state.subgraph, self.direction)
         relations = near_relations(local, state.seeds)[: self.shown]
         plan_paths: dict[Path, None] = {}

@@ -50,7 +50,7 @@ class ScoredTriples(Operator):
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         subgraph, scorer = state.subgraph, load_triple_scorer()
-        assert subgraph is not None  # a line in which nothing writes it is refused
+        assert subgraph is not None
         ctx.watch.report(f"Scoring {len(subgraph.edges):,} triples")
         read = NameVectors(ctx, self.encoder, recorder)
         features = triple_features(ctx.graph, subgraph, state.seeds, state.question.text, read)

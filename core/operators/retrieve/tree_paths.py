@@ -87,7 +87,7 @@ class TreePaths(Operator):
             )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        assert state.subgraph is not None  # a line in which nothing writes it is refused
+        assert state.subgraph is not None
         local, grown_paths = LocalAdjacency(ctx.graph, state.subgraph, self.direction), []
         seeds = [seed for seed in dict.fromkeys(state.seeds) if seed in state.subgraph]
         for seed in seeds:

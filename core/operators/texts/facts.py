@@ -69,7 +69,7 @@ class PassagesOfFacts(Operator):
     )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        # a line in which nothing writes it is refused
+
         assert state.relations is not None and state.vector is not None
         graph, n = ctx.graph, ctx.graph.n_nodes
         if not n_chunks(graph):
