@@ -40,9 +40,8 @@ class DocumentsOfNodes(Operator):
         for rank, rows in enumerate(chunk_lists(ctx.graph, "nodes", nodes)):
             for row in rows:
                 best_scores.setdefault(row, 0.0 if scores is None else scores[rank])
-        order = Ranking(
-            "chunk", tuple(best_scores), None if scores is None else tuple(best_scores.values())
-        )
+        chunk_scores = None if scores is None else tuple(best_scores.values())
+        order = Ranking("chunk", tuple(best_scores), chunk_scores)
         recorder.before_cut = order.head(max(self.keep, MAX_HITS_BEFORE_CUT))
         return state.replace(chunks=order.head(self.keep))
 

@@ -9,7 +9,7 @@ import numpy as np
 from core.errors import BadParameter
 from core.indexes.sparse_vectors import sparse_nodes
 from core.operators.base import Context, Operator, Recorder
-from core.operators.texts.hits import MAX_HITS_BEFORE_CUT, best_hits, best_names
+from core.operators.texts.hits import best_names, keep_best_hits
 from core.parameters import param
 from core.types import Ranking, State, Usage
 
@@ -60,9 +60,7 @@ class LearnedSparseNodes(Operator):
         recorder.usage += Usage(texts=1)
         scores = np.round(np.asarray((index @ question.T).todense(), np.float64).ravel(), 6)
         ids = np.flatnonzero(scores > 0)
-        order = best_hits("node", ids, scores[ids], max(self.keep, MAX_HITS_BEFORE_CUT))
-        recorder.before_cut = order
-        hits = order.head(self.keep)
+        hits = keep_best_hits(recorder, "node", ids, scores[ids], self.keep)
         recorder.notes.append(
             f"The best: {best_names(ctx.graph, hits) or 'none shares a word with the question'}."
         )
