@@ -133,7 +133,7 @@ class Branch(Combinator):
 
     @property
     def reads(self) -> tuple[str, ...]:  # type: ignore[override]
-        return tuple(dict.fromkeys([self.on, *self.arms_read()]))
+        return tuple(dict.fromkeys([self.on, *self.fields_read_by_arms()]))
 
     @property
     def writes(self) -> tuple[str, ...]:  # type: ignore[override]

@@ -23,7 +23,7 @@ class Combinator(Holder, Operator):
         """Return its arms, in order."""
         return tuple(self.rows().values())
 
-    def arms_read(self) -> list[str]:
+    def fields_read_by_arms(self) -> list[str]:
         """Return the fields of a state that its arms read before they write them."""
         fields: dict[str, None] = {}
         for arm in self.every_arm():

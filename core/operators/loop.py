@@ -71,7 +71,7 @@ class Loop(Combinator):
 
     @property
     def reads(self) -> tuple[str, ...]:  # type: ignore[override]
-        return tuple(dict.fromkeys(["nodes", *self.arms_read()]))
+        return tuple(dict.fromkeys(["nodes", *self.fields_read_by_arms()]))
 
     @property
     def writes(self) -> tuple[str, ...]:  # type: ignore[override]

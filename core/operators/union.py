@@ -51,7 +51,7 @@ class Union(Combinator):
 
     @property
     def reads(self) -> tuple[str, ...]:  # type: ignore[override]
-        return tuple(self.arms_read())
+        return tuple(self.fields_read_by_arms())
 
     @property
     def writes(self) -> tuple[str, ...]:  # type: ignore[override]
