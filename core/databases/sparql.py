@@ -242,7 +242,7 @@ def count_in_term(term: Any) -> int | None:
 
 
 def _note_left_out(headers: Mapping[str, str], count: int) -> str:
-    """Return a sentence if a header of Virtuoso says that it left out rows, else an empty text."""
+    """Return a sentence if a header of Virtuoso says that it left out rows."""
     if headers.get("X-SQL-State", "").strip() not in ("", "00000"):
         message = plain_words(
             headers.get("X-SQL-Message", ""), SPARQL_LIMITS.max_message_characters

@@ -307,7 +307,7 @@ def _row_groups(
 
 
 def _cut_longest_cell(part: ContextTable, share: float) -> list[ContextTable]:
-    """Return a part of one row with its longest cell cut, or nothing if the cell is too short.
+    """Return a part of one row with its longest cell cut, if any of it is left.
 
     A little less than the given share of the cell is left, so that the part is likely to fit.
     """
@@ -347,7 +347,7 @@ def _count_fitting_points(points: tuple[AnswerPoint, ...], max_tokens: int) -> i
 
 
 def _parse_points(reply: str) -> list[tuple[int, str]] | None:
-    """Return the scores and texts of the points in a reply, or None if it is no such JSON.
+    """Return the scores and texts of the points in a reply, None if it is no such JSON.
 
     A point without a text has an empty one. A point without a score has 1 (Microsoft's rule).
     """
